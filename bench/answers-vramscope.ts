@@ -3,7 +3,7 @@
  * took. In a process that has just started, as the page's worker has.
  */
 import { createReadStream, statSync } from 'node:fs';
-import type { AllocationKey } from '../src/device/lists/allocation-list-types.ts';
+import type { AllocationKey } from '../src/device/lists/allocation-rows.ts';
 import { DEFAULT_VIEW } from '../src/state/view-store.ts';
 import { nodeClock } from '../src/testing/node-clock.ts';
 import { ALL_EVENTS, eventChoice } from '../src/ui/views/events/event-filter.tsx';

@@ -2,8 +2,12 @@
 
 import type { AllocConf } from '../allocator/simulator/alloc-conf.ts';
 import { recordedLimit, recordedRun } from '../allocator/simulator/recorded-run.ts';
-import { smallestCard } from '../allocator/simulator/smallest-card.ts';
-import { simulate, type WhatIfCalls, whatIfInput } from '../allocator/simulator/what-if.ts';
+import {
+  simulate,
+  smallestCard,
+  type WhatIfCalls,
+  whatIfInput,
+} from '../allocator/simulator/what-if.ts';
 import { CancelledError } from '../base/errors.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 import type { WhatIfTextRuns } from '../output/report/whatif-text.ts';

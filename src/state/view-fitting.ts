@@ -1,6 +1,5 @@
 import { formatCount } from '../base/format.ts';
-import { mainDeviceIndex, mainPeak } from '../device/model/main-device.ts';
-import { neverNeeded } from '../device/model/never-needed.ts';
+import { mainDeviceIndex, mainPeak, reservedOverhead } from '../device/model/main-device.ts';
 import type { DeviceInfo, SessionInfo } from '../device/model/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
 import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
@@ -23,7 +22,7 @@ export function openingCursor(
   if (device.events === 0) return undefined;
   const oom = device.ooms.find(({ wasRetried }) => !wasRetried);
   if (oom !== undefined) return oom.event;
-  const { severity } = neverNeeded(device.peaks, device.ooms.length);
+  const { severity } = reservedOverhead(device.peaks, device.ooms.length);
   const { event } = device.peaks.reservedBytes;
   // A finding is about this, then: what was never needed is most often more than anything that was.
   const isFragmented = (severity === 'high' || severity === 'medium') && event >= 0;

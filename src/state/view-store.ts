@@ -8,7 +8,7 @@
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { CounterName } from '../allocator/replay/types.ts';
-import type { FlameDataset } from '../device/flame-graph/flame-set.ts';
+import type { FlameDataset } from '../device/flame-graph/stack-weights.ts';
 import type { FlameFrames, FlameGrouping, FlameWeight } from '../device/flame-graph/types.ts';
 import type { SiteColors } from '../draw/coloring/site-colors.ts';
 import type { ColorBy, TimeAxis } from '../draw/timeline/types.ts';

@@ -1,7 +1,7 @@
 /** A device of 100 events without times or peaks, but for what is given. */
 
 import type { Counters, Peak } from '../allocator/replay/types.ts';
-import { NO_FOLDS } from '../device/model/time-folds.ts';
+import { NO_FOLDS } from '../device/model/events.ts';
 import type { Crosshair, DeviceInfo, SessionInfo } from '../device/model/types.ts';
 
 const ZERO: Counters = {

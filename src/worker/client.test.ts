@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
-import { annotationLanes } from '../device/model/annotation-lanes.ts';
+import { annotationTracks } from '../device/model/annotations.ts';
 import type { SessionInfo } from '../device/model/types.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
 import { blobSource } from './blob-source.ts';
@@ -49,7 +49,7 @@ class FakeSession {
     }),
     eventAt: async () => 5,
     findAllocation: async () => undefined,
-    annotations: async () => annotationLanes([]),
+    annotations: async () => annotationTracks([]),
     attachAnalysis: async () => {
       this.asked.push('attachAnalysis');
       return undefined;

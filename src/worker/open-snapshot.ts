@@ -1,6 +1,6 @@
 /** From a file to all that queries need: read, replay, index. */
 
-import { replayFromNothing } from '../allocator/replay/complete-replay.ts';
+import { replayFromNothing } from '../allocator/replay/replay.ts';
 import type { Replay } from '../allocator/replay/types.ts';
 import { CancelledError } from '../base/errors.ts';
 import { sessionInfo } from '../device/model/device-info.ts';

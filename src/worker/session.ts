@@ -5,7 +5,7 @@
 import { LoadError } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/types.ts';
 import { loadSearchMatching } from '../device/search/lazy-matching.ts';
-import { loadRegexEngine, mayHoldRegex } from '../device/search/regex-engine.ts';
+import { loadRegexEngine, mayHoldRegex } from '../device/search/regex.ts';
 import { loadColorings, needsColorings } from '../draw/coloring/lazy-colorings.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
 import type { ByteSource, Platform } from '../format/input/types.ts';

@@ -9,10 +9,9 @@
 import { enlarged } from '../../base/growable.ts';
 import { type DeviceTrace, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { AllocationBuilder, placePreexisting } from './allocation-builder.ts';
-import { BlockList, type BlockRow } from './block-list.ts';
+import { BlockList, type BlockRow, endDifferences } from './block-list.ts';
 import { CounterRecorder, knownBytes } from './counters.ts';
 import type { Preexisting } from './preexisting.ts';
-import { endDifferences } from './recording.ts';
 import { NO_CHANGE, NO_EVENTS, type ReplayPlan, type ReplayTables } from './replay-tables.ts';
 import { type BlockRules, roundSize, SMALL_BYTES, shouldSplit } from './rounding.ts';
 import {

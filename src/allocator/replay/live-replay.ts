@@ -10,9 +10,9 @@ import {
   type Snapshot,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
-import { completeReplay, endsAsTheFile, NOTHING } from './complete-replay.ts';
 import { CounterReader } from './counters.ts';
 import { DeviceReplay } from './device-replay.ts';
+import { completeReplay, endsAsTheFile, NOTHING } from './replay.ts';
 import type { ReplayTables } from './replay-tables.ts';
 import { blockRules } from './rounding.ts';
 import { FinalPools } from './segment-tracker.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { findRetriedOoms } from './retried-requests.ts';
+import { findRetriedOoms } from './trace-events.ts';
 
 const CONV = '@conv.py:5 forward < train.py:3 step';
 
-function askedAgain(text: string): (number | undefined)[] {
+function retriedIn(text: string): (number | undefined)[] {
   const drawn = snapshotFromText(text);
   const [{ trace, replay }] = contextsOf(drawn.snapshot);
   const ooms = [...findRetriedOoms(trace, replay)];
@@ -20,30 +20,30 @@ function askedAgain(text: string): (number | undefined)[] {
 
 describe('an OOM', () => {
   it('that the same place answers with a smaller request was no error', () => {
-    expect(askedAgain(`oom 300Mi ${CONV}\n oom 200Mi ${CONV}\n +A 1Mi ${CONV}`)).toEqual([0, 1]);
+    expect(retriedIn(`oom 300Mi ${CONV}\n oom 200Mi ${CONV}\n +A 1Mi ${CONV}`)).toEqual([0, 1]);
   });
 
   it('at the end of the trace, or before anything is let go, was one', () => {
-    expect(askedAgain(`+A 1Mi ${CONV}\n oom 300Mi ${CONV}\n -A`)).toEqual([]);
-    expect(askedAgain(`+A 1Mi ${CONV}\n oom 300Mi ${CONV}`)).toEqual([]);
+    expect(retriedIn(`+A 1Mi ${CONV}\n oom 300Mi ${CONV}\n -A`)).toEqual([]);
+    expect(retriedIn(`+A 1Mi ${CONV}\n oom 300Mi ${CONV}`)).toEqual([]);
   });
 
   it('after which another place asks was one', () => {
-    expect(askedAgain(`oom 300Mi ${CONV}\n +A 1Mi @train.py:9 step`)).toEqual([]);
+    expect(retriedIn(`oom 300Mi ${CONV}\n +A 1Mi @train.py:9 step`)).toEqual([]);
   });
 
   it('of backward’s threads, which have no stack, goes by what follows too', () => {
     const before = `+A 1Mi ${CONV}`;
-    expect(askedAgain(`${before}\n oom 300Mi @\n +B 1Mi`)).toEqual([0]);
-    expect(askedAgain(`${before}\n oom 300Mi @\n +B 1Mi ${CONV}`)).toEqual([]);
+    expect(retriedIn(`${before}\n oom 300Mi @\n +B 1Mi`)).toEqual([0]);
+    expect(retriedIn(`${before}\n oom 300Mi @\n +B 1Mi ${CONV}`)).toEqual([]);
   });
 
   it('finds none where no stack is known at all', () => {
-    expect(askedAgain('oom 300Mi\n +A 1Mi')).toEqual([]);
-    expect(askedAgain('oom 300Mi @\n +A 1Mi')).toEqual([]);
+    expect(retriedIn('oom 300Mi\n +A 1Mi')).toEqual([]);
+    expect(retriedIn('oom 300Mi @\n +A 1Mi')).toEqual([]);
   });
 
   it('is told once at the end of a chain that fails in the end', () => {
-    expect(askedAgain(`+A 1Mi ${CONV}\n oom 300Mi ${CONV}\n oom 200Mi ${CONV}\n -A`)).toEqual([0]);
+    expect(retriedIn(`+A 1Mi ${CONV}\n oom 300Mi ${CONV}\n oom 200Mi ${CONV}\n -A`)).toEqual([0]);
   });
 });

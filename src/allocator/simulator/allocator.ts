@@ -5,10 +5,10 @@
  */
 import { roundSize, SMALL_BYTES, SMALL_SEGMENT_BYTES, shouldSplit } from '../replay/rounding.ts';
 import type { AllocSettings } from './alloc-conf.ts';
-import { type Arena, Arenas } from './arenas.ts';
 import { type BlockRow, BlockTable, BlockUse, NO_BLOCK } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import { ExpandableSegments } from './expandable.ts';
+import { type Arena, Arenas } from './free-blocks.ts';
 import { MemoryRelease } from './memory-release.ts';
 
 /** kMinLargeAlloc: from here on a native segment is as large as its first request. */

@@ -7,7 +7,7 @@ import type { Confidence, Unknown, UnknownCode } from './types.ts';
 /** Codes that make the figures those of a run that did not happen that way, and that may shift a peak. */
 const LOW: readonly UnknownCode[] = ['no-trace', 'after-oom', 'anomalies'];
 const MEDIUM: readonly UnknownCode[] = [
-  'asked-again',
+  'retried',
   'delayed-frees',
   'before-trace',
   'private-pools',
@@ -29,7 +29,7 @@ export function unknownsOf(
     'no-trace': aboutTrace(input),
     'after-oom': aboutRecordedOoms(input),
     anomalies: aboutAnomalies(input),
-    'asked-again': aboutAskedAgain(input),
+    retried: aboutRetried(input),
     'delayed-frees': aboutDelayedFrees(input),
     'before-trace': aboutBefore(input, settings),
     'private-pools': aboutPools(input),
@@ -59,7 +59,7 @@ function aboutRecordedOoms({ requests }: WhatIfInput): string | undefined {
   return `The recorded run ran out of memory ${times}. What your program would have requested after that is not in the trace: the figures say what the recorded requests need, including the failed ones.`;
 }
 
-function aboutAskedAgain({ requests }: WhatIfInput): string | undefined {
+function aboutRetried({ requests }: WhatIfInput): string | undefined {
   const { size } = requests.retriedOoms;
   if (size === 0) return undefined;
   return `${plural(size, 'request')} failed in the recorded run and ${size === 1 ? 'was' : 'were'} retried at once, as cuDNN does to find a workspace that fits. The trace does not say which it would use with more memory. Without a limit, the simulation skips these requests; with one, it frees those that fit at once.`;

@@ -2,7 +2,6 @@
  * What the simulated process has from the device: reserved bytes against the limit, the calls that
  * changed them, and their course over the trace.
  */
-import { DeviceAddresses } from './device-addresses.ts';
 
 /** One segment_alloc, segment_map (positive bytes), segment_free or segment_unmap (negative). */
 export interface SegmentChange {
@@ -61,3 +60,116 @@ export class DeviceMemory {
     this.#onChange({ event: this.event, bytes: -bytes, isExpandable }, this.reservedBytes);
   }
 }
+
+/**
+ * Where cudaMalloc puts segments. It matters for ties only: of two free blocks of one size the
+ * allocator takes the lower address. As seen in recordings, the driver takes address space in chunks of
+ * 32 MiB from the top down, the highest gap that fits, and puts what fits into the rest of a chunk
+ * there, newest first. Example: 20 MiB at …38000000, then 2 MiB at …39400000 behind it, then 20 MiB at
+ * …36000000. The choice of chunks is the driver's own; this is the most likely one.
+ */
+const CHUNK_BYTES = 32 * 2 ** 20;
+/** Below it there is room for whatever is asked for. */
+const TOP_ADDRESS = 2 ** 46;
+/** Rests of chunks that are remembered: a run of thousands of segments would look through all for each. */
+const MOST_OPEN = 256;
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+class DeviceAddresses {
+  /** By address. */
+  readonly #places: Place[] = [];
+  /** The newest places that may have room behind them in their last chunk, newest last. */
+  #open: Place[] = [];
+  /** By bytes: from that address on no gap has room for so many. It holds until a place there is given back. */
+  readonly #searchedTo = new Map<number, number>();
+
+  /** Takes a place: the first of the likely ones that is free, or else where the driver would look. */
+  take(sizeBytes: number, likely: Iterable<number>): number {
+    for (const address of likely) {
+      if (this.#isFree(address, sizeBytes)) return this.#insert(address, sizeBytes);
+    }
+    return this.#insert(this.#rest(sizeBytes) ?? this.#gap(sizeBytes), sizeBytes);
+  }
+
+  release(address: number): void {
+    const at = this.#from(address);
+    const [place] = this.#places.splice(at, 1);
+    for (const [bytes, from] of this.#searchedTo) {
+      if (place.start >= from) this.#searchedTo.delete(bytes);
+    }
+    this.#open = this.#open.filter((other) => other !== place);
+    const before = this.#places[at - 1];
+    if (before !== undefined && this.#room(at - 1) > 0 && !this.#open.includes(before)) {
+      this.#addOpen(before);
+    }
+  }
+
+  #isFree(address: number, sizeBytes: number): boolean {
+    const at = this.#from(address);
+    const before = this.#places[at - 1];
+    const after = this.#places[at];
+    return (
+      (before === undefined || before.end <= address) &&
+      (after === undefined || after.start >= address + sizeBytes)
+    );
+  }
+
+  #rest(sizeBytes: number): number | undefined {
+    if (sizeBytes >= CHUNK_BYTES) return undefined;
+    return this.#open.findLast(({ start }) => this.#room(this.#from(start)) >= sizeBytes)?.end;
+  }
+
+  /** Free bytes between a place and the end of its last chunk. */
+  #room(at: number): number {
+    const { end } = this.#places[at];
+    const next = this.#places[at + 1]?.start ?? Infinity;
+    return Math.min(next, chunkEnd(end)) - end;
+  }
+
+  #gap(sizeBytes: number): number {
+    const bytes = chunkEnd(sizeBytes);
+    const places = this.#places;
+    const highest = places.length > 0 ? chunkStart(places[places.length - 1].start) : TOP_ADDRESS;
+    let top = this.#searchedTo.get(bytes) ?? highest;
+    for (let at = this.#from(top) - 1; at >= 0; at--) {
+      if (top - chunkEnd(places[at].end) >= bytes) break;
+      top = Math.min(top, chunkStart(places[at].start));
+    }
+    this.#searchedTo.set(bytes, top);
+    return top - bytes;
+  }
+
+  #insert(start: number, sizeBytes: number): number {
+    const at = this.#from(start);
+    const place = { start, end: start + sizeBytes };
+    if (at === this.#places.length) this.#searchedTo.clear();
+    this.#places.splice(at, 0, place);
+    this.#open = this.#open.filter((other) => other !== this.#places[at - 1]);
+    if (this.#room(at) > 0) this.#addOpen(place);
+    return start;
+  }
+
+  #addOpen(place: Place): void {
+    this.#open.push(place);
+    if (this.#open.length > MOST_OPEN) this.#open.shift();
+  }
+
+  /** The first place at the address or above it. */
+  #from(address: number): number {
+    let low = 0;
+    let high = this.#places.length;
+    while (low < high) {
+      const mid = (low + high) >>> 1;
+      if (this.#places[mid].start < address) low = mid + 1;
+      else high = mid;
+    }
+    return low;
+  }
+}
+
+const chunkStart = (address: number): number => Math.floor(address / CHUNK_BYTES) * CHUNK_BYTES;
+const chunkEnd = (address: number): number => Math.ceil(address / CHUNK_BYTES) * CHUNK_BYTES;

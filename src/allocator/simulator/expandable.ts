@@ -3,9 +3,9 @@
  * large_segment_size_mb, 20 MiB, in the large one) and out of again. Chains hold free, used and unmapped blocks.
  */
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
-import type { Arena } from './arenas.ts';
 import { type BlockRow, type BlockTable, BlockUse, NO_BLOCK } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
+import type { Arena } from './free-blocks.ts';
 
 /**
  * Address space of one segment. PyTorch takes 1.125 times the card's memory; which card is not in the

@@ -1,8 +1,9 @@
 /** The three ways in which cached memory goes back to the device. */
-import type { Arena, Arenas } from './arenas.ts';
+
 import { type BlockRow, type BlockTable, NO_BLOCK } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import type { ExpandableSegments } from './expandable.ts';
+import type { Arena, Arenas } from './free-blocks.ts';
 
 export class MemoryRelease {
   readonly #table: BlockTable;

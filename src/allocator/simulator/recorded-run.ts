@@ -10,8 +10,8 @@ import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import { endsWithoutFree, eventsOf } from '../replay/trace-events.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { allocationSize } from './allocator.ts';
-import { type ByteCurve, ByteCurveBuilder } from './byte-curve.ts';
-import type { ReleaseRun } from './release-runs.ts';
+import { type ByteCurve, ByteCurveBuilder } from './recorded-memory.ts';
+import type { ReleaseRun } from './requests.ts';
 import { endStateOf, type WhatIfInput } from './simulation.ts';
 import type { EndState, WhatIfResult } from './types.ts';
 

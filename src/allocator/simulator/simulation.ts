@@ -5,11 +5,15 @@ import type { AllocationTable, ReplayColumns } from '../replay/types.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
 import { NO_BLOCK } from './block-table.ts';
-import { type ByteCurve, ByteCurveBuilder } from './byte-curve.ts';
 import { DeviceMemory, type SegmentChange } from './device-memory.ts';
-import { PlaceGuesser, type RecordedPlaces } from './recorded-places.ts';
+import {
+  type ByteCurve,
+  ByteCurveBuilder,
+  PlaceGuesser,
+  type RecordedPlaces,
+  type ReservedSteps,
+} from './recorded-memory.ts';
 import { RequestKind, type Requests } from './requests.ts';
-import type { ReservedSteps } from './reserved-steps.ts';
 import { Seeder } from './seed.ts';
 import type { EndState, SimulatedOom } from './types.ts';
 

@@ -9,8 +9,7 @@ import { ACCURACY } from './confidence.ts';
 import type { SegmentChange } from './device-memory.ts';
 import { recordedRun } from './recorded-run.ts';
 import { Simulation, type WhatIfInput } from './simulation.ts';
-import { smallestCard } from './smallest-card.ts';
-import { simulate, whatIfInput } from './what-if.ts';
+import { simulate, smallestCard, whatIfInput } from './what-if.ts';
 
 const GIB = 2 ** 30;
 /** set_per_process_memory_fraction in the capture scripts; all others ran without a limit. */

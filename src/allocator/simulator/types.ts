@@ -1,6 +1,6 @@
 /** What running a recording again under other allocator settings gives. Plain data: it can be sent to another thread. */
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { ByteCurve } from './byte-curve.ts';
+import type { ByteCurve } from './recorded-memory.ts';
 
 /** A request that could not be served. */
 export interface SimulatedOom {
@@ -26,7 +26,7 @@ export interface EndState {
 export type UnknownCode =
   | 'no-trace'
   | 'after-oom'
-  | 'asked-again'
+  | 'retried'
   | 'delayed-frees'
   | 'before-trace'
   | 'private-pools'

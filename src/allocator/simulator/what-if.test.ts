@@ -5,19 +5,12 @@ import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf } from '../../testing/contexts.ts';
 import { replayDevice } from '../replay/replay.ts';
 import { type AllocConf, parseAllocConf } from './alloc-conf.ts';
-import { ByteCurveBuilder, firstEventOfPart } from './byte-curve.ts';
-import { PRESETS } from './presets.ts';
+import { COMMON_CARDS_GIB, cardFor, limitOfCard, PRESETS } from './presets.ts';
+import { ByteCurveBuilder, firstEventOfPart } from './recorded-memory.ts';
 import { recordedRun } from './recorded-run.ts';
 import type { WhatIfInput } from './simulation.ts';
-import {
-  COMMON_CARDS_GIB,
-  cardFor,
-  limitOfCard,
-  searchCard,
-  smallestCard,
-} from './smallest-card.ts';
 import type { WhatIfResult } from './types.ts';
-import { simulate, WhatIfJob, whatIfInput } from './what-if.ts';
+import { searchCard, simulate, smallestCard, WhatIfJob, whatIfInput } from './what-if.ts';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;

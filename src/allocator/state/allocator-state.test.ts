@@ -8,8 +8,7 @@ import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { Replay } from '../replay/types.ts';
-import { allocatorStateAt } from './allocator-state.ts';
-import { mappedSince } from './mapped-ranges.ts';
+import { allocatorStateAt, mappedSince } from './allocator-state.ts';
 import { type AllocatorState, SegmentKind } from './types.ts';
 
 function stateAt({ trace, replay }: DeviceModel, event: number): AllocatorState {

@@ -7,9 +7,8 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { DEFAULT_LARGE_SEGMENT_BYTES } from '../replay/rounding.ts';
-import { allocatorStateAt } from './allocator-state.ts';
+import { allocatorStateAt, mappedSince } from './allocator-state.ts';
 import { type CacheRelease, cacheReleaseAt } from './empty-cache.ts';
-import { mappedSince } from './mapped-ranges.ts';
 
 const MI = 2 ** 20;
 

@@ -50,10 +50,10 @@ export const NOTHING_RELEASED: ReleaseSums = {
 
 export interface CacheRelease extends ReleaseSums {
   /** Live blocks that keep free bytes from going back, with their share; in segment order. */
-  readonly pins: readonly Pin[];
+  readonly pins: readonly PinningBlock[];
 }
 
-export interface Pin {
+export interface PinningBlock {
   readonly allocation: AllocationIndex;
   readonly segment: SegmentStateIndex;
   /** Bytes that it keeps, shared out evenly with the others that keep them: sums are true. */
@@ -74,7 +74,7 @@ export function cacheReleaseAt(
   const state: PagedState = { ...unpaged, largePageBytes };
   const { segments } = state;
   const sums: { -readonly [K in keyof ReleaseSums]: ReleaseSums[K] } = { ...NOTHING_RELEASED };
-  const pins: Pin[] = [];
+  const pins: PinningBlock[] = [];
   for (let s = 0; s < segments.length; s++) {
     if (segments.kind[s] === SegmentKind.None) continue;
     const isExpandable = segments.kind[s] === SegmentKind.Expandable;
@@ -180,7 +180,7 @@ function* segmentPins({ segments, blocks }: AllocatorState, s: number, kept: num
 }
 
 /** A page's free bytes are kept by the live blocks at the ends of the free stretch. */
-function* pagePins(state: PagedState, s: number): Generator<Pin> {
+function* pagePins(state: PagedState, s: number): Generator<PinningBlock> {
   const { allocation } = state.blocks;
   for (const { from, to, pagesFrom, pagesTo, before, after } of freeRuns(state, s, true)) {
     const hasPages = pagesTo > pagesFrom;

@@ -1,6 +1,6 @@
 /** The account: every reserved byte in exactly one entry, at any moment. */
 import { describe, expect, it } from 'vitest';
-import { sumByClass } from '../../device/classes/class-totals.ts';
+import { sumByClass } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';

@@ -1,6 +1,6 @@
 /** Takes the account of a device: every live block and every free range, each in exactly one entry. */
 
-import { liveAt } from '../../allocator/replay/live-at.ts';
+import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { MemoryClass } from '../../device/classes/types.ts';

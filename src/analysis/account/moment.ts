@@ -1,6 +1,6 @@
 /** The moment that an account is taken of, and what the process could have at most. */
 
-import { failedOoms } from '../../allocator/replay/retried-requests.ts';
+import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';

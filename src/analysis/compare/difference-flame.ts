@@ -1,7 +1,6 @@
 /** The difference of two sides as a flame graph: what grew and what shrank, by call stack. */
 import { getOrMake } from '../../base/memoized.ts';
-import { flameGraph } from '../../device/flame-graph/flame-graph.ts';
-import { calleeTree, callerTree } from '../../device/flame-graph/flame-nodes.ts';
+import { calleeTree, callerTree, flameGraph } from '../../device/flame-graph/flame-graph.ts';
 import { foldTree, weighTree } from '../../device/flame-graph/folded-tree.ts';
 import { FrameGroups } from '../../device/flame-graph/frame-groups.ts';
 import {

@@ -1,13 +1,13 @@
 /** From an open device to its side of a comparison: two passes over the allocations. */
 
-import { failedOoms } from '../../allocator/replay/retried-requests.ts';
+import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { COUNTER_NAMES, type Counters } from '../../allocator/replay/types.ts';
 import { getOrMake, memoized } from '../../base/memoized.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { functionText } from '../../device/model/frame-text.ts';
-import { keepOnlyFrames, pythonFrameMask } from '../../device/model/python-frames.ts';
+import { keepOnlyFrames, pythonFrameMask } from '../../device/model/stacks.ts';
 import {
   EMPTY_STACK,
   type EventIndex,

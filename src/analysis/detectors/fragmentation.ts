@@ -10,7 +10,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { memoized } from '../../base/memoized.ts';
-import { neverNeeded } from '../../device/model/never-needed.ts';
+import { reservedOverhead } from '../../device/model/main-device.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import {
   EMPTY_STACK,
@@ -75,7 +75,11 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   }
   const { reservedBytes, activeBytes } = replay.peaks;
   const ooms = context.eventsOf(TraceAction.Oom);
-  const { bytes: excessBytes, share, severity: atMost } = neverNeeded(replay.peaks, ooms.length);
+  const {
+    bytes: excessBytes,
+    share,
+    severity: atMost,
+  } = reservedOverhead(replay.peaks, ooms.length);
   const isOfStart = atMost !== 'none' && ooms.length === 0 && cameAtOnce(context);
   const severity = isOfStart ? 'low' : atMost;
   const concatenations = findConcatenations(context);

@@ -1,7 +1,6 @@
 /** For each OOM event: what was asked, what was there, and why it did not fit. */
 
-import { liveAt } from '../../allocator/replay/live-at.ts';
-import { findRetriedOoms } from '../../allocator/replay/retried-requests.ts';
+import { findRetriedOoms, liveAt } from '../../allocator/replay/trace-events.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';

@@ -2,7 +2,7 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { fileName } from '../../base/file-names.ts';
-import { sumByClass } from '../../device/classes/class-totals.ts';
+import { sumByClass } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';

@@ -14,8 +14,7 @@
  * The detectors compare call sites, so they read these rows. A program that is recorded in both ways gets
  * the same findings because both recordings are the same to them.
  */
-import { keepOnlyFrames, pythonFrameMask } from '../../device/model/python-frames.ts';
-import { StackReader } from '../../device/model/stacks.ts';
+import { keepOnlyFrames, pythonFrameMask, StackReader } from '../../device/model/stacks.ts';
 import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceTables } from './types.ts';
 

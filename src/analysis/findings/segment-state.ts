@@ -1,8 +1,8 @@
 /** Segments and the free ranges in them, in the state after one event. */
 
-import { liveAt } from '../../allocator/replay/live-at.ts';
+import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { mappedRangesAt } from '../../allocator/state/mapped-ranges.ts';
+import { mappedRangesAt } from '../../allocator/state/allocator-state.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from './analysis-input.ts';
 import type { AddressGap } from './types.ts';

@@ -2,7 +2,7 @@
  * What a call stack says of the code that allocates: in an optimizer, in a module's forward, in
  * backward, while a model is built. Found once for each row of the stack tree, from its caller's row.
  */
-import { FrameRole, frameRoles } from '../../device/classes/frame-roles.ts';
+import { FrameRole, frameRoles } from '../../device/classes/stack-roles.ts';
 import { EMPTY_STACK, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceTables } from './types.ts';
 

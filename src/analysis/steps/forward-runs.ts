@@ -4,7 +4,7 @@
  * is computed, with one most stay until backward, or until the graph is dropped.
  */
 
-import { failedOoms } from '../../allocator/replay/retried-requests.ts';
+import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';

@@ -5,7 +5,7 @@ import { lowerBound } from '../../base/binary-search.ts';
 import { plural } from '../../base/format.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { memoized } from '../../base/memoized.ts';
-import { classTotalsAt } from '../../device/classes/class-totals.ts';
+import { classTotalsAt } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { settingText } from '../../device/memory-summary/settings.ts';
 import { groupAnnotations } from '../../device/model/annotation-groups.ts';

@@ -3,7 +3,7 @@
  * kept, graphs that no backward uses, tensors replaced by larger ones, gaps. Else what there is most of.
  */
 
-import { neverNeeded } from '../../device/model/never-needed.ts';
+import { reservedOverhead } from '../../device/model/main-device.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
@@ -327,7 +327,8 @@ function wasted(known: Case): Diagnosis[] {
 function fragmented({ account, context, findings, failure }: Case): Diagnosis {
   const finding = findings.find(({ kind }) => kind === 'reserved-unused');
   const gaps = sumOf(account, ['gaps', 'cached']);
-  const bytes = failure === undefined ? neverNeeded(context.input.replay.peaks, 0).bytes : gaps;
+  const bytes =
+    failure === undefined ? reservedOverhead(context.input.replay.peaks, 0).bytes : gaps;
   const own = largestOf(account, ['gaps'])?.lines ?? [];
   const lines = finding === undefined || finding.userLines.length === 0 ? own : finding.userLines;
   const isPinned = finding?.frameIs === 'pinned by' || finding === undefined;

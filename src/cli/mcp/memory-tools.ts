@@ -1,18 +1,21 @@
 /** Tools that look into the memory itself: by line of code, and allocation by allocation. */
 import { z } from 'zod';
-import { liveAt } from '../../allocator/replay/live-at.ts';
+import { liveAt } from '../../allocator/replay/trace-events.ts';
 import { NEVER } from '../../allocator/replay/types.ts';
 import { formatBytes } from '../../base/format.ts';
-import type { AllocationRow, CallSiteLine } from '../../device/lists/allocation-list-types.ts';
-import { allocationRows } from '../../device/lists/allocation-rows.ts';
+import {
+  type AllocationRow,
+  allocationRows,
+  type CallSiteLine,
+  orderAllocations,
+} from '../../device/lists/allocation-rows.ts';
 import { callSiteLine } from '../../device/lists/call-site-table.ts';
-import { orderAllocations } from '../../device/lists/order-allocations.ts';
-import { earlierUses } from '../../device/model/allocation-labels.ts';
+import { earlierUses } from '../../device/model/allocation-details.ts';
 import { deviceInfo, failedOoms } from '../../device/model/device-info.ts';
 import { leafText } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
 import { matchAllocations } from '../../device/search/match-search.ts';
-import { loadRegexEngine, mayHoldRegex } from '../../device/search/regex-engine.ts';
+import { loadRegexEngine, mayHoldRegex } from '../../device/search/regex.ts';
 import { NO_STACK } from '../../format/snapshot/tables.ts';
 import { type Json, pageOf } from './answer.ts';
 import type { OneDevice } from './open-files.ts';

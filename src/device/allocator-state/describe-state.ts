@@ -2,7 +2,11 @@
 
 import { blockRules } from '../../allocator/replay/rounding.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { cacheReleaseAt, type Pin, type ReleaseSums } from '../../allocator/state/empty-cache.ts';
+import {
+  cacheReleaseAt,
+  type PinningBlock,
+  type ReleaseSums,
+} from '../../allocator/state/empty-cache.ts';
 import type {
   AllocatorState,
   SegmentKind,
@@ -74,7 +78,7 @@ export function stateOverview(
 
 type SitePins = Omit<PinSite, 'stackKind' | 'frame'>;
 
-function pinSites(context: DeviceModel, pins: readonly Pin[]): SitePins[] {
+function pinSites(context: DeviceModel, pins: readonly PinningBlock[]): SitePins[] {
   const bySite = groupBy(pins, ({ allocation }) => siteOf(context, allocation));
   return [...bySite.values()]
     .map((own) => ({

@@ -1,8 +1,7 @@
 /** States of one device, the last few kept: scrolling through one asks for it again and again. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { allocatorStateAt } from '../../allocator/state/allocator-state.ts';
-import { mappedSince } from '../../allocator/state/mapped-ranges.ts';
+import { allocatorStateAt, mappedSince } from '../../allocator/state/allocator-state.ts';
 import type { AllocatorState } from '../../allocator/state/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { LruCache } from '../../base/lru-cache.ts';

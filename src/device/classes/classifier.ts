@@ -9,14 +9,12 @@ import {
   NO_STACK,
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
-import { growingStacks } from './growing.ts';
 import { Hindsight } from './hindsight.ts';
 import { type ForwardRuns, findForwardRuns, type Passes, PIECE } from './passes.ts';
-import { repeatStarts, successorStarts } from './size-evidence.ts';
+import { writtenLabels } from './recorded-labels.ts';
+import { growingStacks, repeatStarts, successorStarts, workspacesBySize } from './size-evidence.ts';
 import { StackHint, StackRole, type StackRoles } from './stack-roles.ts';
 import { type ClassSource, Evidence, MemoryClass } from './types.ts';
-import { workspacesBySize } from './workspaces.ts';
-import { writtenLabels } from './written.ts';
 
 /** Events within which a tensor that backward does not need is gone, where no backward pass tells. */
 const SHORT_EVENTS = 64;

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { labelledRuns } from '../../testing/class-truth.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
-import { classTotalsAt } from './class-totals.ts';
-import { classify } from './classify.ts';
+import { classify, classTotalsAt } from './classify.ts';
 import {
   EVIDENCE_TEXTS,
   Evidence,

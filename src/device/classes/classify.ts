@@ -5,12 +5,19 @@
  * One walk over the trace finds the passes and one over the allocations, which are in order of time,
  * decides; stacks are looked up in tables. 5.7 M events with 1.9 M allocations take about 0.1 s.
  */
+import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
-import { TraceAction } from '../../format/snapshot/tables.ts';
+import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { Classifier } from './classifier.ts';
 import { findPasses } from './passes.ts';
 import { stackRoles } from './stack-roles.ts';
-import { type Classification, type ClassSource, classAt } from './types.ts';
+import {
+  type Classification,
+  type ClassSource,
+  type ClassTotal,
+  classAt,
+  MEMORY_CLASS_ORDER,
+} from './types.ts';
 
 const known = new WeakMap<AllocationTable, Classification>();
 
@@ -58,4 +65,38 @@ export function tensorNames(source: ClassSource): ReadonlyMap<AllocationIndex, s
     userMetadata !== undefined ||
     action.includes(TraceAction.Annotate);
   return mayHaveAny ? classify(source).names : new Map();
+}
+
+/** What memory is made of at one event, by class. */
+
+/** Block bytes by class in the state after `event`: see {@link sumByClass}. */
+export function classTotalsAt(
+  source: ClassSource,
+  event: EventIndex,
+  allocatedOnly = false,
+): ClassTotal[] {
+  return sumByClass(source.replay.allocations, classify(source), event, allocatedOnly);
+}
+
+/**
+ * Block bytes by class in the state after `event`, the largest first; classes without any are left out.
+ * They add up to the active bytes or, with `allocatedOnly`, to the allocated ones, which leave out blocks
+ * whose free was requested.
+ */
+export function sumByClass(
+  allocations: AllocationTable,
+  { classOf }: Classification,
+  event: EventIndex,
+  allocatedOnly: boolean,
+): ClassTotal[] {
+  const bytes = new Float64Array(MEMORY_CLASS_ORDER.length);
+  const counts = new Int32Array(MEMORY_CLASS_ORDER.length);
+  for (const id of liveAt(allocations, event)) {
+    if (allocatedOnly && allocations.freeRequested[id] <= event) continue;
+    bytes[classOf[id]] += allocations.sizeBytes[id];
+    counts[classOf[id]]++;
+  }
+  return MEMORY_CLASS_ORDER.filter((of) => counts[of] > 0)
+    .map((of) => ({ class: of, bytes: bytes[of], count: counts[of] }))
+    .sort((a, b) => b.bytes - a.bytes);
 }

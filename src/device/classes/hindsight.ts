@@ -6,8 +6,7 @@
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { addTo } from '../../base/grouping.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
-import { modelCopies } from './copies.ts';
-import { laterOptimizers } from './optimizer-sets.ts';
+import { laterOptimizers, modelCopies } from './copies.ts';
 import type { Passes } from './passes.ts';
 import { Weights } from './size-evidence.ts';
 import { StackHint, type StackRoles } from './stack-roles.ts';

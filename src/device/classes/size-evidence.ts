@@ -1,8 +1,13 @@
 /** What the sizes of allocations tell, where stacks and lifetimes leave a doubt. */
-
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import type { NarrowColumn } from '../../base/table.ts';
-import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  NO_STACK,
+  type StackIndex,
+} from '../../format/snapshot/tables.ts';
+import { StackHint, StackRole, type StackRoles } from './stack-roles.ts';
 
 /** Weights by their sizes: each backward pass makes a gradient of the size of each that is trained. */
 export class Weights {
@@ -125,4 +130,139 @@ export function repeatStarts(
     calls.length = Math.min(calls.length, LEAST_REPEATS + 1);
   }
   return starts;
+}
+
+/**
+ * Call stacks whose tensors are replaced by larger ones again and again: a cache that is concatenated, what an
+ * evaluation gathers.
+ *
+ *     line 87 | 1 GiB ├──────────┤
+ *     line 87 |            2 GiB ├─────────────┤        made while the last one is live, which is freed soon after
+ *     line 87 |                          3 GiB ├────…
+ *
+ * A forward pass begins between two of them: what grows within one pass is no state. What merely varies, such as the
+ * logits of two models in turns, is replaced by smaller ones as often.
+ */
+
+/** Replacements in a row, each by a larger tensor, that make a growing one. */
+const LEAST_RISES = 4;
+/** Rises for each fall, at least: a cache begins anew with each sequence. */
+const RISES_A_FALL = 4;
+/** Share of the stacks that are nearly all. */
+const ALL_SHARE = 0.6;
+/** Events after a tensor is made within which the one that it replaces is freed. */
+const HANDOVER_EVENTS = 64;
+
+/**
+ * @param allocationOfEvent see `Replay`
+ * @param runOf by allocation: the number of forward passes that ended before it
+ * @param stacks number of rows of the stack tree
+ */
+export function growingStacks(
+  table: AllocationTable,
+  allocationOfEvent: Int32Array,
+  runOf: Int32Array,
+  stacks: number,
+): ReadonlySet<StackIndex> {
+  const { length, preexisting, start, freeRequested, stack, requestedBytes } = table;
+  const { rises: varies, isAll } = risesByStack(table, stacks);
+  if (isAll) return new Set();
+  const rowOf = new Map<AllocationIndex, number>();
+  const figures = new Map<StackIndex, { rises: number; falls: number; longest: number }>();
+  for (let id = preexisting; id < length; id++) {
+    const own = stack[id];
+    if (own <= EMPTY_STACK || varies[own] < LEAST_RISES) continue;
+    const until = Math.min(start[id] + HANDOVER_EVENTS, allocationOfEvent.length - 1);
+    let inRow = 0;
+    let change = Number.NaN;
+    for (let t = start[id] + 1; t <= until; t++) {
+      const before = allocationOfEvent[t];
+      if (before < 0 || before >= id || stack[before] !== own || freeRequested[before] !== t)
+        continue;
+      if (runOf[before] === runOf[id]) continue;
+      const more = requestedBytes[id] - requestedBytes[before];
+      if (more > 0) inRow = Math.max(inRow, (rowOf.get(before) ?? 0) + 1);
+      if (!(change > 0)) change = more;
+    }
+    if (Number.isNaN(change)) continue;
+    rowOf.set(id, inRow);
+    const known = figures.get(own) ?? { rises: 0, falls: 0, longest: 0 };
+    figures.set(own, known);
+    if (inRow > 0) known.rises++;
+    else if (change < 0) known.falls++;
+    known.longest = Math.max(known.longest, inRow);
+  }
+  const grows = [...figures].filter(
+    ([, { rises, falls, longest }]) => longest >= LEAST_RISES && rises >= falls * RISES_A_FALL,
+  );
+  return new Set(grows.map(([row]) => row));
+}
+
+/**
+ * How often a tensor of a stack is larger than the one before: where that is rare, nothing needs to be looked at. Where
+ * nearly all stacks make larger and larger ones it is the batches that grow, such as sentences that are sorted by length.
+ */
+function risesByStack({ length, stack, requestedBytes }: AllocationTable, stacks: number) {
+  const rises = new Int32Array(stacks);
+  const falls = new Int32Array(stacks);
+  const counts = new Int32Array(stacks);
+  const last = new Float64Array(stacks);
+  for (let id = 0; id < length; id++) {
+    const own = stack[id];
+    if (own <= EMPTY_STACK) continue;
+    counts[own]++;
+    if (requestedBytes[id] > last[own]) rises[own]++;
+    else if (requestedBytes[id] < last[own]) falls[own]++;
+    last[own] = requestedBytes[id];
+  }
+  let [busy, rising] = [0, 0];
+  for (let own = 0; own < stacks; own++) {
+    if (counts[own] <= LEAST_RISES) continue;
+    busy++;
+    if (rises[own] >= LEAST_RISES && rises[own] >= falls[own] * RISES_A_FALL) rising++;
+  }
+  return { rises, isAll: rising > busy * ALL_SHARE };
+}
+
+/**
+ * The workspaces of cuBLAS, where no C++ frame names them. A thread that multiplies matrices on a stream gets one, and
+ * keeps it: so of the many tensors that may have its size, one is it at any time.
+ *
+ *     forward, 32 MiB: linear's workspace (never freed) | activations of 32 MiB that an OOM finds live | …
+ *     backward, 32 MiB: the workspace of autograd's thread
+ */
+
+/** Bytes of the workspace of Hopper and later GPUs, and of the others (:4096:2:16:8). */
+const CUBLAS_BYTES: ReadonlySet<number> = new Set([32 * 2 ** 20, 8_519_680]);
+/** That of cuBLASLt, which older versions of PyTorch allocate just before or after the other. */
+const CUBLASLT_BYTES = 2 ** 20;
+
+/**
+ * Those that sizes and lifetimes tell: the first of its thread, stream and pool that is freed after the last step, or
+ * never; trainers clear workspaces when they are done.
+ */
+export function workspacesBySize(
+  table: AllocationTable,
+  roles: StackRoles,
+  lastStep: EventIndex,
+): ReadonlySet<AllocationIndex> {
+  const found = new Set<AllocationIndex>();
+  if (roles.hints.some((hints) => (hints & StackHint.Workspace) !== 0)) return found;
+  const { length, requestedBytes, stack, stream, pool, start, freeRequested } = table;
+  const roleOf = (id: AllocationIndex) => roles.role[stack[id] - NO_STACK];
+  const isKept = (id: AllocationIndex) => id >= 0 && id < length && freeRequested[id] > lastStep;
+  const freeOf = new Map<number, EventIndex>();
+  for (let id = 0; id < length; id++) {
+    if (!CUBLAS_BYTES.has(requestedBytes[id]) || !isKept(id)) continue;
+    const role = roleOf(id);
+    if (role !== StackRole.Forward && role !== StackRole.Backward) continue;
+    const handle = (pool[id] * 65536 + stream[id]) * 8 + role;
+    if (start[id] < (freeOf.get(handle) ?? -1)) continue;
+    freeOf.set(handle, freeRequested[id]);
+    found.add(id);
+    for (const beside of [id - 1, id + 1]) {
+      if (requestedBytes[beside] === CUBLASLT_BYTES && isKept(beside)) found.add(beside);
+    }
+  }
+  return found;
 }

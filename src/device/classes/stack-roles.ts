@@ -1,11 +1,159 @@
+/** What one frame of a call stack says of the code that allocates, judged by its name and file. */
+import { EMPTY_STACK, NO_STACK } from '../../format/snapshot/tables.ts';
+import { classifyFrame, qualifiedName } from '../model/frame-kinds.ts';
+import type { StackReader, StackSource } from '../model/stacks.ts';
+import type { FrameKind, FrameView } from '../model/types.ts';
+
+/** Bits of a frame; those of a stack are derived from them (stack-roles.ts). */
+export const FrameRole = {
+  Python: 1,
+  /** An optimizer's own code. */
+  Optimizer: 2,
+  /** PyTorch calls a module's forward. */
+  ModuleCall: 4,
+  /** A model is built, loaded, or moved. */
+  Building: 8,
+  /** Where a program or a thread of it begins. */
+  Entry: 16,
+  /** Where the Python of a backward thread begins. */
+  Autograd: 32,
+  /** C++ of the backward pass. */
+  Engine: 64,
+  /** Functions of torch.nn.functional, and compiled graphs: forward, also outside of modules. */
+  Functional: 128,
+  Collective: 256,
+  Workspace: 512,
+  Loader: 1024,
+  Cache: 2048,
+  /** Activation checkpointing runs a forward again. */
+  Recompute: 4096,
+  /** The optimizer makes its state. */
+  StateInit: 8192,
+  User: 16384,
+  /** The constructor of anything. */
+  Constructor: 32768,
+  /** FSDP makes room for parameters that it gathers. */
+  Gathered: 65536,
+  /** Weights are copied, with the module that they are of. */
+  Copied: 131072,
+  /** A convolution's forward, which gives cuDNN a workspace. */
+  Convolution: 262144,
+} as const;
+
+/** torch/optim and the optimizers of other packages: apex/optimizers, bitsandbytes/optim, …/optimizer.py. */
+const OPTIMIZER_FILE =
+  /(^|[\\/])(torch[\\/]optim[\\/]|optim(izers?)?[\\/]|[^\\/]*optimizer[^\\/]*\.py$)/i;
+const TORCH_OPTIM = /(^|[\\/])torch[\\/]optim[\\/]/;
+const MODULE_FILE = /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]module\.py$/;
+const CALLS_FORWARD = new Set(['_call_impl', '_wrapped_call_impl', '_slow_forward', 'inner']);
+const MOVES_MODEL = new Set([
+  '_apply',
+  'to',
+  'cuda',
+  'convert',
+  'load_state_dict',
+  '_load_from_state_dict',
+]);
+const LOADS_MODEL =
+  /^(from_pretrained|_load_pretrained_model|_init_weights|reset_parameters|dispatch_model)$/;
+/** Where a backward thread's Python begins: custom Functions, tensor hooks, checkpoint's recomputation. */
+const AUTOGRAD_FILE = /(^|[\\/])torch[\\/](autograd|utils[\\/]checkpoint|_functorch|_dynamo)/;
+const ENTRY_NAMES = new Set([
+  '<module>',
+  '_bootstrap',
+  '_bootstrap_inner',
+  '_run_code',
+  '_run_module_as_main',
+]);
+
+/** The bits that detectors and classes share. */
+export function frameRoles({ name, filename, kind }: FrameView, isPython: boolean): number {
+  if (!isPython) return 0;
+  const { Python, Optimizer, ModuleCall, Building, User, Autograd, Entry } = FrameRole;
+  let roles = Python;
+  if (TORCH_OPTIM.test(filename) || (name === 'step' && OPTIMIZER_FILE.test(filename))) {
+    roles |= Optimizer;
+  }
+  if (MODULE_FILE.test(filename) && CALLS_FORWARD.has(name)) roles |= ModuleCall;
+  if (MODULE_FILE.test(filename) && MOVES_MODEL.has(name)) roles |= Building;
+  if (LOADS_MODEL.test(name) || (name === '__init__' && kind === 'user')) roles |= Building;
+  if (kind === 'user') roles |= User;
+  if (ENTRY_NAMES.has(name)) roles |= Entry;
+  else if (AUTOGRAD_FILE.test(filename)) roles |= Autograd;
+  return roles;
+}
+
+const FUNCTIONAL_FILE =
+  /(^|[\\/])(torch[\\/](nn[\\/]functional\.py|_dynamo[\\/]eval_frame\.py|_functorch[\\/]|_inductor[\\/]|autograd[\\/]function\.py)|torchinductor_[^\\/]*[\\/])/;
+/** FSDP's and DDP's own collectives, and what calls NCCL. */
+const COLLECTIVE_FILE =
+  /(^|[\\/])(torch[\\/]distributed[\\/](distributed_c10d|_functional_collectives|nn[\\/]functional|fsdp[\\/]_fully_shard[\\/](_fsdp_collectives|_fsdp_param_group)|fsdp[\\/]_runtime_utils|_symmetric_memory)|torch[\\/]nn[\\/]parallel[\\/](distributed|comm)\.py|deepspeed[\\/]comm[\\/])/;
+const LOADER_FILE = /(^|[\\/])torch[\\/]utils[\\/]data[\\/]/;
+const LOADER_NAME =
+  /^(_prepare_inputs?|send_to_device|move_data_to_device|batch_to_device|transfer_batch_to_device|_pin_memory_loop)$/;
+const CACHE_FILE = /(^|[\\/])(cache_utils|kv_?cache\w*|\w*_kv_?cache|static_cache)\.py$/i;
+const CACHE_NAME = /kv_?cache|_allocate_kv/i;
+const CHECKPOINT_FILE = /(^|[\\/])torch[\\/]utils[\\/]checkpoint\.py$/;
+const STATE_NAME = /^_?(init_group|init_state|state_init|init_param_state)$/;
+const BUILDING_FILE =
+  /(^|[\\/])torch[\\/](nn[\\/](init|parameter)\.py|serialization\.py|distributed[\\/]fsdp[\\/](_fully_shard[\\/](_fully_shard|_fsdp_init|_fsdp_state_dict)|_init_utils|_flat_param|wrap|_wrap_utils)\.py)|(^|[\\/])(safetensors|peft[\\/]tuners)[\\/]/;
+const BUILDING_NAME =
+  /^(__deepcopy__|_load_state_dict_into_\w+|set_module_tensor_to_device|_move_adapter_to_device_of_base_layer|_init_sharded_param|_materialize\w*|to_empty)$/;
+const GATHERED_NAME =
+  /^(init_all_gather_outputs|alloc_all_gather_outputs|_alloc_padded_unsharded_flat_param)$/;
+const CONVOLUTION_FILE = /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]conv\.py$/;
+/** Calls of backward() and grad() in the thread that waits for them. */
+const RUNS_BACKWARD = /^(_engine_run_backward|_make_grads)$/;
+
+const ENGINE =
+  /^torch::autograd::(Engine::|(generated::)?(?!Function::|PyNode::|Node::|VariableType::)\w+::apply)/;
+const CPP_COLLECTIVE = /^c10d::/;
+const CPP_WORKSPACE =
+  /^(at::cuda::(setWorkspaceForHandle|getCUDABlasLtWorkspace|getNewWorkspace|getCurrentCUDABlasHandle|getNewCUDABlasLtWorkspace)|at::native::(run_conv_plan|\w*Workspace::Workspace|Workspace::Workspace))/;
+
+/** The bits of each frame, those that only the classes need included. */
+function allFrameRoles(
+  { strings, frames }: Pick<StackSource, 'strings' | 'frames'>,
+  isPython: (frame: number) => boolean,
+): Uint32Array {
+  const roles = new Uint32Array(frames.length);
+  for (let frame = 0; frame < frames.length; frame++) {
+    const name = strings.get(frames.name[frame]);
+    const filename = strings.get(frames.filename[frame]);
+    if (!isPython(frame)) roles[frame] = cppRoles(qualifiedName(name));
+    else roles[frame] = pythonRoles(name, filename, classifyFrame(name, filename).kind);
+  }
+  return roles;
+}
+
+function cppRoles(symbol: string): number {
+  if (ENGINE.test(symbol)) return FrameRole.Engine;
+  if (CPP_COLLECTIVE.test(symbol)) return FrameRole.Collective;
+  return CPP_WORKSPACE.test(symbol) ? FrameRole.Workspace : 0;
+}
+
+function pythonRoles(name: string, filename: string, kind: FrameKind): number {
+  const view = { name, filename, kind, line: 0, isPlumbing: false, extras: undefined };
+  let roles = frameRoles(view, true);
+  if (FUNCTIONAL_FILE.test(filename)) roles |= FrameRole.Functional;
+  if (COLLECTIVE_FILE.test(filename)) roles |= FrameRole.Collective;
+  if (LOADER_FILE.test(filename) || LOADER_NAME.test(name)) roles |= FrameRole.Loader;
+  if (CACHE_FILE.test(filename) || CACHE_NAME.test(name)) roles |= FrameRole.Cache;
+  if (CHECKPOINT_FILE.test(filename)) roles |= FrameRole.Recompute;
+  if (STATE_NAME.test(name)) roles |= FrameRole.StateInit;
+  if (BUILDING_FILE.test(filename) || BUILDING_NAME.test(name)) roles |= FrameRole.Building;
+  if (GATHERED_NAME.test(name)) roles |= FrameRole.Gathered;
+  if (name === '__deepcopy__' && kind === 'pytorch') roles |= FrameRole.Copied;
+  if (CONVOLUTION_FILE.test(filename)) roles |= FrameRole.Convolution;
+  if (name === '__init__') roles |= FrameRole.Constructor;
+  if (RUNS_BACKWARD.test(name)) roles |= FrameRole.Engine;
+  return roles;
+}
+
 /**
  * What a call stack says of the code that allocates: each row of the stack tree gets one role, found
  * from its caller's row, so that millions of allocations cost one look-up each.
  */
-
-import { EMPTY_STACK, NO_STACK } from '../../format/snapshot/tables.ts';
-import type { StackReader, StackSource } from '../model/stacks.ts';
-import { allFrameRoles, FrameRole } from './frame-roles.ts';
 
 /** The code that an allocation or a free comes from. */
 export const StackRole = {

@@ -6,10 +6,10 @@ import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { flameGraphOf } from '../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { classTotalsAt } from '../classes/class-totals.ts';
+import { classTotalsAt } from '../classes/classify.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import { FlameContext } from './flame-context.ts';
-import { calleeTree, callerTree } from './flame-nodes.ts';
+import { calleeTree, callerTree } from './flame-graph.ts';
 import type { FlameFrames, FlameGraph, FlameGrouping, FlameOrderBy, FlameSet } from './types.ts';
 
 const GROUPINGS: readonly FlameGrouping[] = ['class', 'line', 'function', 'file', 'module'];

@@ -8,8 +8,8 @@ import { FrameKinds, qualifiedName } from '../model/frame-kinds.ts';
 import { framePath, functionText } from '../model/frame-text.ts';
 import type { StackReader, StackSource } from '../model/stacks.ts';
 import type { FrameView } from '../model/types.ts';
-import { textTerm } from '../search/edit-search.ts';
-import { frameTerm } from '../search/qualifiers/frame.ts';
+import { textTerm } from '../search/parse-search.ts';
+import { frameTerm } from '../search/qualifiers/stacks.ts';
 import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
 
 export type GroupIndex = number;

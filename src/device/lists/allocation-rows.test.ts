@@ -4,14 +4,17 @@ import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
-import { allocationDetails } from '../model/allocation-details.ts';
-import { earlierUses } from '../model/allocation-labels.ts';
+import { allocationDetails, earlierUses } from '../model/allocation-details.ts';
 import { matchAllocations } from '../search/match-search.ts';
-import { siteTerm } from '../search/qualifiers/site.ts';
-import type { AllocationKey, AllocationRow, CallSiteKey } from './allocation-list-types.ts';
-import { allocationRows } from './allocation-rows.ts';
+import { siteTerm } from '../search/qualifiers/stacks.ts';
+import {
+  type AllocationKey,
+  type AllocationRow,
+  allocationRows,
+  type CallSiteKey,
+  orderAllocations,
+} from './allocation-rows.ts';
 import { callSiteRow, callSiteTable, orderCallSites } from './call-site-table.ts';
-import { orderAllocations } from './order-allocations.ts';
 import { orderByKeys } from './order-by-keys.ts';
 import { allocationsTsv, callSitesTsv } from './rows-text.ts';
 

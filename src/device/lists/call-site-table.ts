@@ -7,7 +7,7 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';
 import { type StackReader, stackKind } from '../model/stacks.ts';
-import type { CallSiteKey, CallSiteLine, CallSiteRow } from './allocation-list-types.ts';
+import type { CallSiteKey, CallSiteLine, CallSiteRow } from './allocation-rows.ts';
 import { orderByKeys } from './order-by-keys.ts';
 
 /** A row a call site that some matching allocation has; those without any stack are one site. */

@@ -9,12 +9,12 @@ import { STACK_CLASSES } from '../../draw/coloring/site-colors.ts';
 import { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { loadCapture, pairNames } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { earlierUses } from '../model/allocation-labels.ts';
+import { earlierUses } from '../model/allocation-details.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { frameLabel, functionText } from '../model/frame-text.ts';
 import { matchAllocations } from '../search/match-search.ts';
-import { siteTerm } from '../search/qualifiers/site.ts';
-import type { CallSiteRow } from './allocation-list-types.ts';
+import { siteTerm } from '../search/qualifiers/stacks.ts';
+import type { CallSiteRow } from './allocation-rows.ts';
 import { callSiteRow, callSiteTable } from './call-site-table.ts';
 
 /** What no one should read. */

@@ -8,8 +8,12 @@ import {
   type StackIndex,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
-import { carriedValues, privatePoolText, streamText } from '../model/allocation-details.ts';
-import { earlierUses } from '../model/allocation-labels.ts';
+import {
+  carriedValues,
+  earlierUses,
+  privatePoolText,
+  streamText,
+} from '../model/allocation-details.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { actionName, timeOfEventUs } from '../model/events.ts';
 import { stackKind } from '../model/stacks.ts';

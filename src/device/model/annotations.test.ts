@@ -52,7 +52,7 @@ describe('ranges', () => {
     ]);
   });
 
-  test('of any program lie in the lowest lane that is free', () => {
+  test('of any program lie in the lowest track that is free', () => {
     const range = fc.tuple(fc.integer({ min: 100, max: 180 }), fc.nat(40));
     fc.assert(
       fc.property(fc.array(range, { maxLength: 40 }), (ranges) => {
@@ -70,7 +70,7 @@ describe('ranges', () => {
     );
   });
 
-  test('that overlap, as those of two threads do, get lanes of their own', () => {
+  test('that overlap, as those of two threads do, get tracks of their own', () => {
     const spans = spansOf(
       ['START', 'a', 100],
       ['START', 'b', 110],

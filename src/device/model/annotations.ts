@@ -2,11 +2,11 @@
  * record_function ranges and the like, from points in time to ranges of events.
  *
  * The file has no thread id: START and END are paired per (device, name) as a stack, the last START
- * first. Ranges of several threads may overlap without nesting, so depth is the lowest free lane,
+ * first. Ranges of several threads may overlap without nesting, so depth is the lowest free track,
  * which for nested ranges is the nesting level:
  *
- *     lane 0  |---- step 0 ----|    |---- step 1 --
- *     lane 1    |fwd|  |bwd|          |fwd|
+ *     track 0  |---- step 0 ----|    |---- step 1 --
+ *     track 1    |fwd|  |bwd|          |fwd|
  */
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
 import type {
@@ -57,10 +57,10 @@ export function annotationSpans({ snapshot, trace }: AnnotationSource): Annotati
     name: snapshot.strings.get(range.name),
   }));
   bounded.sort((a, b) => a.startUs - b.startUs || b.endUs - a.endUs);
-  const lanes = new Lanes();
+  const tracks = new Tracks();
   return bounded.map(({ name, complete, startUs, endUs }) => ({
     name,
-    depth: lanes.place(startUs, endUs),
+    depth: tracks.place(startUs, endUs),
     startUs: startUs - originUs,
     endUs: endUs - originUs,
     startEvent: lowerBound(timeUs, startUs),
@@ -136,28 +136,28 @@ function pairRanges(table: AnnotationTable, isOwn: (device: number) => boolean):
 }
 
 /**
- * Gives ranges, coming by start, the lowest lane that no earlier one still takes. A tree of minima
- * finds it: of 100,000 ranges around each other each would else look at all lanes before it.
+ * Gives ranges, coming by start, the lowest track that no earlier one still takes. A tree of minima
+ * finds it: of 100,000 ranges around each other each would else look at all tracks before it.
  */
-class Lanes {
+class Tracks {
   #capacity = 1;
-  /** Leaf #capacity + k: where the last range of lane k ends. Node n: the least of 2n and 2n + 1. */
+  /** Leaf #capacity + k: where the last range of track k ends. Node n: the least of 2n and 2n + 1. */
   #endUs = new Float64Array([0, -Infinity]);
 
   place(startUs: number, endUs: number): number {
     if (this.#endUs[1] > startUs) this.#enlarge();
     let node = 1;
     while (node < this.#capacity) node = 2 * node + Number(this.#endUs[2 * node] > startUs);
-    const lane = node - this.#capacity;
+    const track = node - this.#capacity;
     this.#set(node, endUs);
-    return lane;
+    return track;
   }
 
   #enlarge(): void {
     const ends = this.#endUs.subarray(this.#capacity);
     this.#capacity *= 2;
     this.#endUs = new Float64Array(2 * this.#capacity).fill(-Infinity);
-    for (const [lane, end] of ends.entries()) this.#set(this.#capacity + lane, end);
+    for (const [track, end] of ends.entries()) this.#set(this.#capacity + track, end);
   }
 
   #set(leaf: number, endUs: number): void {
@@ -166,4 +166,74 @@ class Lanes {
       this.#endUs[node >> 1] = Math.min(this.#endUs[node], this.#endUs[node ^ 1]);
     }
   }
+}
+
+/**
+ * Annotation ranges track by track, as columns: a program that annotates each module has hundreds of
+ * thousands, and as many objects would stop the page for seconds when they arrive.
+ *
+ *     track 0  |---- step 0 ----|    |---- step 1 --     rows 0 and 1     first = [0, 2, 4]
+ *     track 1    |fwd|  |bwd|                            rows 2 and 3
+ */
+
+export interface AnnotationTracks {
+  /** Rows of track k are first[k] <= row < first[k + 1]; those of a track follow each other in time. */
+  readonly first: Int32Array;
+  /** Each name once; `name` holds places in it. */
+  readonly names: readonly string[];
+  readonly name: Int32Array;
+  readonly startUs: Float64Array;
+  readonly endUs: Float64Array;
+  readonly startEvent: Int32Array;
+  readonly endEvent: Int32Array;
+  readonly isComplete: Uint8Array;
+}
+
+/** @param spans by start, as `annotationSpans` gives them */
+export function annotationTracks(spans: readonly AnnotationSpan[]): AnnotationTracks {
+  const first = firstRows(spans);
+  const next = first.slice();
+  const names = new Map<string, number>();
+  const tracks = {
+    first,
+    name: new Int32Array(spans.length),
+    startUs: new Float64Array(spans.length),
+    endUs: new Float64Array(spans.length),
+    startEvent: new Int32Array(spans.length),
+    endEvent: new Int32Array(spans.length),
+    isComplete: new Uint8Array(spans.length),
+  };
+  for (const span of spans) {
+    const row = next[span.depth]++;
+    const name = names.get(span.name) ?? names.size;
+    names.set(span.name, name);
+    tracks.name[row] = name;
+    tracks.startUs[row] = span.startUs;
+    tracks.endUs[row] = span.endUs;
+    tracks.startEvent[row] = span.startEvent;
+    tracks.endEvent[row] = span.endEvent;
+    tracks.isComplete[row] = Number(span.complete);
+  }
+  return { ...tracks, names: [...names.keys()] };
+}
+
+function firstRows(spans: readonly AnnotationSpan[]): Int32Array {
+  const levels = spans.reduce((most, { depth }) => Math.max(most, depth + 1), 0);
+  const first = new Int32Array(levels + 1);
+  for (const { depth } of spans) first[depth + 1]++;
+  for (let track = 0; track < levels; track++) first[track + 1] += first[track];
+  return first;
+}
+
+/** One range as it was. */
+export function spanOfRow(tracks: AnnotationTracks, row: number): AnnotationSpan {
+  return {
+    name: tracks.names[tracks.name[row]],
+    depth: upperBound(tracks.first, row) - 1,
+    startUs: tracks.startUs[row],
+    endUs: tracks.endUs[row],
+    startEvent: tracks.startEvent[row],
+    endEvent: tracks.endEvent[row],
+    complete: tracks.isComplete[row] === 1,
+  };
 }

@@ -1,5 +1,4 @@
-import { findRetriedOoms } from '../../allocator/replay/retried-requests.ts';
-import { eventsOf } from '../../allocator/replay/trace-events.ts';
+import { eventsOf, findRetriedOoms } from '../../allocator/replay/trace-events.ts';
 import {
   ACTION_NAMES,
   type EventTable,
@@ -10,8 +9,7 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { unpairedAnnotations } from './annotations.ts';
 import type { DeviceModel } from './device-model.ts';
-import { durationUs, timeOfEventUs } from './events.ts';
-import { findTimeFolds } from './time-folds.ts';
+import { durationUs, findTimeFolds, timeOfEventUs } from './events.ts';
 import type { DeviceInfo, OomInfo, SessionInfo } from './types.ts';
 
 /** The facts about a device that the page needs before it draws anything. `index`: its position in the session. */

@@ -1,10 +1,14 @@
-import type { Replay } from '../../allocator/replay/types.ts';
+import { type AllocationTable, NEVER, type Replay } from '../../allocator/replay/types.ts';
 import { assert } from '../../base/assert.ts';
-import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
+import {
+  type DeviceTrace,
+  NO_STACK,
+  type Snapshot,
+  type StackIndex,
+} from '../../format/snapshot/tables.ts';
 import { annotationSpans } from './annotations.ts';
-import { type CallSiteTotals, callSiteTotals } from './call-sites.ts';
 import { StackReader } from './stacks.ts';
-import type { AnnotationSpan } from './types.ts';
+import type { AnnotationSpan, CallSiteInfo } from './types.ts';
 
 /** One device's trace with all that queries about it need. Made once for each device. */
 export interface DeviceModel {
@@ -43,4 +47,51 @@ export function createDeviceContexts(
       },
     };
   });
+}
+
+/** Totals of all allocations by their call site. Row = site + 1, so that row 0 is those with no stack. */
+export interface CallSiteTotals {
+  readonly allocations: Int32Array;
+  /** Its first allocation; -1 where it has none. */
+  readonly first: Int32Array;
+  /** Sum of block bytes over all lifetimes. */
+  readonly totalBytes: Float64Array;
+  readonly liveAtEnd: Int32Array;
+  readonly liveAtEndBytes: Float64Array;
+}
+
+/** One pass over the allocations; memory grows with the number of stacks, not of allocations. */
+function callSiteTotals(
+  table: AllocationTable,
+  stacks: StackReader,
+  stackCount: number,
+): CallSiteTotals {
+  const rows = stackCount - NO_STACK;
+  const totals: CallSiteTotals = {
+    allocations: new Int32Array(rows),
+    first: new Int32Array(rows).fill(-1),
+    totalBytes: new Float64Array(rows),
+    liveAtEnd: new Int32Array(rows),
+    liveAtEndBytes: new Float64Array(rows),
+  };
+  for (let id = 0; id < table.length; id++) {
+    const row = stacks.siteOf(table.stack[id]) - NO_STACK;
+    if (totals.allocations[row]++ === 0) totals.first[row] = id;
+    totals.totalBytes[row] += table.sizeBytes[id];
+    if (table.end[id] !== NEVER) continue;
+    totals.liveAtEnd[row]++;
+    totals.liveAtEndBytes[row] += table.sizeBytes[id];
+  }
+  return totals;
+}
+
+/** All allocations of that call site; those without any stack count as one site. */
+export function callSiteInfo(totals: CallSiteTotals, site: StackIndex): CallSiteInfo {
+  const row = site - NO_STACK;
+  return {
+    allocations: totals.allocations[row],
+    totalBytes: totals.totalBytes[row],
+    liveAtEnd: totals.liveAtEnd[row],
+    liveAtEndBytes: totals.liveAtEndBytes[row],
+  };
 }

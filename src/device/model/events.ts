@@ -1,7 +1,7 @@
 /** Events of a device: when they happened, what they are called, and the state after one. */
-
 import type { Replay } from '../../allocator/replay/types.ts';
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
+import type { NarrowColumn } from '../../base/table.ts';
 import {
   ACTION_NAMES,
   type DeviceTrace,
@@ -69,4 +69,110 @@ export function eventsInWindow(
     from: lowerBound(timeUs, range.from + timeUs[0]),
     to: upperBound(timeUs, range.to + timeUs[0]),
   };
+}
+
+/**
+ * Idle gaps of a trace, and the time axis on which they are cut short. Startup, a data loader or a sleep can fill
+ * nine tenths of a time axis; folded, each such stretch without events is as wide as the longest that is not.
+ *
+ * Times are microseconds since the first event; x is a place on the folded axis. Where nothing is folded x is
+ * the time itself. Example: 10 s of work, 50 s idle and 10 s of work with cuts of 1 s end at x = 21 s.
+ */
+
+export interface TimeFolds {
+  /** Where each gap begins and ends, in time; ascending. */
+  readonly fromUs: Float64Array;
+  readonly toUs: Float64Array;
+  /** Where each gap begins on the folded axis. */
+  readonly fromX: Float64Array;
+  /** Width of every gap on the folded axis. */
+  readonly cutUs: number;
+}
+
+export const NO_FOLDS: TimeFolds = {
+  fromUs: new Float64Array(0),
+  toUs: new Float64Array(0),
+  fromX: new Float64Array(0),
+  cutUs: 0,
+};
+
+/** Longer than this share of the folded axis is a gap. */
+const GAP_SHARE = 1 / 200;
+/** What is left after a cut is shorter, and more stands out as a gap: it settles within a few rounds. */
+const ROUNDS = 3;
+
+/** Of the first cut: what is shorter is no gap after the later rounds either, nearly always. */
+const LEAST_SHARE = 1 / 16;
+
+/** @param timeUs times of the events, ascending; undefined where they were not recorded */
+export function findTimeFolds(timeUs: NarrowColumn | undefined): TimeFolds {
+  const length = timeUs?.length ?? 0;
+  if (timeUs === undefined || length < 2) return NO_FOLDS;
+  const origin = timeUs[0];
+  let cutUs = (timeUs[length - 1] - origin) * GAP_SHARE;
+  let steps = longSteps(timeUs, cutUs * LEAST_SHARE);
+  for (let round = 0; round < ROUNDS; round++) {
+    let foldedUs = steps.restUs;
+    for (const event of steps.events) {
+      foldedUs += Math.min(cutUs, timeUs[event] - timeUs[event - 1]);
+    }
+    cutUs = foldedUs * GAP_SHARE;
+    if (cutUs < steps.leastUs) steps = longSteps(timeUs, cutUs * LEAST_SHARE);
+  }
+  const fromUs: number[] = [];
+  const toUs: number[] = [];
+  const fromX: number[] = [];
+  let savedUs = 0;
+  for (const event of steps.events) {
+    const from = timeUs[event - 1] - origin;
+    const to = timeUs[event] - origin;
+    if (to - from <= cutUs) continue;
+    fromUs.push(from);
+    toUs.push(to);
+    fromX.push(from - savedUs);
+    savedUs += to - from - cutUs;
+  }
+  return {
+    fromUs: Float64Array.from(fromUs),
+    toUs: Float64Array.from(toUs),
+    fromX: Float64Array.from(fromX),
+    cutUs,
+  };
+}
+
+interface LongSteps {
+  readonly leastUs: number;
+  /** Events that come more than `leastUs` after the one before. */
+  readonly events: readonly number[];
+  /** Time before all other events. */
+  readonly restUs: number;
+}
+
+/** One pass over millions of events; what is left to look at are thousands at most. */
+function longSteps(timeUs: NarrowColumn, leastUs: number): LongSteps {
+  const events: number[] = [];
+  let restUs = 0;
+  for (let event = 1; event < timeUs.length; event++) {
+    const stepUs = timeUs[event] - timeUs[event - 1];
+    if (stepUs > leastUs) events.push(event);
+    else if (stepUs > 0) restUs += stepUs;
+  }
+  return { leastUs, events, restUs };
+}
+
+/** From a time to its place on the folded axis. */
+export function foldTime({ fromUs, toUs, fromX, cutUs }: TimeFolds, us: number): number {
+  const at = lowerBound(fromUs, us) - 1;
+  if (at < 0) return us;
+  if (us >= toUs[at]) return fromX[at] + cutUs + (us - toUs[at]);
+  return fromX[at] + ((us - fromUs[at]) / (toUs[at] - fromUs[at])) * cutUs;
+}
+
+/** From a place on the folded axis to the time there. */
+export function unfoldTime({ fromUs, toUs, fromX, cutUs }: TimeFolds, x: number): number {
+  const at = lowerBound(fromX, x) - 1;
+  if (at < 0) return x;
+  const into = x - fromX[at];
+  if (into >= cutUs) return toUs[at] + (into - cutUs);
+  return fromUs[at] + (into / cutUs) * (toUs[at] - fromUs[at]);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findTimeFolds, foldTime, NO_FOLDS, unfoldTime } from './time-folds.ts';
+import { findTimeFolds, foldTime, NO_FOLDS, unfoldTime } from './events.ts';
 
 /** Work at every 10 us, with gaps in between. */
 const busy = (from: number, count: number) =>

@@ -12,7 +12,7 @@ import type {
   SettingValue,
   SnapshotWarning,
 } from '../../format/snapshot/tables.ts';
-import type { TimeFolds } from './time-folds.ts';
+import type { TimeFolds } from './events.ts';
 
 export interface DeviceInfo {
   /** Position in SessionInfo.devices; what all requests call `deviceIndex`. */

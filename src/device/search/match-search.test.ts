@@ -4,17 +4,15 @@ import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { allocationDetails } from '../model/allocation-details.ts';
-import { allocationLabel } from '../model/allocation-labels.ts';
+import { allocationDetails, allocationLabel } from '../model/allocation-details.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { functionText } from '../model/frame-text.ts';
 import type { AllocationDetails } from '../model/types.ts';
 import { matchAllocations, matchStacks } from './match-search.ts';
 import { parseSearch } from './parse-search.ts';
-import { frameTerm, frameText } from './qualifiers/frame.ts';
-import { siteTerm } from './qualifiers/site.ts';
-import { streamTerm } from './qualifiers/stream.ts';
-import { loadRegexEngine } from './regex-engine.ts';
+import { streamTerm } from './qualifiers/figures.ts';
+import { frameTerm, frameText, siteTerm } from './qualifiers/stacks.ts';
+import { loadRegexEngine } from './regex.ts';
 
 await loadRegexEngine();
 

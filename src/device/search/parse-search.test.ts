@@ -1,14 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MemoryClass } from '../classes/types.ts';
-import { addTerm, hasTerm, removeTerm, textTerm, toggleTerm } from './edit-search.ts';
-import { parseSearch } from './parse-search.ts';
-import { categoryTerm } from './qualifiers/category.ts';
-import { compileTerm } from './qualifiers/compile.ts';
-import { frameTerm, frameText } from './qualifiers/frame.ts';
-import { phaseTerm } from './qualifiers/phase.ts';
-import { privatePoolTerm } from './qualifiers/pool.ts';
-import { sizeTerms } from './qualifiers/size.ts';
+import { addTerm, hasTerm, parseSearch, removeTerm, textTerm, toggleTerm } from './parse-search.ts';
+import { privatePoolTerm, sizeTerms } from './qualifiers/figures.ts';
+import { categoryTerm, compileTerm, phaseTerm } from './qualifiers/names.ts';
+import { frameTerm, frameText } from './qualifiers/stacks.ts';
 import type { Condition } from './types.ts';
 
 const conditions = (text: string): Condition[] =>

@@ -2,7 +2,7 @@
  * From the text of a search to its terms. Pure and small: the page may use it too. Whether a
  * regular expression is a right one is only found where it is compiled (regex.ts).
  */
-import type { Comparison, Qualifier } from './qualifier.ts';
+import { type Comparison, type Qualifier, quoteText } from './qualifier.ts';
 import { findQualifier, QUALIFIERS, type QualifierCondition, qualifierHelp } from './qualifiers.ts';
 import type { Condition, ParsedSearch, SearchProblem, Term, WordCondition } from './types.ts';
 
@@ -215,3 +215,39 @@ const failed = (at: number, length: number, message: string): ParsedSearch => ({
 });
 
 const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
+
+/** Changes to the text of a search, for filters that are clicked. */
+
+/** A text as a term that finds it, whatever is in it. */
+export function textTerm(text: string): string {
+  return quoteText(text);
+}
+
+/** True when all of `term` (one term or several) stands in the search already. */
+export function hasTerm(search: string, term: string): boolean {
+  const present = new Set(parseSearch(search).terms.map(({ text }) => text));
+  const wanted = parseSearch(term).terms;
+  return wanted.length > 0 && wanted.every(({ text }) => present.has(text));
+}
+
+/** The search with the term behind it, unless it is there already. */
+export function addTerm(search: string, term: string): string {
+  if (hasTerm(search, term)) return search;
+  return `${search.trim()} ${term}`.trim();
+}
+
+/** The search without the term. One with a problem stays as it is: nobody knows its terms. */
+export function removeTerm(search: string, term: string): string {
+  const gone = new Set(parseSearch(term).terms.map(({ text }) => text));
+  const { terms, problem } = parseSearch(search);
+  if (problem !== undefined) return search;
+  return terms
+    .map(({ text }) => text)
+    .filter((text) => !gone.has(text))
+    .join(' ');
+}
+
+/** As a legend filters: a click adds the term, a second one takes it away. */
+export function toggleTerm(search: string, term: string): string {
+  return hasTerm(search, term) ? removeTerm(search, term) : addTerm(search, term);
+}

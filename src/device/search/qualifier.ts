@@ -1,6 +1,6 @@
 /**
- * What a qualifier of the search language is: the `size` of `size>64MiB`. Each has a file of its own in
- * qualifiers/ with all there is to it, and a line in the list of qualifiers.ts.
+ * What a qualifier of the search language is: the `size` of `size>64MiB`. All there is to each stands in
+ * qualifiers/, and it has a line in the list of qualifiers.ts.
  */
 
 import type { EventIndex } from '../../format/snapshot/tables.ts';

@@ -1,20 +1,10 @@
-/** All qualifiers of the search language: to add one, write its file in qualifiers/ and name it here. */
+/** All qualifiers of the search language: to add one, write it in a file of qualifiers/ and name it here. */
 import { assert } from '../../base/assert.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import type { Qualifier } from './qualifier.ts';
-import { AGE } from './qualifiers/age.ts';
-import { CATEGORY } from './qualifiers/category.ts';
-import { CLASS } from './qualifiers/class.ts';
-import { COMPILE } from './qualifiers/compile.ts';
-import { FRAME } from './qualifiers/frame.ts';
-import { HOLDER } from './qualifiers/holder.ts';
-import { PART } from './qualifiers/part.ts';
-import { PHASE } from './qualifiers/phase.ts';
-import { POOL } from './qualifiers/pool.ts';
-import { SITE } from './qualifiers/site.ts';
-import { SIZE } from './qualifiers/size.ts';
-import { STATE } from './qualifiers/state.ts';
-import { STREAM } from './qualifiers/stream.ts';
+import { AGE, POOL, SIZE, STATE, STREAM } from './qualifiers/figures.ts';
+import { CATEGORY, CLASS, COMPILE, HOLDER, PART, PHASE } from './qualifiers/names.ts';
+import { FRAME, SITE } from './qualifiers/stacks.ts';
 
 /** In the order in which the page offers them. */
 const LIST = [

@@ -1,6 +1,26 @@
 /** Regular expressions that cannot hang: RE2 syntax, time linear in the text whatever the pattern. */
-import { regexEngine } from './regex-engine.ts';
+import { assert } from '../../base/assert.ts';
 import type { SearchProblem } from './types.ts';
+
+/** Fetched when the first expression is typed: it is as large as all else that a session answers with. */
+type RegexEngine = typeof import('re2js');
+
+let engine: RegexEngine | undefined;
+
+/** To be awaited before a search with a regular expression is matched. */
+export async function loadRegexEngine(): Promise<void> {
+  engine ??= await import('re2js');
+}
+
+function regexEngine(): RegexEngine {
+  assert(engine !== undefined, 'loadRegexEngine was awaited');
+  return engine;
+}
+
+/** Whether matching may ask for the engine: a slash begins every regular expression. */
+export function mayHoldRegex(search: string): boolean {
+  return search.includes('/');
+}
 
 /** Longer ones are pasted by mistake. */
 const MAX_LENGTH = 1000;

@@ -4,11 +4,8 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { allocationDetails } from '../model/allocation-details.ts';
 import { matchAllocations } from './match-search.ts';
-import { categoryTerm } from './qualifiers/category.ts';
-import { compileTerm } from './qualifiers/compile.ts';
-import { phaseTerm } from './qualifiers/phase.ts';
-import { privatePoolTerm } from './qualifiers/pool.ts';
-import { streamTerm } from './qualifiers/stream.ts';
+import { privatePoolTerm, streamTerm } from './qualifiers/figures.ts';
+import { categoryTerm, compileTerm, phaseTerm } from './qualifiers/names.ts';
 import { knownValues } from './qualifiers.ts';
 import { positionBefore, stepMatch } from './step-match.ts';
 

@@ -8,11 +8,8 @@ import { privatePoolText, streamText } from '../../device/model/allocation-detai
 import { annotationGroupKeys, innermostSpans } from '../../device/model/annotation-groups.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { poolKind } from '../../device/model/pool-kinds.ts';
-import { categoryTerm } from '../../device/search/qualifiers/category.ts';
-import { compileTerm } from '../../device/search/qualifiers/compile.ts';
-import { phaseTerm } from '../../device/search/qualifiers/phase.ts';
-import { poolTerm, privatePoolTerm } from '../../device/search/qualifiers/pool.ts';
-import { streamTerm } from '../../device/search/qualifiers/stream.ts';
+import { poolTerm, privatePoolTerm, streamTerm } from '../../device/search/qualifiers/figures.ts';
+import { categoryTerm, compileTerm, phaseTerm } from '../../device/search/qualifiers/names.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import type { ColorBy } from '../timeline/types.ts';
 import { CLASS_NONE, CLASS_REST, classesByGroup, FIRST_GROUP_CLASS } from './classes.ts';

@@ -1,7 +1,7 @@
 /** How much of each color there is at one event: what a legend says beside its swatches. */
 import { plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
-import { stateTerm } from '../../device/search/qualifiers/state.ts';
+import { stateTerm } from '../../device/search/qualifiers/figures.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { columnRanges } from '../timeline/columns.ts';
 import type { TimelineIndex } from '../timeline/timeline-index.ts';

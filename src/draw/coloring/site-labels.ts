@@ -1,6 +1,6 @@
 /** Call sites in words, for legends: short, without C++ types, and no two alike. */
 import { groupBy } from '../../base/grouping.ts';
-import { allocationLabel } from '../../device/model/allocation-labels.ts';
+import { allocationLabel } from '../../device/model/allocation-details.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import {
   frameLabel,
@@ -11,7 +11,7 @@ import {
 } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
 import type { FrameView } from '../../device/model/types.ts';
-import { siteTerm } from '../../device/search/qualifiers/site.ts';
+import { siteTerm } from '../../device/search/qualifiers/stacks.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { ColorLabel } from './first-colorings.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { liveAt } from '../../allocator/replay/live-at.ts';
-import { classTotalsAt } from '../../device/classes/class-totals.ts';
-import { classify } from '../../device/classes/classify.ts';
+import { liveAt } from '../../allocator/replay/trace-events.ts';
+import { classify, classTotalsAt } from '../../device/classes/classify.ts';
 import { MEMORY_CLASS_ORDER } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';

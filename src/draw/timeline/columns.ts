@@ -8,7 +8,7 @@
  */
 
 import type { CounterName } from '../../allocator/replay/types.ts';
-import { foldTime, unfoldTime } from '../../device/model/time-folds.ts';
+import { foldTime, unfoldTime } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { SampledTimes, TimelineIndex } from './timeline-index.ts';
 import type { PlotAxis, Viewport } from './types.ts';

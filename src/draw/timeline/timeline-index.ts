@@ -15,7 +15,7 @@ import type {
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
 import { getOrMake } from '../../base/memoized.ts';
 import type { NarrowColumn } from '../../base/table.ts';
-import { findTimeFolds, type TimeFolds } from '../../device/model/time-folds.ts';
+import { findTimeFolds, type TimeFolds } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { CounterBlocks } from './counter-blocks.ts';
 import { MaxEndPyramid } from './max-end-pyramid.ts';

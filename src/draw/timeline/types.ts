@@ -12,7 +12,7 @@ import type { CounterName } from '../../allocator/replay/types.ts';
 export const TIME_AXES = ['event', 'time'] as const;
 export type TimeAxis = (typeof TIME_AXES)[number];
 
-/** Of a picture. 'folded': time with its idle gaps cut short, x as src/device/model/time-folds.ts places it. */
+/** Of a picture. 'folded': time with its idle gaps cut short, x as src/device/model/events.ts places it. */
 export type PlotAxis = TimeAxis | 'folded';
 
 export interface Viewport {

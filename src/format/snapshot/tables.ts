@@ -305,7 +305,7 @@ export interface Snapshot {
   readonly annotations: AnnotationTable;
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly warnings: readonly SnapshotWarning[];
-  /** Rows under the key `labels`, as they were written: see src/device/classes/labels.ts. Undefined without the key. */
+  /** Rows under the key `labels`, as they were written: see src/device/classes/recorded-labels.ts. Undefined without the key. */
   readonly labels?: readonly LabelRow[];
   /** Undefined where the program was not asked. */
   readonly holders?: HolderTable;

@@ -4,7 +4,7 @@ import { COUNTER_NAMES, type CounterName } from '../../allocator/replay/types.ts
 import { csvField, csvLine, csvNumber } from '../../base/csv.ts';
 import { allocationRows } from '../../device/lists/allocation-rows.ts';
 import { ALLOCATION_COLUMNS, type Cell } from '../../device/lists/rows-text.ts';
-import { earlierUses } from '../../device/model/allocation-labels.ts';
+import { earlierUses } from '../../device/model/allocation-details.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { crosshairAt } from '../../device/model/events.ts';
 

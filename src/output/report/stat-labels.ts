@@ -5,7 +5,7 @@ import type {
   PoolName,
   StatFigures,
   StatName,
-} from '../../device/memory-summary/memory-tally.ts';
+} from '../../device/memory-summary/memory-stats.ts';
 import { textTable } from './text.ts';
 
 export interface StatText {

@@ -1,6 +1,6 @@
 /** `vramscope stats`: what torch.cuda.memory_summary() would have said, and where it stood highest. */
 
-import { findRetriedOoms } from '../../allocator/replay/retried-requests.ts';
+import { findRetriedOoms } from '../../allocator/replay/trace-events.ts';
 import {
   type AllocationTable,
   COUNTER_NAMES,

@@ -7,7 +7,7 @@
  */
 
 import type { CounterName, Counters, Peak, Recording } from '../../allocator/replay/types.ts';
-import { classTotalsAt } from '../../device/classes/class-totals.ts';
+import { classTotalsAt } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES, type MemoryClassId } from '../../device/classes/types.ts';
 import { sessionInfo, type TraceCounts, traceCounts } from '../../device/model/device-info.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';

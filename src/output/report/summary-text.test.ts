@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { classTotalsAt } from '../../device/classes/class-totals.ts';
-import { MemoryTally } from '../../device/memory-summary/memory-tally.ts';
+import { classTotalsAt } from '../../device/classes/classify.ts';
+import { MemoryStats } from '../../device/memory-summary/memory-stats.ts';
 import { traceFacts } from '../../device/memory-summary/trace-facts.ts';
 import { groupAnnotations } from '../../device/model/annotation-groups.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
@@ -26,7 +26,7 @@ function textOf(name: string, notes: readonly string[] = []): string {
   return summaryText({
     info,
     device: info.devices[0],
-    figures: new MemoryTally(context).at(context.trace.events.length),
+    figures: new MemoryStats(context).at(context.trace.events.length),
     title: 'At the end',
     annotationGroups: groupAnnotations(annotationSpans(context), context.replay, () => plain),
     facts: traceFacts(context),

@@ -1,7 +1,7 @@
 /** The summary as plain text, to paste into an issue or a chat. */
 import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts';
 import { type ClassTotal, MEMORY_CLASSES } from '../../device/classes/types.ts';
-import type { MemoryFigures } from '../../device/memory-summary/memory-tally.ts';
+import type { MemoryFigures } from '../../device/memory-summary/memory-stats.ts';
 import { settingRows } from '../../device/memory-summary/settings.ts';
 import type { TraceFacts } from '../../device/memory-summary/trace-facts.ts';
 import type { AnnotationGroup } from '../../device/model/annotation-groups.ts';

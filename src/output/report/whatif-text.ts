@@ -1,10 +1,9 @@
 /** `vramscope whatif`: the recorded run and the simulated ones in one table, the best first. */
 
-import { environmentLines } from '../../allocator/simulator/presets.ts';
-import { compareRuns } from '../../allocator/simulator/rank.ts';
+import { CONTEXT_BYTES, compareRuns, environmentLines } from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
-import { CONTEXT_BYTES, type SmallestCard } from '../../allocator/simulator/smallest-card.ts';
 import type { Confidence, SimulatedOom, WhatIfResult } from '../../allocator/simulator/types.ts';
+import type { SmallestCard } from '../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 import type { WhatIfRuns } from './whatif.ts';

@@ -1,5 +1,4 @@
-import { allocatorStateAt } from '../../allocator/state/allocator-state.ts';
-import { mappedSince } from '../../allocator/state/mapped-ranges.ts';
+import { allocatorStateAt, mappedSince } from '../../allocator/state/allocator-state.ts';
 import { type AllocatorState, SegmentKind } from '../../allocator/state/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import {

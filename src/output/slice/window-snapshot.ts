@@ -3,8 +3,7 @@
  * before them as `opening`, and as final segments those after them. Counters, blocks and stacks
  * inside the window are what they were in the whole; event 5,000 of the whole is event 0 here.
  */
-import { allocatorStateAt } from '../../allocator/state/allocator-state.ts';
-import { mappedSince } from '../../allocator/state/mapped-ranges.ts';
+import { allocatorStateAt, mappedSince } from '../../allocator/state/allocator-state.ts';
 import { SegmentKind } from '../../allocator/state/types.ts';
 import { formatCount } from '../../base/format.ts';
 import { gather } from '../../base/table.ts';

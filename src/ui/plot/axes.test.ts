@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findTimeFolds, foldTime, unfoldTime } from '../../device/model/time-folds.ts';
+import { findTimeFolds, foldTime, unfoldTime } from '../../device/model/events.ts';
 import { axisTicks, byteTicks, foldedTicks, foldsInView } from './axes.ts';
 
 const GIB = 1024 ** 3;

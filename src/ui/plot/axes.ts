@@ -2,7 +2,7 @@
 import { axisBottom, axisLeft, type NumberValue, scaleLinear, select, tickStep, ticks } from 'd3';
 import { lowerBound } from '../../base/binary-search.ts';
 import { formatCount, formatDurationUs } from '../../base/format.ts';
-import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../device/model/time-folds.ts';
+import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../device/model/events.ts';
 import type { TimeAxis, Viewport } from '../../draw/timeline/types.ts';
 
 export interface AxisElements {

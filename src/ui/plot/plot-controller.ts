@@ -4,7 +4,7 @@
  * The view store says what is to be seen. Gestures write to it, a change of it makes a viewport,
  * a viewport asks for a frame; painting happens in one place, when a frame came or once a picture.
  */
-import type { TimeFolds } from '../../device/model/time-folds.ts';
+import type { TimeFolds } from '../../device/model/events.ts';
 import type { Crosshair, DeviceInfo } from '../../device/model/types.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';

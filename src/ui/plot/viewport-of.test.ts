@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findTimeFolds } from '../../device/model/time-folds.ts';
+import { findTimeFolds } from '../../device/model/events.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
 import { extentOf, rangeX, rangeY, viewportOf } from './viewport-of.ts';

@@ -1,7 +1,7 @@
 /** The pinned allocation: looked up once by the workbench, which provides it to all that is below. */
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { ClassifiedDetails } from '../../device/classes/types.ts';
-import { hasTerm, toggleTerm } from '../../device/search/edit-search.ts';
+import { hasTerm, toggleTerm } from '../../device/search/parse-search.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useQuery } from './use-query.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AllocConf, parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
-import { PRESETS } from '../../allocator/simulator/presets.ts';
-import { limitOfCard, smallestCard } from '../../allocator/simulator/smallest-card.ts';
-import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
+import { limitOfCard, PRESETS } from '../../allocator/simulator/presets.ts';
+import { simulate, smallestCard, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { CancelledError } from '../../base/errors.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';

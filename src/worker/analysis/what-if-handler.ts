@@ -4,16 +4,20 @@
  */
 
 import { type AllocConf, parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
-import { firstEventOfPart } from '../../allocator/simulator/byte-curve.ts';
+import { firstEventOfPart } from '../../allocator/simulator/recorded-memory.ts';
 import {
   type RecordedRun,
   recordedLimit,
   recordedRun,
 } from '../../allocator/simulator/recorded-run.ts';
 import { REQUESTS_A_SLICE, type WhatIfInput } from '../../allocator/simulator/simulation.ts';
-import { searchCard, startProbe } from '../../allocator/simulator/smallest-card.ts';
 import type { WhatIfResult } from '../../allocator/simulator/types.ts';
-import { WhatIfJob, whatIfInput } from '../../allocator/simulator/what-if.ts';
+import {
+  searchCard,
+  startProbe,
+  WhatIfJob,
+  whatIfInput,
+} from '../../allocator/simulator/what-if.ts';
 import { assert } from '../../base/assert.ts';
 import { LruCache } from '../../base/lru-cache.ts';
 import type { NarrowColumn } from '../../base/table.ts';

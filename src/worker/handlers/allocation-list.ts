@@ -2,23 +2,23 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { LruCache } from '../../base/lru-cache.ts';
-import type {
-  AllocationKey,
-  AllocationRow,
-  CallSiteKey,
-  CallSiteRow,
-  Clock,
-} from '../../device/lists/allocation-list-types.ts';
-import { allocationRows } from '../../device/lists/allocation-rows.ts';
+import {
+  type AllocationKey,
+  type AllocationRow,
+  allocationRows,
+  type CallSiteKey,
+  type CallSiteRow,
+  type Clock,
+  orderAllocations,
+} from '../../device/lists/allocation-rows.ts';
 import {
   type CallSiteTable,
   callSiteRow,
   callSiteTable,
   orderCallSites,
 } from '../../device/lists/call-site-table.ts';
-import { orderAllocations } from '../../device/lists/order-allocations.ts';
 import { allocationsTsv, callSitesTsv } from '../../device/lists/rows-text.ts';
-import { earlierUses } from '../../device/model/allocation-labels.ts';
+import { earlierUses } from '../../device/model/allocation-details.ts';
 import { dependsOnCursor } from '../../device/search/match-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';

@@ -6,10 +6,9 @@ import {
   type FlameShape,
   flameStacks,
 } from '../../device/flame-graph/flame-context.ts';
-import { flameGraph } from '../../device/flame-graph/flame-graph.ts';
-import { calleeTree, callerTree } from '../../device/flame-graph/flame-nodes.ts';
-import { type FlameChoice, resolveDataset } from '../../device/flame-graph/flame-set.ts';
+import { calleeTree, callerTree, flameGraph } from '../../device/flame-graph/flame-graph.ts';
 import type { FlameOrder } from '../../device/flame-graph/flame-table.ts';
+import { type FlameChoice, resolveDataset } from '../../device/flame-graph/stack-weights.ts';
 import type { FlameGraph, FlameRow, FlameSet, FlameTable } from '../../device/flame-graph/types.ts';
 import type { StackView } from '../../device/model/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';

@@ -1,7 +1,7 @@
 /** What the summary view asks: figures as memory_summary() has them, annotations, what was recorded. */
-import { classTotalsAt } from '../../device/classes/class-totals.ts';
+import { classTotalsAt } from '../../device/classes/classify.ts';
 import type { ClassTotal } from '../../device/classes/types.ts';
-import { type MemoryFigures, MemoryTally } from '../../device/memory-summary/memory-tally.ts';
+import { type MemoryFigures, MemoryStats } from '../../device/memory-summary/memory-stats.ts';
 import { type TraceFacts, traceFacts } from '../../device/memory-summary/trace-facts.ts';
 import {
   type AnnotationGroup,
@@ -45,7 +45,7 @@ export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {
   traceFacts: (device) => device.once(factsOf),
 };
 
-const newTally = ({ context }: OpenDevice): MemoryTally => new MemoryTally(context);
+const newTally = ({ context }: OpenDevice): MemoryStats => new MemoryStats(context);
 
 function summarizeAnnotations({ context, index }: OpenDevice): AnnotationGroups {
   const spans = context.annotations();

@@ -2,7 +2,7 @@
 
 import { classText, knownClasses } from '../../device/classes/classify.ts';
 import { describeHit } from '../../device/model/allocation-details.ts';
-import { type AnnotationLanes, annotationLanes } from '../../device/model/annotation-lanes.ts';
+import { type AnnotationTracks, annotationTracks } from '../../device/model/annotations.ts';
 import { crosshairAt, eventAtTime } from '../../device/model/events.ts';
 import type { Crosshair, HitResult } from '../../device/model/types.ts';
 import { counterOverview } from '../../draw/timeline/columns.ts';
@@ -46,7 +46,7 @@ export interface RasterQueries {
   readonly crosshair: Query<{ readonly event: EventIndex }, Crosshair>;
   /** Event whose state holds at `timeUs` (since the first event). */
   readonly eventAt: Query<{ readonly timeUs: number }, EventIndex>;
-  readonly annotations: Query<object, AnnotationLanes>;
+  readonly annotations: Query<object, AnnotationTracks>;
 }
 
 export const rasterHandlers: QueryHandlers<RasterQueries> = {
@@ -66,5 +66,5 @@ export const rasterHandlers: QueryHandlers<RasterQueries> = {
   stackBytes: ({ timeline }, request) => timeline.bytesAt(request, request.state),
   crosshair: ({ context }, { event }) => crosshairAt(context, event),
   eventAt: ({ context }, { timeUs }) => eventAtTime(context.trace.events, timeUs),
-  annotations: ({ context }) => transferring(annotationLanes(context.annotations())),
+  annotations: ({ context }) => transferring(annotationTracks(context.annotations())),
 };

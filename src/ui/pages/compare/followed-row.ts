@@ -2,8 +2,7 @@
 import { useEffect } from 'react';
 import type { SiteHalf } from '../../../analysis/compare/types.ts';
 import { isAbortError } from '../../../base/errors.ts';
-import { frameTerm } from '../../../device/search/qualifiers/frame.ts';
-import { siteTerm } from '../../../device/search/qualifiers/site.ts';
+import { frameTerm, siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import type { ViewStore } from '../../../state/view-store.ts';
 import { useServices } from '../../shared/services.ts';
 import type { OpenSide } from './side-context.tsx';

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { isSummaryName } from '../../../analysis/summary-file/rank-of-name.ts';
 import { plural } from '../../../base/format.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../../../device/classes/types.ts';
-import { frameTerm } from '../../../device/search/qualifiers/frame.ts';
+import { frameTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';

@@ -10,13 +10,18 @@ import {
 import type { ClassifiedDetails } from '../../../device/classes/types.ts';
 import { type Holder, ownerText } from '../../../device/model/holders.ts';
 import type { AllocationDetails, DeviceInfo } from '../../../device/model/types.ts';
-import { categoryTerm } from '../../../device/search/qualifiers/category.ts';
-import { compileTerm } from '../../../device/search/qualifiers/compile.ts';
-import { holderTerm } from '../../../device/search/qualifiers/holder.ts';
-import { phaseTerm } from '../../../device/search/qualifiers/phase.ts';
-import { poolTerm, privatePoolTerm } from '../../../device/search/qualifiers/pool.ts';
-import { siteTerm } from '../../../device/search/qualifiers/site.ts';
-import { streamTerm } from '../../../device/search/qualifiers/stream.ts';
+import {
+  poolTerm,
+  privatePoolTerm,
+  streamTerm,
+} from '../../../device/search/qualifiers/figures.ts';
+import {
+  categoryTerm,
+  compileTerm,
+  holderTerm,
+  phaseTerm,
+} from '../../../device/search/qualifiers/names.ts';
+import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Bytes, Fact } from '../../shared/facts.tsx';
 import { FilterLink } from '../../shared/selection.tsx';

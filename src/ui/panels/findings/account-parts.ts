@@ -8,7 +8,7 @@ import {
   MEMORY_CLASSES,
   type MemoryClass,
 } from '../../../device/classes/types.ts';
-import { type NamedPart, partTerm } from '../../../device/search/qualifiers/part.ts';
+import { type NamedPart, partTerm } from '../../../device/search/qualifiers/names.ts';
 import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
 
 /** Free memory: no block has it, and no search finds it. */

@@ -1,8 +1,7 @@
 /** What the view must be like for a finding's evidence to be seen. */
 import { detectorOf, type Finding } from '../../../analysis/findings/detectors.ts';
-import { frameTerm } from '../../../device/search/qualifiers/frame.ts';
-import { siteTerm } from '../../../device/search/qualifiers/site.ts';
-import { stateTerm } from '../../../device/search/qualifiers/state.ts';
+import { stateTerm } from '../../../device/search/qualifiers/figures.ts';
+import { frameTerm, siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../../state/view-store.ts';
 
 /** Views that show a finding, in the order of their buttons. */

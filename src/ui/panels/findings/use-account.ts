@@ -1,8 +1,7 @@
 /** What the account does beyond its panel: lines in the plots, names for the search, and what a click shows. */
 import { useEffect } from 'react';
 import type { Judgement } from '../../../analysis/verdict/verdict.ts';
-import { addTerm, hasTerm, removeTerm } from '../../../device/search/edit-search.ts';
-import { parseSearch } from '../../../device/search/parse-search.ts';
+import { addTerm, hasTerm, parseSearch, removeTerm } from '../../../device/search/parse-search.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { NO_GUIDES, useGuidesStore } from '../../plot/guides.ts';

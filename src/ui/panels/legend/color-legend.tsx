@@ -2,7 +2,7 @@ import './color-legend.css';
 import { ChevronDown } from 'lucide-react';
 import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
-import { hasTerm, toggleTerm } from '../../../device/search/edit-search.ts';
+import { hasTerm, toggleTerm } from '../../../device/search/parse-search.ts';
 import type { LegendEntry } from '../../../draw/coloring/legend.ts';
 import { COLORINGS, type ColorBy } from '../../../draw/timeline/types.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';

@@ -6,7 +6,7 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../../base/format.ts';
-import type { AllocationRow } from '../../../device/lists/allocation-list-types.ts';
+import type { AllocationRow } from '../../../device/lists/allocation-rows.ts';
 import type { DeviceInfo } from '../../../device/model/types.ts';
 import type { KnownValues } from '../../../device/search/qualifiers.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';

@@ -1,9 +1,9 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
 import { formatCount } from '../../../base/format.ts';
-import type { CallSiteRow } from '../../../device/lists/allocation-list-types.ts';
+import type { CallSiteRow } from '../../../device/lists/allocation-rows.ts';
 import type { DeviceInfo } from '../../../device/model/types.ts';
-import { addTerm } from '../../../device/search/edit-search.ts';
-import { siteTerm } from '../../../device/search/qualifiers/site.ts';
+import { addTerm } from '../../../device/search/parse-search.ts';
+import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { SiteCell } from '../../shared/code-place.tsx';

@@ -1,7 +1,7 @@
 import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
-import { toggleTerm } from '../../../device/search/edit-search.ts';
-import { siteTerm } from '../../../device/search/qualifiers/site.ts';
+import { toggleTerm } from '../../../device/search/parse-search.ts';
+import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { emptyReasons } from '../../panels/search/search-panel.tsx';
 import { CopyButton } from '../../shared/buttons.tsx';

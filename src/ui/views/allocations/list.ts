@@ -6,7 +6,7 @@ import type {
   AllocationRow,
   CallSiteKey,
   CallSiteRow,
-} from '../../../device/lists/allocation-list-types.ts';
+} from '../../../device/lists/allocation-rows.ts';
 import type { Sort } from '../../../state/view-store.ts';
 import type { ListRequest } from '../../../worker/handlers/allocation-list.ts';
 import {

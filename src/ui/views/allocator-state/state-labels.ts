@@ -6,8 +6,11 @@ import { formatBytes, formatDurationUs, formatPercent, plural } from '../../../b
 import type { SegmentRow, StateOverview } from '../../../device/allocator-state/describe-state.ts';
 import type { SegmentGroup, SpaceTotals } from '../../../device/allocator-state/segment-groups.ts';
 import type { DeviceInfo } from '../../../device/model/types.ts';
-import { poolTerm, privatePoolTerm } from '../../../device/search/qualifiers/pool.ts';
-import { streamTerm } from '../../../device/search/qualifiers/stream.ts';
+import {
+  poolTerm,
+  privatePoolTerm,
+  streamTerm,
+} from '../../../device/search/qualifiers/figures.ts';
 
 /** 'Large pool', 'Private pool (1, 0), small, expandable' */
 export function groupName({ kind, isSmall, privatePool }: SegmentGroup): string {

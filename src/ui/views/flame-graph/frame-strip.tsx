@@ -1,7 +1,7 @@
 import { Filter, List, Rows3 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { StackView } from '../../../device/model/types.ts';
-import { addTerm } from '../../../device/search/edit-search.ts';
+import { addTerm } from '../../../device/search/parse-search.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import { CopyButton } from '../../shared/buttons.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
 import { type ClassTotal, classInfo, classTerm } from '../../../device/classes/types.ts';
-import type { MemoryFigures } from '../../../device/memory-summary/memory-tally.ts';
+import type { MemoryFigures } from '../../../device/memory-summary/memory-stats.ts';
 import type { TraceFacts } from '../../../device/memory-summary/trace-facts.ts';
 import type { AnnotationGroup } from '../../../device/model/annotation-groups.ts';
 import { failedOoms } from '../../../device/model/device-info.ts';

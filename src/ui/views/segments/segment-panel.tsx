@@ -1,5 +1,5 @@
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
-import { addTerm } from '../../../device/search/edit-search.ts';
+import { addTerm } from '../../../device/search/parse-search.ts';
 import type { SegmentContent, SegmentUse } from '../../../draw/address-map/address-hits.ts';
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';

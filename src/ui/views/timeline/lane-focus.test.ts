@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { annotationLanes } from '../../../device/model/annotation-lanes.ts';
+import { annotationTracks } from '../../../device/model/annotations.ts';
 import type { AnnotationSpan } from '../../../device/model/types.ts';
 import { firstFocus, focusedSpan, nextFocus } from './lane-focus.ts';
 import { lanesOf } from './lane-layout.ts';
@@ -16,7 +16,7 @@ const span = (name: string, depth: number, startEvent: number, endEvent: number)
   }) satisfies AnnotationSpan;
 
 const lanes = lanesOf(
-  annotationLanes([
+  annotationTracks([
     span('step 0', 0, 0, 100),
     span('forward 0', 1, 0, 40),
     span('backward 0', 1, 50, 90),

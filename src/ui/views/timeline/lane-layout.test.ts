@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { annotationLanes } from '../../../device/model/annotation-lanes.ts';
+import { annotationTracks } from '../../../device/model/annotations.ts';
 import type { AnnotationSpan } from '../../../device/model/types.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { boxAt, laneBoxes, lanesOf } from './lane-layout.ts';
@@ -18,7 +18,7 @@ function span(name: string, depth: number, start: number, end: number): Annotati
 }
 
 const lanesIn = (spans: readonly AnnotationSpan[], axis: TimeAxis) =>
-  lanesOf(annotationLanes(spans), axis);
+  lanesOf(annotationTracks(spans), axis);
 
 /** Disjoint spans of one level: gaps and lengths in turn. */
 const level = fc

@@ -1,8 +1,8 @@
 /** Annotation ranges as boxes in lanes: only what is in view, and what is too thin is merged. */
 
 import { lowerBound, upperBound } from '../../../base/binary-search.ts';
-import { type AnnotationLanes, spanOfRow } from '../../../device/model/annotation-lanes.ts';
-import { foldTime, NO_FOLDS, type TimeFolds } from '../../../device/model/time-folds.ts';
+import { type AnnotationTracks, spanOfRow } from '../../../device/model/annotations.ts';
+import { foldTime, NO_FOLDS, type TimeFolds } from '../../../device/model/events.ts';
 import type { AnnotationSpan } from '../../../device/model/types.ts';
 import type { PlotAxis } from '../../../draw/timeline/types.ts';
 
@@ -28,7 +28,7 @@ const MIN_WIDTH = 1;
 
 /** One lane for each level, on any axis. Nothing is copied, unless gaps are folded. */
 export function lanesOf(
-  annotations: AnnotationLanes,
+  annotations: AnnotationTracks,
   axis: PlotAxis,
   folds: TimeFolds = NO_FOLDS,
 ): readonly Lane[] {

@@ -1,7 +1,7 @@
 /** The annotation lanes above the plot, on a canvas of their own. */
 
 import { formatCount, formatDurationUs } from '../../../base/format.ts';
-import type { AnnotationLanes } from '../../../device/model/annotation-lanes.ts';
+import type { AnnotationTracks } from '../../../device/model/annotations.ts';
 import type { AnnotationSpan } from '../../../device/model/types.ts';
 import type { PlotAxis, Viewport } from '../../../draw/timeline/types.ts';
 import type { PlotStrip, StripHost } from '../../plot/plot-controller.ts';
@@ -24,7 +24,7 @@ export class LaneStrip implements PlotStrip<unknown> {
   readonly #canvas: HTMLCanvasElement;
   readonly #host: StripHost;
   readonly #stop = new AbortController();
-  #annotations: AnnotationLanes | undefined;
+  #annotations: AnnotationTracks | undefined;
   #lanes: readonly Lane[] = [];
   #axis: PlotAxis | undefined;
   #boxes: readonly (readonly LaneBox[])[] = [];
@@ -56,7 +56,7 @@ export class LaneStrip implements PlotStrip<unknown> {
   }
 
   /** Also after the canvas has got another height. */
-  setAnnotations(annotations: AnnotationLanes): void {
+  setAnnotations(annotations: AnnotationTracks): void {
     this.#annotations = annotations;
     this.#axis = undefined;
     this.#focus = undefined;

@@ -1,7 +1,7 @@
 import './timeline.css';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
-import { annotationLanes } from '../../../device/model/annotation-lanes.ts';
+import { annotationTracks } from '../../../device/model/annotations.ts';
 import { useStores } from '../../../state/stores.ts';
 import { useGuidesStore } from '../../plot/guides.ts';
 import { PlotArea } from '../../plot/plot-area.tsx';
@@ -13,7 +13,7 @@ import { LANE_HEIGHT, LABEL as LANES_LABEL, LaneStrip } from './lane-strip.ts';
 import { timelineSource } from './timeline-source.ts';
 import { CounterReadout, TimelineToolbar } from './timeline-toolbar.tsx';
 
-const NO_ANNOTATIONS = annotationLanes([]);
+const NO_ANNOTATIONS = annotationTracks([]);
 
 /** More levels than these are shown on request, and beyond those by the wheel. */
 const LANES_AT_FIRST = 4;

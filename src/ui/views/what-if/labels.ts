@@ -1,5 +1,5 @@
 /** Words for settings, cards and confidence, the same wherever they stand. */
-import { limitOfCard } from '../../../allocator/simulator/smallest-card.ts';
+import { limitOfCard } from '../../../allocator/simulator/presets.ts';
 import type { Confidence } from '../../../allocator/simulator/types.ts';
 import { formatBytes, plural } from '../../../base/format.ts';
 import type { CardFit } from '../../../worker/analysis/what-if-handler.ts';

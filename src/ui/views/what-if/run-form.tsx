@@ -1,7 +1,7 @@
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { type ParsedConf, parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
+import { COMMON_CARDS_GIB, limitOfCard } from '../../../allocator/simulator/presets.ts';
 import type { LimitBounds } from '../../../allocator/simulator/recorded-run.ts';
-import { COMMON_CARDS_GIB, limitOfCard } from '../../../allocator/simulator/smallest-card.ts';
 import { formatBytes, parseBytes } from '../../../base/format.ts';
 import type { Limit } from '../../panels/what-if/what-if-results.ts';
 

@@ -1,5 +1,5 @@
 /** The rows of the table of settings, and their order. */
-import { compareRuns } from '../../../allocator/simulator/rank.ts';
+import { compareRuns } from '../../../allocator/simulator/presets.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../worker/analysis/what-if-handler.ts';
 import { type Limit, resultOf, type WhatIfResults } from '../../panels/what-if/what-if-results.ts';

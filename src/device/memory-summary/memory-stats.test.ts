@@ -13,10 +13,10 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import {
   type MemoryFigures,
-  MemoryTally,
+  MemoryStats,
   type StatFigures,
   type StatName,
-} from './memory-tally.ts';
+} from './memory-stats.ts';
 
 /** Our names for the keys of torch.cuda.memory_stats() that the captures' truth has. */
 const TRUTH_KEYS: Readonly<Record<string, StatName>> = {
@@ -32,11 +32,11 @@ const TRUTH_KEYS: Readonly<Record<string, StatName>> = {
 /** Written before their truth was read: what was freed in between is not in the file. */
 const WRITTEN_EARLIER = /^(oom_observer|protocols_p\d)\./;
 
-const tallyOf = (text: string): MemoryTally =>
-  new MemoryTally(contextsOf(snapshotFromText(text).snapshot)[0]);
+const tallyOf = (text: string): MemoryStats =>
+  new MemoryStats(contextsOf(snapshotFromText(text).snapshot)[0]);
 
 function atEnd(context: DeviceModel): MemoryFigures {
-  return new MemoryTally(context).at(context.trace.events.length - 1);
+  return new MemoryStats(context).at(context.trace.events.length - 1);
 }
 
 function currents({ pools }: MemoryFigures): Counters {
@@ -75,7 +75,7 @@ describe.each(captureNames().filter((name) => !WRITTEN_EARLIER.test(name)))('%s'
 test.each(allCaptureNames())('%s: the pools are the parts of all memory', (name) => {
   for (const context of contextsOf(loadCapture(name))) {
     const { replay, trace } = context;
-    const tally = new MemoryTally(context);
+    const tally = new MemoryStats(context);
     const last = trace.events.length - 1;
     for (const event of [-1, 0, Math.floor(last / 3), Math.floor(last / 2), last]) {
       const figures = tally.at(event);
@@ -109,7 +109,7 @@ test('at any event of any program, the figures are those of a replay that ends t
       const { snapshot, counters } = snapshotFromText(lines.join('\n'));
       const [context] = contextsOf(snapshot);
       const event = pick % (context.trace.events.length + 1);
-      const { pools } = new MemoryTally(context).at(event - 1);
+      const { pools } = new MemoryStats(context).at(event - 1);
       for (const name of COUNTER_NAMES) {
         const { current, peak } = pools.all[name];
         const soFar = counters[0].slice(0, event + 1).map((at) => at[name]);

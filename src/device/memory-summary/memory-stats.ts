@@ -77,7 +77,7 @@ const STEP_BITS = 16;
 /** Events whose counters are filled at a time. */
 const CHUNK = 1 << 12;
 
-export class MemoryTally {
+export class MemoryStats {
   readonly #replay: Replay;
   readonly #eventCount: number;
   readonly #isWhole: boolean;

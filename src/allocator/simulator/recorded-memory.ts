@@ -1,0 +1,147 @@
+/**
+ * Reserved bytes of the recorded run, from the lives of its segments: a step each time that they change.
+ * Of the replay's columns alone, so that it works on a copy of them without the replay's functions.
+ */
+import { upperBound } from '../../base/binary-search.ts';
+import { addTo } from '../../base/grouping.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { BEFORE_TRACE, NEVER, type SegmentSpanTable } from '../replay/types.ts';
+
+export class ReservedSteps {
+  /** Ascending; `bytes[i]` from state events[i] to the next. events[0] is {@link BEFORE_TRACE}. */
+  readonly events: readonly EventIndex[];
+  readonly bytes: readonly number[];
+
+  constructor({ start, end, sizeBytes, length }: SegmentSpanTable) {
+    const changes = new Map<EventIndex, number>([[BEFORE_TRACE, 0]]);
+    const add = (event: EventIndex, bytes: number) =>
+      changes.set(event, (changes.get(event) ?? 0) + bytes);
+    for (let span = 0; span < length; span++) {
+      add(start[span], sizeBytes[span]);
+      if (end[span] !== NEVER) add(end[span], -sizeBytes[span]);
+    }
+    const steps = [...changes].sort(([a], [b]) => a - b);
+    let now = 0;
+    this.events = steps.map(([event]) => event);
+    this.bytes = steps.map(([, bytes]) => {
+      now += bytes;
+      return now;
+    });
+  }
+
+  /** Bytes reserved after an event; after {@link BEFORE_TRACE} those that were there before. */
+  after(event: EventIndex): number {
+    return this.bytes[upperBound(this.events, event) - 1];
+  }
+}
+
+/**
+ * Where the driver put segments in the recorded run, and so where it would put others of that size: what
+ * is free of its address space hardly depends on when it is asked. A run under other settings that takes
+ * its third segment of 2 MiB five requests earlier than the recorded one gets the third one's place.
+ */
+
+interface Place {
+  readonly event: EventIndex;
+  readonly address: number;
+}
+
+/** Of each size of cudaMalloc's segments, the places in the order in which they were taken. */
+export type RecordedPlaces = ReadonlyMap<number, readonly Place[]>;
+
+/** @param spans a device's segments, whenever they lived; those from before the trace are left out */
+export function recordedPlaces(spans: SegmentSpanTable): RecordedPlaces {
+  const { start, address, sizeBytes, isExpandable, length } = spans;
+  const rows = Array.from({ length }, (_, span) => span)
+    .filter((span) => start[span] !== BEFORE_TRACE && isExpandable[span] === 0)
+    .sort((a, b) => start[a] - start[b]);
+  const places = new Map<number, Place[]>();
+  for (const span of rows) {
+    addTo(places, sizeBytes[span], { event: start[span], address: address[span] });
+  }
+  return places;
+}
+
+/** Hands each recorded place out once. */
+export class PlaceGuesser {
+  readonly #places: RecordedPlaces;
+  readonly #next = new Map<number, number>();
+
+  constructor(places: RecordedPlaces) {
+    this.#places = places;
+  }
+
+  /**
+   * The place that the recorded run took for the request of `event`, then those that it took later for
+   * segments of that size. What was looked at is not offered again.
+   */
+  *places(segmentBytes: number, event: EventIndex): Generator<number> {
+    const places = this.#places.get(segmentBytes);
+    if (places === undefined) return;
+    let at = this.#next.get(segmentBytes) ?? 0;
+    // The event of a new segment stands before that of the request for which it is taken.
+    while (at < places.length && places[at].event < event - 1) at++;
+    this.#next.set(segmentBytes, at);
+    for (; at < places.length; at++) {
+      this.#next.set(segmentBytes, at + 1);
+      yield places[at].address;
+    }
+  }
+}
+
+/**
+ * Bytes over the trace in equal parts: lowest and highest value of each, none left out. Part b of n is
+ * the events from ceil(b * events / n). Example: 4 events with 1, 5, 2, 3 bytes after them, in 2 parts,
+ * after 0 before them: lowest 0 and 2, highest 5 and 5, as each part has the value it begins with.
+ */
+export interface ByteCurve {
+  readonly lowest: Float64Array;
+  /** NaN in the parts that were not run, after an out-of-memory that the recording did not have. */
+  readonly highest: Float64Array;
+}
+
+/** First event of a part, see {@link ByteCurve}; that of part `parts` is the number of events. */
+export function firstEventOfPart(part: number, events: number, parts: number): number {
+  return Math.ceil((part * events) / parts);
+}
+
+export class ByteCurveBuilder {
+  readonly #lowest: Float64Array;
+  readonly #highest: Float64Array;
+  readonly #events: number;
+  #part = -1;
+  #bytes = 0;
+
+  constructor(events: number, parts: number) {
+    this.#events = events;
+    const length = Math.min(parts, events);
+    this.#lowest = new Float64Array(length).fill(Number.NaN);
+    this.#highest = new Float64Array(length).fill(Number.NaN);
+  }
+
+  /** Bytes from this event on; -1 is before the trace. Events must not decrease. */
+  set(event: number, bytes: number): void {
+    if (event >= 0) {
+      this.#goTo(Math.floor((event * this.#highest.length) / this.#events));
+      this.#lowest[this.#part] = Math.min(this.#lowest[this.#part], bytes);
+      this.#highest[this.#part] = Math.max(this.#highest[this.#part], bytes);
+    }
+    this.#bytes = bytes;
+  }
+
+  /** @param events how many were run */
+  finish(events: number): ByteCurve {
+    const parts = Math.ceil((events * this.#highest.length) / this.#events);
+    if (events > 0) this.#goTo(Math.min(parts, this.#highest.length) - 1);
+    return { lowest: this.#lowest, highest: this.#highest };
+  }
+
+  /** The parts up to this one begin with the bytes that were there before. */
+  #goTo(part: number): void {
+    while (this.#part < part) {
+      this.#part++;
+      this.#lowest[this.#part] = this.#bytes;
+      this.#highest[this.#part] = this.#bytes;
+    }
+  }
+}
