@@ -6,6 +6,29 @@ declare class TextDecoder {
 declare class TextEncoder {
   encode(input?: string): Uint8Array<ArrayBuffer>;
 }
-declare class MessageChannel {
-  readonly port1: { close(): void; postMessage(message: unknown, transfer: ArrayBuffer[]): void };
+interface HeadlessPort {
+  close(): void;
+  onmessage: (() => void) | null;
+  postMessage(message: unknown, transfer?: ArrayBuffer[]): void;
 }
+declare class MessageChannel {
+  readonly port1: HeadlessPort;
+  readonly port2: HeadlessPort;
+}
+interface AbortSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  throwIfAborted(): void;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+declare class AbortController {
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+}
+declare class DOMException extends Error {
+  constructor(message?: string, name?: string);
+}
+declare const performance: { now(): number };
+declare function setTimeout(work: () => void, ms: number): number;
+declare function clearTimeout(timer: number): void;

@@ -5,6 +5,11 @@ export class CancelledError extends Error {
   override readonly name = 'CancelledError';
 }
 
+/** What cancelled work rejects with. */
+export function abortError(message: string): DOMException {
+  return new DOMException(message, 'AbortError');
+}
+
 /** True for a CancelledError and for the platform's AbortError: whoever catches one shows nothing. */
 export function isAbortError(error: unknown): boolean {
   if (error instanceof CancelledError) return true;
@@ -14,7 +19,6 @@ export function isAbortError(error: unknown): boolean {
   );
 }
 
-/** What was thrown, as text: anything may be, and libraries do throw strings. */
 /** What was thrown, as text: anything may be, and libraries do throw strings. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

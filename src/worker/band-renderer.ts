@@ -1,17 +1,18 @@
 /** The timeline ordered by class, of all allocations or of those that a search finds. */
+
+import type { Task } from '../base/task.ts';
 import { classify } from '../device/classes/classify.ts';
 import { classLabels } from '../device/classes/types.ts';
 import type { StackRange } from '../device/model/allocation-details.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 import {
-  BandJob,
-  type BandScene,
-  bandHits,
-  ClassBands,
-  NO_BAND,
-} from '../draw/timeline/class-bands.ts';
+  ClassLayers,
+  drawLayers,
+  type LayerScene,
+  layerHits,
+  NO_LAYER,
+} from '../draw/timeline/class-layers.ts';
 import { withDimmedClass } from '../draw/timeline/colors.ts';
-import type { ColumnJob } from '../draw/timeline/column-job.ts';
 import type { TimelineIndex } from '../draw/timeline/timeline-index.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
@@ -28,7 +29,7 @@ const DIMMED = -1;
 
 export class BandRenderer {
   readonly #context: DeviceModel;
-  #last: (Matching & { readonly bands: ClassBands }) | undefined;
+  #last: (Matching & { readonly layers: ClassLayers }) | undefined;
 
   constructor(context: DeviceModel) {
     this.#context = context;
@@ -38,14 +39,14 @@ export class BandRenderer {
   begin(
     index: TimelineIndex,
     matching: Matching,
-    { viewport, palette, lines }: Pick<BandScene, 'viewport' | 'palette' | 'lines'>,
+    { viewport, palette, lines }: Pick<LayerScene, 'viewport' | 'palette' | 'lines'>,
     out: Uint32Array | undefined,
-  ): ColumnJob<TimelineFrame> {
+  ): Task<TimelineFrame> {
     const dimmed = palette.classes.length;
     const colorOf = COLOR_OF.map((color) => (color === DIMMED ? dimmed : color));
-    const bands = this.#bands(matching);
-    const scene = { viewport, lines, bands, colorOf, palette: withDimmedClass(palette) };
-    return new BandJob(index, scene, out);
+    const layers = this.#layers(matching);
+    const scene = { viewport, lines, layers, colorOf, palette: withDimmedClass(palette) };
+    return drawLayers(index, scene, out);
   }
 
   /** @param index of all allocations */
@@ -56,26 +57,26 @@ export class BandRenderer {
     bytesFrom: number,
     bytesTo: number,
   ): StackRange {
-    return bandHits(index, this.#bands(matching), state, bytesFrom, bytesTo);
+    return layerHits(index, this.#layers(matching), state, bytesFrom, bytesTo);
   }
 
-  #bands({ mask, onlyMatches }: Matching): ClassBands {
+  #layers({ mask, onlyMatches }: Matching): ClassLayers {
     const last = this.#last;
-    if (last?.mask === mask && last?.onlyMatches === onlyMatches) return last.bands;
+    if (last?.mask === mask && last?.onlyMatches === onlyMatches) return last.layers;
     const { replay, trace } = this.#context;
-    const bandOf = classify(this.#context).classOf.map((of, id) => {
-      const lower = LOWER_BAND[of] ?? NO_BAND;
+    const layerOf = classify(this.#context).classOf.map((of, id) => {
+      const lower = LOWER_BAND[of] ?? NO_LAYER;
       if (mask === undefined || mask[id] === 1) return lower;
-      return onlyMatches ? NO_BAND : lower + 1;
+      return onlyMatches ? NO_LAYER : lower + 1;
     });
     const { length } = trace.events;
-    const bands = new ClassBands(replay.allocations, bandOf, COLOR_OF.length, length);
-    this.#last = { mask, onlyMatches, bands };
-    return bands;
+    const layers = new ClassLayers(replay.allocations, layerOf, COLOR_OF.length, length);
+    this.#last = { mask, onlyMatches, layers };
+    return layers;
   }
 }
 
-/** A class has two bands, one on the other: what matches, and the rest. By MemoryClass: the lower one. */
+/** A class has two layers, one on the other: what matches, and the rest. By MemoryClass: the lower one. */
 const LOWER_BAND = new Uint8Array(classLabels().length);
 classLabels().forEach((label, place) => {
   LOWER_BAND[label.class] = 2 * place;

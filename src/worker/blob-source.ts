@@ -1,6 +1,7 @@
 /** A file on the user's disk as a ByteSource. */
 
 import { LoadError } from '../base/load-error.ts';
+import { withinTime } from '../base/task.ts';
 import type { ByteSource } from '../format/input/types.ts';
 import type { ReadableBlob } from './page-blob.ts';
 
@@ -124,20 +125,6 @@ function byobReader(blob: ReadableBlob): ReadableStreamBYOBReader | undefined {
     return blob.stream?.().getReader({ mode: 'byob' });
   } catch {
     return undefined;
-  }
-}
-
-/** What the work gives, undefined when it takes longer than `ms`; its fault is then no one's. */
-async function withinTime<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  work.catch(() => undefined);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

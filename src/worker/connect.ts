@@ -1,7 +1,8 @@
 /** The side of rpc.ts that calls: the page's, and the session worker's where it has a worker of its own. */
 import { assertUnreachable } from '../base/assert.ts';
+import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
-import { abortError, type WireError } from './errors.ts';
+import type { WireError } from './errors.ts';
 import { listen, type Methods, type ToPage, type ToWorker } from './rpc.ts';
 
 export interface RemoteCallOptions<P> {

@@ -2,11 +2,6 @@
 import { isAbortError } from '../base/errors.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
 
-/** What a call that is cancelled rejects with. */
-export function abortError(message: string): DOMException {
-  return new DOMException(message, 'AbortError');
-}
-
 /** What to tell the user when a worker dies. `message` is a sentence without its full stop. */
 export function crashError(event: Event, message: string, advice: string): LoadError {
   // An ErrorEvent has a message; what the browser sends when it ends a worker need not.

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { isAbortError } from '../base/errors.ts';
-import type { CooperativeClock } from './cooperative-clock.ts';
-import { FrameQueue, PixelBufferPool, type SlicedJob } from './frame-queue.ts';
+import { type Clock, stepwise, type Task } from '../base/task.ts';
+import { FrameQueue, PixelBufferPool } from './frame-queue.ts';
 
 /** A clock that only drawing moves on; the page's messages get in at `yieldTask`, once they are due. */
 function setUp(sliceMs?: number) {
   let nowMs = 0;
   const messages: { readonly dueMs: number; readonly arrive: () => void }[] = [];
   const log: string[] = [];
-  const clock: CooperativeClock = {
+  const clock: Clock = {
     now: () => nowMs,
     yieldTask: async () => {
       log.push(`yield at ${nowMs}`);
@@ -17,20 +17,12 @@ function setUp(sliceMs?: number) {
   };
   const queue = new FrameQueue(clock, sliceMs);
   /** A frame that takes `costMs`, in columns of 1 ms. */
-  const frame = (name: string, costMs: number) => (): SlicedJob<string> => {
-    let doneMs = 0;
-    log.push(`begin ${name}`);
-    return {
-      run(shouldStop) {
-        while (doneMs < costMs) {
-          if (shouldStop()) return undefined;
-          doneMs++;
-          nowMs++;
-        }
-        return name;
-      },
+  const frame = (name: string, costMs: number) =>
+    function* (): Task<string> {
+      log.push(`begin ${name}`);
+      yield* stepwise(costMs, 1, () => nowMs++);
+      return name;
     };
-  };
   return { queue, messages, log, frame };
 }
 
@@ -119,13 +111,14 @@ it('gives a frame the newest pixels of its size, and has them again when it is g
   const queue = new FrameQueue({ now: () => 0, yieldTask: () => Promise.resolve() });
   const pool = new PixelBufferPool();
   const given: (Uint32Array | undefined)[] = [];
-  const draw = (run: () => string) =>
+  const draw = (paint: () => string) =>
     pool.draw(
       queue,
       viewport,
-      (out) => {
+      function* (out): Task<string> {
         given.push(out);
-        return { run };
+        yield;
+        return paint();
       },
       undefined,
     );

@@ -2,6 +2,8 @@
  * Counts the work in flight, so that tests and scripts can wait until the page has settled.
  * Whoever loads, decodes, computes or awaits a frame calls `begin()` and, when done, what it gave.
  */
+import { startTimer } from '../base/task.ts';
+
 export interface IdleCounter {
   /** Marks one piece of work as running; call the result once when it ends, however it ends. */
   begin(): () => void;
@@ -18,7 +20,7 @@ const QUIET_MS = 60;
 interface IdleWaiter {
   readonly quietMs: number;
   readonly resolve: () => void;
-  timer: ReturnType<typeof setTimeout> | undefined;
+  stopTimer: (() => void) | undefined;
 }
 
 export function createIdleCounter(): IdleCounter {
@@ -26,15 +28,15 @@ export function createIdleCounter(): IdleCounter {
   const waiting = new Set<IdleWaiter>();
 
   function start(waiter: IdleWaiter): void {
-    waiter.timer = setTimeout(() => {
+    waiter.stopTimer = startTimer(waiter.quietMs, () => {
       waiting.delete(waiter);
       waiter.resolve();
-    }, waiter.quietMs);
+    });
   }
 
   function begin(): () => void {
     running++;
-    for (const { timer } of waiting) clearTimeout(timer);
+    for (const { stopTimer } of waiting) stopTimer?.();
     let ended = false;
     return () => {
       if (ended) return;
@@ -56,7 +58,7 @@ export function createIdleCounter(): IdleCounter {
     },
     whenIdle: (quietMs = QUIET_MS) =>
       new Promise((resolve) => {
-        const waiter: IdleWaiter = { quietMs, resolve, timer: undefined };
+        const waiter: IdleWaiter = { quietMs, resolve, stopTimer: undefined };
         waiting.add(waiter);
         if (running === 0) start(waiter);
       }),

@@ -2,6 +2,7 @@
 
 import type { AllocationTable, CounterName } from '../allocator/replay/types.ts';
 import { LruCache } from '../base/lru-cache.ts';
+import { type Clock, runToEnd, type Task } from '../base/task.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 import { searchMatching } from '../device/search/lazy-matching.ts';
 import type { SearchMatches } from '../device/search/types.ts';
@@ -11,8 +12,7 @@ import type { CounterBlocks } from '../draw/timeline/counter-blocks.ts';
 import { TimelineIndex } from '../draw/timeline/timeline-index.ts';
 import type { ColorBy, Viewport } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
-import type { CooperativeClock } from './cooperative-clock.ts';
-import { FrameQueue, PixelBufferPool, type SlicedJob } from './frame-queue.ts';
+import { FrameQueue, PixelBufferPool } from './frame-queue.ts';
 import { ALL_ALLOCATIONS, type FrameRequest, TimelineRenderer } from './timeline-renderer.ts';
 
 /** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
@@ -25,7 +25,7 @@ export class OpenDevice {
   readonly context: DeviceModel;
   readonly index: TimelineIndex<AllocationTable>;
   readonly timeline: TimelineRenderer;
-  readonly clock: CooperativeClock;
+  readonly clock: Clock;
   readonly #frames: FrameQueue;
   readonly #pixelBuffers = new PixelBufferPool();
   readonly #made = new Map<unknown, unknown>();
@@ -40,7 +40,7 @@ export class OpenDevice {
    */
   constructor(
     context: DeviceModel,
-    clock: CooperativeClock,
+    clock: Clock,
     frames = new FrameQueue(clock),
     counters?: ReadonlyMap<CounterName, CounterBlocks>,
   ) {
@@ -85,7 +85,7 @@ export class OpenDevice {
    */
   drawFrame<F>(
     viewport: Viewport,
-    begin: (out: Uint32Array | undefined) => SlicedJob<F>,
+    begin: (out: Uint32Array | undefined) => Task<F> | Promise<Task<F>>,
     signal: AbortSignal | undefined,
   ): Promise<F> {
     return this.#pixelBuffers.draw(this.#frames, viewport, begin, signal);
@@ -114,7 +114,7 @@ export class OpenDevice {
         width,
         height,
       };
-      this.timeline.begin(warmUpRequest(viewport), undefined).run();
+      runToEnd(this.timeline.begin(warmUpRequest(viewport), undefined));
     }
     // Made for the warm-up's number of classes; the page's palette has another.
     this.#colorings.clear();

@@ -3,13 +3,13 @@
 import { replayFromNothing } from '../allocator/replay/replay.ts';
 import type { Replay } from '../allocator/replay/types.ts';
 import { CancelledError } from '../base/errors.ts';
+import { type Clock, createPause } from '../base/task.ts';
 import { sessionInfo } from '../device/model/device-info.ts';
 import { createDeviceContexts } from '../device/model/device-model.ts';
 import type { SessionInfo } from '../device/model/types.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../format/input/types.ts';
 import type { DeviceTrace, Snapshot } from '../format/snapshot/tables.ts';
-import type { CooperativeClock } from './cooperative-clock.ts';
 import type { FrameQueue } from './frame-queue.ts';
 import type { Growth } from './live/growth.ts';
 import { OpenDevice } from './open-device.ts';
@@ -24,7 +24,7 @@ export interface OpenSnapshot {
 export interface OpenJob {
   readonly source: ByteSource;
   readonly platform: Platform;
-  readonly clock: CooperativeClock;
+  readonly clock: Clock;
   /** Draws the pictures of all devices. */
   readonly frames: FrameQueue;
   readonly options: OpenOptions;
@@ -106,12 +106,10 @@ const BUSY_MS = 12;
  * enough: one that has arrived already resumes the reader at once, before any message.
  */
 class CooperativeReader {
-  readonly #clock: CooperativeClock;
-  #resumedMs: number;
+  readonly #pause: () => Promise<void>;
 
-  constructor(clock: CooperativeClock) {
-    this.#clock = clock;
-    this.#resumedMs = clock.now();
+  constructor(clock: Clock) {
+    this.#pause = createPause({ clock, sliceMs: BUSY_MS });
   }
 
   source(source: ByteSource): ByteSource {
@@ -133,9 +131,7 @@ class CooperativeReader {
     for await (const chunk of chunks) {
       for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
         yield chunk.subarray(from, from + PIECE_BYTES);
-        if (this.#clock.now() - this.#resumedMs < BUSY_MS) continue;
-        await this.#clock.yieldTask();
-        this.#resumedMs = this.#clock.now();
+        await this.#pause();
       }
     }
   }

@@ -9,7 +9,8 @@
  *
  * An aborted call rejects on the page at once; what the worker still answers to it is ignored.
  */
-import { abortError, toWireError, type WireError } from './errors.ts';
+import { abortError } from '../base/errors.ts';
+import { toWireError, type WireError } from './errors.ts';
 
 /** What goes in, what comes out, and what is reported meanwhile. */
 export interface Method<Request, Result, Progress = never> {

@@ -2,15 +2,15 @@
  * The session: holds one open snapshot and answers queries about it. Knows no worker and no DOM;
  * the worker serves it over a port, tests call it in Node.
  */
+import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
+import type { Clock } from '../base/task.ts';
 import type { SessionInfo } from '../device/model/types.ts';
 import { loadSearchMatching } from '../device/search/lazy-matching.ts';
 import { loadRegexEngine, mayHoldRegex } from '../device/search/regex.ts';
 import { loadColorings, needsColorings } from '../draw/coloring/lazy-colorings.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
 import type { ByteSource, Platform } from '../format/input/types.ts';
-import type { CooperativeClock } from './cooperative-clock.ts';
-import { abortError } from './errors.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { DeviceQueries } from './handlers.ts';
 import type { GrowingFile } from './live/growing-file.ts';
@@ -32,7 +32,7 @@ import { type FrameRequest, loadBandRenderer } from './timeline-renderer.ts';
 
 export interface SessionHost {
   readonly platform: Platform;
-  readonly clock: CooperativeClock;
+  readonly clock: Clock;
   /** Rejects with LoadError; stops reading when `signal` is aborted. */
   readonly sourceOf: (source: WireSource, signal: AbortSignal) => Promise<ByteSource>;
   /** Where a file is replayed while it is read. */

@@ -1,6 +1,7 @@
 /** The session worker: waits for the page's port and serves one session on it. */
+
+import { createClock, startTimer } from '../base/task.ts';
 import { blobSource } from './blob-source.ts';
-import { createClock } from './cooperative-clock.ts';
 import { webPlatform } from './gunzip.ts';
 import { pageBlob } from './page-blob.ts';
 import { createSession, serveSession } from './session.ts';
@@ -25,7 +26,7 @@ function start(port: MessagePort): void {
     },
   });
   serveSession(port, session);
-  setTimeout(() => void warmUp(clock, webPlatform, warming.signal), WARM_UP_AFTER_MS);
+  startTimer(WARM_UP_AFTER_MS, () => void warmUp(clock, webPlatform, warming.signal));
 }
 
 self.addEventListener('message', ({ ports: [port] }) => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { runToEnd } from '../base/task.ts';
 import { loadSearchMatching } from '../device/search/lazy-matching.ts';
 import { liveBytesAt, matchAllocations } from '../device/search/match-search.ts';
 import { loadCapture } from '../testing/captures.ts';
@@ -35,9 +36,7 @@ const frameOf = (matching: MatchingRequest, selected = -1, marked = '') => {
     marked,
     ...matching,
   };
-  const frame = device.timeline.begin(request, undefined).run();
-  if (frame === undefined) throw new Error('Nothing stops this frame');
-  return frame;
+  return runToEnd(device.timeline.begin(request, undefined));
 };
 
 describe('the matches alone', () => {

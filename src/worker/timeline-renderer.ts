@@ -5,11 +5,11 @@
 
 import type { CounterName } from '../allocator/replay/types.ts';
 import { assert } from '../base/assert.ts';
+import type { Task } from '../base/task.ts';
 import type { StackRange } from '../device/model/allocation-details.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 import type { SearchMatches } from '../device/search/types.ts';
 import { type MarkingPalette, withDimmedClass, withPaleClasses } from '../draw/timeline/colors.ts';
-import type { ColumnJob } from '../draw/timeline/column-job.ts';
 import {
   type MatchingTimeline,
   matchingRow,
@@ -62,8 +62,8 @@ export class TimelineRenderer {
     this.#painter = new TimelinePainter(device.index);
   }
 
-  /** Starts a frame; an earlier one that is not finished must not be run any more. */
-  begin(request: FrameRequest, out: Uint32Array | undefined): ColumnJob<TimelineFrame> {
+  /** Starts a frame; an earlier one that is not finished must not go on any more. */
+  begin(request: FrameRequest, out: Uint32Array | undefined): Task<TimelineFrame> {
     if (request.inBands === true) return this.#beginBands(request, out);
     const { viewport, palette, lines, selected, colorBy } = request;
     const classes = palette.classes.length;
@@ -92,7 +92,7 @@ export class TimelineRenderer {
     return mask === undefined ? scene : { ...scene, ...this.#marked.of(scene, mask) };
   }
 
-  #beginBands(request: FrameRequest, out: Uint32Array | undefined): ColumnJob<TimelineFrame> {
+  #beginBands(request: FrameRequest, out: Uint32Array | undefined): Task<TimelineFrame> {
     const { onlyMatches } = request;
     const mask = this.#maskOf(request);
     const all = this.#device.index;

@@ -1,6 +1,7 @@
 /** A file on a server as a ByteSource: errors that a user understands, and no wait without an end. */
 import { isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
+import { startTimer } from '../base/task.ts';
 import type { ByteSource } from '../format/input/types.ts';
 
 export interface UrlSourceOptions {
@@ -52,13 +53,13 @@ async function request(url: string, options: UrlSourceOptions): Promise<Transfer
   /** Awaits one step of the transfer; ends the transfer when the step takes too long. */
   const step = async <T>(work: Promise<T>): Promise<T> => {
     const stalled = stalledError(url, stallMs);
-    const timer = setTimeout(() => giveUp.abort(stalled), stallMs);
+    const stopTimer = startTimer(stallMs, () => giveUp.abort(stalled));
     try {
       return await work;
     } catch (error) {
       throw giveUp.signal.aborted ? stalled : error;
     } finally {
-      clearTimeout(timer);
+      stopTimer();
     }
   };
 

@@ -167,8 +167,7 @@ describe('a frame of the address map', () => {
             const x0 = view.x0 + by * columnWidth;
             const x1 = x0 + columns * columnWidth * view.width;
             view = { ...view, x0, x1, y1: view.y0 + (view.y1 - view.y0) * rows };
-            const given = painter.begin(sceneOf(view, drawn));
-            given.run(() => true);
+            painter.begin(sceneOf(view, drawn)).next();
             const frame = painter.draw(sceneOf(view, drawn));
             expect(frame).toEqual(new AddressPainter(drawn.index).draw(sceneOf(view, drawn)));
             expect(mistakes(drawn, frame)).toEqual([]);

@@ -2,15 +2,15 @@
  * Draws frames of the address map: x as in the timeline, y the addresses packed together (see
  * address-layout.ts). A column shows the event with most active bytes in it, the very one that the
  * timeline shows there; what its pixels say is in address-rows.ts.
- *
- * Jobs can stop between columns, as those of timeline-painter.ts do.
+ * A frame is a task that may stop between columns.
  */
 
+import { runToEnd, stepwise, type Task } from '../../base/task.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { writeColumns } from '../timeline/colors.ts';
 import { ColumnCache, ColumnContentCache } from '../timeline/column-cache.ts';
-import { ColumnJob } from '../timeline/column-job.ts';
 import { columnRanges, highestStates } from '../timeline/columns.ts';
+import { COLUMNS_PER_STEP } from '../timeline/timeline-painter.ts';
 import type { Viewport } from '../timeline/types.ts';
 import { type AddressBand, drawBands } from './address-bands.ts';
 import { type AddressPalette, addressColorTable, BARE_CODE } from './address-colors.ts';
@@ -55,16 +55,16 @@ export class AddressPainter {
   }
 
   /**
-   * Starts a frame. An unfinished job of this painter must not be run any more.
+   * Starts a frame. An unfinished one of this painter must not go on any more.
    * @param out pixels of an earlier frame to write over, if it has the right length
    */
-  begin(scene: AddressScene, out?: Uint32Array): AddressJob {
-    return new AddressJob(this.#index, this.#tools, scene, out);
+  begin(scene: AddressScene, out?: Uint32Array): Task<AddressFrame> {
+    return new Frame(this.#index, this.#tools, scene, out).paint();
   }
 
   /** A whole frame at once. */
   draw(scene: AddressScene): AddressFrame {
-    return this.begin(scene).runToEnd();
+    return runToEnd(this.begin(scene));
   }
 }
 
@@ -78,7 +78,7 @@ interface PaintTools {
 
 const NONE = -1;
 
-export class AddressJob extends ColumnJob<AddressFrame> {
+class Frame {
   readonly #tools: PaintTools;
   readonly #scene: AddressScene;
   readonly #pixels: Uint32Array;
@@ -95,7 +95,6 @@ export class AddressJob extends ColumnJob<AddressFrame> {
 
   constructor(index: AddressIndex, tools: PaintTools, scene: AddressScene, out?: Uint32Array) {
     const { viewport, classOf, palette, dimmedClass } = scene;
-    super(viewport.width);
     const { blocks, segments, cache, contents } = tools;
     this.#tools = tools;
     this.#scene = scene;
@@ -123,15 +122,21 @@ export class AddressJob extends ColumnJob<AddressFrame> {
     );
   }
 
-  protected doColumn(column: number): void {
+  *paint(): Task<AddressFrame> {
+    const { width } = this.#scene.viewport;
+    yield* stepwise(width, COLUMNS_PER_STEP, (column) => this.#paintColumn(column));
+    return this.#finish();
+  }
+
+  #paintColumn(column: number): void {
     const { cache } = this.#tools;
     const state = this.#states[column];
     // The column before may have painted it.
     if (this.#slots[column] < 0) this.#slots[column] = cache.find(state);
-    if (this.#slots[column] < 0) this.#slots[column] = this.#paint(state);
+    if (this.#slots[column] < 0) this.#slots[column] = this.#paintState(state);
   }
 
-  #paint(state: EventIndex): number {
+  #paintState(state: EventIndex): number {
     const { height } = this.#scene.viewport;
     const { blocks, segments, cache, contents } = this.#tools;
     const slot = cache.claim(state);
@@ -164,7 +169,7 @@ export class AddressJob extends ColumnJob<AddressFrame> {
     this.#rowsSlot = slot;
   }
 
-  protected finish(): AddressFrame {
+  #finish(): AddressFrame {
     const { viewport, palette, bands } = this.#scene;
     const pixels = this.#pixels;
     writeColumns(

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { replayDevice } from '../../allocator/replay/replay.ts';
 import type { Replay } from '../../allocator/replay/types.ts';
+import { runToEnd } from '../../base/task.ts';
 import type { Snapshot } from '../../format/snapshot/tables.ts';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { loadCapture } from '../../testing/captures.ts';
@@ -9,7 +10,7 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { TimelineIndex } from '../timeline/timeline-index.ts';
 import { addressHits } from './address-hits.ts';
 import { buildAddressIndex } from './address-index.ts';
-import { FreeJob, FreeSweep } from './free-memory.ts';
+import { FreeSweep, freeColumns } from './free-memory.ts';
 import { segmentLives } from './segment-lives.ts';
 
 const MI = 2 ** 20;
@@ -90,18 +91,14 @@ describe('free memory', () => {
     }
   });
 
-  test('column by column at the states that the map draws, also in slices', () => {
+  test('column by column at the states that the map draws', () => {
     const { index, eventCount } = drawnOf(loadCapture('oom_fragmented.pickle.gz'));
     const axis = { axis: 'event', x0: -100, x1: eventCount, width: 300 } as const;
-    const whole = new FreeJob(index, axis).run();
-    const job = new FreeJob(index, axis);
-    let sliced = job.run(() => true);
-    for (let runs = 0; sliced === undefined && runs < 400; runs++) sliced = job.run(() => true);
-    expect(sliced).toEqual(whole);
-    expect(whole?.states[0]).toBe(-1);
-    expect(whole?.largestBytes[0]).toBeNaN();
-    const last = whole?.states.at(-1) ?? 0;
-    expect(whole?.largestBytes.at(-1)).toBe(new FreeSweep(index).at(last).largestBytes);
+    const { states, largestBytes } = runToEnd(freeColumns(index, axis));
+    expect(states[0]).toBe(-1);
+    expect(largestBytes[0]).toBeNaN();
+    const last = states.at(-1) ?? 0;
+    expect(largestBytes.at(-1)).toBe(new FreeSweep(index).at(last).largestBytes);
   });
 });
 

@@ -9,8 +9,8 @@
 
 import { isContinued } from '../../allocator/replay/segment-tracker.ts';
 import { lowerBound } from '../../base/binary-search.ts';
+import { stepwise, type Task } from '../../base/task.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import { ColumnJob } from '../timeline/column-job.ts';
 import { type ColumnAxis, columnRanges, highestStates } from '../timeline/columns.ts';
 import type { AddressIndex } from './address-index.ts';
 import type { SegmentLife } from './segment-lives.ts';
@@ -131,37 +131,27 @@ class LiveBlocks {
   }
 }
 
-/** Both figures for every column. */
-export class FreeJob extends ColumnJob<FreeColumns> {
-  readonly #sweep: FreeSweep;
-  readonly #columns: FreeColumns;
-
-  constructor(index: AddressIndex, axis: ColumnAxis) {
-    const { timeline } = index;
-    const states = highestStates(timeline, columnRanges(timeline, axis));
-    // A column goes through all live blocks: too long to do several between two looks at the clock.
-    super(states.length, 1);
-    this.#sweep = new FreeSweep(index);
-    const empty = () => new Float64Array(states.length).fill(Number.NaN);
-    this.#columns = { states, freeBytes: empty(), largestBytes: empty() };
-  }
-
-  protected doColumn(column: number): void {
-    const { states, freeBytes, largestBytes } = this.#columns;
+/** Both figures for every column, as a task. */
+export function* freeColumns(index: AddressIndex, axis: ColumnAxis): Task<FreeColumns> {
+  const { timeline } = index;
+  const states = highestStates(timeline, columnRanges(timeline, axis));
+  const sweep = new FreeSweep(index);
+  const empty = () => new Float64Array(states.length).fill(Number.NaN);
+  const columns = { states, freeBytes: empty(), largestBytes: empty() };
+  const { freeBytes, largestBytes } = columns;
+  // A column goes through all live blocks: too long to do several between two looks at the clock.
+  yield* stepwise(states.length, 1, (column) => {
     if (states[column] < 0) return;
     if (column > 0 && states[column] === states[column - 1]) {
       freeBytes[column] = freeBytes[column - 1];
       largestBytes[column] = largestBytes[column - 1];
       return;
     }
-    const found = this.#sweep.at(states[column]);
+    const found = sweep.at(states[column]);
     freeBytes[column] = found.freeBytes;
     largestBytes[column] = found.largestBytes;
-  }
-
-  protected finish(): FreeColumns {
-    return this.#columns;
-  }
+  });
+  return columns;
 }
 
 /** Bytes of the packed order, `to` excluded. */

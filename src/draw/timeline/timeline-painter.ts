@@ -1,17 +1,11 @@
 /**
- * Draws frames: viewport → states → live stack → pixels.
- *
- * A job can stop between columns, so that a worker can look whether a newer request has come:
- *
- *   const job = painter.begin(scene);
- *   let frame = job.run(isLate);            // undefined when isLate() said so
- *   while (frame === undefined) { await nextMessage(); frame = job.run(isLate); }
+ * Draws frames: viewport → states → live stack → pixels. A frame is a task that may stop between columns.
  */
 import type { AllocationIndex, CounterName } from '../../allocator/replay/types.ts';
+import { runToEnd, stepwise, type Task } from '../../base/task.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { colorTable, contrastColor, FADE_BIT, halfway, writeColumns } from './colors.ts';
 import { ColumnCache } from './column-cache.ts';
-import { ColumnJob } from './column-job.ts';
 import {
   type ColumnRanges,
   columnRanges,
@@ -50,20 +44,20 @@ export class TimelinePainter {
   }
 
   /**
-   * Starts a frame. An unfinished job of this painter must not be run any more.
+   * Starts a frame. An unfinished one of this painter must not go on any more.
    * @param out pixels of an earlier frame to write over, if it has the right length
    * @throws RangeError for a viewport of no extent, or one by time when the trace has no times
    */
-  begin(scene: Scene, out?: Uint32Array): FrameJob {
+  begin(scene: Scene, out?: Uint32Array): Task<TimelineFrame> {
     checkViewport(scene.viewport);
     const size = scene.viewport.width * scene.viewport.height;
     const pixels = out?.length === size ? out : new Uint32Array(size);
-    return new FrameJob(this.#index, this.#sweep, this.#cache, scene, pixels);
+    return new Frame(this.#index, this.#sweep, this.#cache, scene, pixels).paint();
   }
 
   /** A whole frame at once. Parameters and errors as in {@link begin}. */
   draw(scene: Scene, out?: Uint32Array): TimelineFrame {
-    return this.begin(scene, out).runToEnd();
+    return runToEnd(this.begin(scene, out));
   }
 }
 
@@ -73,8 +67,10 @@ export function drawFrame(index: TimelineIndex, scene: Scene, out?: Uint32Array)
 }
 
 const NONE = -1;
+/** Columns painted between two looks at the clock. */
+export const COLUMNS_PER_STEP = 16;
 
-export class FrameJob extends ColumnJob<TimelineFrame> {
+class Frame {
   readonly #index: TimelineIndex;
   readonly #sweep: LiveSetSweep;
   readonly #cache: ColumnCache;
@@ -96,8 +92,7 @@ export class FrameJob extends ColumnJob<TimelineFrame> {
     scene: Scene,
     pixels: Uint32Array,
   ) {
-    const { width, height, y0, y1 } = scene.viewport;
-    super(width);
+    const { height, y0, y1 } = scene.viewport;
     this.#index = index;
     this.#sweep = sweep;
     this.#cache = cache;
@@ -111,12 +106,18 @@ export class FrameJob extends ColumnJob<TimelineFrame> {
     sweep.reset(scene.classOf, scene.dimmedClass);
   }
 
-  protected doColumn(column: number): void {
+  *paint(): Task<TimelineFrame> {
+    const { width } = this.#scene.viewport;
+    yield* stepwise(width, COLUMNS_PER_STEP, (column) => this.#paintColumn(column));
+    return this.#finish();
+  }
+
+  #paintColumn(column: number): void {
     const { selected } = this.#scene;
     const state = this.#drawn.states[column];
     // The column before may have painted it.
     if (this.#slots[column] < 0) this.#slots[column] = this.#cache.find(state);
-    if (this.#slots[column] < 0) this.#slots[column] = this.#paint(state);
+    if (this.#slots[column] < 0) this.#slots[column] = this.#paintState(state);
     if (selected < 0 || state < 0) return;
     this.#sweepTo(state);
     this.#sweptSlot = this.#slots[column];
@@ -126,7 +127,7 @@ export class FrameJob extends ColumnJob<TimelineFrame> {
     }
   }
 
-  #paint(state: EventIndex): number {
+  #paintState(state: EventIndex): number {
     const slot = this.#cache.claim(state);
     if (state < 0) {
       this.#painter.clear(slot);
@@ -144,7 +145,7 @@ export class FrameJob extends ColumnJob<TimelineFrame> {
     return this.#sweep.state === state ? Infinity : this.#sweep.advance(state);
   }
 
-  protected finish(): TimelineFrame {
+  #finish(): TimelineFrame {
     const { viewport, palette } = this.#scene;
     const colors = colorTable(palette);
     const fading = { fromRows: this.#fadeRows(), colors: colors.subarray(1 << FADE_BIT) };

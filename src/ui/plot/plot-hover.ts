@@ -1,13 +1,14 @@
 /** What follows the pointer: crosshair, tooltip, counters, markers. Painted on the overlay canvas. */
 
+import { isAbortError } from '../../base/errors.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts';
+import { LatestOnly } from '../../base/latest-only.ts';
 import type { Crosshair, DeviceInfo } from '../../device/model/types.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { PixelInfo } from '../../worker/handlers/raster.ts';
 import type { SessionApi } from '../../worker/protocol.ts';
 import { COUNTERS } from '../shared/device-labels.ts';
-import { LatestOnly } from '../shared/latest-only.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';
 import type { Band, BandsStore } from './bands.ts';
@@ -54,7 +55,7 @@ const MARKER_REACH = 4;
 
 export class PlotHover {
   readonly #options: PlotHoverOptions;
-  readonly #requests: LatestOnly<PlotPixel, PixelInfo<PlotHit>>;
+  readonly #requests = new LatestOnly();
   /** The pixel that was asked about last. */
   #asked: PlotPixel | undefined;
   #theme: ThemeName;
@@ -73,15 +74,7 @@ export class PlotHover {
   constructor(options: PlotHoverOptions) {
     this.#options = options;
     this.#theme = options.theme;
-    const { source, session, device } = options;
-    this.#requests = new LatestOnly({
-      ask: (pixel) => source.hit(pixel),
-      onResult: (_, answer) => this.#receive(answer),
-      // The worker died or another snapshot came; the frame that fails with it tells the user.
-      onError: () => {
-        this.#asked = undefined;
-      },
-    });
+    const { session, device } = options;
     this.#positions = new EventPositions(session, device, options.repaint);
     this.#stopBands = options.bands.subscribe(options.repaint);
     if (device.hasTime) void this.#findSnapshotTimes();
@@ -163,7 +156,7 @@ export class PlotHover {
 
   destroy(): void {
     this.#stopBands();
-    this.#requests.stop();
+    this.#requests.cancel();
     this.#options.tooltip.hide();
   }
 
@@ -176,7 +169,15 @@ export class PlotHover {
     const pixel = this.#pointer && this.pixelAt(this.#pointer);
     if (pixel === undefined || isSamePixel(pixel, this.#asked)) return;
     this.#asked = pixel;
-    this.#requests.want(pixel);
+    this.#requests
+      .run(() => this.#options.source.hit(pixel))
+      .then(
+        (answer) => this.#receive(answer),
+        (error: unknown) => {
+          // The worker died or another snapshot came; the frame that fails with it tells the user.
+          if (!isAbortError(error)) this.#asked = undefined;
+        },
+      );
   }
 
   #receive(answer: PixelInfo<PlotHit>): void {

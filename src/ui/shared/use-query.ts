@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { errorText } from '../../base/errors.ts';
+import { errorText, isAbortError } from '../../base/errors.ts';
+import { LatestOnly } from '../../base/latest-only.ts';
 import type { SessionInfo } from '../../device/model/types.ts';
 import type { DeviceQueries } from '../../worker/handlers.ts';
 import type { CallOptions, DeviceRequest, QueryClient } from '../../worker/queries.ts';
-import { LatestOnly } from './latest-only.ts';
 import { useDevice, useServices } from './services.ts';
 
 type QueryName = keyof DeviceQueries;
@@ -61,11 +61,6 @@ interface Outcome {
   readonly failure: string | undefined;
 }
 
-interface Asked<Request> {
-  readonly key: string;
-  readonly request: Request;
-}
-
 interface Answered<Request, Result> {
   readonly request: Request;
   readonly value: Result;
@@ -100,26 +95,30 @@ export function useComposedQuery<Request, Result>(
   { cancelsStale = false }: QueryOptions = {},
 ): QueryState<Request, Result> {
   const { info } = useDevice();
-  const latest = useRef<LatestOnly<Asked<Request>, Result>>(undefined);
+  const latest = useRef<LatestOnly>(undefined);
   const [answered, setAnswered] = useState<Answered<Request, Result>>();
   const [outcome, setOutcome] = useState<Outcome>();
   const key = request === undefined ? undefined : JSON.stringify(request);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another function or snapshot ends what is under way
   useEffect(() => {
-    const made = new LatestOnly<Asked<Request>, Result>({
-      cancelsStale,
-      ask: (asked, signal) => fetch(asked.request, signal),
-      onResult: (asked, value) => {
-        setAnswered({ request: asked.request, value });
-        setOutcome({ info, key: asked.key, failure: undefined });
-      },
-      onError: (asked, error) => setOutcome({ info, key: asked.key, failure: errorText(error) }),
-    });
+    const made = new LatestOnly({ isOutrun: () => cancelsStale });
     latest.current = made;
-    return () => made.stop();
+    return () => made.cancel();
   }, [fetch, info, cancelsStale]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the request; the others make a new LatestOnly, which has to be asked
   useEffect(() => {
-    if (key !== undefined && request !== undefined) latest.current?.want({ key, request });
+    if (key === undefined || request === undefined) return;
+    latest.current
+      ?.run((signal) => fetch(request, signal))
+      .then(
+        (value) => {
+          setAnswered({ request, value });
+          setOutcome({ info, key, failure: undefined });
+        },
+        (error: unknown) => {
+          if (!isAbortError(error)) setOutcome({ info, key, failure: errorText(error) });
+        },
+      );
   }, [key, fetch, info, cancelsStale]);
   const own = outcome?.info === info && outcome.key === key ? outcome : undefined;
   const isCurrent = own !== undefined && own.failure === undefined;

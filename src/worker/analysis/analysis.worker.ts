@@ -1,5 +1,5 @@
 /** The analysis worker: waits for the ports to the page and to the session worker. */
-import { createClock } from '../cooperative-clock.ts';
+import { createClock } from '../../base/task.ts';
 import { serveAnalysis } from './serve-analysis.ts';
 
 self.addEventListener('message', ({ ports: [page, session] }) => {

@@ -4,13 +4,15 @@
  * tables once.
  */
 
+import { abortError } from '../../base/errors.ts';
+import { startTimer } from '../../base/task.ts';
 import {
   connectWorker,
   type RemoteCallOptions,
   type WorkerConnection,
   type WorkerLike,
 } from '../connect.ts';
-import { abortError, crashError } from '../errors.ts';
+import { crashError } from '../errors.ts';
 import { createIdleCounter, type IdleCounter } from '../instrumentation.ts';
 import { newAnalysisWorker } from '../workers.ts';
 import type { AnalysisApi, AnalysisMethods, AnalysisQueries } from './protocol.ts';
@@ -60,10 +62,10 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
   let holders = 0;
   let running = 0;
   let reportedMs = -Infinity;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stopTimer: (() => void) | undefined;
 
   function end(error: Error): void {
-    clearTimeout(timer);
+    stopTimer?.();
     connection?.end(error);
     connection = undefined;
   }
@@ -98,14 +100,15 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
   }
 
   function hold(): () => void {
-    clearTimeout(timer);
+    stopTimer?.();
     connected();
     holders++;
     let isHeld = true;
     return () => {
       if (isHeld) holders--;
       isHeld = false;
-      if (holders === 0) timer = setTimeout(() => end(abortError('Not needed')), idleTimeoutMs);
+      if (holders > 0) return;
+      stopTimer = startTimer(idleTimeoutMs, () => end(abortError('Not needed')));
     };
   }
 

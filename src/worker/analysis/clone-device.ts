@@ -21,6 +21,7 @@ import {
   tableFrom,
   transferables,
 } from '../../base/table.ts';
+import { type Clock, createPause, runTask, type SliceOptions } from '../../base/task.ts';
 import { classifyInPieces } from '../../device/classes/classify.ts';
 import type { Classification } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -39,7 +40,6 @@ import {
   type StringIndex,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
-import type { CooperativeClock } from '../cooperative-clock.ts';
 import type { Query } from '../queries.ts';
 import { serve, transferring } from '../rpc.ts';
 
@@ -67,10 +67,7 @@ export interface DeviceCopy {
 }
 
 /** Copies a device piece by piece, so that frames need not wait. Its arrays move when it is sent. */
-export async function cloneDevice(
-  context: DeviceModel,
-  clock: CooperativeClock,
-): Promise<DeviceCopy> {
+export async function cloneDevice(context: DeviceModel, clock: Clock): Promise<DeviceCopy> {
   const { snapshot, trace, replay } = context;
   const copier = new Copier(clock);
   const { events, segments, blocks, ...rest } = trace;
@@ -162,12 +159,12 @@ const BUSY_MS = 4;
 class Copier {
   /** All that were made. */
   readonly columns: Column[] = [];
-  readonly #clock: CooperativeClock;
-  #resumedMs: number;
+  readonly pause: () => Promise<void>;
+  readonly #slices: SliceOptions;
 
-  constructor(clock: CooperativeClock) {
-    this.#clock = clock;
-    this.#resumedMs = clock.now();
+  constructor(clock: Clock) {
+    this.#slices = { clock, sliceMs: BUSY_MS };
+    this.pause = createPause(this.#slices);
   }
 
   async table<S extends TableSchema, T extends TableOf<S>>(schema: S, table: T): Promise<T> {
@@ -183,10 +180,8 @@ class Copier {
   }
 
   async classification(context: DeviceModel): Promise<Classification> {
-    const work = classifyInPieces(context);
-    let step = work.next();
-    for (; step.done !== true; step = work.next()) await this.pause();
-    const { classOf, evidenceOf, copies } = step.value;
+    const task = classifyInPieces(context);
+    const { classOf, evidenceOf, copies } = await runTask(task, this.#slices);
     return {
       classOf: await this.column(classOf),
       evidenceOf: await this.column(evidenceOf),
@@ -195,12 +190,6 @@ class Copier {
       copies,
     };
   }
-
-  readonly pause = async (): Promise<void> => {
-    if (this.#clock.now() - this.#resumedMs < BUSY_MS) return;
-    await this.#clock.yieldTask();
-    this.#resumedMs = this.#clock.now();
-  };
 }
 
 /** What the analysis worker requests from the session worker. */
@@ -212,7 +201,7 @@ export interface CopyMethods {
 export function serveDeviceCopies(
   port: MessagePort,
   contextOf: (deviceIndex: number) => DeviceModel,
-  clock: CooperativeClock,
+  clock: Clock,
 ): void {
   serve<CopyMethods>(port, {
     copy: ({ deviceIndex }) => cloneDevice(contextOf(deviceIndex), clock),

@@ -7,7 +7,7 @@
  * Example: a user zooms for ten seconds while detectors run that take 0.9 s. They work for 0.25 s, then
  * wait for 0.5 s + 0.33 s in all, and end after less than 2 s. Those of a small file take 0.15 s.
  */
-import type { CooperativeClock } from '../cooperative-clock.ts';
+import { type Clock, sleep } from '../../base/task.ts';
 
 /** Between two movements of a slow hand. */
 const QUIET_MS = 120;
@@ -15,13 +15,11 @@ const TIMEOUT_MS = 500;
 /** Work that waits for nobody. */
 const FIRST_MS = 250;
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 export class InteractionThrottle {
-  readonly #clock: CooperativeClock;
+  readonly #clock: Clock;
   #interactedMs = -Infinity;
 
-  constructor(clock: CooperativeClock) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 

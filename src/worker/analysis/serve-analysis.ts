@@ -1,7 +1,7 @@
 /** The analysis worker without the worker: serves a page on one port with copies of devices from another. */
 import { CancelledError } from '../../base/errors.ts';
+import type { Clock } from '../../base/task.ts';
 import { connect, type Remote } from '../connect.ts';
-import type { CooperativeClock } from '../cooperative-clock.ts';
 import { type HandlerCall, type Handlers, serve } from '../rpc.ts';
 import { type AnalysisCall, AnalysisDevice, type AnalysisHandlers } from './analysis-device.ts';
 import type { CopyMethods } from './clone-device.ts';
@@ -13,11 +13,7 @@ import { whatIfHandlers } from './what-if-handler.ts';
 const HANDLERS: AnalysisHandlers<AnalysisQueries> = { ...findingsHandlers, ...whatIfHandlers };
 
 /** @param session answers {@link CopyMethods} */
-export function serveAnalysis(
-  page: MessagePort,
-  session: MessagePort,
-  clock: CooperativeClock,
-): void {
+export function serveAnalysis(page: MessagePort, session: MessagePort, clock: Clock): void {
   const throttle = new InteractionThrottle(clock);
   const devices = new Devices(connect<CopyMethods>(session));
   const names = Object.keys(HANDLERS) as (keyof AnalysisQueries)[];

@@ -26,9 +26,9 @@ import {
 import {
   type ByteRange,
   type FreeColumns,
-  FreeJob,
   type FreeMemory,
   FreeSweep,
+  freeColumns,
 } from '../../draw/address-map/free-memory.ts';
 import {
   buildSegmentIndex,
@@ -170,7 +170,7 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
 
   async freeColumns(device, { columns }, { signal }) {
     const index = device.once(addressIndexOf);
-    const create = () => new FreeJob(index, columns);
+    const create = () => freeColumns(index, columns);
     return transferring(await device.once(freeQueueOf).request(create, signal));
   },
 

@@ -1,5 +1,6 @@
 /** A device as a file for other programs, put together in the worker. */
 import { LoadError } from '../../base/load-error.ts';
+import { createPause } from '../../base/task.ts';
 import { type ExportKind, exportFormat } from '../../output/export/export-kinds.ts';
 import type { Query, QueryHandlers } from '../queries.ts';
 
@@ -12,24 +13,20 @@ export interface ExportQueries {
   readonly exportFile: Query<ExportRequest, Blob, number>;
 }
 
-/** Pieces to put together before messages are let in: some ten milliseconds of work. */
-const PIECES_AT_ONCE = 4;
-
 export const exportHandlers: QueryHandlers<ExportQueries> = {
   async exportFile({ context, clock }, { kind }, { signal, onProgress }) {
     // The code that makes them is as large as all other handlers together, and rarely used.
     const { exportFile } = await import('../../output/export/export-file.ts');
     const parts: Blob[] = [];
     let bytes = 0;
+    const pause = createPause({ clock, signal });
     try {
       for (const piece of exportFile(context, kind)) {
         const part = new Blob([piece]);
         parts.push(part);
         bytes += part.size;
-        if (parts.length % PIECES_AT_ONCE > 0) continue;
         onProgress(bytes);
-        await clock.yieldTask();
-        signal.throwIfAborted();
+        await pause();
       }
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;

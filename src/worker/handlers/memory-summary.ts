@@ -1,4 +1,5 @@
 /** What the summary view asks: figures as memory_summary() has them, annotations, what was recorded. */
+import { createPause } from '../../base/task.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
 import type { ClassTotal } from '../../device/classes/types.ts';
 import { type MemoryFigures, MemoryStats } from '../../device/memory-summary/memory-stats.ts';
@@ -33,10 +34,10 @@ export interface MemorySummaryQueries {
 export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {
   async memoryFigures(device, { event }, { signal }) {
     const tally = device.once(newTally);
+    const pause = createPause({ clock: device.clock, signal });
     while (tally.missing(event) > 0) {
       tally.count();
-      await device.clock.yieldTask();
-      signal.throwIfAborted();
+      await pause();
     }
     return tally.at(event);
   },

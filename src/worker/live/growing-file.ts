@@ -4,6 +4,8 @@
  */
 
 import type { Counters } from '../../allocator/replay/types.ts';
+import { abortError } from '../../base/errors.ts';
+import type { Clock } from '../../base/task.ts';
 import { stackKind } from '../../device/model/stacks.ts';
 import type { Crosshair, HitResult } from '../../device/model/types.ts';
 import type { LiveAllocation, TraceState } from '../../draw/partial/live-traces.ts';
@@ -12,8 +14,6 @@ import type { ReadMoment } from '../../format/input/types.ts';
 import type { SnapshotSchema } from '../../format/snapshot/schema.ts';
 import { SnapshotSoFar } from '../../format/snapshot/snapshot-so-far.ts';
 import { ACTION_NAMES, type EventIndex, type Snapshot } from '../../format/snapshot/tables.ts';
-import type { CooperativeClock } from '../cooperative-clock.ts';
-import { abortError } from '../errors.ts';
 import type { HitRequest, PixelInfo } from '../handlers/raster.ts';
 import type { FrameRequest } from '../timeline-renderer.ts';
 import { EventFeed, type GrownReplay } from './event-feed.ts';
@@ -32,7 +32,7 @@ export interface GrowthInfo extends TraceState {
 }
 
 export class GrowingFile {
-  readonly #clock: CooperativeClock;
+  readonly #clock: Clock;
   readonly #replayer: Replayer;
   readonly #feed: EventFeed;
   readonly #onGrown: () => void;
@@ -48,12 +48,7 @@ export class GrowingFile {
   #asked = 0;
 
   /** @param onGrown there is more to see: `info` has changed */
-  constructor(
-    schema: SnapshotSchema,
-    clock: CooperativeClock,
-    replayer: Replayer,
-    onGrown: () => void,
-  ) {
+  constructor(schema: SnapshotSchema, clock: Clock, replayer: Replayer, onGrown: () => void) {
     this.#soFar = new SnapshotSoFar(schema);
     this.#clock = clock;
     this.#replayer = replayer;

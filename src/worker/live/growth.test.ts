@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isAbortError } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
+import type { Clock } from '../../base/task.ts';
 import type { SessionInfo } from '../../device/model/types.ts';
 import type { ByteSource } from '../../format/input/types.ts';
 import { captureBytes } from '../../testing/captures.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
-import type { CooperativeClock } from '../cooperative-clock.ts';
 import { webPlatform } from '../gunzip.ts';
 import type { OpenProgress, SessionApi } from '../protocol.ts';
 import { createSession } from '../session.ts';
@@ -72,7 +72,7 @@ interface OpeningOptions {
   readonly where?: 'beside' | 'here';
   /** Awaited after each chunk of the file. */
   readonly pause?: () => Promise<unknown>;
-  readonly clock?: CooperativeClock;
+  readonly clock?: Clock;
   readonly onGrown?: (growth: GrowthInfo, session: SessionApi) => void;
 }
 

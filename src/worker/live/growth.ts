@@ -2,11 +2,12 @@
  * Whether a file can be seen while it is read. Most are read before anyone could look, and the page does
  * without what it takes: that is fetched when a file is long, or slow to come.
  */
+
+import { abortError } from '../../base/errors.ts';
+import type { Clock } from '../../base/task.ts';
 import type { ByteSource, ReadMoment } from '../../format/input/types.ts';
 import type { SnapshotDecoder } from '../../format/snapshot/decoder.ts';
 import type { Snapshot } from '../../format/snapshot/tables.ts';
-import type { CooperativeClock } from '../cooperative-clock.ts';
-import { abortError } from '../errors.ts';
 import type { GrownReplay } from './event-feed.ts';
 import type { GrowingFile, GrowthInfo } from './growing-file.ts';
 import type { Replayer } from './replayer.ts';
@@ -19,7 +20,7 @@ const NOTICED_MS = 500;
 
 export interface GrowthOptions {
   readonly source: Pick<ByteSource, 'size'>;
-  readonly clock: CooperativeClock;
+  readonly clock: Clock;
   readonly startReplayer: () => Promise<Replayer>;
   /** There is more to see. */
   readonly onGrown: (info: GrowthInfo) => void;

@@ -1,5 +1,6 @@
 /** Where a file is replayed while it is read: in a worker of its own, or in this thread. */
 
+import { abortError } from '../../base/errors.ts';
 import {
   type LiveFrameRequest,
   type LiveHit,
@@ -11,7 +12,6 @@ import {
 } from '../../draw/partial/live-traces.ts';
 import type { TimelineFrame } from '../../draw/timeline/types.ts';
 import { connectWorker, type WorkerLike } from '../connect.ts';
-import { abortError } from '../errors.ts';
 import { type Handlers, type Method, serve, transferablesOf, transferring } from '../rpc.ts';
 
 /** Rejects once the worker has died. */

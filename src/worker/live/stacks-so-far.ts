@@ -1,10 +1,10 @@
 /** The stacks that have been read of a file, as texts and as what their colors follow from. */
 
+import type { Clock } from '../../base/task.ts';
 import { StackReader } from '../../device/model/stacks.ts';
 import { type StackSites, sitesOfStacks } from '../../draw/coloring/classes.ts';
 import type { SnapshotSoFar } from '../../format/snapshot/snapshot-so-far.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
-import type { CooperativeClock } from '../cooperative-clock.ts';
 
 /**
  * New stacks are taken in when this many times what that takes has passed: a recording with C++ frames
@@ -21,11 +21,11 @@ interface Read {
 }
 
 export class StacksSoFar {
-  readonly #clock: CooperativeClock;
+  readonly #clock: Clock;
   #read: Read | undefined;
   #taken: StackSites | undefined;
 
-  constructor(clock: CooperativeClock) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 

@@ -5,9 +5,9 @@
 
 import { isSummaryName } from '../../analysis/summary-file/rank-of-name.ts';
 import type { ReadRank } from '../../analysis/summary-file/read-rank-file.ts';
-import { errorText } from '../../base/errors.ts';
+import { abortError, errorText } from '../../base/errors.ts';
 import { connectWorker, type WorkerConnection, type WorkerLike } from '../connect.ts';
-import { abortError, crashError } from '../errors.ts';
+import { crashError } from '../errors.ts';
 import { newRanksWorker } from '../workers.ts';
 import type { JobView, RankDetails, RankSource, RanksMethods } from './protocol.ts';
 

@@ -6,14 +6,15 @@ import {
   useLayoutEffect,
   useRef,
 } from 'react';
+import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatExactBytes } from '../../../base/format.ts';
+import { LatestOnly } from '../../../base/latest-only.ts';
 import type { PinSite } from '../../../device/allocator-state/describe-state.ts';
 import type { SegmentBars, SegmentHit } from '../../../device/allocator-state/segment-bars.ts';
 import type { SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { StateHitRequest } from '../../../worker/handlers/allocator-state.ts';
 import { hitContent, Tooltip, type TooltipContent } from '../../plot/tooltip.ts';
-import { LatestOnly } from '../../shared/latest-only.ts';
 import { useAsk, type WithoutDevice } from '../../shared/use-query.ts';
 import { type BarColors, paintBar } from './paint-bar.ts';
 
@@ -96,19 +97,20 @@ export function useBarPointer(
   useEffect(() => {
     if (element.current === null) return;
     const tooltip = new Tooltip(element.current);
-    const latest = new LatestOnly<HitRequest, SegmentHit | undefined>({
-      ask: (request, signal) => ask('stateHit', request, { signal }),
-      onResult: (_, hit) => {
-        const at = pointer.current;
-        if (at === undefined || hit === undefined) tooltip.hide();
-        else tooltip.show(contentOf(hit), at.clientX, at.clientY);
-      },
-      // The worker is gone; the list reports it.
-      onError: () => tooltip.hide(),
-    });
-    asking.current = { tooltip, latest };
+    const latest = new LatestOnly();
+    const show = (hit: SegmentHit | undefined) => {
+      const at = pointer.current;
+      if (at === undefined || hit === undefined) tooltip.hide();
+      else tooltip.show(contentOf(hit), at.clientX, at.clientY);
+    };
+    const askAbout = (request: HitRequest) =>
+      latest
+        .run((signal) => ask('stateHit', request, { signal }))
+        // The worker may be gone; the list reports it.
+        .then(show, (error: unknown) => !isAbortError(error) && tooltip.hide());
+    asking.current = { tooltip, askAbout };
     return () => {
-      latest.stop();
+      latest.cancel();
       tooltip.hide();
     };
   }, [ask, element]);
@@ -125,7 +127,7 @@ export function useBarPointer(
     hover(position, at) {
       pointer.current = at;
       if (at === undefined) asking.current?.tooltip.hide();
-      else asking.current?.latest.want(requestAt(at, position));
+      else void asking.current?.askAbout(requestAt(at, position));
     },
     pick(position, at) {
       const hit = ask('stateHit', requestAt(at, position));
@@ -139,7 +141,7 @@ export function useBarPointer(
 
 interface Pointing {
   readonly tooltip: Tooltip;
-  readonly latest: LatestOnly<HitRequest, SegmentHit | undefined>;
+  readonly askAbout: (request: HitRequest) => Promise<unknown>;
 }
 
 function contentOf(hit: SegmentHit): TooltipContent {
