@@ -1,8 +1,7 @@
 import { createServer } from 'node:net';
 import { defineConfig } from '@playwright/test';
 import type { EngineOptions, Target } from './e2e/engines/fixtures.ts';
-import { chromiumFlags, findChromium } from './scripts/find-chromium.mjs';
-import { findFirefox, findWebkit } from './scripts/find-engines.mjs';
+import { chromiumFlags, findChromium, findFirefox, findWebkit } from './scripts/find-programs.mjs';
 
 /** A free one, so that two runs do not meet; all processes of a run have the same. */
 process.env.E2E_PORT ??= await freePort();

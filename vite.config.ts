@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
-import { besideThePage } from './scripts/beside-the-page.mjs';
-import { sitePolicy } from './scripts/content-security-policy.mjs';
-import { isOwnFile, KEPT_FILES } from './scripts/service-worker.mjs';
+import { besideThePage, isOwnFile, KEPT_FILES, sitePolicy } from './scripts/vite-plugins.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 

@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { viteSingleFile } from 'vite-plugin-singlefile';
-import { inlineIcon } from './scripts/inline-icon.mjs';
+import { inlineIcon } from './scripts/vite-plugins.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-// The whole page in one file that opens by a double click: scripts/build-single.mjs finishes it.
+// The whole page in one file that opens by a double click: scripts/build.mjs finishes it.
 export default defineConfig({
   base: './',
   publicDir: false,

@@ -1,7 +1,7 @@
 /** Two files of a size: the command line beside reading one of them, and the page until the difference is on screen. */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from '../scripts/run-command.mjs';
+import { wallOf } from './measured-child.mjs';
 
 const LIMIT_MS = 5 * 60_000;
 const CLI = join(ROOT, 'bin', 'vramscope.mjs');
@@ -11,18 +11,11 @@ const CLI = join(ROOT, 'bin', 'vramscope.mjs');
  * decodes it twice in parallel threads.
  * @param {{path: string}} subject
  */
-export function measureCompareCli({ path }) {
-  const best = (args) => Math.min(...[0, 1].map(() => runMs(args)));
-  const oneMs = best(['stats', path, '--json']);
-  const twoMs = best(['compare', path, path, '--json']);
+export async function measureCompareCli({ path }) {
+  const run = (...args) => wallOf(process.execPath, [CLI, ...args, '--json']);
+  const oneMs = Math.min(await run('stats', path), await run('stats', path));
+  const twoMs = Math.min(await run('compare', path, path), await run('compare', path, path));
   return { oneMs, twoMs, ratio: twoMs / oneMs };
-}
-
-function runMs(args) {
-  const startMs = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, [CLI, ...args], { maxBuffer: 2 ** 30 });
-  if (status !== 0) throw new Error(String(stderr));
-  return performance.now() - startMs;
 }
 
 /**

@@ -1,10 +1,10 @@
 /**
- * In Node: decoding, beside pickleparser and CPython; the session's answers; and `vramscope stats`
+ * In Node: decoding, beside pickleparser and CPython; and `vramscope stats`
  * beside `pickle.load`.
  */
 import { join } from 'node:path';
 import { build } from 'vite';
-import { findPython } from '../scripts/find-python.mjs';
+import { findPython } from '../scripts/find-programs.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
 import { measureChild } from './measured-child.mjs';
 import { BENCH_FOLDER } from './subjects.mjs';
@@ -27,7 +27,7 @@ export async function buildNodeBenches(root = ROOT, outDir = join(BENCH_FOLDER, 
       ssr: true,
       copyPublicDir: false,
       rolldownOptions: {
-        input: [source('decode-vramscope'), source('answers-vramscope')],
+        input: [source('decode-vramscope')],
       },
       outDir,
       emptyOutDir: true,
@@ -51,11 +51,6 @@ export async function measureDecoders({ path, bytes }) {
       ? await measure(python, [join(ROOT, 'bench/decode-cpython.py'), path])
       : { failure: 'no Python here' },
   };
-}
-
-/** How long the session takes for what the views ask. @param {import('./subjects.mjs').Subject} subject */
-export function measureAnswers({ path }) {
-  return measure(process.execPath, [join(ROOT, '.bench/build/answers-vramscope.js'), path]);
 }
 
 /** @param {import('./subjects.mjs').Subject} subject */

@@ -4,10 +4,10 @@
  */
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { findPython } from '../scripts/find-python.mjs';
+import { findPython } from '../scripts/find-programs.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
 import { giveFile, inWindow, untilPainted } from './measure-page.mjs';
-import { measureChild } from './measured-child.mjs';
+import { measureChild, wallOf } from './measured-child.mjs';
 import { median } from './result-words.mjs';
 
 const ROUNDS = 5;
@@ -52,10 +52,4 @@ async function loadMs(python, path) {
   const { output, failure } = await measureChild(python, [script, path]);
   if (failure) throw new Error(failure);
   return JSON.parse(output).decodeMs;
-}
-
-async function wallOf(command, args) {
-  const { wallMs, failure } = await measureChild(command, args);
-  if (failure) throw new Error(failure);
-  return wallMs;
 }

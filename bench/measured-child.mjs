@@ -38,6 +38,13 @@ export function measureChild(command, args) {
   });
 }
 
+/** Milliseconds of a whole program. @throws when it fails */
+export async function wallOf(command, args) {
+  const { wallMs, failure } = await measureChild(command, args);
+  if (failure) throw new Error(failure);
+  return wallMs;
+}
+
 /** VmHWM of Linux; undefined elsewhere, and for a process that has ended. */
 function peakResidentBytes(pid) {
   const kilobytes = statusField(pid, 'VmHWM');

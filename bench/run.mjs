@@ -2,22 +2,19 @@
  * `npm run bench`: measures what docs/performance.md shows, prints it and writes .bench/results.json.
  *
  *   --small        only the small files: one or two minutes instead of fifteen
- *   --only page    only the page, or only `node` (decoders, answers, command line), or only `ratios` (beside CPython)
+ *   --only page    only the page, or only `node` (decoders, command line), or only `ratios` (beside CPython)
+ *   --docs         puts the tables into docs/performance.md, too
  *   --against REF  only decoding and replaying, beside the same of another commit; see against.mjs
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runNpm } from '../scripts/run-command.mjs';
+import { replaceBetween } from '../scripts/markdown.mjs';
+import { ROOT, runNpm } from '../scripts/run-command.mjs';
 import { measureAgainst } from './against.mjs';
 import { measureCompareCli, measureComparePage } from './measure-compare.mjs';
-import {
-  buildNodeBenches,
-  measureAnswers,
-  measureCli,
-  measureDecoders,
-} from './measure-decoders.mjs';
+import { buildNodeBenches, measureCli, measureDecoders } from './measure-decoders.mjs';
 import { measureFirstPicture } from './measure-first-picture.mjs';
 import { measurePage, measurePageWeight, startBrowser } from './measure-page.mjs';
 import { measureRanksCli, measureRanksPage } from './measure-ranks.mjs';
@@ -28,6 +25,7 @@ import { BENCH_FOLDER, prepareSubjects } from './subjects.mjs';
 const { values } = parseArgs({
   options: {
     small: { type: 'boolean', default: false },
+    docs: { type: 'boolean', default: false },
     only: { type: 'string' },
     against: { type: 'string' },
   },
@@ -61,7 +59,10 @@ const results = {
   })),
 };
 writeFileSync(join(BENCH_FOLDER, 'results.json'), `${JSON.stringify(results, undefined, 2)}\n`);
-console.log(`\n${resultsTable(results)}\n\nAll figures: .bench/results.json`);
+const tables = resultsTable(results);
+console.log(`\n${tables}\n\nAll figures: .bench/results.json`);
+const docs = join(ROOT, 'docs', 'performance.md');
+if (values.docs) writeFileSync(docs, replaceBetween(readFileSync(docs, 'utf8'), 'results', tables));
 
 async function measureAllPages() {
   const started = await startBrowser();
@@ -107,12 +108,11 @@ async function measureAllInNode() {
   await buildNodeBenches();
   const measured = [];
   for (const subject of subjects) {
-    console.log(`Decoders, answers and command line, ${subject.name}`);
+    console.log(`Decoders and command line, ${subject.name}`);
     const decoders = await measureDecoders(subject);
-    const answers = subject.hasViews ? await measureAnswers(subject) : undefined;
-    const compare = subject.hasViews ? measureCompareCli(subject) : undefined;
+    const compare = subject.hasViews ? await measureCompareCli(subject) : undefined;
     const ranks = subject.name === '20 MB' ? measureRanksCli(subject) : undefined;
-    measured.push({ decoders, answers, cli: await measureCli(subject), compare, ranks });
+    measured.push({ decoders, cli: await measureCli(subject), compare, ranks });
   }
   return measured;
 }

@@ -1,8 +1,9 @@
 /** The files that are measured, and making them. */
-import { existsSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { findPython } from '../scripts/find-programs.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
-import { makeSnapshot } from './make-snapshot.mjs';
 
 export const BENCH_FOLDER = join(ROOT, '.bench');
 
@@ -65,7 +66,10 @@ export function prepareSubjects(onlySmall) {
     const path = join(BENCH_FOLDER, `${file}.pickle`);
     if (!existsSync(path)) {
       console.log(`Making the ${name} file`);
-      makeSnapshot(join(ROOT, 'fixtures', `${source}.pickle.gz`), path, { events, pickler });
+      mkdirSync(BENCH_FOLDER, { recursive: true });
+      const small = join(ROOT, 'fixtures', `${source}.pickle.gz`);
+      const args = [join(ROOT, 'bench', 'make_snapshot.py'), small, path, String(events), pickler];
+      execFileSync(findPython() ?? 'python3', args, { stdio: 'inherit' });
     }
     return { name, path, bytes: statSync(path).size, hasViews, goals };
   });

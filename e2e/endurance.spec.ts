@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Browser, expect, type Page, test } from '@playwright/test';
-import { chromiumFlags, findChromium } from '../scripts/find-chromium.mjs';
+import { chromiumFlags, findChromium } from '../scripts/find-programs.mjs';
 import { type StaticHost, staticHost } from './static-server.ts';
 import { chooseFile, fixture, idle, openCapture, plotOf, summaryOf } from './viewer.ts';
 

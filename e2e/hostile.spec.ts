@@ -76,13 +76,19 @@ test('the command line answers each within ten seconds and 1.2 GB', async () => 
   rmSync(folder, { recursive: true });
 });
 
-test('the page answers each, and opens the next file', async ({ page }) => {
-  test.setTimeout(FILES.length * HANGS_MS);
+/** One of each answer: the page reads them by the same code. */
+const ON_PAGE = FILES.filter(
+  ({ answer }, i) =>
+    i === FILES.findIndex((file) => JSON.stringify(file.answer) === JSON.stringify(answer)),
+);
+
+test('the page answers one of each kind, and opens the next file', async ({ page }) => {
+  test.setTimeout(ON_PAGE.length * HANGS_MS);
   const errors: Error[] = [];
   page.on('pageerror', (error) => errors.push(error));
   await page.goto('/');
   const good = fixture('cuda_graph_pool.pickle.gz');
-  for (const { name, answer, make } of FILES) {
+  for (const { name, answer, make } of ON_PAGE) {
     await chooseFile(page, { name, mimeType: '', buffer: Buffer.from(make()) });
     const card = page.getByTestId('error');
     if ('code' in answer) await expect(card, name).toBeVisible({ timeout: HANGS_MS });

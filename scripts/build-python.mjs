@@ -1,7 +1,7 @@
 /** `npm run build:python`: the wheel for pip, in dist-python/. Builds the page and the command line first where they are missing. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { findPython } from './find-python.mjs';
+import { findPython } from './find-programs.mjs';
 import { ROOT, run } from './run-command.mjs';
 
 const out = join(ROOT, 'dist-python');

@@ -3,10 +3,13 @@
  * them from the system's package manager where that can be: Debian and its like, as root.
  */
 import { spawnSync } from 'node:child_process';
-import { findChromium } from './find-chromium.mjs';
-import { findFirefox, findWebkit } from './find-engines.mjs';
-import { findProgram } from './find-program.mjs';
-import { findPython } from './find-python.mjs';
+import {
+  findChromium,
+  findFirefox,
+  findProgram,
+  findPython,
+  findWebkit,
+} from './find-programs.mjs';
 import { isMain, run, runPackage, withinLimit } from './run-command.mjs';
 
 /** A Chromium that was downloaded may lack libraries of the system; that of apt-get brings them for both. */

@@ -5,7 +5,7 @@ import { chromium } from '@playwright/test';
 import { strToU8, zipSync } from 'fflate';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { hosted } from '../e2e/static-server.ts';
-import { type BareMachine, bareMachine } from './bare-machine.ts';
+import { type BareMachine, bareMachine } from '../src/testing/bare-machine.ts';
 
 const SCRIPT = join(import.meta.dirname, 'install-programs.mjs');
 const COMMANDS = {

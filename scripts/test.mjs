@@ -102,6 +102,15 @@ const runE2e = async () => {
   return runPackage('@playwright/test/cli.js', ['test'], { ...LIMIT, env });
 };
 
+/** The tests of the package for pip: most of their time they wait, so they run beside the browsers. */
+const runPython = async () => {
+  const { findPython } = await import('./find-programs.mjs');
+  const python = findPython();
+  if (python === undefined) throw new Error('Python 3 is missing: see below.');
+  const args = ['-m', 'unittest', 'discover', '--buffer', '-s', 'tests', '-t', '.'];
+  return run(python, args, { ...LIMIT, cwd: join(ROOT, 'python') });
+};
+
 const script = (name) => () => run(process.execPath, [join(ROOT, 'scripts', name)], LIMIT);
 
 async function runAll() {
@@ -114,7 +123,7 @@ async function runAll() {
   await stage('unit', runUnit, countUnit);
   const isBuilt = await stage('build', script('build.mjs'));
   const e2e = () => countPlaywright(E2E_REPORT);
-  if (isBuilt) await stage('e2e', runE2e, e2e);
+  if (isBuilt) await Promise.all([stage('e2e', runE2e, e2e), stage('python', runPython)]);
   else await stage('e2e', () => Promise.reject(new Error('Not run: there is no build to test.')));
 }
 

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type BareMachine, bareMachine, PROJECT } from './bare-machine.ts';
+import { type BareMachine, bareMachine, PROJECT } from '../src/testing/bare-machine.ts';
 
 let machine: BareMachine;
 let clone: string;
@@ -49,7 +49,7 @@ posix('a stage throws, another ends the process', async () => {
   writeFileSync(join(clone, 'scripts', 'build.mjs'), '');
   writeFileSync(join(clone, 'scripts', 'install-programs.mjs'), 'throw new RangeError("29.5 ms")');
   const thrown = await summary();
-  expect(thrown).toMatchObject({ last: '2 passed, 6 failed', code: 1 });
+  expect(thrown).toMatchObject({ last: '2 passed, 7 failed', code: 1 });
   expect(thrown.printed).toContain('29.5 ms');
   writeFileSync(join(clone, 'scripts', 'install-programs.mjs'), 'process.exit(0)');
   expect(await summary()).toMatchObject({ last: '1 passed, 1 failed', code: 1 });

@@ -70,7 +70,7 @@ class SnapshotServer:
         self.rank_list = json.dumps({"files": listed}).encode() if are_ranks else None
         #: One for each file, in their order; one for all ranks; that of the bare page where there is none.
         self.addresses = [f"{root}?ranks={RANK_LIST}"] if are_ranks else [f"{root}?snapshot={url}" for url in urls] or [root]
-        self._thread = threading.Thread(target=self._server.serve_forever, name="vramscope", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="vramscope", daemon=True)
         self._thread.start()
 
     def entrance_file(self, address: str) -> Path:

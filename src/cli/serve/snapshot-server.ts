@@ -23,7 +23,7 @@ const HOSTS = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
 /** Ports to try when the wanted one is in use. */
 const MOST_PORTS = 20;
 
-/** The page's own meta element says what it may load (scripts/content-security-policy.mjs); only a header can forbid frames around it. */
+/** The page's own meta element says what it may load (scripts/vite-plugins.mjs); only a header can forbid frames around it. */
 const PAGE_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /** For snapshots and refusals: shown as a page, they would be a blank one. */
 const NOTHING_ALLOWED = "default-src 'none'; sandbox; frame-ancestors 'none'";

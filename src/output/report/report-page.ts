@@ -3,7 +3,7 @@
  *
  *   <meta charset="utf-8">
  *   <script type="application/json" id="vramscope-report">{"format":1, …, "base64":"H4sI…"}</script>
- *   … the page as `npm run build:single` makes it
+ *   … the page as `npm run build` makes it
  *
  * The data come first and under the key `base64`, so that a report can be dropped on a vramscope
  * too: core/input reads it as it reads PyTorch's own HTML.

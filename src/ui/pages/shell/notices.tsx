@@ -128,7 +128,7 @@ async function register(
   });
 }
 
-/** Samples of another version, which its service worker kept (scripts/service-worker.mjs); all that is not the page itself. */
+/** Samples of another version, which its service worker kept (scripts/vite-plugins.mjs); all that is not the page itself. */
 async function forgetOldCaches(): Promise<void> {
   if (!('caches' in globalThis)) return;
   const names = await caches.keys().catch(() => []);

@@ -1,5 +1,5 @@
 /**
- * Ways to record a snapshot. Each is a file of code/, which scripts/try-recipes.py runs on a GPU.
+ * Ways to record a snapshot. Each is a file of code/, and was run on a GPU as it stands there.
  *
  * Where the options of the frameworks are from: axolotl src/axolotl/utils/callbacks/profiler.py (#2182);
  * verl verl/utils/profiler/config.py (#7770); SGLang managers' start_profile and srt/environ.py (#25026);

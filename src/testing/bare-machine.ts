@@ -49,4 +49,4 @@ export function bareMachine(): BareMachine {
 }
 
 /** The folder of the project. */
-export const PROJECT = dirname(import.meta.dirname);
+export const PROJECT = dirname(dirname(import.meta.dirname));

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, expect, it, vi } from 'vitest';
-import { isOwnFile } from './service-worker.mjs';
+import { isOwnFile } from './vite-plugins.mjs';
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,0 +1,103 @@
+/** Finds the programs that tests and benches drive: Chromium, Firefox, WebKitGTK, Python. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { chromium } from '@playwright/test';
+
+/** The folders of PATH. */
+const FOLDERS = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+
+/**
+ * @param {readonly string[]} names the best first @param {readonly string[]} [elsewhere] paths beside those on the PATH
+ * @param {(path: string) => boolean} [isRight]
+ * @returns {string | undefined} the program's path
+ */
+export const findProgram = (names, elsewhere = [], isRight = () => true) =>
+  [...FOLDERS.flatMap((at) => names.map((name) => join(at, name))), ...elsewhere].find(
+    (path) => existsSync(path) && isRight(path),
+  );
+
+const CHROMIUMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** Where systems put a browser that is not on the PATH. */
+const WELL_KNOWN = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+  'C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe',
+];
+
+/**
+ * @param {(path: string) => boolean} [isRight]
+ * @returns {string | undefined} the program: CHROMIUM_PATH, the one that Playwright downloaded, or
+ *   one that the system has
+ * @throws when CHROMIUM_PATH names a file that is not there
+ */
+export function findChromium(isRight = () => true) {
+  const wanted = process.env.CHROMIUM_PATH;
+  if (wanted && !existsSync(wanted)) throw new Error(`CHROMIUM_PATH: there is no ${wanted}`);
+  if (wanted) return wanted;
+  const downloaded = chromium.executablePath();
+  if (existsSync(downloaded) && isRight(downloaded)) return downloaded;
+  return findProgram(CHROMIUMS, WELL_KNOWN, isRight);
+}
+
+/** Chromium's sandbox refuses to run as root; the rest keeps it from calling out on its own. */
+export function chromiumFlags() {
+  return [
+    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+  ];
+}
+
+/** A snap sees neither our profile nor our files; Ubuntu's `firefox` is a small script that starts one. */
+const isSnap = (path) =>
+  realpathSync(path) === '/usr/bin/snap' ||
+  (statSync(path).size < 65536 && readFileSync(path, 'utf8').includes('/snap/'));
+
+/** @returns {string | undefined} */
+export const findFirefox = () =>
+  findProgram(
+    ['firefox-esr', 'firefox'],
+    ['/Applications/Firefox.app/Contents/MacOS/firefox'],
+    (path) => !isSnap(path),
+  );
+
+/** WebKitGTK's driver, its own small browser, and a display for it. */
+export function findWebkit() {
+  const [driver, display] = [findProgram(['WebKitWebDriver']), findProgram(['Xvfb'])];
+  const browser = miniBrowser();
+  return driver && display && browser ? { driver, display, browser } : undefined;
+}
+
+const foldersIn = (folder) =>
+  existsSync(folder)
+    ? readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => join(folder, name))
+    : [];
+
+/** /usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser, or wherever else the system keeps it beside its programs. */
+function miniBrowser() {
+  const beside = (name) => FOLDERS.map((folder) => join(dirname(folder), name));
+  const libraries = beside('lib');
+  return [...libraries, ...beside('lib64'), ...beside('libexec'), ...libraries.flatMap(foldersIn)]
+    .flatMap(foldersIn)
+    .filter((folder) => /^webkit(2gtk|gtk)-/.test(basename(folder)))
+    .map((folder) => join(folder, 'MiniBrowser'))
+    .findLast((path) => existsSync(path));
+}
+
+/**
+ * @param {readonly string[]} [modules] that it must have
+ * @returns {string | undefined} the command of a Python 3.9 or later
+ */
+export function findPython(modules = []) {
+  const names = process.platform === 'win32' ? ['python', 'python3'] : ['python3', 'python'];
+  const imports = ['sys', ...modules].join(', ');
+  const code = `import ${imports}; sys.exit(sys.version_info < (3, 9))`;
+  return names.find((name) => spawnSync(name, ['-c', code]).status === 0);
+}
