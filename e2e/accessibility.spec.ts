@@ -117,7 +117,15 @@ test('Tab reaches every control, and what has the focus is seen to have it', asy
   }
   expect(passed.filter(({ isSeen }) => !isSeen)).toEqual([]);
   const names = passed.map(({ name }) => name).join('\n');
-  for (const name of ['Open…', 'Timeline', 'What if', 'Export', 'Search', 'Set mark', 'Fit']) {
+  for (const name of [
+    'Open…',
+    'Timeline',
+    'What if',
+    'Export',
+    'Search',
+    'Measure from here',
+    'Fit',
+  ]) {
     expect(names).toContain(name);
   }
   expect(names).toMatch(/^Findings/m);

@@ -46,7 +46,7 @@ test('keys go from box to box, zoom in and out', async ({ page }) => {
 
 test('a difference needs two events, and says so', async ({ page }) => {
   await openFlame(page, 'leak_output_list.pickle.gz');
-  await page.getByLabel('Show').selectOption('difference of mark and cursor');
+  await page.getByLabel('Show').selectOption('difference of both cursors');
   await expect(page.getByText('A difference needs two events')).toBeVisible();
   await page.getByRole('button', { name: 'From the first event to the last' }).click();
   await expect(page.getByText('Change from event 0 to event 4,986')).toBeVisible();

@@ -86,7 +86,7 @@ test('keys of the plot leave text fields alone', async ({ page }) => {
   await expect(plotOf(page)).toBeVisible();
 });
 
-test('the verdict, a sparkline and a mark lead to what they show', async ({ page }) => {
+test('the verdict, a sparkline and two cursors lead to what they show', async ({ page }) => {
   await openCapture(page, 'leak_forward_hook.pickle.gz');
   const verdict = page.getByRole('status', { name: 'Verdict' });
   await verdict.getByRole('button', { name: /512\.00 KiB more each step/ }).click();
@@ -107,7 +107,7 @@ test('the verdict, a sparkline and a mark lead to what they show', async ({ page
 
   await page.keyboard.press('m');
   await page.keyboard.press('p');
-  const difference = page.getByRole('region', { name: 'From the mark to the cursor' });
+  const difference = page.getByRole('region', { name: 'From the second cursor to the cursor' });
   await difference.getByRole('button', { name: 'Compare by stack' }).click();
   await expect(page.getByRole('application', { name: 'Flame graph' })).toBeVisible();
   await expect(page).toHaveURL(/flame=difference/);

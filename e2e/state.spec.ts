@@ -80,10 +80,10 @@ test('measures between two cursors', async ({ page }) => {
   await openCapture(page, 'train_annotated.pickle.gz');
   await cursorOf(page).getByRole('button', { name: 'Jump to' }).click();
   await page.getByRole('button', { name: 'First event' }).click();
-  await cursorOf(page).getByRole('button', { name: 'Set mark' }).click();
+  await cursorOf(page).getByRole('button', { name: 'Measure from here' }).click();
   await page.keyboard.press('>');
-  const difference = page.getByRole('region', { name: 'From the mark to the cursor' });
-  await expect(difference).toContainText('Mark at event 0');
+  const difference = page.getByRole('region', { name: 'From the second cursor to the cursor' });
+  await expect(difference).toContainText('Second cursor at event 0');
   await expect(difference).toContainText('+100 events');
   await expect(difference).toContainText(/Reserved\s*\+\d/);
   await page.keyboard.press('Shift+M');

@@ -37,7 +37,7 @@ test('stacks the matches alone, and fits to them', async ({ page }) => {
   await expect(axis).toContainText('512 MiB');
 });
 
-test('sets a mark with Alt and a click, and measures from it', async ({ page }) => {
+test('sets a second cursor with Alt and a click, and measures from it', async ({ page }) => {
   await openCapture(page, 'train_annotated.pickle.gz');
   const [from, to] = [await pointAt(page, 0.2, 0.1), await pointAt(page, 0.4, 0.1)];
   await page.mouse.click(from.x, from.y);
@@ -45,7 +45,7 @@ test('sets a mark with Alt and a click, and measures from it', async ({ page }) 
   await page.mouse.click(to.x, to.y);
   await page.keyboard.up('Alt');
   await expect(page).toHaveURL(/mark=\d+/);
-  await expect(page.getByText(/^Mark at event/)).toBeVisible();
+  await expect(page.getByText(/^Second cursor at event/)).toBeVisible();
 });
 
 test('goes through the annotations by keys', async ({ page }) => {

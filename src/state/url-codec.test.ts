@@ -45,7 +45,7 @@ const view: fc.Arbitrary<ViewState> = fc.record({
     'inactiveSplitBytes' as const,
   ]),
   cursor: fc.option(fc.nat(), { nil: undefined }),
-  mark: fc.option(fc.nat(), { nil: undefined }),
+  secondCursor: fc.option(fc.nat(), { nil: undefined }),
   search: text,
   onlyMatches: fc.boolean(),
   finding: fc.option(text, { nil: undefined }),

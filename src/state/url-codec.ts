@@ -87,7 +87,7 @@ export function encodeView(
   if (view.cursor !== openingCursorOf(opening, view.deviceIndex)) {
     params.set('at', view.cursor === undefined ? AT_END : String(view.cursor));
   }
-  if (view.mark !== undefined) params.set('mark', String(view.mark));
+  if (view.secondCursor !== undefined) params.set('mark', String(view.secondCursor));
   if (view.search !== '') params.set('search', view.search);
   if (view.onlyMatches) params.set('only', 'matches');
   if (view.finding !== undefined) params.set('finding', view.finding);
@@ -173,7 +173,7 @@ function readView(read: Reader, opening: ViewState): ViewState {
     inBands: read.value('order', oneOf(['class'])) !== undefined,
     lines: read.value('lines', parseLines) ?? DEFAULT_VIEW.lines,
     cursor: at === AT_END ? undefined : (at ?? openingCursorOf(opening, deviceIndex)),
-    mark: read.value('mark', parseIndex),
+    secondCursor: read.value('mark', parseIndex),
     search: read.value('search', anyText) ?? '',
     onlyMatches: read.value('only', oneOf(['matches'])) !== undefined,
     finding: read.value('finding', findingIdOfLink),

@@ -26,17 +26,17 @@ const info: SessionInfo = {
 
 describe('a link to places beyond the trace', () => {
   it('loses them, and says so', () => {
-    const view = { ...DEFAULT_VIEW, cursor: 5000, mark: 284 };
-    expect(viewFitting(view, info)).toMatchObject({ cursor: undefined, mark: undefined });
+    const view = { ...DEFAULT_VIEW, cursor: 5000, secondCursor: 284 };
+    expect(viewFitting(view, info)).toMatchObject({ cursor: undefined, secondCursor: undefined });
     expect(placesBeyond(view, info)).toEqual([
       'The link points to event 5,000, but this trace ends with event 283. Showing the end.',
-      'The link marks event 284, but this trace ends with event 283. The mark was removed.',
+      'The link sets a second cursor at event 284, but this trace ends with event 283. That cursor was removed.',
     ]);
   });
 
   it('keeps those within', () => {
-    const view = { ...DEFAULT_VIEW, cursor: 283, mark: 0 };
-    expect(viewFitting(view, info)).toMatchObject({ cursor: 283, mark: 0 });
+    const view = { ...DEFAULT_VIEW, cursor: 283, secondCursor: 0 };
+    expect(viewFitting(view, info)).toMatchObject({ cursor: 283, secondCursor: 0 });
     expect(placesBeyond(view, info)).toEqual([]);
   });
 

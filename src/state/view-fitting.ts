@@ -34,10 +34,10 @@ export function openingCursor(
  * Pass it to `commit`.
  */
 export function onDevice(device: DeviceInfo): Partial<ViewState> {
-  const { x, y, selection, mark, search, finding, addresses, flame } = DEFAULT_VIEW;
+  const { x, y, selection, secondCursor, search, finding, addresses, flame } = DEFAULT_VIEW;
   const cursor = openingCursor(device);
   const deviceIndex = device.index;
-  return { deviceIndex, x, y, selection, cursor, mark, search, finding, addresses, flame };
+  return { deviceIndex, x, y, selection, cursor, secondCursor, search, finding, addresses, flame };
 }
 
 /** The view without what this snapshot has not: a link may have been made for another one. */
@@ -57,7 +57,7 @@ export function viewFitting(view: ViewState, info: SessionInfo): ViewState {
     x: hasAxis ? start.x : 'all',
     colorBy: start.colorBy === 'category' && !device.hasCategory ? 'stack' : start.colorBy,
     cursor: within(start.cursor),
-    mark: within(start.mark),
+    secondCursor: within(start.secondCursor),
   };
 }
 
@@ -68,14 +68,14 @@ export function placesBeyond(view: ViewState, info: SessionInfo): readonly strin
   const trace =
     device.events === 0 ? 'has no events' : `ends with event ${formatCount(device.events - 1)}`;
   const sentences: string[] = [];
-  const { cursor, mark } = view;
+  const { cursor, secondCursor } = view;
   if (cursor !== undefined && cursor >= device.events) {
     const event = formatCount(cursor);
     sentences.push(`The link points to event ${event}, but this trace ${trace}. Showing the end.`);
   }
-  if (mark !== undefined && mark >= device.events) {
+  if (secondCursor !== undefined && secondCursor >= device.events) {
     sentences.push(
-      `The link marks event ${formatCount(mark)}, but this trace ${trace}. The mark was removed.`,
+      `The link sets a second cursor at event ${formatCount(secondCursor)}, but this trace ${trace}. That cursor was removed.`,
     );
   }
   return sentences;

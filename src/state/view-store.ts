@@ -36,7 +36,7 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 
 /** Which allocations the flame graph adds up, by what, and how it shows them. */
 export interface FlameView {
-  /** Live at the cursor, at the peak, at the end; allocated in the window; mark against cursor. */
+  /** Live at the cursor, at the peak, at the end; allocated in the window; the second cursor against the cursor. */
   readonly dataset: FlameDataset;
   readonly weight: FlameWeight;
   readonly groupBy: FlameGrouping;
@@ -76,7 +76,7 @@ export interface ViewState {
   /** Event at which the crosshair is pinned. */
   readonly cursor: EventIndex | undefined;
   /** The second cursor: what lies between it and the first is measured. */
-  readonly mark: EventIndex | undefined;
+  readonly secondCursor: EventIndex | undefined;
   /** Text of the search box (core/search); '' matches all. */
   readonly search: string;
   /** Show the matches alone; else the others are dimmed. */
@@ -120,7 +120,7 @@ export const DEFAULT_VIEW: ViewState = {
   siteColors: '',
   lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'],
   cursor: undefined,
-  mark: undefined,
+  secondCursor: undefined,
   search: '',
   onlyMatches: false,
   finding: undefined,

@@ -149,12 +149,12 @@ export interface FlameChoice {
   readonly weight: FlameWeight;
   /** Undefined where none is set: the end then stands for it. */
   readonly cursor: EventIndex | undefined;
-  readonly mark: EventIndex | undefined;
+  readonly secondCursor: EventIndex | undefined;
   /** Undefined: all events. */
   readonly window: FlameWindow | undefined;
 }
 
-/** Undefined when a difference has nothing to compare with: no mark, or a mark at the cursor. */
+/** Undefined when a difference has nothing to compare with: no second cursor, or both at one event. */
 export function resolveDataset(
   { trace, replay }: DeviceModel,
   choice: FlameChoice,
@@ -174,11 +174,10 @@ export function resolveDataset(
     case 'window':
       return { kind: 'window', ...eventsInside(trace.events, choice.window) };
     case 'difference': {
-      if (choice.mark === undefined) return undefined;
-      const [mark, cursor] = [clamp(choice.mark), clamp(choice.cursor)];
-      if (mark === cursor) return undefined;
-      // From the mark to the cursor, whichever comes first: the figures beside the mark have the same sign.
-      return { kind: 'difference', before: mark, after: cursor };
+      if (choice.secondCursor === undefined) return undefined;
+      const [before, after] = [clamp(choice.secondCursor), clamp(choice.cursor)];
+      // Whichever comes first: the cursor bar says the difference with the same sign.
+      return before === after ? undefined : { kind: 'difference', before, after };
     }
   }
 }

@@ -1,9 +1,12 @@
 /** The axes and the grid, by D3, in SVG. */
 import { axisBottom, axisLeft, type NumberValue, scaleLinear, select, tickStep, ticks } from 'd3';
+import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import { formatCount, formatDurationUs } from '../../base/format.ts';
+import { formatCount, formatDurationUs, plural } from '../../base/format.ts';
 import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../device/model/events.ts';
+import type { DeviceInfo } from '../../device/model/types.ts';
 import type { TimeAxis, Viewport } from '../../draw/timeline/types.ts';
+import { stepsInView } from './event-marks.ts';
 
 export interface AxisElements {
   readonly x: SVGSVGElement;
@@ -70,6 +73,32 @@ function drawFolds(
         ? `${formatDurationUs(idleUs)} without events`
         : `${formatDurationUs(idleUs)} without events, in ${formatCount(count)} gaps`,
     );
+}
+
+/** Short strokes where the program's steps begin, and how many steps there are in the axis' corner. */
+export function drawSteps(
+  element: SVGSVGElement,
+  steps: StepMarks | undefined,
+  device: Pick<DeviceInfo, 'folds'>,
+  viewport: Viewport,
+  width: number,
+): void {
+  const x = scaleLinear([viewport.x0, viewport.x1], [0, width]);
+  // The labels of the axis begin below.
+  const path = stepsInView(steps, device, viewport, width)
+    .map((place) => `M${Math.round(x(place)) + 0.5},1V6`)
+    .join('');
+  const root = select(element);
+  root.selectAll('path.steps').data([path]).join('path').attr('class', 'steps').attr('d', path);
+  root
+    .selectAll('text.steps')
+    .data(steps === undefined ? [] : [plural(steps.count, 'step')])
+    .join('text')
+    .attr('class', 'steps')
+    .attr('x', -8)
+    .attr('y', 16)
+    .attr('text-anchor', 'end')
+    .text((text) => text);
 }
 
 export interface FoldInView {

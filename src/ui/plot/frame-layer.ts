@@ -8,36 +8,31 @@
 import { isAbortError } from '../../base/errors.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { releasePixels } from './canvas.ts';
 import { drawLine } from './line-raster.ts';
 import type { PlotFrame, PlotLine, PlotRequest, PlotSource } from './plot-source.ts';
 
-export interface FrameLayerOptions<Q extends PlotRequest, F extends PlotFrame> {
-  readonly source: Pick<PlotSource<Q, F>, 'frame' | 'recycle'>;
-  readonly linesOf: (request: Q, frame: F) => readonly PlotLine[];
+export interface FrameLayerOptions {
+  readonly source: Pick<PlotSource, 'frame' | 'recycle'>;
+  readonly linesOf: (request: PlotRequest, frame: PlotFrame) => readonly PlotLine[];
   /** A frame came and can be painted. */
   readonly onFrame: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** The part that knows which event a column shows. */
-export interface DrawnColumns {
-  /** The event whose state a column shows; undefined while the picture is not that viewport's. */
-  stateAt(viewport: Viewport, column: number): EventIndex | undefined;
-}
-
-export class FrameLayer<Q extends PlotRequest, F extends PlotFrame> implements DrawnColumns {
-  readonly #options: FrameLayerOptions<Q, F>;
+export class FrameLayer {
+  readonly #options: FrameLayerOptions;
   readonly #bitmap = document.createElement('canvas');
   readonly #stop = new AbortController();
-  #wanted: Q | undefined;
-  #shown: { readonly request: Q; readonly frame: F } | undefined;
+  #wanted: PlotRequest | undefined;
+  #shown: { readonly request: PlotRequest; readonly frame: PlotFrame } | undefined;
 
-  constructor(options: FrameLayerOptions<Q, F>) {
+  constructor(options: FrameLayerOptions) {
     this.#options = options;
   }
 
   /** Requests a frame, unless it is the one that was asked for last. The newest wins. */
-  want(request: Q): void {
+  want(request: PlotRequest): void {
     if (this.#wanted === request) return;
     this.#wanted = request;
     this.#options.source.frame(request, this.#stop.signal).then(
@@ -48,15 +43,11 @@ export class FrameLayer<Q extends PlotRequest, F extends PlotFrame> implements D
     );
   }
 
+  /** The event whose state a column shows; undefined while the picture is not that viewport's. */
   stateAt(viewport: Viewport, column: number): EventIndex | undefined {
     if (this.#shown?.request.viewport !== viewport) return undefined;
     const state = this.#shown.frame.states[column];
     return state === undefined || state < 0 ? undefined : state;
-  }
-
-  /** The picture that is there; its pixels have been given back. */
-  get frame(): F | undefined {
-    return this.#shown?.frame;
   }
 
   /** True when the picture is the one that was asked for last. */
@@ -93,7 +84,7 @@ export class FrameLayer<Q extends PlotRequest, F extends PlotFrame> implements D
     releasePixels(this.#bitmap);
   }
 
-  #show(request: Q, frame: F): void {
+  #show(request: PlotRequest, frame: PlotFrame): void {
     if (this.#stop.signal.aborted) return;
     const { viewport, pixels } = frame;
     for (const { values, style } of this.#options.linesOf(request, frame)) {
@@ -113,10 +104,4 @@ export class FrameLayer<Q extends PlotRequest, F extends PlotFrame> implements D
     const bytes = new Uint8ClampedArray(buffer, byteOffset, byteLength);
     this.#bitmap.getContext('2d')?.putImageData(new ImageData(bytes, width, height), 0, 0);
   }
-}
-
-/** Lets go of a canvas's memory at once, 5 to 20 MB with the browser's copies, and not when garbage is next collected. */
-export function releasePixels(canvas: HTMLCanvasElement): void {
-  canvas.width = 0;
-  canvas.height = 0;
 }

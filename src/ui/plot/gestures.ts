@@ -4,7 +4,7 @@
  *   wheel, pinch        zoom x at the pointer          drag          pan
  *   alt + wheel         zoom y at the pointer          shift + drag  a range to zoom to
  *   shift + wheel, or sideways: pan                    click         pick, double click: fit
- *                                                     alt + click   mark
+ *                                                     alt + click   second cursor
  */
 export interface Point {
   /** CSS pixels from the left and the top edge of the element. */
@@ -29,7 +29,7 @@ export interface GestureHandlers {
   zoomToRange(from: number, to: number): void;
   hover(at: PointerPlace | undefined): void;
   click(at: Point): unknown;
-  mark(at: Point): void;
+  altClick(at: Point): void;
   doubleClick(): void;
   /** A drag begins, or has ended: what moves in between is one gesture. */
   drag(isGoingOn: boolean): void;
@@ -109,7 +109,7 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   function onClick(event: MouseEvent): void {
     if (!isClick || event.detail > 1) return;
     const at = pointOf(event);
-    if (event.altKey) handlers.mark(at);
+    if (event.altKey) handlers.altClick(at);
     else handlers.click(at);
   }
 

@@ -5,22 +5,18 @@
  * a viewport asks for a frame; painting happens in one place, when a frame came or once a picture.
  */
 import type { TimeFolds } from '../../device/model/events.ts';
-import type { Crosshair, DeviceInfo } from '../../device/model/types.ts';
+import type { Crosshair } from '../../device/model/types.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
-import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { ViewState, ViewStore } from '../../state/view-store.ts';
-import type { SessionApi } from '../../worker/protocol.ts';
+import type { ViewState } from '../../state/view-store.ts';
 import { plotColors, type ThemeName } from '../theme/palette.ts';
-import { type AxisElements, drawAxes } from './axes.ts';
-import type { BandsStore } from './bands.ts';
-import { FrameLayer, releasePixels } from './frame-layer.ts';
+import { plotStyle } from '../theme/plot-style.ts';
+import { type AxisElements, drawAxes, drawSteps } from './axes.ts';
+import { releasePixels } from './canvas.ts';
+import { FrameLayer } from './frame-layer.ts';
 import { listenToAxisWheel, listenToGestures } from './gestures.ts';
-import type { GuidesStore } from './guides.ts';
-import { PlotHover, Readout } from './plot-hover.ts';
-import { type Plot, PlotNavigation } from './plot-navigation.ts';
-import type { PlotFrame, PlotRequest, PlotSource } from './plot-source.ts';
-import { drawSteps } from './step-marks.ts';
-import { Tooltip } from './tooltip.ts';
+import { type PinnedEvent, PlotHover, writeReadout } from './plot-hover.ts';
+import { PlotNavigation, type PlotOnScreen } from './plot-navigation.ts';
+import type { PlotContext, PlotRequest } from './plot-source.ts';
 import { plotAxisOf, toPlotX, viewportOf } from './viewport-of.ts';
 
 export interface PlotElements {
@@ -31,23 +27,30 @@ export interface PlotElements {
   readonly axes: AxisElements;
 }
 
-export interface PlotOptions<Q extends PlotRequest, F extends PlotFrame> {
-  readonly device: DeviceInfo;
-  readonly session: Pick<SessionApi, 'crosshair'>;
-  readonly source: PlotSource<Q, F>;
-  /** Makes what goes along with the plot on a canvas of its own. */
-  readonly strip?: ((host: StripHost) => PlotStrip<F> | undefined) | undefined;
-  readonly view: ViewStore;
-  readonly bands: BandsStore;
-  readonly guides: GuidesStore;
+/** A canvas above or below the plot that shares its x axis, such as the annotations. */
+export interface PlotStrip {
+  paint(viewport: Viewport, theme: ThemeName): void;
+  destroy(): void;
+}
+
+/** What a strip gets of the plot that it belongs to. */
+export interface StripHost {
+  readonly navigation: PlotNavigation;
+  /** Where the x axis is cut while it is 'folded'. */
+  readonly folds: TimeFolds;
+  /** The strip has changed. */
+  readonly repaint: () => void;
+}
+
+export type MakeStrip = (host: StripHost) => PlotStrip | undefined;
+
+export interface PlotOptions extends PlotContext {
+  readonly strip: MakeStrip | undefined;
   readonly elements: PlotElements;
-  readonly tooltip: HTMLElement;
-  readonly readout: HTMLElement;
   readonly theme: ThemeName;
   readonly selected: number;
   /** The first picture, and every later one, is on the canvas. */
   readonly onPainted: () => void;
-  readonly onError: (error: unknown) => void;
 }
 
 /** A frame that comes sooner needs no stand-in: nobody sees a stutter that short. */
@@ -61,46 +64,47 @@ const RESIZE_BOX: ResizeObserverBoxOptions =
     ? 'device-pixel-content-box'
     : 'content-box';
 
-export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotFrame = PlotFrame> {
+export class PlotController {
   readonly navigation: PlotNavigation;
-  readonly #options: PlotOptions<Q, F>;
-  readonly #frames: FrameLayer<Q, F>;
+  readonly #options: PlotOptions;
+  readonly #frames: FrameLayer;
   readonly #hover: PlotHover;
-  readonly #strip: PlotStrip<F> | undefined;
-  readonly #stopListening: () => void;
+  readonly #strip: PlotStrip | undefined;
+  readonly #stopListening: readonly (() => void)[];
   readonly #resizes: ResizeObserver;
   #theme: ThemeName;
   #selected: number;
   #size = { width: 0, height: 0, pixelWidth: 0, pixelHeight: 0 };
   #viewport: Viewport | undefined;
-  #request: Q | undefined;
-  #cursor: { readonly event: EventIndex; readonly x: number } | undefined;
+  #request: PlotRequest | undefined;
+  #cursor: PinnedEvent | undefined;
   #animation = 0;
   #isPictureStale = false;
   #staleTimer: ReturnType<typeof setTimeout> | undefined;
   /** When the page got the input that the awaited frame answers. */
   #inputMs: number | undefined;
 
-  constructor(options: PlotOptions<Q, F>) {
+  constructor(options: PlotOptions) {
     this.#options = options;
     this.#theme = options.theme;
     this.#selected = options.selected;
-    const { source, elements, view } = options;
+    const { source, elements, view, overlays } = options;
     this.#frames = new FrameLayer({
       source,
-      linesOf: (request, frame) => source.lines(request, frame, this.#theme, this.#pixelRatio),
+      linesOf: (request, frame) =>
+        source.lines?.(request, frame, this.#theme, this.#pixelRatio) ?? [],
       onFrame: () => {
         this.#paintPicture();
         // Only the picture may tell how high it reaches: then a fitted y is another.
-        this.#update(this.#view, this.#view);
+        this.#update();
       },
       onError: options.onError,
     });
-    const tooltip = new Tooltip(options.tooltip);
+    const readouts = elements.surface.closest('.view');
     this.#hover = new PlotHover({
       ...options,
-      tooltip,
-      readout: new Readout(options.readout),
+      context: elements.overlay.getContext('2d'),
+      readOut: (crosshair, place) => writeReadout(readouts, crosshair, place),
       repaint: () => this.#schedule(),
     });
     this.navigation = new PlotNavigation({
@@ -110,61 +114,51 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     });
     this.#strip = options.strip?.({
       navigation: this.navigation,
-      tooltip,
       folds: options.device.folds,
       repaint: () => this.#repaintAll(),
     });
-    const unsubscribe = view.subscribe((now, before) => {
-      if (now.view !== before.view) this.#update(now.view, before.view);
-    });
-    const stopBands = options.bands.subscribe(() => this.#update(this.#view, this.#view));
-    const stopGuides = options.guides.subscribe(() => {
-      this.#update(this.#view, this.#view);
-      this.#repaintAll();
-    });
-    const stopGestures = listenToGestures(elements.surface, {
-      ...this.navigation.gestures,
-      hover: (at) => this.#hover.setPointer(at),
-      range: (range) => this.#hover.setRange(range),
-    });
-    const stopAxis = listenToAxisWheel(elements.axes.y, (at, factor) =>
-      this.navigation.zoomY(factor, at),
-    );
-    this.#stopListening = () => {
-      unsubscribe();
-      stopBands();
-      stopGuides();
-      stopGestures();
-      stopAxis();
-    };
+    this.#stopListening = [
+      view.subscribe((now, before) => {
+        if (now.view !== before.view) this.#update(before.view);
+      }),
+      overlays.subscribe((now, before) => {
+        this.#update();
+        if (now.steps !== before.steps || now.limitBytes !== before.limitBytes) this.#repaintAll();
+      }),
+      listenToGestures(elements.surface, {
+        ...this.navigation.gestures,
+        hover: (at) => this.#hover.setPointer(at),
+        range: (range) => this.#hover.setRange(range),
+      }),
+      listenToAxisWheel(elements.axes.y, (at, factor) => this.navigation.zoomY(factor, at)),
+    ];
     this.#resizes = new ResizeObserver(([entry]) => entry !== undefined && this.#resize(entry));
     this.#resizes.observe(elements.base, { box: RESIZE_BOX });
-    void this.#moveCursor(this.#view);
-    this.#hover.setMark(this.#view.mark);
+    void this.#moveCursor();
+    this.#hover.setSecondCursor(this.#view.secondCursor);
   }
 
   setTheme(theme: ThemeName): void {
     this.#theme = theme;
-    this.#hover.setTheme(theme);
-    this.#update(this.#view, this.#view);
+    this.#update();
   }
 
   setSelected(selected: number): void {
     if (this.#selected === selected) return;
     this.#selected = selected;
-    this.#update(this.#view, this.#view);
+    this.#update();
   }
 
   /** The device has more to show than before. */
   refresh(): void {
-    this.#update(this.#view, this.#view);
-    if (this.#view.cursor === undefined) void this.#moveCursor(this.#view);
+    this.#update();
+    if (this.#view.cursor === undefined) void this.#moveCursor();
   }
 
   destroy(): void {
     cancelAnimationFrame(this.#animation);
     clearTimeout(this.#staleTimer);
-    this.#stopListening();
+    for (const stop of this.#stopListening) stop();
     this.#resizes.disconnect();
     this.#frames.destroy();
     this.#hover.destroy();
@@ -195,26 +189,28 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
       canvas.height = pixelHeight;
     }
     overlay.getContext('2d')?.scale(pixelWidth / width, pixelHeight / height);
-    this.#update(this.#view, this.#view);
+    this.#update();
     // At once: an observer runs before the page is painted, and the canvas is blank now.
     this.#paintPicture();
   }
 
   /** Something that shows has changed: asks for the frame of it. */
-  #update(view: ViewState, before: ViewState): void {
-    const { device, source } = this.#options;
+  #update(before: ViewState = this.#view): void {
+    const { device, source, overlays } = this.#options;
+    const view = this.#view;
     const { pixelWidth: width, pixelHeight: height } = this.#size;
     if (view.cursor !== before.cursor || plotAxisOf(view) !== plotAxisOf(before)) {
-      void this.#moveCursor(view);
+      void this.#moveCursor();
     }
-    this.#hover.setMark(view.mark);
+    this.#hover.setSecondCursor(view.secondCursor);
     if (width === 0 || view.deviceIndex !== device.index) return;
     const { axis, foldsGaps, x } = view;
-    const window = { axis, foldsGaps, x, y: source.rangeY(view) };
+    const window = { axis, foldsGaps, x, y: view[source.yField] };
     const wanted = viewportOf(window, device, source.heights(view), { width, height });
     const viewport = hasSameFields(wanted, this.#viewport) ? this.#viewport : wanted;
-    const marked = this.#options.bands.getState().find(({ search }) => search !== '')?.search ?? '';
-    const look = { view, theme: this.#theme, selected: this.#selected, marked };
+    const highlighted =
+      overlays.getState().highlights.find(({ search }) => search !== '')?.search ?? '';
+    const look = { view, theme: this.#theme, selected: this.#selected, highlighted };
     const request = source.request(viewport, look);
     if (hasSameFields(request, this.#request)) return;
     this.#viewport = request.viewport;
@@ -239,8 +235,9 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
   }
 
   /** Brings the pinned event into view where it is not, and its figures into the legend. */
-  async #moveCursor(view: ViewState): Promise<void> {
+  async #moveCursor(): Promise<void> {
     const { device, session } = this.#options;
+    const view = this.#view;
     const event = view.cursor ?? device.events - 1;
     let crosshair: Crosshair;
     try {
@@ -257,7 +254,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     if (this.#cursor !== undefined) this.navigation.bringIntoView(x);
   }
 
-  #plot(): Plot | undefined {
+  #plot(): PlotOnScreen | undefined {
     const viewport = this.#viewport;
     if (viewport === undefined) return undefined;
     const { width, height } = this.#size;
@@ -276,7 +273,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
   #paint(): void {
     this.#animation = 0;
     if (this.#isPictureStale) this.#paintPicture();
-    this.#hover.paint();
+    this.#hover.paint(plotStyle(this.#theme));
   }
 
   /** Input to pixels, for whoever observes the browser's performance timeline: the bench does. */
@@ -297,15 +294,15 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     this.#frames.paint(context, viewport, plotColors(this.#theme).background);
     if (wasStale) {
       // The strip first: it asks for its size, which costs a layout once the axes have changed.
-      this.#strip?.paint(viewport, this.#theme, this.#frames.frame);
-      const { elements, device, guides } = this.#options;
+      this.#strip?.paint(viewport, this.#theme);
+      const { elements, device, overlays } = this.#options;
       drawAxes(elements.axes, viewport, this.#size, device.folds);
-      drawSteps(elements.axes.x, guides.getState().steps, device, viewport, this.#size.width);
+      drawSteps(elements.axes.x, overlays.getState().steps, device, viewport, this.#size.width);
     }
     if (this.#frames.isCurrent) {
       this.#measureFrame();
       this.#options.onPainted();
-      this.#hover.repeat();
+      this.#hover.ask();
       this.#schedule();
     }
   }
@@ -316,21 +313,4 @@ function hasSameFields<T extends object>(a: T, b: T | undefined): b is T {
   if (b === undefined) return false;
   const keys = Object.keys(a) as (keyof T)[];
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
-}
-
-/** A canvas above or below the plot that shares its x axis, such as the annotations. */
-export interface PlotStrip<F> {
-  /** @param frame the newest picture of the plot, which may be of another viewport */
-  paint(viewport: Viewport, theme: ThemeName, frame: F | undefined): void;
-  destroy(): void;
-}
-
-/** What a strip gets of the plot that it belongs to. */
-export interface StripHost {
-  readonly navigation: PlotNavigation;
-  readonly tooltip: Tooltip;
-  /** Where the x axis is cut while it is 'folded'. */
-  readonly folds: TimeFolds;
-  /** The strip has changed. */
-  readonly repaint: () => void;
 }

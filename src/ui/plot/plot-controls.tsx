@@ -3,6 +3,7 @@ import type { DeviceInfo } from '../../device/model/types.ts';
 import type { TimeAxis } from '../../draw/timeline/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/services.ts';
+import type { PlotSource } from './plot-source.ts';
 
 interface AxisChoice {
   readonly axis: TimeAxis;
@@ -74,9 +75,18 @@ function unavailableReason(
   return foldsGaps && folds.fromUs.length === 0 ? 'This trace has no idle gaps' : undefined;
 }
 
-export function FitButton({ onFit }: { readonly onFit: () => void }) {
+/** @param field of the view that keeps the plot's y */
+export function FitButton({ field = 'y' }: { readonly field?: PlotSource['yField'] }) {
+  const { view } = useStores();
   return (
-    <button type="button" className="button" title="Show the whole trace (F)" onClick={onFit}>
+    <button
+      type="button"
+      className="button"
+      title="Show the whole trace (F)"
+      onClick={() =>
+        view.commit({ x: 'all', ...(field === 'y' ? { y: 'fit' } : { addresses: 'fit' }) })
+      }
+    >
       <Maximize2 size={13} aria-hidden />
       Fit
     </button>

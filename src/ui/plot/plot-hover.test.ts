@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import type { PixelInfo } from '../../worker/handlers/raster.ts';
-import { createBandsStore } from './bands.ts';
+import { plotStyle } from '../theme/plot-style.ts';
+import { createOverlayStore } from './overlays.ts';
 import { PlotHover } from './plot-hover.ts';
 import type { PlotHit, PlotPixel } from './plot-source.ts';
 
@@ -27,12 +28,10 @@ function setUp() {
       },
     },
     source: { hit, heightText: String },
-    elements: { overlay: { getContext: () => null } },
-    tooltip: { show: () => undefined, hide: () => undefined },
-    readout: { show: (crosshair) => events.push(crosshair?.event) },
-    theme: 'light',
-    bands: createBandsStore(),
-    repaint: () => hover.paint(),
+    context: null,
+    readOut: (crosshair) => events.push(crosshair?.event),
+    overlays: createOverlayStore(),
+    repaint: () => hover.paint(plotStyle('light')),
   });
   hover.setPlot({
     viewport: VIEWPORT,
@@ -52,10 +51,10 @@ describe('a hover', () => {
   it('sends one request for a move of the pointer, however often it is painted', async () => {
     const { hover, requests, events, moveTo, answer } = setUp();
     moveTo(3);
-    hover.repeat();
-    hover.paint();
+    hover.ask();
+    hover.paint(plotStyle('light'));
     await answer();
-    hover.paint();
+    hover.paint(plotStyle('light'));
     expect(requests).toEqual(['hit at 3']);
     expect(events).toEqual([3]);
   });

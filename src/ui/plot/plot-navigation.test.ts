@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createViewStore } from '../../state/view-store.ts';
-import { deviceInfo } from '../../testing/device-info.ts';
+import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import { onPlotKey, PlotNavigation } from './plot-navigation.ts';
 import type { PlotHit, PlotPixel } from './plot-source.ts';
 import { viewportOf } from './viewport-of.ts';
@@ -43,9 +43,8 @@ function setup(cursorX?: number) {
     view,
     source: {
       heights: () => heights,
-      rangeY: ({ y }) => y,
-      keepY: (y) => ({ y }),
-      hit: (place) => Promise.resolve({ hit: hitOf(place) }),
+      yField: 'y',
+      hit: (place) => Promise.resolve({ hit: hitOf(place), crosshair: crosshairOf(place.state) }),
       newestAt: (state) =>
         Promise.resolve({ state, bytesFrom: BLOCK * BLOCKS - 1, bytesTo: BLOCK * BLOCKS }),
     },
@@ -214,14 +213,14 @@ describe('pinning', () => {
   );
 });
 
-describe('the mark', () => {
+describe('the second cursor', () => {
   it('is set by a click with Alt, and pins nothing', () => {
     const { now, navigation } = setup();
-    navigation.gestures.mark({ x: 100, y: 50 });
-    expect(now().mark).toBe(500);
+    navigation.gestures.altClick({ x: 100, y: 50 });
+    expect(now().secondCursor).toBe(500);
     expect(now().selection).toBeUndefined();
     expect(now().cursor).toBeUndefined();
-    navigation.gestures.mark({ x: 100, y: 50 });
-    expect(now().mark).toBeUndefined();
+    navigation.gestures.altClick({ x: 100, y: 50 });
+    expect(now().secondCursor).toBeUndefined();
   });
 });

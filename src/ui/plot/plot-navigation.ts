@@ -1,17 +1,16 @@
 /** Where to look and what to pin, from gestures, keys and buttons: all of it goes to the view store. */
 import { failedOoms } from '../../device/model/device-info.ts';
-import type { AnnotationSpan, DeviceInfo } from '../../device/model/types.ts';
+import type { AnnotationSpan } from '../../device/model/types.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../draw/timeline/viewport.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { Range, ViewState, ViewStore } from '../../state/view-store.ts';
-import type { PixelInfo } from '../../worker/handlers/raster.ts';
+import type { Range, ViewState } from '../../state/view-store.ts';
 import type { GestureHandlers, Point } from './gestures.ts';
-import type { PlotHeights, PlotHit, PlotPixel } from './plot-source.ts';
-import { extentOf, plotAxisOf, rangeX, rangeY, toPlotX } from './viewport-of.ts';
+import type { PlotContext, PlotHit, PlotPixel, PlotSource } from './plot-source.ts';
+import { extentOf, plotAxisOf, rangeX, toPlotX } from './viewport-of.ts';
 
 /** What is on the canvas now. */
-export interface Plot {
+export interface PlotOnScreen {
   readonly viewport: Viewport;
   /** CSS pixels. */
   readonly width: number;
@@ -22,39 +21,21 @@ export interface Plot {
   readonly cursorX: number | undefined;
 }
 
-/** What navigation needs to know of the plot it moves in: part of a PlotSource. */
-export interface NavigableSource {
-  heights(view: ViewState): PlotHeights;
-  rangeY(view: ViewState): Range | 'fit';
-  keepY(y: Range | 'fit'): Partial<ViewState>;
-  hit(pixel: PlotPixel): Promise<Pick<PixelInfo<PlotHit>, 'hit'>>;
-  newestAt(state: EventIndex): Promise<PlotPixel | undefined>;
-  pinned?(pixel: PlotPixel | undefined, hit?: PlotHit): void;
-}
-
-export interface PlotNavigationOptions {
-  readonly device: DeviceInfo;
-  readonly source: NavigableSource;
-  readonly view: ViewStore;
+export interface PlotNavigationOptions extends Pick<PlotContext, 'device' | 'view' | 'onError'> {
+  readonly source: Pick<PlotSource, 'heights' | 'yField' | 'hit' | 'newestAt' | 'pinned'>;
   /** Undefined while there is no picture yet. */
-  readonly plot: () => Plot | undefined;
+  readonly plot: () => PlotOnScreen | undefined;
   /** What a point shows; undefined while its picture is awaited. */
   readonly pixelAt: (at: Point) => PlotPixel | undefined;
-  readonly onError: (error: unknown) => void;
 }
 
 type Movement = (viewport: Viewport, extent: Extent) => Viewport;
 
-/** What was pinned, and at which state: neighbors are found from there. */
-interface Pinned {
-  readonly state: EventIndex;
-  readonly hit: PlotHit;
-}
-
 export class PlotNavigation {
   readonly #options: PlotNavigationOptions;
   #panStart: Viewport | undefined;
-  #pinned: Pinned | undefined;
+  /** What was pinned, and at which state: neighbors are found from there. */
+  #pinned: { readonly state: EventIndex; readonly hit: PlotHit } | undefined;
   /** What was pinned before the last click. */
   #beforeClick: Pick<ViewState, 'selection' | 'cursor'> | undefined;
   /** Counts what is pinned, so that what was given up meanwhile is not. */
@@ -83,8 +64,7 @@ export class PlotNavigation {
   }
 
   fit(): void {
-    const { view, source } = this.#options;
-    view.commit({ x: 'all', ...source.keepY('fit') });
+    this.#options.view.commit({ x: 'all', ...this.#withY('fit') });
   }
 
   /** The pinned event moves on by `step`; the first step begins in the middle of the plot. */
@@ -100,10 +80,11 @@ export class PlotNavigation {
   stepOom(direction: -1 | 1): void {
     const { view, device } = this.#options;
     const from = this.#view.cursor ?? (direction > 0 ? -1 : device.events);
+    const ooms = failedOoms(device);
     const found =
       direction > 0
-        ? failedOoms(device).find(({ event }) => event > from)
-        : failedOoms(device).findLast(({ event }) => event < from);
+        ? ooms.find(({ event }) => event > from)
+        : ooms.findLast(({ event }) => event < from);
     if (found !== undefined) view.commit({ cursor: found.event });
   }
 
@@ -134,16 +115,12 @@ export class PlotNavigation {
    * shown goes first, and its panel does that: then false.
    */
   clear(): boolean {
-    const { view, source } = this.#options;
-    const isUndone = view.undoClick();
-    if (!isUndone) {
+    const { view } = this.#options;
+    if (!view.undoClick()) {
       if (this.#view.finding !== undefined) return false;
       view.commit({ selection: undefined, cursor: undefined });
     }
-    if (this.#view.selection === undefined) {
-      this.#pinned = undefined;
-      source.pinned?.(undefined);
-    }
+    if (this.#view.selection === undefined) this.#unpin();
     return true;
   }
 
@@ -154,9 +131,11 @@ export class PlotNavigation {
     pan: (move, isFirst) => this.#pan(move, isFirst),
     zoomToRange: (from, to) => this.#zoomToPixels(from, to),
     click: (at) => this.#click(at),
-    mark: (at) => {
-      const pixel = this.#options.pixelAt(at);
-      if (pixel !== undefined) this.#mark(pixel.state);
+    altClick: (at) => {
+      const event = this.#options.pixelAt(at)?.state;
+      if (event === undefined) return;
+      const isSet = this.#view.secondCursor === event;
+      this.#options.view.commit({ secondCursor: isSet ? undefined : event });
     },
     doubleClick: () => this.#fitInstead(),
     drag: (isGoingOn) => {
@@ -219,15 +198,23 @@ export class PlotNavigation {
   #changeBy(movement: Movement, withY = false): Partial<ViewState> | undefined {
     const viewport = this.#options.plot()?.viewport;
     if (viewport === undefined) return undefined;
-    const { source } = this.#options;
     const extent = this.#extent(viewport);
     const moved = movement(viewport, extent);
     if (moved === viewport) return undefined;
     const isYMoved = withY || moved.y0 !== viewport.y0 || moved.y1 !== viewport.y1;
     return {
       x: rangeX(moved, extent, this.#options.device),
-      ...(isYMoved && source.keepY(rangeY(moved))),
+      ...(isYMoved && this.#withY({ from: moved.y0, to: moved.y1 })),
     };
+  }
+
+  #withY(y: Range | 'fit'): Partial<ViewState> {
+    return this.#options.source.yField === 'y' ? { y } : { addresses: y };
+  }
+
+  #unpin(): void {
+    this.#pinned = undefined;
+    this.#options.source.pinned?.(undefined);
   }
 
   #pan(move: Point, isFirst: boolean): void {
@@ -236,7 +223,8 @@ export class PlotNavigation {
     const start = this.#panStart;
     if (plot === undefined || start === undefined) return;
     const columns = -move.x * plot.pixelRatio;
-    const rows = this.#options.source.rangeY(this.#view) === 'fit' ? 0 : move.y * plot.pixelRatio;
+    const y = this.#view[this.#options.source.yField];
+    const rows = y === 'fit' ? 0 : move.y * plot.pixelRatio;
     this.#move((_, extent) => panBy(start, columns, rows, extent));
   }
 
@@ -256,10 +244,6 @@ export class PlotNavigation {
     this.#options.view.commit({ x });
   }
 
-  #mark(event: EventIndex): void {
-    this.#options.view.commit({ mark: this.#view.mark === event ? undefined : event });
-  }
-
   async #click(at: Point): Promise<void> {
     const pixel = this.#options.pixelAt(at);
     const { selection, cursor } = this.#view;
@@ -269,13 +253,12 @@ export class PlotNavigation {
 
   /** The first half of a double click has pinned something, or is about to: that is taken back. */
   #fitInstead(): void {
-    const { view, source } = this.#options;
+    const { view } = this.#options;
     const before = this.#beforeClick;
     this.#pins++;
     this.#beforeClick = undefined;
-    this.#pinned = undefined;
-    source.pinned?.(undefined);
-    const all = { ...before, x: 'all' as const, ...source.keepY('fit') };
+    this.#unpin();
+    const all = { ...before, x: 'all' as const, ...this.#withY('fit') };
     const { selection, cursor } = this.#view;
     const hasPinned =
       before !== undefined && (selection !== before.selection || cursor !== before.cursor);
@@ -321,55 +304,49 @@ const ZOOM_STEP = 1.5;
 /** The part of a keyboard event that counts. */
 export type PlotKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>;
 
+type Action = (plot: PlotNavigation, event: PlotKey) => unknown;
+
+const zoomBy =
+  (factor: number): Action =>
+  (plot, { altKey }) =>
+    altKey ? plot.zoomY(factor) : plot.zoomX(factor);
+const panBack: Action = (plot) => plot.panShare(-PAN_SHARE, 0);
+const panOn: Action = (plot) => plot.panShare(PAN_SHARE, 0);
+const panOrPin =
+  (direction: -1 | 1): Action =>
+  (plot, { shiftKey }) =>
+    shiftKey ? void plot.pinNeighbor(direction) : plot.panShare(0, direction * PAN_SHARE);
+const [zoomIn, zoomOut] = [zoomBy(ZOOM_STEP), zoomBy(1 / ZOOM_STEP)];
+const fit: Action = (plot) => plot.fit();
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  a: panBack,
+  ArrowLeft: panBack,
+  d: panOn,
+  ArrowRight: panOn,
+  ArrowUp: panOrPin(1),
+  ArrowDown: panOrPin(-1),
+  w: zoomIn,
+  '+': zoomIn,
+  '=': zoomIn,
+  s: zoomOut,
+  '-': zoomOut,
+  _: zoomOut,
+  '0': fit,
+  f: fit,
+  x: (plot) => plot.nextAxis(),
+  '[': (plot) => plot.stepEvent(-1),
+  ']': (plot) => plot.stepEvent(1),
+  '{': (plot) => plot.stepOom(-1),
+  '}': (plot) => plot.stepOom(1),
+  Enter: (plot) => void plot.pinNewest(),
+  Escape: (plot) => plot.clear(),
+};
+
 /** Does what a key stands for when the plot has the focus; false when it stands for nothing here. */
 export function onPlotKey(event: PlotKey, plot: PlotNavigation): boolean {
   // Ctrl and Meta are the browser's.
   if (event.ctrlKey || event.metaKey) return false;
-  const action = actionOf(event, plot);
-  return action !== undefined && action() !== false;
-}
-
-function actionOf(
-  { key, altKey, shiftKey }: PlotKey,
-  plot: PlotNavigation,
-): (() => unknown) | undefined {
-  switch (key) {
-    case 'a':
-    case 'ArrowLeft':
-      return () => plot.panShare(-PAN_SHARE, 0);
-    case 'd':
-    case 'ArrowRight':
-      return () => plot.panShare(PAN_SHARE, 0);
-    case 'ArrowUp':
-      return shiftKey ? () => void plot.pinNeighbor(1) : () => plot.panShare(0, PAN_SHARE);
-    case 'ArrowDown':
-      return shiftKey ? () => void plot.pinNeighbor(-1) : () => plot.panShare(0, -PAN_SHARE);
-    case 'w':
-    case '+':
-    case '=':
-      return () => (altKey ? plot.zoomY(ZOOM_STEP) : plot.zoomX(ZOOM_STEP));
-    case 's':
-    case '-':
-    case '_':
-      return () => (altKey ? plot.zoomY(1 / ZOOM_STEP) : plot.zoomX(1 / ZOOM_STEP));
-    case '0':
-    case 'f':
-      return () => plot.fit();
-    case 'x':
-      return () => plot.nextAxis();
-    case '[':
-      return () => plot.stepEvent(-1);
-    case ']':
-      return () => plot.stepEvent(1);
-    case '{':
-      return () => plot.stepOom(-1);
-    case '}':
-      return () => plot.stepOom(1);
-    case 'Enter':
-      return () => void plot.pinNewest();
-    case 'Escape':
-      return () => plot.clear();
-    default:
-      return undefined;
-  }
+  const action = ACTIONS[event.key];
+  return action !== undefined && action(plot, event) !== false;
 }

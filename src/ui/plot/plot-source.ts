@@ -5,13 +5,15 @@
  *
  * y is in bytes for all of them, 0 at the bottom: of a stack, or of addresses packed together.
  */
-
+import type { DeviceInfo } from '../../device/model/types.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { Range, ViewState } from '../../state/view-store.ts';
+import type { ViewState, ViewStore } from '../../state/view-store.ts';
 import type { PixelInfo } from '../../worker/handlers/raster.ts';
+import type { SessionApi } from '../../worker/protocol.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import type { LineStyle } from './line-raster.ts';
+import type { OverlayStore } from './overlays.ts';
 import type { TooltipContent } from './tooltip.ts';
 
 /** Besides the viewport all that a picture depends on; the source reads the rest from the view. */
@@ -20,8 +22,8 @@ export interface PlotLook {
   readonly theme: ThemeName;
   /** Pinned allocation; -1 for none. */
   readonly selected: number;
-  /** The search of what is marked, see Band; '' for none. */
-  readonly marked: string;
+  /** The search for the blocks that are highlighted, see Highlight; '' for none. */
+  readonly highlighted: string;
 }
 
 /** Asks for one picture. A request whose fields are all the same asks for the same picture. */
@@ -66,16 +68,15 @@ export interface PlotHeights {
   readonly fittedBytes: number;
 }
 
-export interface PlotSource<Q extends PlotRequest, F extends PlotFrame> {
+export interface PlotSource<Q extends PlotRequest = PlotRequest, F extends PlotFrame = PlotFrame> {
   heights(view: ViewState): PlotHeights;
-  /** Where the view keeps the part of y that is shown; sources with another y keep another. */
-  rangeY(view: ViewState): Range | 'fit';
-  keepY(y: Range | 'fit'): Partial<ViewState>;
+  /** The field of the view that keeps the part of y that is shown. */
+  readonly yField: 'y' | 'addresses';
   request(viewport: Viewport, look: PlotLook): Q;
   frame(request: Q, signal: AbortSignal): Promise<F>;
   /** Takes the pixels of a frame back once they are on the canvas. */
   recycle(pixels: Uint32Array): void;
-  lines(request: Q, frame: F, theme: ThemeName, pixelRatio: number): readonly PlotLine[];
+  lines?(request: Q, frame: F, theme: ThemeName, pixelRatio: number): readonly PlotLine[];
   /** What the process could reserve, where y is reserved memory and it is known: a line in the plot. */
   limitBytes?(): number | undefined;
   /** What the crosshair says at a height. */
@@ -85,4 +86,14 @@ export interface PlotSource<Q extends PlotRequest, F extends PlotFrame> {
   newestAt(state: EventIndex): Promise<PlotPixel | undefined>;
   /** A click or a key went to this pixel, and to what is there; undefined when all is unpinned. */
   pinned?(pixel: PlotPixel | undefined, hit?: PlotHit): void;
+}
+
+/** What a plot shows, and whom it tells of what happens in it. */
+export interface PlotContext {
+  readonly device: DeviceInfo;
+  readonly session: Pick<SessionApi, 'crosshair'>;
+  readonly source: PlotSource;
+  readonly view: ViewStore;
+  readonly overlays: OverlayStore;
+  readonly onError: (error: unknown) => void;
 }

@@ -1,66 +1,68 @@
+/** The one tooltip of the page, filled and moved without React at the pace of the pointer; and what it says. */
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../base/format.ts';
 import { siteLabel } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
 import type { HitResult, OomInfo } from '../../device/model/types.ts';
 
-/** Distance from the pointer, so that it never covers what it speaks of. */
-const OFFSET = 14;
-
-/** A tooltip that is filled and moved without React, at the pace of the pointer. */
-export class Tooltip {
-  readonly #element: HTMLElement;
-  #content: TooltipContent | undefined;
-  /** Measured once per content: it costs a layout. */
-  #size = { width: 0, height: 0 };
-
-  constructor(element: HTMLElement) {
-    this.#element = element;
-  }
-
-  /** `x` and `y` are CSS pixels in the window. */
-  show(content: TooltipContent, x: number, y: number): void {
-    if (content !== this.#content) this.#fill(content);
-    const { width, height } = this.#size;
-    const fitsRight = x + OFFSET + width < window.innerWidth;
-    // Above first: a stack grows from the bottom, so that there is less of it.
-    const fitsAbove = y - OFFSET - height > 0;
-    const left = fitsRight ? x + OFFSET : Math.max(0, x - OFFSET - width);
-    const lowest = Math.max(0, window.innerHeight - height);
-    const top = fitsAbove ? y - OFFSET - height : Math.min(y + OFFSET, lowest);
-    this.#element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
-  }
-
-  hide(): void {
-    this.#element.hidden = true;
-    this.#content = undefined;
-  }
-
-  #fill(content: TooltipContent): void {
-    const { title, label, lines } = content;
-    const head = element('div', 'tooltip-head', '');
-    head.append(element('strong', '', title), element('code', '', label));
-    const rest = lines.map((line) => element('div', 'tooltip-line', line));
-    this.#element.replaceChildren(head, ...rest);
-    this.#element.hidden = false;
-    this.#content = content;
-    this.#size = { width: this.#element.offsetWidth, height: this.#element.offsetHeight };
-  }
-}
-
-function element(tag: 'strong' | 'code' | 'div', className: string, text: string): HTMLElement {
-  const made = document.createElement(tag);
-  made.className = className;
-  made.textContent = text;
-  return made;
-}
-
-/** The text of a tooltip, made apart from the DOM. */
 export interface TooltipContent {
   readonly title: string;
   /** In the title's line, in monospace. */
   readonly label: string;
   /** Lines below; the first is the place in the code. */
   readonly lines: readonly string[];
+}
+
+/** Distance from the pointer, so that the tooltip never covers what it speaks of. */
+const OFFSET = 14;
+
+/** Made when it is first shown; only one thing is under the pointer at a time. */
+let element: HTMLElement | undefined;
+let shown: TooltipContent | undefined;
+/** Measured once per content: it costs a layout. */
+let size = { width: 0, height: 0 };
+
+/** `x` and `y` are CSS pixels in the window. */
+export function showTooltip(content: TooltipContent, x: number, y: number): void {
+  element ??= makeElement();
+  if (content !== shown) fill(element, content);
+  const { width, height } = size;
+  const fitsRight = x + OFFSET + width < window.innerWidth;
+  // Above first: a stack grows from the bottom, so that there is less of it.
+  const fitsAbove = y - OFFSET - height > 0;
+  const left = fitsRight ? x + OFFSET : Math.max(0, x - OFFSET - width);
+  const lowest = Math.max(0, window.innerHeight - height);
+  const top = fitsAbove ? y - OFFSET - height : Math.min(y + OFFSET, lowest);
+  element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+}
+
+export function hideTooltip(): void {
+  if (element !== undefined) element.hidden = true;
+  shown = undefined;
+}
+
+function makeElement(): HTMLElement {
+  const made = child('div', 'floating tooltip', '');
+  made.role = 'tooltip';
+  made.dataset.testid = 'tooltip';
+  document.body.append(made);
+  return made;
+}
+
+function fill(tooltip: HTMLElement, content: TooltipContent): void {
+  const { title, label, lines } = content;
+  const head = child('div', 'tooltip-head', '');
+  head.append(child('strong', '', title), child('code', '', label));
+  tooltip.replaceChildren(head, ...lines.map((line) => child('div', 'tooltip-line', line)));
+  tooltip.hidden = false;
+  shown = content;
+  size = { width: tooltip.offsetWidth, height: tooltip.offsetHeight };
+}
+
+function child(tag: 'strong' | 'code' | 'div', className: string, text: string): HTMLElement {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.textContent = text;
+  return made;
 }
 
 /** 'alive for' up to the event under the pointer. */

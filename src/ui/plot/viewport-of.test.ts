@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { findTimeFolds } from '../../device/model/events.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
-import { extentOf, rangeX, rangeY, viewportOf } from './viewport-of.ts';
+import { extentOf, rangeX, viewportOf } from './viewport-of.ts';
 
 const SIZE = { width: 1000, height: 500 };
 const device = deviceInfo({ events: 12_345 });
@@ -40,7 +40,7 @@ describe('viewports', () => {
         const once = viewportOf({ ...DEFAULT_VIEW, x }, device, HEIGHTS, SIZE);
         const kept = {
           x: rangeX(once, extentOf(device, 'event', HEIGHTS), device),
-          y: rangeY(once),
+          y: { from: once.y0, to: once.y1 },
         };
         expect(viewportOf({ ...DEFAULT_VIEW, ...kept }, device, HEIGHTS, SIZE)).toEqual(once);
       }),

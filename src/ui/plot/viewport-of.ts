@@ -78,7 +78,3 @@ export function rangeX(
   if (x0 <= 0 && x1 >= extent.x) return 'all';
   return { from: fromPlotX(device, axis, x0), to: fromPlotX(device, axis, x1) };
 }
-
-export function rangeY({ y0, y1 }: Viewport): Range {
-  return { from: y0, to: y1 };
-}

@@ -10,9 +10,9 @@ export interface PlotStyle {
   readonly accent: string;
   readonly danger: string;
   readonly onDanger: string;
-  readonly lane: string;
-  readonly laneAlternate: string;
-  readonly laneText: string;
+  readonly track: string;
+  readonly trackAlternate: string;
+  readonly trackText: string;
 }
 
 const STYLES: Readonly<Record<ThemeName, PlotStyle>> = {
@@ -30,9 +30,9 @@ const STYLES: Readonly<Record<ThemeName, PlotStyle>> = {
     accent: '#5cb3ff',
     danger: '#ff7d92',
     onDanger: '#24080e',
-    lane: '#2b3a4d',
-    laneAlternate: '#35475e',
-    laneText: '#dfe6ef',
+    track: '#2b3a4d',
+    trackAlternate: '#35475e',
+    trackText: '#dfe6ef',
   },
   light: {
     lines: {
@@ -48,9 +48,9 @@ const STYLES: Readonly<Record<ThemeName, PlotStyle>> = {
     accent: '#0b62cc',
     danger: '#b91c35',
     onDanger: '#ffffff',
-    lane: '#dbe6f3',
-    laneAlternate: '#c9d9ec',
-    laneText: '#1f2c3d',
+    track: '#dbe6f3',
+    trackAlternate: '#c9d9ec',
+    trackText: '#1f2c3d',
   },
 };
 

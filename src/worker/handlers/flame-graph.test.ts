@@ -66,10 +66,12 @@ describe('flame answers', () => {
     },
   );
 
-  it('have nothing to compare without a mark, or with it at the cursor', async () => {
+  it('have nothing to compare without a second cursor, or with both at one event', async () => {
     expect((await ask({ dataset: 'difference', cursor: 5 })).graph).toBeUndefined();
-    expect((await ask({ dataset: 'difference', cursor: 5, mark: 5 })).graph).toBeUndefined();
-    const { set } = await ask({ dataset: 'difference', cursor: 5, mark: 90 });
+    expect(
+      (await ask({ dataset: 'difference', cursor: 5, secondCursor: 5 })).graph,
+    ).toBeUndefined();
+    const { set } = await ask({ dataset: 'difference', cursor: 5, secondCursor: 90 });
     expect(set).toEqual({ kind: 'difference', before: 90, after: 5 });
   });
 

@@ -3,8 +3,7 @@ import type { ComparisonSide } from '../../../analysis/compare/side.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { Range, ViewStore } from '../../../state/view-store.ts';
-import { PlotArea } from '../../plot/plot-area.tsx';
-import { usePlot } from '../../plot/use-plot.ts';
+import { Plot } from '../../plot/plot.tsx';
 import { useDevice, useServices } from '../../shared/services.ts';
 import { timelineSource } from '../../views/timeline/timeline-source.ts';
 import { CounterReadout } from '../../views/timeline/timeline-toolbar.tsx';
@@ -72,7 +71,6 @@ function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
     }),
     [device, session, view, reachBytes],
   );
-  const plot = usePlot({ source });
   const { event, counters } = side;
   return (
     <section className="view compare-timeline" aria-label={`Timeline of ${letter}`}>
@@ -92,13 +90,13 @@ function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
           No history was recorded: only what was live at the end is known.
         </p>
       ) : (
-        <PlotArea
-          plot={plot}
+        <Plot
+          source={source}
           label={`Memory of ${letter} over events`}
           kind="stacked timeline"
           hint={HINT}
           testId={`timeline-${letter.toLowerCase()}`}
-          figures={<CounterReadout readout={plot.refs.readout} />}
+          figures={<CounterReadout />}
         />
       )}
     </section>

@@ -31,7 +31,7 @@ const GROUPS: readonly HelpGroup[] = [
       { keys: ['Drag'], does: 'Pan' },
       { keys: ['Shift', 'Drag'], does: 'Zoom to a range' },
       { keys: ['Click'], does: 'Select the allocation, or the event above the stack' },
-      { keys: ['Alt', 'Click'], does: 'Set the mark; click it again to clear it' },
+      { keys: ['Alt', 'Click'], does: 'Set the second cursor; click it again to clear it' },
       { keys: ['Double click'], does: 'Show the whole trace' },
     ],
   },
@@ -75,8 +75,8 @@ const GROUPS: readonly HelpGroup[] = [
       { keys: ['O'], does: 'Next out-of-memory error (the letter O)' },
       { keys: ['Shift', 'O'], does: 'Previous out-of-memory error' },
       { keys: ['E'], does: 'End of the trace' },
-      { keys: ['M'], does: 'Set the mark, to measure from there' },
-      { keys: ['Shift', 'M'], does: 'Clear the mark' },
+      { keys: ['M'], does: 'Set the second cursor, to measure from there' },
+      { keys: ['Shift', 'M'], does: 'Clear the second cursor' },
     ],
   },
   {
@@ -198,7 +198,7 @@ const TERMS: readonly { readonly term: string; readonly means: string }[] = [
   { term: 'event', means: 'One recorded action of the allocator, such as an alloc or a free.' },
   {
     term: 'cursor',
-    means: 'The event that all views show. The mark is a second one to compare with.',
+    means: 'The event that all views show. A second cursor measures from another event.',
   },
   { term: 'live', means: 'Allocated and not yet freed at the event shown.' },
 ];

@@ -5,7 +5,7 @@ import { useStores, useView } from '../../../state/stores.ts';
 import { DetailsPanel } from '../../panels/details/details-panel.tsx';
 import { FindingsPanel } from '../../panels/findings/findings-panel.tsx';
 import { useJudgementInViews } from '../../panels/findings/use-account.ts';
-import { useFindingBands } from '../../panels/findings/use-finding-bands.ts';
+import { useFindingHighlights } from '../../panels/findings/use-finding-highlights.ts';
 import { useEscape, useFindingSelection } from '../../panels/findings/use-finding-selection.ts';
 import { useFindings, useFindingsRun } from '../../shared/services.ts';
 
@@ -21,7 +21,7 @@ export function SidePanel() {
   const { findings, judgement } = useFindings();
   const lead = judgement?.verdict.finding;
   useJudgementInViews(judgement);
-  useFindingBands(
+  useFindingHighlights(
     findings,
     lead === undefined ? undefined : findings.find(({ fingerprint }) => fingerprint === lead),
   );

@@ -12,20 +12,19 @@ import { useStores, useView } from '../../../state/stores.ts';
 import { IconButton } from '../../shared/buttons.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
-import { useCursorKeys } from './cursor-keys.ts';
-import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';
+import { CursorDifference } from './cursor-difference.tsx';
+import { BIG_STEP, cursorEvent, stepped, useCursorKeys } from './cursor-steps.ts';
 import { JumpMenu } from './jump-menu.tsx';
-import { MarkDifference } from './mark-difference.tsx';
 
-/** Where the cursor of all views stands, and what lies between it and the mark. */
+/** Where the cursor of all views stands, and what lies between it and the second one. */
 export function CursorBar() {
   const { device } = useDevice();
   const { view } = useStores();
   useCursorKeys();
   const cursor = useView((state) => state.cursor);
-  const mark = useView((state) => state.mark);
+  const second = useView((state) => state.secondCursor);
   const at = useCrosshair(cursorEvent(device, cursor));
-  const marked = useCrosshair(mark === undefined ? undefined : cursorEvent(device, mark));
+  const from = useCrosshair(second === undefined ? undefined : cursorEvent(device, second));
   if (device.events === 0) {
     return (
       <section className="row cursor-bar" aria-label="Cursor">
@@ -35,7 +34,7 @@ export function CursorBar() {
       </section>
     );
   }
-  const isMeasured = mark !== undefined && marked.value !== undefined && at.value !== undefined;
+  const isMeasured = second !== undefined && from.value !== undefined && at.value !== undefined;
   return (
     <>
       <section className="row cursor-bar" aria-label="Cursor">
@@ -49,13 +48,13 @@ export function CursorBar() {
           type="button"
           className="button"
           title="Set the second cursor here, to measure from (M)"
-          onClick={() => view.commit({ mark: cursorEvent(device, cursor) })}
+          onClick={() => view.commit({ secondCursor: cursorEvent(device, cursor) })}
         >
           <Flag size={13} aria-hidden />
-          <span className="words">Set mark</span>
+          <span className="words">Measure from here</span>
         </button>
       </section>
-      {isMeasured && <MarkDifference mark={marked.value} cursor={at.value} />}
+      {isMeasured && <CursorDifference second={from.value} cursor={at.value} />}
     </>
   );
 }

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { DeviceInfo } from '../../../device/model/types.ts';
 import { createViewStore, DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { deviceInfo } from '../../../testing/device-info.ts';
-import { onCursorKey } from './cursor-keys.ts';
-import { cursorEvent, jumpsOf, LISTED_OOMS, nextOom, stepped } from './cursor-steps.ts';
-import { byteChange } from './mark-difference.tsx';
+import { byteChange } from './cursor-difference.tsx';
+import { cursorEvent, nextOom, onCursorKey, stepped } from './cursor-steps.ts';
+import { jumpsOf, LISTED_OOMS } from './jump-menu.tsx';
 
 const ooms = [100, 250].map((event) => ({
   event,
@@ -74,12 +74,12 @@ describe('keys', () => {
     expect(view.getState().view.cursor).toBe(cursor);
   });
 
-  it('set the mark where the cursor is, and clear it', () => {
+  it('set the second cursor where the cursor is, and clear it', () => {
     const view = createViewStore({ ...DEFAULT_VIEW, cursor: 10 });
     onCursorKey('m', device, view);
-    expect(view.getState().view).toMatchObject({ cursor: 10, mark: 10 });
+    expect(view.getState().view).toMatchObject({ cursor: 10, secondCursor: 10 });
     onCursorKey('M', device, view);
-    expect(view.getState().view.mark).toBeUndefined();
+    expect(view.getState().view.secondCursor).toBeUndefined();
   });
 
   it('leave others to others, and the cursor where a peak was before the trace', () => {

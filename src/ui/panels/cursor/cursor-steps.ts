@@ -1,12 +1,16 @@
-/** Where the cursor can go: steps, peaks, OOMs, the end. It stands on an event of the trace. */
+/** Where the cursor can go, and the keys that move it. It stands on an event of the trace. */
 import { failedOoms } from '../../../device/model/device-info.ts';
 import type { DeviceInfo } from '../../../device/model/types.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
+import { useStores } from '../../../state/stores.ts';
+import type { ViewStore } from '../../../state/view-store.ts';
+import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { useDevice } from '../../shared/services.ts';
 
 /** Events of a big step, by Shift or the outer buttons. */
 export const BIG_STEP = 100;
 
-/** Event at which the cursor stands: without one, or with one beyond the trace, the last. */
+/** The event at which the cursor stands. Without a cursor, or beyond the trace, it is the last event. */
 export function cursorEvent(device: DeviceInfo, cursor: EventIndex | undefined): EventIndex {
   return Math.min(cursor ?? Infinity, device.events - 1);
 }
@@ -20,7 +24,7 @@ export function stepped(
   return Math.max(0, Math.min(device.events - 1, cursorEvent(device, cursor) + step));
 }
 
-/** The nearest OOM that the program saw before (-1) or after (1) the cursor; the first or last one beyond the ends. */
+/** The nearest OOM that the program saw before (-1) or after (1) the cursor; after the last comes the first again. */
 export function nextOom(
   device: DeviceInfo,
   cursor: EventIndex | undefined,
@@ -33,43 +37,47 @@ export function nextOom(
   return (ooms.findLast(({ event }) => event < (cursor ?? device.events)) ?? ooms.at(-1))?.event;
 }
 
-export interface Jump {
-  readonly label: string;
-  /** Undefined where it cannot be gone to: see `note`. */
-  readonly event: EventIndex | undefined;
-  /** Bytes there; undefined where there is no such figure. */
-  readonly bytes: number | undefined;
-  readonly key: string | undefined;
+const STEP_KEYS: Readonly<Record<string, number>> = {
+  ',': -1,
+  '.': 1,
+  '<': -BIG_STEP,
+  '>': BIG_STEP,
+};
+
+type Goal = (device: DeviceInfo, cursor: EventIndex | undefined) => EventIndex | undefined;
+
+const GOAL_KEYS: Readonly<Record<string, Goal>> = {
+  p: ({ peaks }) => peaks.allocatedBytes.event,
+  r: ({ peaks }) => peaks.reservedBytes.event,
+  o: (device, cursor) => nextOom(device, cursor, 1),
+  O: (device, cursor) => nextOom(device, cursor, -1),
+  e: ({ events }) => events - 1,
+};
+
+/** Does what the key stands for; false when it stands for nothing here. */
+export function onCursorKey(key: string, device: DeviceInfo, view: ViewStore): boolean {
+  const { cursor } = view.getState().view;
+  const step = STEP_KEYS[key];
+  const goal = GOAL_KEYS[key];
+  if (step !== undefined) view.move({ cursor: stepped(device, cursor, step) });
+  else if (goal !== undefined) {
+    const event = goal(device, cursor);
+    if (event !== undefined && event >= 0) view.commit({ cursor: event });
+  } else if (key === 'm') view.commit({ secondCursor: cursorEvent(device, cursor) });
+  else if (key === 'M') view.commit({ secondCursor: undefined });
+  else return false;
+  return true;
 }
 
-/** More OOMs than a menu can list are gone through one by one. */
-export const LISTED_OOMS = 12;
-
-/** Places that are worth a look, in the order of a menu. */
-export function jumpsOf(device: DeviceInfo): readonly Jump[] {
-  const { peaks } = device;
-  const ooms = failedOoms(device);
-  const peak = (
-    label: string,
-    { bytes, event }: DeviceInfo['peaks']['activeBytes'],
-    key?: string,
-  ) => ({
-    label,
-    event: event < 0 ? undefined : event,
-    bytes,
-    key,
+/** Listens to the cursor's keys wherever the focus is, but for text fields and dialogs. */
+export function useCursorKeys(): void {
+  const { device } = useDevice();
+  const { view } = useStores();
+  useKeyDown((event) => {
+    if (device.events === 0) return;
+    const { key, ctrlKey, altKey, metaKey, target, defaultPrevented } = event;
+    if (defaultPrevented || ctrlKey || altKey || metaKey || isTextField(target)) return;
+    if (target instanceof Element && target.closest('dialog') !== null) return;
+    if (onCursorKey(key, device, view)) event.preventDefault();
   });
-  return [
-    peak('Peak allocated', peaks.allocatedBytes, 'P'),
-    peak('Peak active', peaks.activeBytes),
-    peak('Peak reserved', peaks.reservedBytes, 'R'),
-    ...ooms.slice(0, LISTED_OOMS).map(({ event, requestedBytes }, index) => ({
-      label: ooms.length === 1 ? 'Out of memory' : `Out of memory, ${index + 1} of ${ooms.length}`,
-      event,
-      bytes: requestedBytes,
-      key: index === 0 ? 'O' : undefined,
-    })),
-    { label: 'First event', event: 0, bytes: undefined, key: undefined },
-    { label: 'End', event: device.events - 1, bytes: undefined, key: 'E' },
-  ];
 }

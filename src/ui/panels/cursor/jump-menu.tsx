@@ -2,9 +2,44 @@ import { Milestone } from 'lucide-react';
 import { type ToggleEvent, useId } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { failedOoms } from '../../../device/model/device-info.ts';
+import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores } from '../../../state/stores.ts';
 import { useDevice } from '../../shared/services.ts';
-import { type Jump, jumpsOf, LISTED_OOMS } from './cursor-steps.ts';
+
+interface Jump {
+  readonly label: string;
+  /** Undefined where it lies before the trace. */
+  readonly event: EventIndex | undefined;
+  /** Bytes there; undefined where there is no such figure. */
+  readonly bytes?: number;
+  readonly key?: string | undefined;
+}
+
+/** A menu can list no more OOMs; the O key goes through all of them. */
+export const LISTED_OOMS = 12;
+
+/** Places that are worth a look, in the order of the menu. */
+export function jumpsOf(device: DeviceInfo): readonly Jump[] {
+  const { allocatedBytes, activeBytes, reservedBytes } = device.peaks;
+  const ooms = failedOoms(device);
+  const peak = (label: string, { bytes, event }: typeof activeBytes, key?: string) => {
+    return { label, event: event < 0 ? undefined : event, bytes, key };
+  };
+  return [
+    peak('Peak allocated', allocatedBytes, 'P'),
+    peak('Peak active', activeBytes),
+    peak('Peak reserved', reservedBytes, 'R'),
+    ...ooms.slice(0, LISTED_OOMS).map(({ event, requestedBytes }, index) => ({
+      label: ooms.length === 1 ? 'Out of memory' : `Out of memory, ${index + 1} of ${ooms.length}`,
+      event,
+      bytes: requestedBytes,
+      key: index === 0 ? 'O' : undefined,
+    })),
+    { label: 'First event', event: 0 },
+    { label: 'End', event: device.events - 1, key: 'E' },
+  ];
+}
 
 /** The places worth a look, in a popover below its button. */
 export function JumpMenu() {
@@ -46,23 +81,18 @@ function placeBelowButton({ currentTarget, newState }: ToggleEvent<HTMLElement>)
   currentTarget.style.top = `${bottom + 4}px`;
 }
 
-interface JumpEntryProps {
-  readonly jump: Jump;
-  readonly menu: string;
-}
-
-function JumpEntry({ jump, menu }: JumpEntryProps) {
+function JumpEntry({ jump, menu }: { readonly jump: Jump; readonly menu: string }) {
   const { view } = useStores();
   const { label, event, bytes, key } = jump;
   return (
     <button
       type="button"
-      className="jump"
+      className="jump hoverable"
       popoverTarget={menu}
       popoverTargetAction="hide"
       disabled={event === undefined}
       title={bytes === undefined ? undefined : formatExactBytes(bytes)}
-      onClick={() => event !== undefined && view.commit({ cursor: event })}
+      onClick={() => view.commit({ cursor: event })}
     >
       <span>{label}</span>
       <span className="dim">

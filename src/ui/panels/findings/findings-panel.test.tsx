@@ -2,11 +2,11 @@
 import { screen, within } from '@testing-library/react';
 import { expect, it, vi } from 'vitest';
 import { renderOn, type Shown } from '../../../testing/render-on.tsx';
-import { BandsContext, createBandsStore } from '../../plot/bands.ts';
+import { createOverlayStore, OverlaysContext } from '../../plot/overlays.ts';
 import { useFindings, useFindingsRun } from '../../shared/services.ts';
 import { FindingsPanel } from './findings-panel.tsx';
 import { useJudgementInViews } from './use-account.ts';
-import { useFindingBands } from './use-finding-bands.ts';
+import { useFindingHighlights } from './use-finding-highlights.ts';
 
 // jsdom has no color schemes.
 vi.hoisted(() => {
@@ -18,14 +18,14 @@ vi.hoisted(() => {
   window.matchMedia = () => none as unknown as MediaQueryList;
 });
 
-const bands = createBandsStore();
+const overlays = createOverlayStore();
 
 function Panel() {
   useFindingsRun();
   const { findings, judgement } = useFindings();
   const lead = judgement?.verdict.finding;
   useJudgementInViews(judgement);
-  useFindingBands(
+  useFindingHighlights(
     findings,
     findings.find(({ fingerprint }) => fingerprint === lead),
   );
@@ -34,9 +34,9 @@ function Panel() {
 
 function MarkedPanel() {
   return (
-    <BandsContext value={bands}>
+    <OverlaysContext value={overlays}>
       <Panel />
-    </BandsContext>
+    </OverlaysContext>
   );
 }
 
@@ -80,18 +80,18 @@ it('opens a finding and searches for its line, and leaves no trace of it when it
 
 it('marks what the verdict is about lightly, until one click takes the mark away', async () => {
   const { user } = await showFindings(LEAK);
-  expect(bands.getState()).toMatchObject([{ style: 'growth', isLight: true }]);
+  expect(overlays.getState().highlights).toMatchObject([{ style: 'growth', isLight: true }]);
   const mark = screen.getByRole('button', { name: 'Marked in the plots' });
   await user.click(mark);
-  expect(bands.getState()).toEqual([]);
+  expect(overlays.getState().highlights).toEqual([]);
   // What is selected is drawn in any case, and as before.
   const head = findings().getByRole('button', { name: /by a hook/ });
   await user.click(head);
-  expect(bands.getState()).toMatchObject([{ style: 'growth', isLight: false }]);
+  expect(overlays.getState().highlights).toMatchObject([{ style: 'growth', isLight: false }]);
   await user.click(head);
-  expect(bands.getState()).toEqual([]);
+  expect(overlays.getState().highlights).toEqual([]);
   await user.click(screen.getByRole('button', { name: 'Not marked in the plots' }));
-  expect(bands.getState()).toMatchObject([{ style: 'growth', isLight: true }]);
+  expect(overlays.getState().highlights).toMatchObject([{ style: 'growth', isLight: true }]);
 });
 
 it('pins the largest block of the evidence', async () => {

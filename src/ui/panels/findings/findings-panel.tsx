@@ -14,7 +14,7 @@ import { AccountPanel } from './account-panel.tsx';
 import { CheckList } from './check-list.tsx';
 import { FindingCard } from './finding-card.tsx';
 import { Failed, Missing, Progress } from './run-status.tsx';
-import { useMarking } from './use-finding-bands.ts';
+import { useMarking } from './use-finding-highlights.ts';
 import { useFindingSelection } from './use-finding-selection.ts';
 
 const STOPPED = {

@@ -7,7 +7,7 @@ import { loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
 import { firstSentence, splitSentence } from './finding-card.tsx';
 import { leftFinding, selectedFinding, shownIn } from './show-finding.ts';
-import { bandsOf } from './use-finding-bands.ts';
+import { highlightsOf } from './use-finding-highlights.ts';
 
 async function found(name: string): Promise<readonly RankedFinding[]> {
   const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
@@ -51,13 +51,13 @@ describe('ranking', () => {
 });
 
 describe('showing a finding', () => {
-  it('searches for its line, puts the cursor at its end, and draws a band', async () => {
+  it('searches for its line, puts the cursor at its end, and highlights it', async () => {
     const leak = await first('leak_forward_hook');
     const change = selectedFinding(leak, DEFAULT_VIEW, undefined);
     expect(change.finding).toBe(leak.id);
     expect(change.search).toMatch(/^frame:"<lambda>@.*scenarios\.py:271"$/);
     expect(change.cursor).toBe(leak.events.last);
-    expect(bandsOf(leak, false)).toEqual([
+    expect(highlightsOf(leak, false)).toEqual([
       {
         fromEvent: leak.events.first,
         toEvent: leak.events.last + 1,
@@ -67,11 +67,11 @@ describe('showing a finding', () => {
         search: '',
       },
     ]);
-    const [gap] = bandsOf(await first('frag_gpt_varlen'), true);
+    const [gap] = highlightsOf(await first('frag_gpt_varlen'), true);
     expect(gap).toMatchObject({ style: 'gap', isLight: true });
     // From the start the blocks are marked that selecting the finding would search for.
-    expect(bandsOf(leak, true)).toMatchObject([{ search: change.search }]);
-    const [oom] = bandsOf(await first('oom_batch_too_big'), true);
+    expect(highlightsOf(leak, true)).toMatchObject([{ search: change.search }]);
+    const [oom] = highlightsOf(await first('oom_batch_too_big'), true);
     expect(oom).toMatchObject({ style: 'oom', search: '' });
   });
 

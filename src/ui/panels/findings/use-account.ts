@@ -4,21 +4,21 @@ import type { Judgement } from '../../../analysis/verdict/verdict.ts';
 import { addTerm, hasTerm, parseSearch, removeTerm } from '../../../device/search/parse-search.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { NO_GUIDES, useGuidesStore } from '../../plot/guides.ts';
+import { useOverlayStore } from '../../plot/overlays.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import { type AccountPart, isFree, isWholeClass, namedParts, termsOf } from './account-parts.ts';
 
 /** The limit and the steps in the plots, for as long as this is shown; and the rows' names in the search. */
 export function useJudgementInViews(judgement: Judgement | undefined): void {
-  const guides = useGuidesStore();
+  const overlays = useOverlayStore();
   const { view } = useStores();
   const ask = useAsk();
   useEffect(() => {
     if (judgement === undefined) return;
     const { account, steps } = judgement;
-    guides.setState({ limitBytes: account.limitBytes, steps });
-    return () => guides.setState(NO_GUIDES);
-  }, [guides, judgement]);
+    overlays.setState({ limitBytes: account.limitBytes, steps });
+    return () => overlays.setState({ limitBytes: undefined, steps: undefined });
+  }, [overlays, judgement]);
   useEffect(() => {
     if (judgement === undefined) return;
     // Without the session there is nothing to search in, and the views say so.

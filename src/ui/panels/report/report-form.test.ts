@@ -8,7 +8,7 @@ const VIEW: ViewState = {
   deviceIndex: 1,
   x: { from: 5_000, to: 6_000 },
   cursor: 5_200,
-  mark: 100,
+  secondCursor: 100,
   selection: 'b7f064c000000_3',
 };
 
@@ -20,6 +20,6 @@ it('is the same view on the whole device', () => {
 it('counts the events of a part from its start, and drops what lies outside', () => {
   const part = viewOfPart(VIEW, { from: 5_000, to: 6_000 }, 10_000);
   expect(part).toMatchObject({ view: 'flame', deviceIndex: 0, x: 'all', cursor: 200 });
-  expect(part.mark).toBeUndefined();
+  expect(part.secondCursor).toBeUndefined();
   expect(part.selection).toBeUndefined();
 });

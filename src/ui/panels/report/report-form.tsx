@@ -218,7 +218,7 @@ export function viewOfPart(view: ViewState, window: EventWindow, events: number)
     // The part is what was in view.
     x: 'all',
     cursor: moved(view.cursor),
-    mark: moved(view.mark),
+    secondCursor: moved(view.secondCursor),
     // A label counts the earlier uses of an address, a finding the bytes: both differ in a part.
     selection: undefined,
     finding: undefined,

@@ -3,10 +3,9 @@ import { useMemo, useRef, useState } from 'react';
 import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import { useView } from '../../../state/stores.ts';
 import type { AddressHighlight } from '../../../worker/handlers/address-map.ts';
-import { PlotArea } from '../../plot/plot-area.tsx';
+import { Plot, useFailureReport } from '../../plot/plot.tsx';
 import type { StripHost } from '../../plot/plot-controller.ts';
 import type { PlotPixel } from '../../plot/plot-source.ts';
-import { useFailureReport, usePlot } from '../../plot/use-plot.ts';
 import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useDevice, useFindings, useServices } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
@@ -56,17 +55,16 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
           host,
           onError,
         });
-  const plot = usePlot({ source, strip });
   return (
     <section className="view" aria-label="Addresses">
-      <AddressToolbar
-        slots={slots}
-        readout={plot.refs.readout}
-        place={place}
-        highlight={highlight}
-        onFit={() => plot.navigation()?.fit()}
-      />
-      <PlotArea plot={plot} label="Memory by address over time" kind="address map" hint={HINT}>
+      <AddressToolbar slots={slots} place={place} highlight={highlight} />
+      <Plot
+        source={source}
+        strip={strip}
+        label="Memory by address over time"
+        kind="address map"
+        hint={HINT}
+      >
         <div className="plot-below-head free-head">free</div>
         <canvas
           ref={canvas}
@@ -74,7 +72,7 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
           role="img"
           aria-label="Free memory over time, and its largest unbroken range"
         />
-      </PlotArea>
+      </Plot>
     </section>
   );
 }

@@ -56,8 +56,7 @@ describe('the address map as a plot', () => {
   test('has a window of its own in y', () => {
     const { source } = sourceOf(GAP);
     const view = { ...DEFAULT_VIEW, y: { from: 1, to: 2 }, addresses: { from: 3, to: 4 } };
-    expect(source.rangeY(view)).toEqual({ from: 3, to: 4 });
-    expect(source.keepY('fit')).toEqual({ addresses: 'fit' });
+    expect(view[source.yField]).toEqual({ from: 3, to: 4 });
     expect(source.heights(view)).toEqual({ reachBytes: 2000, fittedBytes: 2000 });
     expect(source.heightText(512)).toBe('0x1200');
   });
@@ -90,7 +89,7 @@ describe('the address map as a plot', () => {
     const { source } = sourceOf(GAP);
     const viewport = { axis: 'event', x0: 0, x1: 9, y0: 0, y1: 9, width: 9, height: 9 } as const;
     const request = (view: typeof DEFAULT_VIEW) =>
-      source.request(viewport, { view, theme: 'dark', selected: -1, marked: '' });
+      source.request(viewport, { view, theme: 'dark', selected: -1, highlighted: '' });
     expect(request({ ...DEFAULT_VIEW, cursor: 5 })).toEqual(request(DEFAULT_VIEW));
     const searched = { ...DEFAULT_VIEW, search: 'state:live' };
     expect(request({ ...searched, cursor: 5 })).not.toEqual(request(searched));

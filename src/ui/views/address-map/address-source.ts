@@ -36,8 +36,7 @@ export function addressSource({
   const heights = { reachBytes: totalBytes, fittedBytes: totalBytes };
   return {
     heights: () => heights,
-    rangeY: ({ addresses }) => addresses,
-    keepY: (addresses) => ({ addresses }),
+    yField: 'addresses',
     request: (viewport, { view, theme, selected }) => ({
       deviceIndex: index,
       viewport,
@@ -51,7 +50,6 @@ export function addressSource({
     }),
     frame: (request, signal) => session.addressFrame(request, { signal }),
     recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
-    lines: () => [],
     heightText: (offset) => addressText(slots, offset),
     hit: async (place) => {
       const { hit, crosshair } = await session.addressHit({ deviceIndex: index, ...place });

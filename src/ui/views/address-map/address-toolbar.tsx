@@ -1,4 +1,3 @@
-import type { RefObject } from 'react';
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import type { SegmentFacts } from '../../../draw/address-map/segment-index.ts';
@@ -22,18 +21,15 @@ interface AddressToolbarProps {
   readonly place: PlotPixel | undefined;
   /** What is outlined of a finding. */
   readonly highlight: AddressHighlight | undefined;
-  readonly readout: RefObject<HTMLDivElement | null>;
-  readonly onFit: () => void;
 }
 
 /** How the map is drawn, what its colors mean, and how much is free. */
-export function AddressToolbar(props: AddressToolbarProps) {
-  const { slots, place, highlight, readout, onFit } = props;
+export function AddressToolbar({ slots, place, highlight }: AddressToolbarProps) {
   return (
     <div className="plot-toolbar">
-      <div className="row toolbar-row" ref={readout}>
+      <div className="row toolbar-row">
         <AxisSwitch />
-        <FitButton onFit={onFit} />
+        <FitButton field="addresses" />
         <ColorSelect />
         <SlotKinds slots={slots} />
         <span className="one-line event-readout" data-readout="event" />

@@ -11,7 +11,9 @@ import { formatBytes } from '../../../base/format.ts';
 import type { FreeColumns } from '../../../draw/address-map/free-memory.ts';
 import type { Viewport } from '../../../draw/timeline/types.ts';
 import type { SessionApi } from '../../../worker/protocol.ts';
+import { blankCanvas } from '../../plot/canvas.ts';
 import type { PlotStrip, StripHost } from '../../plot/plot-controller.ts';
+import { hideTooltip, showTooltip } from '../../plot/tooltip.ts';
 import type { ThemeName } from '../../theme/palette.ts';
 import { plotStyle } from '../../theme/plot-style.ts';
 
@@ -44,11 +46,10 @@ const COLORS: Readonly<Record<ThemeName, FreeColors>> = {
 export const freeColors = (theme: ThemeName): FreeColors => COLORS[theme];
 
 const REST_MS = 80;
-const FONT = '11px system-ui, sans-serif';
 /** CSS pixels above the highest value: room for its figure. */
 const HEADROOM = 16;
 
-export class FreeStrip implements PlotStrip<unknown> {
+export class FreeStrip implements PlotStrip {
   readonly #options: FreeStripOptions;
   readonly #stop = new AbortController();
   #wanted: Columns | undefined;
@@ -60,10 +61,10 @@ export class FreeStrip implements PlotStrip<unknown> {
 
   constructor(options: FreeStripOptions) {
     this.#options = options;
-    const { canvas, host } = options;
+    const { canvas } = options;
     const { signal } = this.#stop;
     canvas.addEventListener('pointermove', (event) => this.#hover(event), { signal });
-    canvas.addEventListener('pointerleave', () => host.tooltip.hide(), { signal });
+    canvas.addEventListener('pointerleave', hideTooltip, { signal });
   }
 
   paint(viewport: Viewport, theme: ThemeName): void {
@@ -71,14 +72,10 @@ export class FreeStrip implements PlotStrip<unknown> {
     this.#want(viewport);
     const { canvas } = this.#options;
     const { clientWidth: width, clientHeight: height } = canvas;
-    const context = canvas.getContext('2d');
-    if (context === null || width === 0 || height === 0) return;
-    const ratio = viewport.width / width;
-    canvas.width = viewport.width;
-    canvas.height = Math.round(height * ratio);
-    context.scale(ratio, ratio);
+    const context = blankCanvas(canvas, width, height, viewport.width / width);
     const shown = this.#shown;
-    if (shown === undefined || shown.columns.axis !== viewport.axis) return;
+    if (context === undefined || shown === undefined || shown.columns.axis !== viewport.axis)
+      return;
     const scale = {
       left: (column: number) => columnLeft(shown.columns, column, viewport, width),
       top: (bytes: number) =>
@@ -128,7 +125,7 @@ export class FreeStrip implements PlotStrip<unknown> {
   }
 
   #hover(event: PointerEvent): void {
-    const { canvas, host } = this.#options;
+    const { canvas } = this.#options;
     const [shown, viewport] = [this.#shown, this.#viewport];
     if (shown === undefined || viewport === undefined) return;
     const x = viewport.x0 + (event.offsetX / canvas.clientWidth) * (viewport.x1 - viewport.x0);
@@ -136,8 +133,8 @@ export class FreeStrip implements PlotStrip<unknown> {
     const column = Math.floor(((x - x0) / (x1 - x0)) * width);
     const free = shown.found.freeBytes[column];
     const largest = shown.found.largestBytes[column];
-    if (free === undefined || largest === undefined || Number.isNaN(free)) host.tooltip.hide();
-    else host.tooltip.show(freeContent(free, largest), event.clientX, event.clientY);
+    if (free === undefined || largest === undefined || Number.isNaN(free)) hideTooltip();
+    else showTooltip(freeContent(free, largest), event.clientX, event.clientY);
   }
 }
 
@@ -207,7 +204,5 @@ function paintScale(
   context.globalAlpha = 0.4;
   context.fillRect(0, HEADROOM - 0.5, width, 0.5);
   context.globalAlpha = 1;
-  context.font = FONT;
-  context.textBaseline = 'middle';
   context.fillText(formatBytes(highestBytes), 4, HEADROOM / 2);
 }

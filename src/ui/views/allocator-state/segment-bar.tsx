@@ -1,10 +1,10 @@
 import {
   type MouseEvent as BarMouseEvent,
   memo,
-  type RefObject,
   useEffect,
   useLayoutEffect,
   useRef,
+  useState,
 } from 'react';
 import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatExactBytes } from '../../../base/format.ts';
@@ -14,7 +14,7 @@ import type { SegmentBars, SegmentHit } from '../../../device/allocator-state/se
 import type { SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { StateHitRequest } from '../../../worker/handlers/allocator-state.ts';
-import { hitContent, Tooltip, type TooltipContent } from '../../plot/tooltip.ts';
+import { hideTooltip, hitContent, showTooltip, type TooltipContent } from '../../plot/tooltip.ts';
 import { useAsk, type WithoutDevice } from '../../shared/use-query.ts';
 import { type BarColors, paintBar } from './paint-bar.ts';
 
@@ -85,35 +85,23 @@ interface BarPointer {
 }
 
 /** Shows a tooltip for what is under the pointer, and selects it on a click. */
-export function useBarPointer(
-  shown: ShownState,
-  element: RefObject<HTMLDivElement | null>,
-): BarPointer {
+export function useBarPointer({ event, order }: ShownState): BarPointer {
   const ask = useAsk();
   const { view } = useStores();
-  const { event, order } = shown;
   const pointer = useRef<BarPlace>(undefined);
-  const asking = useRef<Pointing>(undefined);
-  useEffect(() => {
-    if (element.current === null) return;
-    const tooltip = new Tooltip(element.current);
-    const latest = new LatestOnly();
-    const show = (hit: SegmentHit | undefined) => {
-      const at = pointer.current;
-      if (at === undefined || hit === undefined) tooltip.hide();
-      else tooltip.show(contentOf(hit), at.clientX, at.clientY);
-    };
-    const askAbout = (request: HitRequest) =>
-      latest
-        .run((signal) => ask('stateHit', request, { signal }))
-        // The worker may be gone; the list reports it.
-        .then(show, (error: unknown) => !isAbortError(error) && tooltip.hide());
-    asking.current = { tooltip, askAbout };
-    return () => {
+  const [latest] = useState(() => new LatestOnly());
+  useEffect(
+    () => () => {
       latest.cancel();
-      tooltip.hide();
-    };
-  }, [ask, element]);
+      hideTooltip();
+    },
+    [latest],
+  );
+  const show = (hit: SegmentHit | undefined) => {
+    const at = pointer.current;
+    if (at === undefined || hit === undefined) hideTooltip();
+    else showTooltip(contentOf(hit), at.clientX, at.clientY);
+  };
   const requestAt = ({ from, to }: BarPlace, position: number): HitRequest => {
     return { event, order, position, from, to };
   };
@@ -126,8 +114,12 @@ export function useBarPointer(
   return {
     hover(position, at) {
       pointer.current = at;
-      if (at === undefined) asking.current?.tooltip.hide();
-      else void asking.current?.askAbout(requestAt(at, position));
+      if (at === undefined) hideTooltip();
+      else
+        void latest
+          .run((signal) => ask('stateHit', requestAt(at, position), { signal }))
+          // The worker may be gone; the list reports it.
+          .then(show, (error: unknown) => !isAbortError(error) && hideTooltip());
     },
     pick(position, at) {
       const hit = ask('stateHit', requestAt(at, position));
@@ -137,11 +129,6 @@ export function useBarPointer(
       select(ask('allocation', { index: allocation }).then(({ label }) => label));
     },
   };
-}
-
-interface Pointing {
-  readonly tooltip: Tooltip;
-  readonly askAbout: (request: HitRequest) => Promise<unknown>;
 }
 
 function contentOf(hit: SegmentHit): TooltipContent {

@@ -34,7 +34,6 @@ export function StateView() {
   const selected = useSelectedIndex();
   const list = useRef<ListHandle>(null);
   const barHead = useRef<HTMLTableCellElement>(null);
-  const tooltip = useRef<HTMLDivElement>(null);
   const [order, setOrder] = useState<SegmentOrder>('address');
   const [activeRow, setActive] = useState(0);
   const barWidthPx = useElementWidth(barHead);
@@ -44,7 +43,7 @@ export function StateView() {
   const active = Math.max(0, Math.min(activeRow, rows.count - 1));
   const place = { event, order, rows, active, selected, list, setActive, toggle };
   useStateKeys(useStateActions(place));
-  const pointer = useBarPointer({ event, order }, tooltip);
+  const pointer = useBarPointer({ event, order });
   const here = rows.at(active);
   const shownAt =
     here?.kind === 'segment' ? answer.value?.positions.indexOf(here.position) : undefined;
@@ -80,7 +79,6 @@ export function StateView() {
         onPick={pointer.pick}
       />
       {activeSegment !== undefined && <SegmentFooter row={activeSegment} />}
-      <div ref={tooltip} className="floating tooltip" role="tooltip" hidden />
     </section>
   );
 }

@@ -6,7 +6,8 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import { Tooltip, type TooltipContent } from '../../plot/tooltip.ts';
+import { blankCanvas } from '../../plot/canvas.ts';
+import { hideTooltip, showTooltip, type TooltipContent } from '../../plot/tooltip.ts';
 import { boxTooltip, type FlameFigures } from './flame-labels.ts';
 import { type BoxIndex, type FlameLayout, isArrowKey } from './flame-layout.ts';
 import { type FlameScene, LEVEL_HEIGHT_PX, paintFlame } from './paint-flame.ts';
@@ -30,8 +31,6 @@ export function FlameCanvas(props: FlameCanvasProps) {
   const { layout, scene, figures, isBusy, onSelect, onZoom } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const tooltipElement = useRef<HTMLDivElement>(null);
-  const tooltip = useTooltip(tooltipElement);
   const hovered = useRef<BoxIndex | undefined>(undefined);
   const content = useRef<TooltipContent | undefined>(undefined);
   const paint = useCallback(() => {
@@ -42,9 +41,10 @@ export function FlameCanvas(props: FlameCanvasProps) {
 
   useEffect(() => {
     hovered.current = undefined;
-    tooltip.current?.hide();
+    hideTooltip();
     paint();
-  }, [paint, tooltip]);
+    return hideTooltip;
+  }, [paint]);
   useEffect(() => {
     if (scroller.current === null) return;
     const observer = new ResizeObserver(schedule);
@@ -59,8 +59,8 @@ export function FlameCanvas(props: FlameCanvasProps) {
       content.current = box === undefined ? undefined : boxTooltip(layout, box, figures);
       schedule();
     }
-    if (content.current === undefined) tooltip.current?.hide();
-    else tooltip.current?.show(content.current, event.clientX, event.clientY);
+    if (content.current === undefined) hideTooltip();
+    else showTooltip(content.current, event.clientX, event.clientY);
   };
 
   return (
@@ -96,13 +96,6 @@ export function FlameCanvas(props: FlameCanvasProps) {
         below it. Arrow keys go from box to box, Enter zooms into one, Escape zooms out. What is
         chosen is described behind the graph; the table has the same figures as text.
       </p>
-      <div
-        ref={tooltipElement}
-        className="floating tooltip"
-        data-testid="tooltip"
-        role="tooltip"
-        hidden
-      />
     </>
   );
 }
@@ -138,28 +131,13 @@ type OpenScene = Omit<FlameScene, 'width' | 'height' | 'scrollTop' | 'pixelRatio
 
 /** The canvas is as large as what is seen, however deep the stacks are. */
 function paintOn(canvas: HTMLCanvasElement, scroller: HTMLElement, scene: OpenScene): void {
-  const ctx = canvas.getContext('2d');
   const { clientWidth: width, clientHeight: height, scrollTop } = scroller;
-  if (ctx === null || width === 0) return;
   const pixelRatio = window.devicePixelRatio;
-  const [pixelWidth, pixelHeight] = [
-    Math.round(width * pixelRatio),
-    Math.round(height * pixelRatio),
-  ];
-  // Setting a size clears the canvas, also to the size that it has.
-  if (canvas.width !== pixelWidth) canvas.width = pixelWidth;
-  if (canvas.height !== pixelHeight) canvas.height = pixelHeight;
+  const context = blankCanvas(canvas, width, height, pixelRatio);
+  if (context === undefined) return;
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  paintFlame(ctx, { ...scene, width, height, scrollTop, pixelRatio });
-}
-
-function useTooltip(element: RefObject<HTMLDivElement | null>) {
-  const tooltip = useRef<Tooltip | undefined>(undefined);
-  useEffect(() => {
-    if (element.current !== null) tooltip.current = new Tooltip(element.current);
-  }, [element]);
-  return tooltip;
+  paintFlame(context, { ...scene, width, height, scrollTop, pixelRatio });
 }
 
 /** Calls `paint` once before the next frame, however often it is asked to. */

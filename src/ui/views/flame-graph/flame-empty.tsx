@@ -55,7 +55,7 @@ function NoLifetime() {
   );
 }
 
-/** Without a mark, or with it at the cursor; the common comparisons are one click away. */
+/** The common comparisons are one click away. */
 function NoDifference() {
   const { device } = useDevice();
   const last = device.events - 1;
@@ -63,10 +63,10 @@ function NoDifference() {
   return (
     <Empty
       title="A difference needs two events"
-      text="Set the cursor at one event and the mark at another. Memory that stayed shows as growth, memory that was freed as shrinkage."
+      text="Set the cursor at one event and the second cursor (M) at another. Memory that stayed shows as growth, memory that was freed as shrinkage."
     >
-      <Action label="From the first event to the last" change={{ mark: 0, cursor: last }} />
-      <Action label="From the first event to the peak" change={{ mark: 0, cursor: peak }} />
+      <Action label="From the first event to the last" change={{ secondCursor: 0, cursor: last }} />
+      <Action label="From the first event to the peak" change={{ secondCursor: 0, cursor: peak }} />
     </Empty>
   );
 }

@@ -87,10 +87,10 @@ describe('questions', () => {
   });
 
   it('do not change with what makes no difference to them', () => {
-    const moved: Partial<ViewState> = { cursor: 7, mark: 3, x: { from: 1, to: 2 } };
+    const moved: Partial<ViewState> = { cursor: 7, secondCursor: 3, x: { from: 1, to: 2 } };
     expect(flameQuery(view(moved, 'peak'))).toEqual(flameQuery(view({}, 'peak')));
-    expect(flameQuery(view(moved, 'cursor'))).toMatchObject({ cursor: 7, mark: undefined });
-    expect(flameQuery(view(moved, 'difference'))).toMatchObject({ cursor: 7, mark: 3 });
+    expect(flameQuery(view(moved, 'cursor'))).toMatchObject({ cursor: 7, secondCursor: undefined });
+    expect(flameQuery(view(moved, 'difference'))).toMatchObject({ cursor: 7, secondCursor: 3 });
     expect(flameQuery(view(moved, 'window')).window).toEqual({
       axis: 'event',
       from: 1,

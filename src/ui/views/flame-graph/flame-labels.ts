@@ -19,7 +19,7 @@ export const DATASET_TEXT: Readonly<Record<FlameView['dataset'], string>> = {
   cursor: 'live at the cursor',
   end: 'live at the end',
   window: 'allocated in the window',
-  difference: 'difference of mark and cursor',
+  difference: 'difference of both cursors',
 };
 
 export const WEIGHT_TEXT: Readonly<Record<FlameWeight, string>> = {

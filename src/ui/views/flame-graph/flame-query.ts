@@ -26,7 +26,7 @@ export function flameQuery(view: ViewState): FlameQuery {
     groupBy,
     frames,
     cursor: needsCursor ? view.cursor : undefined,
-    mark: dataset === 'difference' ? view.mark : undefined,
+    secondCursor: dataset === 'difference' ? view.secondCursor : undefined,
     window: dataset === 'window' ? window : undefined,
     search: view.search,
     onlyMatches: view.onlyMatches,

@@ -22,9 +22,6 @@ class DrawLog implements FlameContext {
   lineWidth = 1;
   globalAlpha = 1;
   font = '';
-  textBaseline = 'alphabetic' as const;
-
-  setTransform(): void {}
 
   measureText(text: string): TextMetrics {
     return { width: text.length * 6 } as TextMetrics;

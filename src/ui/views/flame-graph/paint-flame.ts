@@ -1,4 +1,5 @@
 /** Draws a layout on a canvas: only what is in view, texts only where they fit. */
+import { elided } from '../../plot/canvas.ts';
 import { type BoxColor, changeColor, type FlameColors, groupColor } from './flame-colors.ts';
 import { boxLabel, groupPlace } from './flame-labels.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
@@ -35,23 +36,19 @@ export type FlameContext = Pick<
   | 'strokeRect'
   | 'fillText'
   | 'measureText'
-  | 'setTransform'
   | 'fillStyle'
   | 'strokeStyle'
   | 'lineWidth'
   | 'globalAlpha'
   | 'font'
-  | 'textBaseline'
 >;
 
 export function paintFlame(ctx: FlameContext, scene: FlameScene): void {
-  const { layout, colors, width, height, scrollTop, pixelRatio } = scene;
-  ctx.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
+  const { layout, colors, width, height, scrollTop } = scene;
   ctx.globalAlpha = 1;
   ctx.fillStyle = colors.background;
   ctx.fillRect(0, 0, width, height);
   ctx.font = FONT;
-  ctx.textBaseline = 'middle';
   const first = Math.floor(scrollTop / LEVEL_HEIGHT_PX);
   const last = Math.ceil((scrollTop + height) / LEVEL_HEIGHT_PX);
   for (const level of layout.levels.slice(first, last)) {
@@ -130,18 +127,6 @@ function paintText(
   ctx.globalAlpha = 0.75;
   ctx.fillText(place, rect.x + PADDING_PX + used, y);
   ctx.globalAlpha = 1;
-}
-
-/** As much of a text as there is room for; '' where not even a letter has any. */
-function elided(ctx: Pick<FlameContext, 'measureText'>, text: string, room: number): string {
-  const { width } = ctx.measureText(text);
-  if (width <= room) return text;
-  // Letters differ in width: begin with a guess, and take away until it fits.
-  for (let length = Math.floor((text.length * room) / width); length > 0; length--) {
-    const part = `${text.slice(0, length)}…`;
-    if (ctx.measureText(part).width <= room) return part;
-  }
-  return '';
 }
 
 function outline(

@@ -48,7 +48,7 @@ function sourceOf(hit: SegmentHit | undefined, reservedBytes = 0) {
   });
   const viewport = { axis: 'event', x0: 0, x1: 9, y0: 0, y1: 9, width: 9, height: 9 } as const;
   const selected = () =>
-    source.request(viewport, { view: DEFAULT_VIEW, theme: 'light', selected: 99, marked: '' })
+    source.request(viewport, { view: DEFAULT_VIEW, theme: 'light', selected: 99, highlighted: '' })
       .selected;
   return { source, pinned, selected };
 }

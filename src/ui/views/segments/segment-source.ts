@@ -34,14 +34,12 @@ export function segmentSource({
   let selected: SegmentLife = -1;
   return {
     heights: () => heights,
-    rangeY: ({ y }) => y,
-    keepY: (y) => ({ y }),
+    yField: 'y',
     request: (viewport, { theme }) => {
       return { deviceIndex: index, viewport, palette: segmentPaletteFor(theme), selected };
     },
     frame: (request, signal) => session.segmentFrame(request, { signal }),
     recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
-    lines: () => [],
     heightText: formatBytes,
     hit: async (place) => {
       const { hit, crosshair } = await session.segmentHitOverTime({ deviceIndex: index, ...place });

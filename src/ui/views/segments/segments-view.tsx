@@ -2,9 +2,8 @@ import './segments.css';
 import { useMemo, useState } from 'react';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
-import { PlotArea } from '../../plot/plot-area.tsx';
+import { Plot } from '../../plot/plot.tsx';
 import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
-import { type PlotHandle, usePlot } from '../../plot/use-plot.ts';
 import { useDevice, useServices } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
 import { useTheme } from '../../theme/use-theme.ts';
@@ -39,25 +38,24 @@ function SegmentPlot() {
     () => segmentSource({ device, session, onPinned: setSegment }),
     [device, session],
   );
-  const plot = usePlot({ source });
   return (
     <section className="view" aria-label="Segments">
-      <SegmentToolbar plot={plot} />
-      <PlotArea plot={plot} label="Reserved memory over time" kind="stacked segments" hint={HINT} />
+      <SegmentToolbar />
+      <Plot source={source} label="Reserved memory over time" kind="stacked segments" hint={HINT} />
       <SegmentPanel segment={segment} />
     </section>
   );
 }
 
-function SegmentToolbar({ plot }: { readonly plot: PlotHandle }) {
+function SegmentToolbar() {
   const { device } = useDevice();
   const { actions } = device;
   const hasEvents = ['segment_alloc', 'segment_map'].some((word) => (actions[word] ?? 0) > 0);
   return (
     <div className="plot-toolbar">
-      <div className="row toolbar-row" ref={plot.refs.readout}>
+      <div className="row toolbar-row">
         <AxisSwitch />
-        <FitButton onFit={() => plot.navigation()?.fit()} />
+        <FitButton />
         <SegmentLegend />
         <span className="one-line event-readout" data-readout="event" />
       </div>

@@ -8,9 +8,9 @@ import { createViewStore, DEFAULT_VIEW, type ViewStore } from '../../../state/vi
 import type { GrowthInfo } from '../../../worker/live/growing-file.ts';
 import type { RecycleRequest, SessionApi } from '../../../worker/protocol.ts';
 import type { FrameRequest } from '../../../worker/timeline-renderer.ts';
-import { PlotArea } from '../../plot/plot-area.tsx';
+import { PlotOf } from '../../plot/plot.tsx';
+import type { PlotController } from '../../plot/plot-controller.ts';
 import type { PlotSource } from '../../plot/plot-source.ts';
-import { usePlotOf } from '../../plot/use-plot.ts';
 import { useServices } from '../../shared/services.ts';
 import { GrowingDevice } from './growing-device.ts';
 import { timelineSource } from './timeline-source.ts';
@@ -44,38 +44,27 @@ function GrowingPlot({ growth, isCut }: Omit<GrowingViewProps, 'children'>) {
   const source = useMemo(() => growingSource(device, session, view), [device, session, view]);
   const asked = useMemo(() => ({ crosshair: askGrowing(session).crosshair }), [session]);
   const onPainted = useCallback(() => marks.reach('firstPixels'), [marks]);
-  const plot = usePlotOf({
-    source,
-    strip: undefined,
-    of: device,
-    device,
-    session: asked,
-    view,
-    onPainted,
-    onError: ignore,
-  });
-  const { refresh } = plot;
-  const latest = useRef(refresh);
-  latest.current = refresh;
+  const plot = useRef<Pick<PlotController, 'refresh'>>(null);
   useEffect(() => {
     device.growth = growth;
     // A picture that is on its way asks for the next one when it is there.
-    if (!device.isAwaited) latest.current();
+    if (!device.isAwaited) plot.current?.refresh();
   }, [device, growth]);
   return (
     <section className="view fill" aria-label="Timeline of what has been read">
       <p className={isCut ? 'growing-note growing-cut' : 'growing-note'} data-testid="growing-note">
         {noteOf(growth, isCut)}
       </p>
-      <PlotArea
-        plot={plot}
+      <PlotOf
+        ref={plot}
+        of={{ info: device, device, session: asked, view, onPainted, onError: ignore }}
+        source={source}
         label="Memory over time, as far as it has been read"
         kind="stacked timeline"
         hint={HINT}
         testId="growing-timeline"
-        hasMinimap={false}
         figures={
-          <div ref={plot.refs.readout} className="row plot-readout">
+          <div className="row plot-readout">
             <span className="one-line event-readout" data-readout="event" />
           </div>
         }

@@ -3,7 +3,7 @@ import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { crosshairOf, deviceInfo, NO_PEAKS } from '../../../testing/device-info.ts';
 import type { HitRequest } from '../../../worker/handlers/raster.ts';
 import type { SessionApi } from '../../../worker/protocol.ts';
-import { timelineSource } from './timeline-source.ts';
+import { fittedWithLimit, timelineSource } from './timeline-source.ts';
 
 const session: Pick<SessionApi, 'frame' | 'recycle' | 'hit' | 'stackBytes'> = {
   frame: () => Promise.reject(new Error('Not asked here')),
@@ -53,7 +53,7 @@ describe('the stack of all allocations', () => {
       () => filtered,
     );
     const viewport = { axis: 'event' as const, x0: 0, x1: 9, y0: 0, y1: 9, width: 9, height: 9 };
-    const look = { view: filtered, theme: 'light' as const, selected: -1, marked: '' };
+    const look = { view: filtered, theme: 'light' as const, selected: -1, highlighted: '' };
     const request = matching.request(viewport, look);
     expect(request).toMatchObject({ search: 'stream:3', onlyMatches: true, at: 7 });
     expect(matching.heights(filtered).fittedBytes).toBe(4_000_000);
@@ -71,9 +71,18 @@ describe('the stack of all allocations', () => {
         view: { ...DEFAULT_VIEW, cursor, onlyMatches: true },
         theme: 'light',
         selected: -1,
-        marked: '',
+        highlighted: '',
       });
     expect(at(3)).toEqual(at(4));
     expect(at(3).onlyMatches).toBe(false);
+  });
+});
+
+describe('a limit', () => {
+  it('is in a fitted plot where it is near, and takes no room of the picture where it is far', () => {
+    expect(fittedWithLimit(100)).toBe(100);
+    expect(fittedWithLimit(100, 90)).toBe(100);
+    expect(fittedWithLimit(100, 120)).toBe(120);
+    expect(fittedWithLimit(100, 800)).toBe(100);
   });
 });

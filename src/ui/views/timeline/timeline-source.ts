@@ -8,7 +8,6 @@ import type { ViewState } from '../../../state/view-store.ts';
 import type { HitRequest, PixelInfo } from '../../../worker/handlers/raster.ts';
 import type { SessionApi } from '../../../worker/protocol.ts';
 import type { FrameRequest, MatchingRequest } from '../../../worker/timeline-renderer.ts';
-import { fittedWithLimit } from '../../plot/guides.ts';
 import type { LineStyle } from '../../plot/line-raster.ts';
 import type { PlotHit, PlotLine, PlotSource } from '../../plot/plot-source.ts';
 import { hitContent } from '../../plot/tooltip.ts';
@@ -43,9 +42,8 @@ export function timelineSource(
       return { reachBytes: Math.max(reachBytes, fittedBytes), fittedBytes };
     },
     limitBytes,
-    rangeY: ({ y }) => y,
-    keepY: (y) => ({ y }),
-    request: (viewport, { view, theme, selected, marked }) => ({
+    yField: 'y',
+    request: (viewport, { view, theme, selected, highlighted }) => ({
       deviceIndex: index,
       viewport,
       colorBy: view.colorBy,
@@ -53,7 +51,7 @@ export function timelineSource(
       lines: view.lines,
       selected,
       ...matchingOf(view),
-      marked: view.search === '' ? marked : '',
+      marked: view.search === '' ? highlighted : '',
     }),
     frame: async (request, signal) => {
       const frame = await session.frame(request, { signal });
@@ -81,6 +79,14 @@ export function timelineSource(
       return { state, bytesFrom: topBytes - 1, bytesTo: topBytes };
     },
   };
+}
+
+/** A limit that is no higher than this over all else is worth the room that it takes of the picture. */
+const SHOWN_ABOVE = 1.25;
+
+/** As high as a fitted plot reaches. @param bytes the highest of all else that it draws */
+export function fittedWithLimit(bytes: number, limitBytes = 0): number {
+  return limitBytes > SHOWN_ABOVE * bytes ? bytes : Math.max(bytes, limitBytes);
 }
 
 /** Without a search the cursor does not matter: the picture stays when it moves. */

@@ -1,4 +1,3 @@
-import type { RefObject } from 'react';
 import type { CounterName } from '../../../allocator/replay/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { ColorLegend, ColorSelect } from '../../panels/legend/color-legend.tsx';
@@ -9,12 +8,12 @@ import { plotStyle } from '../../theme/plot-style.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 
 /** How the timeline is drawn, and what its colors mean. */
-export function TimelineToolbar({ onFit }: { readonly onFit: () => void }) {
+export function TimelineToolbar() {
   return (
     <div className="plot-toolbar">
       <div className="row toolbar-row">
         <AxisSwitch />
-        <FitButton onFit={onFit} />
+        <FitButton />
         <ColorSelect />
         <BandSwitch />
       </div>
@@ -48,12 +47,8 @@ function BandSwitch() {
   );
 }
 
-/** Switches the lines, and says their values at the pointer or the cursor, and at which event that is (see Readout). */
-export function CounterReadout({
-  readout,
-}: {
-  readonly readout: RefObject<HTMLDivElement | null>;
-}) {
+/** Switches the lines, and says their values at the pointer or the cursor, and at which event that is (see writeReadout). */
+export function CounterReadout() {
   const { view } = useStores();
   const lines = useView((state) => state.lines);
   const colors = plotStyle(useTheme()).lines;
@@ -62,7 +57,7 @@ export function CounterReadout({
       lines: lines.includes(name) ? lines.filter((line) => line !== name) : [...lines, name],
     });
   return (
-    <div ref={readout} className="row plot-readout">
+    <div className="row plot-readout">
       {COUNTERS.map(({ name, label, about }) => (
         <button
           key={name}
@@ -74,7 +69,7 @@ export function CounterReadout({
           onClick={() => toggle(name)}
         >
           <span className="line-swatch" style={{ background: colors[name] }} aria-hidden />
-          <span className="counter-name">{label}</span>
+          <span className="one-line dim counter-name">{label}</span>
           <span className="counter-value" data-readout={name} />
         </button>
       ))}

@@ -4,7 +4,7 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 import { detectorOf, type Finding } from '../../../analysis/findings/detectors.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { useView } from '../../../state/stores.ts';
-import { type Band, useBandsStore } from '../../plot/bands.ts';
+import { type Highlight, useOverlayStore } from '../../plot/overlays.ts';
 import { markedSearch, type Shown } from './show-finding.ts';
 
 /** Whether what the verdict is about is marked while nothing is selected. Kept until the page is left. */
@@ -27,11 +27,11 @@ export function useMarking(): readonly [isOn: boolean, toggle: () => void] {
  * Draws the selected finding over the plots for as long as it is selected; while none is, lightly
  * the one that the verdict is about.
  */
-export function useFindingBands(
+export function useFindingHighlights(
   findings: readonly RankedFinding[],
   marked: Finding | undefined,
 ): void {
-  const bands = useBandsStore();
+  const overlays = useOverlayStore();
   const [isMarking] = useMarking();
   const id = useView((view) => view.finding);
   const selected = findings.find((one) => one.id === id);
@@ -40,13 +40,13 @@ export function useFindingBands(
   const isLight = selected === undefined;
   useEffect(() => {
     if (finding === undefined) return;
-    bands.setState(bandsOf(finding, isLight), true);
-    return () => bands.setState([], true);
-  }, [bands, finding, isLight]);
+    overlays.setState({ highlights: highlightsOf(finding, isLight) });
+    return () => overlays.setState({ highlights: [] });
+  }, [overlays, finding, isLight]);
 }
 
 /** One stretch, from the first event of the evidence to behind the last. */
-export function bandsOf(finding: Shown, isLight: boolean): Band[] {
+export function highlightsOf(finding: Shown, isLight: boolean): Highlight[] {
   const { events } = finding;
   const fromEvent = Math.max(0, events.first);
   const toEvent = Math.max(fromEvent, events.last) + 1;

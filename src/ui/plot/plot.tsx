@@ -1,0 +1,183 @@
+import './plot.css';
+import {
+  type ReactNode,
+  type Ref,
+  useCallback,
+  useEffect,
+  useId,
+  useImperativeHandle,
+  useRef,
+} from 'react';
+import { errorText } from '../../base/errors.ts';
+import { LoadError } from '../../base/load-error.ts';
+import { useStores } from '../../state/stores.ts';
+import { useSelectedIndex } from '../shared/selection.tsx';
+import { useDevice, useServices } from '../shared/services.ts';
+import { useTheme } from '../theme/use-theme.ts';
+import { Y_AXIS_WIDTH } from './axes.ts';
+import { Minimap } from './minimap.tsx';
+import { useOverlayStore } from './overlays.ts';
+import {
+  type MakeStrip,
+  PlotController,
+  type PlotElements,
+  type PlotOptions,
+} from './plot-controller.ts';
+import { onPlotKey } from './plot-navigation.ts';
+import type { PlotSource } from './plot-source.ts';
+
+interface PlotProps {
+  /** Keep it the same object: another source starts the plot afresh. */
+  readonly source: PlotSource;
+  readonly strip?: MakeStrip | undefined;
+  /** What it shows, and what kind of picture it is: 'Memory over time', 'stacked timeline'. */
+  readonly label: string;
+  readonly kind: string;
+  /** For those who cannot see it: what is drawn and what the keys do. */
+  readonly hint: string;
+  readonly testId?: string;
+  /** A row of figures above the plot: within, it would hide the peaks. */
+  readonly figures?: ReactNode;
+  /** Elements of the rows above and below the plot: of classes plot-above, plot-below and their heads. */
+  readonly children?: ReactNode;
+}
+
+/**
+ * A picture of the device in view, with its axes and the minimap. The figures at the crosshair are written
+ * into the elements with data-readout of the view (`.view`) that it is in.
+ */
+export function Plot(props: PlotProps) {
+  const { info, device } = useDevice();
+  const { session, marks } = useServices();
+  const { view } = useStores();
+  const onError = useFailureReport();
+  const onPainted = useCallback(() => marks.reach('painted'), [marks]);
+  const of = { info, device, session, view, onPainted, onError };
+  return <PlotOf {...props} of={of} minimap={<Minimap />} />;
+}
+
+interface PlotOfProps extends PlotProps {
+  /** A change of any of these starts the plot afresh; `info` says what the device is of. */
+  readonly of: Pick<PlotOptions, 'device' | 'session' | 'view' | 'onPainted' | 'onError'> & {
+    readonly info: unknown;
+  };
+  /** Left out where the whole trace is not known yet. */
+  readonly minimap?: ReactNode;
+  /** To tell the plot that the device has more to show than before. */
+  readonly ref?: Ref<Pick<PlotController, 'refresh'>>;
+}
+
+/** A plot of whatever it is given. */
+export function PlotOf({ of, source, strip, label, kind, hint, testId, ...props }: PlotOfProps) {
+  const { info, device, session, view, onPainted, onError } = of;
+  const selected = useSelectedIndex();
+  const { idle } = useServices();
+  const overlays = useOverlayStore();
+  const theme = useTheme();
+  const root = useRef<HTMLDivElement>(null);
+  const controller = useRef<PlotController>(undefined);
+  const start = useRef({ theme, selected, strip });
+  start.current = { theme, selected, strip };
+  const hintId = useId();
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot starts afresh even where its device looks the same
+  useEffect(() => {
+    if (root.current === null) return;
+    // From here to the first picture the page is busy, also while no question is under way.
+    const endPainting = idle.begin();
+    const made = new PlotController({
+      ...start.current,
+      elements: elementsIn(root.current),
+      device,
+      session,
+      source,
+      view,
+      overlays,
+      onPainted: () => {
+        onPainted();
+        endPainting();
+      },
+      onError,
+    });
+    controller.current = made;
+    return () => {
+      controller.current = undefined;
+      made.destroy();
+      endPainting();
+    };
+  }, [info, device, session, source, view, overlays, idle, onPainted, onError]);
+  useEffect(() => controller.current?.setTheme(theme), [theme]);
+  useEffect(() => controller.current?.setSelected(selected), [selected]);
+  useImperativeHandle(props.ref, () => ({ refresh: () => controller.current?.refresh() }), []);
+
+  return (
+    <>
+      <div className="plot-figures">{props.figures}</div>
+      <div
+        ref={root}
+        className="plot-grid"
+        style={{ gridTemplateColumns: `${Y_AXIS_WIDTH}px minmax(0, 1fr)` }}
+      >
+        {props.children}
+        <svg className="axis y-axis" width={Y_AXIS_WIDTH} aria-hidden="true">
+          <g transform={`translate(${Y_AXIS_WIDTH - 1},0)`} />
+        </svg>
+        <div className="plot">
+          <div
+            className="plot-surface"
+            data-testid={testId}
+            data-takes-keys
+            role="application"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys, see onPlotKey
+            tabIndex={0}
+            aria-label={label}
+            aria-roledescription={kind}
+            aria-describedby={hintId}
+            onKeyDown={(event) => {
+              const keys = controller.current?.navigation;
+              if (keys !== undefined && onPlotKey(event, keys)) event.preventDefault();
+            }}
+          >
+            <canvas className="plot-picture" />
+            <svg className="grid" aria-hidden="true" />
+            <canvas className="plot-overlay" />
+          </div>
+        </div>
+        <svg className="axis x-axis" aria-hidden="true" />
+        {props.minimap}
+      </div>
+      <p id={hintId} className="visually-hidden">
+        {hint}
+      </p>
+    </>
+  );
+}
+
+function elementsIn(plot: HTMLElement): PlotElements {
+  const find = <E extends Element>(selector: string): E => {
+    const found = plot.querySelector<E>(selector);
+    if (found === null) throw new Error(`The plot has no ${selector}`);
+    return found;
+  };
+  return {
+    surface: find('.plot-surface'),
+    base: find('.plot-picture'),
+    overlay: find('.plot-overlay'),
+    axes: { x: find('.x-axis'), y: find('.y-axis'), grid: find('.grid') },
+  };
+}
+
+/** The worker fails only when it has died; the page reports that as it reports a failed opening. */
+export function useFailureReport(): (error: unknown) => void {
+  const { info } = useDevice();
+  const { session } = useStores();
+  return useCallback(
+    (error: unknown) => {
+      const isKnown = error instanceof LoadError;
+      const message = errorText(error);
+      const { failure } = isKnown ? error : new LoadError({ code: 'unexpected', message });
+      session.broke(info, failure);
+    },
+    [session, info],
+  );
+}

@@ -1,0 +1,167 @@
+/** Annotation ranges as boxes in tracks: only what is in view, thin ones merged; and keys that go from range to range. */
+import { lowerBound, upperBound } from '../../../base/binary-search.ts';
+import { type AnnotationTracks, spanOfRow } from '../../../device/model/annotations.ts';
+import { foldTime, NO_FOLDS, type TimeFolds } from '../../../device/model/events.ts';
+import type { AnnotationSpan } from '../../../device/model/types.ts';
+import type { PlotAxis } from '../../../draw/timeline/types.ts';
+
+/** The spans of one nesting level, in order; none overlap. */
+export interface Track {
+  readonly length: number;
+  readonly starts: Float64Array | Int32Array;
+  readonly ends: Float64Array | Int32Array;
+  readonly span: (at: number) => AnnotationSpan;
+}
+
+/** A box in CSS pixels from the left edge. */
+export interface TrackBox {
+  readonly left: number;
+  readonly right: number;
+  /** The only span in it; undefined where several share less than a pixel each. */
+  readonly span: AnnotationSpan | undefined;
+  readonly count: number;
+}
+
+/** Thinner than this is merged with its neighbors. */
+const MIN_WIDTH = 1;
+
+/** One track for each level, on any axis. Nothing is copied, unless gaps are folded. */
+export function tracksOf(
+  annotations: AnnotationTracks,
+  axis: PlotAxis,
+  folds: TimeFolds = NO_FOLDS,
+): readonly Track[] {
+  const { first } = annotations;
+  const [start, end] =
+    axis === 'event'
+      ? [annotations.startEvent, annotations.endEvent]
+      : [annotations.startUs, annotations.endUs].map((times) =>
+          axis === 'time' ? times : times.map((timeUs) => foldTime(folds, timeUs)),
+        );
+  return Array.from(first.subarray(1), (to, level) => {
+    const from = first[level] ?? to;
+    return {
+      length: to - from,
+      starts: start.subarray(from, to),
+      ends: end.subarray(from, to),
+      span: (at) => spanOfRow(annotations, from + at),
+    };
+  });
+}
+
+/**
+ * Boxes of a track for x0 to x1 on `width` pixels. Costs a binary search for each box, not a look
+ * at each span: a run of spans within one pixel is leapt over.
+ */
+export function trackBoxes(
+  track: Track,
+  x0: number,
+  x1: number,
+  width: number,
+): readonly TrackBox[] {
+  const { starts, ends } = track;
+  const scale = width / (x1 - x0);
+  const boxes: TrackBox[] = [];
+  let at = firstEndingAfter(track, x0);
+  while (at < track.length && (starts[at] ?? x1) < x1) {
+    const left = Math.max(0, ((starts[at] ?? 0) - x0) * scale);
+    const right = Math.min(width, ((ends[at] ?? 0) - x0) * scale);
+    if (right - left >= MIN_WIDTH) {
+      boxes.push({ left, right, span: track.span(at), count: 1 });
+      at++;
+      continue;
+    }
+    const next = endOfThinRun(track, at, x0 + (left + MIN_WIDTH) / scale);
+    const lastRight = ((ends[next - 1] ?? 0) - x0) * scale;
+    const count = next - at;
+    boxes.push({
+      left,
+      right: Math.min(width, Math.max(left + MIN_WIDTH, lastRight)),
+      span: count === 1 ? track.span(at) : undefined,
+      count,
+    });
+    at = next;
+  }
+  return boxes;
+}
+
+function firstEndingAfter({ starts, ends }: Track, x0: number): number {
+  const at = lowerBound(starts, x0);
+  // The one before may reach in.
+  return at > 0 && (ends[at - 1] ?? 0) > x0 ? at - 1 : at;
+}
+
+/** End of the spans from `from` on that end by `limit`; at least one. */
+function endOfThinRun({ ends }: Track, from: number, limit: number): number {
+  return Math.max(from + 1, upperBound(ends, limit, from));
+}
+
+/** The box under a pixel. */
+export function boxAt(boxes: readonly TrackBox[], x: number): TrackBox | undefined {
+  return boxes.find(({ left, right }) => x >= left && x < Math.max(right, left + 2));
+}
+
+/** The range that has the focus: a track, and a position in it. */
+export interface TrackFocus {
+  readonly track: number;
+  readonly at: number;
+}
+
+export const focusedSpan = (
+  tracks: readonly Track[],
+  focus: TrackFocus | undefined,
+): AnnotationSpan | undefined => focus && tracks[focus.track]?.span(focus.at);
+
+/** In the outermost track that has any, the first range that begins at or after `x`, else the last. */
+export function firstFocus(tracks: readonly Track[], x: number): TrackFocus | undefined {
+  const track = tracks.findIndex(({ length }) => length > 0);
+  const found = tracks[track];
+  if (found === undefined) return undefined;
+  const at = found.starts.findIndex((start) => start >= x);
+  return { track, at: at < 0 ? found.length - 1 : at };
+}
+
+/**
+ * Left and right: the range before and after in the track. Down: the first range that begins inside of
+ * it, or the nearest before. Up: the one around it. Home and End: the track's ends. Undefined for
+ * other keys; the same focus where there is nothing to go to.
+ */
+export function nextFocus(
+  tracks: readonly Track[],
+  focus: TrackFocus,
+  key: string,
+): TrackFocus | undefined {
+  const { track, at } = focus;
+  const last = (tracks[track]?.length ?? 1) - 1;
+  const start = tracks[track]?.starts[at] ?? 0;
+  switch (key) {
+    case 'ArrowLeft':
+      return { track, at: Math.max(0, at - 1) };
+    case 'ArrowRight':
+      return { track, at: Math.min(last, at + 1) };
+    case 'Home':
+      return { track, at: 0 };
+    case 'End':
+      return { track, at: last };
+    case 'ArrowUp':
+      return nearestIn(tracks, track - 1, start, 'around') ?? focus;
+    case 'ArrowDown':
+      return nearestIn(tracks, track + 1, start, 'from') ?? focus;
+    default:
+      return undefined;
+  }
+}
+
+function nearestIn(
+  tracks: readonly Track[],
+  track: number,
+  x: number,
+  where: 'around' | 'from',
+): TrackFocus | undefined {
+  const starts = tracks[track]?.starts;
+  if (starts === undefined || starts.length === 0) return undefined;
+  const before = upperBound(starts, x) - 1;
+  const isWanted = where === 'around' || starts[before] === x;
+  const at = isWanted ? before : before + 1;
+  return { track, at: Math.max(0, Math.min(starts.length - 1, at)) };
+}
