@@ -102,3 +102,6 @@ export function formatCountCompact(count: number): string {
   const digits = Math.abs(value) < 99.95 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(0);
   return `${digits} ${COUNT_UNITS[unit]}`;
 }
+
+/** 'Asked for it' of 'asked for it'. */
+export const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -22,8 +22,7 @@ import {
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
 import { growthOf, type Leak } from '../detectors/growth.ts';
-import type { GrowthKind } from '../detectors/growth-groups.ts';
-import { isOutput } from '../detectors/growth-lead.ts';
+import { type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { userLines } from '../findings/user-lines.ts';
 import { isStillGrowing, rateOf, unitOf } from './repetitions.ts';

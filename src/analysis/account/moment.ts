@@ -1,11 +1,13 @@
 /** The moment that an account is taken of, and what the process could have at most. */
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { judgeOom, type OomVerdict } from '../findings/oom-verdict.ts';
 import { segmentsAt } from '../findings/segment-state.ts';
+import type { DeviceTables } from '../findings/types.ts';
 import type { MomentWhy } from './types.ts';
 
 /** From so many allocations of Python code on, the program has gone on after an error. */
@@ -71,4 +73,28 @@ export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdic
     ),
     deviceFreeBytes: trace.events.oomDeviceFreeBytes.get(event),
   });
+}
+
+/** The highest allocated bytes, had some blocks never been there: counted again over all events. */
+export function peakWithout(
+  { replay, trace }: DeviceTables,
+  left: Iterable<AllocationIndex>,
+): number {
+  const { allocations: table, allocationOfEvent, start } = replay;
+  const { action } = trace.events;
+  const isLeftOut = new Uint8Array(table.length);
+  let bytes = start.allocatedBytes;
+  for (const id of left) {
+    isLeftOut[id] = 1;
+    if (table.start[id] < 0) bytes -= table.sizeBytes[id];
+  }
+  let highest = bytes;
+  for (let t = 0; t < action.length; t++) {
+    const id = allocationOfEvent[t];
+    if (id < 0 || isLeftOut[id] === 1) continue;
+    if (action[t] === TraceAction.Alloc) bytes += table.sizeBytes[id];
+    else if (action[t] === TraceAction.FreeRequested) bytes -= table.sizeBytes[id];
+    if (bytes > highest) highest = bytes;
+  }
+  return highest;
 }

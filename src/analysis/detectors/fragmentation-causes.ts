@@ -3,7 +3,7 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
-import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { sitePart } from '../findings/finding-parts.ts';
 import type { SegmentState } from '../findings/segment-state.ts';
@@ -44,11 +44,6 @@ export function pinningSites(context: AnalysisInput, segments: readonly SegmentS
       allocations: ids,
     }))
     .sort((a, b) => b.part.bytes - a.part.bytes);
-}
-
-/** Backward has no line to show: the first pin that has one is more use. */
-export function namedPin(pins: readonly Pin[]): Pin | undefined {
-  return pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0];
 }
 
 export interface VaryingSizes {

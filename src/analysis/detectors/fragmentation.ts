@@ -11,7 +11,6 @@ import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { memoized } from '../../base/memoized.ts';
 import { reservedOverhead } from '../../device/model/main-device.ts';
-import type { FrameView } from '../../device/model/types.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -22,9 +21,7 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   clear,
-  evidence,
-  fingerprint,
-  locationOf,
+  findingOf,
   locationText,
   sitePart,
   thinned,
@@ -32,30 +29,14 @@ import {
 import { largestGaps, type SegmentState, segmentsAt } from '../findings/segment-state.ts';
 import type { Detector, DetectorResult, Fact, FindingBy, Severity } from '../findings/types.ts';
 import { stepCount } from '../steps/step-sequence.ts';
-import {
-  namedPin,
-  type Pin,
-  pinningSites,
-  sizesText,
-  varyingSites,
-} from './fragmentation-causes.ts';
-import {
-  CONCATENATION_ADVICE,
-  type Concatenation,
-  concatenationFinding,
-  copiesText,
-  findConcatenations,
-} from './fragmentation-concatenation.ts';
+import { adviceFor } from '../verdict/remedies.ts';
+import { type Pin, pinningSites, sizesText, varyingSites } from './fragmentation-causes.ts';
 
 export const fragmentation = {
   id: 'fragmentation',
   about: 'reserved memory that no tensor ever needed',
-  titles: {
-    'reserved-unused': 'Fragmentation',
-    'growing-concatenation': 'Growing concatenation',
-  },
+  titles: { 'reserved-unused': 'Fragmentation' },
   bytesAre: 'never needed',
-  bytesOfKind: { 'growing-concatenation': 'at its largest' },
   band: { style: 'gap', label: 'gaps' },
   evidenceSearch: 'line',
   isMendedBySettings: true,
@@ -64,7 +45,7 @@ type FragmentationFinding = FindingBy<typeof fragmentation>;
 
 /** Of what was lost: blocks that pin less explain less than the sizes that change. */
 const MIN_PINNED_SHARE = 0.5;
-const TOP_PARTS = 8;
+const TOP_PINS = 8;
 
 export function detectFragmentation(context: AnalysisInput): DetectorResult<FragmentationFinding> {
   const { replay } = context.input;
@@ -82,39 +63,21 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   } = reservedOverhead(replay.peaks, ooms.length);
   const isOfStart = atMost !== 'none' && ooms.length === 0 && cameAtOnce(context);
   const severity = isOfStart ? 'low' : atMost;
-  const concatenations = findConcatenations(context);
   const figures = `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}`;
-  if (severity === 'none') {
-    const worth = concatenations.find((c) => c.largestBytes >= 0.1 * activeBytes.bytes);
-    if (worth !== undefined) {
-      return { status: 'found', findings: [concatenationFinding(context, worth)] };
-    }
-    return clear(`${figures}: ${formatPercent(share)} was never needed.`);
-  }
+  if (severity === 'none') return clear(`${figures}: ${formatPercent(share)} was never needed.`);
   if (reservedBytes.event < 0 && replay.recording !== 'complete') {
     return cannotTell(
       `${replay.recordingReason} ${formatBytes(reservedBytes.bytes)} was reserved already then, and what needed it is not recorded.`,
     );
   }
-  const [largest] = concatenations;
-  const lost = fragmentationFinding(context, { excessBytes, share, severity }, largest);
-  if (largest === undefined) return { status: 'found', findings: [lost] };
-  const concatenation = concatenationFinding(context, largest);
-  const isCause = isSameFrame(lost.frame, concatenation.frame);
-  const grade = isCause ? severity : concatenation.severity;
-  return { status: 'found', findings: [lost, { ...concatenation, severity: grade }] };
+  return { status: 'found', findings: [findingIn(context, excessBytes, share, severity)] };
 }
 
-interface Excess {
-  readonly excessBytes: number;
-  readonly share: number;
-  readonly severity: Severity;
-}
-
-function fragmentationFinding(
+function findingIn(
   context: AnalysisInput,
-  { excessBytes, share, severity }: Excess,
-  concatenation: Concatenation | undefined,
+  bytes: number,
+  share: number,
+  severity: Severity,
 ): FragmentationFinding {
   const { peaks } = context.input.replay;
   const ooms = context.eventsOf(TraceAction.Oom);
@@ -124,62 +87,57 @@ function fragmentationFinding(
   const varying = varyingSites(context).slice(0, 3);
   const varied = varying.find(({ stack }) => stack > EMPTY_STACK);
   const pinnedBytes = pins.reduce((sum, { part }) => sum + part.bytes, 0);
-  const isPinned = pinnedBytes >= MIN_PINNED_SHARE * excessBytes;
-  const named = varied === undefined || isPinned ? namedPin(pins) : undefined;
+  const isPinned = varied === undefined || pinnedBytes >= MIN_PINNED_SHARE * bytes;
+  // Backward has no line to show: the first pin that has one is more use.
+  const known = pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0];
+  const named = isPinned ? known : undefined;
   const cause = named?.part.stack ?? varied?.stack;
-  const where = locationOf(context, cause, named === undefined ? 'requested by' : 'pinned by');
-  const isCopied = varied !== undefined && isSameLine(context, varied.stack, concatenation?.stack);
-  const sizesReason =
-    isCopied && concatenation !== undefined
-      ? copiesText(context, concatenation)
-      : varied &&
-        `${locationText(context.input.stacks.topUserFrameView(varied.stack))} ${sizesText(varied)}`;
-  const texts =
-    named === undefined ? [sizesReason] : [pinText(where.frame, named, pins), sizesReason];
   const curve = gapCurve(context);
-  const pinParts = pins.slice(0, TOP_PARTS).map(({ part }) => part);
+  const pinParts = pins.slice(0, TOP_PINS).map(({ part }) => part);
   // Not their sum over the run: it is more than any GPU has, and nothing to compare the other parts with.
   const sizeParts = [...new Set([varied ?? [], varying].flat())].map(
-    ({ stack, sizes, largestBytes: bytes }) =>
+    ({ stack, sizes, largestBytes }) =>
       sitePart(
         context,
-        { stack, bytes, count: sizes },
+        { stack, bytes: largestBytes, count: sizes },
         'different sizes requested, the largest shown',
       ),
   );
-  const reserved = formatBytes(peaks.reservedBytes.bytes);
-  const headline = `${formatBytes(excessBytes)} (${formatPercent(share)}) of what PyTorch reserved was never needed: ${reserved} was reserved, and tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}.`;
-  return {
+  return findingOf(context, {
     detector: 'fragmentation',
     kind: 'reserved-unused',
     severity,
-    bytes: excessBytes,
-    claim: [headline, ooms.length > 0 ? freeText(segments) : undefined, ...texts]
-      .filter((text) => text !== undefined)
-      .join(' '),
-    ...where,
+    bytes,
+    stack: cause,
+    frameIs: named === undefined ? 'requested by' : 'pinned by',
+    claim: (where) =>
+      [
+        `${formatBytes(bytes)} (${formatPercent(share)}) of what PyTorch reserved was never needed: ${formatBytes(peaks.reservedBytes.bytes)} was reserved, and tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}.`,
+        ...(ooms.length > 0 ? [freeText(segments)] : []),
+        ...(named === undefined ? [] : [pinText(where, named, pins)]),
+        ...(varied === undefined
+          ? []
+          : [`${lineText(context, varied.stack)} ${sizesText(varied)}`]),
+      ].join(' '),
     events: { first: growthOfGap(curve), last: event },
-    parts: named === undefined ? [...sizeParts, ...pinParts] : [...pinParts, ...sizeParts],
-    facts: gapFacts(context, event, segments),
-    evidence: evidence(
-      context,
-      named?.allocations ?? allocationsOfLine(context, cause),
-      [...pins.map(({ part }) => part), ...varying],
-      largestGaps(segments),
-    ),
-    series: gapSeries(context, curve),
-    advice: [
-      ...(isCopied ? CONCATENATION_ADVICE : []),
-      'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: a segment then grows in place, and its free pages are given back.',
-      'Make sizes repeat: pad to a few lengths (buckets), drop the last smaller batch, run the largest batch first.',
-      'Allocate what lives long before the loop, not between big temporaries, or move it to the CPU.',
-      'Where neither is possible, garbage_collection_threshold:0.8 with a memory fraction set lets the allocator give cached blocks back earlier.',
+    sites: [
+      ...pins.map(({ part }) => part),
+      ...varying.map((one) => ({ ...one, count: one.sizes })),
     ],
+    note: '',
+    parts: named === undefined ? [...sizeParts, ...pinParts] : [...pinParts, ...sizeParts],
+    ids: named?.allocations ?? allocationsOfLine(context, cause),
+    gaps: largestGaps(segments),
+    facts: gapFacts(context, event, segments),
+    series: gapSeries(context, curve),
+    advice: adviceFor('fragmentation'),
     disproof:
       'With expandable_segments:True the reserved peak stays where it is: then something needs the memory that this recording does not show.',
-    fingerprint: fingerprint(context, 'fragmentation', 'reserved-unused', cause),
-  };
+  });
 }
+
+const lineText = ({ input }: AnalysisInput, stack: StackIndex): string =>
+  locationText(input.stacks.topUserFrameView(stack));
 
 /** What was free at the OOM, where these segments were: the peaks were at other moments. */
 function freeText(segments: readonly SegmentState[]): string {
@@ -188,13 +146,9 @@ function freeText(segments: readonly SegmentState[]): string {
   return `At the OOM ${formatBytes(free)} of ${formatBytes(total)} was free.`;
 }
 
-function pinText(
-  frame: FragmentationFinding['frame'],
-  { part }: Pin,
-  pins: readonly Pin[],
-): string {
+function pinText(where: string, { part }: Pin, pins: readonly Pin[]): string {
   const most = part === pins[0]?.part ? 'the most' : 'the most of the lines that are known';
-  return `${locationText(frame)} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of free memory from being given back.`;
+  return `${where} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of free memory from being given back.`;
 }
 
 /** What the line that is named has allocated: so the views show the line that the claim names. */
@@ -212,19 +166,6 @@ function allocationsOfLine(
   for (let id = 0; id < length; id++) if (isOfLine(stack[id])) ids.push(id);
   return ids;
 }
-
-function isSameLine(
-  { input }: AnalysisInput,
-  stack: StackIndex,
-  other: StackIndex | undefined,
-): boolean {
-  return (
-    other !== undefined && input.stacks.topUserFrame(stack) === input.stacks.topUserFrame(other)
-  );
-}
-
-const isSameFrame = (a: FrameView | undefined, b: FrameView | undefined): boolean =>
-  a !== undefined && b !== undefined && a.filename === b.filename && a.line === b.line;
 
 function gapFacts(
   context: AnalysisInput,

@@ -5,8 +5,11 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/grouping.ts';
-import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { locationText } from '../findings/finding-parts.ts';
+import type { LineRole } from '../findings/types.ts';
+import { modelCallFrame, runStartFrame, statementFrame } from '../findings/user-lines.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { GrowingSite } from './growth-sites.ts';
 
@@ -159,7 +162,7 @@ const sum = (column: Float64Array): number => column.reduce((total, bytes) => to
  * of the graph, once a step, each freed soon after the next was made. Undefined when the model's own output
  * is kept: then that is what holds the graph.
  */
-export function runningTotal(
+function runningTotal(
   context: AnalysisInput,
   holder: GrowingSite,
   { bounds }: StepSequence,
@@ -208,4 +211,83 @@ function isReplacedByNext(context: AnalysisInput, id: number): boolean {
     }
   }
   return false;
+}
+
+/** Which of the user's lines a growth finding leads with, and what that line does. */
+export interface GrowthLead {
+  readonly stack: StackIndex;
+  /** Where it is not the innermost user frame. */
+  readonly frame: FrameIndex | undefined;
+  readonly frameIs: LineRole;
+  /** Where the tensors are made, as text, if they are stored elsewhere. */
+  readonly madeAt: string | undefined;
+}
+
+/** A pass's last tensors may be its outputs. */
+const OUTPUTS = 3;
+
+export function growthLead(
+  context: AnalysisInput,
+  group: GrowthGroup,
+  sequence: StepSequence,
+): GrowthLead {
+  const { kind, holder } = group;
+  const { stack } = holder;
+  const made = { stack, frame: undefined, frameIs: 'allocated at', madeAt: undefined } as const;
+  switch (kind) {
+    case 'kept-graph':
+      return graphLead(context, group, sequence);
+    case 'kept-output':
+      return isOutput(context, holder) ? { ...made, frame: modelCallFrame(context, stack) } : made;
+    case 'kept-optimizer': {
+      const steps = sequence.bounds.length - 1;
+      const isNewInRuns = holder.keptSteps * 2 <= steps;
+      const start = isNewInRuns
+        ? runStartFrame(context, stack, holder.keptSteps, steps)
+        : undefined;
+      return start === undefined ? made : { ...made, frame: start, frameIs: 'started at' };
+    }
+    default:
+      return made;
+  }
+}
+
+/** A running total holds the graph where there is one, else the statement that made its last tensor. */
+function graphLead(
+  context: AnalysisInput,
+  { holder, sites }: GrowthGroup,
+  sequence: StepSequence,
+): GrowthLead {
+  const total = runningTotal(context, holder, sequence);
+  const stack = total ?? holder.stack;
+  const frame = statementFrame(context, stack);
+  if (total === undefined) return { stack, frame, frameIs: 'allocated at', madeAt: undefined };
+  const model = sites.find((site) => context.classifier.isForward(site.stack)) ?? holder;
+  const made = modelCallFrame(context, model.stack) ?? statementFrame(context, model.stack);
+  const madeAt =
+    made === undefined || made === frame
+      ? undefined
+      : locationText(context.input.stacks.frame(made));
+  return { stack, frame, frameIs: 'stored at', madeAt };
+}
+
+/**
+ * What is kept is an output of the model, not something from within it: among the last tensors of its forward pass,
+ * or made by the last of its modules, as logits are that the loss in the model goes on to use.
+ */
+export function isOutput(
+  { classifier, input }: AnalysisInput,
+  { kept }: Pick<GrowingSite, 'kept'>,
+): boolean {
+  const { stack, length } = input.replay.allocations;
+  const id = kept[kept.length >> 1];
+  const call = classifier.moduleCall(stack[id]);
+  const own = classifier.innerModule(stack[id]);
+  let isLast = own > 0;
+  for (let next = id + 1; next < length && classifier.moduleCall(stack[next]) === call; next++) {
+    const inner = classifier.innerModule(stack[next]);
+    if (inner > 0 && inner !== own) isLast = false;
+    if (!isLast && next - id >= OUTPUTS) return false;
+  }
+  return true;
 }

@@ -1,14 +1,15 @@
 /** Memory that climbs step after step and is not given back. */
-import { plural } from '../../base/format.ts';
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { highest } from '../../base/extremes.ts';
+import { formatBytes, plural } from '../../base/format.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { cannotTell, clear, locationText } from '../findings/finding-parts.ts';
+import { cannotTell, clear, findingOf, locationText, series } from '../findings/finding-parts.ts';
 import type { AnyFinding, Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
-import { burstFindings } from './growth-bursts.ts';
 import { growthFinding, SURE_STEPS } from './growth-finding.ts';
 import { type GrowthGroup, type GrowthKind, groupSites } from './growth-groups.ts';
-import { type GrowingSite, judgeSites } from './growth-sites.ts';
+import { type BurstSite, type GrowingSite, judgeSites } from './growth-sites.ts';
 
 export const growth = {
   id: 'growth',
@@ -159,4 +160,73 @@ function goesOn({ input }: AnalysisInput, { kept }: GrowingSite): boolean {
     longest = Math.max(longest, start[kept[i]] - start[kept[i - 1]]);
   }
   return start[length - 1] - start[kept[kept.length - 1]] <= 2 * longest;
+}
+
+/** Piles below this share of the peak are not worth a line. */
+const MIN_SHARE = 0.01;
+
+/**
+ * What piles up over steps and is given back at once: garbage cycles, caches dropped by design. One finding for all
+ * such sites, never more than low, for the memory comes back.
+ */
+function burstFindings(
+  context: AnalysisInput,
+  { bounds }: StepSequence,
+  bursts: readonly BurstSite[],
+): GrowthFinding[] {
+  if (bursts.length === 0) return [];
+  const { bytes, ids } = pileOf(context, bounds, bursts);
+  const top = highest(bytes);
+  if (top < MIN_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return [];
+  const largest = bursts.reduce((a, b) => (highest(b.live) > highest(a.live) ? b : a));
+  const drops = highest(bursts.map((burst) => burst.drops.length));
+  const finding = findingOf(context, {
+    detector: 'growth',
+    kind: 'given-back-in-bursts',
+    severity: 'low',
+    bytes: top,
+    stack: largest.stack,
+    claim: (where) =>
+      `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${where} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is no leak; it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
+    events: { first: bounds[0], last: bounds[bounds.length - 1] },
+    sites: bursts.map(({ stack, live }) => ({ stack, bytes: 0, count: highest(live) })),
+    note: 'tensors at the highest',
+    facts: [{ label: 'times given back', count: drops }],
+    ids,
+    series: series('step', 'bytes piled up', bounds, bytes),
+    advice: [
+      'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs. With gc.collect() in each step such a pile is gone.',
+    ],
+    disproof:
+      'With gc.collect() in each step the curve stays as it is: then something holds them on purpose.',
+  });
+  return [finding];
+}
+
+/** What the sites have together after each step, and the allocations that outlived their step. */
+function pileOf(
+  context: AnalysisInput,
+  bounds: StepSequence['bounds'],
+  bursts: readonly BurstSite[],
+): { readonly bytes: Float64Array; readonly ids: readonly AllocationIndex[] } {
+  const { allocations: table } = context.input.replay;
+  const isBurst = new Set(bursts.map(({ site }) => site));
+  const change = new Float64Array(bounds.length + 1);
+  const ids: AllocationIndex[] = [];
+  let step = 0;
+  for (let id = table.preexisting; id < table.length; id++) {
+    while (step < bounds.length - 1 && table.start[id] > bounds[step]) step++;
+    if (!isBurst.has(context.sites[id]) || table.freeRequested[id] <= bounds[step]) continue;
+    ids.push(id);
+    change[step] += table.sizeBytes[id];
+    let freed = step;
+    while (freed < bounds.length && bounds[freed] < table.freeRequested[id]) freed++;
+    change[freed] -= table.sizeBytes[id];
+  }
+  let now = 0;
+  const bytes = Float64Array.from(bounds, (_, i) => {
+    now += change[i];
+    return now;
+  });
+  return { bytes, ids };
 }

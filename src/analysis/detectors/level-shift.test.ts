@@ -5,7 +5,7 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { detect } from '../findings/analyse.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
-import { findShift } from './level-shift-steps.ts';
+import { findShift } from './level-shift.ts';
 
 const MIB = 2 ** 20;
 

@@ -7,20 +7,15 @@
  *     one step      ▃▅▅▅▅▅█▅▅▅▅▅▅    falls back
  *     leak          ▁▂▃▄▅▆▇█         not flat
  */
+import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent } from '../../base/format.ts';
 import { Evidence } from '../../device/classes/types.ts';
+import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import {
-  cannotTell,
-  clear,
-  evidence,
-  fingerprint,
-  locationOf,
-  locationText,
-  series,
-} from '../findings/finding-parts.ts';
+import { cannotTell, clear, findingOf, locationText, series } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
+import { adviceFor } from '../verdict/remedies.ts';
 import {
   annotationsSince,
   type ChangedLine,
@@ -28,7 +23,6 @@ import {
   firstChange,
   noteOf,
 } from './level-shift-lines.ts';
-import { findShift, type Shift, stepPeaks } from './level-shift-steps.ts';
 
 export const levelShift = {
   id: 'level-shift',
@@ -103,19 +97,21 @@ function toFinding(
   const lines = changed.filter((line) => line.moreBytes >= MIN_SHARE * bytes);
   const lead = lines.find(({ isNamed }) => isNamed) ?? lines[0];
   const first = firstChange(context, bounds, step);
-  const where = locationOf(context, lead?.stack, 'allocated at');
   const isNew = lead?.isNew ?? false;
-  const kind = isNew ? 'new-tensors' : 'larger-tensors';
   const isSevere = bytes >= SEVERE_SHARE * afterBytes && bytes >= SEVERE_BYTES;
-  const headline = `After ${step} of ${stepCount(sequence)} steps, a step's peak rose from ${formatBytes(beforeBytes)} to ${formatBytes(afterBytes)} and stayed there${lead === undefined ? '' : `: ${whatChanged(lead, locationText(where.frame))}`}.`;
-  return {
+  const reservedAt = (event: EventIndex) => context.stateAt(event).reservedBytes;
+  return findingOf(context, {
     detector: 'level-shift',
-    kind,
+    kind: isNew ? 'new-tensors' : 'larger-tensors',
     severity: isSevere ? 'high' : 'medium',
     bytes,
-    claim: `${headline}${firstText(first.line, lead)} The levels before and after are flat, so it is neither a leak nor the start of the program.`,
-    ...where,
+    stack: lead?.stack,
+    frameIs: 'allocated at',
+    claim: (where) =>
+      `After ${step} of ${stepCount(sequence)} steps, a step's peak rose from ${formatBytes(beforeBytes)} to ${formatBytes(afterBytes)} and stayed there${lead === undefined ? '' : `: ${whatChanged(lead, where)}`}.${firstText(first.line, lead)} The levels before and after are flat, so it is neither a leak nor the start of the program.`,
     events: { first: first.event, last: bounds[bounds.length - 1] },
+    sites: lead === undefined ? [] : [{ ...lead, bytes: lead.moreBytes }],
+    note: '',
     parts: lines.map((line) => ({
       stack: line.stack,
       frame: context.input.stacks.topUserFrameView(line.stack),
@@ -123,26 +119,22 @@ function toFinding(
       count: line.count,
       note: noteOf(line),
     })),
+    ids: lead?.ids ?? [],
     facts: [
       { label: 'steps are', text: sequence.description },
       { label: 'at step', count: step },
       { label: 'at event', count: first.event },
       { label: 'peak of a step before', bytes: beforeBytes },
       { label: 'peak of a step after', bytes: afterBytes },
-      { label: 'reserved before', bytes: context.stateAt(bounds[step]).reservedBytes },
-      {
-        label: 'reserved after',
-        bytes: context.stateAt(bounds[bounds.length - 1]).reservedBytes,
-      },
+      { label: 'reserved before', bytes: reservedAt(bounds[step]) },
+      { label: 'reserved after', bytes: reservedAt(bounds[bounds.length - 1]) },
       ...changes(context, sequence, shift, lines, first.line),
     ],
-    evidence: evidence(context, lead?.ids ?? [], lead === undefined ? [] : [lead]),
     series: series('step', 'peak of each step', bounds.subarray(1), peaks),
-    advice: isNew ? NEW_ADVICE : LARGER_ADVICE,
+    advice: isNew ? NEW_ADVICE : adviceFor('activations', 'stepped-up'),
     disproof:
       'If a longer recording falls back to the level before, it was a phase of the program (an evaluation, a curriculum), and no lasting step.',
-    fingerprint: fingerprint(context, 'level-shift', kind, lead?.stack),
-  };
+  });
 }
 
 /** Where something other than the lead changed first: it may be the cause. */
@@ -181,12 +173,95 @@ function changes(
   ];
 }
 
-const LARGER_ADVICE = [
-  'Print the shapes that reach this line in the step before and in this one: a larger batch, a longer sequence, more tokens for one expert.',
-  'Bound what sets the size: the batch, max_length, or the capacity of an expert (capacity_factor).',
-  'If the larger size is meant to be, plan for it: the first steps do not show what the run needs.',
-];
 const NEW_ADVICE = [
   'If it is meant to stay (an average of the weights, a reference model, a cache), keep it on the CPU or in bfloat16, and count it from the start.',
   'If it is not, delete what this line made when it is done.',
 ];
+
+/** Bytes allocated at the highest moment of each step. */
+function stepPeaks(
+  { input: { replay, trace } }: AnalysisInput,
+  { bounds }: Pick<StepSequence, 'bounds'>,
+): Float64Array {
+  const { sizeBytes, preexisting } = replay.allocations;
+  const { action } = trace.events;
+  const peaks = new Float64Array(bounds.length - 1);
+  let now = 0;
+  for (let id = 0; id < preexisting; id++) now += sizeBytes[id];
+  let step = -1;
+  for (let event = 0; event <= bounds[bounds.length - 1]; event++) {
+    while (step < peaks.length - 1 && event > bounds[step + 1]) {
+      step++;
+      peaks[step] = now;
+    }
+    const id = replay.allocationOfEvent[event];
+    if (id < 0) continue;
+    if (action[event] === TraceAction.Alloc) now += sizeBytes[id];
+    else if (action[event] === TraceAction.FreeRequested) now -= sizeBytes[id];
+    if (step >= 0) peaks[step] = Math.max(peaks[step], now);
+  }
+  return peaks;
+}
+
+interface Shift {
+  /** The first step of the higher level. */
+  readonly step: number;
+  readonly beforeBytes: number;
+  readonly afterBytes: number;
+}
+
+/** Steps that a level must have lasted, the first of the program not counted: it has no optimizer state yet. */
+const MIN_LEVEL_STEPS = 3;
+/** How far a level may be from flat, of the height of the step between both. */
+const MAX_UNEVEN = 0.25;
+/** Between the highest step before and the lowest after, of the latter: what leaves out the steps of a slow rise. */
+const MIN_GAP = 0.02;
+
+/** Undefined where no step parts all steps into a lower and a higher level, each of them flat. */
+export function findShift(peaks: ArrayLike<number>): Shift | undefined {
+  const all = Array.from(peaks);
+  let best: Shift | undefined;
+  for (const step of gaps(all)) {
+    const beforeBytes = middle(all.slice(1, step));
+    const afterBytes = middle(all.slice(step));
+    const rise = afterBytes - beforeBytes;
+    if (best !== undefined && rise <= best.afterBytes - best.beforeBytes) continue;
+    const isFlat =
+      highest(all.slice(0, step)) <= beforeBytes + MAX_UNEVEN * rise &&
+      lowest(all.slice(step - MIN_LEVEL_STEPS, step)) >= beforeBytes - MAX_UNEVEN * rise &&
+      highest(all.slice(step)) <= afterBytes + MAX_UNEVEN * rise &&
+      lowest(all.slice(step)) >= afterBytes - MAX_UNEVEN * rise;
+    const isRising = goesOn(all.slice(1, step), rise) || goesOn(all.slice(step), rise);
+    if (rise > 0 && isFlat && !isRising) {
+      best = { step, beforeBytes, afterBytes };
+    }
+  }
+  return best;
+}
+
+/** Steps from which on all peaks are higher than all before. */
+function gaps(peaks: readonly number[]): number[] {
+  const lowestFrom = Float64Array.from(peaks);
+  for (let i = peaks.length - 2; i >= 0; i--) {
+    lowestFrom[i] = Math.min(lowestFrom[i], lowestFrom[i + 1]);
+  }
+  const found: number[] = [];
+  let top = peaks[0] ?? 0;
+  for (let step = 1; step <= peaks.length - MIN_LEVEL_STEPS; step++) {
+    const isGap = lowestFrom[step] - top > MIN_GAP * lowestFrom[step];
+    if (isGap && step > MIN_LEVEL_STEPS) found.push(step);
+    top = Math.max(top, peaks[step]);
+  }
+  return found;
+}
+
+/** The second half of a level is higher than the first by much of what is allowed: it rises. */
+function goesOn(level: readonly number[], rise: number): boolean {
+  const half = level.length >> 1;
+  return middle(level.slice(half)) - middle(level.slice(0, half)) > (MAX_UNEVEN / 2) * rise;
+}
+
+/** Median. */
+function middle(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1];
+}

@@ -4,21 +4,19 @@ import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
+import { peakWithout } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   clear,
-  evidence,
-  fingerprint,
-  locationOf,
+  findingOf,
   locationText,
   series,
-  sitePart,
   sumBySite,
 } from '../findings/finding-parts.ts';
-import { peakWithout } from '../findings/peak-without.ts';
 import type { Detector, DetectorResult, FindingBy, Severity } from '../findings/types.ts';
 import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
+import { adviceFor } from '../verdict/remedies.ts';
 
 export const noGrad = {
   id: 'no-grad',
@@ -42,7 +40,6 @@ const MIN_RUNS = 2;
 const MIN_RUNS_SHARE = 0.1;
 /** Below this share of the peak it is not worth a change. */
 const MIN_PEAK_SHARE = 0.02;
-const TOP_PARTS = 8;
 /** What must be known of a pass that ran out before its end: without a graph, half a block's tensors are alive too. */
 const MIN_ALLOCATIONS_OF_FAILED = 16;
 const GRAPH_SHARE_OF_FAILED = 0.5;
@@ -135,46 +132,50 @@ function unusedGraphsFinding(
   runs: readonly ForwardRun[],
   total: number,
 ): NoGradFinding {
-  const { allocations: table } = context.input.replay;
+  const { sizeBytes, start } = context.input.replay.allocations;
   const isSetUp = setUpTest(context, runs);
   const ids = runs.flatMap((run) => keptOf(context, run)).filter((id) => !isSetUp(id));
-  const savedBytes = highestAtOnce(context, runs, isSetUp);
+  const bytes = highestAtOnce(context, runs, isSetUp);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
-  const where = locationOf(context, call, 'called by');
-  const sites = sumBySite(context, ids);
   const failed = runs.at(-1)?.oom;
-  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${locationText(where.frame)} kept their activations for a backward that never came`;
-  return {
-    detector: 'no-grad',
+  return findingOf(context, {
+    ...OF_ALL,
     kind: 'graph-without-backward',
     severity: failed === undefined ? severityOf(context, ids) : 'high',
-    bytes: savedBytes,
-    claim: `${headline}: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.${failed === undefined ? '' : ' Memory ran out in the last of them.'}`,
-    ...where,
-    events: { first: table.start[runs[0].first], last: failed ?? runs[runs.length - 1].close },
-    parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(context, site, 'kept for backward')),
+    bytes,
+    stack: call,
+    claim: (where) =>
+      `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept their activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(bytes)} less would have been in use at the worst moment.${failed === undefined ? '' : ' Memory ran out in the last of them.'}`,
+    events: { first: start[runs[0].first], last: failed ?? runs[runs.length - 1].close },
+    sites: sumBySite(context, ids),
+    ids,
     facts: [
       { label: 'forward passes from this call', count: total },
       { label: 'of them without backward', count: runs.length },
       { label: 'kept at the end of one', bytes: largest.keptBytes },
       {
         label: 'of it the output, which stays',
-        bytes: largest.output < 0 ? 0 : table.sizeBytes[largest.output],
+        bytes: largest.output < 0 ? 0 : sizeBytes[largest.output],
       },
     ],
-    evidence: evidence(context, ids, sites),
     series: series(
       'step',
       'bytes kept by each pass',
       runs.map(({ close }) => close),
       runs.map(({ keptBytes }) => keptBytes),
     ),
-    advice: ADVICE,
     disproof:
       'A backward over these passes comes later, outside this recording, or through another process.',
-    fingerprint: fingerprint(context, 'no-grad', 'graph-without-backward', call),
-  };
+  });
 }
+
+const OF_ALL = {
+  detector: 'no-grad',
+  frameIs: 'called by',
+  note: 'kept for backward',
+  pattern: 'evaluation-without-no-grad',
+  advice: adviceFor('kept-graph', 'evaluation-without-no-grad'),
+} as const;
 
 /** Of the peak: what it would be lower by. */
 const NOTABLE_SHARE = 0.05;
@@ -187,11 +188,6 @@ function severityOf({ input }: AnalysisInput, ids: readonly AllocationIndex[]): 
   if (lower >= SEVERE_SHARE * peak) return 'high';
   return lower >= NOTABLE_SHARE * peak ? 'medium' : 'low';
 }
-
-const ADVICE = [
-  'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later. model.eval() alone does not stop the graph.',
-  'If only some outputs are needed, keep output.detach().',
-];
 
 /** Allocations of a pass that were alive at its end. */
 function keptOf({ input }: AnalysisInput, { first, last, close }: ForwardRun): AllocationIndex[] {
@@ -217,32 +213,26 @@ function failedEvaluation(
   if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
   const trained = trainedBefore(runs, run);
   if (trained === undefined || trained.length < MIN_TRAINED) return undefined;
-  const where = locationOf(context, call, 'called by');
   const ids = keptOf(context, run);
-  const sites = sumBySite(context, ids);
-  const { start } = context.input.replay.allocations;
-  const at = locationText(where.frame);
   const trainedAt = locationText(context.input.stacks.topUserFrameView(trained[0].call));
   const bytes = run.keptBytes;
-  const headline = `Out of memory in what looks like an evaluation without torch.inference_mode(): the forward pass at ${at} kept ${formatBytes(bytes)} for a backward.`;
-  return {
-    detector: 'no-grad',
+  return findingOf(context, {
+    ...OF_ALL,
     kind: 'evaluation-ran-out',
     severity: 'high',
     bytes,
-    claim: `${headline} ${formatPercent(run.keptCount / run.allocations)} of its tensors were live when memory ran out. No backward belongs to this call, while ${plural(trained.length, 'earlier pass', 'earlier passes')} at ${trainedAt} had one each.`,
-    ...where,
-    events: { first: start[run.first], last: run.oom },
-    parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(context, site, 'kept for backward')),
+    stack: call,
+    claim: (where) =>
+      `Out of memory in what looks like an evaluation without torch.inference_mode(): the forward pass at ${where} kept ${formatBytes(bytes)} for a backward. ${formatPercent(run.keptCount / run.allocations)} of its tensors were live when memory ran out. No backward belongs to this call, while ${plural(trained.length, 'earlier pass', 'earlier passes')} at ${trainedAt} had one each.`,
+    events: { first: context.input.replay.allocations.start[run.first], last: run.oom },
+    sites: sumBySite(context, ids),
+    ids,
     facts: [
       { label: 'earlier passes of another call that had a backward', count: trained.length },
       { label: 'kept when memory ran out', bytes },
     ],
-    evidence: evidence(context, ids, sites),
-    advice: ADVICE,
     disproof: 'The call is a training step of its own, and its backward would have come.',
-    fingerprint: fingerprint(context, 'no-grad', 'evaluation-ran-out', call),
-  };
+  });
 }
 
 /** Passes before this one that had their backward, of the other call that has most. */

@@ -1,7 +1,7 @@
 /** For each OOM event: what was asked, what was there, and why it did not fit. */
 
 import { findRetriedOoms, liveAt } from '../../allocator/replay/trace-events.ts';
-import { formatBytes, formatCount, plural } from '../../base/format.ts';
+import { formatBytes, formatCount, plural, sentenceCase } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { isCaught, judgeOomAt } from '../account/moment.ts';
@@ -10,24 +10,16 @@ import {
   cannotTell,
   classFacts,
   clear,
-  evidence,
-  fingerprint,
-  locationOf,
-  locationText,
+  findingOf,
   SiteSums,
-  sitePart,
   sumBySite,
 } from '../findings/finding-parts.ts';
-import { holdersOf, holdersText } from '../findings/holders.ts';
 import { largestGaps, segmentsAt } from '../findings/segment-state.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
-import { keptExceptions } from './oom-kept-exceptions.ts';
 import { type RequestOrigin, requestOrigin, shapeFacts } from './oom-request.ts';
 
 /** `kind` of requests that failed and were retried at once: the program saw no error. */
 export const RETRIED = 'asked-again';
-/** `kind` of what caught OOMs left behind. */
-const KEPT_EXCEPTIONS = 'kept-exceptions';
 
 const TITLE = 'Out of memory';
 
@@ -41,10 +33,8 @@ export const oom = {
     'others-on-the-card': TITLE,
     'driver-refused': TITLE,
     [RETRIED]: TITLE,
-    [KEPT_EXCEPTIONS]: 'Kept exceptions',
   },
   bytesAre: 'requested',
-  bytesOfKind: { [KEPT_EXCEPTIONS]: 'left behind in all' },
   band: { style: 'oom', label: 'out of memory' },
   evidenceSearch: 'none',
   isMendedBySettings: true,
@@ -53,7 +43,6 @@ type OomFinding = FindingBy<typeof oom>;
 
 /** OOMs reported one by one; a program that catches and retries can have thousands. */
 const MAX_OOMS = 20;
-const TOP_SITES = 8;
 
 export function detectOom(context: AnalysisInput): DetectorResult<OomFinding> {
   const { replay } = context.input;
@@ -69,8 +58,6 @@ export function detectOom(context: AnalysisInput): DetectorResult<OomFinding> {
     const findings = repeated(context, reported, caught).map((events) =>
       oomFinding(context, events, failures.length),
     );
-    const kept = keptExceptions(context, caught);
-    if (kept !== undefined) findings.push(kept);
     if (retried.size > 0) findings.push(retriedOomsFinding(context, [...retried]));
     return { status: 'found', findings };
   }
@@ -100,52 +87,42 @@ function oomFinding(
 ): OomFinding {
   const { events } = context.input.trace;
   const event = times[times.length - 1];
-  const state = context.stateAt(event);
-  const segments = segmentsAt(context, event);
   const requestedBytes = events.sizeBytes[event];
   const verdict = judgeOomAt(context, event);
   const origin = requestOrigin(context, event);
-  const where = locationOf(context, origin.stack, 'requested by');
   const live = liveAt(context.input.replay.allocations, event);
-  const sites = sumBySite(context, live).slice(0, TOP_SITES);
-  const who = requesterText(origin, locationText(where.frame), formatBytes(requestedBytes));
-  return {
+  const often = times.length > 1 ? `${formatCount(times.length)} times: ` : '';
+  return findingOf(context, {
     detector: 'oom',
     kind: verdict.cause,
     severity: isCaught(context, event) ? 'medium' : 'high',
     bytes: requestedBytes,
-    claim: joined([
-      `${times.length > 1 ? `${formatCount(times.length)} times: ` : ''}${who}`,
-      verdict.claim,
-      `Most of what was live: ${holdersText(holdersOf(context, live))}.`,
-    ]),
-    ...where,
+    stack: origin.stack,
+    frameIs: 'requested by',
+    claim: (where) =>
+      [
+        `${often}${requesterText(origin, where, formatBytes(requestedBytes))}`,
+        sentenceCase(verdict.text),
+        ...(verdict.limit === undefined ? [] : [verdict.limit]),
+      ].join(' '),
     events: { first: times[0], last: event },
-    parts: sites.map((site) => sitePart(context, site, 'live at the OOM')),
+    sites: sumBySite(context, live),
+    note: 'live at the OOM',
+    ids: live,
+    gaps: largestGaps(segmentsAt(context, event)),
     facts: [
       ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
       { label: 'missing', bytes: verdict.missingBytes },
-      ...shapeFacts(requestedBytes, state.activeBytes),
+      ...shapeFacts(requestedBytes, context.stateAt(event).activeBytes),
       ...classFacts(context, event),
       ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
     ],
-    evidence: evidence(context, live, sites, largestGaps(segments)),
     advice: verdict.advice,
     disproof:
       verdict.cause === 'fragmented'
         ? 'With expandable_segments:True the same run fails at the same place with hardly any gaps: then it was too large after all.'
         : 'The same run passes with expandable_segments:True: then gaps mattered more than this says.',
-    fingerprint: fingerprint(context, 'oom', verdict.cause, events.stack[event]),
-  };
-}
-
-/** Longer claims are no claims: what does not fit is among the figures and parts. */
-const MAX_CLAIM = 500;
-
-function joined(sentences: readonly string[]): string {
-  return sentences.reduce((text, next) => {
-    const longer = next === '' ? text : `${text} ${next}`;
-    return longer.length <= MAX_CLAIM ? longer : text;
+    origin: events.stack[event],
   });
 }
 
@@ -162,42 +139,33 @@ function requesterText({ source }: RequestOrigin, line: string, bytes: string): 
   }
 }
 
-const TOP_PARTS = 8;
-
 /** One finding for all of them. @param ooms in order, at least one */
 function retriedOomsFinding(context: AnalysisInput, ooms: readonly EventIndex[]): OomFinding {
   const { sizeBytes, stack } = context.input.trace.events;
   const sums = new SiteSums();
   for (const event of ooms) sums.add(stack[event], sizeBytes[event]);
-  const sites = sums.largestFirst().slice(0, TOP_PARTS);
   const largest = ooms.reduce((a, b) => (sizeBytes[b] > sizeBytes[a] ? b : a));
   const bytes = sizeBytes[largest];
-  const where = locationOf(context, stack[largest]);
-  const who = context.classifier.isBackward(stack[largest])
-    ? 'backward'
-    : locationText(where.frame);
-  return {
+  const isBackward = context.classifier.isBackward(stack[largest]);
+  return findingOf(context, {
     detector: 'oom',
     kind: RETRIED,
     severity: 'low',
     bytes,
-    claim: `${plural(ooms.length, 'request')} failed and were retried at once, so your program saw no error. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${who}.`,
-    ...where,
+    stack: stack[largest],
+    claim: (where) =>
+      `${plural(ooms.length, 'request')} failed and were retried at once, so your program saw no error. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${isBackward ? 'backward' : where}.`,
     events: { first: ooms[0], last: ooms[ooms.length - 1] },
-    parts: sites.map((site) =>
-      sitePart(context, site, 'requested without success, all attempts together'),
-    ),
+    sites: sums.largestFirst(),
+    note: 'requested without success, all attempts together',
     facts: [
       { label: 'attempts that failed', count: ooms.length },
       { label: 'the largest', bytes },
       { label: 'at event', text: formatCount(largest) },
     ],
-    evidence: evidence(context, [], sites),
     advice: [
-      'Nothing has to be done: torch.cuda.memory_stats() counts these in num_ooms, but the program saw no error.',
-      'With more memory free cuDNN may choose faster algorithms. torch.backends.cudnn.benchmark = False makes fewer attempts.',
+      'Nothing has to be done: torch.cuda.memory_stats() counts these in num_ooms, but the program saw no error. With more memory free cuDNN may choose faster algorithms; torch.backends.cudnn.benchmark = False makes fewer attempts.',
     ],
     disproof: 'The program stops with an OutOfMemoryError at one of these events.',
-    fingerprint: fingerprint(context, 'oom', RETRIED, stack[largest]),
-  };
+  });
 }

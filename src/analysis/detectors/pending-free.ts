@@ -5,18 +5,9 @@ import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import {
-  cannotTell,
-  clear,
-  evidence,
-  fingerprint,
-  locationOf,
-  locationText,
-  series,
-  sitePart,
-  sumBySite,
-} from '../findings/finding-parts.ts';
+import { cannotTell, clear, findingOf, series, sumBySite } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
+import { adviceFor } from '../verdict/remedies.ts';
 
 export const pendingFree = {
   id: 'pending-free',
@@ -31,7 +22,6 @@ type PendingFreeFinding = FindingBy<typeof pendingFree>;
 const MIN_SHARE = 0.05;
 const MIN_BYTES = 16 * 2 ** 20;
 const SEVERE_SHARE = 0.25;
-const TOP_PARTS = 8;
 
 export function detectPendingFree(context: AnalysisInput): DetectorResult<PendingFreeFinding> {
   const reason = whyUnknown(context);
@@ -66,34 +56,28 @@ function toFinding(
   const waiting = waitingAt(context, event);
   const delayed = delayedCount(context);
   const sites = sumBySite(context, waiting);
-  const where = locationOf(context, sites[0]?.stack, 'allocated at');
-  const headline = `${formatBytes(bytes)} (${formatPercent(share)} of the peak in use) had been freed by the program and could not be used again yet`;
-  return {
+  return findingOf(context, {
     detector: 'pending-free',
     kind: 'record-stream',
     severity: share >= SEVERE_SHARE ? 'medium' : 'low',
     bytes,
-    claim: `${headline}: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${locationText(where.frame)}.`,
-    ...where,
+    stack: sites[0]?.stack,
+    frameIs: 'allocated at',
+    claim: (where) =>
+      `${formatBytes(bytes)} (${formatPercent(share)} of the peak in use) had been freed by the program and could not be used again yet: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${where}.`,
     events: { first: lowest(waiting.map((id) => freeRequested[id])), last: event },
-    parts: sites
-      .slice(0, TOP_PARTS)
-      .map((site) => sitePart(context, site, 'waiting at the worst moment')),
+    sites,
+    note: 'waiting at the worst moment',
+    ids: waiting,
     facts: [
       { label: 'frees that waited', count: delayed },
       { label: 'worst at event', count: event },
     ],
-    evidence: evidence(context, waiting, sites),
     series: series('event', 'bytes waiting', curve.events, curve.bytes),
-    advice: [
-      'record_stream holds a block until the other stream has passed an event. Let the first stream wait for the side stream (wait_stream) and drop the tensor after that, without record_stream.',
-      'Let the CPU run less far ahead: a synchronisation every few steps bounds how much can wait.',
-      'With FSDP set limit_all_gathers=True; newer PyTorch has TORCH_NCCL_AVOID_RECORD_STREAMS=1 for collectives.',
-    ],
+    advice: adviceFor('pending-free'),
     disproof:
       'Peak memory does not fall when record_stream is taken out: then the blocks would have been in use anyway.',
-    fingerprint: fingerprint(context, 'pending-free', 'record-stream', sites[0]?.stack),
-  };
+  });
 }
 
 function waitingAt({ input }: AnalysisInput, event: EventIndex): AllocationIndex[] {

@@ -5,16 +5,13 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   clear,
-  evidence,
-  fingerprint,
-  locationOf,
-  locationText,
+  findingOf,
   type SiteSum,
   SiteSums,
   series,
-  sitePart,
 } from '../findings/finding-parts.ts';
-import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
+import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
+import { adviceFor } from '../verdict/remedies.ts';
 import { sizesText, varyingSites } from './fragmentation-causes.ts';
 
 export const segmentThrashing = {
@@ -29,7 +26,6 @@ type ThrashingFinding = FindingBy<typeof segmentThrashing>;
 
 /** Fewer are start and end. */
 const MIN_RETAKEN = 16;
-const TOP_PARTS = 6;
 /** Of the recorded time. */
 const SEVERE_SHARE = 0.05;
 
@@ -65,44 +61,45 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
 }
 
 function toFinding(context: AnalysisInput, thrashing: Thrashing): ThrashingFinding {
-  const { events } = context.input.trace;
-  const { retaken, retakenBytes, freed, retries, costUs, sites } = thrashing;
-  const top = sites.slice(0, TOP_PARTS);
-  const named = top.find(({ stack }) => stack > EMPTY_STACK) ?? top[0];
-  const where = locationOf(context, named?.stack, 'requested by');
+  const { sizeBytes } = context.input.trace.events;
+  const { retaken, retakenBytes: bytes, freed, retries, costUs, sites } = thrashing;
+  const named = sites.find(({ stack }) => stack > EMPTY_STACK) ?? sites[0];
   // Sizes that keep changing are why what is cached must go.
   const varied = varyingSites(context).find((site) => site.stack === named?.stack);
-  const cost = costUs === undefined ? '' : ` They took at most ${formatDurationUs(costUs)}.`;
-  return {
+  const cost = costUs === undefined ? undefined : formatDurationUs(costUs);
+  const isServed = context.eventsOf(TraceAction.Oom).length === 0;
+  return findingOf(context, {
     detector: 'segment-thrashing',
     kind: 'segment-thrashing',
     severity: isSevere(context, thrashing) ? 'medium' : 'low',
-    bytes: retakenBytes,
-    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${locationText(where.frame)}.${varied === undefined ? '' : ` It ${sizesText(varied)}`}${cost}${servedText(context)}`,
-    ...where,
+    bytes,
+    stack: named?.stack,
+    frameIs: 'requested by',
+    claim: (where) =>
+      [
+        `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(bytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${where}.`,
+        ...(varied === undefined ? [] : [`It ${sizesText(varied)}`]),
+        ...(cost === undefined ? [] : [`They took at most ${cost}.`]),
+        ...(isServed ? ['Every request was served in the end.'] : []),
+      ].join(' '),
     events: { first: retaken[0], last: retaken[retaken.length - 1] },
-    parts: top.map((site) => sitePart(context, site, 'segments taken again')),
-    facts: factsOf(thrashing),
-    evidence: evidence(context, [], top),
+    sites,
+    note: 'segments taken again',
+    facts: [
+      { label: 'segments given back', count: freed },
+      { label: 'segments taken after that', count: retaken.length },
+      { label: 'flushes of the cache', count: retries },
+      ...(cost === undefined ? [] : [{ label: 'time, at most', text: cost }]),
+    ],
     series: series(
       'event',
       'bytes taken again',
       retaken,
-      retaken.map((event) => events.sizeBytes[event]),
+      retaken.map((event) => sizeBytes[event]),
     ),
-    advice: [
-      'Flushes come when memory is nearly full and sizes vary: see fragmentation; expandable_segments:True avoids most of them.',
-      'Take torch.cuda.empty_cache() out of the loop: what it gives back is taken again at once.',
-    ],
+    advice: adviceFor('cached', 'segments-retaken'),
     disproof: 'The run is no faster without them: then the GPU was not waiting for these calls.',
-    fingerprint: fingerprint(context, 'segment-thrashing', 'segment-thrashing', named?.stack),
-  };
-}
-
-function servedText(context: AnalysisInput): string {
-  return context.eventsOf(TraceAction.Oom).length === 0
-    ? ' Every request was served in the end.'
-    : '';
+  });
 }
 
 /** Of ten parts of the recording: cuDNN's search for algorithms gives segments back and takes them in the first steps alone. */
@@ -115,16 +112,6 @@ function isSevere({ input }: AnalysisInput, { costUs, retaken }: Thrashing): boo
   const parts = new Set(retaken.map((event) => Math.floor((PARTS * event) / timeUs.length)));
   if (parts.size < SEVERE_PARTS) return false;
   return costUs >= SEVERE_SHARE * (timeUs[timeUs.length - 1] - timeUs[0]);
-}
-
-function factsOf({ retaken, freed, retries, costUs }: Thrashing): Fact[] {
-  const facts: Fact[] = [
-    { label: 'segments given back', count: freed },
-    { label: 'segments taken after that', count: retaken.length },
-    { label: 'flushes of the cache', count: retries },
-  ];
-  if (costUs !== undefined) facts.push({ label: 'time, at most', text: formatDurationUs(costUs) });
-  return facts;
 }
 
 function measure(context: AnalysisInput): Thrashing {

@@ -124,6 +124,13 @@ export class AnalysisInput implements StepDetectionInput {
     return eventsOf(this.input.trace.events, action);
   }
 
+  /** Whether backward passes ran. */
+  get isTraining(): boolean {
+    const { stack, preexisting } = this.input.replay.allocations;
+    const sites = new Set(stack.subarray(preexisting));
+    return [...sites].some((site) => this.classifier.isBackward(site));
+  }
+
   get hasTrace(): boolean {
     return this.input.trace.events.length > 0;
   }

@@ -276,13 +276,6 @@ describe('fragmentation', () => {
   ])('%s is clear', (name) => {
     expect(statuses(name, 'fragmentation')).toEqual(['clear']);
   });
-
-  it('a growing concatenation is known as such', () => {
-    const kinds = findings('kv_cache_generate', 'fragmentation').map(({ kind }) => kind);
-    expect(kinds).toContain('growing-concatenation');
-    const others = findings('oom_fragmented', 'fragmentation').map(({ kind }) => kind);
-    expect(others).not.toContain('growing-concatenation');
-  });
 });
 
 describe('the smaller ones', () => {

@@ -21,6 +21,7 @@ import {
   type FindingPart,
   type LineRole,
   MAX_EVIDENCE,
+  type PerStep,
   type Series,
 } from './types.ts';
 import { userLines as userLinesOf } from './user-lines.ts';
@@ -40,7 +41,7 @@ export const clear = (checked: string) => ({ status: 'clear', checked }) as cons
  * Rows that the page can select. Of more than MAX_EVIDENCE allocations the largest are listed, and
  * `allocationCount` says how many there are; stacks are listed once each.
  */
-export function evidence(
+function evidence(
   context: AnalysisInput,
   allocations: ArrayLike<AllocationIndex>,
   sites: readonly { readonly stack: StackIndex }[],
@@ -56,13 +57,68 @@ export function evidence(
   };
 }
 
-/**
- * Where a finding points to.
- *
- * @param role what the frame is to the memory; undefined where that is not known
- * @param first the frame to look at where it is not the innermost user frame
- */
-export function locationOf(
+/** A finding as its detector tells it; what is the same for all of them is made here. */
+interface Told<Id extends string, Kind extends string>
+  extends Pick<
+    AnyFinding<Id, Kind>,
+    | 'detector'
+    | 'kind'
+    | 'severity'
+    | 'bytes'
+    | 'events'
+    | 'series'
+    | 'advice'
+    | 'disproof'
+    | 'law'
+    | 'pattern'
+    | 'searchFrame'
+  > {
+  /** Where it points to. */
+  readonly stack: StackIndex | undefined;
+  /** What the line is to the memory; undefined where that is not known. */
+  readonly frameIs?: LineRole | undefined;
+  /** The frame to look at, where it is not the innermost of the user's. */
+  readonly lead?: FrameIndex | undefined;
+  /** @param where 'train.py:21 (step)' */
+  readonly claim: (where: string) => string;
+  readonly perStep?: PerStep;
+  readonly facts?: readonly Fact[];
+  /** Call sites, the largest first, and why they are listed; those with `shown` are. */
+  readonly sites: readonly SiteSum[];
+  readonly shown?: number;
+  readonly note: string | ((site: SiteSum) => string);
+  /** Where it has others than the sites. */
+  readonly parts?: readonly FindingPart[];
+  /** Blocks and gaps that the page can select. */
+  readonly ids?: ArrayLike<AllocationIndex>;
+  readonly gaps?: readonly AddressGap[];
+  /** Of the fingerprint, where it is not that of the line. */
+  readonly origin?: StackIndex;
+}
+
+/** Call sites listed of what may have hundreds. */
+const TOP_SITES = 8;
+
+export function findingOf<Id extends string, Kind extends string>(
+  context: AnalysisInput,
+  told: Told<Id, Kind>,
+): AnyFinding<Id, Kind> {
+  const { stack, frameIs, lead, sites, note, shown = TOP_SITES, ids = [], gaps, ...rest } = told;
+  const { origin = stack, parts, claim, facts = [], ...same } = rest;
+  const where = locationOf(context, stack, frameIs, lead);
+  const noteOf = typeof note === 'string' ? () => note : note;
+  return {
+    ...same,
+    ...where,
+    claim: claim(locationText(where.frame)),
+    facts,
+    parts: parts ?? sites.slice(0, shown).map((site) => sitePart(context, site, noteOf(site))),
+    evidence: evidence(context, ids, sites, gaps),
+    fingerprint: fingerprint(context, told.detector, told.kind, origin),
+  };
+}
+
+function locationOf(
   context: AnalysisInput,
   stack: StackIndex | undefined,
   role?: LineRole,
@@ -88,7 +144,7 @@ export function locationOf(
  * The same for the same cause in another recording: file names without folders, functions, no line
  * numbers (they move with every edit), no addresses.
  */
-export function fingerprint(
+function fingerprint(
   { input }: AnalysisInput,
   detector: string,
   kind: string,

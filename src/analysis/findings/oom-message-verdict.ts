@@ -1,6 +1,7 @@
 /** What a pasted out-of-memory message means: all of it where it has every figure, else what its figures allow. */
 import { formatBytes } from '../../base/format.ts';
-import { judgeOom, type OomVerdict } from './oom-verdict.ts';
+import { adviceFor } from '../verdict/remedies.ts';
+import { judgeOom, type OomVerdict, refusedText } from './oom-verdict.ts';
 
 /** The figures of a message; one that its text does not state is undefined, never 0. */
 export interface OomMessage {
@@ -28,7 +29,7 @@ export interface ListedProcess {
   readonly bytes: number;
 }
 
-export interface MessageVerdict extends Pick<OomVerdict, 'headline' | 'arithmetic' | 'advice'> {
+export interface MessageVerdict extends Pick<OomVerdict, 'text' | 'arithmetic' | 'advice'> {
   readonly cause: OomVerdict['cause'] | 'limit' | 'allocation-limit' | 'cannot-tell';
   /** That it failed at a limit, or what the text leaves open; undefined where there is nothing to add. */
   readonly also: string | undefined;
@@ -51,7 +52,7 @@ export function judgeMessage(message: OomMessage): MessageVerdict {
   });
   return {
     cause: verdict.cause,
-    headline: verdict.headline,
+    text: `Out of memory: ${verdict.text}`,
     also: verdict.limit,
     arithmetic: [...verdict.arithmetic, ...furtherLines(message)],
     advice: verdict.advice,
@@ -89,12 +90,12 @@ function judgePart(message: OomMessage): MessageVerdict {
   const cause = causeOf(message);
   return {
     cause,
-    headline: `Out of memory: ${SENTENCES[cause](message)}`,
+    text: `Out of memory: ${SENTENCES[cause](message)}`,
     also: message.reservedBytes === undefined ? unsaid(message) : undefined,
     arithmetic: arithmeticOf(message),
     advice: [
-      ...(message.allocator === 'native' ? [] : ADVICE[message.allocator]),
-      ...ADVICE[cause],
+      ...(message.allocator === 'native' ? [] : ALLOCATOR_ADVICE[message.allocator]),
+      ...PART_ADVICE[cause],
     ],
   };
 }
@@ -128,7 +129,7 @@ const SENTENCES: Readonly<Record<PartCause, (message: OomMessage) => string>> = 
       ? `${formatBytes(requestedBytes)} was requested at once, and the whole GPU has ${formatBytes(totalBytes)}.`
       : `${formatBytes(requestedBytes)} was requested, and the GPU had ${said(freeBytes)} free.`,
   'driver-refused': ({ requestedBytes, freeBytes }) =>
-    `${formatBytes(requestedBytes)} was requested and the GPU reported ${said(freeBytes)} free, but the driver refused it. We can't tell why from these figures.`,
+    refusedText({ requestedBytes, deviceFreeBytes: freeBytes }),
   'cannot-tell': ({ requestedBytes }) =>
     `${formatBytes(requestedBytes)} was requested. We can't tell what was missing: the message does not say how much was free.`,
 };
@@ -163,7 +164,9 @@ function arithmeticOf(message: OomMessage): string[] {
   return lines;
 }
 
-const ADVICE: Readonly<Record<PartCause | 'cudaMallocAsync' | 'MPS', readonly string[]>> = {
+const ALLOCATOR_ADVICE: Readonly<
+  Record<Exclude<OomMessage['allocator'], 'native'>, readonly string[]>
+> = {
   cudaMallocAsync: [
     'cudaMallocAsync records no snapshot. To see what fills the memory, use PyTorch’s own allocator: start ComfyUI with --disable-cuda-malloc, elsewhere set PYTORCH_ALLOC_CONF=backend:native (PYTORCH_CUDA_ALLOC_CONF in older versions).',
     'Run nvidia-smi to see whether other processes hold the rest of the GPU.',
@@ -171,18 +174,20 @@ const ADVICE: Readonly<Record<PartCause | 'cudaMallocAsync' | 'MPS', readonly st
   MPS: [
     'Close other programs that use the GPU: on a Mac they share its memory (“other allocations”).',
   ],
+};
+
+const LESS =
+  'Reduce what is live at the peak: a smaller batch or image, lower precision, offloading.';
+
+const PART_ADVICE: Readonly<Record<PartCause, readonly string[]>> = {
   limit: [
-    'Reduce what is live at the peak: a smaller batch or image, lower precision, offloading.',
+    LESS,
     'Raise the limit, if the rest of the memory is yours: torch.cuda.set_per_process_memory_fraction, on a Mac PYTORCH_MPS_HIGH_WATERMARK_RATIO.',
   ],
   'allocation-limit': [
     'Make this one tensor smaller: a smaller batch, or split it in chunks. Intel’s driver lifts the limit with UR_L0_USE_RELAXED_ALLOCATION_LIMITS=1 where the hardware can.',
   ],
-  'too-large': [
-    'Reduce what is live at the peak: a smaller batch or image, lower precision, offloading.',
-  ],
-  'driver-refused': [
-    'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, a largest size per allocation (4 GiB on some Intel GPUs).',
-  ],
+  'too-large': [LESS],
+  'driver-refused': adviceFor('unknown', undefined, false, true),
   'cannot-tell': ['Paste the whole message, or record a snapshot.'],
 };

@@ -260,7 +260,7 @@ describe('real texts', () => {
 
   it('cudaMallocAsync: no limit is claimed, and how to get a snapshot is said', () => {
     const { verdict } = read(sampleText('cudaMallocAsync-comfyui'));
-    expect(verdict.headline).toBe(
+    expect(verdict.text).toBe(
       'Out of memory: 320.00 MiB was requested, and the GPU had 2.94 MiB free.',
     );
     expect(verdict.arithmetic.at(-1)).toContain('= 16.80 GiB held by something else');

@@ -1,8 +1,10 @@
 /**
- * Why an allocation failed, from its figures alone: used for OOM events and for pasted messages.
- * Unknown figures are undefined, and what depends on them is left unsaid.
+ * Why an allocation failed, from its figures alone: used for OOM events and for pasted messages. What is not known is
+ * undefined, and what depends on it is left unsaid.
  */
-import { formatBytes, formatPercent } from '../../base/format.ts';
+import { formatBytes } from '../../base/format.ts';
+import { adviceFor } from '../verdict/remedies.ts';
+import type { Cause } from '../verdict/types.ts';
 
 export interface OomFigures {
   readonly requestedBytes: number;
@@ -35,13 +37,8 @@ export interface OomVerdict {
   readonly isCapped: boolean;
   /** Bytes that would have to be freed for the request to fit, were everything packed. */
   readonly missingBytes: number;
-  readonly claim: string;
-  /** The claim without its first words: what was requested, and what there was. */
-  readonly why: string;
-  /** 'Out of memory because the memory is fragmented: …' */
-  readonly headline: string;
-  /** The headline in a line and a half. */
-  readonly brief: string;
+  /** What was requested, and what there was: a sentence or two that begin in lower case. */
+  readonly text: string;
   /** That it failed at a limit on the process, in one sentence; undefined where it did not. */
   readonly limit: string | undefined;
   /** The arithmetic, line by line. */
@@ -66,21 +63,12 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     : deviceFreeBytes;
   const missingBytes = Math.max(0, requestedBytes - gapBytes - (room ?? 0));
   const cause = causeOf(figures, gapBytes, isCapped);
-  const limit = isCapped ? capSentence(figures) : undefined;
-  const why = whyOf(figures, cause, gapBytes, missingBytes);
-  const isOwnLimit = isCapped && cause === 'too-large';
-  const because = isOwnLimit
-    ? ` at your process's own limit${limitText(figures)} (set_per_process_memory_fraction)${besideText(figures)}`
-    : CAUSES[cause].because;
   return {
     cause,
     isCapped,
     missingBytes,
-    why,
-    claim: `${CAUSES[cause].name}: ${why}${limit === undefined ? '' : ` ${limit}`}`,
-    limit,
-    headline: `Out of memory${because}: ${why}`,
-    brief: isOwnLimit ? briefLimit(figures) : `Out of memory: ${briefOf(figures, cause, gapBytes)}`,
+    text: textOf(figures, cause, gapBytes, missingBytes),
+    limit: isCapped ? capSentence(figures) : undefined,
     arithmetic: arithmeticOf(figures, gapBytes, missingBytes),
     advice: adviceOf(cause, isCapped, missingBytes),
   };
@@ -125,49 +113,33 @@ function seesLittle(figures: OomFigures): boolean {
   return deviceFreeBytes !== undefined && reservedBytes + deviceFreeBytes < SMALLEST_DEVICE_BYTES;
 }
 
-const CAUSES: Readonly<Record<OomCause, { readonly name: string; readonly because: string }>> = {
-  fragmented: { name: 'Fragmentation', because: ' because the memory is fragmented' },
-  both: {
-    name: 'Not enough memory, and fragmented',
-    because: ': not enough memory, and fragmented',
-  },
-  'too-large': { name: 'Not enough memory', because: '' },
-  'others-on-the-card': {
-    name: 'The GPU is shared',
-    because: ' because something else uses the GPU too',
-  },
-  'driver-refused': { name: 'The driver refused', because: ' although the GPU had room' },
-};
-
-function whyOf(
+function textOf(
   figures: OomFigures,
   cause: OomCause,
   gapBytes: number,
   missingBytes: number,
 ): string {
   const asked = formatBytes(figures.requestedBytes);
-  const gap = `${formatBytes(gapBytes)} (${formatPercent(gapBytes / Math.max(1, figures.reservedBytes))} of what PyTorch holds)`;
-  const sentences: Record<OomCause, string> = {
-    fragmented: `${asked} did not fit in one piece, although ${gap} was free.`,
-    both: `${asked} was requested; ${gap} was free in smaller pieces, and all of them together were too small.`,
-    'too-large': notEnough(figures, missingBytes),
-    'others-on-the-card': othersText(figures, asked),
-    'driver-refused': `${asked} was requested and the GPU reported ${formatBytes(figures.deviceFreeBytes ?? Number.NaN)} free, but the driver refused it. We can't tell why from these figures.`,
-  };
-  return sentences[cause];
+  const [gaps, held] = [formatBytes(gapBytes), formatBytes(figures.reservedBytes)];
+  switch (cause) {
+    case 'fragmented':
+      return `memory is fragmented. ${asked} did not fit in one piece, although ${gaps} of the ${held} that PyTorch held was free.`;
+    case 'both':
+      return `there was too little memory, and it is fragmented. ${asked} was requested; ${gaps} of the ${held} that PyTorch held was free in smaller pieces, and all of them together were too small.`;
+    case 'too-large':
+      return notEnough(figures, missingBytes);
+    case 'others-on-the-card':
+      return `something else uses this GPU too. ${othersText(figures, asked)}`;
+    case 'driver-refused':
+      return refusedText(figures);
+  }
 }
 
-function briefOf(figures: OomFigures, cause: OomCause, gapBytes: number): string {
-  const asked = formatBytes(figures.requestedBytes);
-  const sentences: Record<OomCause, string> = {
-    fragmented: `fragmented. ${formatBytes(gapBytes)} is free in gaps.`,
-    both: `too little memory, and ${formatBytes(gapBytes)} of it in gaps.`,
-    'too-large': `${formatBytes(figures.allocatedBytes)} in use, and ${asked} more did not fit.`,
-    'others-on-the-card': `something else uses this GPU too.`,
-    'driver-refused': `the driver refused ${asked}, though the GPU had room.`,
-  };
-  return sentences[cause];
-}
+export const refusedText = ({
+  requestedBytes,
+  deviceFreeBytes,
+}: Pick<OomFigures, 'requestedBytes' | 'deviceFreeBytes'>): string =>
+  `${formatBytes(requestedBytes)} was requested and the GPU reported ${formatBytes(deviceFreeBytes ?? Number.NaN)} free, but the driver refused it. We can't tell why from these figures.`;
 
 function othersText(figures: OomFigures, asked: string): string {
   const { otherBytes, reservedBytes, deviceFreeBytes = 0 } = figures;
@@ -188,16 +160,6 @@ function notEnough(figures: OomFigures, missingBytes: number): string {
   const missing = missingBytes > 0 ? ` At least ${formatBytes(missingBytes)} was missing.` : '';
   return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was in use, and ${asked} more was requested.${missing}`;
 }
-
-function briefLimit(figures: OomFigures): string {
-  const limit = limitText(figures).replace(/^ of /, '');
-  return limit === ''
-    ? 'Out of memory: your process hit its own limit.'
-    : `Out of memory: your process is limited to ${limit}.`;
-}
-
-const besideText = ({ deviceFreeBytes }: OomFigures): string =>
-  deviceFreeBytes === undefined ? '' : `, with ${formatBytes(deviceFreeBytes)} of the GPU free`;
 
 function capSentence(figures: OomFigures): string {
   const { deviceFreeBytes } = figures;
@@ -252,48 +214,24 @@ function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: numbe
   return lines;
 }
 
-const CAP_ADVICE = [
-  'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
-];
-
-/** Of a limit there is more to say, unless gaps use it up: they are closed first. */
-function adviceOf(cause: OomCause, isCapped: boolean, missingBytes: number): readonly string[] {
-  const own = ADVICE[cause];
-  const cap = isCapped ? CAP_ADVICE : [];
-  const hasGaps = cause === 'fragmented' || cause === 'both';
-  const first = hasGaps ? [own[0], ...cap, ...own.slice(1)] : [...cap, ...own];
-  return [...first, ...gapAdvice(cause, missingBytes)];
-}
+/** What the remedies of the account are listed under. */
+const REMEDIED_AS: Readonly<Record<OomCause, Cause>> = {
+  fragmented: 'fragmentation',
+  both: 'fragmentation',
+  'too-large': 'activations',
+  'others-on-the-card': 'other-processes',
+  'driver-refused': 'unknown',
+};
 
 /** Few gaps are of no use, unless they and what is free are just enough together. */
-function gapAdvice(cause: OomCause, missingBytes: number): readonly string[] {
-  if (cause !== 'too-large') return [];
-  return missingBytes === 0
-    ? [
-        'expandable_segments:True may just help: the gaps and what was free are enough together, but not in one piece.',
-      ]
-    : ['expandable_segments would not help: there are hardly any gaps.'];
+function adviceOf(cause: OomCause, isCapped: boolean, missingBytes: number): readonly string[] {
+  const own = adviceFor(REMEDIED_AS[cause], undefined, isCapped, true);
+  if (cause === 'both') return [...own, ...adviceFor('activations').slice(0, 2)];
+  if (cause !== 'too-large') return own;
+  return [
+    ...own,
+    missingBytes === 0
+      ? 'expandable_segments:True may just help: the gaps and what was free are enough together, but not in one piece.'
+      : 'expandable_segments would not help: there are hardly any gaps.',
+  ];
 }
-
-const ADVICE: Readonly<Record<OomCause, readonly string[]>> = {
-  fragmented: [
-    'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: segments then grow in place, and gaps close up.',
-    'Make sizes repeat: pad to a few lengths, drop the last smaller batch, run the largest batch first.',
-    'Free or move what lives long between big temporaries (see fragmentation: what pins the segments).',
-  ],
-  both: [
-    'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) first: it closes the gaps, which are a large part of this.',
-    'Then reduce what is needed at the peak: a smaller batch, checkpointing, lower precision.',
-  ],
-  'too-large': [
-    'Reduce what is live at the peak: a smaller batch with gradient accumulation, activation checkpointing, bf16 autocast.',
-  ],
-  'others-on-the-card': [
-    'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
-    'Then see whether your program alone fits.',
-  ],
-  'driver-refused': [
-    'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, pinned memory (ulimit -l), a largest size per allocation (4 GiB on some Intel GPUs).',
-    'Try one smaller allocation: a smaller batch, or a tensor split in chunks. If that passes, the size of one request is the limit.',
-  ],
-};

@@ -15,6 +15,7 @@ import type {
   HolderTable,
   StackIndex,
 } from '../../format/snapshot/tables.ts';
+import type { Pattern } from '../verdict/types.ts';
 
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -123,6 +124,8 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly perStep?: PerStep;
   /** Of what grows. */
   readonly law?: GrowthLawKind;
+  /** What the program does, where the verdict knows it by name. */
+  readonly pattern?: Pattern | undefined;
   readonly events: { readonly first: EventIndex; readonly last: EventIndex };
   readonly parts: readonly FindingPart[];
   readonly facts: readonly Fact[];

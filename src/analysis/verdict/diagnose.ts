@@ -15,7 +15,7 @@ import type { Finding } from '../findings/detectors.ts';
 import type { OomVerdict } from '../findings/oom-verdict.ts';
 import type { LineRole, Severity } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
-import { patternOfGrowth, patternOfReplaced, patternOfRequest } from './patterns.ts';
+import { patternOfKept, patternOfReplaced, patternOfRequest } from './patterns.ts';
 import type { Cause, Pattern } from './types.ts';
 
 export interface Diagnosis {
@@ -185,7 +185,7 @@ function withoutOom(known: Case): Diagnosis {
   );
   const rank = ({ severity }: Diagnosis) => (severity === 'high' ? 1 : 0);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
-  const small = isTraining(known.context) ? kept.find(isSmallLeak) : undefined;
+  const small = known.context.isTraining ? kept.find(isSmallLeak) : undefined;
   const [first = small] = candidates;
   return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
 }
@@ -194,18 +194,17 @@ function withoutOom(known: Case): Diagnosis {
 const isSmallLeak = ({ finding }: Diagnosis): boolean =>
   finding?.detector === 'growth' && finding.severity !== 'low';
 
-/** Cohorts that are still being added to, exceptions that hold tensors, and graphs that no backward uses. */
+/** Cohorts that are still being added to, and graphs that no backward uses. */
 function keptCandidates(known: Case): Diagnosis[] {
   const { findings, context } = known;
   const peak = Math.max(1, context.input.replay.peaks.allocatedBytes.bytes);
-  const exceptions = findings.find(({ kind }) => kind === 'kept-exceptions');
   const cohorts = growingEntries(known).map(({ entry, isOfEnd }): Diagnosis => {
     const finding = findingOf(findings, entry);
     return {
       ...ofEntry(entry, doesOf(finding)),
       isOfEnd,
-      severity: severityOfKept(entry, finding, peak, isTraining(context)),
-      pattern: patternOfGrowth(context, entry, finding),
+      severity: severityOfKept(entry, finding, peak, context.isTraining),
+      pattern: patternOfKept(context, entry, finding),
       finding,
     };
   });
@@ -219,14 +218,7 @@ function keptCandidates(known: Case): Diagnosis[] {
         finding,
       }),
     );
-  if (exceptions === undefined || exceptions.severity === 'low') return [...cohorts, ...unused];
-  const left: Diagnosis = {
-    ...plain('kept', exceptions.bytes, exceptions.userLines, 'allocates it'),
-    pattern: 'kept-exceptions',
-    severity: exceptions.severity,
-    finding: exceptions,
-  };
-  return [left, ...cohorts.filter(({ lines }) => !isSameLine(lines[0], left.lines[0])), ...unused];
+  return [...cohorts, ...unused];
 }
 
 /** Graphs that outlive so much of the peak, steps on end, are no cache: no healthy program needs them. */
@@ -272,12 +264,6 @@ function severityOfKept(
   return isSure || bytes >= NOTABLE_SHARE * peak ? 'medium' : 'low';
 }
 
-/** Whether backward passes ran. */
-function isTraining({ classifier, input }: AnalysisInput): boolean {
-  const { stack, preexisting } = input.replay.allocations;
-  return [...new Set(stack.subarray(preexisting))].some((site) => classifier.isBackward(site));
-}
-
 function replacedCandidates({ account, context, findings }: Case): Diagnosis[] {
   const peak = Math.max(1, context.input.replay.peaks.allocatedBytes.bytes);
   return account.entries
@@ -286,13 +272,14 @@ function replacedCandidates({ account, context, findings }: Case): Diagnosis[] {
       ...ofEntry(entry, 'makes it larger'),
       pattern: patternOfReplaced(context, entry),
       severity: entry.bytes >= HIGH_SHARE * peak ? ('high' as const) : ('medium' as const),
-      finding: findings.find(({ kind }) => kind === 'growing-concatenation'),
+      finding: findings.find(({ kind }) => kind === 'reserved-unused'),
     }));
 }
 
 /** A tensor that is replaced by ever larger ones leaves the gaps: where both are there, it is what is said. */
 function lastingOrWasting(known: Case): Diagnosis[] {
-  const [gaps] = wasted(known);
+  const finding = known.findings.find(({ kind }) => kind === 'reserved-unused');
+  const gaps = finding && { ...fragmented(known), severity: finding.severity };
   const minBytes = REPLACED_SHARE * known.account.allocatedBytes;
   const replaced = replacedCandidates(known).filter(({ bytes }) => bytes >= minBytes);
   if (gaps === undefined || gaps.severity === 'low')
@@ -315,13 +302,6 @@ function isLasting({ context }: Case, { entry }: Diagnosis): boolean {
     highest = Math.max(highest, sizeBytes[id]);
   }
   return true;
-}
-
-/** Reserved memory that nothing needed, where the fragmentation detector calls it one. */
-function wasted(known: Case): Diagnosis[] {
-  const finding = known.findings.find(({ kind }) => kind === 'reserved-unused');
-  if (finding === undefined) return [];
-  return [{ ...fragmented(known), severity: finding.severity, finding }];
 }
 
 function fragmented({ account, context, findings, failure }: Case): Diagnosis {

@@ -1,6 +1,13 @@
 /** What people meet every week, recognised by the code on the stack and by how the memory behaves. */
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
 import { memoized } from '../../base/memoized.ts';
-import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type StackIndex,
+  TraceAction,
+} from '../../format/snapshot/tables.ts';
 import type { AccountEntry } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
@@ -38,16 +45,48 @@ function isFirstOptimizerStep({ classifier, input }: AnalysisInput, event: Event
 }
 
 /** Of tensors that are kept: what keeps them, as far as the code on the stack shows it. */
-export function patternOfGrowth(
+export function patternOfKept(
   context: AnalysisInput,
-  entry: AccountEntry,
+  { kind, allocations }: AccountEntry,
   finding: Finding | undefined,
 ): Pattern | undefined {
-  if (finding?.kind === 'kept-hook') return 'kept-by-hook';
-  if (finding?.kind === 'kept-optimizer') return 'kept-optimizers';
-  if (finding?.law === 'by-key') return 'unbounded-cache';
-  if (entry.kind === 'kept-graph' && isBackwardLonger(context)) return 'state-not-detached';
-  return undefined;
+  if (finding?.pattern !== undefined) return finding.pattern;
+  if (kind === 'kept-graph') return isBackwardLonger(context) ? 'state-not-detached' : undefined;
+  const { stack } = context.input.replay.allocations;
+  const ofLargest = allocations.filter((id) => stack[id] === stack[allocations[0]]);
+  return isLeftByErrors(context, ofLargest) ? 'kept-exceptions' : undefined;
+}
+
+/** Fewer may be chance. */
+const MIN_FAILURES = 3;
+const LEFT_SHARE = 0.8;
+
+/**
+ * Whether each tensor was made by a call that then ran out of memory, in the function that made it or in one that
+ * this called: its caller caught the error, and the call can't use the tensor any more. A stored exception keeps it, for
+ * its traceback holds the local variables of the call.
+ *
+ * @param kept of one call site
+ */
+export function isLeftByErrors(context: AnalysisInput, kept: readonly AllocationIndex[]): boolean {
+  const { input } = context;
+  const { start, stack } = input.replay.allocations;
+  const { stack: stacks } = input.trace.events;
+  const { parent } = input.snapshot.stacks;
+  if (kept.length < MIN_FAILURES || stack[kept[0]] <= EMPTY_STACK) return false;
+  const caller = parent[stack[kept[0]]];
+  const failures = context.eventsOf(TraceAction.Oom).filter((event) => {
+    for (let row = stacks[event]; row > 0; row = parent[row]) {
+      if (parent[row] === caller) return true;
+    }
+    return false;
+  });
+  const inOrder = [...kept].sort((a, b) => a - b);
+  const left = inOrder.filter((id, i) => {
+    const failure = failures[lowerBound(failures, start[id])];
+    return failure !== undefined && failure < (start[inOrder[i + 1]] ?? Number.POSITIVE_INFINITY);
+  });
+  return left.length >= LEFT_SHARE * kept.length;
 }
 
 /** Steps at the end against those at the start, each of them a quarter of all. */

@@ -4,7 +4,7 @@
  */
 import type { Account, EntryKind } from '../account/types.ts';
 import type { Case, Diagnosis } from './diagnose.ts';
-import type { Remedy, RemedyId } from './types.ts';
+import type { Cause, Pattern, Remedy, RemedyId } from './types.ts';
 
 /** Beyond these nobody reads. */
 const MAX_REMEDIES = 4;
@@ -18,8 +18,10 @@ interface Idea {
 
 /** @param savedBytes what the program would have needed less without the cause */
 export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: number): Remedy[] {
-  const missing = known.failure?.judged.missingBytes;
-  const remedies = ideasFor(known, diagnosis).map(({ id, text, saves }): Remedy => {
+  const judged = known.failure?.judged;
+  const missing = judged?.missingBytes;
+  const ideas = ideasFor(known.account, diagnosis, judged?.isCapped ?? false, judged !== undefined);
+  const remedies = ideas.map(({ id, text, saves }): Remedy => {
     const bytes = saves === 'all' ? savedBytes : saves;
     const savesBytes = bytes === undefined ? undefined : Math.round(bytes);
     const isKnown = missing !== undefined && savesBytes !== undefined;
@@ -33,26 +35,43 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
   return [...enough, ...others].slice(0, MAX_REMEDIES);
 }
 
-function ideasFor(known: Case, diagnosis: Diagnosis): Idea[] {
-  const { account, failure } = known;
-  const { cause, pattern } = diagnosis;
+const NO_ACCOUNT = { entries: [] };
+
+/** The same without figures, for findings and messages: what to try against a cause by itself. */
+export const adviceFor = (
+  cause: Cause,
+  pattern?: Pattern,
+  isCapped = false,
+  hasFailed = false,
+): string[] =>
+  ideasFor(NO_ACCOUNT, { cause, pattern }, isCapped, hasFailed)
+    .slice(0, MAX_REMEDIES)
+    .map(({ text }) => text);
+
+function ideasFor(
+  account: Pick<Account, 'entries'>,
+  { cause, pattern }: Pick<Diagnosis, 'cause' | 'pattern'>,
+  isCapped: boolean,
+  hasFailed: boolean,
+): readonly Idea[] {
+  const limit = isCapped ? [RAISE_LIMIT] : [];
   const own = pattern === undefined ? undefined : OF_PATTERN[pattern];
-  if (own !== undefined) return [...own, ...limitIdeas(known)];
+  if (own !== undefined) return [...own, ...limit];
   switch (cause) {
     case 'kept':
       return [DETACH_OUTPUTS, TO_CPU];
     case 'kept-graph':
-      return [DETACH_LOSS, { ...NO_GRAD, saves: 'all' }];
+      return [DETACH_LOSS, NO_GRAD];
     case 'growing':
       return [TO_CPU_BY_BATCH, FILL_ONCE];
     case 'fragmentation':
-      return [EXPANDABLE, ...limitIdeas(known), REPEAT_SIZES];
+      return [EXPANDABLE, ...limit, REPEAT_SIZES];
     case 'request':
-      return [ONE_TENSOR, ...limitIdeas(known), ...sizeIdeas(account)];
+      return [ONE_TENSOR, ...limit, ...sizeIdeas(account)];
     case 'model-state':
-      return [...modelIdeas(account), ...limitIdeas(known)];
+      return [...modelIdeas(account), ...limit];
     case 'second-model':
-      return [...SHARE_MODEL, ...limitIdeas(known)];
+      return [...SHARE_MODEL, ...limit];
     case 'other-processes':
       return [FREE_DEVICE];
     case 'pending-free':
@@ -60,17 +79,17 @@ function ideasFor(known: Case, diagnosis: Diagnosis): Idea[] {
     case 'none':
       return [];
     case 'unknown':
-      return failure === undefined ? [RECORD_MORE] : [OUTSIDE_LIMIT];
+      return hasFailed ? [OUTSIDE_LIMIT] : [RECORD_MORE];
     default:
-      return [...sizeIdeas(account), ...limitIdeas(known), ...modelIdeas(account)];
+      return [...sizeIdeas(account), ...limit, ...modelIdeas(account)];
   }
 }
 
-const bytesOf = ({ entries }: Account, ...kinds: readonly EntryKind[]): number =>
+const bytesOf = ({ entries }: Pick<Account, 'entries'>, ...kinds: readonly EntryKind[]): number =>
   entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
 
 /** What depends on the batch: nothing where there are hardly any activations. */
-function sizeIdeas(account: Account): Idea[] {
+function sizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
   const activations = bytesOf(account, 'activations', 'temporaries');
   const half = activations / 2;
   return [
@@ -93,7 +112,7 @@ function sizeIdeas(account: Account): Idea[] {
 }
 
 /** What depends on the model alone: no batch is small enough for it. */
-function modelIdeas(account: Account): Idea[] {
+function modelIdeas(account: Pick<Account, 'entries'>): Idea[] {
   const optimizer = bytesOf(account, 'optimizer-state');
   const model = bytesOf(account, 'parameters', 'gradients') + optimizer;
   return [
@@ -121,21 +140,14 @@ function modelIdeas(account: Account): Idea[] {
 }
 
 /** Where the process hit a limit of its own, not the end of the device. */
-function limitIdeas({ failure }: Case): Idea[] {
-  return failure?.judged.isCapped === true
-    ? [
-        {
-          id: 'raise-limit',
-          text: 'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
-          saves: undefined,
-        },
-      ]
-    : [];
-}
-
+const RAISE_LIMIT: Idea = {
+  id: 'raise-limit',
+  text: 'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
+  saves: undefined,
+};
 const NO_GRAD: Idea = {
   id: 'no-grad',
-  text: 'Run evaluation under torch.inference_mode() or torch.no_grad(): model.eval() alone does not stop the graph.',
+  text: 'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later: model.eval() alone does not stop the graph.',
   saves: 'all',
 };
 const DETACH_LOSS: Idea = {
@@ -170,7 +182,7 @@ const EXPANDABLE: Idea = {
 };
 const REPEAT_SIZES: Idea = {
   id: 'repeat-sizes',
-  text: 'Make sizes repeat: pad to a few lengths, drop the last smaller batch, run the largest batch first.',
+  text: 'Make sizes repeat: pad to a few lengths, drop the last smaller batch, run the largest batch first. Allocate what lives long before the loop, not between big temporaries.',
   saves: undefined,
 };
 const ONE_TENSOR: Idea = {
@@ -192,17 +204,17 @@ const SHARE_MODEL: readonly Idea[] = [
 ];
 const FREE_DEVICE: Idea = {
   id: 'free-the-device',
-  text: 'Run nvidia-smi to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
+  text: 'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
   saves: undefined,
 };
 const WAIT_FOR_STREAMS: Idea = {
   id: 'wait-for-streams',
-  text: 'Synchronize the side stream sooner (stream.wait_stream, event.synchronize) in place of record_stream, so that freed blocks can be used again.',
+  text: 'Synchronize the side stream sooner (stream.wait_stream, event.synchronize) in place of record_stream, so that freed blocks can be used again. With FSDP set limit_all_gathers=True.',
   saves: 'all',
 };
 const OUTSIDE_LIMIT: Idea = {
   id: 'free-the-device',
-  text: 'Look for a limit outside PyTorch: the memory of the container or job, pinned memory (ulimit -l), a largest size per allocation.',
+  text: 'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, pinned memory (ulimit -l), a largest size per allocation (4 GiB on some Intel GPUs).',
   saves: undefined,
 };
 const RECORD_MORE: Idea = {

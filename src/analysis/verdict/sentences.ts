@@ -1,5 +1,11 @@
 /** Every sentence of a verdict, made of its figures here and nowhere else; nothing reads one to decide anything. */
-import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatPercent,
+  plural,
+  sentenceCase,
+} from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { entryLabel } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './diagnose.ts';
@@ -23,8 +29,7 @@ export function textOf(figures: Figures): string {
 }
 
 /** A sentence that begins with a file's name keeps it as it is. */
-const capitalized = (text: string): string =>
-  /^[a-z]+ /.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+const capitalized = (text: string): string => (/^[a-z]+ /.test(text) ? sentenceCase(text) : text);
 
 /** 'Out of memory', or how often the program caught it. */
 const headOf = ({ timesCaught }: Failure): string =>
@@ -137,7 +142,7 @@ function clauseOf(figures: Figures): string {
     case 'second-model':
       return `a second copy of the model takes ${share}.`;
     case 'other-processes':
-      return otherProcesses(known.failure);
+      return known.failure?.judged.text ?? 'something else uses this GPU too.';
     case 'pending-free':
       return `${size} that was freed cannot be used again yet: it waits for another stream.`;
     case 'none':
@@ -145,7 +150,7 @@ function clauseOf(figures: Figures): string {
     case 'unknown':
       return known.failure === undefined
         ? "We can't tell what happened: the file has no recorded history, only the state at its end."
-        : known.failure.judged.claim;
+        : known.failure.judged.text;
     default:
       return `${labelOf(cause)} take ${share}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
   }
@@ -182,17 +187,12 @@ function fragmentedClause(
   size: string,
   at: string | undefined,
 ): string {
-  const { reservedBytes } = known.account;
   const peaks = known.context.input.replay.peaks;
   const who = at === undefined ? '' : ` ${at} ${diagnosis.does}.`;
   if (known.failure === undefined) {
     return `PyTorch reserved ${formatBytes(peaks.reservedBytes.bytes)}, and your tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}: ${size} is fragmentation.${who}`;
   }
-  return `memory is fragmented. ${formatBytes(known.failure.requestedBytes)} did not fit in one piece, although ${size} of the ${formatBytes(reservedBytes)} that PyTorch held was free.${who}`;
-}
-
-function otherProcesses(failure: Failure | undefined): string {
-  return `something else uses this GPU too. ${failure?.judged.why ?? ''}`.trim();
+  return `${known.failure.judged.text}${who}`;
 }
 
 /** No fault, and what that rests on. */

@@ -4,7 +4,7 @@ import { entryLabel } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check, DETECTOR_IDS } from '../../analysis/findings/detectors.ts';
 import type { Severity } from '../../analysis/findings/types.ts';
 import { areCallers } from '../../analysis/verdict/types.ts';
-import { formatBytes, formatCount, plural } from '../../base/format.ts';
+import { formatBytes, formatCount, plural, sentenceCase } from '../../base/format.ts';
 import {
   type FrameReport,
   frameLabel,
@@ -139,8 +139,6 @@ export function placeText({ frame, frameIs, userLines }: FindingReport): string 
   const from = callers.map((line) => `called from ${short(line)}`);
   return `${is}Your lines: ${[short(innermost), ...from].join(', ')}.`;
 }
-
-const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** One part is the finding itself. */
 function partsText({ parts }: FindingReport): string[] {

@@ -58,7 +58,7 @@ describe('vramscope.findings/2', () => {
               detector: 'growth',
               severity: 'high',
               bytes: 40 * 524_288,
-              claim: expect.stringContaining('hook'),
+              claim: expect.stringContaining('keeps 20.00 MiB in 40 tensors'),
               frame: { file: expect.stringMatching(/scenarios\.py$/), line: 271, name: '<lambda>' },
               perStep: { bytes: 524_288, count: 1, steps: 40 },
               events: { first: expect.any(Number), last: expect.any(Number) },

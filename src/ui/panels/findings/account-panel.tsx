@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Account, MomentWhy } from '../../../analysis/account/types.ts';
 import type { Cause } from '../../../analysis/verdict/types.ts';
 import type { Judgement } from '../../../analysis/verdict/verdict.ts';
-import { formatBytes, formatCount, plural } from '../../../base/format.ts';
+import { formatBytes, formatCount, plural, sentenceCase } from '../../../base/format.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Segmented } from '../../shared/buttons.tsx';
 import { Bytes } from '../../shared/facts.tsx';
@@ -86,7 +86,7 @@ function AccountTotals({
   return (
     <p className="account-totals">
       <Bytes as="strong" bytes={reservedBytes} /> reserved.
-      {rest !== '' && <span className="dim"> {rest.charAt(0).toUpperCase() + rest.slice(1)}.</span>}
+      {rest !== '' && <span className="dim"> {sentenceCase(rest)}.</span>}
     </p>
   );
 }

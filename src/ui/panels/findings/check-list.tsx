@@ -1,6 +1,6 @@
 import { Check as CheckMark, CircleHelp, type LucideIcon, Search } from 'lucide-react';
 import { type Check, detectorOf } from '../../../analysis/findings/detectors.ts';
-import { plural } from '../../../base/format.ts';
+import { plural, sentenceCase } from '../../../base/format.ts';
 
 const STATES: Readonly<
   Record<Check['status'], { readonly word: string; readonly icon: LucideIcon }>
@@ -47,5 +47,3 @@ function tallyOf(checks: readonly Check[]): string {
   });
   return `${plural(checks.length, 'check')}: ${counts.join(', ')}`;
 }
-
-const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -64,7 +64,7 @@ function Unreadable({ text, about }: { readonly text: string; readonly about: st
 }
 
 function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status: 'read' }>) {
-  const { headline, arithmetic, advice } = verdict;
+  const { text, arithmetic, advice } = verdict;
   const also = verdict.also === undefined ? [] : [verdict.also];
   if (count > 1) {
     const device = message.device === undefined ? '' : `, of GPU ${message.device}`;
@@ -72,7 +72,7 @@ function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status
   }
   return (
     <>
-      <VerdictCard verdict={{ tone: 'severe', text: headline, also, advice: [] }} />
+      <VerdictCard verdict={{ tone: 'severe', text, also, advice: [] }} />
       <h4>The arithmetic</h4>
       <ul className="arithmetic">
         {arithmetic.map((line) => (
