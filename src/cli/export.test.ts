@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { EXPORT_KINDS } from '../output/export/export-kinds.ts';
+import { EXPORT_KINDS } from '../output/export/exports.ts';
 import { cli } from '../testing/cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vramscope-export-'));

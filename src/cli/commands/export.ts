@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
 import { LoadError } from '../../base/load-error.ts';
-import { exportFile } from '../../output/export/export-file.ts';
-import { EXPORT_KINDS, type ExportKind, exportFormat } from '../../output/export/export-kinds.ts';
+import { EXPORT_KINDS, EXPORTS, type ExportKind } from '../../output/export/exports.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import { addOutputOptions, deviceOf, type OutputOptions, outputTarget } from '../output-options.ts';
@@ -32,13 +31,13 @@ export function exportCommand(io: CliIo): Command {
   return addOutputOptions(command)
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: ExportOptions) => {
-      const { extension } = exportFormat(options.as);
+      const { extension, make } = EXPORTS[options.as];
       const target = outputTarget(path, options, extension);
       await checkTarget(io, target);
       const { contexts } = await openSnapshot(io, path, options);
       const context = deviceOf(contexts, options.device);
       try {
-        await writeOutput(io, target, exportFile(context, options.as));
+        await writeOutput(io, target, make(context));
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
         throw new LoadError({ code: 'cannot-export', message: `${error.message}.` });

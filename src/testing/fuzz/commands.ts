@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_ANSWER_BYTES } from '../../cli/mcp/answer.ts';
 import { answerQuestion, TOOLS } from '../../cli/mcp/questions.ts';
-import { EXPORT_KINDS } from '../../output/export/export-kinds.ts';
+import { EXPORT_KINDS } from '../../output/export/exports.ts';
 import { cli } from '../cli-run.ts';
 import { sampleSnapshot, writePickle } from '../write-pickle.ts';
 

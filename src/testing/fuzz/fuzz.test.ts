@@ -10,7 +10,7 @@ import { Oracle } from './oracle.ts';
 /** `npm run fuzz` runs more of them. */
 const CASES = 1000;
 /** Every command takes as long as a hundred readings: on one case in so many. */
-const COMMANDS_EVERY = 40;
+const COMMANDS_EVERY = 100;
 const oracle = Oracle.start();
 const commands = new Commands();
 afterAll(() => {

@@ -1,7 +1,7 @@
 /** A device as a file for other programs, put together in the worker. */
 import { LoadError } from '../../base/load-error.ts';
 import { createPause } from '../../base/task.ts';
-import { type ExportKind, exportFormat } from '../../output/export/export-kinds.ts';
+import type { ExportChoice, ExportKind } from '../../output/export/exports.ts';
 import type { Query, QueryHandlers } from '../queries.ts';
 
 export interface ExportRequest {
@@ -9,19 +9,27 @@ export interface ExportRequest {
 }
 
 export interface ExportQueries {
+  readonly exportChoices: Query<object, Readonly<Record<ExportKind, ExportChoice>>>;
   /** Tells the bytes made so far. The browser may keep a Blob on disk: it can be larger than memory. */
   readonly exportFile: Query<ExportRequest, Blob, number>;
 }
 
+/** The code that makes them is as large as all other handlers together, and rarely used. */
+const loadExports = async () => (await import('../../output/export/exports.ts')).EXPORTS;
+
 export const exportHandlers: QueryHandlers<ExportQueries> = {
+  async exportChoices() {
+    // A copy of what can be sent: functions cannot.
+    return JSON.parse(JSON.stringify(await loadExports()));
+  },
+
   async exportFile({ context, clock }, { kind }, { signal, onProgress }) {
-    // The code that makes them is as large as all other handlers together, and rarely used.
-    const { exportFile } = await import('../../output/export/export-file.ts');
+    const { make, mime } = (await loadExports())[kind];
     const parts: Blob[] = [];
     let bytes = 0;
     const pause = createPause({ clock, signal });
     try {
-      for (const piece of exportFile(context, kind)) {
+      for (const piece of make(context)) {
         const part = new Blob([piece]);
         parts.push(part);
         bytes += part.size;
@@ -32,6 +40,6 @@ export const exportHandlers: QueryHandlers<ExportQueries> = {
       if (!(error instanceof RangeError)) throw error;
       throw new LoadError({ code: 'cannot-export', message: `${error.message}.` });
     }
-    return new Blob(parts, { type: exportFormat(kind).mime });
+    return new Blob(parts, { type: mime });
   },
 };

@@ -4,12 +4,12 @@ import { Download, Image, Share, X } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { snapshotStem } from '../../../base/file-names.ts';
 import { formatBytes } from '../../../base/format.ts';
-import { type ExportKind, exportFormat } from '../../../output/export/export-kinds.ts';
+import type { ExportChoice, ExportKind } from '../../../output/export/exports.ts';
 import { useView } from '../../../state/stores.ts';
 import { downloadText } from '../../shared/browser.ts';
 import { IconButton } from '../../shared/buttons.tsx';
 import { useDevice, useServices } from '../../shared/services.ts';
-import { useAsk } from '../../shared/use-query.ts';
+import { useAsk, useQuery } from '../../shared/use-query.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
 import { ReportForm } from '../report/report-form.tsx';
 import { type PictureKind, takePicture } from './picture.ts';
@@ -17,13 +17,17 @@ import { type PictureKind, takePicture } from './picture.ts';
 /** Everything that can be exported from an open snapshot. */
 export function ExportButton() {
   const dialog = useRef<HTMLDialogElement>(null);
+  const [isOpened, setOpened] = useState(false);
   return (
     <>
       <button
         type="button"
         className="tab view-tab export-button"
         title="Export a report, pictures and data"
-        onClick={() => dialog.current?.showModal()}
+        onClick={() => {
+          setOpened(true);
+          dialog.current?.showModal();
+        }}
       >
         <Share size={14} aria-hidden />
         Export
@@ -52,7 +56,7 @@ export function ExportButton() {
           </section>
           <section aria-label="Data" className="export-section">
             <h3>Data for other programs</h3>
-            <DataExports />
+            <DataExports isOpened={isOpened} />
           </section>
         </div>
       </dialog>
@@ -95,43 +99,21 @@ function PictureExports() {
   );
 }
 
-interface DataExport {
-  readonly kind: ExportKind;
-  readonly label: string;
-  readonly about: string;
-  readonly needsTime?: boolean;
-}
-
-const EXPORTS: readonly DataExport[] = [
-  { kind: 'counters-csv', label: 'Counters, CSV', about: 'five counters after each event' },
-  { kind: 'allocations-csv', label: 'Allocations, CSV', about: 'one line per allocation' },
-  { kind: 'allocations-arrow', label: 'Allocations, Arrow', about: 'with whole stacks' },
-  { kind: 'events-csv', label: 'Events, CSV', about: 'one line per event' },
-  { kind: 'events-arrow', label: 'Events, Arrow', about: 'with whole stacks' },
-  {
-    kind: 'perfetto',
-    label: 'Trace for Perfetto',
-    about: 'counters and annotations, on the clock of a Kineto trace',
-    needsTime: true,
-  },
-  { kind: 'folded', label: 'Folded stacks', about: 'what is active at the peak' },
-  { kind: 'speedscope', label: 'speedscope', about: 'what is active at the peak' },
-];
-
 type State =
   | { readonly kind: 'idle' }
   | { readonly kind: 'working'; readonly bytes: number }
   | { readonly kind: 'done'; readonly name: string; readonly bytes: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Files for spreadsheets, notebooks and trace viewers, made in the worker. */
-function DataExports() {
+/** Files for spreadsheets, notebooks and trace viewers, made in the worker, which says what it can make once the dialog was opened. */
+function DataExports({ isOpened }: { readonly isOpened: boolean }) {
   const { info, device } = useDevice();
   const ask = useAsk();
+  const { value: choices = {} } = useQuery('exportChoices', isOpened ? {} : undefined);
   const [state, setState] = useState<State>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
 
-  async function save(kind: ExportKind): Promise<void> {
+  async function save(kind: ExportKind, { extension, mime }: ExportChoice): Promise<void> {
     const controller = new AbortController();
     running.current = controller;
     setState({ kind: 'working', bytes: 0 });
@@ -144,7 +126,6 @@ function DataExports() {
           onProgress: (bytes) => setState({ kind: 'working', bytes }),
         },
       );
-      const { extension, mime } = exportFormat(kind);
       const name = `${snapshotStem(info.file.name)}.${extension}`;
       downloadText(name, mime, [blob]);
       setState({ kind: 'done', name, bytes: blob.size });
@@ -157,7 +138,8 @@ function DataExports() {
   return (
     <>
       <ul className="data-exports">
-        {EXPORTS.map(({ kind, label, about, needsTime }) => {
+        {(Object.entries(choices) as [ExportKind, ExportChoice][]).map(([kind, choice]) => {
+          const { label, about, needsTime } = choice;
           const lacksTime = needsTime === true && !device.hasTime;
           return (
             <li key={kind}>
@@ -165,7 +147,7 @@ function DataExports() {
                 type="button"
                 className="button"
                 disabled={state.kind === 'working' || lacksTime}
-                onClick={() => void save(kind)}
+                onClick={() => void save(kind, choice)}
               >
                 <Download size={13} aria-hidden />
                 {label}

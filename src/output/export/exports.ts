@@ -1,0 +1,119 @@
+/** The files that a device can be exported as, one entry each: what the page and the command line say of it, and what makes it. */
+import {
+  FlameContext,
+  type FlameStack,
+  flameStacks,
+} from '../../device/flame-graph/flame-context.ts';
+import { EventReader } from '../../device/lists/event-reader.ts';
+import { CSV_HEADER, eventsCsv } from '../../device/lists/rows-text.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
+import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
+import { allocationsCsv, countersCsv } from './csv.ts';
+import { foldedStacks, speedscopeFile } from './flame-files.ts';
+import { perfettoTrace } from './perfetto-trace.ts';
+
+/** What a person chooses by. */
+export interface ExportChoice {
+  readonly label: string;
+  readonly about: string;
+  /** Of the file's name. */
+  readonly extension: string;
+  readonly mime: string;
+  /** It cannot be made of a recording without timestamps. */
+  readonly needsTime?: true;
+}
+
+interface Export extends ExportChoice {
+  /** The file in pieces. @throws RangeError in words for the user where the snapshot lacks what the file is made of */
+  readonly make: (device: DeviceModel) => Iterable<string | Uint8Array<ArrayBuffer>>;
+}
+
+const CSV = 'text/csv';
+const ARROW = 'application/vnd.apache.arrow.file';
+const JSON_MIME = 'application/json';
+
+export const EXPORTS = {
+  'counters-csv': {
+    label: 'Counters, CSV',
+    about: 'five counters after each event',
+    extension: 'counters.csv',
+    mime: CSV,
+    make: countersCsv,
+  },
+  'allocations-csv': {
+    label: 'Allocations, CSV',
+    about: 'one line per allocation',
+    extension: 'allocations.csv',
+    mime: CSV,
+    make: allocationsCsv,
+  },
+  'allocations-arrow': {
+    label: 'Allocations, Arrow',
+    about: 'with whole stacks',
+    extension: 'allocations.arrow',
+    mime: ARROW,
+    make: (device) => [allocationsArrow(device)],
+  },
+  'events-csv': {
+    label: 'Events, CSV',
+    about: 'one line per event',
+    extension: 'events.csv',
+    mime: CSV,
+    make: allEventsCsv,
+  },
+  'events-arrow': {
+    label: 'Events, Arrow',
+    about: 'with whole stacks',
+    extension: 'events.arrow',
+    mime: ARROW,
+    make: (device) => [eventsArrow(device)],
+  },
+  perfetto: {
+    label: 'Trace for Perfetto',
+    about: 'counters and annotations, on the clock of a Kineto trace',
+    extension: 'perfetto.json',
+    mime: JSON_MIME,
+    needsTime: true,
+    make: perfettoTrace,
+  },
+  folded: {
+    label: 'Folded stacks',
+    about: 'what is active at the peak',
+    extension: 'folded.txt',
+    mime: 'text/plain',
+    make: (device) => [foldedStacks(stacksAtPeak(device), false)],
+  },
+  speedscope: {
+    label: 'speedscope',
+    about: 'what is active at the peak',
+    extension: 'speedscope.json',
+    mime: JSON_MIME,
+    make: (device) => [JSON.stringify(speedscopeFile(stacksAtPeak(device), AT_PEAK))],
+  },
+} as const satisfies Readonly<Record<string, Export>>;
+
+export type ExportKind = keyof typeof EXPORTS;
+export const EXPORT_KINDS = Object.keys(EXPORTS) as readonly ExportKind[];
+
+const AT_PEAK = { name: 'active at the peak', weight: 'bytes', isDifference: false } as const;
+
+/** What was active when most was: its bytes add up to that peak. */
+function stacksAtPeak(device: DeviceModel): Iterable<FlameStack> {
+  const { event } = device.replay.peaks.activeBytes;
+  const set = { kind: 'live', event } as const;
+  const shape = { groupBy: 'line', frames: 'known' } as const;
+  return flameStacks(new FlameContext(device).flame(shape, { set, weight: 'bytes' }));
+}
+
+/** Rows of the table of events that are written at once. */
+const PIECE = 5000;
+
+function* allEventsCsv(device: DeviceModel): Generator<string> {
+  yield CSV_HEADER;
+  const reader = new EventReader(device);
+  const { length } = device.trace.events;
+  for (let from = 0; from < length; from += PIECE) {
+    const events = Array.from({ length: Math.min(PIECE, length - from) }, (_, i) => from + i);
+    yield eventsCsv(reader.rows(events));
+  }
+}
