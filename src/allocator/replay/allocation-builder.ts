@@ -4,7 +4,7 @@
  */
 import { type Column, finished, slice, tableFrom } from '../../base/table.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { BlockList, BlockRow } from './block-list.ts';
+import type { BlockList } from './block-list.ts';
 import type { Preexisting, PreexistingBlock } from './preexisting.ts';
 import type { SegmentTracker } from './segment-tracker.ts';
 import {
@@ -123,25 +123,21 @@ export function placePreexisting(
   // Each stretch of memory is one free block yet: the blocks are taken out of it from below.
   for (const segment of segments) {
     let free = blocks.at(segment.address);
-    if (free < 0 || blocks.allocation(free) >= 0) continue;
-    const end = blocks.address(free) + blocks.bytes(free);
+    if (free < 0 || blocks.allocation[free] >= 0) continue;
+    const end = blocks.address[free] + blocks.sizeBytes[free];
     for (; next < rows.length && address[rows[next]] < end; next++) {
       const row = rows[next];
-      if (free < 0 || address[row] < blocks.address(free)) {
+      if (free < 0 || address[row] < blocks.address[free]) {
         blocks.addApart(address[row], sizeBytes[row], row);
         continue;
       }
-      free = startingAt(blocks, free, address[row]);
-      sizeBytes[row] = Math.min(sizeBytes[row], blocks.bytes(free));
-      setPlace(row, blocks.group(free));
+      if (address[row] > blocks.address[free]) free = blocks.splitAt(free, address[row]);
+      sizeBytes[row] = Math.min(sizeBytes[row], blocks.sizeBytes[free]);
+      setPlace(row, blocks.owner[free]);
       free = blocks.take(free, sizeBytes[row], row);
     }
   }
   for (const row of rows.slice(next)) blocks.addApart(address[row], sizeBytes[row], row);
-}
-
-function startingAt(blocks: BlockList, free: BlockRow, address: number): BlockRow {
-  return address > blocks.address(free) ? blocks.splitAt(free, address) : free;
 }
 
 /** Written out and not by the schema: the replay writes its columns a quarter faster so. */

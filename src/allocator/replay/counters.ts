@@ -13,9 +13,9 @@ import {
   type AllocationTable,
   COUNTER_NAMES,
   type CounterName,
-  type Counters,
-  type Peak,
+    type Peak,
   type PerCounter,
+  type Replay,
   perCounter,
 } from './types.ts';
 
@@ -32,7 +32,7 @@ export interface CountedEvents extends Pick<EventTable, 'length' | 'action'> {
   readonly sizeBytes: ArrayLike<number>;
 }
 
-/** What the replay counted, for {@link CounterReader}. */
+/** What the replay counted, for {@link counterReader}. */
 export interface CounterLog {
   readonly checkpoints: PerCounter<Float64Array>;
   readonly splitDeltas: Int32Array | Float64Array;
@@ -51,8 +51,15 @@ export interface Falls {
 /** For irregular events, in order: the change that does not follow from the event. */
 interface Corrections {
   readonly events: Int32Array;
-  readonly changes: { readonly [K in RegularCounter]: Float64Array };
+  readonly changes: PerRegular<Float64Array>;
 }
+
+type PerRegular<V> = { readonly [K in RegularCounter]: V };
+
+const REGULAR = ['requestedBytes', 'allocatedBytes', 'activeBytes', 'reservedBytes'] as const;
+
+const perRegular = <V>(make: (name: RegularCounter) => V): PerRegular<V> =>
+  Object.fromEntries(REGULAR.map((name) => [name, make(name)])) as PerRegular<V>;
 
 /** Counts while the trace is replayed: set the fields, then call `before` and `after` around each event. */
 export class CounterRecorder {
@@ -65,12 +72,7 @@ export class CounterRecorder {
   readonly #peaks = new Float64Array(COUNTER_NAMES.length);
   readonly #peakEvents = new Int32Array(COUNTER_NAMES.length).fill(-1);
   readonly #corrected: number[] = [];
-  readonly #corrections: { readonly [K in RegularCounter]: number[] } = {
-    requestedBytes: [],
-    allocatedBytes: [],
-    activeBytes: [],
-    reservedBytes: [],
-  };
+  readonly #corrections = perRegular((): number[] => []);
   #splitDeltas: Int32Array | Float64Array = new Int32Array(0);
   #splitBefore = 0;
 
@@ -82,7 +84,7 @@ export class CounterRecorder {
     this.#splitDeltas = enlarged(this.#splitDeltas, events);
   }
 
-  now(): Counters {
+  now(): { -readonly [K in CounterName]: number } {
     const { requestedBytes, allocatedBytes, activeBytes, reservedBytes, inactiveSplitBytes } = this;
     return { requestedBytes, allocatedBytes, activeBytes, reservedBytes, inactiveSplitBytes };
   }
@@ -126,12 +128,9 @@ export class CounterRecorder {
   }
 
   /** Keeps what an event changed beyond what follows from it; events not decreasing. */
-  correct(event: number, change: { readonly [K in RegularCounter]?: number }): void {
+  correct(event: number, change: Partial<PerRegular<number>>): void {
     this.#corrected.push(event);
-    this.#corrections.requestedBytes.push(change.requestedBytes ?? 0);
-    this.#corrections.allocatedBytes.push(change.allocatedBytes ?? 0);
-    this.#corrections.activeBytes.push(change.activeBytes ?? 0);
-    this.#corrections.reservedBytes.push(change.reservedBytes ?? 0);
+    for (const name of REGULAR) this.#corrections[name].push(change[name] ?? 0);
   }
 
   /**
@@ -141,12 +140,11 @@ export class CounterRecorder {
   correctAll(event: number, releasedBytes: number, mend: () => void): void {
     const was = this.now();
     mend();
-    this.correct(event, {
-      requestedBytes: this.requestedBytes - was.requestedBytes,
-      allocatedBytes: this.allocatedBytes - was.allocatedBytes,
-      activeBytes: this.activeBytes - was.activeBytes,
-      reservedBytes: this.reservedBytes - was.reservedBytes + releasedBytes,
-    });
+    was.reservedBytes -= releasedBytes;
+    this.correct(
+      event,
+      perRegular((name) => this[name] - was[name]),
+    );
   }
 
   peaks(): PerCounter<Peak> {
@@ -154,18 +152,12 @@ export class CounterRecorder {
   }
 
   finish(falls: Falls): CounterLog {
-    const { requestedBytes, allocatedBytes, activeBytes, reservedBytes } = this.#corrections;
     return {
       checkpoints: this.#checkpoints,
       splitDeltas: this.#splitDeltas,
       corrections: {
         events: Int32Array.from(this.#corrected),
-        changes: {
-          requestedBytes: Float64Array.from(requestedBytes),
-          allocatedBytes: Float64Array.from(allocatedBytes),
-          activeBytes: Float64Array.from(activeBytes),
-          reservedBytes: Float64Array.from(reservedBytes),
-        },
+        changes: perRegular((name) => Float64Array.from(this.#corrections[name])),
       },
       falls,
     };
@@ -196,95 +188,73 @@ export function knownBytes(bytes: number): number {
   return Number.isNaN(bytes) ? 0 : bytes;
 }
 
-/** Read access to the counters after any event. */
-export class CounterReader {
-  readonly #log: CounterLog;
-  readonly #events: CountedEvents;
-  readonly #allocations: AllocationTable;
-  readonly #allocationOfEvent: Int32Array;
-  readonly #scratch = new Float64Array(STEP);
+/** Read access to the counters after any event, as {@link Replay} has it. */
+export function counterReader(
+  { checkpoints, splitDeltas, corrections, falls }: CounterLog,
+  { length, action, sizeBytes: segmentBytes }: CountedEvents,
+  { requestedBytes, sizeBytes }: AllocationTable,
+  allocationOfEvent: Int32Array,
+): Pick<Replay, 'countersAt' | 'fillCounter'> {
+  const scratch = new Float64Array(STEP);
 
-  constructor(
-    log: CounterLog,
-    events: CountedEvents,
-    allocations: AllocationTable,
-    allocationOfEvent: Int32Array,
-  ) {
-    this.#log = log;
-    this.#events = events;
-    this.#allocations = allocations;
-    this.#allocationOfEvent = allocationOfEvent;
-  }
-
-  /** Counters after `event`; -1 is before the trace, and past the end is the end. */
-  at(event: number): Counters {
-    const last = Math.min(event, this.#events.length - 1);
-    return perCounter((name) => this.#valueAt(name, last));
-  }
-
-  /** out[i] is the counter after event from + i. */
-  fill(name: CounterName, from: number, out: Float64Array): void {
-    if (name === 'inactiveSplitBytes') this.#fillChanges(from, out, this.#log.splitDeltas);
-    else if (name === 'reservedBytes') this.#fillReserved(from, out);
-    else this.#fillBlocks(name, from, out);
-    let bytes = this.#valueAt(name, from - 1);
-    for (let i = 0; i < out.length; i++) {
-      bytes += out[i];
-      out[i] = bytes;
-    }
-  }
-
-  #valueAt(name: CounterName, event: number): number {
+  function valueAt(name: CounterName, event: number): number {
     const next = event + 1;
     const first = next & ~(STEP - 1);
-    const start = this.#log.checkpoints[name][next >>> STEP_BITS];
-    if (first === next) return start;
-    const changes = this.#scratch.subarray(0, next - first);
-    if (name === 'inactiveSplitBytes') this.#fillChanges(first, changes, this.#log.splitDeltas);
-    else if (name === 'reservedBytes') this.#fillReserved(first, changes);
-    else this.#fillBlocks(name, first, changes);
-    return changes.reduce((bytes, change) => bytes + change, start);
+    const changes = scratch.subarray(0, next - first);
+    fillChanges(name, first, changes);
+    return changes.reduce((sum, change) => sum + change, checkpoints[name][next >>> STEP_BITS]);
   }
 
-  #fillChanges(from: number, out: Float64Array, deltas: Int32Array | Float64Array): void {
-    const scale = deltas instanceof Int32Array ? MIN_BLOCK_BYTES : 1;
-    for (let i = 0; i < out.length; i++) out[i] = deltas[from + i] * scale;
-  }
-
-  #fillReserved(from: number, out: Float64Array): void {
-    const { action, sizeBytes } = this.#events;
-    for (let i = 0, t = from; i < out.length; i++, t++) {
-      const a = action[t];
-      if (a === TraceAction.SegmentAlloc || a === TraceAction.SegmentMap) out[i] = sizeBytes[t];
-      else if (a === TraceAction.SegmentFree || a === TraceAction.SegmentUnmap)
-        out[i] = -sizeBytes[t];
-      else out[i] = 0;
+  /** out[i] is what event from + i changes. */
+  function fillChanges(name: CounterName, from: number, out: Float64Array): void {
+    if (name === 'inactiveSplitBytes') {
+      const scale = splitDeltas instanceof Int32Array ? MIN_BLOCK_BYTES : 1;
+      for (let i = 0; i < out.length; i++) out[i] = splitDeltas[from + i] * scale;
+      return;
     }
-    this.#addCorrections('reservedBytes', from, out);
-  }
-
-  #fillBlocks(name: BlockCounter, from: number, out: Float64Array): void {
-    const { action } = this.#events;
-    const rows = this.#allocationOfEvent;
-    const { requestedBytes, sizeBytes } = this.#allocations;
-    const isRequested = name === 'requestedBytes';
-    const bytes = isRequested ? requestedBytes : sizeBytes;
-    const { falls } = this.#log;
-    const fallsAt = name === 'allocatedBytes' ? falls.allocated : falls.active;
-    for (let i = 0, t = from; i < out.length; i++, t++) {
-      const a = action[t];
-      const sign = a === TraceAction.Alloc ? 1 : a === fallsAt ? -1 : 0;
-      const row = rows[t];
-      out[i] = sign === 0 || row < 0 ? 0 : sign * bytes[row];
-      if (isRequested) out[i] = knownBytes(out[i]);
-    }
-    this.#addCorrections(name, from, out);
-  }
-
-  #addCorrections(name: RegularCounter, from: number, out: Float64Array): void {
-    const { events, changes } = this.#log.corrections;
+    if (name === 'reservedBytes') fillReserved(from, out);
+    else fillBlocks(name, from, out);
+    const { events, changes } = corrections;
     for (let i = lowerBound(events, from); events[i] < from + out.length; i++) {
       out[events[i] - from] += changes[name][i];
     }
   }
+
+  function fillReserved(from: number, out: Float64Array): void {
+    for (let i = 0, t = from; i < out.length; i++, t++) {
+      const a = action[t];
+      if (a === TraceAction.SegmentAlloc || a === TraceAction.SegmentMap) out[i] = segmentBytes[t];
+      else if (a === TraceAction.SegmentFree || a === TraceAction.SegmentUnmap)
+        out[i] = -segmentBytes[t];
+      else out[i] = 0;
+    }
+  }
+
+  function fillBlocks(name: BlockCounter, from: number, out: Float64Array): void {
+    const isRequested = name === 'requestedBytes';
+    const bytes = isRequested ? requestedBytes : sizeBytes;
+    const fallsAt = name === 'allocatedBytes' ? falls.allocated : falls.active;
+    for (let i = 0, t = from; i < out.length; i++, t++) {
+      const a = action[t];
+      const sign = a === TraceAction.Alloc ? 1 : a === fallsAt ? -1 : 0;
+      const row = allocationOfEvent[t];
+      out[i] = sign === 0 || row < 0 ? 0 : sign * bytes[row];
+      if (isRequested) out[i] = knownBytes(out[i]);
+    }
+  }
+
+  return {
+    countersAt(event) {
+      const last = Math.min(event, length - 1);
+      return perCounter((name) => valueAt(name, last));
+    },
+    fillCounter(name, from, out) {
+      fillChanges(name, from, out);
+      let bytes = valueAt(name, from - 1);
+      for (let i = 0; i < out.length; i++) {
+        bytes += out[i];
+        out[i] = bytes;
+      }
+    },
+  };
 }

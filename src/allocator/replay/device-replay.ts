@@ -7,12 +7,13 @@
  * events so far is what the whole replay says of them, but for allocations that end later.
  */
 import { enlarged } from '../../base/growable.ts';
+import { createTable } from '../../base/table.ts';
 import { type DeviceTrace, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { AllocationBuilder, placePreexisting } from './allocation-builder.ts';
-import { BlockList, type BlockRow, endDifferences } from './block-list.ts';
+import type { BlockRow } from './block-chain.ts';
+import { BlockList, endDifferences } from './block-list.ts';
 import { CounterRecorder, knownBytes } from './counters.ts';
 import type { Preexisting } from './preexisting.ts';
-import { NO_CHANGE, NO_EVENTS, type ReplayPlan, type ReplayTables } from './replay-tables.ts';
 import { type BlockRules, roundSize, SMALL_BYTES, shouldSplit } from './rounding.ts';
 import {
   type FinalPools,
@@ -26,6 +27,7 @@ import {
   type Anomaly,
   type Counters,
   NEVER,
+  REPLAYED_COLUMNS,
   type ReplayedEvents,
 } from './types.ts';
 
@@ -34,56 +36,56 @@ const MAX_ANOMALIES = 100;
 /** After so many, a block outside all free ranges is no longer searched for: the trace is not of this allocator. */
 const MAX_SEARCHES = 10_000;
 
+/** What is known of a trace before its first event. */
+interface ReplayPlan {
+  readonly kind: TraceKind;
+  readonly rules: BlockRules;
+  readonly before: Preexisting;
+  /** Pools of the final segments; undefined where they are not known, or not needed. */
+  readonly pools: FinalPools | undefined;
+  /** There may be private pools. */
+  readonly hasPools: boolean;
+  /** The file lists segments: blocks are looked for in them from the first event on. */
+  readonly hasSegments: boolean;
+}
+
+/** What was replayed. */
+export type ReplayTables = ReturnType<DeviceReplay['tables']>;
+
 export class DeviceReplay {
-  readonly #kind: TraceKind;
-  readonly #rules: BlockRules;
-  readonly #before: Preexisting;
-  readonly #pools: FinalPools | undefined;
-  readonly #hasPools: boolean;
+  readonly #plan: ReplayPlan;
   readonly #tracker = new SegmentTracker();
   readonly #blocks = new BlockList();
   readonly #counters = new CounterRecorder();
   readonly #allocations: AllocationBuilder;
   readonly #anomalies: Anomaly[] = [];
   /** The part that is replayed: event t is in row t - #offset. */
-  #events: ReplayedEvents = NO_EVENTS;
+  #events = createTable(REPLAYED_COLUMNS, 0) as ReplayedEvents;
   #offset = 0;
-  /** Events replayed so far. */
-  #length = 0;
   #allocationOfEvent = new Int32Array(0);
-  #anomalyCount = 0;
   #lastRequested: BlockRow = -1;
-  #start: Counters = NO_CHANGE;
+  readonly #start: Counters;
   /** Blocks are looked for in segments; false where the file lists none, or means nothing by them. */
   #knowsSegments: boolean;
-
-  constructor({ kind, rules, before, pools, hasPools, hasSegments }: ReplayPlan) {
-    this.#kind = kind;
-    this.#rules = rules;
-    this.#before = before;
-    this.#pools = pools;
-    this.#hasPools = hasPools;
-    this.#allocations = new AllocationBuilder(before.blocks.length);
-    this.#knowsSegments = hasSegments && !kind.isProfile;
-    this.#begin();
-  }
-
   /** Events replayed so far. */
-  get length(): number {
-    return this.#length;
+  length = 0;
+  anomalyCount = 0;
+
+  constructor(plan: ReplayPlan) {
+    const { before, hasSegments, kind } = plan;
+    this.#plan = plan;
+    this.#allocations = new AllocationBuilder(before.blocks.length);
+    this.#knowsSegments = (hasSegments || before.segments.length > 0) && !kind.isProfile;
+    this.#start = this.#begin();
   }
 
-  /** Allocs among them, and how many there is room for. */
+  /** Allocs so far, and how many there is room for. */
   get allocs(): number {
-    return this.#allocations.length - this.#before.blocks.length;
+    return this.#allocations.length - this.#plan.before.blocks.length;
   }
 
   get allocRoom(): number {
-    return this.#allocations.table.length - this.#before.blocks.length;
-  }
-
-  get anomalyCount(): number {
-    return this.#anomalyCount;
+    return this.#allocations.table.length - this.#plan.before.blocks.length;
   }
 
   /** Makes room for so many events and allocs in all: exactly so many, where there is too little. */
@@ -92,7 +94,7 @@ export class DeviceReplay {
       this.#allocationOfEvent = enlarged(this.#allocationOfEvent, events);
       this.#counters.reserve(events);
     }
-    this.#allocations.reserve(this.#before.blocks.length + allocs);
+    this.#allocations.reserve(this.#plan.before.blocks.length + allocs);
   }
 
   /**
@@ -104,83 +106,78 @@ export class DeviceReplay {
     this.#events = events;
     this.#offset = offset;
     const counters = this.#counters;
-    this.#allocationOfEvent.fill(-1, this.#length, to);
-    for (let t = this.#length; t < to; t++) {
+    this.#allocationOfEvent.fill(-1, this.length, to);
+    for (let t = this.length; t < to; t++) {
       counters.before(t);
       this.#apply(t);
       counters.inactiveSplitBytes = this.#blocks.inactiveSplitBytes;
       counters.after(t);
-      if (strict && this.#anomalyCount > 0) return false;
+      if (strict && this.anomalyCount > 0) return false;
     }
-    this.#length = to;
+    this.length = to;
     counters.before(to);
     return true;
   }
 
   /** Keeps as anomalies what the final segments and the state after all events do not have in common. */
   compareEnd(trace: DeviceTrace): void {
-    if (this.#length === 0 || this.#kind.isProfile) return;
+    if (this.length === 0 || this.#plan.kind.isProfile) return;
     for (const message of endDifferences(trace, this.#blocks)) {
-      this.#anomaly(this.#length - 1, message);
+      this.#anomaly(this.length - 1, message);
     }
   }
 
   /** What the events so far say, as views that hold until more are replayed. */
-  soFar(): Omit<ReplayTables, 'segmentSpans'> {
+  soFar() {
     return {
       allocations: this.#allocations.soFar(),
-      allocationOfEvent: this.#allocationOfEvent.subarray(0, this.#length),
+      allocationOfEvent: this.#allocationOfEvent.subarray(0, this.length),
       start: this.#start,
       end: this.#counters.now(),
       peaks: this.#counters.peaks(),
-      anomalyCount: this.#anomalyCount,
+      anomalyCount: this.anomalyCount,
       anomalies: this.#anomalies,
-      log: this.#counters.finish(this.#kind.falls),
+      log: this.#counters.finish(this.#plan.kind.falls),
     };
   }
 
   /** All of it, once: replay no more after it. */
-  tables(): ReplayTables {
-    const { allocations: _, ...rest } = this.soFar();
-    return {
-      ...rest,
-      allocations: this.#allocations.finish(),
-      segmentSpans: this.#tracker.finish(),
-    };
+  tables() {
+    const allocations = this.#allocations.finish();
+    return { ...this.soFar(), allocations, segmentSpans: this.#tracker.finish() };
   }
 
-  /** The state before the first event. */
-  #begin(): void {
-    const place = this.#setPlace.bind(this);
-    const hasMemory = !this.#kind.isProfile;
+  /** Lays out the state before the first event. */
+  #begin(): Counters {
+    const { before, kind } = this.#plan;
+    const counters = this.#counters;
     placePreexisting(
-      this.#before,
-      hasMemory,
+      before,
+      !kind.isProfile,
       this.#tracker,
       this.#blocks,
       this.#allocations,
-      place,
+      (row, group) => this.#setPlace(row, group),
     );
-    if (this.#before.segments.length > 0) this.#knowsSegments = hasMemory;
     const { sizeBytes, requestedBytes } = this.#allocations.table;
-    this.#before.blocks.forEach(({ isPending }, row) => {
-      this.#counters.requestedBytes += knownBytes(requestedBytes[row]);
-      this.#counters.activeBytes += sizeBytes[row];
-      if (!isPending) this.#counters.allocatedBytes += sizeBytes[row];
+    before.blocks.forEach(({ isPending }, row) => {
+      counters.requestedBytes += knownBytes(requestedBytes[row]);
+      counters.activeBytes += sizeBytes[row];
+      if (!isPending) counters.allocatedBytes += sizeBytes[row];
     });
     this.#syncSegments();
-    this.#start = this.#counters.now();
-    this.#counters.beforeTrace();
+    counters.beforeTrace();
+    return counters.now();
   }
 
   #setPlace(row: AllocationIndex, group: number): void {
     const isSmall = this.#tracker.isSmall(group);
-    this.#allocations.setPlace(row, isSmall, this.#hasPools ? this.#poolOf(row, group) : 0);
+    this.#allocations.setPlace(row, isSmall, this.#plan.hasPools ? this.#poolOf(row, group) : 0);
   }
 
   #poolOf(row: AllocationIndex, group: number): number {
-    if (group >= 0) return this.#tracker.pool(group);
-    return this.#pools?.ofMapping(this.#allocations.table.address[row]) ?? 0;
+    if (group >= 0) return this.#tracker.span(group).pool;
+    return this.#plan.pools?.ofMapping(this.#allocations.table.address[row]) ?? 0;
   }
 
   #syncSegments(): void {
@@ -220,11 +217,11 @@ export class DeviceReplay {
     const requestedBytes = events.sizeBytes[at];
     const row = this.#allocations.add(t, events, at);
     const block = this.#freeBlockFor(t, events.address[at]);
-    const isExact = this.#kind.isExact;
-    const rounded = isExact ? requestedBytes : roundSize(requestedBytes, this.#rules);
+    const isExact = this.#plan.kind.isExact;
+    const rounded = isExact ? requestedBytes : roundSize(requestedBytes, this.#plan.rules);
     const bytes = block >= 0 ? this.#blockBytes(t, block, rounded) : rounded;
     if (block >= 0) {
-      this.#setPlace(row, this.#blocks.group(block));
+      this.#setPlace(row, this.#blocks.owner[block]);
       this.#blocks.take(block, bytes, row);
     } else {
       this.#allocations.setPlace(row, bytes <= SMALL_BYTES, 0);
@@ -241,10 +238,10 @@ export class DeviceReplay {
 
   /** Bytes that the allocator takes of a free block. */
   #blockBytes(t: EventIndex, block: BlockRow, rounded: number): number {
-    const available = this.#blocks.bytes(block);
-    const group = this.#blocks.group(block);
+    const available = this.#blocks.sizeBytes[block];
+    const group = this.#blocks.owner[block];
     const isSmallOrExpandable = group < 0 || this.#tracker.isSmall(group);
-    if (shouldSplit(available, rounded, isSmallOrExpandable, this.#rules)) return rounded;
+    if (shouldSplit(available, rounded, isSmallOrExpandable, this.#plan.rules)) return rounded;
     if (available < rounded) this.#anomaly(t, 'an alloc of more than is free at its address');
     return available;
   }
@@ -252,29 +249,23 @@ export class DeviceReplay {
   /** The free block that begins at an address; -1 when the address lies in no free memory we know of. */
   #freeBlockFor(t: EventIndex, address: number): BlockRow {
     let block = this.#blocks.at(address);
-    if (block >= 0 && this.#blocks.allocation(block) >= 0) block = this.#closeStale(block, t);
-    else if (block < 0 && this.#knowsSegments) {
+    if (block >= 0 && this.#blocks.allocation[block] >= 0) {
+      this.#irregular(t, 'an alloc where a block is live: its free is not in the trace', () => {
+        block = this.#endBlock(block, t);
+      });
+    } else if (block < 0 && this.#knowsSegments) {
       // Inside a free block, or outside all: not what the allocator does.
       this.#anomaly(t, 'an alloc that begins at no free block');
-      if (this.#anomalyCount <= MAX_SEARCHES) block = this.#blocks.freeBlockWith(address);
+      if (this.anomalyCount <= MAX_SEARCHES) block = this.#blocks.freeBlockWith(address);
     }
-    const isInside = block >= 0 && this.#blocks.address(block) < address;
+    const isInside = block >= 0 && this.#blocks.address[block] < address;
     return isInside ? this.#blocks.splitAt(block, address) : block;
-  }
-
-  #closeStale(stale: BlockRow, t: EventIndex): BlockRow {
-    const message = 'an alloc where a block is live: its free is not in the trace';
-    let block: BlockRow = -1;
-    this.#irregular(t, message, () => {
-      block = this.#endBlock(stale, t);
-    });
-    return block;
   }
 
   #freeRequested(t: EventIndex): void {
     const { table } = this.#allocations;
     const block = this.#blocks.at(this.#events.address[t - this.#offset]);
-    const row = block < 0 ? -1 : this.#blocks.allocation(block);
+    const row = block < 0 ? -1 : this.#blocks.allocation[block];
     if (row < 0 || table.freeRequested[row] !== NEVER) {
       this.#anomaly(t, 'a free is requested of a block that is not allocated');
       return;
@@ -283,7 +274,7 @@ export class DeviceReplay {
     this.#lastRequested = block;
     table.freeRequested[row] = t;
     this.#counters.allocatedBytes -= table.sizeBytes[row];
-    if (this.#kind.completesOnRequest) this.#endBlock(block, t);
+    if (this.#plan.kind.completesOnRequest) this.#endBlock(block, t);
   }
 
   #freeCompleted(t: EventIndex): void {
@@ -291,16 +282,16 @@ export class DeviceReplay {
     const address = this.#events.address[t - this.#offset];
     // Mostly the free was requested just before: no need to look for the block again.
     const last = this.#lastRequested;
-    const isLast = last >= 0 && this.#blocks.address(last) === address;
+    const isLast = last >= 0 && this.#blocks.address[last] === address;
     const block = isLast ? last : this.#blocks.at(address);
-    const row = block < 0 ? -1 : this.#blocks.allocation(block);
+    const row = block < 0 ? -1 : this.#blocks.allocation[block];
     this.#lastRequested = -1;
     if (row < 0) {
       this.#anomaly(t, 'a free is completed of a block that is not live');
       return;
     }
     this.#allocationOfEvent[t] = row;
-    if (table.freeRequested[row] === NEVER && this.#kind.hasFreeRequested) {
+    if (table.freeRequested[row] === NEVER && this.#plan.kind.hasFreeRequested) {
       this.#anomaly(t, 'a free is completed that was not requested');
       this.#counters.correct(t, { allocatedBytes: -table.sizeBytes[row] });
     }
@@ -310,7 +301,7 @@ export class DeviceReplay {
   /** The block's memory is free again. Returns the free block that it is part of now, -1 for none. */
   #endBlock(block: BlockRow, t: EventIndex): BlockRow {
     const { table } = this.#allocations;
-    const row = this.#blocks.allocation(block);
+    const row = this.#blocks.allocation[block];
     const bytes = table.sizeBytes[row];
     const counters = this.#counters;
     if (table.freeRequested[row] === NEVER) {
@@ -336,10 +327,10 @@ export class DeviceReplay {
   }
 
   #segmentFields(t: EventIndex): SegmentFields {
-    const fields = segmentOfEvent(this.#events, t - this.#offset, this.#rules);
-    if (this.#events.pool !== undefined || this.#pools === undefined) return fields;
+    const fields = segmentOfEvent(this.#events, t - this.#offset, this.#plan.rules);
+    if (this.#events.pool !== undefined || this.#plan.pools === undefined) return fields;
     const { isExpandable, address } = fields;
-    const pool = isExpandable ? this.#pools.ofMapping(address) : this.#pools.ofSegment(t);
+    const pool = isExpandable ? this.#plan.pools.ofMapping(address) : this.#plan.pools.ofSegment(t);
     return { ...fields, pool };
   }
 
@@ -352,19 +343,19 @@ export class DeviceReplay {
       return;
     }
     const block = this.#blocks.at(events.address[at]);
-    const bytes = this.#tracker.sizeBytes(row);
-    const isFree = block >= 0 && this.#blocks.allocation(block) < 0;
-    const isWhole = isFree && this.#blocks.bytes(block) === bytes;
+    const bytes = this.#tracker.span(row).sizeBytes;
+    const isFree = block >= 0 && this.#blocks.allocation[block] < 0;
+    const isWhole = isFree && this.#blocks.sizeBytes[block] === bytes;
     if (isWhole && events.sizeBytes[at] === bytes) this.#dropSegment(row, t);
     else this.#irregular(t, 'a segment is freed that is in use', () => this.#dropSegment(row, t));
   }
 
   /** A segment goes away; what lives in it has been freed, though the trace does not say so. */
   #dropSegment(row: number, t: EventIndex): void {
-    const head = this.#blocks.at(this.#tracker.address(row));
-    if (head >= 0 && this.#blocks.group(head) === row) {
+    const head = this.#blocks.at(this.#tracker.span(row).address);
+    if (head >= 0 && this.#blocks.owner[head] === row) {
       for (const block of this.#blocks.liveFrom(head)) this.#endBlock(block, t);
-      this.#blocks.removeSegment(this.#blocks.at(this.#tracker.address(row)));
+      this.#blocks.removeSegment(this.#blocks.at(this.#tracker.span(row).address));
     }
     this.#tracker.closeNative(row, t);
     this.#syncSegments();
@@ -394,6 +385,6 @@ export class DeviceReplay {
   }
 
   #anomaly(event: EventIndex, message: string): void {
-    if (this.#anomalyCount++ < MAX_ANOMALIES) this.#anomalies.push({ event, message });
+    if (this.anomalyCount++ < MAX_ANOMALIES) this.#anomalies.push({ event, message });
   }
 }

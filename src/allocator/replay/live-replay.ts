@@ -10,10 +10,9 @@ import {
   type Snapshot,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
-import { CounterReader } from './counters.ts';
-import { DeviceReplay } from './device-replay.ts';
+import { counterReader } from './counters.ts';
+import { DeviceReplay, type ReplayTables } from './device-replay.ts';
 import { completeReplay, endsAsTheFile, NOTHING } from './replay.ts';
-import type { ReplayTables } from './replay-tables.ts';
 import { blockRules } from './rounding.ts';
 import { FinalPools } from './segment-tracker.ts';
 import { isUsualKind, traceKindOf, USUAL_KIND } from './trace-kind.ts';
@@ -50,7 +49,7 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
   /** Of all events so far; sizes of segment events alone. */
   #action = new Uint8Array(0);
   readonly #segmentBytes: number[] = [];
-  #reader: CounterReader | undefined;
+  #reader: ReturnType<typeof counterReader> | undefined;
 
   /** @param hasSegments whether the file lists segments of the device, which it does first */
   constructor(hasSegments: boolean) {
@@ -93,11 +92,11 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
   }
 
   countersAt(event: EventIndex): Counters {
-    return this.#counters().at(event);
+    return this.#counters().countersAt(event);
   }
 
   fillCounter(name: CounterName, from: EventIndex, out: Float64Array): void {
-    this.#counters().fill(name, from, out);
+    this.#counters().fillCounter(name, from, out);
   }
 
   /** Everything, once no more events come. */
@@ -117,12 +116,12 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
     return allocs;
   }
 
-  #counters(): CounterReader {
+  #counters(): ReturnType<typeof counterReader> {
     if (this.#reader === undefined) {
       const { log, allocations, allocationOfEvent } = this.#replay.soFar();
       const { length } = this.#replay;
       const events = { length, action: this.#action, sizeBytes: this.#segmentBytes };
-      this.#reader = new CounterReader(log, events, allocations, allocationOfEvent);
+      this.#reader = counterReader(log, events, allocations, allocationOfEvent);
     }
     return this.#reader;
   }

@@ -17,7 +17,7 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import { type BlockRules, roundSize, SMALL_BYTES } from './rounding.ts';
-import { type SegmentFields, segmentFields, segmentOfEvent } from './segment-tracker.ts';
+import { restsOutside, type SegmentFields, segmentFields, segmentOfEvent } from './segment-tracker.ts';
 import type { TraceKind } from './trace-kind.ts';
 import { NEVER } from './types.ts';
 
@@ -237,12 +237,8 @@ function takeOut(mapped: SegmentFields[], address: number, sizeBytes: number): v
   const end = address + sizeBytes;
   for (let i = mapped.length - 1; i >= 0; i--) {
     const piece = mapped[i];
-    const to = piece.address + piece.sizeBytes;
-    if (to <= address || piece.address >= end) continue;
-    const rests: SegmentFields[] = [];
-    if (piece.address < address) rests.push({ ...piece, sizeBytes: address - piece.address });
-    if (to > end) rests.push({ ...piece, address: end, sizeBytes: to - end });
-    mapped.splice(i, 1, ...rests);
+    if (piece.address + piece.sizeBytes <= address || piece.address >= end) continue;
+    mapped.splice(i, 1, ...restsOutside(piece, address, end));
   }
 }
 

@@ -1,9 +1,8 @@
 /** Replays one device's trace: whichever way its beginning is known. */
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
-import { CounterReader } from './counters.ts';
-import { DeviceReplay } from './device-replay.ts';
+import { counterReader } from './counters.ts';
+import { DeviceReplay, type ReplayTables } from './device-replay.ts';
 import { findPreexisting, openingOf, type Preexisting } from './preexisting.ts';
-import type { ReplayTables } from './replay-tables.ts';
 import { type BlockRules, blockRules } from './rounding.ts';
 import { FinalPools } from './segment-tracker.ts';
 import { type TraceKind, traceKindOf } from './trace-kind.ts';
@@ -85,13 +84,11 @@ export function completeReplay(
 ): Replay {
   const { recording, reason } = judgeRecording(trace, before);
   const { allocations, allocationOfEvent } = tables;
-  const reader = new CounterReader(log, trace.events, allocations, allocationOfEvent);
   return {
     ...withInexactSums(tables),
     recording,
     recordingReason: reason,
-    countersAt: (event) => reader.at(event),
-    fillCounter: (name, from, out) => reader.fill(name, from, out),
+    ...counterReader(log, trace.events, allocations, allocationOfEvent),
   };
 }
 

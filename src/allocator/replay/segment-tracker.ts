@@ -1,12 +1,7 @@
 /** Segments and mapped pieces over time: who was there when, and which group of free ranges they feed. */
 import { AddressMap } from '../../base/address-map.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import {
-  growableFloat64,
-  growableInt32,
-  growableUint8,
-  growableUint16,
-} from '../../base/growable.ts';
+import { createTable } from '../../base/table.ts';
 import {
   type DeviceTrace,
   type EventIndex,
@@ -15,7 +10,7 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import { type BlockRules, SMALL_SEGMENT_BYTES } from './rounding.ts';
-import { NEVER, type ReplayedEvents, type SegmentSpanTable } from './types.ts';
+import { NEVER, type ReplayedEvents, SEGMENT_SPAN_COLUMNS, type SegmentSpanTable } from './types.ts';
 
 /** Row of the default pool in every snapshot. */
 const DEFAULT_POOL: PoolIndex = 0;
@@ -81,18 +76,14 @@ export function isContinued(places: Readonly<Places>, low: number, high: number)
   );
 }
 
+/** `end` is NEVER until it is closed. */
+interface Span extends SegmentFields {
+  readonly start: EventIndex;
+  end: EventIndex;
+}
+
 export class SegmentTracker {
-  readonly #start = growableInt32();
-  readonly #end = growableInt32();
-  readonly #address = growableFloat64();
-  readonly #size = growableFloat64();
-  readonly #stream = growableUint16();
-  readonly #pool = growableUint16();
-  readonly #isSmall = growableUint8();
-  readonly #isExpandable = growableUint8();
-  readonly #stack = growableInt32();
-  /** Smallness once more by row, plain: it is asked for at every alloc. */
-  readonly #hotSmall: boolean[] = [];
+  readonly #spans: Span[] = [];
   /** Live native segments by address. */
   readonly #native = new AddressMap();
   /** Live rows of expandable memory. */
@@ -101,11 +92,7 @@ export class SegmentTracker {
   readonly #expandableGroups: number[] = [];
   reservedBytes = 0;
 
-  get length(): number {
-    return this.#start.length;
-  }
-
-  /** Opens a segment and returns its group: its row when native, a negative number when expandable. */
+  /** Opens a segment and returns its group: its row when native, a number below -1 when expandable. */
   open(event: EventIndex, fields: SegmentFields): number {
     const row = this.#push(event, fields);
     this.reservedBytes += fields.sizeBytes;
@@ -114,7 +101,9 @@ export class SegmentTracker {
       return row;
     }
     this.#pieces.push(row);
-    return this.#expandableGroup(fields.stream, fields.isSmall);
+    const key = fields.stream * 2 + Number(fields.isSmall);
+    const known = this.#expandableGroups.indexOf(key);
+    return -2 - (known >= 0 ? known : this.#expandableGroups.push(key) - 1);
   }
 
   /** The live native segment at an address; -1 when there is none. */
@@ -122,91 +111,55 @@ export class SegmentTracker {
     return this.#native.get(address);
   }
 
+  span(row: number): SegmentFields {
+    return this.#spans[row];
+  }
+
   closeNative(row: number, event: EventIndex): void {
-    this.#end.set(row, event);
-    this.#native.delete(this.#address.get(row));
-    this.reservedBytes -= this.#size.get(row);
+    const span = this.#spans[row];
+    span.end = event;
+    this.#native.delete(span.address);
+    this.reservedBytes -= span.sizeBytes;
   }
 
   /** Ends what is mapped in [address, address + bytes); the rests of cut pieces go on as new rows. */
   unmap(event: EventIndex, address: number, bytes: number): void {
     const end = address + bytes;
     for (let i = this.#pieces.length - 1; i >= 0; i--) {
-      const row = this.#pieces[i];
-      const from = this.#address.get(row);
-      const to = from + this.#size.get(row);
-      if (to <= address || from >= end) continue;
-      this.#end.set(row, event);
-      this.reservedBytes -= Math.min(to, end) - Math.max(from, address);
-      const rests: number[] = [];
-      if (from < address) rests.push(this.#push(event, this.#rest(row, from, address)));
-      if (to > end) rests.push(this.#push(event, this.#rest(row, end, to)));
+      const span = this.#spans[this.#pieces[i]];
+      const to = span.address + span.sizeBytes;
+      if (to <= address || span.address >= end) continue;
+      span.end = event;
+      this.reservedBytes -= Math.min(to, end) - Math.max(span.address, address);
+      const rests = restsOutside(span, address, end).map((rest) => this.#push(event, rest));
       this.#pieces.splice(i, 1, ...rests);
     }
   }
 
-  address(row: number): number {
-    return this.#address.get(row);
-  }
-
-  sizeBytes(row: number): number {
-    return this.#size.get(row);
-  }
-
   isSmall(group: number): boolean {
-    return group >= 0 ? this.#hotSmall[group] : this.#expandableGroups[-2 - group] % 2 === 1;
-  }
-
-  pool(group: number): number {
-    return group >= 0 ? this.#pool.get(group) : 0;
+    return group >= 0 ? this.#spans[group].isSmall : this.#expandableGroups[-2 - group] % 2 === 1;
   }
 
   finish(): SegmentSpanTable {
-    return {
-      length: this.#start.length,
-      start: this.#start.finish(),
-      end: this.#end.finish(),
-      address: this.#address.finish(),
-      sizeBytes: this.#size.finish(),
-      stream: this.#stream.finish(),
-      pool: this.#pool.finish(),
-      isSmall: this.#isSmall.finish(),
-      isExpandable: this.#isExpandable.finish(),
-      stack: this.#stack.finish(),
-    };
+    const table = createTable(SEGMENT_SPAN_COLUMNS, this.#spans.length);
+    for (const name of Object.keys(SEGMENT_SPAN_COLUMNS) as (keyof typeof SEGMENT_SPAN_COLUMNS)[]) {
+      for (const [row, span] of this.#spans.entries()) table[name][row] = Number(span[name]);
+    }
+    return table;
   }
 
-  #rest(row: number, from: number, to: number): SegmentFields {
-    return {
-      address: from,
-      sizeBytes: to - from,
-      stream: this.#stream.get(row),
-      pool: this.#pool.get(row),
-      isSmall: this.#isSmall.get(row) === 1,
-      isExpandable: true,
-      stack: this.#stack.get(row),
-    };
+  #push(start: EventIndex, fields: SegmentFields): number {
+    return this.#spans.push({ ...fields, start, end: NEVER }) - 1;
   }
+}
 
-  #push(event: EventIndex, fields: SegmentFields): number {
-    this.#start.push(event);
-    this.#end.push(NEVER);
-    this.#address.push(fields.address);
-    this.#size.push(fields.sizeBytes);
-    this.#stream.push(fields.stream);
-    this.#pool.push(fields.pool);
-    this.#isSmall.push(Number(fields.isSmall));
-    this.#isExpandable.push(Number(fields.isExpandable));
-    this.#stack.push(fields.stack);
-    this.#hotSmall.push(fields.isSmall);
-    return this.#start.length - 1;
-  }
-
-  #expandableGroup(stream: number, isSmall: boolean): number {
-    const key = stream * 2 + Number(isSmall);
-    const known = this.#expandableGroups.indexOf(key);
-    return -2 - (known >= 0 ? known : this.#expandableGroups.push(key) - 1);
-  }
+/** What is left of a piece below and above [from, to). */
+export function restsOutside(piece: SegmentFields, from: number, to: number): SegmentFields[] {
+  const end = piece.address + piece.sizeBytes;
+  const rests: SegmentFields[] = [];
+  if (piece.address < from) rests.push({ ...piece, sizeBytes: from - piece.address });
+  if (end > to) rests.push({ ...piece, address: to, sizeBytes: end - to });
+  return rests;
 }
 
 /**

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AllocSettings, parseAllocConf } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
-import { type BlockRow, BlockUse, NO_BLOCK } from './block-table.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { BlockUse } from './block-table.ts';
 import { DeviceMemory } from './device-memory.ts';
 
 const MIB = 2 ** 20;

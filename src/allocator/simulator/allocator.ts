@@ -5,7 +5,8 @@
  */
 import { roundSize, SMALL_BYTES, SMALL_SEGMENT_BYTES, shouldSplit } from '../replay/rounding.ts';
 import type { AllocSettings } from './alloc-conf.ts';
-import { type BlockRow, BlockTable, BlockUse, NO_BLOCK } from './block-table.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { BlockTable, BlockUse } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import { ExpandableSegments } from './expandable.ts';
 import { type Arena, Arenas } from './free-blocks.ts';
@@ -88,7 +89,7 @@ export class CachingAllocator {
   /** free_block: the memory can be used again; merges with what is free beside it. */
   completeFree(row: BlockRow): void {
     const { table } = this;
-    const arena = this.arenas.all[table.arena[row]];
+    const arena = this.arenas.all[table.owner[row]];
     let block = row;
     table.use[block] = BlockUse.Free;
     const before = table.prev[block];
@@ -183,7 +184,7 @@ export class CachingAllocator {
     if (!memory.fits(bytes)) return NO_BLOCK;
     if (this.#settings.expandableSegments) return this.expandable.allocate(arena, size);
     const address = memory.addresses.take(bytes, this.#hooks.likelyAddresses(bytes));
-    const row = table.add(address, bytes, arena.index, BlockUse.Free);
+    const row = table.add(address, bytes, arena.index);
     memory.add(bytes, false);
     return row;
   }
@@ -193,7 +194,7 @@ export class CachingAllocator {
     const { table } = this;
     const isDivisible = arena.pool.isSmall || this.#settings.expandableSegments;
     if (shouldSplit(table.sizeBytes[row], size, isDivisible, this.#settings)) {
-      const rest = table.cut(row, size, BlockUse.Free);
+      const rest = table.cut(row, size);
       table.freedAt[rest] = arena.pool.searches;
       arena.free.add(rest);
     }

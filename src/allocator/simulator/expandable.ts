@@ -3,7 +3,8 @@
  * large_segment_size_mb, 20 MiB, in the large one) and out of again. Chains hold free, used and unmapped blocks.
  */
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
-import { type BlockRow, type BlockTable, BlockUse, NO_BLOCK } from './block-table.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { type BlockTable, BlockUse } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import type { Arena } from './free-blocks.ts';
 
@@ -64,7 +65,7 @@ export class ExpandableSegments {
       this.#addFree(arena, free);
     }
     if (to < table.address[row] + table.sizeBytes[row]) {
-      this.#addFree(arena, table.cut(row, to - from, BlockUse.Free));
+      this.#addFree(arena, table.cut(row, to - from));
     }
     table.use[row] = BlockUse.Unmapped;
     this.#memory.remove(to - from, true);

@@ -5,7 +5,8 @@
  */
 import { enlarged } from '../../base/growable.ts';
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
-import { type BlockRow, type BlockTable, NO_BLOCK } from './block-table.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { type BlockTable } from './block-table.ts';
 
 const CAPACITY = 256;
 /** What a list begins with: a hostile file has a hundred thousand streams of one block each. */
@@ -233,8 +234,8 @@ export class Arenas {
 
   /** Blocks of a pool that hold something to give back: stream by stream, in the order of their free lists. */
   releasable({ releasable }: MemoryPool): BlockRow[] {
-    const { arena, sizeBytes, address } = this.#table;
-    const stream = (row: BlockRow) => this.all[arena[row]].stream;
+    const { owner, sizeBytes, address } = this.#table;
+    const stream = (row: BlockRow) => this.all[owner[row]].stream;
     return [...releasable].sort(
       (a, b) => stream(a) - stream(b) || sizeBytes[a] - sizeBytes[b] || address[a] - address[b],
     );

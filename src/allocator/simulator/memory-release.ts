@@ -1,6 +1,7 @@
 /** The three ways in which cached memory goes back to the device. */
 
-import { type BlockRow, type BlockTable, NO_BLOCK } from './block-table.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { type BlockTable } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import type { ExpandableSegments } from './expandable.ts';
 import type { Arena, Arenas } from './free-blocks.ts';
@@ -91,7 +92,7 @@ export class MemoryRelease {
   }
 
   #arenaOf(row: BlockRow): Arena {
-    return this.#arenas.all[this.#table.arena[row]];
+    return this.#arenas.all[this.#table.owner[row]];
   }
 
   #isFreeable(row: BlockRow): boolean {

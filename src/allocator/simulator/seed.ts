@@ -9,7 +9,8 @@ import { upperBound } from '../../base/binary-search.ts';
 import { addTo } from '../../base/grouping.ts';
 import { type AllocationTable, BEFORE_TRACE, type SegmentSpanTable } from '../replay/types.ts';
 import type { CachingAllocator } from './allocator.ts';
-import { type BlockRow, BlockUse, NO_BLOCK } from './block-table.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { BlockUse } from './block-table.ts';
 
 /** Block of each allocation that was there before the trace; writes them to `blockOf`. */
 export class Seeder {
@@ -72,7 +73,7 @@ export class Seeder {
     const arena = arenas.get(pool[span], isSmall[span] === 1, stream[span]);
     const bytes = sizeBytes[span];
     const place = memory.addresses.take(bytes, [address[span]]);
-    const row = table.add(place, bytes, arena.index, BlockUse.Free);
+    const row = table.add(place, bytes, arena.index);
     memory.seed(bytes);
     this.#restoreBlocks(row, address[span]);
   }
@@ -118,7 +119,7 @@ export class Seeder {
   #restoreBlocks(free: BlockRow, address: number): void {
     const { table, arenas } = this.#allocator;
     const { sizeBytes } = this.#allocations;
-    const arena = arenas.all[table.arena[free]];
+    const arena = arenas.all[table.owner[free]];
     const end = address + table.sizeBytes[free];
     let row = free;
     let at = address;
@@ -129,11 +130,11 @@ export class Seeder {
       if (from < at || to <= from) continue;
       if (from > at) {
         const gap = row;
-        row = table.cut(gap, from - at, BlockUse.Free);
+        row = table.cut(gap, from - at);
         arena.free.add(gap);
       }
       const block = row;
-      if (to < end) row = table.cut(block, to - from, BlockUse.Free);
+      if (to < end) row = table.cut(block, to - from);
       table.use[block] = BlockUse.Used;
       this.#allocator.seedAllocated(block);
       this.#use(this.#byAddress[next], block);

@@ -4,7 +4,7 @@ import type { DeviceTrace, EventIndex } from '../../format/snapshot/tables.ts';
 import type { AllocationTable, ReplayColumns } from '../replay/types.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
-import { NO_BLOCK } from './block-table.ts';
+import { NO_BLOCK } from '../replay/block-chain.ts';
 import { DeviceMemory, type SegmentChange } from './device-memory.ts';
 import {
   type ByteCurve,
