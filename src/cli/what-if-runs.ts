@@ -2,13 +2,7 @@
 
 import type { AllocConf } from '../allocator/simulator/alloc-conf.ts';
 import { recordedLimit, recordedRun } from '../allocator/simulator/recorded-run.ts';
-import {
-  simulate,
-  smallestCard,
-  type WhatIfCalls,
-  whatIfInput,
-} from '../allocator/simulator/what-if.ts';
-import { CancelledError } from '../base/errors.ts';
+import { smallestCard, whatIf, whatIfInput } from '../allocator/simulator/what-if.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 import type { WhatIfTextRuns } from '../output/report/whatif-text.ts';
 
@@ -40,8 +34,9 @@ export function runWhatIf(
   const budget = new Budget(budgetMs);
   const run = (conf: AllocConf, freesAtOnce: boolean) => {
     const name = nameOf(conf);
-    return budget.spend(freesAtOnce ? `${name} without waits` : name, (calls) =>
-      simulate(input, conf, { limitBytes, parts: 1, freesAtOnce }, calls),
+    return budget.spend(
+      freesAtOnce ? `${name} without waits` : name,
+      whatIf(input, conf, { limitBytes, parts: 1, freesAtOnce }),
     );
   };
   const wanted = trace.events.length === 0 ? [] : confs;
@@ -61,9 +56,7 @@ export function runWhatIf(
     ),
     smallest: simulated.map(({ conf }) =>
       question.withCards === true
-        ? budget.spend(`smallest card of ${nameOf(conf)}`, (calls) =>
-            smallestCard(input, conf, calls),
-          )
+        ? budget.spend(`smallest card of ${nameOf(conf)}`, smallestCard(input, conf))
         : undefined,
     ),
     notSimulated: budget.unspent,
@@ -83,12 +76,10 @@ class Budget {
   }
 
   /** undefined where there was no time for it: its name is then among `unspent`. */
-  spend<T>(name: string, work: (calls: WhatIfCalls) => T): T | undefined {
-    const isOver = () => performance.now() > this.#endMs;
-    try {
-      if (!isOver()) return work({ isCancelled: isOver });
-    } catch (error) {
-      if (!(error instanceof CancelledError)) throw error;
+  spend<T>(name: string, task: Generator<unknown, T>): T | undefined {
+    while (performance.now() <= this.#endMs) {
+      const step = task.next();
+      if (step.done === true) return step.value;
     }
     this.unspent.push(name);
     return undefined;

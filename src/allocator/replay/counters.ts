@@ -13,10 +13,10 @@ import {
   type AllocationTable,
   COUNTER_NAMES,
   type CounterName,
-    type Peak,
+  type Peak,
   type PerCounter,
-  type Replay,
   perCounter,
+  type Replay,
 } from './types.ts';
 
 const STEP_BITS = 6;

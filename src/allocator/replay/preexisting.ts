@@ -17,7 +17,12 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import { type BlockRules, roundSize, SMALL_BYTES } from './rounding.ts';
-import { restsOutside, type SegmentFields, segmentFields, segmentOfEvent } from './segment-tracker.ts';
+import {
+  restsOutside,
+  type SegmentFields,
+  segmentFields,
+  segmentOfEvent,
+} from './segment-tracker.ts';
 import type { TraceKind } from './trace-kind.ts';
 import { NEVER } from './types.ts';
 

@@ -10,7 +10,12 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import { type BlockRules, SMALL_SEGMENT_BYTES } from './rounding.ts';
-import { NEVER, type ReplayedEvents, SEGMENT_SPAN_COLUMNS, type SegmentSpanTable } from './types.ts';
+import {
+  NEVER,
+  type ReplayedEvents,
+  SEGMENT_SPAN_COLUMNS,
+  type SegmentSpanTable,
+} from './types.ts';
 
 /** Row of the default pool in every snapshot. */
 const DEFAULT_POOL: PoolIndex = 0;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
 import { type AllocSettings, parseAllocConf } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
-import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
 import { BlockUse } from './block-table.ts';
 import { DeviceMemory } from './device-memory.ts';
 

@@ -3,14 +3,14 @@
  * typed arrays. It knows sizes and addresses only, and no tensors: `handle` is the caller's name for an
  * allocation. Names of its parts are those of the C++ where there is one.
  */
+
+import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
 import { roundSize, SMALL_BYTES, SMALL_SEGMENT_BYTES, shouldSplit } from '../replay/rounding.ts';
 import type { AllocSettings } from './alloc-conf.ts';
-import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
 import { BlockTable, BlockUse } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import { ExpandableSegments } from './expandable.ts';
 import { type Arena, Arenas } from './free-blocks.ts';
-import { MemoryRelease } from './memory-release.ts';
 
 /** kMinLargeAlloc: from here on a native segment is as large as its first request. */
 const MIN_LARGE_BYTES = 10 * 2 ** 20;
@@ -31,7 +31,6 @@ export class CachingAllocator {
   readonly expandable: ExpandableSegments;
   readonly memory: DeviceMemory;
   readonly #settings: AllocSettings;
-  readonly #release: MemoryRelease;
   readonly #hooks: AllocatorHooks;
   /** The GC works only where a memory fraction is set: here, where there is a limit. */
   readonly #collects: boolean;
@@ -50,7 +49,6 @@ export class CachingAllocator {
     this.memory = memory;
     this.arenas = new Arenas(this.table, streams, settings.largeSegmentBytes);
     this.expandable = new ExpandableSegments(this.table, memory, settings.largeSegmentBytes);
-    this.#release = new MemoryRelease(this.table, this.arenas, this.expandable, memory);
     this.#collects = settings.garbageCollectionThreshold > 0 && memory.limitBytes < Infinity;
   }
 
@@ -110,7 +108,7 @@ export class CachingAllocator {
   /** torch.cuda.empty_cache() */
   emptyCache(): void {
     this.#hooks.beforeRelease();
-    this.#release.releaseCachedBlocks();
+    this.#releaseCachedBlocks();
   }
 
   /** Bytes that a request which failed lacks: how much higher the limit would have to be. */
@@ -165,11 +163,10 @@ export class CachingAllocator {
 
   /** Gets memory from the device; where that fails, releases more and more of what is cached. */
   #newBlock(arena: Arena, size: number): BlockRow {
-    const { maxSplitBytes, garbageCollectionThreshold } = this.#settings;
-    if (this.#collects) this.#release.collectGarbage(garbageCollectionThreshold);
+    if (this.#collects) this.#collectGarbage();
     let row = this.#allocBlock(arena, size);
     if (row !== NO_BLOCK || this.#settings.throwsBeforeMalloc) return row;
-    if (this.#release.releaseAvailable(arena, size, maxSplitBytes)) {
+    if (this.#releaseAvailable(arena, size)) {
       row = this.#allocBlock(arena, size);
       if (row !== NO_BLOCK) return row;
     }
@@ -203,6 +200,91 @@ export class CachingAllocator {
     if (this.allocatedBytes > this.peakAllocatedBytes) {
       this.peakAllocatedBytes = this.allocatedBytes;
     }
+  }
+
+  /**
+   * release_cached_blocks: every native segment without a used block, every whole page of expandable
+   * ones, large before small. Private pools keep theirs: a CUDA graph may still be replayed.
+   */
+  #releaseCachedBlocks(): void {
+    for (const isSmall of [false, true]) {
+      const rows = this.arenas.releasable(this.arenas.pool(0, isSmall));
+      // Before any goes: the row of a block that is gone is soon another block's.
+      const expandable = rows.filter((row) => this.table.isExpandable[row] === 1);
+      for (const row of rows) {
+        if (this.#isFreeable(row)) this.#releaseSegment(row);
+      }
+      for (const row of expandable) this.expandable.unmapPages(this.#arenaOf(row), row);
+    }
+  }
+
+  /**
+   * release_available_cached_blocks, with max_split_size_mb only: the smallest oversize block that would
+   * do, else oversize blocks of this stream from the largest down until there is enough.
+   */
+  #releaseAvailable(arena: Arena, size: number): boolean {
+    const { maxSplitBytes } = this.#settings;
+    if (maxSplitBytes === Infinity) return false;
+    const target = Math.max(size, maxSplitBytes);
+    const table = this.table;
+    const fitting = arena.free.first(target);
+    if (fitting !== NO_BLOCK && table.isExpandable[fitting] === 0) {
+      this.#releaseSegment(fitting);
+      return true;
+    }
+    let released = 0;
+    // From before the one that would do: the C++ looks no further up where that is expandable.
+    const smaller = arena.free.all().filter((row) => table.sizeBytes[row] < target);
+    for (const row of smaller.reverse()) {
+      if (released >= target || table.sizeBytes[row] < maxSplitBytes) break;
+      if (table.isExpandable[row] === 1) continue;
+      released += table.sizeBytes[row];
+      this.#releaseSegment(row);
+    }
+    return released >= target;
+  }
+
+  /**
+   * garbage_collect_cached_blocks: above the threshold, frees unused large segments of at least average
+   * age, then of what is left again, until the bytes above the threshold are freed.
+   */
+  #collectGarbage(): void {
+    const { memory } = this;
+    const threshold = this.#settings.garbageCollectionThreshold * memory.limitBytes;
+    const aim = memory.reservedBytes - Math.floor(threshold);
+    if (aim <= 0) return;
+    const pool = this.arenas.pool(0, false);
+    const age = (row: BlockRow) => pool.searches - this.table.freedAt[row];
+    let left = this.arenas.releasable(pool).filter((row) => this.table.isWholeSegment(row));
+    let totalAge = left.reduce((sum, row) => sum + age(row), 0);
+    let reclaimed = 0;
+    while (reclaimed < aim && left.length > 0) {
+      const averageAge = totalAge / left.length;
+      const isOld = (row: BlockRow) => this.#isFreeable(row) && age(row) >= averageAge;
+      const old = left.filter(isOld);
+      if (old.length === 0) return;
+      left = left.filter((row) => !isOld(row));
+      for (const row of old) {
+        reclaimed += this.table.sizeBytes[row];
+        totalAge -= age(row);
+        this.#releaseSegment(row);
+      }
+    }
+  }
+
+  #arenaOf(row: BlockRow): Arena {
+    return this.arenas.all[this.table.owner[row]];
+  }
+
+  #isFreeable(row: BlockRow): boolean {
+    return this.table.isExpandable[row] === 0 && this.table.isWholeSegment(row);
+  }
+
+  #releaseSegment(row: BlockRow): void {
+    this.#arenaOf(row).free.remove(row);
+    this.memory.addresses.release(this.table.address[row]);
+    this.memory.remove(this.table.sizeBytes[row], false);
+    this.table.delete(row);
   }
 }
 

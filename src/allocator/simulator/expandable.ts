@@ -2,8 +2,9 @@
  * Expandable segments: address space that memory is mapped into page by page (2 MiB in the small pool,
  * large_segment_size_mb, 20 MiB, in the large one) and out of again. Chains hold free, used and unmapped blocks.
  */
-import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
+
 import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import { type BlockTable, BlockUse } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import type { Arena } from './free-blocks.ts';

@@ -4,9 +4,9 @@
  * fifty blocks and for the hundred thousand of a shattered pool.
  */
 import { enlarged } from '../../base/growable.ts';
-import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
-import { type BlockTable } from './block-table.ts';
+import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
+import type { BlockTable } from './block-table.ts';
 
 const CAPACITY = 256;
 /** What a list begins with: a hostile file has a hundred thousand streams of one block each. */

@@ -7,9 +7,9 @@
 
 import { upperBound } from '../../base/binary-search.ts';
 import { addTo } from '../../base/grouping.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
 import { type AllocationTable, BEFORE_TRACE, type SegmentSpanTable } from '../replay/types.ts';
 import type { CachingAllocator } from './allocator.ts';
-import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
 import { BlockUse } from './block-table.ts';
 
 /** Block of each allocation that was there before the trace; writes them to `blockOf`. */

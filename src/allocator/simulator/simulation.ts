@@ -1,10 +1,10 @@
 /** Runs the recorded requests of one device under one set of settings and one limit. */
 
 import type { DeviceTrace, EventIndex } from '../../format/snapshot/tables.ts';
+import { NO_BLOCK } from '../replay/block-chain.ts';
 import type { AllocationTable, ReplayColumns } from '../replay/types.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
-import { NO_BLOCK } from '../replay/block-chain.ts';
 import { DeviceMemory, type SegmentChange } from './device-memory.ts';
 import {
   type ByteCurve,
@@ -55,6 +55,8 @@ export function endStateOf(
   return { reservedBytes, allocatedBytes, largestFreeBytes, fragmentation };
 }
 
+/** A slice takes a few milliseconds. */
+const REQUESTS_A_SLICE = 1 << 14;
 /** Block of an allocation that has none any more, or never got one. */
 const GONE = NO_BLOCK;
 
@@ -72,7 +74,6 @@ export class Simulation {
   readonly #blockOf: Int32Array;
   /** Allocations whose free is requested and not completed. */
   readonly #pending = new Set<number>();
-  #at = 0;
   #isStopped = false;
 
   constructor(input: WhatIfInput, options: SimulationOptions) {
@@ -97,21 +98,11 @@ export class Simulation {
     this.#seed(options.settings);
   }
 
-  /** Requests in all, and how many are done. */
-  get total(): number {
-    return this.#input.requests.length;
-  }
-
-  get done(): number {
-    return this.#at;
-  }
-
-  /** Runs at most so many requests; true when it has ended. */
-  run(requests: number): boolean {
+  /** Runs all requests. Yields the share that is done, 0 to 1, every few milliseconds. */
+  *run(): Generator<number, void> {
     const { kind, row, event, length } = this.#input.requests;
-    const to = Math.min(length, this.#at + requests);
-    let at = this.#at;
-    for (; at < to && !this.#isStopped; at++) {
+    for (let at = 0; at < length && !this.#isStopped; at++) {
+      if (at > 0 && at % REQUESTS_A_SLICE === 0) yield at / length;
       this.memory.event = event[at];
       switch (kind[at]) {
         case RequestKind.Alloc:
@@ -124,8 +115,6 @@ export class Simulation {
           this.#runRare(kind[at], row[at], event[at]);
       }
     }
-    this.#at = at;
-    return this.#isStopped || at === length;
   }
 
   /** Events run: all, or those up to the OOM that ended it. */
@@ -238,6 +227,3 @@ export class Simulation {
 function limitUnder({ limitBytes, settings }: SimulationOptions): number {
   return limitBytes === Infinity ? Infinity : Math.round(limitBytes * settings.memoryFraction);
 }
-
-/** Steps of a run between two looks whether to go on: a few milliseconds. */
-export const REQUESTS_A_SLICE = 1 << 14;

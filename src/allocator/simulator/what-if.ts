@@ -5,9 +5,8 @@
  *   const conf = parseAllocConf('expandable_segments:True');
  *   if (conf.ok) simulate(input, conf, { limitBytes: 16 * 2 ** 30 }).peakReservedBytes
  *
- * A worker that wants to look for messages meanwhile takes a WhatIfJob and runs it slice by slice.
+ * Whoever must not block takes `whatIf` and `smallestCard` step by step: they yield every few milliseconds.
  */
-import { CancelledError } from '../../base/errors.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
 import type { ReplayColumns } from '../replay/types.ts';
 import { type AllocConf, type AllocSettings, recordedSettings } from './alloc-conf.ts';
@@ -15,7 +14,7 @@ import { confidenceOf, unknownsOf } from './confidence.ts';
 import { COMMON_CARDS_GIB, cardFor, limitOfCard } from './presets.ts';
 import { ReservedSteps, recordedPlaces } from './recorded-memory.ts';
 import { collectRequests } from './requests.ts';
-import { REQUESTS_A_SLICE, Simulation, type WhatIfInput } from './simulation.ts';
+import { Simulation, type WhatIfInput } from './simulation.ts';
 import type { WhatIfResult } from './types.ts';
 
 export interface WhatIfOptions {
@@ -30,14 +29,9 @@ export interface WhatIfOptions {
   readonly freesAtOnce?: boolean;
 }
 
-export interface WhatIfCalls {
-  /** Share of the work that is done, 0 to 1. */
-  readonly onProgress?: (done: number) => void;
-  /** Asked every few milliseconds. */
-  readonly isCancelled?: () => boolean;
-}
-
 const DEFAULT_PARTS = 1000;
+/** Memory is reserved in multiples of it. */
+const STEP_BYTES = 2 * 2 ** 20;
 
 /** Gathers the requests of a device once, for any number of runs. `trace` must be a CUDA device's. */
 export function whatIfInput(
@@ -52,82 +46,49 @@ export function whatIfInput(
   return { trace, replay, reserved, requests, places, recorded };
 }
 
-/** A run that can be interrupted between slices of a few milliseconds. */
-export class WhatIfJob {
-  readonly #input: WhatIfInput;
-  readonly #conf: AllocConf;
-  readonly #simulation: Simulation;
-
-  constructor(input: WhatIfInput, conf: AllocConf, options: WhatIfOptions = {}) {
-    this.#input = input;
-    this.#conf = conf;
-    this.#simulation = new Simulation(input, {
-      settings: conf.settings,
-      limitBytes: options.limitBytes ?? Infinity,
-      parts: options.parts ?? DEFAULT_PARTS,
-      freesAtOnce: options.freesAtOnce === true,
-    });
-  }
-
-  /** 0 to 1 */
-  get progress(): number {
-    const { done, total } = this.#simulation;
-    return total === 0 ? 1 : done / total;
-  }
-
-  /** Runs to the end, or until `shouldStop` says so between two slices: then undefined, and run() goes on. */
-  run(shouldStop: () => boolean = () => false): WhatIfResult | undefined {
-    while (!this.#simulation.run(REQUESTS_A_SLICE)) {
-      if (shouldStop()) return undefined;
-    }
-    return this.#result();
-  }
-
-  #result(): WhatIfResult {
-    const { memory, allocator, ooms, retriedOoms, servedOoms, events } = this.#simulation;
-    const unknowns = unknownsOf(this.#input, this.#conf, this.#simulation);
-    return {
-      settings: this.#conf.text,
-      limitBytes: memory.limitBytes === Infinity ? undefined : memory.limitBytes,
-      peakReservedBytes: memory.peakReservedBytes,
-      peakAllocatedBytes: allocator.peakAllocatedBytes,
-      ooms,
-      retriedOoms,
-      servedOoms,
-      retries: allocator.retries,
-      deviceAllocs: memory.deviceAllocs,
-      deviceFrees: memory.deviceFrees,
-      end: this.#simulation.endState(),
-      events,
-      reserved: this.#simulation.curve(),
-      confidence: confidenceOf(unknowns),
-      unknowns,
-    };
-  }
-}
-
-/** One run to its end. @throws CancelledError when isCancelled says so */
-export function simulate(
+/** One run. Yields the share that is done, 0 to 1. */
+export function* whatIf(
   input: WhatIfInput,
   conf: AllocConf,
   options: WhatIfOptions = {},
-  calls: WhatIfCalls = {},
-): WhatIfResult {
-  const job = new WhatIfJob(input, conf, options);
-  const isCancelled = () => {
-    calls.onProgress?.(job.progress);
-    return calls.isCancelled?.() === true;
+): Generator<number, WhatIfResult> {
+  const simulation = new Simulation(input, {
+    settings: conf.settings,
+    limitBytes: options.limitBytes ?? Infinity,
+    parts: options.parts ?? DEFAULT_PARTS,
+    freesAtOnce: options.freesAtOnce === true,
+  });
+  yield* simulation.run();
+  const { memory, allocator, ooms, retriedOoms, servedOoms, events } = simulation;
+  const unknowns = unknownsOf(input, conf, simulation);
+  return {
+    settings: conf.text,
+    limitBytes: memory.limitBytes === Infinity ? undefined : memory.limitBytes,
+    peakReservedBytes: memory.peakReservedBytes,
+    peakAllocatedBytes: allocator.peakAllocatedBytes,
+    ooms,
+    retriedOoms,
+    servedOoms,
+    retries: allocator.retries,
+    deviceAllocs: memory.deviceAllocs,
+    deviceFrees: memory.deviceFrees,
+    end: simulation.endState(),
+    events,
+    reserved: simulation.curve(),
+    confidence: confidenceOf(unknowns),
+    unknowns,
   };
-  const result = job.run(isCancelled);
-  if (result === undefined) throw new CancelledError();
-  calls.onProgress?.(1);
-  return result;
 }
 
-/** The least memory, or the smallest card, with which the recorded requests would have been served: found by trying limits. */
+/** One run, at once. */
+export const simulate = (...run: Parameters<typeof whatIf>): WhatIfResult => finish(whatIf(...run));
 
-/** Memory is reserved in multiples of it. */
-const STEP_BYTES = 2 * 2 ** 20;
+/** Runs all steps of a task. */
+export function finish<R>(task: Generator<unknown, R>): R {
+  let step = task.next();
+  while (step.done !== true) step = task.next();
+  return step.value;
+}
 
 export interface SmallestCard {
   /** Least limit for PyTorch, exact to 2 MiB: a little less is not enough. */
@@ -138,67 +99,66 @@ export interface SmallestCard {
   readonly runs: number;
 }
 
-/** What a run without a limit says already: the search begins with it. */
-export type UnlimitedPeaks = Pick<WhatIfResult, 'peakReservedBytes' | 'peakAllocatedBytes'>;
+/** What a run without a limit says already: a search begins with it. */
+type UnlimitedPeaks = Pick<WhatIfResult, 'peakReservedBytes' | 'peakAllocatedBytes'>;
 
-/**
- * A search that yields a limit in bytes, learns whether all requests fit under it, and goes on. Its
- * caller decides how to run it: at once, or with pauses.
- */
-export type LimitSearch<R> = Generator<number, R, boolean>;
+/** Yields a limit in bytes to try, and is told whether all requests fit under it. */
+type LimitSearch<R> = Generator<number, R, boolean>;
 
-/** A run to tell whether all requests fit: it ends at the first that does not. */
-export function startProbe(input: WhatIfInput, conf: AllocConf, limitBytes: number): Simulation {
-  const { settings } = conf;
-  return new Simulation(input, { settings, limitBytes, parts: 1, stopsAtAnyOom: true });
+/** A run to tell whether all requests fit: it ends at the first that does not. Yields the share that is done. */
+export function* probe(
+  input: WhatIfInput,
+  { settings }: AllocConf,
+  limitBytes: number,
+): Generator<number, { readonly fits: boolean; readonly retries: number } & UnlimitedPeaks> {
+  const run = new Simulation(input, { settings, limitBytes, parts: 1, stopsAtAnyOom: true });
+  yield* run.run();
+  const { peakAllocatedBytes, retries } = run.allocator;
+  const { peakReservedBytes } = run.memory;
+  return { fits: run.ooms.length === 0, retries, peakAllocatedBytes, peakReservedBytes };
 }
 
 /** Bisects between what was allocated at the peak and what is reserved without any limit: about ten runs. */
-export function smallestCard(
+export function* smallestCard(
   input: WhatIfInput,
   conf: AllocConf,
-  calls: WhatIfCalls = {},
-): SmallestCard {
-  let runs = 0;
-  const run = (limitBytes: number): Simulation => {
-    const probe = startProbe(input, conf, limitBytes);
-    while (!probe.run(REQUESTS_A_SLICE)) {
-      if (calls.isCancelled?.() === true) throw new CancelledError();
-    }
-    runs++;
-    return probe;
-  };
-  const { memory, allocator } = run(Infinity);
-  const { peakReservedBytes } = memory;
-  const search = searchLimit({
-    peakReservedBytes,
-    peakAllocatedBytes: allocator.peakAllocatedBytes,
-  });
+): Generator<number, SmallestCard> {
+  const peaks = yield* probe(input, conf, Infinity);
+  const search = searchLimit(peaks);
+  let runs = 1;
   let step = search.next();
-  while (!step.done) {
-    step = search.next(run(step.value).ooms.length === 0);
-    calls.onProgress?.(Math.min(1, runs / EXPECTED_RUNS));
+  for (; step.done !== true; runs++) {
+    const { fits } = yield* probe(input, conf, step.value);
+    step = search.next(fits);
   }
   return { limitBytes: step.value, cardGib: cardFor(step.value), runs };
 }
-
-const EXPECTED_RUNS = 12;
 
 /** The least limit, exact to 2 MiB. */
 function* searchLimit({
   peakReservedBytes,
   peakAllocatedBytes,
 }: UnlimitedPeaks): LimitSearch<number> {
-  let low = Math.floor(peakAllocatedBytes / STEP_BYTES) - 1;
+  const limitOf = (steps: number) => steps * STEP_BYTES;
   let high = Math.ceil(peakReservedBytes / STEP_BYTES);
   // With garbage collection a limit changes the run even where it would suffice.
-  while (!(yield high * STEP_BYTES)) high = Math.ceil(high * 1.25);
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (yield middle * STEP_BYTES) high = middle;
-    else low = middle;
+  while (!(yield limitOf(high))) high = Math.ceil(high * 1.25);
+  return limitOf(yield* bisect(Math.floor(peakAllocatedBytes / STEP_BYTES), high, limitOf));
+}
+
+/** The first place from `low` on whose limit is enough; `high` where none before it is. */
+function* bisect(
+  low: number,
+  high: number,
+  limitOf: (place: number) => number,
+): LimitSearch<number> {
+  let [from, to] = [low, high];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (yield limitOf(middle)) to = middle;
+    else from = middle + 1;
   }
-  return high * STEP_BYTES;
+  return to;
 }
 
 /**
@@ -229,10 +189,5 @@ export function* searchCard(
       low = high;
     }
   }
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (yield limitOfCard(cards[middle])) high = middle;
-    else low = middle + 1;
-  }
-  return cards[high];
+  return cards[yield* bisect(low, high, (place) => limitOfCard(cards[place]))];
 }

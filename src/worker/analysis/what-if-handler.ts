@@ -10,14 +10,9 @@ import {
   recordedLimit,
   recordedRun,
 } from '../../allocator/simulator/recorded-run.ts';
-import { REQUESTS_A_SLICE, type WhatIfInput } from '../../allocator/simulator/simulation.ts';
+import type { WhatIfInput } from '../../allocator/simulator/simulation.ts';
 import type { WhatIfResult } from '../../allocator/simulator/types.ts';
-import {
-  searchCard,
-  startProbe,
-  WhatIfJob,
-  whatIfInput,
-} from '../../allocator/simulator/what-if.ts';
+import { probe, searchCard, whatIf, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { assert } from '../../base/assert.ts';
 import { LruCache } from '../../base/lru-cache.ts';
 import type { NarrowColumn } from '../../base/table.ts';
@@ -167,11 +162,8 @@ class WhatIfRuns {
       work.finish(1);
       return known;
     }
-    const job = new WhatIfJob(this.#inputOnce(), conf, { limitBytes, parts: PARTS, freesAtOnce });
-    const result = await work.run(conf.text, () => ({
-      value: job.run(() => true),
-      done: job.progress,
-    }));
+    const options = { limitBytes, parts: PARTS, freesAtOnce };
+    const result = await work.run(conf.text, whatIf(this.#inputOnce(), conf, options));
     this.#results.set(key, result);
     return result;
   }
@@ -188,15 +180,10 @@ class WhatIfRuns {
     let { retries } = unlimited;
     let step = search.next();
     while (!step.done) {
-      const probe = startProbe(this.#inputOnce(), conf, step.value);
-      await work.run(conf.text, () => ({
-        value: probe.run(REQUESTS_A_SLICE) || undefined,
-        done: probe.done / probe.total,
-      }));
-      const serves = probe.ooms.length === 0;
+      const tried = await work.run(conf.text, probe(this.#inputOnce(), conf, step.value));
       // The last card that serves all is the smallest.
-      if (serves) retries = probe.allocator.retries;
-      step = search.next(serves);
+      if (tried.fits) retries = tried.retries;
+      step = search.next(tried.fits);
     }
     const card = { gib: step.value, retries };
     this.#cards.set(conf.text, card);
@@ -221,17 +208,15 @@ class Work {
     this.finished += runs;
   }
 
-  /** Takes steps of a few milliseconds, with a pause after each, until one gives a value: one run. */
-  async run<T>(settings: string, step: () => { value: T | undefined; done: number }): Promise<T> {
-    while (true) {
-      const { value, done } = step();
-      if (value !== undefined) {
-        this.finish(1);
-        return value;
-      }
-      this.#report(settings, (this.finished + done) / this.#total);
+  /** One run. Pauses after each of its steps, which take a few milliseconds. */
+  async run<T>(settings: string, task: Generator<number, T>): Promise<T> {
+    let step = task.next();
+    for (; step.done !== true; step = task.next()) {
+      this.#report(settings, (this.finished + step.value) / this.#total);
       await this.#call.pause();
     }
+    this.finish(1);
+    return step.value;
   }
 
   /** A card's search may take more runs than were expected of it: the share never falls. */
