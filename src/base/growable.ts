@@ -62,7 +62,6 @@ export class GrowableColumn<T extends Column> {
 
 export const growableFloat64 = (): GrowableColumn<Float64Array> => new GrowableColumn(Float64Array);
 export const growableInt32 = (): GrowableColumn<Int32Array> => new GrowableColumn(Int32Array);
-export const growableUint16 = (): GrowableColumn<Uint16Array> => new GrowableColumn(Uint16Array);
 export const growableUint8 = (): GrowableColumn<Uint8Array> => new GrowableColumn(Uint8Array);
 
 /** Rows that a plan allows without asking how far reading is. */

@@ -49,7 +49,7 @@ export async function runTask<T>(task: Task<T>, options: SliceOptions): Promise<
   }
 }
 
-export function runToEnd<T>(task: Task<T>): T {
+export function runToEnd<T>(task: Generator<unknown, T, void>): T {
   let step = task.next();
   while (!step.done) step = task.next();
   return step.value;

@@ -1,6 +1,7 @@
 /** Against real runs on an H200: the recorded ones event by event, and the same workloads under other settings. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { runToEnd } from '../../base/task.ts';
 import { type DeviceTrace, TraceAction } from '../../format/snapshot/tables.ts';
 import { captureNames, loadCapture, truthOf } from '../../testing/captures.ts';
 import { replayDevice } from '../replay/replay.ts';
@@ -9,7 +10,7 @@ import { ACCURACY } from './confidence.ts';
 import type { SegmentChange } from './device-memory.ts';
 import { recordedRun } from './recorded-run.ts';
 import { Simulation, type WhatIfInput } from './simulation.ts';
-import { finish, simulate, smallestCard, whatIfInput } from './what-if.ts';
+import { simulate, smallestCard, whatIfInput } from './what-if.ts';
 
 const GIB = 2 ** 30;
 /** set_per_process_memory_fraction in the capture scripts; all others ran without a limit. */
@@ -64,7 +65,7 @@ describe('the recorded settings', () => {
         parts: 10,
         onSegment: (change) => changes.push(change),
       });
-      finish(simulation.run());
+      runToEnd(simulation.run());
       const recorded = recordedChanges(input.trace);
       expect(changes.map(({ bytes }) => bytes)).toEqual(recorded.map(([, bytes]) => bytes));
       const { peaks, end } = input.replay;
@@ -112,7 +113,7 @@ describe('the recorded settings', () => {
       parts: 10,
       onSegment: (change) => changes.push(change),
     });
-    finish(simulation.run());
+    runToEnd(simulation.run());
     const recorded = recordedChanges(input.trace);
     expect(changes.map(({ bytes }) => bytes)).toEqual(recorded.map(([, bytes]) => bytes));
     expect(simulation.allocator.retries).toBe(truth.num_alloc_retries);
@@ -131,7 +132,7 @@ describe('the recorded settings', () => {
     expect(unlimited).toMatchObject({ ooms: [], retriedOoms: 0, servedOoms: 1 });
     // The request of 4 GiB that failed for good is in it, the attempt at 4.6 GiB is not.
     expect(unlimited.peakAllocatedBytes).toBeLessThan(4.1 * GIB);
-    expect(finish(smallestCard(input, settingsOf(''))).limitBytes).toBeLessThan(4.1 * GIB);
+    expect(runToEnd(smallestCard(input, settingsOf(''))).limitBytes).toBeLessThan(4.1 * GIB);
   });
 
   test('the limit that a recording shows lies around the real one', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runToEnd } from '../../base/task.ts';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf } from '../../testing/contexts.ts';
 import { replayDevice } from '../replay/replay.ts';
@@ -9,7 +10,7 @@ import { ByteCurveBuilder, firstEventOfPart } from './recorded-memory.ts';
 import { recordedRun } from './recorded-run.ts';
 import type { WhatIfInput } from './simulation.ts';
 import type { WhatIfResult } from './types.ts';
-import { finish, searchCard, simulate, smallestCard, whatIf, whatIfInput } from './what-if.ts';
+import { searchCard, simulate, smallestCard, whatIf, whatIfInput } from './what-if.ts';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
@@ -161,7 +162,7 @@ test('an option that changes nothing is named in the result', () => {
 test('the smallest limit is the smallest: 2 MiB less fail', () => {
   const input = captureInput('train_resnet.pickle.gz');
   const conf = confOf('');
-  const { limitBytes, cardGib } = finish(smallestCard(input, conf));
+  const { limitBytes, cardGib } = runToEnd(smallestCard(input, conf));
   const unlimited = simulate(input, conf);
   expect(limitBytes).toBeLessThan(unlimited.peakReservedBytes);
   expect(limitBytes).toBeGreaterThanOrEqual(unlimited.peakAllocatedBytes);
@@ -193,7 +194,7 @@ test.each([
     runs++;
   }
   expect(step.value).toBe(COMMON_CARDS_GIB.find(serves));
-  expect(step.value).toBe(finish(smallestCard(input, conf)).cardGib);
+  expect(step.value).toBe(runToEnd(smallestCard(input, conf)).cardGib);
   expect(runs).toBeLessThanOrEqual(5);
 });
 

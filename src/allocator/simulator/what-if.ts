@@ -7,6 +7,7 @@
  *
  * Whoever must not block takes `whatIf` and `smallestCard` step by step: they yield every few milliseconds.
  */
+import { runToEnd } from '../../base/task.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
 import type { ReplayColumns } from '../replay/types.ts';
 import { type AllocConf, type AllocSettings, recordedSettings } from './alloc-conf.ts';
@@ -81,14 +82,8 @@ export function* whatIf(
 }
 
 /** One run, at once. */
-export const simulate = (...run: Parameters<typeof whatIf>): WhatIfResult => finish(whatIf(...run));
-
-/** Runs all steps of a task. */
-export function finish<R>(task: Generator<unknown, R>): R {
-  let step = task.next();
-  while (step.done !== true) step = task.next();
-  return step.value;
-}
+export const simulate = (...run: Parameters<typeof whatIf>): WhatIfResult =>
+  runToEnd(whatIf(...run));
 
 export interface SmallestCard {
   /** Least limit for PyTorch, exact to 2 MiB: a little less is not enough. */

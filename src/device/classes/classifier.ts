@@ -2,7 +2,9 @@
  * Decides what each allocation is: one walk over them in order of time, and a look back at the end for what shows only
  * in sum, such as a second copy of the model.
  */
+
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import type { Task } from '../../base/task.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -94,7 +96,7 @@ export class Classifier {
     this.#hindsight = new Hindsight(source, roles);
   }
 
-  *run(): Generator<void, void> {
+  *run(): Task<void> {
     const { length, requestedBytes, start } = this.#table;
     const { begin, stepEnds } = this.#passes;
     for (let id = 0; id < length; id++) {

@@ -7,6 +7,7 @@
  */
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
+import { runToEnd, type Task } from '../../base/task.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { Classifier } from './classifier.ts';
 import { findPasses } from './passes.ts';
@@ -23,16 +24,11 @@ const known = new WeakMap<AllocationTable, Classification>();
 
 /** The classes of a device's allocations, found when they are first asked for. */
 export function classify(source: ClassSource): Classification {
-  const found = known.get(source.replay.allocations);
-  if (found !== undefined) return found;
-  const work = classifyInPieces(source);
-  let step = work.next();
-  while (step.done !== true) step = work.next();
-  return step.value;
+  return runToEnd(classifyInPieces(source));
 }
 
 /** The same, yielding every millisecond or so: for a thread that has frames to draw. */
-export function* classifyInPieces(source: ClassSource): Generator<void, Classification> {
+export function* classifyInPieces(source: ClassSource): Task<Classification> {
   const { allocations, allocationOfEvent } = source.replay;
   const found = known.get(allocations);
   if (found !== undefined) return found;

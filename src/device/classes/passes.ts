@@ -8,6 +8,7 @@
 
 import type { AllocationTable } from '../../allocator/replay/types.ts';
 import { growableInt32 } from '../../base/growable.ts';
+import type { Task } from '../../base/task.ts';
 import {
   type EventIndex,
   type EventTable,
@@ -40,7 +41,7 @@ export function* findPasses(
   { role }: StackRoles,
   allocationOfEvent: Int32Array,
   table: Pick<AllocationTable, 'stack'>,
-): Generator<void, Passes> {
+): Task<Passes> {
   const hasFreeStacks = freesHaveStacks(events, allocationOfEvent, table);
   const { action, stack, length } = events;
   const begin = growableInt32();

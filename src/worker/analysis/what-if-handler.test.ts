@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type AllocConf, parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { limitOfCard, PRESETS } from '../../allocator/simulator/presets.ts';
-import { finish, simulate, smallestCard, whatIfInput } from '../../allocator/simulator/what-if.ts';
+import { simulate, smallestCard, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { CancelledError } from '../../base/errors.ts';
+import { runToEnd } from '../../base/task.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { AnalysisDevice } from './analysis-device.ts';
@@ -112,7 +113,7 @@ describe('what-if runs in the worker', () => {
     const { trace, replay, snapshot } = contextOfCapture('frag_gpt_varlen');
     const input = whatIfInput(trace, replay, snapshot.settings);
     for (const text of settings) {
-      const gib = finish(smallestCard(input, confOf(text))).cardGib ?? 0;
+      const gib = runToEnd(smallestCard(input, confOf(text))).cardGib ?? 0;
       const { retries } = simulate(input, confOf(text), { limitBytes: limitOfCard(gib) });
       expect(answer.cards.get(text)).toEqual({ gib, retries });
     }
