@@ -61,7 +61,7 @@ test('a dashboard opens a snapshot, goes to a view, and is told what is selected
 }) => {
   await embed(page, String(baseURL), new URL(host.url).origin);
   await expect.poll(() => toldOf(page, 'ready')).toHaveLength(1);
-  await page.evaluate(() => window.tellPage({ type: 'view', hash: 'view=state' }));
+  await page.evaluate(() => window.tellPage({ type: 'view', hash: 'view=allocator-state' }));
   await expect
     .poll(() => toldOf(page, 'refused'))
     .toEqual([{ vramscope: 1, type: 'refused', message: 'No snapshot of yours is open.' }]);
@@ -118,7 +118,7 @@ test('the embedder is not told of a file that somebody else opens in the frame',
   const frame = page.frameLocator('#frame');
   await frame.getByTestId('file-input').first().setInputFiles(fixture('train_resnet.pickle.gz'));
   await expect(frame.getByTestId('timeline')).toBeVisible();
-  await page.evaluate(() => window.tellPage({ type: 'view', hash: 'view=state' }));
+  await page.evaluate(() => window.tellPage({ type: 'view', hash: 'view=allocator-state' }));
   await expect.poll(() => toldOf(page, 'refused')).toHaveLength(1);
   expect((await page.evaluate(() => window.told)).map(({ type }) => type)).toEqual([
     'ready',

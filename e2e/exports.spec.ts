@@ -17,16 +17,26 @@ async function saved(page: Page, button: string): Promise<Download> {
 
 const BOTH = ['light', 'dark'] as const;
 const VIEWS = [
-  { view: 'Timeline', says: [/scenarios\.py/, /Reserved/, /6 GiB/, /2,000/], schemes: BOTH },
-  { view: 'Addresses', says: [/2,000/, /GiB/], schemes: ['dark'] },
-  { view: 'Flame', says: [/_fragment/, /Live at the peak/], schemes: ['light'] },
-  { view: 'State', says: [/Large pool/, /GiB/], schemes: BOTH },
+  {
+    view: 'Timeline',
+    name: 'timeline',
+    says: [/scenarios\.py/, /Reserved/, /6 GiB/, /2,000/],
+    schemes: BOTH,
+  },
+  { view: 'Addresses', name: 'address-map', says: [/2,000/, /GiB/], schemes: ['dark'] },
+  {
+    view: 'Flame',
+    name: 'flame-graph',
+    says: [/_fragment/, /Live at the peak/],
+    schemes: ['light'],
+  },
+  { view: 'State', name: 'allocator-state', says: [/Large pool/, /GiB/], schemes: BOTH },
 ] as const;
 
 test('PNG and SVG of four views, of some in the dark too', async ({ page, context }, testInfo) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const viewer = await context.newPage();
-  for (const { view, says, schemes } of VIEWS) {
+  for (const { view, name, says, schemes } of VIEWS) {
     // Behind another tab a page gets a frame a second, and a picture waits one for each canvas.
     await page.bringToFront();
     await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
@@ -37,7 +47,7 @@ test('PNG and SVG of four views, of some in the dark too', async ({ page, contex
       await page.getByRole('button', { name: 'Export', exact: true }).click();
       const [svg, png] = [await saved(page, `${view} as SVG`), await saved(page, `${view} as PNG`)];
       await dialogOf(page).getByRole('button', { name: 'Close' }).click();
-      expect(png.suggestedFilename()).toBe(`oom_fragmented-${view.toLowerCase()}.png`);
+      expect(png.suggestedFilename()).toBe(`oom_fragmented-${name}.png`);
       const path = testInfo.outputPath(`${colorScheme}-${svg.suggestedFilename()}`);
       await svg.saveAs(path);
       await expectSvg(viewer, path, `${view} · oom_fragmented.pickle.gz · cuda:0`, says);

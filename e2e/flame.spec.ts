@@ -8,7 +8,7 @@ const trailOf = (page: Page) => page.getByRole('navigation', { name: 'Zoomed int
 const rowsOf = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('gridcell') });
 
 async function openFlame(page: Page, capture: string, view = ''): Promise<void> {
-  await page.goto(`/#v=1&view=flame${view}`);
+  await page.goto(`/#v=1&view=flame-graph${view}`);
   await chooseFile(page, fixture(capture));
   await expect(page.getByRole('region', { name: 'Flame graph' })).toBeVisible();
   await idle(page);

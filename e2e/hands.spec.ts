@@ -29,7 +29,7 @@ test('keys zoom and pan on a fresh page, W A S D beside the arrows', async ({ pa
 });
 
 for (const [digit, view] of [
-  ['2', 'addresses'],
+  ['2', 'address-map'],
   ['3', 'segments'],
 ] as const) {
   test(`${digit}, then plus, zooms in ${view}`, async ({ page }) => {

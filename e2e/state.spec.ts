@@ -24,7 +24,7 @@ test('at the OOM: what is free, in which pieces, and that empty_cache() would no
   await expect(state).toContainText('empty_cache() would release nothing');
   await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toContainText('5.80 GiB');
   await expect(segmentsOf(page).getByRole('row', { name: /7f62a0000000/ })).toContainText('99%');
-  await expect(page).toHaveURL(/view=state/);
+  await expect(page).toHaveURL(/view=allocator-state/);
   // Where a file opens is not in its link; any other moment is.
   await expect(page).not.toHaveURL(/at=/);
   await page.keyboard.press('ArrowLeft');
@@ -103,14 +103,16 @@ test('names the block under the pointer, and selects it with a click', async ({ 
 });
 
 test('an event beyond the trace is said to be, and the end is shown', async ({ page }) => {
-  await page.goto('/?snapshot=samples/train_gpt_small.pickle.gz#v=1&view=state&at=99999999');
+  await page.goto(
+    '/?snapshot=samples/train_gpt_small.pickle.gz#v=1&view=allocator-state&at=99999999',
+  );
   await expect(page.getByText('The link points to event 99,999,999')).toBeVisible();
   await expect(cursorOf(page)).toContainText('the end');
   await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toBeVisible();
 });
 
 test('without a trace the state at the end is shown', async ({ page }) => {
-  await page.goto('/#v=1&view=state');
+  await page.goto('/#v=1&view=allocator-state');
   await page.getByTestId('file-input').first().setInputFiles('fixtures/no_history.pickle.gz');
   await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toBeVisible();
   await expect(cursorOf(page)).toContainText('No history was recorded');

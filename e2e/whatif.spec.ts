@@ -76,7 +76,7 @@ test('a setting in a link that cannot be read is shown with what is wrong', asyn
 });
 
 test('without a trace it says why it cannot tell', async ({ page }) => {
-  await page.goto('/#v=1&view=whatif');
+  await page.goto('/#v=1&view=what-if');
   await page.getByTestId('file-input').first().setInputFiles(fixture('no_history.pickle.gz'));
   await expect(page.getByRole('heading', { name: /What if is not available/ })).toBeVisible();
   const why = page.getByText(

@@ -7,7 +7,7 @@ import { ROOT } from './run-command.mjs';
 const SNAPSHOT = join(ROOT, 'fixtures', 'oom_fragmented.pickle.gz');
 const PICTURES = [
   { name: 'timeline', hash: '' },
-  { name: 'addresses', hash: '#v=1&view=addresses' },
+  { name: 'addresses', hash: '#v=1&view=address-map' },
 ];
 
 const started = await startBrowser();

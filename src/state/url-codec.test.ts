@@ -128,6 +128,21 @@ describe('a view in a URL', () => {
   });
 });
 
+describe('a link of an older version', () => {
+  it.each([
+    ['addresses', 'address-map'],
+    ['state', 'allocator-state'],
+    ['flame', 'flame-graph'],
+    ['summary', 'memory-summary'],
+    ['whatif', 'what-if'],
+  ])('opens what it called %s', (old, name) => {
+    const { view: read, problems } = parseUrl('', `#v=1&view=${old}`);
+    expect(read.view).toBe(name);
+    expect(problems).toEqual([]);
+    expect(encodeView(read)).toBe(`v=1&view=${name}`);
+  });
+});
+
 describe('a URL that cannot be read', () => {
   it('says that it is too new, and shows the default view', () => {
     const parsed = parseUrl('?snapshot=a.pickle', `#v=${URL_VERSION + 1}&device=3`);
@@ -157,6 +172,7 @@ describe('a URL that cannot be read', () => {
     ['color=id', 'color'],
     ['lines=activeBytes,constructor', 'lines'],
     ['at=__proto__', 'at'],
+    ['view=constructor', 'view'],
   ])('names what it ignores of %s and keeps the rest', (text, key) => {
     const { view: read, problems } = parseUrl('', `#v=1&${text}&cursor=1`);
     expect(read).toEqual(DEFAULT_VIEW);

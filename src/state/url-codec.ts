@@ -17,6 +17,7 @@ import {
   type Range,
   type Sort,
   VIEW_NAMES,
+  type ViewName,
   type ViewState,
 } from './view-store.ts';
 
@@ -42,27 +43,74 @@ export interface ParsedUrl {
   readonly problems: readonly string[];
 }
 
-const FLAME_DATASETS: readonly FlameView['dataset'][] = [
-  'cursor',
-  'peak',
-  'end',
-  'window',
-  'difference',
-];
-const FLAME_WEIGHT: readonly FlameView['weight'][] = ['bytes', 'allocated', 'count', 'lifetime'];
-const FLAME_GROUPINGS: readonly FlameView['groupBy'][] = [
-  'class',
-  'line',
-  'stack',
-  'function',
-  'file',
-  'module',
-];
-const FLAME_FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
+/** How a value of the view stands in the hash. */
+interface Param<T> {
+  readonly key: string;
+  /** Undefined for a text that cannot be read. */
+  readonly read: (text: string) => T | undefined;
+  readonly write?: (value: T) => string;
+}
+type Params<S> = { readonly [K in keyof S]: Param<S[K]> };
+
+const oneOf =
+  <T extends string>(...values: readonly T[]) =>
+  (text: string): T | undefined =>
+    values.find((value) => value === text);
+
+const anyText = (text: string): string => text;
+
+/** True is written as one word, false not at all. */
+const flag = (key: string, word: string): Param<boolean> => ({
+  key,
+  read: (text) => text === word || undefined,
+  write: (isOn) => (isOn ? word : ''),
+});
+
+/** What links of older versions call the views. */
+const OLD_VIEWS: ReadonlyMap<string, ViewName> = new Map([
+  ['addresses', 'address-map'],
+  ['state', 'allocator-state'],
+  ['flame', 'flame-graph'],
+  ['summary', 'memory-summary'],
+  ['whatif', 'what-if'],
+]);
+
+/** Label of an allocation: b, the address in hex, _, the count of earlier uses. */
+const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
+
+/** What depends on the device is written by {@link encodeView} itself; colors follow from the rest. */
+const VIEW_PARAMS: Params<Omit<ViewState, 'deviceIndex' | 'cursor' | 'siteColors' | 'flame'>> = {
+  view: { key: 'view', read: (text) => oneOf(...VIEW_NAMES)(text) ?? OLD_VIEWS.get(text) },
+  axis: { key: 'axis', read: oneOf(...TIME_AXES) },
+  foldsGaps: flag('gaps', 'folded'),
+  x: { key: 'x', read: parseRange, write: rangeText },
+  y: { key: 'y', read: parseRange, write: rangeText },
+  selection: { key: 'select', read: (text) => (LABEL.test(text) ? text : undefined) },
+  colorBy: { key: 'color', read: oneOf(...COLORINGS) },
+  inBands: flag('order', 'class'),
+  lines: { key: 'lines', read: parseLines, write: linesText },
+  secondCursor: { key: 'mark', read: parseIndex },
+  search: { key: 'search', read: anyText },
+  onlyMatches: flag('only', 'matches'),
+  finding: { key: 'finding', read: findingIdOfLink },
+  addresses: { key: 'addresses', read: parseRange, write: rangeText },
+  sort: { key: 'sort', read: parseSort, write: sortText },
+  setting: { key: 'setting', read: anyText },
+  limit: { key: 'limit', read: parseLimit },
+  comparison: { key: 'compare', read: anyText },
+};
+
+const FLAME_PARAMS: Params<FlameView> = {
+  dataset: { key: 'flame', read: oneOf('cursor', 'peak', 'end', 'window', 'difference') },
+  weight: { key: 'weight', read: oneOf('bytes', 'allocated', 'count', 'lifetime') },
+  groupBy: { key: 'by', read: oneOf('class', 'line', 'stack', 'function', 'file', 'module') },
+  frames: { key: 'frames', read: oneOf('own', 'known', 'all') },
+  inverted: flag('from', 'callees'),
+  root: { key: 'root', read: anyText },
+};
+
 /** `at=` of a view without a cursor: it shows the end. */
 const AT_END = 'end';
-/** b, the address in hex, _, the count of earlier uses. */
-const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
 
 /**
  * The hash for a view, without '#'; '' for the one that the file opens with.
@@ -73,48 +121,31 @@ export function encodeView(
   madeFor?: Fingerprint,
   opening: ViewState = DEFAULT_VIEW,
 ): string {
+  const { deviceIndex, cursor } = view;
   const params = new URLSearchParams();
-  if (view.view !== DEFAULT_VIEW.view) params.set('view', view.view);
-  if (view.deviceIndex !== opening.deviceIndex) params.set('device', String(view.deviceIndex));
-  if (view.axis !== DEFAULT_VIEW.axis) params.set('axis', view.axis);
-  if (view.foldsGaps) params.set('gaps', 'folded');
-  if (view.x !== 'all') params.set('x', rangeText(view.x));
-  if (view.y !== 'fit') params.set('y', rangeText(view.y));
-  if (view.selection !== undefined) params.set('select', view.selection);
-  if (view.colorBy !== DEFAULT_VIEW.colorBy) params.set('color', view.colorBy);
-  if (view.inBands) params.set('order', 'class');
-  if (!sameLines(view.lines, DEFAULT_VIEW.lines)) params.set('lines', view.lines.join(','));
-  if (view.cursor !== openingCursorOf(opening, view.deviceIndex)) {
-    params.set('at', view.cursor === undefined ? AT_END : String(view.cursor));
-  }
-  if (view.secondCursor !== undefined) params.set('mark', String(view.secondCursor));
-  if (view.search !== '') params.set('search', view.search);
-  if (view.onlyMatches) params.set('only', 'matches');
-  if (view.finding !== undefined) params.set('finding', view.finding);
-  if (view.addresses !== 'fit') params.set('addresses', rangeText(view.addresses));
-  writeFlame(params, view.flame);
-  if (view.sort !== undefined) params.set('sort', sortText(view.sort));
-  if (view.setting !== undefined) params.set('setting', view.setting);
-  if (view.limit !== undefined) params.set('limit', String(view.limit));
-  if (view.comparison !== undefined) params.set('compare', view.comparison);
+  if (deviceIndex !== opening.deviceIndex) params.set('device', String(deviceIndex));
+  if (cursor !== openingCursorOf(opening, deviceIndex)) params.set('at', String(cursor ?? AT_END));
+  writeParams(params, VIEW_PARAMS, view, DEFAULT_VIEW);
+  writeParams(params, FLAME_PARAMS, view.flame, DEFAULT_FLAME);
   if (params.size === 0) return '';
   if (madeFor !== undefined) params.set('of', `${madeFor.bytes}:${madeFor.name}`);
   const text = `v=${URL_VERSION}&${params}`;
   return text.replace(/%2C/g, ',').replace(/%3A/g, ':');
 }
 
+/** Writes what differs from the defaults. */
+function writeParams<S>(url: URLSearchParams, params: Params<S>, values: S, defaults: S): void {
+  for (const name in params) {
+    const { key, write = String } = params[name];
+    const [value, usual] = [values[name], defaults[name]];
+    if (value === undefined) continue;
+    if (usual === undefined || write(value) !== write(usual)) url.set(key, write(value));
+  }
+}
+
 /** Where a file opens is of one device: on any other, nothing said means no cursor. */
 function openingCursorOf(opening: ViewState, deviceIndex: number): ViewState['cursor'] {
   return deviceIndex === opening.deviceIndex ? opening.cursor : undefined;
-}
-
-function writeFlame(params: URLSearchParams, flame: FlameView): void {
-  if (flame.dataset !== DEFAULT_FLAME.dataset) params.set('flame', flame.dataset);
-  if (flame.weight !== DEFAULT_FLAME.weight) params.set('weight', flame.weight);
-  if (flame.groupBy !== DEFAULT_FLAME.groupBy) params.set('by', flame.groupBy);
-  if (flame.frames !== DEFAULT_FLAME.frames) params.set('frames', flame.frames);
-  if (flame.inverted) params.set('from', 'callees');
-  if (flame.root !== undefined) params.set('root', flame.root);
 }
 
 /** Reads any URL's `search` and `hash`, with or without '?' and '#'. Never throws. `opening`: see {@link encodeView}. */
@@ -124,18 +155,16 @@ export function parseUrl(
   opening: ViewState = DEFAULT_VIEW,
 ): ParsedUrl {
   const snapshotUrl = new URLSearchParams(search).get('snapshot') || undefined;
-  const params = new URLSearchParams(hash.replace(/^#/, ''));
-  if (!params.has('v')) {
-    return { view: opening, hasView: false, snapshotUrl, madeFor: undefined, problems: [] };
-  }
-  const refusal = refuseVersion(params.get('v') ?? '');
-  if (refusal !== undefined) {
-    const problems = [refusal];
+  const url = new URLSearchParams(hash.replace(/^#/, ''));
+  const version = url.get('v');
+  const refusal = version === null ? undefined : refuseVersion(version);
+  if (version === null || refusal !== undefined) {
+    const problems = refusal === undefined ? [] : [refusal];
     return { view: opening, hasView: false, snapshotUrl, madeFor: undefined, problems };
   }
   const problems: string[] = [];
-  const view = readView(new Reader(params, problems), opening);
-  return { view, hasView: true, snapshotUrl, madeFor: readFingerprint(params.get('of')), problems };
+  const view = readView(url, opening, problems);
+  return { view, hasView: true, snapshotUrl, madeFor: readFingerprint(url.get('of')), problems };
 }
 
 /** What to tell the user when a link was made for another snapshot; undefined when it fits. */
@@ -157,73 +186,29 @@ function refuseVersion(text: string): string | undefined {
   return 'A newer version of vramscope made this link; this version cannot read its view.';
 }
 
-function readView(read: Reader, opening: ViewState): ViewState {
-  const deviceIndex = read.value('device', parseIndex) ?? opening.deviceIndex;
-  const at = read.value('at', (text) => (text === AT_END ? AT_END : parseIndex(text)));
-  return {
-    view: read.value('view', oneOf(VIEW_NAMES)) ?? DEFAULT_VIEW.view,
-    deviceIndex,
-    axis: read.value('axis', oneOf(TIME_AXES)) ?? DEFAULT_VIEW.axis,
-    x: read.value('x', parseRange) ?? 'all',
-    y: read.value('y', parseRange) ?? 'fit',
-    selection: read.value('select', (text) => (LABEL.test(text) ? text : undefined)),
-    foldsGaps: read.value('gaps', oneOf(['folded'])) !== undefined,
-    siteColors: opening.siteColors,
-    colorBy: read.value('color', oneOf(COLORINGS)) ?? DEFAULT_VIEW.colorBy,
-    inBands: read.value('order', oneOf(['class'])) !== undefined,
-    lines: read.value('lines', parseLines) ?? DEFAULT_VIEW.lines,
-    cursor: at === AT_END ? undefined : (at ?? openingCursorOf(opening, deviceIndex)),
-    secondCursor: read.value('mark', parseIndex),
-    search: read.value('search', anyText) ?? '',
-    onlyMatches: read.value('only', oneOf(['matches'])) !== undefined,
-    finding: read.value('finding', findingIdOfLink),
-    addresses: read.value('addresses', parseRange) ?? 'fit',
-    flame: readFlame(read),
-    sort: read.value('sort', parseSort),
-    setting: read.value('setting', anyText),
-    limit: read.value('limit', parseLimit),
-    comparison: read.value('compare', anyText),
-  };
-}
-
-function readFlame(read: Reader): FlameView {
-  return {
-    dataset: read.value('flame', oneOf(FLAME_DATASETS)) ?? DEFAULT_FLAME.dataset,
-    weight: read.value('weight', oneOf(FLAME_WEIGHT)) ?? DEFAULT_FLAME.weight,
-    groupBy: read.value('by', oneOf(FLAME_GROUPINGS)) ?? DEFAULT_FLAME.groupBy,
-    frames: read.value('frames', oneOf(FLAME_FRAMES)) ?? DEFAULT_FLAME.frames,
-    inverted: read.value('from', oneOf(['callees'])) !== undefined,
-    root: read.value('root', anyText),
-  };
-}
-
-/** Reads parameters one by one; those that cannot be read go on the list of problems. */
-class Reader {
-  readonly #params: URLSearchParams;
-  readonly #problems: string[];
-
-  constructor(params: URLSearchParams, problems: string[]) {
-    this.#params = params;
-    this.#problems = problems;
-  }
-
-  value<T>(key: string, parse: (text: string) => T | undefined): T | undefined {
-    const text = this.#params.get(key);
-    if (text === null) return undefined;
-    const value = parse(text);
-    if (value === undefined) {
-      this.#problems.push(`The link's ${key} "${text.slice(0, 40)}" is not valid and was ignored.`);
-    }
+function readView(url: URLSearchParams, opening: ViewState, problems: string[]): ViewState {
+  function paramOf<T>({ key, read }: Param<T>): T | undefined {
+    const text = url.get(key);
+    const value = text === null ? undefined : read(text);
+    if (text !== null && value === undefined)
+      problems.push(`The link's ${key} "${text.slice(0, 40)}" is not valid and was ignored.`);
     return value;
   }
+  function valuesOf<S>(params: Params<S>, defaults: S): S {
+    const values = { ...defaults };
+    for (const name in params) values[name] = paramOf(params[name]) ?? defaults[name];
+    return values;
+  }
+  const deviceIndex = paramOf({ key: 'device', read: parseIndex }) ?? opening.deviceIndex;
+  const at = paramOf({ key: 'at', read: (text) => (text === AT_END ? AT_END : parseIndex(text)) });
+  return {
+    ...valuesOf(VIEW_PARAMS, DEFAULT_VIEW),
+    flame: valuesOf(FLAME_PARAMS, DEFAULT_FLAME),
+    siteColors: opening.siteColors,
+    deviceIndex,
+    cursor: at === AT_END ? undefined : (at ?? openingCursorOf(opening, deviceIndex)),
+  };
 }
-
-const oneOf =
-  <T extends string>(values: readonly T[]) =>
-  (text: string): T | undefined =>
-    values.find((value) => value === text);
-
-const anyText = (text: string): string => text;
 
 /** "-size" is by size, the largest first. */
 function parseSort(text: string): Sort | undefined {
@@ -231,7 +216,9 @@ function parseSort(text: string): Sort | undefined {
   return match?.[2] === undefined ? undefined : { key: match[2], descending: match[1] === '-' };
 }
 
-const sortText = ({ key, descending }: Sort): string => `${descending ? '-' : ''}${key}`;
+function sortText(sort: Sort | undefined): string {
+  return sort === undefined ? '' : `${sort.descending ? '-' : ''}${sort.key}`;
+}
 
 /** Events and devices: whole, not negative, exact. */
 function parseIndex(text: string): number | undefined {
@@ -256,12 +243,12 @@ function parseRange(text: string): Range | undefined {
 /** "" hides all lines. Order and repetitions of a hand-made link do not matter. */
 function parseLines(text: string): readonly CounterName[] | undefined {
   const names = text === '' ? [] : text.split(',');
-  if (names.some((name) => oneOf(COUNTER_NAMES)(name) === undefined)) return undefined;
+  if (names.some((name) => oneOf(...COUNTER_NAMES)(name) === undefined)) return undefined;
   return COUNTER_NAMES.filter((line) => names.includes(line));
 }
 
-function sameLines(a: readonly CounterName[], b: readonly CounterName[]): boolean {
-  return COUNTER_NAMES.every((line) => a.includes(line) === b.includes(line));
+function linesText(lines: readonly CounterName[]): string {
+  return COUNTER_NAMES.filter((line) => lines.includes(line)).join(',');
 }
 
 function readFingerprint(text: string | null): Fingerprint | undefined {
@@ -269,6 +256,6 @@ function readFingerprint(text: string | null): Fingerprint | undefined {
   return match === null ? undefined : { bytes: Number(match[1]), name: match[2] ?? '' };
 }
 
-function rangeText({ from, to }: Range): string {
-  return `${from}..${to}`;
+function rangeText(range: Range | string): string {
+  return typeof range === 'string' ? range : `${range.from}..${range.to}`;
 }

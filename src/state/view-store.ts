@@ -23,14 +23,14 @@ export interface Range {
 /** The views on a device, in the order of their tabs. */
 export const VIEW_NAMES = [
   'timeline',
-  'addresses',
+  'address-map',
   'segments',
-  'state',
-  'flame',
+  'allocator-state',
+  'flame-graph',
   'events',
   'allocations',
-  'summary',
-  'whatif',
+  'memory-summary',
+  'what-if',
 ] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 

@@ -47,13 +47,16 @@ const KEEP_MS = 10_000;
 /**
  * Saves a text, whole or in parts, as a file on the user's machine. `mime` without charset: the text
  * is UTF-8.
+ * @returns the length of the file in bytes
  */
-export function downloadText(name: string, mime: string, text: string | readonly Blob[]): void {
+export function downloadText(name: string, mime: string, text: string | readonly Blob[]): number {
   const parts = typeof text === 'string' ? [text] : [...text];
-  const url = URL.createObjectURL(new Blob(parts, { type: `${mime};charset=utf-8` }));
+  const file = new Blob(parts, { type: `${mime};charset=utf-8` });
+  const url = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), KEEP_MS);
+  return file.size;
 }

@@ -65,6 +65,7 @@ export interface SegmentedOption<T extends string> {
   /** For those who point at it. */
   readonly about?: string;
   readonly icon?: LucideIcon;
+  readonly isDisabled?: boolean;
 }
 
 interface SegmentedProps<T extends string> {
@@ -84,12 +85,13 @@ export function Segmented<T extends string>({
 }: SegmentedProps<T>) {
   return (
     <fieldset className="segmented" aria-label={label}>
-      {options.map(({ value: own, label: text, about, icon: Icon }) => (
+      {options.map(({ value: own, label: text, about, icon: Icon, isDisabled }) => (
         <button
           key={own}
           type="button"
           title={about}
           aria-pressed={own === value}
+          disabled={isDisabled}
           onClick={() => own !== value && onChange(own)}
         >
           {Icon && <Icon size={13} aria-hidden />}

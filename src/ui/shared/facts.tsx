@@ -3,7 +3,7 @@ import { formatBytes, formatExactBytes } from '../../base/format.ts';
 
 interface BytesProps {
   readonly bytes: number;
-  readonly as?: 'span' | 'strong' | 'b' | 'td' | 'dd';
+  readonly as?: 'span' | 'strong' | 'b' | 'td';
 }
 
 /** Bytes, rounded; every digit in the title. */
@@ -27,16 +27,20 @@ export function Fact({ term, title, children }: FactProps) {
   );
 }
 
-/** The head of a plain table. */
+/** The head of a plain table; '' is a cell without a heading. */
 export function TableHead({ labels }: { readonly labels: readonly string[] }) {
   return (
     <thead>
       <tr>
-        {labels.map((label) => (
-          <th key={label} scope="col">
-            {label}
-          </th>
-        ))}
+        {labels.map((label) =>
+          label === '' ? (
+            <td key={label} />
+          ) : (
+            <th key={label} scope="col">
+              {label}
+            </th>
+          ),
+        )}
       </tr>
     </thead>
   );

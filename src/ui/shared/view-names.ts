@@ -21,12 +21,12 @@ interface ViewLabel {
 /** In the order of the tabs; their place is the digit that shows them. */
 export const VIEW_LABELS: Readonly<Record<ViewName, ViewLabel>> = {
   timeline: { label: 'Timeline', icon: ChartArea },
-  addresses: { label: 'Addresses', icon: MemoryStick },
+  'address-map': { label: 'Addresses', icon: MemoryStick },
   segments: { label: 'Segments', icon: BrickWall },
-  state: { label: 'State', icon: Layers },
-  flame: { label: 'Flame', icon: Flame },
+  'allocator-state': { label: 'State', icon: Layers },
+  'flame-graph': { label: 'Flame', icon: Flame },
   events: { label: 'Events', icon: List },
   allocations: { label: 'Allocations', icon: Table2 },
-  summary: { label: 'Summary', icon: ClipboardList },
-  whatif: { label: 'What if', icon: FlaskConical },
+  'memory-summary': { label: 'Summary', icon: ClipboardList },
+  'what-if': { label: 'What if', icon: FlaskConical },
 };

@@ -1,13 +1,14 @@
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { memo, type ReactNode, type Ref } from 'react';
 import type { Sort } from '../../state/view-store.ts';
+import { Bytes } from '../shared/facts.tsx';
 import type { RowSource } from './row-pages.ts';
 
 export interface Column<R> {
   readonly id: string;
   readonly header: string;
   /** What the column holds, at length. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** At least so wide; what is left of the table is shared out by `grow` (0 where not given). */
   readonly widthPx: number;
   readonly grow?: number;
@@ -15,6 +16,40 @@ export interface Column<R> {
   readonly isSortable?: boolean;
   /** Content of one line; what does not fit is cut with an ellipsis, so give it a title. */
   readonly render: (row: R, index: number) => ReactNode;
+}
+
+/** The header of each column, by id, and what it holds at length. */
+type ColumnWords<Id extends string> = Readonly<
+  Record<Id, readonly [header: string, title?: string]>
+>;
+
+/** Makes columns whose words stand in one table. */
+export function columnsIn<R, Id extends string>(words: ColumnWords<Id>) {
+  type Render = Column<R>['render'];
+  const text = (id: Id, widthPx: number, render: Render, more?: Partial<Column<R>>): Column<R> => ({
+    id,
+    header: words[id][0],
+    title: words[id][1],
+    widthPx,
+    render,
+    ...more,
+  });
+  const figure = (id: Id, widthPx: number, render: Render) =>
+    text(id, widthPx, render, { align: 'end' });
+  return {
+    text,
+    figure,
+    /** Rounded; exact to those who point at it. */
+    bytes: (id: Id, widthPx: number, of: (row: R) => number) =>
+      figure(id, widthPx, (row) => <Bytes bytes={of(row)} />),
+    /** Whole to those who point at it. */
+    code: (id: Id, widthPx: number, of: (row: R) => string) =>
+      text(id, widthPx, (row) => (
+        <span className="mono" title={of(row)}>
+          {of(row)}
+        </span>
+      )),
+  };
 }
 
 /** How a row differs from others, beyond its content. */

@@ -1,6 +1,5 @@
-import '../../shared/dialog.css';
-import { useEffect, useRef } from 'react';
 import type { GivenFiles } from '../../../state/given-files.ts';
+import { Dialog } from '../../shared/dialog.tsx';
 
 export type GivenChoice =
   | { readonly kind: 'compare' }
@@ -20,8 +19,6 @@ interface GivenDialogProps {
 
 /** Asks what one or two files are for that were dropped on an open one. */
 export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
   const names = given.files.map(({ name }) => name);
   const isTwo = names.length === 2;
   const option = (choice: GivenChoice, title: string, about: string, key = 0) => (
@@ -33,41 +30,31 @@ export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialog
     </li>
   );
   return (
-    <dialog
-      ref={dialog}
-      className="floating dialog"
-      aria-labelledby="given-title"
+    <Dialog
+      isQuestion
+      title={`What should vramscope do with ${names.join(' and ')}?`}
+      isOpen
       onClose={onCancel}
     >
-      <div className="dialog-body">
-        <h2 className="dialog-title" id="given-title">
-          What should vramscope do with {names.join(' and ')}?
-        </h2>
-        <p className="dim">{openName} is open.</p>
-        <ul className="given-choices">
-          {option(
-            { kind: 'compare' },
-            isTwo ? 'Compare the two files' : `Compare with ${openName}`,
-            `Why one needs more memory than the other.${isTwo ? ` Closes ${openName}.` : ''}`,
-          )}
-          {option(
-            { kind: 'ranks' },
-            isTwo ? 'Show the two as ranks of a job' : 'Show both as ranks of a job',
-            `Which rank holds more, and at which line. ${openName} stays open behind them.`,
-          )}
-          {given.files.map((file, i) =>
-            option(
-              { kind: 'replace', file },
-              `Replace with ${file.name}`,
-              `Closes ${openName}.`,
-              i,
-            ),
-          )}
-        </ul>
-        <button type="button" className="button" onClick={() => dialog.current?.close()}>
-          Cancel
-        </button>
-      </div>
-    </dialog>
+      <p className="dim">{openName} is open.</p>
+      <ul className="given-choices">
+        {option(
+          { kind: 'compare' },
+          isTwo ? 'Compare the two files' : `Compare with ${openName}`,
+          `Why one needs more memory than the other.${isTwo ? ` Closes ${openName}.` : ''}`,
+        )}
+        {option(
+          { kind: 'ranks' },
+          isTwo ? 'Show the two as ranks of a job' : 'Show both as ranks of a job',
+          `Which rank holds more, and at which line. ${openName} stays open behind them.`,
+        )}
+        {given.files.map((file, i) =>
+          option({ kind: 'replace', file }, `Replace with ${file.name}`, `Closes ${openName}.`, i),
+        )}
+      </ul>
+      <button type="button" className="button" onClick={onCancel}>
+        Cancel
+      </button>
+    </Dialog>
   );
 }

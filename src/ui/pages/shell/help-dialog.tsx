@@ -1,144 +1,137 @@
-import '../../shared/dialog.css';
 import './help.css';
-import { X } from 'lucide-react';
-import { useEffect, useRef } from 'react';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
-import { IconButton } from '../../shared/buttons.tsx';
+import { Dialog } from '../../shared/dialog.tsx';
+import { Fact } from '../../shared/facts.tsx';
 
 interface HelpDialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
 }
 
-interface HelpEntry {
-  /** Pressed together, or one after the other where a word says so. */
-  readonly keys: readonly string[];
-  readonly does: string;
-}
-
 interface HelpGroup {
   readonly title: string;
-  readonly entries: readonly HelpEntry[];
+  /** Keys that are pressed together, 'Shift ↑', with _ for a blank in a name; and what they do. */
+  readonly entries: readonly (readonly [keys: string, does: string])[];
 }
 
 const GROUPS: readonly HelpGroup[] = [
   {
     title: 'Mouse, in the plots',
     entries: [
-      { keys: ['Wheel'], does: 'Zoom in time at the pointer; pinching does the same' },
-      { keys: ['Alt', 'Wheel'], does: 'Zoom in bytes' },
-      { keys: ['Shift', 'Wheel'], does: 'Pan; swiping sideways does the same' },
-      { keys: ['Drag'], does: 'Pan' },
-      { keys: ['Shift', 'Drag'], does: 'Zoom to a range' },
-      { keys: ['Click'], does: 'Select the allocation, or the event above the stack' },
-      { keys: ['Alt', 'Click'], does: 'Set the second cursor; click it again to clear it' },
-      { keys: ['Double click'], does: 'Show the whole trace' },
+      ['Wheel', 'Zoom in time at the pointer; pinching does the same'],
+      ['Alt Wheel', 'Zoom in bytes'],
+      ['Shift Wheel', 'Pan; swiping sideways does the same'],
+      ['Drag', 'Pan'],
+      ['Shift Drag', 'Zoom to a range'],
+      ['Click', 'Select the allocation, or the event above the stack'],
+      ['Alt Click', 'Set the second cursor; click it again to clear it'],
+      ['Double_click', 'Show the whole trace'],
     ],
   },
   {
     title: 'Timeline, addresses and segments',
     entries: [
-      { keys: ['←'], does: 'Pan left (also A)' },
-      { keys: ['→'], does: 'Pan right (also D)' },
-      { keys: ['+'], does: 'Zoom in (also W); with Alt, in bytes' },
-      { keys: ['−'], does: 'Zoom out (also S); with Alt, in bytes' },
-      { keys: ['F'], does: 'Show the whole trace' },
-      { keys: ['X'], does: 'Next axis: events, time, time without idle gaps' },
-      { keys: ['['], does: 'Previous event' },
-      { keys: [']'], does: 'Next event' },
-      { keys: ['{'], does: 'Previous out-of-memory error' },
-      { keys: ['}'], does: 'Next out-of-memory error' },
-      { keys: ['Enter'], does: 'Select the newest allocation or segment at the event' },
-      { keys: ['Shift', '↑'], does: 'Select the one above' },
-      { keys: ['Shift', '↓'], does: 'Select the one below' },
-      { keys: ['Esc'], does: 'Clear the selection' },
+      ['←', 'Pan left (also A)'],
+      ['→', 'Pan right (also D)'],
+      ['+', 'Zoom in (also W); with Alt, in bytes'],
+      ['−', 'Zoom out (also S); with Alt, in bytes'],
+      ['F', 'Show the whole trace'],
+      ['X', 'Next axis: events, time, time without idle gaps'],
+      ['[', 'Previous event'],
+      [']', 'Next event'],
+      ['{', 'Previous out-of-memory error'],
+      ['}', 'Next out-of-memory error'],
+      ['Enter', 'Select the newest allocation or segment at the event'],
+      ['Shift ↑', 'Select the one above'],
+      ['Shift ↓', 'Select the one below'],
+      ['Esc', 'Clear the selection'],
     ],
   },
   {
     title: 'Annotations above the timeline',
     entries: [
-      { keys: ['←'], does: 'Previous annotation' },
-      { keys: ['→'], does: 'Next annotation' },
-      { keys: ['↓'], does: 'First annotation inside' },
-      { keys: ['↑'], does: 'Annotation around it' },
-      { keys: ['Enter'], does: 'Zoom to the annotation; clicking does the same' },
-      { keys: ['Wheel'], does: 'Scroll to deeper levels' },
+      ['←', 'Previous annotation'],
+      ['→', 'Next annotation'],
+      ['↓', 'First annotation inside'],
+      ['↑', 'Annotation around it'],
+      ['Enter', 'Zoom to the annotation; clicking does the same'],
+      ['Wheel', 'Scroll to deeper levels'],
     ],
   },
   {
     title: 'Cursor, in all views',
     entries: [
-      { keys: [','], does: 'Previous event; with Shift, 100 back' },
-      { keys: ['.'], does: 'Next event; with Shift, 100 forward' },
-      { keys: ['P'], does: 'Peak of allocated memory' },
-      { keys: ['R'], does: 'Peak of reserved memory' },
-      { keys: ['O'], does: 'Next out-of-memory error (the letter O)' },
-      { keys: ['Shift', 'O'], does: 'Previous out-of-memory error' },
-      { keys: ['E'], does: 'End of the trace' },
-      { keys: ['M'], does: 'Set the second cursor, to measure from there' },
-      { keys: ['Shift', 'M'], does: 'Clear the second cursor' },
+      [',', 'Previous event; with Shift, 100 back'],
+      ['.', 'Next event; with Shift, 100 forward'],
+      ['P', 'Peak of allocated memory'],
+      ['R', 'Peak of reserved memory'],
+      ['O', 'Next out-of-memory error (the letter O)'],
+      ['Shift O', 'Previous out-of-memory error'],
+      ['E', 'End of the trace'],
+      ['M', 'Set the second cursor, to measure from there'],
+      ['Shift M', 'Clear the second cursor'],
     ],
   },
   {
     title: 'Allocator state',
     entries: [
-      { keys: ['←'], does: 'Previous event; with Shift, 100 back' },
-      { keys: ['→'], does: 'Next event; with Shift, 100 forward' },
-      { keys: ['Home'], does: 'First event' },
-      { keys: ['End'], does: 'Last event' },
-      { keys: ['↑'], does: 'Segment above' },
-      { keys: ['↓'], does: 'Segment below' },
-      { keys: ['Shift', '↑'], does: 'Previous block' },
-      { keys: ['Shift', '↓'], does: 'Next block' },
-      { keys: ['Enter'], does: 'Fold or unfold a pool; select a segment’s first block' },
+      ['←', 'Previous event; with Shift, 100 back'],
+      ['→', 'Next event; with Shift, 100 forward'],
+      ['Home', 'First event'],
+      ['End', 'Last event'],
+      ['↑', 'Segment above'],
+      ['↓', 'Segment below'],
+      ['Shift ↑', 'Previous block'],
+      ['Shift ↓', 'Next block'],
+      ['Enter', 'Fold or unfold a pool; select a segment’s first block'],
     ],
   },
   {
     title: 'Flame graph',
     entries: [
-      { keys: ['↑'], does: 'Box above' },
-      { keys: ['↓'], does: 'Box below' },
-      { keys: ['←'], does: 'Box to the left' },
-      { keys: ['→'], does: 'Box to the right' },
-      { keys: ['Enter'], does: 'Zoom into the box; clicking does the same' },
-      { keys: ['Esc'], does: 'Zoom out by one frame' },
+      ['↑', 'Box above'],
+      ['↓', 'Box below'],
+      ['←', 'Box to the left'],
+      ['→', 'Box to the right'],
+      ['Enter', 'Zoom into the box; clicking does the same'],
+      ['Esc', 'Zoom out by one frame'],
     ],
   },
   {
     title: 'Search',
     entries: [
-      { keys: ['/'], does: 'Search all views' },
-      { keys: ['Enter'], does: 'Select the next match' },
-      { keys: ['Shift', 'Enter'], does: 'Select the previous match' },
-      { keys: ['Tab'], does: 'Complete a term' },
-      { keys: ['Esc'], does: 'Clear the search, then leave it' },
+      ['/', 'Search all views'],
+      ['Enter', 'Select the next match'],
+      ['Shift Enter', 'Select the previous match'],
+      ['Tab', 'Complete a term'],
+      ['Esc', 'Clear the search, then leave it'],
     ],
   },
   {
     title: 'Events',
     entries: [
-      { keys: ['↑'], does: 'Row above' },
-      { keys: ['↓'], does: 'Row below' },
-      { keys: ['Enter'], does: 'Move the cursor there and select the allocation' },
-      { keys: ['L'], does: 'Go from an allocation to its free, or back' },
-      { keys: ['G'], does: 'Go to an event by its number' },
-      { keys: ['C'], does: 'Scroll to the cursor' },
+      ['↑', 'Row above'],
+      ['↓', 'Row below'],
+      ['Enter', 'Move the cursor there and select the allocation'],
+      ['L', 'Go from an allocation to its free, or back'],
+      ['G', 'Go to an event by its number'],
+      ['C', 'Scroll to the cursor'],
     ],
   },
   {
     title: 'Allocations',
     entries: [
-      { keys: ['Space'], does: 'Select the row' },
-      { keys: ['Enter'], does: 'Show it in the timeline, or list a call site’s allocations' },
-      { keys: ['F'], does: 'Filter all views to its call site; again to clear' },
-      { keys: ['C'], does: 'Copy the row, separated by tabs' },
+      ['Space', 'Select the row'],
+      ['Enter', 'Show it in the timeline, or list a call site’s allocations'],
+      ['F', 'Filter all views to its call site; again to clear'],
+      ['C', 'Copy the row, separated by tabs'],
     ],
   },
   {
     title: 'Anywhere',
     entries: [
-      { keys: ['Esc'], does: 'Undo the last click, or close the finding' },
-      { keys: ['?'], does: 'Open this help' },
+      ['Esc', 'Undo the last click, or close the finding'],
+      ['?', 'Open this help'],
     ],
   },
 ];
@@ -204,95 +197,55 @@ const TERMS: readonly { readonly term: string; readonly means: string }[] = [
 ];
 
 /** Keyboard, mouse and search help, and a glossary. */
-export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    // The browser keeps the focus inside, gives it back afterwards and closes on Esc.
-    if (isOpen) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [isOpen]);
+export function HelpDialog(props: HelpDialogProps) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside it closes it; for keys there is Esc
-    <dialog
-      ref={dialog}
-      className="floating dialog"
-      aria-label="Help"
-      onClose={onClose}
-      onClick={(event) => event.target === event.currentTarget && onClose()}
-    >
-      <div className="dialog-body">
-        <div className="spread">
-          <h2 className="dialog-title">Help</h2>
-          <IconButton label="Close" onClick={onClose}>
-            <X size={16} aria-hidden />
-          </IconButton>
-        </div>
-        <div className="help-columns">
-          <Picture />
-          <Glossary />
-          {GROUPS.map((group) => (
-            <Group key={group.title} {...group} />
-          ))}
-        </div>
-        <section className="help-recording">
-          <h3>Recording a snapshot</h3>
-          <RecordRecipes />
+    <Dialog title="Help" {...props}>
+      <div className="help-columns">
+        <section>
+          <h3>Reading the timeline</h3>
+          <p>
+            Every allocation is a band as tall as its block, the oldest at the bottom. The top of
+            the stack is the <em>active</em> memory. Each pixel column shows its highest moment, so
+            no peak is lost at any zoom; paler parts were lower at some moment within that column.
+          </p>
+          <p>
+            Choose <em>Events</em> to give every allocation the same width, which shows what the
+            allocator did. Choose <em>Time</em> to see how long things took. <em>Folded</em> is time
+            with idle gaps cut short: use it when startup or waiting fills most of the picture.
+          </p>
         </section>
-      </div>
-    </dialog>
-  );
-}
-
-function Group({ title, entries }: HelpGroup) {
-  return (
-    <section>
-      <h3>{title}</h3>
-      <dl className="help-list">
-        {entries.map(({ keys, does }) => (
-          <div key={keys.join()}>
-            <dt>
-              {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
+        <section>
+          <h3>Terms</h3>
+          <dl className="help-terms">
+            {TERMS.map(({ term, means }) => (
+              <Fact key={term} term={term}>
+                {means}
+              </Fact>
+            ))}
+          </dl>
+        </section>
+        {GROUPS.map(({ title, entries }) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <dl className="help-list">
+              {entries.map(([keys, does]) => (
+                <div key={keys}>
+                  <dt>
+                    {keys.split(' ').map((key) => (
+                      <kbd key={key}>{key.replace('_', ' ')}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{does}</dd>
+                </div>
               ))}
-            </dt>
-            <dd>{does}</dd>
-          </div>
+            </dl>
+          </section>
         ))}
-      </dl>
-    </section>
-  );
-}
-
-function Picture() {
-  return (
-    <section>
-      <h3>Reading the timeline</h3>
-      <p>
-        Every allocation is a band as tall as its block, the oldest at the bottom. The top of the
-        stack is the <em>active</em> memory. Each pixel column shows its highest moment, so no peak
-        is lost at any zoom; paler parts were lower at some moment within that column.
-      </p>
-      <p>
-        Choose <em>Events</em> to give every allocation the same width, which shows what the
-        allocator did. Choose <em>Time</em> to see how long things took. <em>Folded</em> is time
-        with idle gaps cut short: use it when startup or waiting fills most of the picture.
-      </p>
-    </section>
-  );
-}
-
-function Glossary() {
-  return (
-    <section>
-      <h3>Terms</h3>
-      <dl className="help-terms">
-        {TERMS.map(({ term, means }) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd>{means}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
+      </div>
+      <section className="help-recording">
+        <h3>Recording a snapshot</h3>
+        <RecordRecipes />
+      </section>
+    </Dialog>
   );
 }

@@ -1,5 +1,4 @@
-import { type ComponentType, useEffect, useState } from 'react';
-import { useServices } from '../../shared/services.ts';
+import { type Lazy, useLazy } from '../../shared/lazy.ts';
 import type { GivenRanks } from '../ranks/rank-sources.ts';
 import type { RanksPageProps } from '../ranks/ranks-page.tsx';
 
@@ -8,28 +7,16 @@ interface HelpProps {
   readonly onClose: () => void;
 }
 
-/** A component that is fetched when it is first wanted; without a network `onFailure` is called. */
-function useLazy<P>(
-  isWanted: boolean,
-  load: () => Promise<ComponentType<P>>,
-  onFailure: () => void,
-): ComponentType<P> | undefined {
-  const { idle } = useServices();
-  const [loaded, setLoaded] = useState<{ readonly component: ComponentType<P> }>();
-  const isMissing = isWanted && loaded === undefined;
-  useEffect(() => {
-    if (!isMissing) return;
-    idle.during(async () => setLoaded({ component: await load() })).catch(onFailure);
-  }, [isMissing, idle, load, onFailure]);
-  return loaded?.component;
-}
-
-const loadHelp = async () => (await import('./help-dialog.tsx')).HelpDialog;
-const loadRanks = async () => (await import('../ranks/ranks-page.tsx')).RanksPage;
+const HELP: Lazy<HelpProps> = {
+  load: async () => (await import('./help-dialog.tsx')).HelpDialog,
+};
+const RANKS: Lazy<RanksPageProps> = {
+  load: async () => (await import('../ranks/ranks-page.tsx')).RanksPage,
+};
 
 /** The help; without a network it stays closed. */
 export function LazyHelp({ isOpen, onClose }: HelpProps) {
-  const Dialog = useLazy(isOpen, loadHelp, onClose);
+  const Dialog = useLazy(HELP, isOpen, onClose);
   return Dialog && <Dialog isOpen={isOpen} onClose={onClose} />;
 }
 
@@ -38,16 +25,14 @@ export function LazyRanks({
   given,
   ...props
 }: Omit<RanksPageProps, 'given'> & { readonly given: GivenRanks | undefined }) {
-  const Page = useLazy(given !== undefined, loadRanks, props.onClose);
+  const Page = useLazy(RANKS, given !== undefined, props.onClose);
   return given && Page && <Page given={given} {...props} />;
 }
 
 /**
  * What is needed only once there is something to show: D3, the panels, the timeline. It is fetched
  * as soon as a file is in sight, while the worker reads, so that the empty page stays light.
- *
- * Not React.lazy: React holds what was suspended back for 300 ms after a fallback, and a small
- * snapshot is on screen in half of that. An opening waits for both the snapshot and its views.
+ * An opening waits for both the snapshot and its views.
  */
 type Workbench = typeof import('./workbench.tsx');
 

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useStore } from 'zustand';
 import type { FindingsState } from '../../../state/findings-store.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -37,13 +37,21 @@ export function SidePanel() {
         aria-label="Side panel"
         onKeyDown={(event) => goByArrow(event, tab, setTab)}
       >
-        <TabButton name="findings" current={tab} onChoose={setTab}>
-          Findings
-          <FindingCount findings={findings} />
-        </TabButton>
-        <TabButton name="details" current={tab} onChoose={setTab}>
-          Details
-        </TabButton>
+        {TABS.map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={tabId(name)}
+            className="tab quiet"
+            aria-selected={name === tab}
+            tabIndex={name === tab ? 0 : -1}
+            onClick={() => setTab(name)}
+          >
+            {name === 'findings' ? 'Findings' : 'Details'}
+            {name === 'findings' && <FindingCount findings={findings} />}
+          </button>
+        ))}
       </div>
       <div className="side-content" role="tabpanel" aria-labelledby={tabId(tab)}>
         {tab === 'findings' && <FindingsPanel />}
@@ -94,27 +102,4 @@ function useTab(): readonly [Tab, (tab: Tab) => void] {
     if (finding !== undefined) setTab('findings');
   }, [finding]);
   return [tab, setTab];
-}
-
-interface TabButtonProps {
-  readonly name: Tab;
-  readonly current: Tab;
-  readonly onChoose: (tab: Tab) => void;
-  readonly children: ReactNode;
-}
-
-function TabButton({ name, current, onChoose, children }: TabButtonProps) {
-  return (
-    <button
-      type="button"
-      role="tab"
-      id={tabId(name)}
-      className="tab quiet"
-      aria-selected={name === current}
-      tabIndex={name === current ? 0 : -1}
-      onClick={() => onChoose(name)}
-    >
-      {children}
-    </button>
-  );
 }

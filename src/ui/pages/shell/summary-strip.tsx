@@ -1,39 +1,50 @@
 import { ChevronDown, TriangleAlert } from 'lucide-react';
 import { type ToggleEvent, useId } from 'react';
-import type { CounterName, Peak } from '../../../allocator/replay/types.ts';
+import type { Peak } from '../../../allocator/replay/types.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import { failedOoms } from '../../../device/model/device-info.ts';
 import { mainPeak } from '../../../device/model/main-device.ts';
 import { useStores } from '../../../state/stores.ts';
-import { type Note, notesOf, RECORDING_TEXT } from '../../shared/device-labels.ts';
-import { useDevice } from '../../shared/services.ts';
+import { notesOf, RECORDING_TEXT } from '../../shared/device-labels.ts';
+import { type DeviceInView, useDevice } from '../../shared/services.ts';
 
-const PEAKS: readonly { readonly name: CounterName; readonly label: string }[] = [
-  { name: 'allocatedBytes', label: 'Peak allocated' },
-  { name: 'activeBytes', label: 'Peak active' },
-  { name: 'reservedBytes', label: 'Peak reserved' },
-];
+/** One figure of the summary. */
+interface Stat {
+  readonly label: string;
+  readonly value: string;
+  readonly note: string;
+  /** The exact figure or the whole sentence. */
+  readonly title?: string;
+  readonly tone?: 'good' | 'warning' | 'danger';
+  /** Events that it leads to: a press goes to the next of them after the cursor. */
+  readonly events?: readonly number[];
+}
 
 /**
  * What happened, in seconds: how it ended, how high it went, and what the recording hides. In the row
  * of the tabs stand the figures that fit there; a button opens all of them, with the notes.
  */
 export function SummaryStrip() {
-  const { info, device } = useDevice();
+  const shown = useDevice();
+  const { info, device } = shown;
   const id = useId();
   const notes = notesOf(info, device);
   const isWhole = device.recording === 'complete' && info.file.partial === undefined;
   const isDoubtful = info.file.partial !== undefined || device.anomalies > 0;
-  const recording = <RecordingStat />;
-  const peak = mainPeak(device.peaks);
-  const first =
-    device.events > 0 ? <PeakStat label={`Peak ${peak.of}`} peak={peak} /> : <EndStat />;
+  const { allocatedBytes, activeBytes, reservedBytes } = device.peaks;
+  const main = mainPeak(device.peaks);
+  const hasTrace = device.events > 0;
+  const [oom, recording, end] = [oomStat(shown), recordingStat(shown), endStat(shown)];
+  const first = hasTrace ? peakStat(`Peak ${main.of}`, main) : end;
+  const peaks = [
+    peakStat('Peak allocated', allocatedBytes),
+    peakStat('Peak active', activeBytes),
+    peakStat('Peak reserved', reservedBytes),
+  ];
   return (
     <section className="summary" aria-label="Summary">
-      <OomStat />
       {/* The last gives way first: what the recording hides comes before how high it went. */}
-      {isWhole ? first : recording}
-      {isWhole ? recording : first}
+      <Stats stats={isWhole ? [oom, first, recording] : [oom, recording, first]} />
       <button
         type="button"
         className="summary-more hoverable"
@@ -47,15 +58,17 @@ export function SummaryStrip() {
       </button>
       <div id={id} popover="auto" className="floating summary-all" onBeforeToggle={placeBelowRow}>
         <div className="summary-figures">
-          {device.events > 0 &&
-            PEAKS.map(({ name, label }) => (
-              <PeakStat key={name} label={label} peak={device.peaks[name]} />
-            ))}
-          <EndStat />
-          <OomStat />
-          <RecordingStat />
+          <Stats stats={[...(hasTrace ? peaks : []), end, oom, recording]} />
         </div>
-        {notes.length > 0 && <Notes notes={notes} />}
+        {notes.length > 0 && (
+          <ul className="notes">
+            {notes.map(({ code, text }) => (
+              <li key={`${code} ${text}`}>
+                <code>{code}</code> {text}
+              </li>
+            ))}
+          </ul>
+        )}
       </div>
     </section>
   );
@@ -68,145 +81,97 @@ function placeBelowRow({ currentTarget, newState }: ToggleEvent<HTMLElement>): v
   currentTarget.style.top = `${row.getBoundingClientRect().bottom + 2}px`;
 }
 
-function EndStat() {
-  const { device } = useDevice();
+function endStat({ device }: DeviceInView): Stat {
   const { allocatedBytes, reservedBytes } = device.end;
-  return (
-    <Stat
-      label="At the end"
-      value={formatBytes(allocatedBytes)}
-      note={`of ${formatBytes(reservedBytes)} reserved`}
-      title={`${formatExactBytes(allocatedBytes)} allocated of ${formatExactBytes(reservedBytes)} reserved`}
-    />
-  );
+  return {
+    label: 'At the end',
+    value: formatBytes(allocatedBytes),
+    note: `of ${formatBytes(reservedBytes)} reserved`,
+    title: `${formatExactBytes(allocatedBytes)} allocated of ${formatExactBytes(reservedBytes)} reserved`,
+  };
 }
 
-function RecordingStat() {
-  const { info, device } = useDevice();
-  const { partial } = info.file;
-  if (partial !== undefined) {
-    return (
-      <Stat
-        label="Recording"
-        value="partial"
-        note="only events before the error"
-        title={partial}
-        tone="warning"
-      />
-    );
-  }
+function recordingStat({ info, device }: DeviceInView): Stat {
+  const { partial: title } = info.file;
+  const label = 'Recording';
+  if (title !== undefined)
+    return {
+      label,
+      value: 'partial',
+      note: 'only events before the error',
+      title,
+      tone: 'warning',
+    };
   const { short, note } = RECORDING_TEXT[device.recording];
-  return (
-    <Stat
-      label="Recording"
-      value={short}
-      note={note(device)}
-      title={device.recordingReason}
-      tone={device.recording === 'complete' ? 'good' : 'warning'}
-    />
-  );
+  const tone = device.recording === 'complete' ? 'good' : 'warning';
+  return { label, value: short, note: note(device), title: device.recordingReason, tone };
 }
 
-function PeakStat({ label, peak }: { readonly label: string; readonly peak: Peak }) {
-  const { view } = useStores();
-  const isBefore = peak.event < 0;
-  const note = isBefore ? 'before the trace' : `event ${formatCount(peak.event)}`;
-  return (
-    <Stat
-      label={label}
-      value={formatBytes(peak.bytes)}
-      note={note}
-      title={`${formatExactBytes(peak.bytes)}, ${note}`}
-      {...(!isBefore && { onClick: () => view.commit({ cursor: peak.event }) })}
-    />
-  );
+function peakStat(label: string, { bytes, event }: Peak): Stat {
+  const note = event < 0 ? 'before the trace' : `event ${formatCount(event)}`;
+  return {
+    label,
+    value: formatBytes(bytes),
+    note,
+    title: `${formatExactBytes(bytes)}, ${note}`,
+    ...(event >= 0 && { events: [event] }),
+  };
 }
 
-/** Each press goes on to the next OOM. */
-function OomStat() {
-  const { info, device } = useDevice();
-  const { view } = useStores();
+function oomStat({ info, device }: DeviceInView): Stat {
+  const label = 'Out of memory';
+  const unknown = { label, value: "can't tell" };
   const ooms = failedOoms(device);
-  const first = ooms[0];
+  const [first] = ooms;
   const retried = device.ooms.length - ooms.length;
-  if (device.events === 0) {
-    return <Stat label="Out of memory" value="can't tell" note="no recorded history" />;
-  }
-  if (
-    first === undefined &&
-    (device.recording === 'truncated' || info.file.partial !== undefined)
-  ) {
-    return (
-      <Stat label="Out of memory" value="can't tell" note="part of the recording is missing" />
-    );
-  }
+  if (device.events === 0) return { ...unknown, note: 'no recorded history' };
   if (first === undefined) {
+    if (device.recording === 'truncated' || info.file.partial !== undefined)
+      return { ...unknown, note: 'part of the recording is missing' };
     const note =
       retried > 0 ? `${formatCount(retried)} retried, no error` : 'no out-of-memory events';
-    return <Stat label="Out of memory" value="none" note={note} />;
+    return { label, value: 'none', note };
   }
   const others =
     retried > 0 ? `; ${plural(retried, 'other request was', 'other requests were')} retried` : '';
-  const showNext = () => {
-    const cursor = view.getState().view.cursor ?? -1;
-    view.commit({ cursor: (ooms.find(({ event }) => event > cursor) ?? first).event });
+  const event = formatCount(first.event);
+  return {
+    label,
+    value: ooms.length === 1 ? 'once' : `${formatCount(ooms.length)} times`,
+    note: `event ${event} requested ${formatBytes(first.requestedBytes)}`,
+    title: `Event ${event}: ${formatExactBytes(first.requestedBytes)} requested; ${formatExactBytes(first.deviceFreeBytes)} was free on the GPU${others}`,
+    tone: 'danger',
+    events: ooms.map((oom) => oom.event),
   };
-  return (
-    <Stat
-      label="Out of memory"
-      value={ooms.length === 1 ? 'once' : `${formatCount(ooms.length)} times`}
-      note={`event ${formatCount(first.event)} requested ${formatBytes(first.requestedBytes)}`}
-      title={`Event ${formatCount(first.event)}: ${formatExactBytes(first.requestedBytes)} requested; ${formatExactBytes(first.deviceFreeBytes)} was free on the GPU${others}`}
-      tone="danger"
-      onClick={showNext}
-    />
-  );
 }
 
-function Notes({ notes }: { readonly notes: readonly Note[] }) {
-  return (
-    <ul className="notes">
-      {notes.map(({ code, text }) => (
-        <li key={`${code} ${text}`}>
-          <code>{code}</code> {text}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-interface StatProps {
-  readonly label: string;
-  readonly value: string;
-  readonly note: string;
-  /** The exact figure or the whole sentence. */
-  readonly title?: string;
-  readonly tone?: 'good' | 'warning' | 'danger';
-  /** Makes it a button that leads to the place in the timeline. */
-  readonly onClick?: () => void;
-}
-
-/** One figure of the summary. */
-function Stat({ label, value, note, title, tone, onClick }: StatProps) {
-  const content = (
-    <>
-      <span className="dim small">{label}</span>
-      <span className="stat-value" data-tone={tone}>
-        {value}
-      </span>
-      <span className="stat-note dim small">{note}</span>
-    </>
-  );
-  if (onClick === undefined) {
-    return (
-      <div className="stat" title={title}>
-        {content}
-      </div>
+function Stats({ stats }: { readonly stats: readonly Stat[] }) {
+  const { view } = useStores();
+  return stats.map(({ label, value, note, title, tone, events }) => {
+    const content = (
+      <>
+        <span className="dim small">{label}</span>
+        <span className="stat-value" data-tone={tone}>
+          {value}
+        </span>
+        <span className="stat-note dim small">{note}</span>
+      </>
     );
-  }
-  return (
-    <button type="button" className="stat hoverable" title={title} onClick={onClick}>
-      {content}
-    </button>
-  );
+    if (events === undefined) {
+      return (
+        <div key={label} className="stat" title={title}>
+          {content}
+        </div>
+      );
+    }
+    const showNext = () => {
+      const now = view.getState().view.cursor ?? -1;
+      view.commit({ cursor: events.find((event) => event > now) ?? events[0] });
+    };
+    return (
+      <button key={label} type="button" className="stat hoverable" title={title} onClick={showNext}>
+        {content}
+      </button>
+    );
+  });
 }

@@ -19,36 +19,25 @@ export function useIncomingFiles(onFiles: (given: GivenFiles) => void): boolean 
       depth = Math.max(0, value);
       setIsDragging(depth > 0);
     };
-    window.addEventListener(
-      'dragenter',
-      (event) => {
-        if (hasFiles(event.dataTransfer)) setDepth(depth + 1);
-      },
-      { signal },
-    );
-    window.addEventListener('dragleave', () => setDepth(depth - 1), { signal });
-    window.addEventListener(
-      'dragover',
-      (event) => {
-        if (!hasFiles(event.dataTransfer)) return;
-        event.preventDefault();
-        if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'copy';
-      },
-      { signal },
-    );
-    window.addEventListener(
-      'drop',
-      (event) => {
-        setDepth(0);
-        if (!hasFiles(event.dataTransfer)) return;
-        event.preventDefault();
-        onFiles(filesOfTransfer(event.dataTransfer));
-      },
-      { signal },
-    );
-    window.addEventListener('paste', (event) => onFiles(filesOfTransfer(event.clipboardData)), {
-      signal,
+    const listen = <K extends 'dragenter' | 'dragleave' | 'dragover' | 'drop' | 'paste'>(
+      type: K,
+      listener: (event: WindowEventMap[K]) => void,
+    ) => window.addEventListener(type, listener, { signal });
+    listen('dragenter', ({ dataTransfer }) => hasFiles(dataTransfer) && setDepth(depth + 1));
+    listen('dragleave', () => setDepth(depth - 1));
+    listen('dragover', (event) => {
+      const { dataTransfer } = event;
+      if (dataTransfer === null || !hasFiles(dataTransfer)) return;
+      event.preventDefault();
+      dataTransfer.dropEffect = 'copy';
     });
+    listen('drop', (event) => {
+      setDepth(0);
+      if (!hasFiles(event.dataTransfer)) return;
+      event.preventDefault();
+      onFiles(filesOfTransfer(event.dataTransfer));
+    });
+    listen('paste', ({ clipboardData }) => onFiles(filesOfTransfer(clipboardData)));
     return () => stop.abort();
   }, [onFiles]);
   return isDragging;

@@ -2,71 +2,56 @@
  * The views on a snapshot: one entry and one folder a view. Each but the timeline is a chunk of its
  * own, fetched when it is first shown.
  */
-import { type ComponentType, type RefObject, useEffect, useState } from 'react';
+import { type RefObject, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import type { ViewName } from '../../../state/view-store.ts';
+import { VIEW_NAMES, type ViewName } from '../../../state/view-store.ts';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
 import { isTextField, useKeyDown } from '../../shared/browser.ts';
 import { COUNTERS } from '../../shared/device-labels.ts';
-import { Bytes } from '../../shared/facts.tsx';
-import { useDevice, useServices } from '../../shared/services.ts';
+import { Bytes, Fact } from '../../shared/facts.tsx';
+import { type Lazy, useLazy } from '../../shared/lazy.ts';
+import { useDevice } from '../../shared/services.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
 import { TimelineView } from '../../views/timeline/timeline-view.tsx';
 
-interface ViewEntry {
-  readonly name: ViewName;
+interface ViewEntry extends Lazy<object> {
   /** Has nothing to show of a device without events: then it is said why, and what is known. */
-  readonly needsTrace?: boolean;
-  /** The component, or how to fetch it. */
-  readonly component?: ComponentType;
-  readonly load?: () => Promise<ComponentType>;
+  readonly needsTrace?: true;
 }
 
 /** In the order of the tabs; their place is the digit that shows them. */
-const VIEWS: readonly ViewEntry[] = [
-  {
-    name: 'timeline',
-    needsTrace: true,
-    component: TimelineView,
-  },
-  {
-    name: 'addresses',
+const VIEWS: Readonly<Record<ViewName, ViewEntry>> = {
+  timeline: { needsTrace: true, load: async () => TimelineView, component: TimelineView },
+  'address-map': {
     needsTrace: true,
     load: async () => (await import('../../views/address-map/address-map-view.tsx')).AddressMapView,
   },
-  {
-    name: 'segments',
+  segments: {
     needsTrace: true,
     load: async () => (await import('../../views/segments/segments-view.tsx')).SegmentsView,
   },
-  {
-    name: 'state',
+  'allocator-state': {
     load: async () => (await import('../../views/allocator-state/state-view.tsx')).StateView,
   },
-  {
-    name: 'flame',
+  'flame-graph': {
     load: async () => (await import('../../views/flame-graph/flame-view.tsx')).FlameView,
   },
-  {
-    name: 'events',
+  events: {
     needsTrace: true,
     load: async () => (await import('../../views/events/events-view.tsx')).EventsView,
   },
-  {
-    name: 'allocations',
+  allocations: {
     load: async () =>
       (await import('../../views/allocations/allocations-view.tsx')).AllocationsView,
   },
-  {
-    name: 'summary',
+  'memory-summary': {
     load: async () => (await import('../../views/memory-summary/summary-view.tsx')).SummaryView,
   },
-  {
-    name: 'whatif',
+  'what-if': {
     load: async () => (await import('../../views/what-if/what-if-view.tsx')).WhatIfView,
   },
-];
+};
 
 /** The views on a snapshot, also by the digits 1 to 9. */
 export function ViewTabs() {
@@ -75,7 +60,7 @@ export function ViewTabs() {
   useDigits();
   return (
     <nav className="view-tabs" data-testid="view-tabs" aria-label="Views">
-      {VIEWS.map(({ name }, index) => {
+      {VIEW_NAMES.map((name, index) => {
         const { label, icon: Icon } = VIEW_LABELS[name];
         return (
           <button
@@ -99,53 +84,28 @@ function useDigits(): void {
   const { view } = useStores();
   useKeyDown((event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || isTextField(event.target)) return;
-    const chosen = /^[1-9]$/.test(event.key) ? VIEWS[Number(event.key) - 1] : undefined;
+    const chosen = /^[1-9]$/.test(event.key) ? VIEW_NAMES[Number(event.key) - 1] : undefined;
     if (chosen === undefined) return;
     event.preventDefault();
-    view.commit({ view: chosen.name });
+    view.commit({ view: chosen });
   });
 }
-
-/** Views that were fetched before render at once. */
-const fetched = new Map<ViewName, ComponentType>();
 
 /** The view of that name; fetches it on first use. */
 export function ViewSlot({ name }: { readonly name: ViewName }) {
   const { device } = useDevice();
-  const entry = VIEWS.find((view) => view.name === name) ?? VIEWS[0];
-  if (entry === undefined) return undefined;
-  if (entry.needsTrace === true && device.events === 0) return <NoTrace />;
-  const Component = entry.component;
-  if (Component !== undefined) return <Component />;
-  // One way for what is fetched and what is there: another would make the view anew, and lose what
-  // is scrolled and typed in it, as soon as it is drawn for the second time.
-  return <FetchedView key={entry.name} entry={entry} />;
+  if (VIEWS[name].needsTrace && device.events === 0) return <NoTrace />;
+  return <FetchedView key={name} name={name} />;
 }
 
-function FetchedView({ entry }: { readonly entry: ViewEntry }) {
-  const { idle } = useServices();
-  const [Component, setComponent] = useState(() => fetched.get(entry.name));
+function FetchedView({ name }: { readonly name: ViewName }) {
   const [hasFailed, setHasFailed] = useState(false);
-  useEffect(() => {
-    if (fetched.has(entry.name)) return;
-    let isWanted = true;
-    const fetchView = async () => {
-      const component = await entry.load?.();
-      if (component === undefined) return;
-      fetched.set(entry.name, component);
-      // A function given to a setter is called: hand it one that gives the component.
-      if (isWanted) setComponent(() => component);
-    };
-    idle.during(fetchView).catch(() => isWanted && setHasFailed(true));
-    return () => {
-      isWanted = false;
-    };
-  }, [entry, idle]);
-  if (Component !== undefined) return <Component />;
+  const View = useLazy(VIEWS[name], true, () => setHasFailed(true));
+  if (View !== undefined) return <View />;
   if (!hasFailed) return <div className="blank" aria-busy />;
   return (
     <div className="blank" role="alert">
-      <h2>The {VIEW_LABELS[entry.name].label.toLowerCase()} view could not be loaded</h2>
+      <h2>The {VIEW_LABELS[name].label.toLowerCase()} view could not be loaded</h2>
       <p>
         The server of this page is gone or has a newer version. Reload the page and open the file
         again.
@@ -167,10 +127,9 @@ function NoTrace() {
       </p>
       <dl className="facts">
         {COUNTERS.map(({ name, label, about }) => (
-          <div key={name} title={about}>
-            <dt>{label}</dt>
-            <Bytes as="dd" bytes={device.end[name]} />
-          </div>
+          <Fact key={name} term={label} title={about}>
+            <Bytes bytes={device.end[name]} />
+          </Fact>
         ))}
       </dl>
       <h3>To see what filled it, record its history</h3>
@@ -179,26 +138,15 @@ function NoTrace() {
   );
 }
 
-/** Nothing else on the page takes these, save a text field. */
+/** Nothing else on the page takes these, except a text field. */
 const FREE_KEYS: ReadonlySet<string> = new Set([...'+=-_0fxwasd[]{}']);
 
 /** These scroll, press and close where the focus is: the view has them while that is nowhere or on a view's tab. */
-const OWNED_KEYS: ReadonlySet<string> = new Set([
-  'ArrowLeft',
-  'ArrowRight',
-  'ArrowUp',
-  'ArrowDown',
-  'PageUp',
-  'PageDown',
-  'Home',
-  'End',
-  'Enter',
-  'Escape',
-]);
+const OWNED_KEYS = /^(Arrow(Left|Right|Up|Down)|Page(Up|Down)|Home|End|Enter|Escape)$/;
 
 /**
  * Hands keys on to the element in `view` that takes them, marked `data-takes-keys`, as if it had the
- * focus. The State view listens to the window by itself and has no such element.
+ * focus. The view of the allocator's state listens to the window by itself and has no such element.
  */
 export function useViewKeys(view: RefObject<HTMLElement | null>): void {
   useKeyDown((event) => {
@@ -209,7 +157,7 @@ export function useViewKeys(view: RefObject<HTMLElement | null>): void {
     const taker = view.current?.querySelector('[data-takes-keys]') ?? undefined;
     if (taker === undefined || taker.contains(target)) return;
     const isOnTab = target.closest('.view-tabs') !== null;
-    const isOwned = OWNED_KEYS.has(key) && !(isOnTab && key === 'Enter');
+    const isOwned = OWNED_KEYS.test(key) && !(isOnTab && key === 'Enter');
     const isOurs = FREE_KEYS.has(key) || (isOwned && (isOnTab || target === document.body));
     if (!isOurs) return;
     if (handOn(taker, { key, altKey, shiftKey })) event.preventDefault();

@@ -11,6 +11,7 @@ import { CursorBar } from '../../panels/cursor/cursor-bar.tsx';
 import { ExportButton } from '../../panels/export/export-button.tsx';
 import { PICTURE_ID } from '../../panels/export/picture.ts';
 import { SearchBox } from '../../panels/search/search-box.tsx';
+import { type Lazy, useLazy } from '../../shared/lazy.ts';
 import { SelectionContext, useFoundSelection } from '../../shared/selection.tsx';
 import {
   type AnalysisServices,
@@ -40,15 +41,13 @@ export function Workbench({ info, second, onSecond }: WorkbenchProps) {
   return <LazyCompare info={info} second={second} onClose={() => onSecond(undefined)} />;
 }
 
-type ComparePages = typeof import('../compare/compare-page.tsx');
+const loadCompare = () => import('../compare/compare-page.tsx');
 
-let comparePages: ComparePages | undefined;
-
-/** A chunk of its own, fetched when a second file is given. */
-async function loadCompare(): Promise<ComparePages> {
-  comparePages = await import('../compare/compare-page.tsx');
-  return comparePages;
-}
+/** Fetched when a second file is given, or a link asks for a comparison. */
+const COMPARE: Lazy<ComponentProps<ComparePages['ComparePage']>> = {
+  load: async () => (await loadCompare()).ComparePage,
+};
+type ComparePages = Awaited<ReturnType<typeof loadCompare>>;
 
 /** Begins to read the file that the open one is to be compared with. */
 export const beginSecondSession = async (
@@ -56,30 +55,26 @@ export const beginSecondSession = async (
   idle: IdleCounter,
 ): Promise<SecondSession> => (await loadCompare()).beginSecondSession(source, idle);
 
-/** Fetches what shows a comparison, when a link asks for one before a second file was given. */
 function LazyCompare(props: ComponentProps<ComparePages['ComparePage']>) {
-  const { loader, idle } = useServices();
-  const [pages, setPages] = useState(comparePages);
-  const { info } = props;
-  useEffect(() => {
-    if (pages === undefined) idle.during(loadCompare).then(setPages, () => undefined);
-  }, [pages, idle]);
+  useShown(props.info);
+  const Page = useLazy(COMPARE, true, () => undefined);
+  return Page === undefined ? <main className="view fill" aria-busy /> : <Page {...props} />;
+}
+
+/**
+ * The page is not idle before each snapshot is shown once. Runs after the effects of what is below: by then the
+ * timeline has begun work of its own.
+ */
+function useShown(info: SessionInfo): void {
+  const { loader } = useServices();
   // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
   useEffect(() => loader.shown(), [loader, info]);
-  return pages === undefined ? (
-    <main className="view fill" aria-busy />
-  ) : (
-    <pages.ComparePage {...props} />
-  );
 }
 
 /** Its summary, the view on it and the details of what is selected. */
 function OneFile({ info }: { readonly info: SessionInfo }) {
-  const { loader } = useServices();
+  useShown(info);
   const index = useView((view) => view.deviceIndex);
-  // Runs after the effects of what is below: by then the timeline has begun work of its own.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
-  useEffect(() => loader.shown(), [loader, info]);
   const device = info.devices[index];
   const shown = useMemo(() => device && { info, device }, [info, device]);
   const analysis = useAnalysisServices();
@@ -148,15 +143,10 @@ function DeviceWorkbench() {
   );
 }
 
-interface ResizableSplitProps {
-  readonly main: ReactNode;
-  readonly side: ReactNode;
-}
-
 const MAIN = 'main-panel';
 const SIDE = 'side-panel';
 
-function ResizableSplit({ main, side }: ResizableSplitProps) {
+function ResizableSplit({ main, side }: Readonly<Record<'main' | 'side', ReactNode>>) {
   const { preferences } = useStores();
   const [percent] = useState(() => preferences.getState().detailsPercent);
   return (

@@ -61,7 +61,7 @@ export function CursorDifference({ second, cursor }: CursorDifferenceProps) {
         onClick={() => {
           const { flame } = view.getState().view;
           view.commit({
-            view: 'flame',
+            view: 'flame-graph',
             flame: { ...flame, dataset: 'difference', root: undefined },
           });
         }}

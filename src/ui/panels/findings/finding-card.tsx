@@ -28,9 +28,9 @@ interface FindingCardProps {
 /** These show the moment of the cursor. */
 const VIEWS_OF_MOMENTS: readonly ViewName[] = [
   'timeline',
-  'addresses',
+  'address-map',
   'segments',
-  'state',
+  'allocator-state',
   'events',
 ];
 

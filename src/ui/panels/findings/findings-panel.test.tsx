@@ -155,7 +155,7 @@ it('filters all views to the blocks of a row, and the search finds as many bytes
 it('leads from gaps to the address map at that moment', async () => {
   const { user, view } = await showFindings('oom_fragmented');
   await user.click(rows().getByRole('button', { name: /^gaps between blocks/ }));
-  expect(view()).toMatchObject({ view: 'addresses', search: '' });
+  expect(view()).toMatchObject({ view: 'address-map', search: '' });
 });
 
 it('puts the most severe finding of a run that died first', async () => {

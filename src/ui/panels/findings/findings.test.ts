@@ -118,7 +118,7 @@ describe('showing a finding', () => {
     expect(change.x.to - change.x.from).toBeLessThan(20_000);
     const leak = await first('leak_forward_hook');
     expect(shownIn('timeline', leak, leak.events.last + 1).x).toBe('all');
-    expect(shownIn('flame', leak, 10).flame?.dataset).toBe('cursor');
+    expect(shownIn('flame-graph', leak, 10).flame?.dataset).toBe('cursor');
   });
 });
 

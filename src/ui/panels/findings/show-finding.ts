@@ -5,7 +5,7 @@ import { frameTerm, siteTerm } from '../../../device/search/qualifiers/stacks.ts
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../../state/view-store.ts';
 
 /** Views that show a finding, in the order of their buttons. */
-export const EVIDENCE_VIEWS = ['timeline', 'addresses', 'flame'] as const;
+export const EVIDENCE_VIEWS = ['timeline', 'address-map', 'flame-graph'] as const;
 type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
 
 export type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame' | 'searchFrame'>;
@@ -74,14 +74,14 @@ export function shownIn(view: EvidenceView, finding: Placed, events: number): Pa
   switch (view) {
     case 'timeline':
       return { view, axis: 'event', x: windowAround(finding.events, events), y: 'fit' };
-    case 'addresses':
+    case 'address-map':
       return {
         view,
         axis: 'event',
         x: windowAround(placedEvents(finding), events),
         addresses: 'fit',
       };
-    case 'flame':
+    case 'flame-graph':
       return { view, flame: { ...DEFAULT_FLAME, dataset: 'cursor' } };
   }
 }

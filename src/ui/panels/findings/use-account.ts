@@ -51,7 +51,7 @@ export function usePartFilter(part: AccountPart, event: EventIndex): PartFilter 
     const { search } = view.getState().view;
     if (isFree(part.kind)) {
       // Gaps lie between blocks, which the map shows; whole segments are listed in the state.
-      const place = part.kind === 'gaps' ? 'addresses' : 'state';
+      const place = part.kind === 'gaps' ? 'address-map' : 'allocator-state';
       view.commit({ view: place, cursor, x: 'all', addresses: 'fit' });
       return;
     }

@@ -4,7 +4,7 @@ import { viewOfPart } from './report-form.tsx';
 
 const VIEW: ViewState = {
   ...DEFAULT_VIEW,
-  view: 'flame',
+  view: 'flame-graph',
   deviceIndex: 1,
   x: { from: 5_000, to: 6_000 },
   cursor: 5_200,
@@ -19,7 +19,7 @@ it('is the same view on the whole device', () => {
 
 it('counts the events of a part from its start, and drops what lies outside', () => {
   const part = viewOfPart(VIEW, { from: 5_000, to: 6_000 }, 10_000);
-  expect(part).toMatchObject({ view: 'flame', deviceIndex: 0, x: 'all', cursor: 200 });
+  expect(part).toMatchObject({ view: 'flame-graph', deviceIndex: 0, x: 'all', cursor: 200 });
   expect(part.secondCursor).toBeUndefined();
   expect(part.selection).toBeUndefined();
 });

@@ -1,21 +1,22 @@
 import { Download } from 'lucide-react';
 import { useId, useState } from 'react';
-import { errorText } from '../../../base/errors.ts';
 import { snapshotStem } from '../../../base/file-names.ts';
-import { formatBytes } from '../../../base/format.ts';
 import { reportPage } from '../../../output/report/report-page.ts';
 import type { EventWindow } from '../../../output/slice/window-snapshot.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { encodeView } from '../../../state/url-codec.ts';
 import type { ViewState } from '../../../state/view-store.ts';
-import { downloadText } from '../../shared/browser.ts';
-import { type DeviceInView, useDevice, useServices } from '../../shared/services.ts';
+import { SavingOutcome, useSaving } from '../../shared/saving.tsx';
+import { type DeviceInView, useDevice } from '../../shared/services.ts';
 import { type AskDevice, useAsk, useQuery } from '../../shared/use-query.ts';
 import { appShell } from './report-page.tsx';
 
 /** What goes into the report, and what must not. */
 export function ReportForm() {
-  const { info } = useDevice();
+  const shown = useDevice();
+  const { info } = shown;
+  const ask = useAsk();
+  const { view } = useStores();
   const notesId = useId();
   const isZoomed = useView((view) => view.x !== 'all');
   const [notes, setNotes] = useState('');
@@ -24,19 +25,16 @@ export function ReportForm() {
   const [isWithoutStacks, setIsWithoutStacks] = useState(false);
   const [isWithoutHolders, setIsWithoutHolders] = useState(false);
   const hasHolders = (useQuery('searchValues', {}).value?.holder?.length ?? 0) > 0;
-  const { state, start } = useExportReport();
+  const { state, save } = useSaving();
   return (
     <form
       className="column"
       onSubmit={(event) => {
         event.preventDefault();
-        void start({
-          notes,
-          isPart: isPart && isZoomed,
-          isShortPaths,
-          isWithoutStacks,
-          isWithoutHolders,
-        });
+        const paths = { isShortPaths, isWithoutStacks, isWithoutHolders };
+        const choice = { notes, isPart: isPart && isZoomed, ...paths };
+        const name = `${snapshotStem(info.file.name)}.html`;
+        void save(name, 'text/html', () => makePage(ask, shown, view.getState().view, choice));
       }}
     >
       <p className="dim">
@@ -70,7 +68,7 @@ export function ReportForm() {
           <Download size={14} aria-hidden />
           Export report
         </button>
-        <Outcome state={state} />
+        <SavingOutcome state={state} working={() => 'Packing…'} />
       </div>
     </form>
   );
@@ -97,17 +95,6 @@ function Choice({ isOn, isDisabled = false, onChange, children }: ChoiceProps) {
   );
 }
 
-function Outcome({ state }: { readonly state: ExportState }) {
-  return (
-    <p className="dim" role={state.kind === 'failed' ? 'alert' : 'status'}>
-      {state.kind === 'working' && 'Packing…'}
-      {state.kind === 'done' &&
-        `${state.name}, ${formatBytes(state.bytes)}, saved to your downloads.`}
-      {state.kind === 'failed' && state.reason}
-    </p>
-  );
-}
-
 interface ReportChoice {
   readonly notes: string;
   /** Only the events in view. */
@@ -115,40 +102,6 @@ interface ReportChoice {
   readonly isShortPaths: boolean;
   readonly isWithoutStacks: boolean;
   readonly isWithoutHolders: boolean;
-}
-
-type ExportState =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'working' }
-  | { readonly kind: 'done'; readonly name: string; readonly bytes: number }
-  | { readonly kind: 'failed'; readonly reason: string };
-
-interface ReportExport {
-  readonly state: ExportState;
-  readonly start: (choice: ReportChoice) => Promise<void>;
-}
-
-/** Makes the report of a device and saves it. */
-function useExportReport(): ReportExport {
-  const shown = useDevice();
-  const { idle } = useServices();
-  const ask = useAsk();
-  const { view } = useStores();
-  const [state, setState] = useState<ExportState>({ kind: 'ready' });
-
-  async function start(choice: ReportChoice): Promise<void> {
-    setState({ kind: 'working' });
-    try {
-      const { view: now } = view.getState();
-      const page = await idle.during(() => makePage(ask, shown, now, choice));
-      const name = `${snapshotStem(shown.info.file.name)}.html`;
-      downloadText(name, 'text/html', page);
-      setState({ kind: 'done', name, bytes: new Blob([page]).size });
-    } catch (error) {
-      setState({ kind: 'failed', reason: errorText(error) });
-    }
-  }
-  return { state, start };
 }
 
 async function makePage(

@@ -1,6 +1,6 @@
 import './search.css';
 import { ChevronDown, ChevronUp, ListFilter, Search, X } from 'lucide-react';
-import { type RefObject, useCallback, useId, useRef, useState } from 'react';
+import { useCallback, useId, useRef, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import type { MatchStep } from '../../../device/search/step-match.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -11,34 +11,109 @@ import { useDevice } from '../../shared/services.ts';
 import { type QueryState, useQuery } from '../../shared/use-query.ts';
 import { onSearchKey, useCompletion } from './completion.ts';
 import { matchBytes, matchTitle, SearchPanel } from './search-panel.tsx';
-import { type SearchText, useSearchSteps, useSearchText } from './use-search.ts';
+import { useSearchSteps, useSearchText } from './use-search.ts';
 
-/** One search for all views: what it finds is counted here and shown by each of them. */
+/**
+ * One search for all views: what it finds is counted here and shown by each of them. The box is a combobox
+ * whose list completes terms.
+ */
 export function SearchBox() {
   const { view } = useStores();
   const search = useView((state) => state.search);
   const cursor = useView((state) => state.cursor);
   const onlyMatches = useView((state) => state.onlyMatches);
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const [hasFocus, setHasFocus] = useState(false);
   const text = useSearchText();
   const { step, last, failure } = useSearchSteps();
   const isSearching = search.trim() !== '';
   const answer = useQuery('searchSummary', isSearching ? { search, at: cursor } : undefined);
-  const input = useRef<HTMLInputElement>(null);
+  const summary = isSearching ? answer.value : undefined;
+  // Asked for when the box is first used: a snapshot may have thousands of phases.
+  const known = useQuery('searchValues', hasFocus ? {} : undefined);
+  const completion = useCompletion(input, text, known.value);
+  const { suggested, active, setCaret, setOpen } = completion;
+  const isOpen = hasFocus && suggested !== undefined;
+  const problem = summary?.problem;
+  // Nobody who is typing a term wants to hear that it is wrong.
+  const isWrong = problem !== undefined && !(hasFocus && problem.isUnfinished);
+  const hasMatches = summary?.isFiltering === true && summary.count > 0;
   useShortcut(
     '/',
     useCallback(() => input.current?.select(), []),
   );
-  const hasMatches = isSearching && answer.value?.isFiltering === true && answer.value.count > 0;
   return (
     <search className="search-box" aria-label="Search">
-      <SearchField
-        input={input}
-        text={text}
-        answer={isSearching ? answer : undefined}
-        last={last}
-        stepFailure={failure}
-        onStep={step}
-      />
+      <div className="field search-field" data-problem={isWrong || undefined}>
+        <Search size={14} aria-hidden />
+        <input
+          ref={input}
+          data-testid="search"
+          className="search-input"
+          type="text"
+          role="combobox"
+          aria-label="Search allocations"
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? `${id}-list` : undefined}
+          aria-autocomplete="list"
+          aria-activedescendant={isOpen && active >= 0 ? `${id}-${active}` : undefined}
+          aria-invalid={isWrong}
+          aria-describedby={hasFocus && problem !== undefined ? `${id}-notes` : undefined}
+          placeholder="Search ( / )"
+          title="Search functions, files, addresses, sizes, states (/)"
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          value={text.draft}
+          onChange={({ currentTarget: { value, selectionStart } }) => {
+            const caret = selectionStart ?? value.length;
+            text.type(value);
+            setCaret(caret);
+            // Between words the list would only hide what was found.
+            setOpen(/\S$/.test(value.slice(0, caret)));
+          }}
+          onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart ?? 0)}
+          onKeyDown={(event) => {
+            const leave = () => input.current?.blur();
+            const target = { text, completion, onStep: step, leave };
+            if (onSearchKey(event, target)) event.preventDefault();
+          }}
+          onFocus={() => {
+            text.begin();
+            setHasFocus(true);
+            setOpen(text.draft === '');
+          }}
+          onBlur={() => setHasFocus(false)}
+        />
+        {isSearching && (
+          <Outcome answer={answer} isTyped={hasFocus} last={last} stepFailure={failure} />
+        )}
+        {text.draft !== '' && (
+          <button
+            type="button"
+            className="search-clear quiet"
+            aria-label="Clear the search"
+            title="Clear the search (Esc)"
+            onClick={() => {
+              text.begin();
+              text.apply('');
+            }}
+          >
+            <X size={14} aria-hidden />
+          </button>
+        )}
+        {hasFocus && (
+          <SearchPanel
+            id={id}
+            search={text.draft}
+            summary={summary}
+            suggested={suggested}
+            active={active}
+            onChoose={completion.choose}
+          />
+        )}
+      </div>
       <span className="search-steps">
         <IconButton
           label="Previous match"
@@ -69,111 +144,7 @@ export function SearchBox() {
   );
 }
 
-interface SearchFieldProps {
-  readonly input: RefObject<HTMLInputElement | null>;
-  readonly text: SearchText;
-  /** Undefined while nothing is searched for. */
-  readonly answer: QueryState<unknown, SearchSummary> | undefined;
-  readonly last: MatchStep | undefined;
-  readonly stepFailure: string | undefined;
-  readonly onStep: (isBackwards: boolean) => void;
-}
-
-/** The box: a combobox whose list completes terms. */
-function SearchField(props: SearchFieldProps) {
-  const { input, text, answer, onStep } = props;
-  const id = useId();
-  const [hasFocus, setHasFocus] = useState(false);
-  // Asked for when the box is first used: a snapshot may have thousands of phases.
-  const known = useQuery('searchValues', hasFocus ? {} : undefined);
-  const completion = useCompletion(input, text, known.value);
-  const { suggested, active, setCaret, setOpen } = completion;
-  const isOpen = hasFocus && suggested !== undefined;
-  const problem = answer?.value?.problem;
-  // Nobody who is typing a term wants to hear that it is wrong.
-  const isWrong = problem !== undefined && !(hasFocus && problem.isUnfinished);
-  return (
-    <div className="field search-field" data-problem={isWrong || undefined}>
-      <Search size={14} aria-hidden />
-      <input
-        ref={input}
-        data-testid="search"
-        className="search-input"
-        type="text"
-        role="combobox"
-        aria-label="Search allocations"
-        aria-expanded={isOpen}
-        aria-controls={isOpen ? `${id}-list` : undefined}
-        aria-autocomplete="list"
-        aria-activedescendant={isOpen && active >= 0 ? `${id}-${active}` : undefined}
-        aria-invalid={isWrong}
-        aria-describedby={hasFocus && problem !== undefined ? `${id}-notes` : undefined}
-        placeholder="Search ( / )"
-        title="Search functions, files, addresses, sizes, states (/)"
-        autoComplete="off"
-        autoCapitalize="off"
-        spellCheck={false}
-        value={text.draft}
-        onChange={({ currentTarget: { value, selectionStart } }) => {
-          const caret = selectionStart ?? value.length;
-          text.type(value);
-          setCaret(caret);
-          // Between words the list would only hide what was found.
-          setOpen(/\S$/.test(value.slice(0, caret)));
-        }}
-        onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart ?? 0)}
-        onKeyDown={(event) => {
-          const leave = () => input.current?.blur();
-          if (onSearchKey(event, { text, completion, onStep, leave })) event.preventDefault();
-        }}
-        onFocus={() => {
-          text.begin();
-          setHasFocus(true);
-          setOpen(text.draft === '');
-        }}
-        onBlur={() => setHasFocus(false)}
-      />
-      {answer !== undefined && (
-        <SearchOutcome
-          answer={answer}
-          isTyped={hasFocus}
-          last={props.last}
-          stepFailure={props.stepFailure}
-        />
-      )}
-      {text.draft !== '' && <ClearButton text={text} />}
-      {hasFocus && (
-        <SearchPanel
-          id={id}
-          search={text.draft}
-          summary={answer?.value}
-          suggested={suggested}
-          active={active}
-          onChoose={completion.choose}
-        />
-      )}
-    </div>
-  );
-}
-
-function ClearButton({ text }: { readonly text: SearchText }) {
-  return (
-    <button
-      type="button"
-      className="search-clear quiet"
-      aria-label="Clear the search"
-      title="Clear the search (Esc)"
-      onClick={() => {
-        text.begin();
-        text.apply('');
-      }}
-    >
-      <X size={14} aria-hidden />
-    </button>
-  );
-}
-
-interface SearchOutcomeProps {
+interface OutcomeProps {
   readonly answer: QueryState<unknown, SearchSummary>;
   /** The box has the focus. */
   readonly isTyped: boolean;
@@ -182,8 +153,7 @@ interface SearchOutcomeProps {
 }
 
 /** '1,234 · 2.05 GiB at the peak', or why not; after a step '3 of 1,234'. */
-function SearchOutcome(props: SearchOutcomeProps) {
-  const { answer, isTyped, last, stepFailure } = props;
+function Outcome({ answer, isTyped, last, stepFailure }: OutcomeProps) {
   const { device } = useDevice();
   const selection = useView((state) => state.selection);
   const failure = answer.failure ?? stepFailure;
@@ -204,8 +174,9 @@ function SearchOutcome(props: SearchOutcomeProps) {
       </span>
     );
   }
-  const count = formatCount(summary.count);
-  const position = last !== undefined && last.label === selection ? last.position : undefined;
+  const position = last?.label === selection ? last?.position : undefined;
+  const place = position === undefined ? '' : `${formatCount(position)} of `;
+  const found = `${place}${formatCount(summary.count)} · ${matchBytes(summary, device)}`;
   return (
     <output
       className="one-line search-outcome"
@@ -213,14 +184,7 @@ function SearchOutcome(props: SearchOutcomeProps) {
       aria-busy={!answer.isCurrent}
       title={matchTitle(summary, device.allocations)}
     >
-      {summary.count === 0 ? (
-        'no match'
-      ) : (
-        <>
-          {position === undefined ? count : `${formatCount(position)} of ${count}`} ·{' '}
-          {matchBytes(summary, device)}
-        </>
-      )}
+      {summary.count === 0 ? 'no match' : found}
     </output>
   );
 }

@@ -1,6 +1,7 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { NEVER } from '../../../allocator/replay/types.ts';
 import { errorText } from '../../../base/errors.ts';
+import type { DeviceInfo } from '../../../device/model/types.ts';
 import type { MatchStep } from '../../../device/search/step-match.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -40,109 +41,64 @@ export function useSearchText(): SearchText {
   }, [search]);
   useEffect(() => () => clearTimeout(timer.current), []);
 
-  const apply = useCallback(
-    (text: string) => {
-      clearTimeout(timer.current);
-      setDraft(text);
-      if (text === view.getState().view.search) return;
-      if (hasBegun.current) view.adjust({ search: text });
-      else view.commit({ search: text });
-      hasBegun.current = true;
-    },
-    [view],
-  );
-  const type = useCallback(
-    (text: string) => {
-      setDraft(text);
-      clearTimeout(timer.current);
-      timer.current = setTimeout(() => apply(text), DEBOUNCE_MS);
-    },
-    [apply],
-  );
-  const begin = useCallback(() => {
+  function apply(text: string): void {
+    clearTimeout(timer.current);
+    setDraft(text);
+    if (text === view.getState().view.search) return;
+    if (hasBegun.current) view.adjust({ search: text });
+    else view.commit({ search: text });
+    hasBegun.current = true;
+  }
+  function type(text: string): void {
+    setDraft(text);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => apply(text), DEBOUNCE_MS);
+  }
+  function begin(): void {
     hasBegun.current = false;
-  }, []);
+  }
   return { draft, type, apply, begin };
 }
 
-interface SearchSteps {
-  readonly step: (isBackwards: boolean) => void;
-  /** The match that the last step led to. */
-  readonly last: MatchStep | undefined;
-  /** Why the last step led nowhere. */
-  readonly failure: string | undefined;
-}
-
-/** Next and previous match: selects the allocation, and moves the window where it is not in view. */
-export function useSearchSteps(): SearchSteps {
+/**
+ * Next and previous match: selects the allocation, and moves the window where it is not in view. `last` is the match
+ * that the last step led to; `failure` says why it led nowhere.
+ */
+export function useSearchSteps() {
   const { device } = useDevice();
-  const selected = useSelectedIndex();
   const ask = useAsk();
   const { view } = useStores();
   const [last, setLast] = useState<MatchStep>();
   const [failure, setFailure] = useState<string>();
-  /** Where the next step starts: a step that is asked for before the page has drawn the one before starts from that one. */
-  const from = useRef<{ readonly selected: number; readonly last: MatchStep | undefined }>({
-    selected,
-    last: undefined,
-  });
-  useEffect(() => {
-    from.current = { ...from.current, selected };
-  }, [selected]);
+  const selected = useRef(-1);
+  selected.current = useSelectedIndex();
+  /** A step that is asked for before the page has drawn the one before starts from that one. */
+  const before = useRef<MatchStep>(undefined);
+  async function takeStep(isBackwards: boolean): Promise<void> {
+    const { search, cursor: at, axis, x, selection } = view.getState().view;
+    // The worker finds the selection a moment after it was made; the last step knows better.
+    const from = before.current?.label === selection ? before.current?.allocation : undefined;
+    const start = from ?? selected.current;
+    const windowFrom = x === 'all' ? 0 : x.from;
+    const request = { search, at, axis, windowFrom, isBackwards, selected: start };
+    try {
+      const found = await ask('stepMatch', request);
+      setFailure(undefined);
+      if (found === undefined) return;
+      before.current = found;
+      setLast(found);
+      const now = view.getState().view;
+      view.commit({ selection: found.label, x: windowShowing(now.x, now.axis, found, device) });
+    } catch (error) {
+      setFailure(errorText(error));
+    }
+  }
   const queue = useRef(Promise.resolve());
-  const takeStep = useCallback(
-    async (isBackwards: boolean) => {
-      const { search, cursor, axis, x, selection } = view.getState().view;
-      // The worker finds the selection a moment after it was made; the last step knows better.
-      const { last: before, selected: pinned } = from.current;
-      const start = before !== undefined && before.label === selection ? before.allocation : pinned;
-      const windowFrom = x === 'all' ? 0 : x.from;
-      const request = {
-        search,
-        at: cursor,
-        axis,
-        windowFrom,
-        isBackwards,
-      };
-      try {
-        const found = await ask('stepMatch', { ...request, selected: start });
-        setFailure(undefined);
-        if (found === undefined) return;
-        from.current = { ...from.current, last: found };
-        setLast(found);
-        const now = view.getState().view;
-        view.commit({
-          selection: found.label,
-          x: windowShowing(now.x, now.axis, found, device),
-        });
-      } catch (error) {
-        setFailure(errorText(error));
-      }
-    },
-    [ask, view, device],
-  );
   // Two quick presses are two steps: the second waits for the first.
-  const step = useCallback(
-    (isBackwards: boolean) => {
-      queue.current = queue.current.then(() => takeStep(isBackwards));
-    },
-    [takeStep],
-  );
+  const step = (isBackwards: boolean) => {
+    queue.current = queue.current.then(() => takeStep(isBackwards));
+  };
   return { step, last, failure };
-}
-
-/** When an allocation lived; see MatchStep. */
-interface Life {
-  readonly startEvent: number;
-  readonly endEvent: number;
-  readonly startUs: number;
-  readonly endUs: number;
-}
-
-/** What the axes span. */
-interface Extents {
-  readonly events: number;
-  readonly durationUs: number;
 }
 
 /**
@@ -152,8 +108,8 @@ interface Extents {
 export function windowShowing(
   x: Range | 'all',
   axis: TimeAxis,
-  life: Life,
-  { events, durationUs }: Extents,
+  life: Pick<MatchStep, 'startEvent' | 'endEvent' | 'startUs' | 'endUs'>,
+  { events, durationUs }: Pick<DeviceInfo, 'events' | 'durationUs'>,
 ): Range | 'all' {
   if (x === 'all') return x;
   const extent = axis === 'event' ? events : durationUs;

@@ -32,7 +32,7 @@ export function WhatIfCitation({ finding, isDue }: WhatIfCitationProps) {
         <button
           type="button"
           className="link"
-          onClick={() => view.commit({ view: 'whatif', setting: figure.setting })}
+          onClick={() => view.commit({ view: 'what-if', setting: figure.setting })}
         >
           Compare settings
         </button>

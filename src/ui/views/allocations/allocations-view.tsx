@@ -1,35 +1,102 @@
 import './allocations.css';
+import { useCallback, useMemo } from 'react';
+import type { AllocationRow, CallSiteRow } from '../../../device/lists/allocation-rows.ts';
+import { addTerm } from '../../../device/search/parse-search.ts';
+import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { useStores, useView } from '../../../state/stores.ts';
+import { windowShowing } from '../../panels/search/use-search.ts';
 import { Segmented } from '../../shared/buttons.tsx';
-import { AllocationTable } from './allocation-table.tsx';
-import { SiteTable } from './call-site-table.tsx';
-import { LARGEST_FIRST, orderOf, SITES_AT_PEAK } from './list.ts';
+import { useDevice } from '../../shared/services.ts';
+import { useQuery } from '../../shared/use-query.ts';
+import { allocationColumns, siteColumns } from './columns.tsx';
+import {
+  ALLOCATION_LIST,
+  LARGEST_FIRST,
+  type ListOrder,
+  orderOf,
+  SITE_LIST,
+  SITES_AT_PEAK,
+} from './list.ts';
+import { ListTable } from './list-table.tsx';
+
+/** All allocations that the search lets through, one a row, or their sites. */
+export function AllocationsView() {
+  const order = orderOf(useView(({ sort }) => sort));
+  return (
+    <section className="view" aria-label="Allocations">
+      {order.of === 'allocations' ? <AllocationTable order={order} /> : <SiteTable order={order} />}
+    </section>
+  );
+}
 
 const ROWS = [
   { value: 'allocations', label: 'All', about: 'One row per allocation' },
   { value: 'sites', label: 'By call site', about: 'One row per call stack' },
 ] as const;
 
-/** All allocations that the search lets through, one a row, or their sites. */
-export function AllocationsView() {
+function RowSwitch({ of }: Pick<ListOrder, 'of'>) {
   const { view } = useStores();
-  const sort = useView((state) => state.sort);
-  const order = orderOf(sort);
-  const switcher = (
+  return (
     <Segmented
       label="Rows"
-      value={order.of}
+      value={of}
       options={ROWS}
-      onChange={(of) => view.commit({ sort: of === 'allocations' ? LARGEST_FIRST : SITES_AT_PEAK })}
+      onChange={(next) =>
+        view.commit({ sort: next === 'allocations' ? LARGEST_FIRST : SITES_AT_PEAK })
+      }
     />
   );
+}
+
+/** A row for each allocation. */
+function AllocationTable({ order }: { readonly order: Extract<ListOrder, { of: 'allocations' }> }) {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const axis = useView((state) => state.axis);
+  const known = useQuery('searchValues', {}).value;
+  const columns = useMemo(() => allocationColumns(device, axis, known), [device, axis, known]);
+  const open = useCallback(
+    (row: AllocationRow) => {
+      const now = view.getState().view;
+      const x = windowShowing(now.x, now.axis, row, device);
+      view.commit({ view: 'timeline', selection: row.label, x });
+    },
+    [view, device],
+  );
   return (
-    <section className="view" aria-label="Allocations">
-      {order.of === 'allocations' ? (
-        <AllocationTable order={order} switcher={switcher} />
-      ) : (
-        <SiteTable order={order} switcher={switcher} />
-      )}
-    </section>
+    <ListTable
+      order={order}
+      switcher={<RowSwitch of="allocations" />}
+      queries={ALLOCATION_LIST}
+      hint="Space selects, Enter or a double click shows it in the timeline, F searches for its call site, C copies"
+      columns={columns}
+      onOpen={open}
+    />
+  );
+}
+
+/** A row for each call stack. */
+function SiteTable({ order }: { readonly order: Extract<ListOrder, { of: 'sites' }> }) {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const axis = useView((state) => state.axis);
+  const hasHolders = (useQuery('searchValues', {}).value?.holder?.length ?? 0) > 0;
+  const columns = useMemo(() => siteColumns(device, axis, hasHolders), [device, axis, hasHolders]);
+  const listAll = useCallback(
+    ({ label }: CallSiteRow) => {
+      const { search } = view.getState().view;
+      view.commit({ search: addTerm(search, siteTerm(label)), sort: LARGEST_FIRST });
+    },
+    [view],
+  );
+  return (
+    <ListTable
+      order={order}
+      switcher={<RowSwitch of="sites" />}
+      queries={SITE_LIST}
+      hint="Space selects the largest, Enter or a double click lists all of a call site, F searches for it, C copies"
+      columns={columns}
+      onOpen={listAll}
+    />
   );
 }

@@ -1,7 +1,6 @@
 /** What the events view lists: its own filter, and what the page's state adds to that. */
 
 import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { formatCount, formatCountCompact, parseBytes } from '../../../base/format.ts';
 import type { ActionCount, EventFacets } from '../../../device/lists/event-list-types.ts';
 import { parseSearch } from '../../../device/search/parse-search.ts';
@@ -64,9 +63,8 @@ export function eventChoice(
 }
 
 function asksOfCursor(search: string): boolean {
-  return parseSearch(search).terms.some(
-    ({ condition: { kind } }) => kind === 'age' || kind === 'state',
-  );
+  const { terms } = parseSearch(search);
+  return terms.some(({ condition: { kind } }) => kind === 'age' || kind === 'state');
 }
 
 interface EventFilterBarProps {
@@ -77,61 +75,85 @@ interface EventFilterBarProps {
   readonly selection: string | undefined;
 }
 
+const SIZES = [
+  { key: 'minSize', label: 'Smallest size', placeholder: 'min size' },
+  { key: 'maxSize', label: 'Largest size', placeholder: 'max size' },
+] as const;
+
 /** Which events are listed, beside the search. */
-export function EventFilterBar(props: EventFilterBarProps) {
-  const { settings, onChange, facets, selection } = props;
+export function EventFilterBar({ settings, onChange, facets, selection }: EventFilterBarProps) {
   const isZoomed = useView((view) => view.x !== 'all');
+  const { isWindowOnly, isSelectedOnly, stream, pool } = settings;
   return (
     <search className="row event-filter" aria-label="Which events">
-      <SizeRange settings={settings} onChange={onChange} />
+      <fieldset className="row event-sizes" aria-label="Size">
+        {SIZES.map(({ key, label, placeholder }) => {
+          const value = settings[key];
+          const isBad = isBadSize(value);
+          const advice = `"${value}" is not a size. Write 512, 64KiB or 1.5 GiB.`;
+          return (
+            <input
+              key={key}
+              type="text"
+              className="field event-size"
+              aria-label={label}
+              aria-invalid={isBad}
+              placeholder={placeholder}
+              title={isBad ? advice : `${label}, as 64 MiB`}
+              value={value}
+              onChange={({ currentTarget }) => onChange({ [key]: currentTarget.value })}
+            />
+          );
+        })}
+      </fieldset>
       {facets !== undefined && facets.streams.length > 1 && (
         <Select
           label="Stream"
-          value={settings.stream === undefined ? '' : String(settings.stream)}
+          value={stream === undefined ? '' : String(stream)}
+          options={facets.streams.map((name, index) => [String(index), name])}
           onChange={(value) => onChange({ stream: value === '' ? undefined : Number(value) })}
-        >
-          {facets.streams.map((stream, index) => (
-            <option key={stream} value={index}>
-              {stream}
-            </option>
-          ))}
-        </Select>
+        />
       )}
       {facets !== undefined && (
         <Select
           label="Pool"
-          value={settings.pool ?? ''}
+          value={pool ?? ''}
+          options={facets.pools.map((name) => [name, name])}
           onChange={(value) => onChange({ pool: value === '' ? undefined : value })}
-        >
-          {facets.pools.map((pool) => (
-            <option key={pool} value={pool}>
-              {pool}
-            </option>
-          ))}
-        </Select>
+        />
       )}
-      <Only
-        label="Window"
+      <label
+        className="inline-row labelled"
         title={
           isZoomed
             ? 'Only events in the timeline’s window'
             : 'The timeline shows the whole trace. Zoom in first.'
         }
-        isOn={settings.isWindowOnly}
-        isUseful={isZoomed}
-        onChange={(isWindowOnly) => onChange({ isWindowOnly })}
-      />
-      <Only
-        label="Selected"
+      >
+        <input
+          type="checkbox"
+          checked={isWindowOnly}
+          disabled={!isZoomed && !isWindowOnly}
+          onChange={() => onChange({ isWindowOnly: !isWindowOnly })}
+        />
+        Window
+      </label>
+      <label
+        className="inline-row labelled"
         title={
           selection === undefined
             ? 'No allocation is selected. Click a row to select one.'
             : `Only events of ${selection}`
         }
-        isOn={settings.isSelectedOnly}
-        isUseful={selection !== undefined}
-        onChange={(isSelectedOnly) => onChange({ isSelectedOnly })}
-      />
+      >
+        <input
+          type="checkbox"
+          checked={isSelectedOnly}
+          disabled={selection === undefined && !isSelectedOnly}
+          onChange={() => onChange({ isSelectedOnly: !isSelectedOnly })}
+        />
+        Selected
+      </label>
       {isFiltering(settings) && (
         <button type="button" className="button" onClick={() => onChange(ALL_EVENTS)}>
           <X size={13} aria-hidden />
@@ -145,45 +167,25 @@ export function EventFilterBar(props: EventFilterBarProps) {
 interface SelectProps {
   readonly label: string;
   readonly value: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
   readonly onChange: (value: string) => void;
-  readonly children: ReactNode;
 }
 
-function Select({ label, value, onChange, children }: SelectProps) {
+function Select({ label, value, options, onChange }: SelectProps) {
   return (
-    <label>
-      <span className="visually-hidden">{label}</span>
-      <select
-        className="field"
-        value={value}
-        onChange={({ currentTarget }) => onChange(currentTarget.value)}
-      >
-        <option value="">all {label.toLowerCase()}s</option>
-        {children}
-      </select>
-    </label>
-  );
-}
-
-interface OnlyProps {
-  readonly label: string;
-  readonly title: string;
-  readonly isOn: boolean;
-  readonly isUseful: boolean;
-  readonly onChange: (isOn: boolean) => void;
-}
-
-function Only({ label, title, isOn, isUseful, onChange }: OnlyProps) {
-  return (
-    <label className="inline-row labelled" title={title}>
-      <input
-        type="checkbox"
-        checked={isOn}
-        disabled={!isUseful && !isOn}
-        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
-      />
-      {label}
-    </label>
+    <select
+      className="field"
+      aria-label={label}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    >
+      <option value="">all {label.toLowerCase()}s</option>
+      {options.map(([own, text]) => (
+        <option key={own} value={own}>
+          {text}
+        </option>
+      ))}
+    </select>
   );
 }
 
@@ -215,54 +217,5 @@ export function ActionChips({ chosen, actions, onChange }: ActionChipsProps) {
         </button>
       ))}
     </fieldset>
-  );
-}
-
-interface SizeRangeProps {
-  readonly settings: EventSettings;
-  readonly onChange: (change: Partial<EventSettings>) => void;
-}
-
-function SizeRange({ settings, onChange }: SizeRangeProps) {
-  return (
-    <fieldset className="row event-sizes" aria-label="Size">
-      <SizeInput
-        label="Smallest size"
-        placeholder="min size"
-        value={settings.minSize}
-        onChange={(minSize) => onChange({ minSize })}
-      />
-      <SizeInput
-        label="Largest size"
-        placeholder="max size"
-        value={settings.maxSize}
-        onChange={(maxSize) => onChange({ maxSize })}
-      />
-    </fieldset>
-  );
-}
-
-interface SizeInputProps {
-  readonly label: string;
-  readonly placeholder: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-function SizeInput({ label, placeholder, value, onChange }: SizeInputProps) {
-  const isBad = isBadSize(value);
-  return (
-    <input
-      type="text"
-      className="field event-size"
-      aria-label={label}
-      aria-invalid={isBad}
-      placeholder={placeholder}
-      title={
-        isBad ? `"${value}" is not a size. Write 512, 64KiB or 1.5 GiB.` : `${label}, as 64 MiB`
-      }
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    />
   );
 }

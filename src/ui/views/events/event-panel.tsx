@@ -36,12 +36,12 @@ export function EventPanel({ event, onGoTo }: EventPanelProps) {
   );
 }
 
-interface FoundProps {
+interface DetailsProps {
   readonly details: EventDetails;
   readonly onGoTo: (event: number) => void;
 }
 
-function Found({ details, onGoTo }: FoundProps) {
+function Found({ details, onGoTo }: DetailsProps) {
   const { event, action, anomaly, stack, stackIsAllocStack, forwardFrames = [] } = details;
   return (
     <>
@@ -86,13 +86,11 @@ function Found({ details, onGoTo }: FoundProps) {
   );
 }
 
-interface EventFactsProps {
-  readonly details: EventDetails;
-  readonly onGoTo: (event: number) => void;
-}
+/** Only an unmap in a very fragmented segment has more pieces. */
+const LISTED = 8;
 
 /** All fields of an event. */
-function EventFacts({ details, onGoTo }: EventFactsProps) {
+function EventFacts({ details, onGoTo }: DetailsProps) {
   const { address, sizeBytes, blockBytes, deviceFreeBytes, related } = details;
   const isOom = details.action === 'oom';
   return (
@@ -110,7 +108,18 @@ function EventFacts({ details, onGoTo }: EventFactsProps) {
       )}
       {related.length > 0 && (
         <Fact term="Paired with">
-          <Related related={related} onGoTo={onGoTo} />
+          <ul>
+            {related.slice(0, LISTED).map(({ event, action }) => (
+              <li key={event}>
+                <button type="button" className="link" onClick={() => onGoTo(event)}>
+                  <span>
+                    {action} {formatCount(event)}
+                  </span>
+                </button>
+              </li>
+            ))}
+            {related.length > LISTED && <li>and {formatCount(related.length - LISTED)} more</li>}
+          </ul>
         </Fact>
       )}
       <Fact term="Stream">{details.stream}</Fact>
@@ -133,28 +142,5 @@ function EventFacts({ details, onGoTo }: EventFactsProps) {
         </Fact>
       ))}
     </dl>
-  );
-}
-
-/** Only an unmap in a very fragmented segment has more pieces. */
-const LISTED = 8;
-
-function Related({
-  related,
-  onGoTo,
-}: Pick<EventDetails, 'related'> & Pick<EventFactsProps, 'onGoTo'>) {
-  return (
-    <ul>
-      {related.slice(0, LISTED).map(({ event, action }) => (
-        <li key={event}>
-          <button type="button" className="link" onClick={() => onGoTo(event)}>
-            <span>
-              {action} {formatCount(event)}
-            </span>
-          </button>
-        </li>
-      ))}
-      {related.length > LISTED && <li>and {formatCount(related.length - LISTED)} more</li>}
-    </ul>
   );
 }

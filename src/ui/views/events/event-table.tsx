@@ -5,9 +5,8 @@ import type { EventFacets, EventPair, EventRow } from '../../../device/lists/eve
 import type { DeviceInfo } from '../../../device/model/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { SiteCell } from '../../shared/code-place.tsx';
-import { Bytes } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
-import type { Column, TableHandle } from '../../table/table-row.tsx';
+import { type Column, columnsIn, type TableHandle } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
 import type { EventListing, FollowCursor } from './use-event-list.ts';
 
@@ -70,114 +69,50 @@ function useRowState() {
   );
 }
 
+const WORDS = {
+  event: ['Event'],
+  time: ['Time', 'Since the first event'],
+  action: ['Action'],
+  size: ['Size', 'Requested bytes for allocations and frees, segment size for segments'],
+  code: ['Code', 'The innermost line outside PyTorch and site-packages'],
+  pair: ['Pair', 'The free of an allocation, the allocation of a free; likewise for segments'],
+  allocated: ['Allocated', 'Allocated bytes after the event'],
+  reserved: ['Reserved', 'Reserved bytes after the event'],
+  address: [
+    'Address',
+    'As PyTorch writes it: b for block, s for segment, then the address and its use count',
+  ],
+  pool: ['Pool'],
+  stream: ['Stream'],
+} as const;
+
 /** Streams get a column only where there are several, times only where the file has them. */
 function eventColumns(
   device: DeviceInfo,
   facets: EventFacets | undefined,
   onGoTo: (event: number) => void,
 ): readonly Column<EventRow>[] {
+  const { text, figure, bytes, code } = columnsIn<EventRow, keyof typeof WORDS>(WORDS);
   const hasStreams = (facets?.streams.length ?? 0) > 1;
+  const poolPx = (facets?.pools.length ?? 0) > 2 ? 88 : 52;
   return [
-    {
-      id: 'event',
-      header: 'Event',
-      widthPx: 72,
-      align: 'end',
-      render: ({ event }) => formatCount(event),
-    },
-    ...(device.hasTime ? [TIME] : []),
-    {
-      id: 'action',
-      header: 'Action',
-      widthPx: 122,
-      render: ({ action }) => (
-        <span className="event-action" data-action={action} title={action}>
-          {action}
-        </span>
-      ),
-    },
-    {
-      id: 'size',
-      header: 'Size',
-      title: 'Requested bytes for allocations and frees, segment size for segments',
-      widthPx: 86,
-      align: 'end',
-      render: ({ sizeBytes }) => <Bytes bytes={sizeBytes} />,
-    },
-    {
-      id: 'code',
-      header: 'Code',
-      title: 'The innermost line outside PyTorch and site-packages',
-      widthPx: 202,
-      grow: 1,
-      render: ({ frame, leafFrame, stackKind }) => (
-        <SiteCell topFrame={frame} leafFrame={leafFrame} stackKind={stackKind} />
-      ),
-    },
-    {
-      id: 'pair',
-      header: 'Pair',
-      title: 'The free of an allocation, the allocation of a free; likewise for segments',
-      widthPx: 84,
-      align: 'end',
-      render: ({ pair }) => <Pair pair={pair} onGoTo={onGoTo} />,
-    },
-    {
-      id: 'allocated',
-      header: 'Allocated',
-      title: 'Allocated bytes after the event',
-      widthPx: 86,
-      align: 'end',
-      render: ({ allocatedBytes }) => <Bytes bytes={allocatedBytes} />,
-    },
-    {
-      id: 'reserved',
-      header: 'Reserved',
-      title: 'Reserved bytes after the event',
-      widthPx: 86,
-      align: 'end',
-      render: ({ reservedBytes }) => <Bytes bytes={reservedBytes} />,
-    },
-    {
-      id: 'address',
-      header: 'Address',
-      title: 'As PyTorch writes it: b for block, s for segment, then the address and its use count',
-      widthPx: 138,
-      render: ({ address }) => (
-        <span className="mono" title={address}>
-          {address}
-        </span>
-      ),
-    },
-    {
-      id: 'pool',
-      header: 'Pool',
-      widthPx: (facets?.pools.length ?? 0) > 2 ? 88 : 52,
-      render: ({ pool, privatePool }) => [pool, privatePool].filter(Boolean).join(' '),
-    },
-    ...(hasStreams ? [STREAM] : []),
+    figure('event', 72, ({ event }) => formatCount(event)),
+    ...(device.hasTime ? [figure('time', 86, ({ timeUs }) => formatDurationUs(timeUs))] : []),
+    text('action', 122, ({ action }) => (
+      <span className="event-action" data-action={action} title={action}>
+        {action}
+      </span>
+    )),
+    bytes('size', 86, ({ sizeBytes }) => sizeBytes),
+    text('code', 202, ({ frame, ...row }) => <SiteCell topFrame={frame} {...row} />, { grow: 1 }),
+    figure('pair', 84, ({ pair }) => <Pair pair={pair} onGoTo={onGoTo} />),
+    bytes('allocated', 86, ({ allocatedBytes }) => allocatedBytes),
+    bytes('reserved', 86, ({ reservedBytes }) => reservedBytes),
+    code('address', 138, ({ address }) => address),
+    text('pool', poolPx, ({ pool, privatePool }) => [pool, privatePool].filter(Boolean).join(' ')),
+    ...(hasStreams ? [code('stream', 110, ({ stream }) => stream)] : []),
   ];
 }
-
-const TIME: Column<EventRow> = {
-  id: 'time',
-  header: 'Time',
-  title: 'Since the first event',
-  widthPx: 86,
-  align: 'end',
-  render: ({ timeUs }) => formatDurationUs(timeUs),
-};
-
-const STREAM: Column<EventRow> = {
-  id: 'stream',
-  header: 'Stream',
-  widthPx: 110,
-  render: ({ stream }) => (
-    <span className="mono" title={stream}>
-      {stream}
-    </span>
-  ),
-};
 
 interface PairProps {
   readonly pair: EventPair;

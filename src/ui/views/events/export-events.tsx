@@ -1,75 +1,49 @@
 import { Download, X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
-import { errorText } from '../../../base/errors.ts';
 import { snapshotStem } from '../../../base/file-names.ts';
 import { formatCount } from '../../../base/format.ts';
 import { CSV_HEADER } from '../../../device/lists/rows-text.ts';
-import { downloadText } from '../../shared/browser.ts';
-import { useDevice, useServices } from '../../shared/services.ts';
+import { useSaving } from '../../shared/saving.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import type { EventListing } from './use-event-list.ts';
 
-type Export =
-  | { readonly phase: 'idle' }
-  | { readonly phase: 'running'; readonly rows: number; readonly of: number }
-  | { readonly phase: 'failed'; readonly reason: string };
-
 /** Saves the listed events as CSV; long lists show progress and can be canceled. */
-export function ExportButton({ listing }: { readonly listing: EventListing }) {
+export function ExportButton({ listing: { choice, length } }: { readonly listing: EventListing }) {
   const { info } = useDevice();
-  const { idle } = useServices();
   const ask = useAsk();
-  const [state, setState] = useState<Export>({ phase: 'idle' });
-  const running = useRef<AbortController>(undefined);
-  useEffect(() => () => running.current?.abort(), []);
-
-  async function save(): Promise<void> {
-    const { choice, length } = listing;
-    const controller = new AbortController();
-    const { signal } = controller;
-    running.current = controller;
-    const onProgress = (rows: number) => setState({ phase: 'running', rows, of: length });
-    onProgress(0);
-    try {
+  const { state, save, cancel } = useSaving();
+  const start = () =>
+    save(`${snapshotStem(info.file.name)}.events.csv`, 'text/csv', (signal, onProgress) => {
       const read = (from: number, to: number) => ask('eventsCsv', { choice, from, to }, { signal });
-      const parts = await idle.during(() => exportEvents({ read, length, onProgress }));
-      downloadText(`${snapshotStem(info.file.name)}.events.csv`, 'text/csv', parts);
-      setState({ phase: 'idle' });
-    } catch (error) {
-      const reason = errorText(error);
-      setState(signal.aborted ? { phase: 'idle' } : { phase: 'failed', reason });
-    }
-  }
-
-  if (state.phase === 'running') {
-    return (
-      <span className="inline-row event-export">
-        <progress value={state.rows} max={state.of} aria-label="Rows saved" />
+      return exportEvents({ read, length, onProgress });
+    });
+  const isRunning = state.kind === 'working';
+  return (
+    <span className="inline-row event-export">
+      {isRunning && <progress value={state.done} max={length} aria-label="Rows saved" />}
+      {state.kind === 'failed' && <span role="alert">Not saved: {state.reason}</span>}
+      {isRunning ? (
         <button
           type="button"
           className="button"
-          title={`${formatCount(state.rows)} of ${formatCount(state.of)} rows`}
-          onClick={() => running.current?.abort()}
+          title={`${formatCount(state.done)} of ${formatCount(length)} rows`}
+          onClick={cancel}
         >
           <X size={13} aria-hidden />
           Cancel
         </button>
-      </span>
-    );
-  }
-  return (
-    <span className="inline-row event-export">
-      {state.phase === 'failed' && <span role="alert">Not saved: {state.reason}</span>}
-      <button
-        type="button"
-        className="button"
-        disabled={listing.length === 0}
-        title={`Save ${formatCount(listing.length)} events as CSV`}
-        onClick={() => void save()}
-      >
-        <Download size={13} aria-hidden />
-        <span className="words">CSV</span>
-      </button>
+      ) : (
+        <button
+          type="button"
+          className="button"
+          disabled={length === 0}
+          title={`Save ${formatCount(length)} events as CSV`}
+          onClick={() => void start()}
+        >
+          <Download size={13} aria-hidden />
+          <span className="words">CSV</span>
+        </button>
+      )}
     </span>
   );
 }

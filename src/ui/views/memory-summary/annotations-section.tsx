@@ -15,9 +15,9 @@ import type { AnnotationGroups } from '../../../worker/handlers/memory-summary.t
 import { useDevice } from '../../shared/services.ts';
 import type { QueryState } from '../../shared/use-query.ts';
 import { rowsAtHand } from '../../table/row-pages.ts';
-import type { Column } from '../../table/table-row.tsx';
+import { type Column, columnsIn } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
-import { SectionHead, Unanswered } from './section.tsx';
+import { Section, Unanswered } from './section.tsx';
 
 interface AnnotationsSectionProps {
   readonly query: QueryState<unknown, AnnotationGroups>;
@@ -32,16 +32,14 @@ const HEADER_PX = 30;
 export function AnnotationsSection({ query: { value, failure } }: AnnotationsSectionProps) {
   const { device } = useDevice();
   const isEmpty = value?.groups.length === 0;
+  const head = value !== undefined && !isEmpty && (
+    <span className="dim">
+      {formatCount(value.groups.length)}, sorted by peak. Click one to see where memory was highest
+      in it.
+    </span>
+  );
   return (
-    <section aria-label="Annotations" className="summary-section">
-      <SectionHead title="Annotations">
-        {value !== undefined && !isEmpty && (
-          <span className="dim">
-            {formatCount(value.groups.length)}, sorted by peak. Click one to see where memory was
-            highest in it.
-          </span>
-        )}
-      </SectionHead>
+    <Section title="Annotations" head={head}>
       {value === undefined && <Unanswered failure={failure} />}
       {isEmpty && <p className="dim">{noAnnotationsText(device)}</p>}
       {value !== undefined && !isEmpty && <AnnotationTable {...value} />}
@@ -51,7 +49,7 @@ export function AnnotationsSection({ query: { value, failure } }: AnnotationsSec
           one moment of each is known.
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -88,76 +86,54 @@ function rangeOf(span: AnnotationGroup['highest'], axis: TimeAxis): Range | 'all
   return from < to ? { from, to } : 'all';
 }
 
+const WORDS = {
+  name: ['Annotation'],
+  count: ['Times', 'How many times it ran'],
+  allocated: ['Peak allocated', 'Highest allocated memory inside it'],
+  active: ['Peak active', 'Highest active memory inside it'],
+  reserved: ['Peak reserved', 'Highest reserved memory inside it'],
+  growth: ['Net growth', 'Allocated memory after minus before, on average'],
+  time: ['Mean time'],
+} as const;
+
+const { text, figure } = columnsIn<AnnotationGroup, keyof typeof WORDS>(WORDS);
+
 const COLUMNS: readonly Column<AnnotationGroup>[] = [
-  {
-    id: 'name',
-    header: 'Annotation',
-    widthPx: 120,
-    grow: 1,
-    render: ({ name, names }) => (
+  text(
+    'name',
+    120,
+    ({ name, names }) => (
       <span title={names > 1 ? `${formatCount(names)} names of this pattern` : name}>{name}</span>
     ),
-  },
-  {
-    id: 'count',
-    header: 'Times',
-    title: 'How many times it ran',
-    widthPx: 84,
-    align: 'end',
-    render: ({ count, unclosed }) => (
-      <span title={unclosed > 0 ? `${formatCount(unclosed)} lack START or END` : undefined}>
-        {formatCount(count)}
-        {unclosed > 0 && ` (${formatCount(unclosed)} open)`}
+    { grow: 1 },
+  ),
+  figure('count', 84, ({ count, unclosed }) => (
+    <span title={unclosed > 0 ? `${formatCount(unclosed)} lack START or END` : undefined}>
+      {formatCount(count)}
+      {unclosed > 0 && ` (${formatCount(unclosed)} open)`}
+    </span>
+  )),
+  figure('allocated', 102, ({ peaks }) => <PeakText {...peaks.allocatedBytes} />),
+  figure('active', 102, ({ peaks }) => <PeakText {...peaks.activeBytes} />),
+  figure('reserved', 102, ({ peaks }) => <PeakText {...peaks.reservedBytes} />),
+  figure('growth', 104, ({ count, unclosed, grownBytes }) => {
+    const times = count - unclosed;
+    if (times === 0) return <span className="dim">unknown</span>;
+    const mean = grownBytes / times;
+    return (
+      <span title={`${formatExactBytes(grownBytes)} over all ${formatCount(times)}`}>
+        {mean > 0 ? '+' : ''}
+        {formatBytes(Math.round(mean))}
       </span>
-    ),
-  },
-  peakColumn('Peak allocated', ({ peaks }) => peaks.allocatedBytes),
-  peakColumn('Peak active', ({ peaks }) => peaks.activeBytes),
-  peakColumn('Peak reserved', ({ peaks }) => peaks.reservedBytes),
-  {
-    id: 'growth',
-    header: 'Net growth',
-    title: 'Allocated memory after minus before, on average',
-    widthPx: 104,
-    align: 'end',
-    render: (group) => {
-      const times = group.count - group.unclosed;
-      if (times === 0) return <span className="dim">unknown</span>;
-      const mean = group.grownBytes / times;
-      const title = `${formatExactBytes(group.grownBytes)} over all ${formatCount(times)}`;
-      return (
-        <span title={title}>
-          {mean > 0 ? '+' : ''}
-          {formatBytes(Math.round(mean))}
-        </span>
-      );
-    },
-  },
-  {
-    id: 'time',
-    header: 'Mean time',
-    widthPx: 84,
-    align: 'end',
-    render: ({ totalUs, count, unclosed }) =>
-      count === unclosed ? (
-        <span className="dim">unknown</span>
-      ) : (
-        formatDurationUs(totalUs / (count - unclosed))
-      ),
-  },
+    );
+  }),
+  figure('time', 84, ({ totalUs, count, unclosed }) => {
+    if (count === unclosed) return <span className="dim">unknown</span>;
+    return formatDurationUs(totalUs / (count - unclosed));
+  }),
 ];
 
-function peakColumn(header: string, of: (group: AnnotationGroup) => Peak): Column<AnnotationGroup> {
-  return {
-    id: header,
-    header,
-    title: `Highest ${header.replace('Peak ', '')} memory inside it`,
-    widthPx: 102,
-    align: 'end',
-    render: (group) => {
-      const { bytes, event } = of(group);
-      const place = event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
-      return <span title={`${formatExactBytes(bytes)} ${place}`}>{formatBytes(bytes)}</span>;
-    },
-  };
+function PeakText({ bytes, event }: Peak) {
+  const place = event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
+  return <span title={`${formatExactBytes(bytes)} ${place}`}>{formatBytes(bytes)}</span>;
 }

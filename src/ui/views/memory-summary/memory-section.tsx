@@ -15,15 +15,15 @@ import {
 } from '../../../output/report/stat-labels.ts';
 import { summaryText } from '../../../output/report/summary-text.ts';
 import { useView } from '../../../state/stores.ts';
-import { CopyButton } from '../../shared/buttons.tsx';
+import { CopyButton, Segmented } from '../../shared/buttons.tsx';
 import { notesOf } from '../../shared/device-labels.ts';
 import { Bytes, TableHead } from '../../shared/facts.tsx';
 import { FilterLink } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
-import { useQuery } from '../../shared/use-query.ts';
+import { type QueryState, useQuery } from '../../shared/use-query.ts';
 import { classColors } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
-import { SectionHead, Unanswered } from './section.tsx';
+import { Section, SummaryTable, Unanswered } from './section.tsx';
 
 interface MemorySectionProps {
   /** What goes into the text that is copied, besides the figures; undefined while not known. */
@@ -68,44 +68,41 @@ export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
   const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
   const title = `${MOMENT_TEXTS[moment].label}, ${place}`;
   const notes = notesOf(info, device).map(({ text }) => text);
+  const copied = { info, device, title, annotationGroups, facts, notes };
   return (
-    <section aria-label="Memory" className="summary-section">
-      <SectionHead title="Memory">
-        <fieldset className="segmented" aria-label="Moment">
-          {moments.map((one) => (
-            <button
-              key={one}
-              type="button"
-              aria-pressed={one === moment}
-              disabled={events[one] === undefined}
-              title={events[one] === undefined ? 'No cursor is set' : MOMENT_TEXTS[one].title}
-              onClick={() => setChosen(one)}
-            >
-              {MOMENT_TEXTS[one].label}
-            </button>
-          ))}
-        </fieldset>
-        <span className="dim">{value !== undefined && place}</span>
-        {value !== undefined && (
-          <CopyButton
-            text={summaryText({
-              info,
-              device,
-              figures: value,
-              title,
-              annotationGroups,
-              facts,
-              notes,
-              classes: classes.value ?? [],
+    <Section
+      title="Memory"
+      head={
+        <>
+          <Segmented
+            label="Moment"
+            value={moment}
+            options={moments.map((one) => {
+              const { label, title: about } = MOMENT_TEXTS[one];
+              const isDisabled = events[one] === undefined;
+              return {
+                value: one,
+                label,
+                about: isDisabled ? 'No cursor is set' : about,
+                isDisabled,
+              };
             })}
-            label="summary as text"
-            title="Copy these figures, annotations, settings and recording facts as text"
-            className="button"
-          >
-            Copy
-          </CopyButton>
-        )}
-      </SectionHead>
+            onChange={setChosen}
+          />
+          <span className="dim">{value !== undefined && place}</span>
+          {value !== undefined && (
+            <CopyButton
+              text={summaryText({ ...copied, figures: value, classes: classes.value ?? [] })}
+              label="summary as text"
+              title="Copy these figures, annotations, settings and recording facts as text"
+              className="button"
+            >
+              Copy
+            </CopyButton>
+          )}
+        </>
+      }
+    >
       {value === undefined ? (
         <Unanswered failure={failure} />
       ) : (
@@ -116,10 +113,10 @@ export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
             </p>
           )}
           <MemoryTable figures={value} />
-          <ClassTable event={value.event} />
+          <ClassTable {...classes} />
         </>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -129,16 +126,7 @@ const placeText = (event: EventIndex): string =>
 function MemoryTable({ figures }: { readonly figures: MemoryFigures }) {
   return (
     <table className="summary-table summary-memory">
-      <thead>
-        <tr>
-          <td />
-          {FIELD_TEXTS.map(({ field, label }) => (
-            <th key={field} scope="col">
-              {label}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead labels={['', ...FIELD_TEXTS.map(({ label }) => label)]} />
       {STAT_TEXTS.map((stat) => (
         <tbody key={stat.name}>
           {POOL_TEXTS.map(({ pool, label }) => (
@@ -162,47 +150,34 @@ function MemoryTable({ figures }: { readonly figures: MemoryFigures }) {
   );
 }
 
-/** What active memory is made of after an event; a click filters all views to a class. */
-function ClassTable({ event }: { readonly event: EventIndex }) {
-  const { value: totals, failure } = useQuery('classTotals', { event });
+/** What active memory is made of; a click filters all views to a class. */
+function ClassTable({ value: totals, failure }: QueryState<unknown, readonly ClassTotal[]>) {
+  const theme = useTheme();
   if (totals === undefined) return <Unanswered failure={failure} />;
   const whole = totals.reduce((sum, { bytes }) => sum + bytes, 0);
   return (
-    <table className="summary-table summary-classes" aria-label="Active memory by class">
-      <TableHead labels={['Class', 'Active', 'Share', 'Allocations']} />
-      <tbody>
-        {totals.map((total) => (
-          <ClassRow key={total.class} total={total} whole={whole} />
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-interface ClassRowProps {
-  readonly total: ClassTotal;
-  /** Bytes of all classes. */
-  readonly whole: number;
-}
-
-function ClassRow({ total, whole }: ClassRowProps) {
-  const theme = useTheme();
-  const { label, about } = classInfo(total.class);
-  return (
-    <tr>
-      <th scope="row">
-        <span
-          className="class-swatch"
-          style={{ background: classColors(theme, 'class')[total.class] }}
-          aria-hidden
-        />
-        <FilterLink term={classTerm(total.class)} about={about}>
-          {label}
-        </FilterLink>
-      </th>
-      <Bytes as="td" bytes={total.bytes} />
-      <td>{formatPercent(total.bytes / whole)}</td>
-      <td>{formatCount(total.count)}</td>
-    </tr>
+    <SummaryTable
+      className="summary-classes"
+      label="Active memory by class"
+      columns={['Class', 'Active', 'Share', 'Allocations']}
+    >
+      {totals.map(({ class: own, bytes, count }) => (
+        <tr key={own}>
+          <th scope="row">
+            <span
+              className="class-swatch"
+              style={{ background: classColors(theme, 'class')[own] }}
+              aria-hidden
+            />
+            <FilterLink term={classTerm(own)} about={classInfo(own).about}>
+              {classInfo(own).label}
+            </FilterLink>
+          </th>
+          <Bytes as="td" bytes={bytes} />
+          <td>{formatPercent(bytes / whole)}</td>
+          <td>{formatCount(count)}</td>
+        </tr>
+      ))}
+    </SummaryTable>
   );
 }

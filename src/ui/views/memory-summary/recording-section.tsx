@@ -4,28 +4,27 @@ import { type SettingRow, settingRows } from '../../../device/memory-summary/set
 import type { Share, TraceFacts } from '../../../device/memory-summary/trace-facts.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/types.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { deviceName } from '../../../output/report/summary-text.ts';
 import { useStores } from '../../../state/stores.ts';
 import { onDevice } from '../../../state/view-fitting.ts';
 import { absenceExplanation } from '../../shared/code-place.tsx';
 import { notesOf, RECORDING_TEXT } from '../../shared/device-labels.ts';
-import { Bytes, Fact, TableHead } from '../../shared/facts.tsx';
+import { Bytes, Fact } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
 import type { QueryState } from '../../shared/use-query.ts';
-import { SectionHead, Unanswered } from './section.tsx';
+import { Section, SummaryTable, Unanswered } from './section.tsx';
 
 interface RecordingSectionProps {
   readonly query: QueryState<unknown, TraceFacts>;
 }
 
 /** What was recorded, what that hides, and what looked wrong. */
-export function RecordingSection({ query }: RecordingSectionProps) {
+export function RecordingSection({ query: { value, failure } }: RecordingSectionProps) {
   const { info, device } = useDevice();
-  const { value, failure } = query;
   const notes = notesOf(info, device);
   return (
-    <section aria-label="Recording" className="summary-section">
-      <SectionHead title="Recording" />
+    <Section title="Recording">
       <dl className="summary-facts">
         <Fact term="Recording">
           {RECORDING_TEXT[device.recording].short}: {device.recordingReason}
@@ -45,42 +44,35 @@ export function RecordingSection({ query }: RecordingSectionProps) {
         </ul>
       )}
       {value === undefined ? <Unanswered failure={failure} /> : <Facts facts={value} />}
-    </section>
+    </Section>
   );
 }
 
 function Facts({ facts }: { readonly facts: TraceFacts }) {
   const { device } = useDevice();
+  const { stackKinds, streams, pools } = facts;
   return (
     <>
       <p className="dim">{columnsText(facts)}</p>
       <SharesTable
         heading="Stacks"
-        rows={facts.stackKinds.map((share) => ({
-          ...share,
-          label: share.kind === 'recorded' ? 'with a stack' : absenceText(share.kind),
-          about: share.kind === 'recorded' ? '' : absenceExplanation(share.kind),
-        }))}
+        rows={stackKinds}
+        label={({ kind }) => (kind === 'recorded' ? 'with a stack' : absenceText(kind))}
+        about={({ kind }) => (kind === 'recorded' ? undefined : absenceExplanation(kind))}
       />
       <SharesTable
         heading="Streams"
-        rows={named(facts.streams, ({ stream }) =>
-          stream === '0' ? 'default stream' : `stream ${stream}`,
-        )}
+        rows={streams}
+        label={({ stream }) => (stream === '0' ? 'default stream' : `stream ${stream}`)}
       />
       <SharesTable
         heading="Pools"
-        rows={named(facts.pools, ({ pool }) =>
-          pool === 'default' ? 'default pool' : `private pool ${pool}`,
-        )}
+        rows={pools}
+        label={({ pool }) => (pool === 'default' ? 'default pool' : `private pool ${pool}`)}
       />
       {device.anomalies > 0 && <Anomalies facts={facts} />}
     </>
   );
-}
-
-function named<S extends Share>(shares: readonly S[], label: (share: S) => string) {
-  return shares.map((share) => ({ ...share, label: label(share), about: '' }));
 }
 
 /** The devices of the file; a click goes to another. */
@@ -108,21 +100,18 @@ function Devices() {
 }
 
 /** The first hundred events that contradict the state before them. */
-function Anomalies({ facts }: { readonly facts: TraceFacts }) {
+function Anomalies({ facts: { anomalies } }: { readonly facts: TraceFacts }) {
   const { device } = useDevice();
   const { view } = useStores();
-  const hidden = device.anomalies - facts.anomalies.length;
+  const hidden = device.anomalies - anomalies.length;
+  const show = (event: EventIndex) => view.commit({ view: 'timeline', cursor: event });
   return (
     <details className="summary-details">
       <summary>{formatCount(device.anomalies)} events contradict those before them</summary>
       <ul>
-        {facts.anomalies.map(({ event, message }) => (
+        {anomalies.map(({ event, message }) => (
           <li key={`${event} ${message}`}>
-            <button
-              type="button"
-              className="link"
-              onClick={() => view.commit({ view: 'timeline', cursor: event })}
-            >
+            <button type="button" className="link" onClick={() => show(event)}>
               event {formatCount(event)}
             </button>{' '}
             {message}
@@ -170,46 +159,42 @@ function fileText({ file }: SessionInfo): string {
   return parts.filter((part) => part !== undefined).join(', ');
 }
 
-interface ShareRow extends Share {
-  readonly label: string;
-  /** A sentence that explains it; '' for none. */
-  readonly about: string;
-}
-
-interface SharesTableProps {
+interface SharesTableProps<S extends Share> {
   readonly heading: string;
-  readonly rows: readonly ShareRow[];
+  readonly rows: readonly S[];
+  readonly label: (share: S) => string;
+  /** A sentence that explains it. */
+  readonly about?: (share: S) => string | undefined;
 }
 
 /** Groups of allocations: how many there were, and their part of memory. */
-function SharesTable({ heading, rows }: SharesTableProps) {
-  const peakBytes = rows.reduce((sum, row) => sum + row.peakBytes, 0);
+function SharesTable<S extends Share>({ heading, rows, label, about }: SharesTableProps<S>) {
+  const whole = rows.reduce((sum, row) => sum + row.peakBytes, 0);
   return (
-    <table className="summary-table summary-shares">
-      <TableHead labels={[heading, 'Allocations', 'At the peak', 'Share', 'At the end']} />
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.label} data-none={row.allocations === 0 || undefined}>
-            <th scope="row" title={row.about === '' ? undefined : row.about}>
-              {row.label}
-              {row.about !== '' && row.allocations > 0 && (
-                <span className="summary-about dim small">{row.about}</span>
+    <SummaryTable
+      className="summary-shares"
+      columns={[heading, 'Allocations', 'At the peak', 'Share', 'At the end']}
+    >
+      {rows.map((row) => {
+        const { allocations, peakBytes, endBytes } = row;
+        const sentence = about?.(row);
+        return (
+          <tr key={label(row)} data-none={allocations === 0 || undefined}>
+            <th scope="row" title={sentence}>
+              {label(row)}
+              {sentence !== undefined && allocations > 0 && (
+                <span className="summary-about dim small">{sentence}</span>
               )}
             </th>
-            <td>{formatCount(row.allocations)}</td>
-            <Bytes as="td" bytes={row.peakBytes} />
-            <td>{shareText(row.peakBytes, peakBytes)}</td>
-            <Bytes as="td" bytes={row.endBytes} />
+            <td>{formatCount(allocations)}</td>
+            <Bytes as="td" bytes={peakBytes} />
+            <td>{whole === 0 ? '–' : formatPercent(peakBytes / whole, 1)}</td>
+            <Bytes as="td" bytes={endBytes} />
           </tr>
-        ))}
-      </tbody>
-    </table>
+        );
+      })}
+    </SummaryTable>
   );
-}
-
-/** '12.3%', '< 0.1%', '–' of nothing. */
-function shareText(part: number, whole: number): string {
-  return whole === 0 ? '–' : formatPercent(part / whole, 1);
 }
 
 /** The allocator's settings; those that are not PyTorch's defaults first, and marked. */
@@ -217,27 +202,25 @@ export function SettingsSection() {
   const { info } = useDevice();
   const rows = useMemo(() => settingRows(info.settings), [info.settings]);
   const changed = rows.filter(({ isDefault }) => isDefault !== true).length;
+  const head = <span className="dim">{rows.length > 0 && changedText(changed)}</span>;
   return (
-    <section aria-label="Allocator settings" className="summary-section">
-      <SectionHead title="Allocator settings">
-        <span className="dim">{rows.length > 0 && changedText(changed)}</span>
-      </SectionHead>
+    <Section title="Allocator settings" head={head}>
       {rows.length === 0 ? (
         <p className="dim">
           This file has no settings; PyTorch 2.3 and later write them. Rounding and splitting are
           assumed to be the defaults.
         </p>
       ) : (
-        <table className="summary-table summary-settings">
-          <TableHead labels={['Setting', 'Recorded', 'PyTorch’s default', 'What it does']} />
-          <tbody>
-            {rows.map((row) => (
-              <Setting key={row.name} row={row} />
-            ))}
-          </tbody>
-        </table>
+        <SummaryTable
+          className="summary-settings"
+          columns={['Setting', 'Recorded', 'PyTorch’s default', 'What it does']}
+        >
+          {rows.map((row) => (
+            <Setting key={row.name} row={row} />
+          ))}
+        </SummaryTable>
       )}
-    </section>
+    </Section>
   );
 }
 

@@ -1,17 +1,22 @@
 import type { ReactNode } from 'react';
+import { TableHead } from '../../shared/facts.tsx';
 
-interface SectionHeadProps {
+interface SectionProps {
   readonly title: string;
-  readonly children?: ReactNode;
+  /** Beside the title: what can be done in it, or how to read it. */
+  readonly head?: ReactNode;
+  readonly children: ReactNode;
 }
 
-/** The name of a section and what can be done in it. */
-export function SectionHead({ title, children }: SectionHeadProps) {
+export function Section({ title, head, children }: SectionProps) {
   return (
-    <div className="row summary-head">
-      <h2>{title}</h2>
+    <section aria-label={title} className="summary-section">
+      <div className="row summary-head">
+        <h2>{title}</h2>
+        {head}
+      </div>
       {children}
-    </div>
+    </section>
   );
 }
 
@@ -28,5 +33,23 @@ export function Unanswered({ failure }: { readonly failure: string | undefined }
     <p className="callout summary-caution" data-tone="warning" role="alert">
       This could not be worked out: {failure} Open the file again.
     </p>
+  );
+}
+
+interface SummaryTableProps {
+  /** Beside 'summary-table'. */
+  readonly className: string;
+  readonly label?: string | undefined;
+  readonly columns: readonly string[];
+  readonly children: ReactNode;
+}
+
+/** A table with a heading for each column. */
+export function SummaryTable({ className, label, columns, children }: SummaryTableProps) {
+  return (
+    <table className={`summary-table ${className}`} aria-label={label}>
+      <TableHead labels={columns} />
+      <tbody>{children}</tbody>
+    </table>
   );
 }

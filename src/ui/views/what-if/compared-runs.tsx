@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../..
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import type { CardFit } from '../../../worker/analysis/what-if-handler.ts';
 import { CopyButton } from '../../shared/buttons.tsx';
-import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './labels.ts';
+import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './setting-rows.ts';
 
 interface ChosenSettingProps {
   readonly recorded: RecordedRun;
@@ -108,38 +108,31 @@ interface ComparedRunsProps {
   readonly lowestBytes: number | undefined;
 }
 
+type Cell = readonly [text: string, title?: string];
+
+const bytes = (value: number | undefined): Cell =>
+  value === undefined
+    ? ['unknown', 'The file has no final segments']
+    : [formatBytes(value), formatExactBytes(value)];
+const count = (value: number): Cell => [formatCount(value)];
+const share = (value: number | undefined): Cell => [
+  value === undefined ? 'unknown' : formatPercent(value, 1),
+];
+function smallest(card: CardFit | undefined): Cell {
+  if (card === undefined) return ['not searched'];
+  const retries = card.retries > 0 ? `, ${formatCount(card.retries)} retries` : '';
+  return [`${cardText(card)}${retries}`, cardTitle(card)];
+}
+
 /** All figures of the two runs side by side. */
 export function ComparedRuns(props: ComparedRunsProps) {
   const { recorded, recordedCard, result, card, lowestBytes } = props;
-  const bytes = (value: number | undefined) => ({
-    text: value === undefined ? 'unknown' : formatBytes(value),
-    title: value === undefined ? 'The file has no final segments' : formatExactBytes(value),
-  });
-  const count = (value: number) => ({ text: formatCount(value), title: undefined });
-  const share = (value: number | undefined) => ({
-    text: value === undefined ? 'unknown' : formatPercent(value, 1),
-    title: undefined,
-  });
-  const smallest = (value: CardFit | undefined) =>
-    value === undefined
-      ? { text: 'not searched', title: undefined }
-      : {
-          text: `${cardText(value)}${value.retries > 0 ? `, ${formatCount(value.retries)} retries` : ''}`,
-          title: cardTitle(value),
-        };
   const was = recorded.end;
   const is = result.end;
-  const rows = [
+  const lowest = ['… without waiting for streams', [''], bytes(lowestBytes)] as const;
+  const rows: readonly (readonly [label: string, before: Cell, after: Cell])[] = [
     ['Peak reserved', bytes(recorded.peakReservedBytes), bytes(result.peakReservedBytes)],
-    ...(lowestBytes === undefined
-      ? []
-      : [
-          [
-            '… without waiting for streams',
-            { text: '', title: undefined },
-            bytes(lowestBytes),
-          ] as const,
-        ]),
+    ...(lowestBytes === undefined ? [] : [lowest]),
     ['Peak allocated', bytes(recorded.peakAllocatedBytes), bytes(result.peakAllocatedBytes)],
     ['Out of memory', count(recorded.ooms), count(result.ooms.length)],
     ['Retries', count(recorded.retries), count(result.retries)],
@@ -150,7 +143,7 @@ export function ComparedRuns(props: ComparedRunsProps) {
     ['Largest free block at the end', bytes(was?.largestFreeBytes), bytes(is.largestFreeBytes)],
     ['Fragmentation at the end', share(was?.fragmentation), share(is.fragmentation)],
     ['Smallest GPU', smallest(recordedCard), smallest(card)],
-  ] as const;
+  ];
   return (
     <table className="whatif-compared">
       <thead>
@@ -168,8 +161,8 @@ export function ComparedRuns(props: ComparedRunsProps) {
             <th scope="row" title={ABOUT[label]}>
               {label}
             </th>
-            <td title={before.title}>{before.text}</td>
-            <td title={after.title}>{after.text}</td>
+            <td title={before[1]}>{before[0]}</td>
+            <td title={after[1]}>{after[0]}</td>
           </tr>
         ))}
       </tbody>

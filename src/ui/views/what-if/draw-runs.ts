@@ -7,7 +7,7 @@ import { failedOoms } from '../../../device/model/device-info.ts';
 import type { DeviceInfo } from '../../../device/model/types.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import type { RecordedSide } from '../../../worker/analysis/what-if-handler.ts';
-import { settingName } from './labels.ts';
+import { settingName } from './setting-rows.ts';
 
 interface Scales {
   readonly x: (value: number) => number;

@@ -14,7 +14,7 @@ import { endOf } from '../../plot/viewport-of.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { useDevice } from '../../shared/services.ts';
 import { drawCurves, drawMarks, markedOoms, partAt, partEdges, xOfEvent } from './draw-runs.ts';
-import { settingName } from './labels.ts';
+import { settingName } from './setting-rows.ts';
 
 interface RunPlotProps {
   readonly recorded: RecordedSide;

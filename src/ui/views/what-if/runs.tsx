@@ -11,8 +11,8 @@ import {
   withProgress,
 } from '../../panels/what-if/what-if-results.ts';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
-import { settingName } from './labels.ts';
 import type { SettingRow } from './setting-rows.ts';
+import { settingName } from './setting-rows.ts';
 
 /** How far it has come. `current`: the setting that is being run. */
 type WhatIfPhase =

@@ -1,8 +1,32 @@
-/** The rows of the table of settings, and their order. */
-import { compareRuns } from '../../../allocator/simulator/presets.ts';
+/** The settings that are run, in words and as rows of the table, and their order. */
+import { ascending } from 'd3';
+import { compareRuns, limitOfCard } from '../../../allocator/simulator/presets.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
+import { formatBytes, plural } from '../../../base/format.ts';
+import type { Sort } from '../../../state/view-store.ts';
 import type { CardFit } from '../../../worker/analysis/what-if-handler.ts';
 import { type Limit, resultOf, type WhatIfResults } from '../../panels/what-if/what-if-results.ts';
+
+export function settingName(settings: string): string {
+  return settings === '' ? 'Default settings' : settings;
+}
+
+export function cardText({ gib }: CardFit): string {
+  return gib === undefined ? 'none' : `${gib} GiB`;
+}
+
+export function cardTitle({ gib, retries }: CardFit): string {
+  if (gib === undefined) return 'This needs more memory than any common GPU has';
+  const left = `A GPU with ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, enough for all requests`;
+  if (retries === 0) return left;
+  return `${left}, but slow: PyTorch would release its whole cache ${plural(retries, 'time')}`;
+}
+
+export const CONFIDENCE_TEXT: Readonly<Record<Confidence, string>> = {
+  high: "The allocator's rules alone decide the result.",
+  medium: 'The peaks may shift with facts that the trace does not record.',
+  low: 'A run under other settings would have requested other allocations.',
+};
 
 export interface SettingRow {
   /** As PYTORCH_ALLOC_CONF has it; '' is the default. */
@@ -13,20 +37,23 @@ export interface SettingRow {
   readonly card: CardFit | undefined;
 }
 
-export type SortKey =
-  | 'settings'
-  | 'reserved'
-  | 'card'
-  | 'ooms'
-  | 'retries'
-  | 'calls'
-  | 'confidence';
+type RunRow = SettingRow & { readonly result: WhatIfResult };
+
+const CONFIDENCES: readonly Confidence[] = ['low', 'medium', 'high'];
+
+const SORT_VALUES = {
+  settings: ({ settings }: RunRow) => settings,
+  reserved: ({ result }: RunRow) => result.peakReservedBytes,
+  card: ({ card }: RunRow) => card?.gib ?? Infinity,
+  ooms: ({ result }: RunRow) => result.ooms.length,
+  retries: ({ result }: RunRow) => result.retries,
+  calls: ({ result }: RunRow) => result.deviceAllocs + result.deviceFrees,
+  confidence: ({ result }: RunRow) => CONFIDENCES.indexOf(result.confidence),
+};
+export type SortKey = keyof typeof SORT_VALUES;
 
 /** Undefined: the best first. */
-export interface RowSort {
-  readonly key: SortKey;
-  readonly descending: boolean;
-}
+export type RowSort = Sort & { readonly key: SortKey };
 
 export function settingRows(
   known: WhatIfResults,
@@ -45,45 +72,15 @@ export function sortRows(
   rows: readonly SettingRow[],
   sort: RowSort | undefined,
 ): readonly SettingRow[] {
-  const run = rows.flatMap((row) =>
-    row.result === undefined ? [] : [{ ...row, result: row.result }],
-  );
+  const run = rows.filter((row): row is RunRow => row.result !== undefined);
   const waiting = rows.filter(({ result }) => result === undefined);
   if (sort === undefined) return [...run.sort(byRank), ...waiting];
-  const value = (row: RunRow) => sortValue(row, sort.key);
+  const value = SORT_VALUES[sort.key];
   const sign = sort.descending ? -1 : 1;
-  const sorted = run.sort((a, b) => sign * compare(value(a), value(b)) || byRank(a, b));
+  const sorted = run.sort((a, b) => sign * ascending(value(a), value(b)) || byRank(a, b));
   return [...sorted, ...waiting];
 }
 
-type RunRow = SettingRow & { readonly result: WhatIfResult };
-
 function byRank(a: RunRow, b: RunRow): number {
   return compareRuns({ ...a.result, card: a.card }, { ...b.result, card: b.card });
-}
-
-const CONFIDENCES: readonly Confidence[] = ['low', 'medium', 'high'];
-
-function sortValue({ settings, result, card }: RunRow, key: SortKey): number | string {
-  switch (key) {
-    case 'settings':
-      return settings;
-    case 'reserved':
-      return result.peakReservedBytes;
-    case 'card':
-      return card?.gib ?? Infinity;
-    case 'ooms':
-      return result.ooms.length;
-    case 'retries':
-      return result.retries;
-    case 'calls':
-      return result.deviceAllocs + result.deviceFrees;
-    case 'confidence':
-      return CONFIDENCES.indexOf(result.confidence);
-  }
-}
-
-function compare(a: number | string, b: number | string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -1,12 +1,20 @@
 import './runs.css';
 import { ArrowDown, ArrowUp } from 'lucide-react';
+import { Fragment, type ReactNode } from 'react';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
-import { formatCount } from '../../../base/format.ts';
+import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
+import { failureText } from '../../../output/report/what-if-citation.ts';
 import type { CardFit } from '../../../worker/analysis/what-if-handler.ts';
-import { CONFIDENCE_TEXT } from './labels.ts';
-import { Bar, CallsCell, CardCell, OomCell, SettingText } from './setting-cells.tsx';
-import type { RowSort, SettingRow, SortKey } from './setting-rows.ts';
+import {
+  CONFIDENCE_TEXT,
+  cardText,
+  cardTitle,
+  type RowSort,
+  type SettingRow,
+  type SortKey,
+  settingName,
+} from './setting-rows.ts';
 
 interface SettingsTableProps {
   readonly recorded: RecordedRun;
@@ -23,16 +31,15 @@ interface Column {
   readonly key: SortKey;
   readonly label: string;
   readonly about: string;
-  readonly isNumber: boolean;
+  readonly isNumber?: true;
 }
 
 const COLUMNS: readonly Column[] = [
-  { key: 'settings', label: 'Setting', about: 'PYTORCH_ALLOC_CONF', isNumber: false },
+  { key: 'settings', label: 'Setting', about: 'PYTORCH_ALLOC_CONF' },
   {
     key: 'reserved',
     label: 'Peak reserved',
     about: 'Peak reserved memory; the darker part of a bar is peak allocated memory',
-    isNumber: false,
   },
   {
     key: 'card',
@@ -58,7 +65,6 @@ const COLUMNS: readonly Column[] = [
     key: 'confidence',
     label: 'Confidence',
     about: 'How certain the figures are; the reasons are below',
-    isNumber: false,
   },
 ];
 
@@ -68,11 +74,12 @@ const LONGEST_BAR = 2;
 /** The recorded run, and under it every setting that was tried. */
 export function SettingsTable(props: SettingsTableProps) {
   const { recorded, recordedCard, rows, chosen, onChoose, sort, onSort } = props;
-  const highest = rows.reduce(
-    (bytes, { result }) => Math.max(bytes, result?.peakReservedBytes ?? 0),
-    recorded.peakReservedBytes,
+  const recordedBytes = recorded.peakReservedBytes;
+  const highest = Math.max(
+    recordedBytes,
+    ...rows.map(({ result }) => result?.peakReservedBytes ?? 0),
   );
-  const most = Math.min(highest, recorded.peakReservedBytes * LONGEST_BAR);
+  const most = Math.min(highest, recordedBytes * LONGEST_BAR);
   return (
     <table className="whatif-table" aria-label="Settings">
       <thead>
@@ -83,26 +90,55 @@ export function SettingsTable(props: SettingsTableProps) {
         </tr>
       </thead>
       <tbody>
-        <RecordedTableRow recorded={recorded} card={recordedCard} most={most} />
-        {rows.map((row) => (
-          <SettingTableRow
-            key={row.settings}
-            row={row}
-            recordedBytes={recorded.peakReservedBytes}
-            most={most}
-            isChosen={row.settings === chosen}
-            onChoose={onChoose}
-          />
+        <tr className="whatif-recorded">
+          <th scope="row">
+            As recorded
+            {recorded.settings !== '' && <SettingText settings={recorded.settings} />}
+          </th>
+          <RunCells run={recorded} card={recordedCard} most={most}>
+            <td className="dim" title="What really happened">
+              real
+            </td>
+          </RunCells>
+        </tr>
+        {rows.map(({ settings, result, card }) => (
+          // For keys there is the radio button in it.
+          <tr
+            key={settings}
+            data-chosen={settings === chosen || undefined}
+            onClick={() => onChoose(settings)}
+          >
+            <th scope="row">
+              <label className="whatif-choice">
+                <input
+                  type="radio"
+                  name="whatif-setting"
+                  checked={settings === chosen}
+                  onChange={() => onChoose(settings)}
+                />
+                <SettingText settings={settings} />
+              </label>
+            </th>
+            {result === undefined ? (
+              <td className="dim" colSpan={COLUMNS.length - 1}>
+                not tried yet
+              </td>
+            ) : (
+              <RunCells run={result} card={card} most={most} recordedBytes={recordedBytes}>
+                <td title={CONFIDENCE_TEXT[result.confidence]} data-confidence={result.confidence}>
+                  {result.confidence}
+                </td>
+              </RunCells>
+            )}
+          </tr>
         ))}
       </tbody>
     </table>
   );
 }
 
-interface SortHeaderProps {
+interface SortHeaderProps extends Pick<SettingsTableProps, 'sort' | 'onSort'> {
   readonly column: Column;
-  readonly sort: RowSort | undefined;
-  readonly onSort: (sort: RowSort | undefined) => void;
 }
 
 /** Up, down, and back to the best first. */
@@ -111,113 +147,109 @@ function SortHeader({ column: { key, label, about, isNumber }, sort, onSort }: S
   const descending = isSorted && sort.descending;
   const next = descending ? undefined : { key, descending: isSorted };
   const state = descending ? 'descending' : 'ascending';
+  const Arrow = descending ? ArrowDown : ArrowUp;
   return (
-    <th
-      scope="col"
-      className={isNumber ? 'figure' : undefined}
-      aria-sort={isSorted ? state : undefined}
-    >
+    <th scope="col" className={isNumber && 'figure'} aria-sort={isSorted ? state : undefined}>
       <button type="button" title={about} onClick={() => onSort(next)}>
         {label}
-        {isSorted &&
-          (descending ? <ArrowDown size={12} aria-hidden /> : <ArrowUp size={12} aria-hidden />)}
+        {isSorted && <Arrow size={12} aria-hidden />}
       </button>
     </th>
   );
 }
 
-interface RecordedTableRowProps {
-  readonly recorded: RecordedRun;
-  readonly card: CardFit | undefined;
-  readonly most: number;
-}
-
-function RecordedTableRow({ recorded, card, most }: RecordedTableRowProps) {
+/** Breaks between options, not within their names. */
+function SettingText({ settings }: { readonly settings: string }) {
+  if (settings === '') return <span>{settingName(settings)}</span>;
   return (
-    <tr className="whatif-recorded">
-      <th scope="row">
-        As recorded
-        {recorded.settings !== '' && <SettingText settings={recorded.settings} />}
-      </th>
-      <td>
-        <Bar run={recorded} most={most} recordedBytes={undefined} />
-      </td>
-      <CardCell card={card} />
-      <td className="figure" data-tone={recorded.ooms > 0 ? 'danger' : undefined}>
-        {formatCount(recorded.ooms)}
-      </td>
-      <td className="figure">{formatCount(recorded.retries)}</td>
-      <CallsCell allocs={recorded.deviceAllocs} frees={recorded.deviceFrees} />
-      <td className="dim" title="What really happened">
-        real
-      </td>
-    </tr>
+    <code>
+      {settings.split(/(?<=,)/).map((option) => (
+        <Fragment key={option}>
+          <span>{option}</span>
+          <wbr />
+        </Fragment>
+      ))}
+    </code>
   );
 }
 
-interface SettingTableRowProps {
-  readonly row: SettingRow;
-  readonly recordedBytes: number;
-  readonly most: number;
-  readonly isChosen: boolean;
-  readonly onChoose: (settings: string) => void;
-}
-
-function SettingTableRow({ row, recordedBytes, most, isChosen, onChoose }: SettingTableRowProps) {
-  const { settings, result, card } = row;
-  const name = (
-    <th scope="row">
-      <label className="whatif-choice">
-        <input
-          type="radio"
-          name="whatif-setting"
-          checked={isChosen}
-          onChange={() => onChoose(settings)}
-        />
-        <SettingText settings={settings} />
-      </label>
-    </th>
-  );
-  return (
-    // For keys there is the radio button in it.
-    <tr data-chosen={isChosen || undefined} onClick={() => onChoose(settings)}>
-      {name}
-      {result === undefined ? (
-        <td className="dim" colSpan={COLUMNS.length - 1}>
-          not tried yet
-        </td>
-      ) : (
-        <ResultCells result={result} card={card} most={most} recordedBytes={recordedBytes} />
-      )}
-    </tr>
-  );
-}
-
-interface ResultCellsProps {
-  readonly result: WhatIfResult;
+interface RunCellsProps {
+  readonly run: RecordedRun | WhatIfResult;
   readonly card: CardFit | undefined;
+  /** Bytes of the longest bar; what is longer is cut. */
   readonly most: number;
-  readonly recordedBytes: number;
+  /** To say the difference to; undefined for the recorded run itself. */
+  readonly recordedBytes?: number;
+  /** The cell of the confidence. */
+  readonly children: ReactNode;
 }
 
-function ResultCells({ result, card, most, recordedBytes }: ResultCellsProps) {
+function RunCells({ run, card, most, recordedBytes, children }: RunCellsProps) {
+  const { peakReservedBytes, peakAllocatedBytes, retries, deviceAllocs, deviceFrees } = run;
+  const ooms = oomsOf(run);
+  const percent = (bytes: number) => `${most === 0 ? 0 : Math.min(100, (100 * bytes) / most)}%`;
   return (
     <>
       <td>
-        <Bar
-          run={result}
-          most={most}
-          recordedBytes={recordedBytes}
-          hasFailed={result.ooms.length > 0}
-        />
+        <div
+          className="whatif-bar-cell"
+          title={`${formatExactBytes(peakReservedBytes)} reserved, ${formatExactBytes(peakAllocatedBytes)} allocated at the peaks`}
+        >
+          <span className="whatif-bar" data-cut={peakReservedBytes > most || undefined} aria-hidden>
+            <span className="whatif-bar-reserved" style={{ width: percent(peakReservedBytes) }} />
+            <span className="whatif-bar-allocated" style={{ width: percent(peakAllocatedBytes) }} />
+            {recordedBytes !== undefined && (
+              <span className="whatif-bar-mark" style={{ left: percent(recordedBytes) }} />
+            )}
+          </span>
+          <span className="figure">{formatBytes(peakReservedBytes)}</span>
+          {/* Where it ran out of memory, less than recorded is nothing saved. */}
+          {recordedBytes !== undefined && ooms.count === 0 && (
+            <Difference bytes={peakReservedBytes - recordedBytes} />
+          )}
+        </div>
       </td>
-      <CardCell card={card} />
-      <OomCell ooms={result.ooms} />
-      <td className="figure">{formatCount(result.retries)}</td>
-      <CallsCell allocs={result.deviceAllocs} frees={result.deviceFrees} />
-      <td title={CONFIDENCE_TEXT[result.confidence]} data-confidence={result.confidence}>
-        {result.confidence}
+      {card === undefined ? (
+        <td className="figure dim">…</td>
+      ) : (
+        <td className="figure" title={cardTitle(card)}>
+          {cardText(card)}
+          {card.retries > 0 && <span className="whatif-slow"> slow</span>}
+        </td>
+      )}
+      <td className="figure" data-tone={ooms.count > 0 ? 'danger' : undefined} title={ooms.title}>
+        {ooms.isMore && '≥ '}
+        {formatCount(ooms.count)}
       </td>
+      <td className="figure">{formatCount(retries)}</td>
+      <td
+        className="figure"
+        title={`${formatCount(deviceAllocs)} to get memory, ${formatCount(deviceFrees)} to give it back`}
+      >
+        {formatCount(deviceAllocs + deviceFrees)}
+      </td>
+      {children}
     </>
+  );
+}
+
+/** A simulated run ends at the first OOM that the recording did not have: there may be more. */
+function oomsOf({ ooms }: RecordedRun | WhatIfResult) {
+  if (typeof ooms === 'number') return { count: ooms, isMore: false, title: undefined };
+  const last = ooms.at(-1);
+  return {
+    count: ooms.length,
+    isMore: last?.isRecorded === false,
+    title: last && `Out of memory ${failureText(last)}`,
+  };
+}
+
+function Difference({ bytes }: { readonly bytes: number }) {
+  if (bytes === 0) return <span className="figure dim">the same</span>;
+  return (
+    <span className="figure" data-tone={bytes > 0 ? 'danger' : 'good'}>
+      {bytes > 0 ? '+' : '−'}
+      {formatBytes(Math.abs(bytes))}
+    </span>
   );
 }

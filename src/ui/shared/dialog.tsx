@@ -1,0 +1,47 @@
+import './dialog.css';
+import { X } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { IconButton } from './buttons.tsx';
+
+interface DialogProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  /** Esc, the button, or a click beside it. */
+  readonly onClose: () => void;
+  readonly className?: string;
+  /** A question has a button that cancels it instead, behind its answers. */
+  readonly isQuestion?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A modal dialog: the browser keeps the focus inside and gives it back afterwards. */
+export function Dialog(props: DialogProps) {
+  const { title, isOpen, onClose, className = '', isQuestion = false, children } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (isOpen) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [isOpen]);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: for keys there is Esc
+    <dialog
+      ref={dialog}
+      className={`floating dialog ${className}`}
+      aria-label={title}
+      onClose={onClose}
+      onClick={(event) => event.target === event.currentTarget && onClose()}
+    >
+      <div className="dialog-body">
+        <div className="spread">
+          <h2 className="dialog-title">{title}</h2>
+          {!isQuestion && (
+            <IconButton label="Close" onClick={onClose}>
+              <X size={16} aria-hidden />
+            </IconButton>
+          )}
+        </div>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,61 @@
+/** Files that the page makes and saves with the user's downloads. */
+import { useEffect, useRef, useState } from 'react';
+import { errorText } from '../../base/errors.ts';
+import { formatBytes } from '../../base/format.ts';
+import { downloadText } from './browser.ts';
+import { useServices } from './services.ts';
+
+/** How far it is; `done` is in units of the file's maker. */
+export type SavingState =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'working'; readonly done: number }
+  | { readonly kind: 'done'; readonly name: string; readonly bytes: number }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** What makes a file: its text, whole or in parts. May report how far it is. */
+type MakeFile = (
+  signal: AbortSignal,
+  onProgress: (done: number) => void,
+) => Promise<string | readonly Blob[]>;
+
+/** Makes one file at a time; leaving what asked for it cancels it. */
+export function useSaving() {
+  const { idle } = useServices();
+  const [state, setState] = useState<SavingState>({ kind: 'idle' });
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+
+  async function save(name: string, mime: string, make: MakeFile): Promise<void> {
+    const controller = new AbortController();
+    const { signal } = controller;
+    running.current = controller;
+    const onProgress = (done: number) => setState({ kind: 'working', done });
+    onProgress(0);
+    try {
+      const made = await idle.during(() => make(signal, onProgress));
+      const bytes = downloadText(name, mime, made);
+      setState({ kind: 'done', name, bytes });
+    } catch (error) {
+      setState(signal.aborted ? { kind: 'idle' } : { kind: 'failed', reason: errorText(error) });
+    }
+  }
+  return { state, save, cancel: () => running.current?.abort() };
+}
+
+interface SavingOutcomeProps {
+  readonly state: SavingState;
+  /** While it is made. */
+  readonly working: (done: number) => string;
+}
+
+/** What came of it, in a sentence. */
+export function SavingOutcome({ state, working }: SavingOutcomeProps) {
+  return (
+    <p className="dim" role={state.kind === 'failed' ? 'alert' : 'status'}>
+      {state.kind === 'working' && working(state.done)}
+      {state.kind === 'done' &&
+        `${state.name}, ${formatBytes(state.bytes)}, saved to your downloads.`}
+      {state.kind === 'failed' && `Could not write the file: ${state.reason}`}
+    </p>
+  );
+}

@@ -1,0 +1,187 @@
+/** What the rows of both lists show. Ids are keys of the sort order; the most useful columns come first. */
+import { NEVER } from '../../../allocator/replay/types.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../../base/format.ts';
+import type { AllocationRow, CallSiteRow } from '../../../device/lists/allocation-rows.ts';
+import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { KnownValues } from '../../../device/search/qualifiers.ts';
+import type { TimeAxis } from '../../../draw/timeline/types.ts';
+import { SiteCell } from '../../shared/code-place.tsx';
+import { Bytes } from '../../shared/facts.tsx';
+import { type Column, columnsIn } from '../../table/table-row.tsx';
+
+/** Without a trace, starts and ends are unknown: the only known moment is the end. */
+const NEEDS_TRACE: ReadonlySet<string> = new Set([
+  ...['lifetime', 'start', 'end', 'cost'],
+  ...['sitePeak', 'siteFirst', 'siteLast'],
+]);
+
+/** '1023.99 KiB' is the widest: the next is 1.00 MiB. */
+const BYTES_WIDTH_PX = 98;
+
+/** Streams get a column only where there are several, holders only where the file names any. */
+export function allocationColumns(
+  device: DeviceInfo,
+  axis: TimeAxis,
+  known: KnownValues | undefined,
+): readonly Column<AllocationRow>[] {
+  const clock = clockOf(device, axis);
+  const moment = momentWidthPx(device, clock);
+  const unit = clock === 'time' ? 'time since the first event' : 'event';
+  const words = {
+    size: ['Block', 'Block size, including rounding'],
+    site: ['Code', 'The innermost line outside PyTorch and site-packages'],
+    class: ['Class', 'What it is to the program, by stack and lifetime; the details say why'],
+    holder: ['Holder', 'The variable that held it when the snapshot was taken'],
+    lifetime: [
+      'Lifetime',
+      `Lifetime in ${clock === 'time' ? 'time' : 'events'}; ≥: longer than the trace covers`,
+    ],
+    start: ['Start', `When it was allocated: ${unit}`],
+    end: ['End', `When its free completed: ${unit}`],
+    state: ['State', 'At the cursor; without a cursor, at the end'],
+    waste: ['Waste', 'Bytes lost to rounding: block size minus requested size'],
+    requested: ['Requested', 'Bytes your program requested'],
+    cost: ['Size × lifetime', 'Block size times lifetime: what holding the block cost'],
+    pool: ['Pool'],
+    stream: ['Stream'],
+    address: ['Allocation', 'Block address, and how many times it was used before'],
+  } as const;
+  const { text, figure, bytes, code } = columnsIn<AllocationRow, keyof typeof words>(words);
+  const hasHolders = (known?.holder?.length ?? 0) > 0;
+  const hasStreams = (known?.stream?.length ?? 0) > 1;
+  const hasPrivatePools = (known?.pool?.length ?? 0) > 0;
+  const columns = [
+    bytes('size', BYTES_WIDTH_PX, ({ blockBytes }) => blockBytes),
+    text('site', 230, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
+    text('class', 104, (row) => row.class.replace('-', ' ')),
+    ...(hasHolders
+      ? [text('holder', 180, ({ holder }) => <span title={holder}>{holder}</span>)]
+      : []),
+    figure('lifetime', moment + 16, (row) => lifetimeText(row, clock)),
+    figure('start', moment, ({ startEvent, startUs }) => startText(startEvent, startUs, clock)),
+    figure('end', moment, (row) => endText(row, clock)),
+    text('state', 72, ({ state }) => (
+      <span className="allocation-state" data-state={state}>
+        {state}
+      </span>
+    )),
+    bytes('waste', 82, ({ wasteBytes }) => wasteBytes),
+    bytes('requested', BYTES_WIDTH_PX, ({ requestedBytes }) => requestedBytes),
+    figure('cost', 130, (row) => (
+      <span title={formatExactBytes(row.blockBytes)}>{costText(row, clock)}</span>
+    )),
+    text('pool', hasPrivatePools ? 92 : 56, ({ pool }) => pool),
+    ...(hasStreams ? [code('stream', 104, ({ stream }) => stream)] : []),
+    code('address', 144, ({ label }) => label),
+  ];
+  return sortable(device, columns);
+}
+
+const SITE_WORDS = {
+  siteLine: [
+    'Code',
+    'The innermost line outside PyTorch and site-packages; one row per call stack',
+  ],
+  sitePeak: ['At the peak', 'Bytes of its blocks at the peak of active memory'],
+  siteLive: ['At the end', 'Bytes of its blocks still live when the trace ends'],
+  siteTotal: ['Total', 'Bytes of all its allocations added up, including freed ones'],
+  siteCount: ['Count', 'Allocations'],
+  siteLargest: ['Largest', 'Size of its largest block'],
+  siteFirst: ['First', 'Start of its first allocation'],
+  siteLast: ['Last', 'Start of its last allocation'],
+  siteHolder: [
+    'Holder',
+    'What held its largest allocation, or else its last, when the snapshot was taken',
+  ],
+} as const;
+
+export function siteColumns(
+  device: DeviceInfo,
+  axis: TimeAxis,
+  hasHolders: boolean,
+): readonly Column<CallSiteRow>[] {
+  const clock = clockOf(device, axis);
+  const moment = momentWidthPx(device, clock);
+  const { text, figure, bytes } = columnsIn<CallSiteRow, keyof typeof SITE_WORDS>(SITE_WORDS);
+  const columns = [
+    text('siteLine', 290, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
+    bytes('sitePeak', 108, ({ peakBytes }) => peakBytes),
+    figure('siteLive', 100, ({ endBytes, endCount }) => (
+      <span title={`${formatCount(endCount)} allocations`}>
+        <Bytes bytes={endBytes} />
+      </span>
+    )),
+    bytes('siteTotal', 92, ({ totalBytes }) => totalBytes),
+    figure('siteCount', 76, ({ allocations, preexisting }) => (
+      <span
+        title={
+          preexisting === 0 ? undefined : `${formatCount(preexisting)} from before recording began`
+        }
+      >
+        {formatCount(allocations)}
+      </span>
+    )),
+    bytes('siteLargest', 88, ({ largestBytes }) => largestBytes),
+    figure('siteFirst', moment, ({ firstEvent, firstUs }) => startText(firstEvent, firstUs, clock)),
+    figure('siteLast', moment, ({ lastEvent, lastUs }) => startText(lastEvent, lastUs, clock)),
+  ];
+  const holder = text('siteHolder', 180, (row) => <span title={row.holder}>{row.holder}</span>);
+  return [...sortable(device, columns), ...(hasHolders ? [holder] : [])];
+}
+
+const clockOf = ({ hasTime }: DeviceInfo, axis: TimeAxis): TimeAxis =>
+  axis === 'time' && hasTime ? 'time' : 'event';
+
+const sortable = <R,>({ events }: DeviceInfo, columns: readonly Column<R>[]) =>
+  columns
+    .filter(({ id }) => events > 0 || !NEEDS_TRACE.has(id))
+    .map((column) => ({ ...column, isSortable: true }));
+const US_PER_S = 1e6;
+
+/** '1,234' events or '2.05 s'; with '≥' if it outlived the trace. */
+function lifetimeText(row: AllocationRow, axis: TimeAxis): string {
+  const text = axis === 'event' ? formatCount(row.lifeEvents) : formatDurationUs(row.lifeUs);
+  return row.isLifeLonger && !Number.isNaN(lifetimeOf(row, axis)) ? `≥ ${text}` : text;
+}
+
+/** Bytes × lifetime: '1.26 GiB·s', or per event; what it costs to hold it so long. */
+function costText(row: AllocationRow, axis: TimeAxis): string {
+  const lifetime = lifetimeOf(row, axis);
+  if (Number.isNaN(lifetime)) return 'unknown';
+  const cost = row.blockBytes * (axis === 'event' ? lifetime : lifetime / US_PER_S);
+  const text = `${formatBytes(cost >= 1024 ? cost : Math.round(cost))}·${axis === 'event' ? 'ev' : 's'}`;
+  return row.isLifeLonger ? `≥ ${text}` : text;
+}
+
+function lifetimeOf({ lifeEvents, lifeUs }: AllocationRow, axis: TimeAxis): number {
+  return axis === 'event' ? lifeEvents : lifeUs;
+}
+
+/** When it began; 'before' the trace. */
+function startText(event: number, timeUs: number, axis: TimeAxis): string {
+  if (event < 0) return 'before';
+  return axis === 'event' ? formatCount(event) : formatDurationUs(timeUs);
+}
+
+/** When its free was completed; 'never' within the trace. */
+function endText({ endEvent, endUs }: AllocationRow, axis: TimeAxis): string {
+  if (endEvent === NEVER) return 'never';
+  return axis === 'event' ? formatCount(endEvent) : formatDurationUs(endUs);
+}
+
+/** Room for any moment of the trace: '5,774,182', or '59 min 59 s'. */
+function momentWidthPx({ events }: DeviceInfo, clock: TimeAxis): number {
+  const letters = clock === 'event' ? formatCount(events).length : 9;
+  return CELL_PADDING_PX + LETTER_PX * Math.max(LEAST_LETTERS, letters);
+}
+
+/** Of tabular figures at the size of the page, rounded up. */
+const LETTER_PX = 8;
+const CELL_PADDING_PX = 18;
+/** 'before' takes as much. */
+const LEAST_LETTERS = 6;
