@@ -111,3 +111,42 @@ export function ColorKey({ label, entries }: ColorKeyProps) {
     </ul>
   );
 }
+
+interface ChoiceProps<T extends string> {
+  readonly label: string;
+  /** Of each option, in their order. */
+  readonly texts: Readonly<Record<T, string>>;
+  readonly value: T;
+  readonly title?: string | undefined;
+  /** Why an option cannot be chosen; undefined where it can. */
+  readonly reasonOf?: (value: T) => string | undefined;
+  readonly onChoose: (value: T) => void;
+}
+
+/** One of several options, in a list that opens. */
+export function Choice<T extends string>(props: ChoiceProps<T>) {
+  const { label, texts, value, title, reasonOf, onChoose } = props;
+  const options = Object.keys(texts) as T[];
+  return (
+    <label className="inline-row labelled" title={title}>
+      <span className="dim">{label}</span>
+      <select
+        className="field"
+        value={value}
+        onChange={({ currentTarget }) => {
+          const chosen = options.find((option) => option === currentTarget.value);
+          if (chosen !== undefined) onChoose(chosen);
+        }}
+      >
+        {options.map((option) => {
+          const reason = reasonOf?.(option);
+          return (
+            <option key={option} value={option} disabled={reason !== undefined}>
+              {reason === undefined ? texts[option] : `${texts[option]} (${reason})`}
+            </option>
+          );
+        })}
+      </select>
+    </label>
+  );
+}

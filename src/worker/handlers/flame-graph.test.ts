@@ -4,7 +4,7 @@ import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
-import { flameBoxesQuery } from '../../ui/views/flame-graph/flame-query.ts';
+import { flameBoxesQuery } from '../../ui/views/flame-graph/use-flame.ts';
 import { OpenDevice } from '../open-device.ts';
 import { transferablesOf } from '../rpc.ts';
 import { type FlameRequest, flameGraphHandlers } from './flame-graph.ts';

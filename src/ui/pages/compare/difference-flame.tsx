@@ -38,7 +38,7 @@ export function DifferenceFlameView({ compared, by }: DifferenceFlameProps) {
     [],
   );
   const scene = useMemo(
-    () => ({ colors: flameColors(theme), ...figures, selected, chosenKey: undefined }),
+    () => ({ colors: flameColors(theme), figures, selected, chosenKey: undefined }),
     [theme, figures, selected],
   );
   const zoom = (path: string | undefined) => {
@@ -77,7 +77,6 @@ export function DifferenceFlameView({ compared, by }: DifferenceFlameProps) {
         <FlameCanvas
           layout={layout}
           scene={scene}
-          figures={figures}
           isBusy={false}
           onSelect={setSelected}
           onZoom={(box) => zoom(layout.zoomPathOf(box))}

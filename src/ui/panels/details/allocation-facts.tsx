@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { shortPath } from '../../../base/file-names.ts';
 import {
   formatBytes,
@@ -35,7 +36,9 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
     <>
       <p className="details-size">
         <Bytes as="strong" bytes={blockBytes} />
-        <StateChip details={details} />
+        <span className="chip" data-state={details.state}>
+          {STATE_TEXT[details.state]}
+        </span>
       </p>
       <dl className="details-facts">
         {details.name !== undefined && <Fact term="Name">{details.name}</Fact>}
@@ -49,9 +52,7 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
         <Fact term="Requested">
           <Bytes bytes={requestedBytes} />
         </Fact>
-        <Fact term="Block">
-          <span title={formatExactBytes(blockBytes)}>{formatExactBytes(blockBytes)}</span>
-        </Fact>
+        <Fact term="Block">{formatExactBytes(blockBytes)}</Fact>
         <Fact term="Rounding loss">{roundingText(details)}</Fact>
         <Fact term="Lifetime">{lifetimeText(device, details)}</Fact>
         <Fact term="Allocated">
@@ -64,20 +65,12 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
         <Fact term="Freed">
           <FreedText details={details} />
         </Fact>
-        <Fact term="Stream">
-          <FilterLink term={streamTerm(details.stream)}>{details.stream}</FilterLink>
-        </Fact>
-        <Fact term="Pool">
-          <FilterLink term={poolTerm(details.pool)}>{details.pool}</FilterLink>
-        </Fact>
-        {details.privatePool !== undefined && (
-          <Fact term="Private pool">
-            <FilterLink term={privatePoolTerm(details.privatePool)}>
-              {details.privatePool}
-            </FilterLink>{' '}
-            {details.poolKind}
-          </Fact>
-        )}
+        <FilterFact term="Stream" value={details.stream} filter={streamTerm} />
+        <FilterFact term="Pool" value={details.pool} filter={poolTerm} />
+        <FilterFact term="Private pool" value={details.privatePool} filter={privatePoolTerm}>
+          {' '}
+          {details.poolKind}
+        </FilterFact>
         {details.annotations.length > 0 && (
           <Fact term="Annotations">
             <ol>
@@ -90,18 +83,8 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
             </ol>
           </Fact>
         )}
-        {details.category !== undefined && (
-          <Fact term="Category">
-            <FilterLink term={categoryTerm(details.category)}>{details.category}</FilterLink>
-          </Fact>
-        )}
-        {details.compileContext !== undefined && (
-          <Fact term="Compiled region">
-            <FilterLink term={compileTerm(details.compileContext)}>
-              {details.compileContext}
-            </FilterLink>
-          </Fact>
-        )}
+        <FilterFact term="Category" value={details.category} filter={categoryTerm} />
+        <FilterFact term="Compiled region" value={details.compileContext} filter={compileTerm} />
         {details.userMetadata !== undefined && <Fact term="Metadata">{details.userMetadata}</Fact>}
         {details.laterMetadata.length > 0 && (
           <Fact term="Annotated" title="Labels from torch.cuda.memory._annotate_tensor()">
@@ -110,6 +93,26 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
         )}
       </dl>
     </>
+  );
+}
+
+interface FilterFactProps<T> {
+  readonly term: string;
+  /** Undefined where it is not known: then nothing is said. */
+  readonly value: T | undefined;
+  readonly filter: (value: T) => string;
+  readonly children?: ReactNode;
+}
+
+/** A fact that filters all views to what has it too. */
+function FilterFact<T extends string | number>(props: FilterFactProps<T>) {
+  const { term, value, filter, children } = props;
+  if (value === undefined) return undefined;
+  return (
+    <Fact term={term}>
+      <FilterLink term={filter(value)}>{value}</FilterLink>
+      {children}
+    </Fact>
   );
 }
 
@@ -142,14 +145,6 @@ const STATE_TEXT: Readonly<Record<AllocationDetails['state'], string>> = {
   live: 'live at the end',
 };
 
-function StateChip({ details }: { readonly details: AllocationDetails }) {
-  return (
-    <span className="chip" data-state={details.state}>
-      {STATE_TEXT[details.state]}
-    </span>
-  );
-}
-
 /** '512 bytes (3.1%)'; unknown where the request is. */
 function roundingText({ blockBytes, requestedBytes }: AllocationDetails): string {
   const lost = blockBytes - requestedBytes;
@@ -174,38 +169,24 @@ function lifetimeText(device: DeviceInfo, details: AllocationDetails): string {
 }
 
 function FreedText({ details }: { readonly details: AllocationDetails }) {
-  switch (details.state) {
-    case 'live':
-      return <span>not in this trace</span>;
-    case 'pending':
-      return (
-        <span>
-          requested at <EventLink event={details.freeRequestedEvent} timeUs={Number.NaN} />, not
-          completed
-        </span>
-      );
-    case 'freed':
-      return (
-        <span>
-          <EventLink event={details.endEvent} timeUs={details.endUs} />
-          {details.endEvent - details.freeRequestedEvent > 1 && (
-            <>
-              , requested at <EventLink event={details.freeRequestedEvent} timeUs={Number.NaN} />
-            </>
-          )}
-        </span>
-      );
-  }
+  const { state, freeRequestedEvent, endEvent, endUs } = details;
+  if (state === 'live') return 'not in this trace';
+  const requested = (
+    <>
+      requested at <EventLink event={freeRequestedEvent} />
+    </>
+  );
+  if (state === 'pending') return <>{requested}, not completed</>;
+  return (
+    <>
+      <EventLink event={endEvent} timeUs={endUs} />
+      {endEvent - freeRequestedEvent > 1 && <>, {requested}</>}
+    </>
+  );
 }
 
-interface EventLinkProps {
-  readonly event: number;
-  /** NaN to leave it out. */
-  readonly timeUs: number;
-}
-
-/** Leads to the event in the timeline. */
-function EventLink({ event, timeUs }: EventLinkProps) {
+/** Leads to the event in the timeline; says its time where that is given and known. */
+function EventLink({ event, timeUs = Number.NaN }: { event: number; timeUs?: number }) {
   const { view } = useStores();
   return (
     <button

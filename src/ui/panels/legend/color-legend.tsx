@@ -4,13 +4,14 @@ import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import { hasTerm, toggleTerm } from '../../../device/search/parse-search.ts';
 import type { LegendEntry } from '../../../draw/coloring/legend.ts';
-import { COLORINGS, type ColorBy } from '../../../draw/timeline/types.ts';
-import type { EventIndex } from '../../../format/snapshot/tables.ts';
+import type { ColorBy } from '../../../draw/timeline/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
+import { Choice } from '../../plot/plot-controls.tsx';
 import { LineLabel } from '../../shared/code-place.tsx';
+import { useQuery } from '../../shared/use-query.ts';
 import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
-import { type ShownLegend, useColorings, useLegend } from './use-legend.ts';
+import { type ShownLegend, useLegend } from './use-legend.ts';
 
 /** What the colors of the blocks mean and how much there is of each; a click filters all views. */
 export function ColorLegend() {
@@ -31,11 +32,7 @@ export function ColorLegend() {
       <ul>
         {entries.map((entry) => (
           <li key={`${entry.label} ${entry.term}`}>
-            <Entry
-              entry={entry}
-              event={shown.legend.event}
-              colors={swatchColors(theme, shown, entry)}
-            />
+            <Entry entry={entry} shown={shown} />
           </li>
         ))}
         <li>
@@ -76,25 +73,27 @@ function LegendPlace({ legend, isAtCursor }: ShownLegend) {
 
 interface EntryProps {
   readonly entry: LegendEntry;
-  /** At which its figures are taken. */
-  readonly event: EventIndex;
-  readonly colors: readonly string[];
+  readonly shown: ShownLegend;
 }
 
-function Entry({ entry, event, colors }: EntryProps) {
+function Entry({ entry, shown }: EntryProps) {
+  const theme = useTheme();
   const { view } = useStores();
   const { label, about, term, bytes, count } = entry;
   const isOn = useView(({ search }) => term !== undefined && hasTerm(search, term));
   const toggle = (filter: string) => {
     const search = toggleTerm(view.getState().view.search, filter);
     // What is pending is so at one event: there the search has to look.
-    view.click('legend', entry.swatch === 'pending' ? { search, cursor: event } : { search });
+    view.click(
+      'legend',
+      entry.swatch === 'pending' ? { search, cursor: shown.legend.event } : { search },
+    );
   };
   const figures = `${formatExactBytes(bytes)} in ${plural(count, 'block')}`;
   const title = [label, figures, about].filter((text) => text !== '').join('\n');
   const content = (
     <>
-      <Swatch colors={colors} />
+      <Swatch colors={swatchColors(theme, shown, entry)} />
       <span className="legend-label">
         <LineLabel label={label} />
       </span>
@@ -160,31 +159,14 @@ const LABELS: Readonly<Record<ColorBy, string>> = {
 /** What the colors of the allocations tell apart; what a snapshot does not record is said, not hidden. */
 export function ColorSelect() {
   const { view } = useStores();
-  const current = useView((state) => state.colorBy);
-  const choices = useColorings();
-  const reasonOf = (colorBy: ColorBy) => choices.find((one) => one.colorBy === colorBy)?.reason;
-  const choose = (value: string) => {
-    const colorBy = COLORINGS.find((one) => one === value);
-    if (colorBy !== undefined) view.commit({ colorBy });
-  };
+  const choices = useQuery('colorings', {}).value;
   return (
-    <label className="inline-row labelled">
-      <span className="dim">Color by</span>
-      <select
-        className="field"
-        value={current}
-        onChange={({ currentTarget }) => choose(currentTarget.value)}
-      >
-        {COLORINGS.map((colorBy) => {
-          const reason = reasonOf(colorBy);
-          return (
-            <option key={colorBy} value={colorBy} disabled={reason !== undefined}>
-              {LABELS[colorBy]}
-              {reason !== undefined && ` (${reason})`}
-            </option>
-          );
-        })}
-      </select>
-    </label>
+    <Choice
+      label="Color by"
+      texts={LABELS}
+      value={useView((state) => state.colorBy)}
+      reasonOf={(colorBy) => choices?.find((one) => one.colorBy === colorBy)?.reason}
+      onChoose={(colorBy) => view.commit({ colorBy })}
+    />
   );
 }

@@ -8,7 +8,7 @@ import {
 import type { ColorBy } from '../../../draw/timeline/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
-import type { ColoringChoice, LegendRequest } from '../../../worker/handlers/coloring.ts';
+import type { LegendRequest } from '../../../worker/handlers/coloring.ts';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 import { classColors, SITE_COLORS } from '../../theme/palette.ts';
@@ -28,23 +28,12 @@ const REST_MS = 120;
 
 /** The legend at the cursor or of the peak in view; undefined until it came. */
 export function useLegend(): ShownLegend | undefined {
-  const {
-    value: legend,
-    request,
-    isCurrent,
-  } = useQuery('legend', useRestingRequest(), {
-    cancelsStale: true,
-  });
-  const colorBy = request?.colorBy;
-  const siteColors = useSiteColors(colorBy === 'stack' ? legend : undefined);
+  const resting = useRestingRequest();
+  const { value: legend, request, isCurrent } = useQuery('legend', resting, { cancelsStale: true });
+  const siteColors = useSiteColors(request?.colorBy === 'stack' ? legend : undefined);
   if (legend === undefined || request === undefined) return undefined;
-  return {
-    legend,
-    colorBy: request.colorBy,
-    siteColors,
-    isAtCursor: request.at !== undefined,
-    isCurrent,
-  };
+  const { colorBy, at } = request;
+  return { legend, colorBy, siteColors, isAtCursor: at !== undefined, isCurrent };
 }
 
 /** Gives the call sites that a legend names colors that differ, in the plots too. */
@@ -60,7 +49,7 @@ function useSiteColors(legend: Legend | undefined): SiteColors {
 }
 
 /** What the view asks for, {@link REST_MS} after it came to rest. */
-function useRestingRequest(): Request {
+function useRestingRequest(): WithoutDevice<LegendRequest> {
   const { info } = useDevice();
   const { view } = useStores();
   const [request, setRequest] = useState(() => requestOf(view.getState().view));
@@ -81,17 +70,8 @@ function useRestingRequest(): Request {
   return request;
 }
 
-type Request = WithoutDevice<LegendRequest>;
-
-function requestOf({ colorBy, cursor, axis, x }: ViewState): Request {
+function requestOf({ colorBy, cursor, axis, x }: ViewState): WithoutDevice<LegendRequest> {
   const classes = classColors('light', colorBy).length;
   // With a cursor the window does not matter.
   return { colorBy, classes, at: cursor, axis, x: cursor === undefined ? x : 'all' };
-}
-
-const NONE: readonly ColoringChoice[] = [];
-
-/** Which colorings tell something apart on this device; empty until it is known. */
-export function useColorings(): readonly ColoringChoice[] {
-  return useQuery('colorings', {}).value ?? NONE;
 }

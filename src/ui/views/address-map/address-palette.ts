@@ -10,14 +10,17 @@ import { plotStyle } from '../../theme/plot-style.ts';
 interface AddressColors {
   /** Reserved and free: stands out from every block and from the background, and is calm in areas. */
   readonly gap: string;
-  /** What a search does not match: told from free memory, and all but gone where matches go alone. */
+  /** What a search does not match: it must differ from free memory. `faint` where only matches are shown. */
   readonly dim: string;
   readonly faint: string;
+  /** In the strip below the map: all that is free, and its largest range. */
+  readonly free: string;
+  readonly largest: string;
 }
 
 const COLORS: Readonly<Record<ThemeName, AddressColors>> = {
-  dark: { gap: '#564a1c', dim: '#2f363f', faint: '#1b2027' },
-  light: { gap: '#ffeaa3', dim: '#dfe3e9', faint: '#f2f4f7' },
+  dark: { gap: '#564a1c', dim: '#2f363f', faint: '#1b2027', free: '#8a7730', largest: '#fff2bd' },
+  light: { gap: '#ffeaa3', dim: '#dfe3e9', faint: '#f2f4f7', free: '#f4d774', largest: '#7a4b00' },
 };
 
 export const addressColors = (theme: ThemeName): AddressColors => COLORS[theme];

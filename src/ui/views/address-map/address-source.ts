@@ -1,8 +1,9 @@
-/** The address map, as a plot. */
-
+/** The address map, as a plot, and what it says of a place. */
+import { bisector } from 'd3';
+import { formatBytes, formatCount } from '../../../base/format.ts';
 import type { DeviceInfo } from '../../../device/model/types.ts';
 import type { AddressHit } from '../../../draw/address-map/address-hits.ts';
-import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
+import type { AddressSlot, AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import type { AddressFrame } from '../../../draw/address-map/address-painter.ts';
 import type {
   AddressFrameRequest,
@@ -10,7 +11,8 @@ import type {
 } from '../../../worker/handlers/address-map.ts';
 import type { SessionApi } from '../../../worker/protocol.ts';
 import type { PlotHit, PlotPixel, PlotSource } from '../../plot/plot-source.ts';
-import { addressContent, addressText } from './address-content.ts';
+import { hitContent, type TooltipContent } from '../../plot/tooltip.ts';
+import { segmentKindText } from '../../shared/segment-content.tsx';
 import { addressPaletteFor } from './address-palette.ts';
 
 type AddressSession = Pick<SessionApi, 'addressFrame' | 'recycle' | 'addressHit' | 'newestAddress'>;
@@ -73,4 +75,41 @@ function plotHit(hit: AddressHit, pixel: PlotPixel, slots: AddressSlots['slots']
   }
   const topBytes = block.bottomBytes + block.blockBytes;
   return { bottomBytes: block.bottomBytes, topBytes, content, selection: block.label };
+}
+
+/** What the tooltip says. */
+export function addressContent(hit: AddressHit, slots: readonly AddressSlot[]): TooltipContent {
+  const { block, gap, segment } = hit;
+  const place = segment === undefined ? [] : [segmentLine(hit)];
+  if (block !== undefined) {
+    const content = hitContent(block);
+    const free = hit.freeBytes > 0 ? [`${formatBytes(hit.freeBytes)} free within this pixel`] : [];
+    return { ...content, lines: [...content.lines, ...free, ...place] };
+  }
+  if (gap !== undefined) {
+    return {
+      title: `${formatBytes(gap.to - gap.from)} free`,
+      label: addressText(slots, gap.from),
+      lines: ['reserved, with no block in it', ...place],
+    };
+  }
+  return { title: 'Not reserved', label: '', lines: ['at this event'] };
+}
+
+/** 'in s7f…_0: 20.0 MiB segment of the large pool'; of several the one that covers most. */
+function segmentLine({ segment, segments }: AddressHit): string {
+  if (segment === undefined) return '';
+  const others = segments > 1 ? `, and ${formatCount(segments - 1)} more` : '';
+  const size = formatBytes(segment.sizeBytes);
+  return `in ${segment.label}: ${size} ${segmentKindText(segment)}${others}`;
+}
+
+const byOffset = bisector(({ offset }: AddressSlot) => offset);
+
+/** '0x7f064c000000' of an offset in the packed order; '' outside of it. */
+export function addressText(slots: readonly AddressSlot[], offset: number): string {
+  const slot = slots[byOffset.right(slots, offset) - 1];
+  if (slot === undefined || offset >= slot.offset + slot.sizeBytes) return '';
+  const address = slot.address + BigInt(Math.floor(offset - slot.offset));
+  return `0x${address.toString(16)}`;
 }

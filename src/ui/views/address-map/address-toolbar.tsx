@@ -1,19 +1,11 @@
-import { formatBytes, formatCount } from '../../../base/format.ts';
 import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
-import type { SegmentFacts } from '../../../draw/address-map/segment-index.ts';
 import type { AddressHighlight } from '../../../worker/handlers/address-map.ts';
 import { ColorLegend, ColorSelect } from '../../panels/legend/color-legend.tsx';
 import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
 import type { PlotPixel } from '../../plot/plot-source.ts';
-import { Bytes } from '../../shared/facts.tsx';
-import { lifeText, segmentKindText } from '../../shared/segment-content.tsx';
-import { useQuery } from '../../shared/use-query.ts';
 import { useTheme } from '../../theme/use-theme.ts';
-import { addressText } from './address-content.ts';
+import { FreeFacts, PinnedAddress, SlotKinds } from './address-facts.tsx';
 import { addressColors, markColors } from './address-palette.ts';
-import { FreeFacts } from './free-facts.tsx';
-import { freeColors } from './free-strip.ts';
-import { SlotKinds } from './slot-kinds.tsx';
 
 interface AddressToolbarProps {
   readonly slots: AddressSlots;
@@ -46,15 +38,15 @@ export function AddressToolbar({ slots, place, highlight }: AddressToolbarProps)
 
 function FreeLegend({ highlight }: Pick<AddressToolbarProps, 'highlight'>) {
   const theme = useTheme();
-  const { free, largest } = freeColors(theme);
-  const { block, gap } = markColors(theme);
-  const blocks = { color: block, label: 'blocks of the finding' };
-  const gaps = { color: gap, label: 'its gaps' };
+  const { gap, largest, free } = addressColors(theme);
+  const marks = markColors(theme);
+  const blocks = { color: marks.block, label: 'blocks of the finding' };
+  const gaps = { color: marks.gap, label: 'its gaps' };
   return (
     <ColorKey
       label="Free memory"
       entries={[
-        { color: addressColors(theme).gap, label: 'reserved, free' },
+        { color: gap, label: 'reserved, free' },
         { color: largest, label: 'largest free range' },
         { color: free, label: 'total free' },
         ...((highlight?.allocations.length ?? 0) > 0 ? [blocks] : []),
@@ -63,51 +55,3 @@ function FreeLegend({ highlight }: Pick<AddressToolbarProps, 'highlight'>) {
     />
   );
 }
-
-interface PinnedAddressProps {
-  readonly slots: AddressSlots;
-  /** What was clicked; undefined for nothing. */
-  readonly place: PlotPixel | undefined;
-}
-
-/** The gap and the segment of the place that was clicked; of its allocation the details tell. */
-function PinnedAddress({ slots, place }: PinnedAddressProps) {
-  const { value, failure } = useQuery('addressHit', place);
-  if (failure !== undefined)
-    return <p className="one-line pinned-address">It cannot be read: {failure}</p>;
-  if (place === undefined || value?.hit === undefined) {
-    return <p className="one-line pinned-address">Click a block or gap to pin it.</p>;
-  }
-  const { block, gap, segment } = value.hit;
-  return (
-    <p
-      className="one-line pinned-address"
-      aria-live="polite"
-      title={segment && segmentText(segment)}
-    >
-      Event {formatCount(place.state)}:{' '}
-      {block !== undefined && (
-        <>
-          <b>{formatBytes(block.blockBytes)}</b> block <code>{block.label}</code>{' '}
-        </>
-      )}
-      {block === undefined && gap !== undefined && (
-        <>
-          <Bytes as="b" bytes={gap.to - gap.from} /> free at{' '}
-          <code>{addressText(slots.slots, gap.from)}</code>{' '}
-        </>
-      )}
-      {segment === undefined ? (
-        'not reserved'
-      ) : (
-        <>
-          in <code>{segment.label}</code>, {segmentText(segment)}
-        </>
-      )}
-    </p>
-  );
-}
-
-/** '20.00 MiB segment of the large pool, stream 0, reserved from event 12 to the end' */
-const segmentText = (segment: SegmentFacts): string =>
-  `${formatBytes(segment.sizeBytes)} ${segmentKindText(segment)}, stream ${segment.stream}, reserved ${lifeText(segment)}`;

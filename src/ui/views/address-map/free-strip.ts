@@ -6,6 +6,7 @@
  * are drawn where they belong.
  */
 
+import { scaleLinear } from 'd3';
 import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes } from '../../../base/format.ts';
 import type { FreeColumns } from '../../../draw/address-map/free-memory.ts';
@@ -16,6 +17,7 @@ import type { PlotStrip, StripHost } from '../../plot/plot-controller.ts';
 import { hideTooltip, showTooltip } from '../../plot/tooltip.ts';
 import type { ThemeName } from '../../theme/palette.ts';
 import { plotStyle } from '../../theme/plot-style.ts';
+import { addressColors } from './address-palette.ts';
 
 export interface FreeStripOptions {
   readonly canvas: HTMLCanvasElement;
@@ -32,18 +34,6 @@ interface Shown {
   readonly found: FreeColumns;
   readonly highestBytes: number;
 }
-
-export interface FreeColors {
-  readonly free: string;
-  readonly largest: string;
-}
-
-const COLORS: Readonly<Record<ThemeName, FreeColors>> = {
-  dark: { free: '#8a7730', largest: '#fff2bd' },
-  light: { free: '#f4d774', largest: '#7a4b00' },
-};
-
-export const freeColors = (theme: ThemeName): FreeColors => COLORS[theme];
 
 const REST_MS = 80;
 /** CSS pixels above the highest value: room for its figure. */
@@ -76,16 +66,32 @@ export class FreeStrip implements PlotStrip {
     const shown = this.#shown;
     if (context === undefined || shown === undefined || shown.columns.axis !== viewport.axis)
       return;
-    const scale = {
-      left: (column: number) => columnLeft(shown.columns, column, viewport, width),
-      top: (bytes: number) =>
-        height - (bytes / Math.max(1, shown.highestBytes)) * (height - HEADROOM),
-      bottom: height,
-    };
-    const { free, largest } = COLORS[theme];
-    paintArea(context, shown.found.freeBytes, scale, free);
-    paintLine(context, shown.found.largestBytes, scale, largest);
-    paintScale(context, shown.highestBytes, width, theme);
+    const { columns, found, highestBytes } = shown;
+    const toX = scaleLinear([viewport.x0, viewport.x1], [0, width]);
+    const x = scaleLinear([0, columns.width], [toX(columns.x0), toX(columns.x1)]);
+    const y = scaleLinear([0, Math.max(1, highestBytes)], [height, HEADROOM]);
+    const columnWidth = x(1) - x(0);
+    const { free, largest } = addressColors(theme);
+    context.fillStyle = free;
+    for (const [column, value] of found.freeBytes.entries()) {
+      if (value > 0) context.fillRect(x(column), y(value), columnWidth, height - y(value));
+    }
+    // A line of two pixels: mostly low, and what one looks for.
+    context.fillStyle = largest;
+    let before = Number.NaN;
+    for (const [column, value] of found.largestBytes.entries()) {
+      const top = Math.min(height - 2, y(value) - 1);
+      const others = Number.isNaN(before) ? top : before;
+      before = top;
+      if (Number.isNaN(top)) continue;
+      context.fillRect(x(column), Math.min(top, others), columnWidth, Math.abs(top - others) + 2);
+    }
+    // The highest value, where it stands.
+    context.fillStyle = plotStyle(theme).dim;
+    context.globalAlpha = 0.4;
+    context.fillRect(0, HEADROOM - 0.5, width, 0.5);
+    context.globalAlpha = 1;
+    context.fillText(formatBytes(highestBytes), 4, HEADROOM / 2);
   }
 
   destroy(): void {
@@ -147,62 +153,4 @@ function freeContent(freeBytes: number, largestBytes: number) {
       'when it was highest in this column',
     ],
   };
-}
-
-interface Scale {
-  readonly left: (column: number) => number;
-  readonly top: (bytes: number) => number;
-  readonly bottom: number;
-}
-
-function columnLeft(columns: Columns, column: number, viewport: Viewport, width: number): number {
-  const x = columns.x0 + (column * (columns.x1 - columns.x0)) / columns.width;
-  return ((x - viewport.x0) / (viewport.x1 - viewport.x0)) * width;
-}
-
-function paintArea(
-  context: CanvasRenderingContext2D,
-  values: Float64Array,
-  { left, top, bottom }: Scale,
-  color: string,
-): void {
-  context.fillStyle = color;
-  const columnWidth = left(1) - left(0);
-  for (const [column, value] of values.entries()) {
-    if (value > 0) context.fillRect(left(column), top(value), columnWidth, bottom - top(value));
-  }
-}
-
-/** A line of two pixels: mostly low, and what one looks for. */
-function paintLine(
-  context: CanvasRenderingContext2D,
-  values: Float64Array,
-  { left, top, bottom }: Scale,
-  color: string,
-): void {
-  context.fillStyle = color;
-  const columnWidth = left(1) - left(0);
-  let before = Number.NaN;
-  for (const [column, value] of values.entries()) {
-    const y = Math.min(bottom - 2, top(value) - 1);
-    const from = Number.isNaN(before) ? y : Math.min(y, before);
-    const to = Number.isNaN(before) ? y : Math.max(y, before);
-    before = y;
-    if (!Number.isNaN(y)) context.fillRect(left(column), from, columnWidth, to - from + 2);
-  }
-}
-
-/** The highest value, where it stands. */
-function paintScale(
-  context: CanvasRenderingContext2D,
-  highestBytes: number,
-  width: number,
-  theme: ThemeName,
-): void {
-  const { dim } = plotStyle(theme);
-  context.fillStyle = dim;
-  context.globalAlpha = 0.4;
-  context.fillRect(0, HEADROOM - 0.5, width, 0.5);
-  context.globalAlpha = 1;
-  context.fillText(formatBytes(highestBytes), 4, HEADROOM / 2);
 }

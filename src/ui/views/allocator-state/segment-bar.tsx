@@ -1,11 +1,4 @@
-import {
-  type MouseEvent as BarMouseEvent,
-  memo,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import { type PointerEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatExactBytes } from '../../../base/format.ts';
 import { LatestOnly } from '../../../base/latest-only.ts';
@@ -13,33 +6,28 @@ import type { PinSite } from '../../../device/allocator-state/describe-state.ts'
 import type { SegmentBars, SegmentHit } from '../../../device/allocator-state/segment-bars.ts';
 import type { SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
 import { useStores } from '../../../state/stores.ts';
-import type { StateHitRequest } from '../../../worker/handlers/allocator-state.ts';
 import { hideTooltip, hitContent, showTooltip, type TooltipContent } from '../../plot/tooltip.ts';
-import { useAsk, type WithoutDevice } from '../../shared/use-query.ts';
+import { useAsk } from '../../shared/use-query.ts';
 import { type BarColors, paintBar } from './paint-bar.ts';
 
-/** A part of a segment, as fractions of its size, and where the pointer is in the window. */
-export interface BarPlace {
-  readonly from: number;
-  readonly to: number;
-  readonly clientX: number;
-  readonly clientY: number;
-}
-
-type BarEvent = Pick<BarMouseEvent<HTMLCanvasElement>, 'currentTarget' | 'clientX' | 'clientY'>;
-
-interface SegmentBarProps {
-  readonly bars: SegmentBars;
-  readonly index: number;
-  readonly heightPx: number;
+/** How all bars are drawn. */
+export interface BarLook {
   readonly colors: BarColors;
+  readonly heightPx: number;
+  /** The pinned allocation, -1 for none. */
   readonly selected: number;
-  readonly onHover: (place: BarPlace | undefined) => void;
-  readonly onPick: (place: BarPlace) => void;
 }
 
-export const SegmentBar = memo(function SegmentBar(props: SegmentBarProps) {
-  const { bars, index, heightPx, colors, selected, onHover, onPick } = props;
+interface SegmentBarProps extends BarLook {
+  readonly bars: SegmentBars;
+  /** Of the segment among the bars, and in the order of the list. */
+  readonly index: number;
+  readonly position: number;
+  readonly pointer: BarPointer;
+}
+
+export function SegmentBar(props: SegmentBarProps) {
+  const { bars, index, position, colors, heightPx, selected, pointer } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a canvas of another height is blank
   useLayoutEffect(() => {
@@ -54,38 +42,32 @@ export const SegmentBar = memo(function SegmentBar(props: SegmentBarProps) {
       aria-hidden
       width={bars.width}
       height={heightPx}
-      onPointerMove={(event) => onHover(pointerOffset(event, bars.width))}
-      onPointerLeave={() => onHover(undefined)}
-      onClick={(event) => onPick(pointerOffset(event, bars.width))}
+      onPointerMove={(event) => pointer.hover(position, placeOf(event, bars.width))}
+      onPointerLeave={pointer.leave}
+      onClick={(event) => pointer.pick(position, placeOf(event, bars.width))}
     />
   );
-});
+}
 
-function pointerOffset({ currentTarget, clientX, clientY }: BarEvent, pixels: number): BarPlace {
+/** A part of a segment, as fractions of its size, and where the pointer is in the window. */
+interface BarPlace extends Pick<PointerEvent, 'clientX' | 'clientY'> {
+  readonly from: number;
+  readonly to: number;
+}
+
+type BarEvent = Pick<PointerEvent<HTMLCanvasElement>, 'currentTarget' | 'clientX' | 'clientY'>;
+
+function placeOf({ currentTarget, clientX, clientY }: BarEvent, pixels: number): BarPlace {
   const { left, width } = currentTarget.getBoundingClientRect();
   const pixel = Math.floor(((clientX - left) / width) * pixels);
   const shown = Math.max(0, Math.min(pixels - 1, pixel));
   return { from: shown / pixels, to: (shown + 1) / pixels, clientX, clientY };
 }
 
-type HitRequest = WithoutDevice<StateHitRequest>;
-
-/** The state on screen. */
-interface ShownState {
-  readonly event: number;
-  readonly order: SegmentOrder;
-}
-
-interface BarPointer {
-  /** The pointer is over the bar of the segment at a position; undefined: over none. */
-  hover(position: number, at: BarPlace | undefined): void;
-  /** Selects the block that is there. */
-  pick(position: number, at: BarPlace): void;
-  pickSite(site: PinSite): void;
-}
+export type BarPointer = ReturnType<typeof useBarPointer>;
 
 /** Shows a tooltip for what is under the pointer, and selects it on a click. */
-export function useBarPointer({ event, order }: ShownState): BarPointer {
+export function useBarPointer(event: number, order: SegmentOrder) {
   const ask = useAsk();
   const { view } = useStores();
   const pointer = useRef<BarPlace>(undefined);
@@ -97,13 +79,12 @@ export function useBarPointer({ event, order }: ShownState): BarPointer {
     },
     [latest],
   );
+  const hitAt = (position: number, { from, to }: BarPlace, signal?: AbortSignal) =>
+    ask('stateHit', { event, order, position, from, to }, { signal });
   const show = (hit: SegmentHit | undefined) => {
     const at = pointer.current;
     if (at === undefined || hit === undefined) hideTooltip();
     else showTooltip(contentOf(hit), at.clientX, at.clientY);
-  };
-  const requestAt = ({ from, to }: BarPlace, position: number): HitRequest => {
-    return { event, order, position, from, to };
   };
   const select = (label: Promise<string | undefined>) => {
     label.then(
@@ -112,20 +93,23 @@ export function useBarPointer({ event, order }: ShownState): BarPointer {
     );
   };
   return {
-    hover(position, at) {
+    hover(position: number, at: BarPlace) {
       pointer.current = at;
-      if (at === undefined) hideTooltip();
-      else
-        void latest
-          .run((signal) => ask('stateHit', requestAt(at, position), { signal }))
-          // The worker may be gone; the list reports it.
-          .then(show, (error: unknown) => !isAbortError(error) && hideTooltip());
+      latest
+        .run((signal) => hitAt(position, at, signal))
+        // The worker may be gone; the list reports it.
+        .then(show, (error: unknown) => !isAbortError(error) && hideTooltip());
     },
-    pick(position, at) {
-      const hit = ask('stateHit', requestAt(at, position));
-      select(hit.then((found) => (found?.kind === 'blocks' ? found.hit.label : undefined)));
+    leave() {
+      pointer.current = undefined;
+      hideTooltip();
     },
-    pickSite({ allocation }) {
+    /** Selects the block that is there. */
+    pick(position: number, at: BarPlace) {
+      const found = hitAt(position, at);
+      select(found.then((hit) => (hit?.kind === 'blocks' ? hit.hit.label : undefined)));
+    },
+    pickSite({ allocation }: PinSite) {
       select(ask('allocation', { index: allocation }).then(({ label }) => label));
     },
   };

@@ -2,14 +2,25 @@ import '../../shared/row-list.css';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useImperativeHandle, useRef } from 'react';
 import type { AllocatorStateAnswer } from '../../../worker/handlers/allocator-state.ts';
-import type { BarColors } from './paint-bar.ts';
-import type { BarPlace } from './segment-bar.tsx';
-import { GroupRow, ListHead, SegmentCells } from './segment-rows.tsx';
+import type { BarLook, BarPointer } from './segment-bar.tsx';
+import { GroupCells, SegmentCells } from './segment-rows.tsx';
 import type { StateRow, StateRows } from './state-rows.ts';
 
 const ROW_HEIGHT_PX = 26;
 const HEAD_HEIGHT_PX = 26;
 const OVERSCAN = 6;
+
+/** Heads of the list's columns, in the order of the grid in state.css. */
+const COLUMNS = [
+  { label: 'Segment', title: 'Address' },
+  { label: 'Blocks by address', title: 'The blocks of each segment, in address order' },
+  { label: 'Size', title: 'Reserved bytes' },
+  { label: 'Used', title: 'Share in use by allocated and pending blocks' },
+  { label: 'Largest gap', title: 'Largest free range' },
+  { label: 'Age', title: 'Since the segment was allocated, or its first page mapped' },
+  { label: 'Created by', title: 'The line whose request created the segment' },
+] as const;
+const BAR_COLUMN = 1;
 
 /** What the view does with the list. */
 export interface ListHandle {
@@ -22,23 +33,20 @@ interface SegmentListProps {
   readonly answer: AllocatorStateAnswer | undefined;
   readonly rows: StateRows;
   readonly active: number;
-  readonly colors: BarColors;
-  readonly barHeightPx: number;
-  readonly selected: number;
+  readonly look: BarLook;
+  readonly pointer: BarPointer;
   readonly handle: RefObject<ListHandle | null>;
-  /** Of the bars; its head is measured. */
+  /** The head over the bars, to be measured. */
   readonly barHead: RefObject<HTMLTableCellElement | null>;
   /** Places of the segments on screen. */
   readonly onPositions: (positions: readonly number[]) => void;
   readonly onActivate: (row: number) => void;
   readonly onToggle: (key: string) => void;
-  readonly onHover: (place: number, at: BarPlace | undefined) => void;
-  readonly onPick: (place: number, at: BarPlace) => void;
 }
 
 /** The segments of a state by group; only those on screen exist. */
 export function SegmentList(props: SegmentListProps) {
-  const { answer, rows, active, handle, barHead, onPositions } = props;
+  const { rows, active, handle, barHead, onPositions } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: rows.count,
@@ -56,8 +64,7 @@ export function SegmentList(props: SegmentListProps) {
     }),
     [virtualizer],
   );
-  const items = virtualizer.getVirtualItems();
-  const shown = items.flatMap(({ index }) => {
+  const shown = virtualizer.getVirtualItems().flatMap(({ index }) => {
     const row = rows.at(index);
     return row === undefined ? [] : [{ index, row }];
   });
@@ -77,7 +84,20 @@ export function SegmentList(props: SegmentListProps) {
         tabIndex={0}
         style={{ height: HEAD_HEIGHT_PX + virtualizer.getTotalSize() }}
       >
-        <ListHead barHead={barHead} />
+        <thead>
+          <tr className="state-grid state-head">
+            {COLUMNS.map(({ label, title }, index) => (
+              <th
+                key={label}
+                ref={index === BAR_COLUMN ? barHead : undefined}
+                scope="col"
+                title={title}
+              >
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
         <tbody>
           {shown.map(({ index, row }) => (
             <tr
@@ -95,7 +115,7 @@ export function SegmentList(props: SegmentListProps) {
                 if (row.kind === 'group') props.onToggle(row.group.key);
               }}
             >
-              <Row {...props} row={row} answer={answer} />
+              <Row {...props} row={row} />
             </tr>
           ))}
         </tbody>
@@ -106,28 +126,18 @@ export function SegmentList(props: SegmentListProps) {
 
 const rowId = (index: number): string => `state-row-${index}`;
 
-interface RowProps extends SegmentListProps {
+interface RowProps extends Pick<SegmentListProps, 'answer' | 'look' | 'pointer'> {
   readonly row: StateRow;
 }
 
-function Row({ row, answer, colors, barHeightPx, selected, onHover, onPick }: RowProps) {
-  if (row.kind === 'group') return <GroupRow group={row.group} isFolded={row.isFolded} />;
+function Row({ row, answer, look, pointer }: RowProps) {
+  if (row.kind === 'group') return <GroupCells group={row.group} isFolded={row.isFolded} />;
   const index = answer?.positions.indexOf(row.position) ?? -1;
   const segment = answer?.rows[index];
   if (answer === undefined || segment === undefined) {
     return <td className="state-awaited" aria-busy />;
   }
-  return (
-    <SegmentCells
-      row={segment}
-      event={answer.overview.event}
-      bars={answer.bars}
-      index={index}
-      barHeightPx={barHeightPx}
-      colors={colors}
-      selected={selected}
-      onHover={(at) => onHover(row.position, at)}
-      onPick={(at) => onPick(row.position, at)}
-    />
-  );
+  const { bars, overview } = answer;
+  const bar = { ...look, bars, index, position: row.position, pointer };
+  return <SegmentCells row={segment} event={overview.event} bar={bar} />;
 }

@@ -1,73 +1,47 @@
 import { ChevronDown, ChevronRight, Filter } from 'lucide-react';
-import type { RefObject } from 'react';
+import type { ComponentProps } from 'react';
 import { SegmentKind } from '../../../allocator/state/types.ts';
-import { formatBytes, formatExactBytes, plural } from '../../../base/format.ts';
+import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import type { SegmentRow } from '../../../device/allocator-state/describe-state.ts';
-import type { SegmentBars } from '../../../device/allocator-state/segment-bars.ts';
 import type { SegmentGroup, SpaceTotals } from '../../../device/allocator-state/segment-groups.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import { useStores } from '../../../state/stores.ts';
-import { IconButton } from '../../shared/buttons.tsx';
+import { CopyButton, IconButton } from '../../shared/buttons.tsx';
 import { frameTitle } from '../../shared/code-place.tsx';
-import type { BarColors } from './paint-bar.ts';
-import { type BarPlace, SegmentBar } from './segment-bar.tsx';
+import { Bytes } from '../../shared/facts.tsx';
+import { SegmentBar } from './segment-bar.tsx';
 import { ageText, groupName, groupTerms, roundingText, usedText } from './state-labels.ts';
-
-/** Device pixels of a bar's height at a ratio of 1. */
-export const BAR_HEIGHT_PX = 18;
 
 interface SegmentCellsProps {
   readonly row: SegmentRow;
   readonly event: number;
-  readonly bars: SegmentBars;
-  /** Of the segment among the bars. */
-  readonly index: number;
-  readonly barHeightPx: number;
-  readonly colors: BarColors;
-  readonly selected: number;
-  readonly onHover: (place: BarPlace | undefined) => void;
-  readonly onPick: (place: BarPlace) => void;
+  readonly bar: ComponentProps<typeof SegmentBar>;
 }
 
 /** One segment: its blocks to scale, and its figures. */
-export function SegmentCells(props: SegmentCellsProps) {
-  const { row, event, bars, index, barHeightPx, colors, selected, onHover, onPick } = props;
+export function SegmentCells({ row, event, bar }: SegmentCellsProps) {
+  const { frame, addressHex, liveBlocks, sizeBytes } = row;
   const live = row.allocatedBytes + row.pendingBytes;
   return (
     <>
-      <td className="dim mono" title={`0x${row.addressHex}`}>
-        {row.addressHex}
+      <td className="dim mono" title={`0x${addressHex}`}>
+        {addressHex}
       </td>
       <td>
-        <SegmentBar
-          bars={bars}
-          index={index}
-          heightPx={barHeightPx}
-          colors={colors}
-          selected={selected}
-          onHover={onHover}
-          onPick={onPick}
-        />
-        <span className="visually-hidden">{plural(row.liveBlocks, 'live block')}</span>
+        <SegmentBar {...bar} />
+        <span className="visually-hidden">{plural(liveBlocks, 'live block')}</span>
       </td>
-      <BytesCell bytes={row.sizeBytes} />
-      <td
-        className="figure"
-        title={`${formatExactBytes(live)} in ${plural(row.liveBlocks, 'block')}`}
-      >
-        {usedText(live, row.sizeBytes)}
+      <BytesCell bytes={sizeBytes} />
+      <td className="figure" title={`${formatExactBytes(live)} in ${plural(liveBlocks, 'block')}`}>
+        {usedText(live, sizeBytes)}
       </td>
       <BytesCell bytes={row.largestFreeBytes} />
       <td className="figure" title={ageTitle(row, event)}>
         {ageText(row, event)}
       </td>
-      <td
-        className="cell-site"
-        data-absent={row.frame === undefined}
-        title={row.frame === undefined ? undefined : frameTitle(row.frame)}
-      >
-        {row.frame === undefined ? absenceText(row.stackKind) : frameLabel(row.frame)}
+      <td className="small" data-absent={frame === undefined} title={frame && frameTitle(frame)}>
+        {frame === undefined ? absenceText(row.stackKind) : frameLabel(frame)}
       </td>
     </>
   );
@@ -83,13 +57,14 @@ function ageTitle({ mappedEvent, grownEvent, pieces }: SegmentRow, event: number
     : `${since}; ${pieces} mapped pieces, the last at event ${grownEvent}`;
 }
 
-interface GroupRowProps {
+interface GroupCellsProps {
   readonly group: SegmentGroup;
   readonly isFolded: boolean;
 }
 
 /** Head of the segments of one pool and stream, with their sums. */
-export function GroupRow({ group, isFolded }: GroupRowProps) {
+export function GroupCells({ group, isFolded }: GroupCellsProps) {
+  const { view } = useStores();
   const { totals, stream, kind } = group;
   const live = totals.allocatedBytes + totals.pendingBytes;
   const isNone = kind === SegmentKind.None;
@@ -100,33 +75,27 @@ export function GroupRow({ group, isFolded }: GroupRowProps) {
         <Chevron size={14} aria-hidden />
         <strong>{groupName(group)}</strong>
         <span className="dim">stream {stream}</span>
-        <GroupFilter group={group} />
+        <IconButton
+          className="icon-button group-filter"
+          label="Filter all views to the blocks of this pool and stream"
+          onClick={(event) => {
+            // The row itself folds.
+            event.stopPropagation();
+            view.commit({ search: groupTerms(group) });
+          }}
+        >
+          <Filter size={12} aria-hidden />
+        </IconButton>
       </td>
       <BytesCell bytes={isNone ? live : totals.reservedBytes} />
       <td className="figure">{usedText(live, totals.reservedBytes)}</td>
       <BytesCell bytes={totals.largestFreeBytes} />
       <td className="cell-wide dim" title={totalsTitle(totals)}>
-        {isNone ? noneText(totals) : sharesText(totals)}
+        {isNone
+          ? `${plural(totals.segments, 'block')}; the trace does not say in which segments`
+          : sharesText(totals)}
       </td>
     </>
-  );
-}
-
-function GroupFilter({ group }: { readonly group: SegmentGroup }) {
-  const { view } = useStores();
-  const label = 'Filter all views to the blocks of this pool and stream';
-  return (
-    <IconButton
-      className="icon-button group-filter"
-      label={label}
-      onClick={(event) => {
-        // The row itself folds.
-        event.stopPropagation();
-        view.commit({ search: groupTerms(group) });
-      }}
-    >
-      <Filter size={12} aria-hidden />
-    </IconButton>
   );
 }
 
@@ -136,10 +105,6 @@ function sharesText({ segments, freeBytes, pendingBytes }: SpaceTotals): string 
   if (freeBytes > 0) parts.push(`${formatBytes(freeBytes)} free`);
   if (pendingBytes > 0) parts.push(`${formatBytes(pendingBytes)} pending`);
   return parts.join(', ');
-}
-
-function noneText({ segments }: SpaceTotals): string {
-  return `${plural(segments, 'block')}; the trace does not say in which segments`;
 }
 
 function totalsTitle(totals: SpaceTotals): string {
@@ -152,47 +117,85 @@ function totalsTitle(totals: SpaceTotals): string {
   ].join('\n');
 }
 
-/** Heads of the list's columns, in the order of the grid in state.css. */
-const COLUMNS = [
-  { label: 'Segment', title: 'Address' },
-  { label: 'Blocks by address', title: 'The blocks of each segment, in address order' },
-  { label: 'Size', title: 'Reserved bytes' },
-  { label: 'Used', title: 'Share in use by allocated and pending blocks' },
-  { label: 'Largest gap', title: 'Largest free range' },
-  { label: 'Age', title: 'Since the segment was allocated, or its first page mapped' },
-  { label: 'Created by', title: 'The line whose request created the segment' },
-] as const;
-const BAR_COLUMN = 1;
-
-interface ListHeadProps {
-  /** The head over the bars. */
-  readonly barHead: RefObject<HTMLTableCellElement | null>;
-}
-
-export function ListHead({ barHead }: ListHeadProps) {
+function BytesCell({ bytes }: { readonly bytes: number }) {
   return (
-    <thead>
-      <tr className="state-grid state-head">
-        {COLUMNS.map(({ label, title }, index) => (
-          <th
-            key={label}
-            ref={index === BAR_COLUMN ? barHead : undefined}
-            scope="col"
-            title={title}
-          >
-            {label}
-          </th>
-        ))}
-      </tr>
-    </thead>
+    <td className="figure">
+      <Bytes bytes={bytes} />
+    </td>
   );
 }
 
-/** Bytes, short; every digit in the title. */
-function BytesCell({ bytes }: { readonly bytes: number }) {
+/** Everything known about the segment that keys act on. */
+export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
+  const { view } = useStores();
+  const { addressHex, kind, sizeBytes, allocatedBytes, pendingBytes, liveBlocks } = row;
+  const free = sizeBytes - allocatedBytes - pendingBytes;
   return (
-    <td className="figure" title={formatExactBytes(bytes)}>
-      {formatBytes(bytes)}
-    </td>
+    <section className="row segment-footer" aria-label="Segment">
+      <CopyButton text={`0x${addressHex}`} label="address" className="mono">
+        0x{addressHex}
+      </CopyButton>
+      <span>
+        {KIND_TEXT[kind]}, <Bytes bytes={sizeBytes} />
+      </span>
+      <span>
+        <Bytes bytes={allocatedBytes} /> allocated
+      </span>
+      {pendingBytes > 0 && (
+        <span>
+          <Bytes bytes={pendingBytes} /> pending
+        </span>
+      )}
+      {free > 0 && (
+        <span>
+          <Bytes bytes={free} /> free
+        </span>
+      )}
+      <span>{plural(liveBlocks, 'block')}</span>
+      {(row.roundingBytes > 0 || row.unknownBytes > 0) && (
+        <span title="In live blocks: block size minus requested size">
+          {roundingText(row)} lost to rounding
+        </span>
+      )}
+      <MappedText row={row} />
+      <span>
+        {row.frame === undefined ? absenceText(row.stackKind) : `made by ${frameLabel(row.frame)}`}
+      </span>
+      <button
+        type="button"
+        className="link"
+        title="Filter all views to the blocks of this segment"
+        onClick={() => view.commit({ search: `s${addressHex}` })}
+      >
+        <Filter size={12} aria-hidden />
+        Show its blocks
+      </button>
+    </section>
+  );
+}
+
+const KIND_TEXT: Readonly<Record<SegmentKind, string>> = {
+  [SegmentKind.Native]: 'one cudaMalloc',
+  [SegmentKind.Expandable]: 'expandable',
+  [SegmentKind.None]: 'a block in an unknown segment',
+};
+
+function MappedText({ row }: { readonly row: SegmentRow }) {
+  const { view } = useStores();
+  const { mappedEvent, grownEvent, pieces } = row;
+  if (mappedEvent < 0) return <span>there before the trace</span>;
+  return (
+    <span>
+      from{' '}
+      <button
+        type="button"
+        className="link"
+        title="Go to that event"
+        onClick={() => view.commit({ cursor: mappedEvent })}
+      >
+        event {formatCount(mappedEvent)}
+      </button>
+      {pieces > 1 && `, ${plural(pieces, 'piece')}, the last at event ${formatCount(grownEvent)}`}
+    </span>
   );
 }

@@ -1,58 +1,42 @@
-/** Keys of the state view. */
-import { BIG_STEP } from '../../panels/cursor/cursor-steps.ts';
+/** The keys of the state view, and what they do to it. */
+import { type RefObject, useEffect } from 'react';
+import type { SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
+import { useStores } from '../../../state/stores.ts';
+import type { StateBlock } from '../../../worker/handlers/allocator-state.ts';
+import { BIG_STEP, stepped } from '../../panels/cursor/cursor-steps.ts';
 import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { useDevice } from '../../shared/services.ts';
+import { useAsk } from '../../shared/use-query.ts';
+import type { ListHandle } from './segment-list.tsx';
+import type { StateRows } from './state-rows.ts';
 
-/** What the keys do. */
-export interface StateActions {
-  /** Moves the cursor by this many events. */
-  step(events: number): void;
-  firstEvent(): void;
-  lastEvent(): void;
-  moveRow(rows: number): void;
-  movePage(direction: -1 | 1): void;
-  /** The live block before or after the selected one. */
-  moveBlock(direction: -1 | 1): void;
-  /** Folds or unfolds a group, selects the first block of a segment. */
-  open(): void;
-  /** Esc takes back what the last clicks did; without any, deselects. */
-  deselect(): unknown;
-}
+export type StateActions = ReturnType<typeof useStateActions>;
+
+const KEYS: Readonly<Record<string, (actions: StateActions) => unknown>> = {
+  ArrowLeft: (actions) => actions.step(-1),
+  'Shift+ArrowLeft': (actions) => actions.step(-BIG_STEP),
+  ArrowRight: (actions) => actions.step(1),
+  'Shift+ArrowRight': (actions) => actions.step(BIG_STEP),
+  Home: (actions) => actions.firstEvent(),
+  End: (actions) => actions.lastEvent(),
+  ArrowUp: (actions) => actions.moveRow(-1),
+  'Shift+ArrowUp': (actions) => actions.moveBlock(-1),
+  ArrowDown: (actions) => actions.moveRow(1),
+  'Shift+ArrowDown': (actions) => actions.moveBlock(1),
+  PageUp: (actions) => actions.movePage(-1),
+  PageDown: (actions) => actions.movePage(1),
+  Enter: (actions) => actions.open(),
+  Escape: (actions) => actions.deselect(),
+};
 
 type StateKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>;
 
 /** Runs the action of a key; false if the key has none. */
 export function onStateKey(event: StateKey, actions: StateActions): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
-  const action = actionOf(event, actions);
-  action?.();
+  const action = (event.shiftKey ? KEYS[`Shift+${event.key}`] : undefined) ?? KEYS[event.key];
+  action?.(actions);
   return action !== undefined;
-}
-
-function actionOf({ key, shiftKey }: StateKey, actions: StateActions): (() => unknown) | undefined {
-  switch (key) {
-    case 'ArrowLeft':
-      return () => actions.step(shiftKey ? -BIG_STEP : -1);
-    case 'ArrowRight':
-      return () => actions.step(shiftKey ? BIG_STEP : 1);
-    case 'Home':
-      return () => actions.firstEvent();
-    case 'End':
-      return () => actions.lastEvent();
-    case 'ArrowUp':
-      return () => (shiftKey ? actions.moveBlock(-1) : actions.moveRow(-1));
-    case 'ArrowDown':
-      return () => (shiftKey ? actions.moveBlock(1) : actions.moveRow(1));
-    case 'PageUp':
-      return () => actions.movePage(-1);
-    case 'PageDown':
-      return () => actions.movePage(1);
-    case 'Enter':
-      return () => actions.open();
-    case 'Escape':
-      return () => actions.deselect();
-    default:
-      return undefined;
-  }
 }
 
 /** Elements where arrow keys mean something else: scrollable panels, dialogs, resize handles. */
@@ -62,7 +46,8 @@ const ELSEWHERE = 'dialog, [popover], [role="separator"], [role="tabpanel"], [ro
  * Listens to the view's keys, also while the focus is on a tab or in the bar above: arrows step
  * through the events right after the view was opened.
  */
-export function useStateKeys(actions: StateActions): void {
+export function useStateKeys(place: StatePlace): void {
+  const actions = useStateActions(place);
   useKeyDown((event) => {
     const { target } = event;
     if (event.defaultPrevented || isTextField(target) || !(target instanceof Element)) return;
@@ -71,4 +56,74 @@ export function useStateKeys(actions: StateActions): void {
     const isTaken = event.key === 'Enter' && target.closest('button, summary') !== null;
     if (!isTaken && onStateKey(event, actions)) event.preventDefault();
   });
+}
+
+interface StatePlace {
+  readonly event: number;
+  readonly order: SegmentOrder;
+  readonly rows: StateRows;
+  /** The row that keys act on. */
+  readonly active: number;
+  readonly selected: number;
+  readonly list: RefObject<ListHandle | null>;
+  readonly setActive: (row: number) => void;
+  readonly toggle: (key: string) => void;
+}
+
+function useStateActions(place: StatePlace) {
+  const { event, order, rows, active, selected, list, setActive, toggle } = place;
+  const { view } = useStores();
+  const { device } = useDevice();
+  const ask = useAsk();
+  const show = (row: number) => {
+    setActive(row);
+    list.current?.show(row);
+  };
+  const showBlock = (block: StateBlock | undefined) => {
+    const row = block && rows.rowOf(block.position);
+    if (row !== undefined) show(row);
+  };
+  const find = (allocation: number, step: -1 | 0 | 1, from: number) =>
+    ask('stateBlock', { event, order, allocation, step, position: from })
+      // The worker is gone; the list reports it.
+      .catch(() => undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: shown when it is selected, not at every step
+  useEffect(() => {
+    if (selected >= 0) void find(selected, 0, 0).then(showBlock);
+  }, [selected]);
+  const here = rows.at(active);
+  const moveRow = (by: number) => show(Math.max(0, Math.min(rows.count - 1, active + by)));
+  const select = (block: StateBlock | undefined) => {
+    if (block === undefined) return;
+    view.click('allocation', { selection: block.label });
+    showBlock(block);
+  };
+  const goTo = (cursor: number) => {
+    if (device.events > 0) view.commit({ cursor });
+  };
+  return {
+    /** Moves the cursor by this many events. */
+    step(events: number) {
+      if (device.events === 0) return;
+      view.move({ cursor: stepped(device, view.getState().view.cursor, events) });
+    },
+    firstEvent: () => goTo(0),
+    lastEvent: () => goTo(device.events - 1),
+    moveRow,
+    movePage: (direction: -1 | 1) => moveRow(direction * (list.current?.rowsPerPage() ?? 1)),
+    /** To the live block before or after the selected one. */
+    moveBlock(direction: -1 | 1) {
+      const first = here?.kind === 'segment' ? here.position : (here?.group.first ?? 0);
+      void find(selected, direction, first).then(select);
+    },
+    /** Folds or unfolds a group, selects the first block of a segment. */
+    open() {
+      if (here?.kind === 'group') toggle(here.group.key);
+      else if (here !== undefined) void find(-1, 1, here.position).then(select);
+    },
+    /** Takes back what the last clicks did; without any, deselects. */
+    deselect() {
+      if (!view.undoClick()) view.commit({ selection: undefined });
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { formatBytes, formatExactBytes, plural } from '../../../base/format.ts';
 import type { PinSite, StateOverview } from '../../../device/allocator-state/describe-state.ts';
+import type { SpaceTotals } from '../../../device/allocator-state/segment-groups.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import { frameTitle } from '../../shared/code-place.tsx';
@@ -29,7 +30,7 @@ export function StateSummary({ overview, onPick }: StateSummaryProps) {
     <div className="bar column state-summary">
       {oom !== undefined && <p className="callout">{oom}</p>}
       <dl className="row state-facts" aria-label="Totals">
-        {factsOf(overview).map(({ term, bytes, text, title }) => (
+        {factsOf(overview.totals).map(({ term, bytes, text, title }) => (
           <div key={term} title={title}>
             <dt>{term}</dt>
             <dd title={bytes === undefined ? undefined : formatExactBytes(bytes)}>{text}</dd>
@@ -41,13 +42,8 @@ export function StateSummary({ overview, onPick }: StateSummaryProps) {
   );
 }
 
-interface ReleaseAnswerProps {
-  readonly overview: StateOverview;
-  readonly onPick: (site: PinSite) => void;
-}
-
 /** What empty_cache() would give back and, when unfolded, what stays and which call sites keep it. */
-function ReleaseAnswer({ overview, onPick }: ReleaseAnswerProps) {
+function ReleaseAnswer({ overview, onPick }: StateSummaryProps) {
   const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
   const [hasRoom] = useState(() => window.innerHeight >= ROOMY_PX);
   const kept = keptSentences(release);
@@ -90,33 +86,28 @@ interface StateFact {
   readonly title: string;
 }
 
-function factsOf({ totals }: StateOverview): readonly StateFact[] {
-  const { reservedBytes, allocatedBytes, pendingBytes, freeBytes, largestFreeBytes } = totals;
-  const bytes = (term: string, value: number, title: string): StateFact => ({
-    term,
-    bytes: value,
-    text: formatBytes(value),
-    title,
-  });
+function factsOf(totals: SpaceTotals): readonly StateFact[] {
+  const { reservedBytes, freeBytes, segments, liveBlocks } = totals;
+  const fact = (term: string, bytes: number, title: string) => {
+    return { term, bytes, text: formatBytes(bytes), title };
+  };
+  const free = fact('Free', freeBytes, 'Between the blocks and in empty segments');
   return [
-    bytes('Reserved', reservedBytes, `In ${plural(totals.segments, 'segment')}`),
-    bytes(
+    fact('Reserved', reservedBytes, `In ${plural(segments, 'segment')}`),
+    fact(
       'Allocated',
-      allocatedBytes,
-      `${plural(totals.liveBlocks, 'live block')}, including pending ones`,
+      totals.allocatedBytes,
+      `${plural(liveBlocks, 'live block')}, including pending ones`,
     ),
-    bytes(
+    fact(
       'Pending free',
-      pendingBytes,
+      totals.pendingBytes,
       'Freed, but another stream may still use it (record_stream)',
     ),
-    {
-      ...bytes('Free', freeBytes, 'Between the blocks and in empty segments'),
-      text: `${formatBytes(freeBytes)} (${usedText(freeBytes, reservedBytes) || 'none'})`,
-    },
-    bytes(
+    { ...free, text: `${free.text} (${usedText(freeBytes, reservedBytes) || 'none'})` },
+    fact(
       'Largest gap',
-      largestFreeBytes,
+      totals.largestFreeBytes,
       'The largest request that fits without new memory, if pool and stream match',
     ),
     {
@@ -127,24 +118,25 @@ function factsOf({ totals }: StateOverview): readonly StateFact[] {
   ];
 }
 
-interface PinButtonProps {
+interface PinButtonProps extends Pick<StateSummaryProps, 'onPick'> {
   readonly site: PinSite;
-  readonly onPick: (site: PinSite) => void;
 }
 
 function PinButton({ site, onPick }: PinButtonProps) {
   const { frame, stackKind, keptBytes, blocks, segments } = site;
+  const [line, place] =
+    frame === undefined
+      ? [absenceText(stackKind), absenceText(stackKind)]
+      : [frameLabel(frame), frameTitle(frame)];
   return (
     <button
       type="button"
       className="pin-site hoverable"
-      title={`${frame === undefined ? absenceText(stackKind) : frameTitle(frame)}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are split evenly among them. Click to select the block that keeps most.`}
+      title={`${place}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are split evenly among them. Click to select the block that keeps most.`}
       onClick={() => onPick(site)}
     >
-      <span className="pin-bytes">{formatBytes(keptBytes)}</span>
-      <span className="one-line">
-        {frame === undefined ? absenceText(stackKind) : frameLabel(frame)}
-      </span>
+      <span className="figure">{formatBytes(keptBytes)}</span>
+      <span className="one-line">{line}</span>
       <span className="dim">{plural(blocks, 'block')}</span>
     </button>
   );

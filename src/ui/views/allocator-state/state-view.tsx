@@ -3,31 +3,35 @@ import { ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import type { SegmentGroup, SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
 import { useView } from '../../../state/stores.ts';
-import type {
-  AllocatorStateAnswer,
-  AllocatorStateRequest,
-} from '../../../worker/handlers/allocator-state.ts';
+import type { AllocatorStateRequest } from '../../../worker/handlers/allocator-state.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { Segmented, type SegmentedOption } from '../../shared/buttons.tsx';
 import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
-import { type QueryState, useQuery, type WithoutDevice } from '../../shared/use-query.ts';
+import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 import { classColors, plotColors } from '../../theme/palette.ts';
 import { plotStyle } from '../../theme/plot-style.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import type { BarColors } from './paint-bar.ts';
 import { useBarPointer } from './segment-bar.tsx';
-import { SegmentFooter } from './segment-footer.tsx';
 import { type ListHandle, SegmentList } from './segment-list.tsx';
-import { BAR_HEIGHT_PX } from './segment-rows.tsx';
+import { SegmentFooter } from './segment-rows.tsx';
 import { useStateKeys } from './state-keys.ts';
 import { useFolding } from './state-rows.ts';
 import { StateSummary } from './state-summary.tsx';
-import { useStateActions } from './use-state-actions.ts';
+
+/** Device pixels of a bar's height at a ratio of 1. */
+const BAR_HEIGHT_PX = 18;
 
 const NO_GROUPS: readonly SegmentGroup[] = [];
+
+const ORDERS: readonly SegmentedOption<SegmentOrder>[] = [
+  { value: 'address', label: 'Address' },
+  { value: 'size', label: 'Size' },
+  { value: 'free', label: 'Most free' },
+];
 
 /** Segments and blocks as the allocator had them after the cursor's event. */
 export function StateView() {
@@ -41,21 +45,37 @@ export function StateView() {
   const overview = answer.value?.overview;
   const { rows, toggle, areAllFolded, toggleAll } = useFolding(overview?.groups ?? NO_GROUPS);
   const active = Math.max(0, Math.min(activeRow, rows.count - 1));
-  const place = { event, order, rows, active, selected, list, setActive, toggle };
-  useStateKeys(useStateActions(place));
-  const pointer = useBarPointer({ event, order });
+  useStateKeys({ event, order, rows, active, selected, list, setActive, toggle });
+  const pointer = useBarPointer(event, order);
   const here = rows.at(active);
   const shownAt =
     here?.kind === 'segment' ? answer.value?.positions.indexOf(here.position) : undefined;
   const activeSegment = shownAt === undefined ? undefined : answer.value?.rows[shownAt];
+  const FoldIcon = areAllFolded ? ChevronsUpDown : ChevronsDownUp;
   return (
     <section className="view" aria-label="Allocator state">
-      <StateToolbar
-        order={order}
-        onOrder={setOrder}
-        areAllFolded={areAllFolded}
-        onFoldAll={toggleAll}
-      />
+      <div className="row state-toolbar">
+        <span className="dim">Order</span>
+        <Segmented
+          label="Order of the segments"
+          value={order}
+          options={ORDERS}
+          onChange={setOrder}
+        />
+        <button type="button" className="button" onClick={toggleAll}>
+          <FoldIcon size={13} aria-hidden />
+          {areAllFolded ? 'Unfold all' : 'Fold all'}
+        </button>
+        <span className="spacer" />
+        <ul className="color-key" aria-label="What the bars show">
+          <li>
+            <span className="legend-free" aria-hidden /> free
+          </li>
+          <li>
+            <span className="legend-pending" aria-hidden /> pending free
+          </li>
+        </ul>
+      </div>
       {answer.failure !== undefined && (
         <p className="callout state-failure" role="alert">
           The state at this event cannot be shown: {answer.failure}
@@ -67,74 +87,24 @@ export function StateView() {
         answer={answer.value}
         rows={rows}
         active={active}
-        colors={colors}
-        barHeightPx={Math.round(BAR_HEIGHT_PX * window.devicePixelRatio)}
-        selected={selected}
+        look={{ colors, heightPx: Math.round(BAR_HEIGHT_PX * window.devicePixelRatio), selected }}
+        pointer={pointer}
         handle={list}
         barHead={barHead}
         onPositions={setPositions}
         onActivate={setActive}
         onToggle={toggle}
-        onHover={pointer.hover}
-        onPick={pointer.pick}
       />
       {activeSegment !== undefined && <SegmentFooter row={activeSegment} />}
     </section>
   );
 }
 
-interface StateToolbarProps {
-  readonly order: SegmentOrder;
-  readonly onOrder: (order: SegmentOrder) => void;
-  readonly areAllFolded: boolean;
-  readonly onFoldAll: () => void;
-}
-
-const ORDERS: readonly SegmentedOption<SegmentOrder>[] = [
-  { value: 'address', label: 'Address' },
-  { value: 'size', label: 'Size' },
-  { value: 'free', label: 'Most free' },
-];
-
-function StateToolbar(props: StateToolbarProps) {
-  const { order, onOrder, areAllFolded, onFoldAll } = props;
-  const FoldIcon = areAllFolded ? ChevronsUpDown : ChevronsDownUp;
-  return (
-    <div className="row state-toolbar">
-      <span className="dim">Order</span>
-      <Segmented label="Order of the segments" value={order} options={ORDERS} onChange={onOrder} />
-      <button type="button" className="button" onClick={onFoldAll}>
-        <FoldIcon size={13} aria-hidden />
-        {areAllFolded ? 'Unfold all' : 'Fold all'}
-      </button>
-      <span className="spacer" />
-      <ul className="color-key" aria-label="What the bars show">
-        <li>
-          <span className="legend-free" aria-hidden /> free
-        </li>
-        <li>
-          <span className="legend-pending" aria-hidden /> pending free
-        </li>
-      </ul>
-    </div>
-  );
-}
-
-type StateRequest = WithoutDevice<AllocatorStateRequest>;
-
 /** No screen has more pixels than this. */
 const MOST_PIXELS = 4096;
 
-interface AllocatorStateView {
-  readonly answer: QueryState<StateRequest, AllocatorStateAnswer>;
-  readonly colors: BarColors;
-  /** The event whose state is requested: the cursor's, or the last. */
-  readonly event: number;
-  readonly setPositions: (positions: readonly number[]) => void;
-}
-
 /** The state at the cursor, with the rows of the positions that are on screen. */
-function useAllocatorState(order: SegmentOrder, barWidthPx: number): AllocatorStateView {
+function useAllocatorState(order: SegmentOrder, barWidthPx: number) {
   const { device } = useDevice();
   const cursor = useView((view) => view.cursor);
   const colorBy = useView((view) => view.colorBy);
@@ -153,9 +123,10 @@ function useAllocatorState(order: SegmentOrder, barWidthPx: number): AllocatorSt
       selection: plotStyle(theme).ink,
     };
   }, [theme, colorBy, siteColors, onlyMatches]);
+  /** The event whose state is requested: the cursor's, or the last. */
   const event = cursorEvent(device, cursor);
   const width = Math.min(MOST_PIXELS, Math.round(barWidthPx * window.devicePixelRatio));
-  const request: StateRequest = {
+  const request: WithoutDevice<AllocatorStateRequest> = {
     event,
     order,
     positions,

@@ -8,17 +8,13 @@ import {
 } from 'react';
 import { blankCanvas } from '../../plot/canvas.ts';
 import { hideTooltip, showTooltip, type TooltipContent } from '../../plot/tooltip.ts';
-import { boxTooltip, type FlameFigures } from './flame-labels.ts';
+import { boxTooltip } from './flame-labels.ts';
 import { type BoxIndex, type FlameLayout, isArrowKey } from './flame-layout.ts';
 import { type FlameScene, LEVEL_HEIGHT_PX, paintFlame } from './paint-flame.ts';
 
 interface FlameCanvasProps {
   readonly layout: FlameLayout;
-  readonly scene: Pick<
-    FlameScene,
-    'colors' | 'isDifference' | 'hasSearch' | 'chosenKey' | 'selected'
-  >;
-  readonly figures: FlameFigures;
+  readonly scene: Pick<FlameScene, 'colors' | 'figures' | 'chosenKey' | 'selected'>;
   readonly isBusy: boolean;
   readonly onSelect: (box: BoxIndex) => void;
   readonly onZoom: (box: BoxIndex) => void;
@@ -28,7 +24,7 @@ interface FlameCanvasProps {
 
 /** The boxes, as an icicle: the outermost on top. Hovering does not bother React. */
 export function FlameCanvas(props: FlameCanvasProps) {
-  const { layout, scene, figures, isBusy, onSelect, onZoom } = props;
+  const { layout, scene, isBusy, onSelect, onZoom } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const hovered = useRef<BoxIndex | undefined>(undefined);
@@ -37,27 +33,24 @@ export function FlameCanvas(props: FlameCanvasProps) {
     if (scroller.current === null || canvas.current === null) return;
     paintOn(canvas.current, scroller.current, { ...scene, layout, hovered: hovered.current });
   }, [layout, scene]);
-  const schedule = useFrame(paint);
-
-  useEffect(() => {
-    hovered.current = undefined;
-    hideTooltip();
-    paint();
-    return hideTooltip;
-  }, [paint]);
   useEffect(() => {
     if (scroller.current === null) return;
-    const observer = new ResizeObserver(schedule);
+    hovered.current = undefined;
+    paint();
+    const observer = new ResizeObserver(paint);
     observer.observe(scroller.current);
-    return () => observer.disconnect();
-  }, [schedule]);
+    return () => {
+      observer.disconnect();
+      hideTooltip();
+    };
+  }, [paint]);
   useReveal(scroller, layout, scene.selected);
 
   const hover = (event: PointerEvent, box: BoxIndex | undefined) => {
     if (box !== hovered.current) {
       hovered.current = box;
-      content.current = box === undefined ? undefined : boxTooltip(layout, box, figures);
-      schedule();
+      content.current = box === undefined ? undefined : boxTooltip(layout, box, scene.figures);
+      paint();
     }
     if (content.current === undefined) hideTooltip();
     else showTooltip(content.current, event.clientX, event.clientY);
@@ -76,7 +69,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
         aria-roledescription="flame graph"
         aria-describedby="flame-hint"
         aria-busy={isBusy}
-        onScroll={schedule}
+        onScroll={paint}
         onKeyDown={(event) => onFlameKey(event, props)}
         onPointerMove={(event) => hover(event, boxUnder(event, scroller.current, layout))}
         onPointerLeave={(event) => hover(event, undefined)}
@@ -138,20 +131,6 @@ function paintOn(canvas: HTMLCanvasElement, scroller: HTMLElement, scene: OpenSc
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
   paintFlame(context, { ...scene, width, height, scrollTop, pixelRatio });
-}
-
-/** Calls `paint` once before the next frame, however often it is asked to. */
-function useFrame(paint: () => void): () => void {
-  const waiting = useRef<number | undefined>(undefined);
-  const latest = useRef(paint);
-  latest.current = paint;
-  useEffect(() => () => cancelAnimationFrame(waiting.current ?? 0), []);
-  return useCallback(() => {
-    waiting.current ??= requestAnimationFrame(() => {
-      waiting.current = undefined;
-      latest.current();
-    });
-  }, []);
 }
 
 /** Scrolls to a box that the keys went to. */

@@ -8,7 +8,7 @@ import {
   shareText,
   weightFormat,
 } from './flame-labels.ts';
-import { flameBoxesQuery, flameQuery } from './flame-query.ts';
+import { flameBoxesQuery, flameQuery } from './use-flame.ts';
 
 describe('figures', () => {
   it('say their unit, and in a difference their direction', () => {

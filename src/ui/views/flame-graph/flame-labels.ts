@@ -37,8 +37,8 @@ export const WEIGHT_TITLE: Readonly<Record<FlameWeight, string>> = {
 };
 
 export const GROUPING_TEXT: Readonly<Record<FlameGrouping, string>> = {
-  class: 'class, then line',
   line: 'line',
+  class: 'class, then line',
   stack: 'call stack',
   function: 'function',
   file: 'file',

@@ -1,5 +1,5 @@
 /** Where boxes lie: x from 0 to 1, a level for each step away from the one zoomed into. */
-import { hierarchy, partition } from 'd3';
+import { bisector, hierarchy, partition } from 'd3';
 import { pathTo } from '../../../device/flame-graph/flame-graph.ts';
 import type { FlameGraph, FlameGroup } from '../../../device/flame-graph/types.ts';
 
@@ -49,14 +49,8 @@ export class FlameLayout {
   /** The box at a level under x; undefined where none is. */
   boxAt(level: number, x: number): BoxIndex | undefined {
     const boxes = this.levels[level] ?? [];
-    let low = 0;
-    let high = boxes.length;
-    while (low < high) {
-      const mid = (low + high) >>> 1;
-      if ((this.x1[boxes[mid] ?? 0] ?? 0) <= x) low = mid + 1;
-      else high = mid;
-    }
-    const box = boxes[low];
+    const byRightEdge = bisector((box: BoxIndex) => this.x1[box] ?? 0);
+    const box = boxes[byRightEdge.right(boxes, x)];
     return box !== undefined && (this.x0[box] ?? 1) <= x ? box : undefined;
   }
 

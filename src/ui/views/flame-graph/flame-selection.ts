@@ -1,5 +1,4 @@
 /** What was clicked, in the graph or in the table, in one form. */
-
 import { useEffect, useState } from 'react';
 import type { FlameGroup, FlameRow } from '../../../device/flame-graph/types.ts';
 import { framePath, fullPlace, functionText } from '../../../device/model/frame-text.ts';
@@ -9,15 +8,12 @@ import { frameTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import { groupLabel, groupPlace } from './flame-labels.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
-import type { FlameBoxesQuery, FlameQuery } from './flame-query.ts';
+import type { FlameBoxesQuery, FlameQuery } from './use-flame.ts';
 
 /** A path in the graph, which outlives a new answer, or a row with the query that it answers. */
 type Chosen =
   | { readonly kind: 'box'; readonly path: string }
   | { readonly kind: 'row'; readonly row: FlameRow; readonly query: FlameQuery };
-
-/** The part of the query that decides the shape of the graph. */
-type FlameShapeOnScreen = Pick<FlameBoxesQuery, 'groupBy' | 'inverted'>;
 
 export interface FlameSelection {
   readonly label: string;
@@ -56,7 +52,7 @@ export function selectedBox(
 export function selectionOf(
   chosen: Chosen,
   layout: FlameLayout,
-  { groupBy, inverted }: FlameShapeOnScreen,
+  { groupBy, inverted }: Pick<FlameBoxesQuery, 'groupBy' | 'inverted'>,
 ): FlameSelection | undefined {
   if (chosen.kind === 'row') return rowSelection(chosen.row);
   const box = layout.boxOfPath(chosen.path);
@@ -81,8 +77,7 @@ export function selectionOf(
 const framesOf = (groups: readonly FlameGroup[]): FrameView[] =>
   groups.flatMap((group) => (group.kind === 'frame' ? [group.frame] : []));
 
-function rowSelection(row: FlameRow): FlameSelection {
-  const { group, userFrame, self, total, count, stack } = row;
+function rowSelection({ group, userFrame, self, total, count, stack }: FlameRow): FlameSelection {
   const figures = { value: total, count, magnitude: Math.abs(total), frames: undefined, stack };
   if (userFrame === undefined) return { ...namesOf(group), ...figures, self };
   // A call stack: found by the user's line and by what was called in the end.
@@ -111,13 +106,11 @@ function namesOf(
   return { label, place, fullPlace: full, search: group.search };
 }
 
-type Choose = (chosen: Chosen | undefined) => void;
-
 /**
  * The user's choice, with its figures for the current query: a row chosen at the peak has other
  * figures at the end, or none. Undefined until they are known.
  */
-export function useChosen(query: FlameQuery): readonly [Chosen | undefined, Choose] {
+export function useChosen(query: FlameQuery) {
   const ask = useAsk();
   const [chosen, choose] = useState<Chosen | undefined>(undefined);
   const isStale = chosen?.kind === 'row' && chosen.query !== query;
@@ -132,5 +125,5 @@ export function useChosen(query: FlameQuery): readonly [Chosen | undefined, Choo
     );
     return () => controller.abort();
   }, [ask, query, key, isStale]);
-  return [isStale ? undefined : chosen, choose];
+  return [isStale ? undefined : chosen, choose] as const;
 }

@@ -1,10 +1,19 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { DeviceInfo } from '../../../device/model/types.ts';
+import { useStores } from '../../../state/stores.ts';
+import type { ViewState } from '../../../state/view-store.ts';
 import { ColorKey } from '../../plot/plot-controls.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { type BoxColor, flameColors } from './flame-colors.ts';
-import { countText, type FlameFigures, setText, shareText } from './flame-labels.ts';
+import {
+  countText,
+  eventRangeText,
+  type FlameFigures,
+  setText,
+  shareText,
+} from './flame-labels.ts';
 import type { FlameReady } from './use-flame.ts';
 
 interface FlameSummaryProps {
@@ -55,18 +64,20 @@ export function FlameSummary({ asked, figures }: FlameSummaryProps) {
 /** What the colors mean. */
 function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
   const { grew, shrank, own, library, absent } = flameColors(useTheme());
-  const meanings: readonly (readonly [BoxColor | undefined, string])[] = isDifference
-    ? [
-        [grew.at(-1), 'grew'],
-        [shrank.at(-1), 'shrank; width is growth plus shrinkage'],
-      ]
-    : [
-        [own[0], 'your code'],
-        [library[0], 'libraries'],
-        [absent, 'no frame'],
-      ];
-  const entries = meanings.map(([color, label]) => ({ label, color: color?.fill ?? '' }));
-  return <ColorKey label="Colors" entries={entries} />;
+  const entry = (color: BoxColor | undefined, label: string) => ({
+    label,
+    color: color?.fill ?? '',
+  });
+  const changes = [
+    entry(grew.at(-1), 'grew'),
+    entry(shrank.at(-1), 'shrank; width is growth plus shrinkage'),
+  ];
+  const kinds = [
+    entry(own[0], 'your code'),
+    entry(library[0], 'libraries'),
+    entry(absent, 'no frame'),
+  ];
+  return <ColorKey label="Colors" entries={isDifference ? changes : kinds} />;
 }
 
 function Note({ children }: { readonly children: ReactNode }) {
@@ -76,4 +87,79 @@ function Note({ children }: { readonly children: ReactNode }) {
       <span>{children}</span>
     </p>
   );
+}
+
+/** Why there is nothing to see, and what would change that. */
+export function FlameEmpty({ asked }: { readonly asked: FlameReady }) {
+  const { view } = useStores();
+  const { device } = useDevice();
+  const { title, text, actions = {} } = emptiness(asked, device);
+  return (
+    <div className="blank">
+      <h2>{title}</h2>
+      {text !== undefined && <p>{text}</p>}
+      <div className="button-row">
+        {Object.entries(actions).map(([label, change]) => (
+          <button key={label} type="button" className="button" onClick={() => view.commit(change)}>
+            {label}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface Emptiness {
+  readonly title: string;
+  readonly text?: string;
+  /** What would show something, by the button's label. */
+  readonly actions?: Readonly<Record<string, Partial<ViewState>>>;
+}
+
+function emptiness({ answer, request }: FlameReady, { events, peaks }: DeviceInfo): Emptiness {
+  const { set, isSearched } = answer;
+  if (set === undefined) {
+    const peak = Math.max(0, peaks.activeBytes.event);
+    return {
+      title: 'A difference needs two events',
+      text: 'Set the cursor at one event and the second cursor (M) at another. Memory that stayed shows as growth, memory that was freed as shrinkage.',
+      actions: {
+        'From the first event to the last': { secondCursor: 0, cursor: events - 1 },
+        'From the first event to the peak': { secondCursor: 0, cursor: peak },
+      },
+    };
+  }
+  if (request.onlyMatches && isSearched) {
+    return {
+      title: 'Nothing here matches the search',
+      actions: { 'Show non-matching allocations too': { onlyMatches: false } },
+    };
+  }
+  if (request.weight === 'lifetime' && set.kind !== 'window') {
+    // Blocks may exist, but their lifetimes add up to 0.
+    return events === 0
+      ? {
+          title: 'No lifetimes recorded',
+          text: 'This device has no recorded history. Switch to bytes to see what was live when the snapshot was taken.',
+        }
+      : {
+          title: 'All lifetimes are zero',
+          text: 'Whatever is live here was only just allocated. Switch to bytes to see it.',
+        };
+  }
+  switch (set.kind) {
+    case 'window':
+      return {
+        title: 'Nothing was allocated in the window',
+        text: `In the timeline’s window, ${eventRangeText(set.from, set.to)}, nothing was allocated.`,
+        actions: { 'Use the whole trace': { x: 'all' } },
+      };
+    case 'live':
+      return {
+        title: 'Nothing was live at this event',
+        text: 'This device had no blocks in use at that event. Choose another event, such as the peak.',
+      };
+    case 'difference':
+      return { title: 'Nothing changed', text: 'The same allocations are live at both events.' };
+  }
 }

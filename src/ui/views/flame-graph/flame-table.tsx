@@ -17,7 +17,7 @@ import {
   groupPlace,
   shareText,
 } from './flame-labels.ts';
-import type { FlameQuery } from './flame-query.ts';
+import type { FlameQuery } from './use-flame.ts';
 
 interface FlameTableProps {
   readonly query: FlameQuery;

@@ -1,9 +1,17 @@
-import { ArrowDownToLine, ArrowUpToLine, ChevronRight } from 'lucide-react';
+import { ArrowDownToLine, ArrowUpToLine, ChevronRight, Download } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { errorText } from '../../../base/errors.ts';
 import type { FlameStep } from '../../../device/flame-graph/types.ts';
+import { useView } from '../../../state/stores.ts';
 import type { FlameView } from '../../../state/view-store.ts';
+import { Choice } from '../../plot/plot-controls.tsx';
+import { downloadText } from '../../shared/browser.ts';
 import { Segmented } from '../../shared/buttons.tsx';
+import { useDevice } from '../../shared/services.ts';
+import { useAsk } from '../../shared/use-query.ts';
 import {
   DATASET_TEXT,
+  exportName,
   FRAMES_TEXT,
   GROUPING_TEXT,
   groupLabel,
@@ -11,23 +19,8 @@ import {
   WEIGHT_TEXT,
   WEIGHT_TITLE,
 } from './flame-labels.ts';
+import type { FlameQuery } from './use-flame.ts';
 
-interface FlameToolbarProps {
-  readonly flame: FlameView;
-  readonly onChange: (change: Partial<FlameView>) => void;
-}
-
-const OFS: readonly FlameView['dataset'][] = ['peak', 'cursor', 'end', 'window', 'difference'];
-const WEIGHTS: readonly FlameView['weight'][] = ['bytes', 'allocated', 'count', 'lifetime'];
-const GROUPINGS: readonly FlameView['groupBy'][] = [
-  'line',
-  'class',
-  'stack',
-  'function',
-  'file',
-  'module',
-];
-const FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
 const DIRECTIONS = [
   {
     value: 'callers',
@@ -43,20 +36,23 @@ const DIRECTIONS = [
   },
 ] as const;
 
+interface FlameToolbarProps {
+  readonly flame: FlameView;
+  readonly onChange: (change: Partial<FlameView>) => void;
+}
+
 /** What is added up and how. Another grouping has other boxes: what was zoomed into is gone. */
 export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
   return (
     <div className="row toolbar-row flame-toolbar">
       <Choice
         label="Show"
-        options={OFS}
         texts={DATASET_TEXT}
         value={flame.dataset}
-        onChoose={(of) => onChange({ dataset: of })}
+        onChoose={(dataset) => onChange({ dataset })}
       />
       <Choice
         label="in"
-        options={WEIGHTS}
         texts={WEIGHT_TEXT}
         value={flame.weight}
         title={WEIGHT_TITLE[flame.weight]}
@@ -64,14 +60,12 @@ export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
       />
       <Choice
         label="by"
-        options={GROUPINGS}
         texts={GROUPING_TEXT}
         value={flame.groupBy}
-        onChoose={(by) => onChange({ groupBy: by, root: undefined })}
+        onChoose={(groupBy) => onChange({ groupBy, root: undefined })}
       />
       <Choice
         label="Frames"
-        options={FRAMES}
         texts={FRAMES_TEXT}
         value={flame.frames}
         title="Hidden frames pass their memory to their caller"
@@ -87,45 +81,13 @@ export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
   );
 }
 
-interface ChoiceProps<T extends string> {
-  readonly label: string;
-  readonly options: readonly T[];
-  readonly texts: Readonly<Record<T, string>>;
-  readonly value: T;
-  readonly title?: string;
-  readonly onChoose: (value: T) => void;
-}
-
-function Choice<T extends string>(props: ChoiceProps<T>) {
-  const { label, options, texts, value, title, onChoose } = props;
-  return (
-    <label className="inline-row labelled" title={title}>
-      <span className="dim">{label}</span>
-      <select
-        className="field"
-        value={value}
-        onChange={({ currentTarget }) => {
-          const chosen = options.find((option) => option === currentTarget.value);
-          if (chosen !== undefined) onChoose(chosen);
-        }}
-      >
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {texts[option]}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 interface FlameTrailProps {
   readonly trail: readonly FlameStep[];
   /** Undefined: the whole. */
   readonly onZoom: (path: string | undefined) => void;
 }
 
-/** More steps than these do not fit; the ones left out are behind a button each. */
+/** More steps than these do not fit; one button stands for those that are left out. */
 const STEPS_SHOWN = 4;
 
 /** The way back from what is zoomed into. */
@@ -136,39 +98,85 @@ export function FlameTrail({ trail, onZoom }: FlameTrailProps) {
   }
   const left = Math.max(0, trail.length - STEPS_SHOWN);
   const lastLeft = trail[left - 1];
+  const step = ({ group, path }: FlameStep, text: ReactNode, label?: string) => (
+    <span key={path} className="flame-step-place">
+      <ChevronRight size={12} aria-hidden />
+      <button
+        type="button"
+        className="one-line hoverable flame-step"
+        title={`${groupLabel(group)} ${groupPlace(group)}`}
+        aria-label={label}
+        aria-current={path === trail.at(-1)?.path ? 'true' : undefined}
+        onClick={() => onZoom(path)}
+      >
+        {text}
+      </button>
+    </span>
+  );
   return (
     <nav className="flame-trail" aria-label="Zoomed into">
-      <button type="button" className="one-line flame-step" onClick={() => onZoom(undefined)}>
+      <button
+        type="button"
+        className="one-line hoverable flame-step"
+        onClick={() => onZoom(undefined)}
+      >
         All
       </button>
-      {lastLeft !== undefined && (
-        <>
-          <ChevronRight size={12} aria-hidden />
-          <button
-            type="button"
-            className="one-line flame-step"
-            title={`${groupLabel(lastLeft.group)} ${groupPlace(lastLeft.group)}`}
-            aria-label={`Up to ${groupLabel(lastLeft.group)}`}
-            onClick={() => onZoom(lastLeft.path)}
-          >
-            … {left} more
-          </button>
-        </>
-      )}
-      {trail.slice(left).map(({ group, path }, index, shown) => (
-        <span key={path} className="flame-step-place">
-          <ChevronRight size={12} aria-hidden />
-          <button
-            type="button"
-            className="one-line flame-step"
-            title={`${groupLabel(group)} ${groupPlace(group)}`}
-            aria-current={index === shown.length - 1 ? 'true' : undefined}
-            onClick={() => onZoom(path)}
-          >
-            {groupLabel(group)}
-          </button>
-        </span>
-      ))}
+      {lastLeft && step(lastLeft, `… ${left} more`, `Up to ${groupLabel(lastLeft.group)}`)}
+      {trail.slice(left).map((one) => step(one, groupLabel(one.group)))}
     </nav>
+  );
+}
+
+const FILES = [
+  {
+    format: 'folded',
+    label: 'Folded',
+    title: 'Folded stacks, one per line, for flamegraph.pl and similar tools',
+    extension: 'folded.txt',
+    mime: 'text/plain',
+  },
+  {
+    format: 'speedscope',
+    label: 'Speedscope',
+    title: 'A JSON file for speedscope',
+    extension: 'speedscope.json',
+    mime: 'application/json',
+  },
+] as const;
+
+/** The same figures for other programs. */
+export function FlameDownloads({ query }: { readonly query: FlameQuery }) {
+  const { info, device } = useDevice();
+  const ask = useAsk();
+  const flame = useView((view) => view.flame);
+  const [failure, setFailure] = useState<string>();
+  const save = async ({ format, extension, mime }: (typeof FILES)[number]) => {
+    setFailure(undefined);
+    try {
+      const name = `${info.file.name}, ${DATASET_TEXT[flame.dataset]}`;
+      const text = await ask('flameExport', { ...query, format, name });
+      const fileName = exportName(info.file.name, flame, device);
+      downloadText(`${fileName}.${extension}`, mime, text);
+    } catch (error) {
+      setFailure(errorText(error));
+    }
+  };
+  return (
+    <span className="inline-row flame-downloads">
+      {FILES.map((file) => (
+        <button
+          key={file.format}
+          type="button"
+          className="button"
+          title={file.title}
+          onClick={() => void save(file)}
+        >
+          <Download size={13} aria-hidden />
+          {file.label}
+        </button>
+      ))}
+      {failure !== undefined && <span role="alert">Not saved: {failure}</span>}
+    </span>
   );
 }

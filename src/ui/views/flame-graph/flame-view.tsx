@@ -8,14 +8,12 @@ import { useDevice } from '../../shared/services.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { FlameCanvas } from './flame-canvas.tsx';
 import { flameColors } from './flame-colors.ts';
-import { FlameDownloads } from './flame-downloads.tsx';
-import { FlameEmpty } from './flame-empty.tsx';
 import { type FlameFigures, weightFormat } from './flame-labels.ts';
 import { type BoxIndex, FlameLayout } from './flame-layout.ts';
 import { selectedBox, selectionOf, useChosen } from './flame-selection.ts';
-import { FlameSummary } from './flame-summary.tsx';
+import { FlameEmpty, FlameSummary } from './flame-summary.tsx';
 import { FlameTable } from './flame-table.tsx';
-import { FlameToolbar, FlameTrail } from './flame-toolbar.tsx';
+import { FlameDownloads, FlameToolbar, FlameTrail } from './flame-toolbar.tsx';
 import { FrameStrip } from './frame-strip.tsx';
 import { type FlameReady, useFlame } from './use-flame.ts';
 
@@ -23,40 +21,36 @@ import { type FlameReady, useFlame } from './use-flame.ts';
 export function FlameView() {
   const { view } = useStores();
   const area = useRef<HTMLElement>(null);
-  const { state, isBusy } = useFlame(useElementWidth(area));
+  const { ready, failure } = useFlame(useElementWidth(area));
   const flame = useView((current) => current.flame);
   const change = useCallback(
     (changed: Partial<FlameChoices>) =>
       view.commit({ flame: { ...view.getState().view.flame, ...changed } }),
     [view],
   );
-  const ready = state.kind === 'ready' ? state : undefined;
   const hasBoxes = (ready?.answer.graph?.total.magnitude ?? 0) > 0;
   return (
     <section ref={area} className="view flame-view" aria-label="Flame graph">
       <FlameToolbar flame={flame} onChange={change} />
-      {state.kind === 'failed' && (
+      {failure !== undefined && (
         <div className="blank" role="alert">
           <h2>The flame graph could not be made</h2>
-          <p>{state.message}</p>
+          <p>{failure}</p>
         </div>
       )}
       {ready !== undefined && !hasBoxes && <FlameEmpty asked={ready} />}
-      {ready !== undefined && hasBoxes && (
-        <FlameContent asked={ready} isBusy={isBusy} onChange={change} />
-      )}
+      {ready !== undefined && hasBoxes && <FlameContent asked={ready} onChange={change} />}
     </section>
   );
 }
 
 interface FlameContentProps {
   readonly asked: FlameReady;
-  readonly isBusy: boolean;
   readonly onChange: (change: Partial<FlameChoices>) => void;
 }
 
-function FlameContent({ asked, isBusy, onChange }: FlameContentProps) {
-  const { answer, request, query } = asked;
+function FlameContent({ asked, onChange }: FlameContentProps) {
+  const { answer, request, query, isBusy } = asked;
   const { graph, set } = answer;
   const [chosen, choose] = useChosen(query);
   const layout = useMemo(() => (graph === undefined ? undefined : new FlameLayout(graph)), [graph]);
@@ -65,7 +59,7 @@ function FlameContent({ asked, isBusy, onChange }: FlameContentProps) {
   const selected = layout && selectedBox(chosen, layout, request.inverted);
   const chosenRow = chosen?.kind === 'row' ? chosen.row.key : undefined;
   const scene = useMemo(
-    () => ({ colors, ...figures, selected, chosenKey: chosenRow }),
+    () => ({ colors, figures, selected, chosenKey: chosenRow }),
     [colors, figures, selected, chosenRow],
   );
   if (layout === undefined || graph === undefined || set === undefined) return undefined;
@@ -86,7 +80,6 @@ function FlameContent({ asked, isBusy, onChange }: FlameContentProps) {
           <FlameCanvas
             layout={layout}
             scene={scene}
-            figures={figures}
             isBusy={isBusy}
             onSelect={select}
             onZoom={(box) => zoom(layout.zoomPathOf(box))}

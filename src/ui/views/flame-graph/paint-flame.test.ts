@@ -3,6 +3,7 @@ import { contextsOf } from '../../../testing/contexts.ts';
 import { flameGraphOf } from '../../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../../testing/snapshot-from-text.ts';
 import { flameColors } from './flame-colors.ts';
+import { weightFormat } from './flame-labels.ts';
 import { FlameLayout } from './flame-layout.ts';
 import { type FlameContext, type FlameScene, LEVEL_HEIGHT_PX, paintFlame } from './paint-flame.ts';
 
@@ -46,8 +47,11 @@ function draw(changes: Partial<FlameScene>, matches?: Uint8Array): string[] {
   paintFlame(ctx, {
     layout: new FlameLayout(graph),
     colors: flameColors('light'),
-    isDifference: false,
-    hasSearch: matches !== undefined,
+    figures: {
+      format: weightFormat('bytes', true, false),
+      isDifference: false,
+      hasSearch: matches !== undefined,
+    },
     chosenKey: undefined,
     selected: undefined,
     hovered: undefined,

@@ -1,7 +1,7 @@
 /** Draws a layout on a canvas: only what is in view, texts only where they fit. */
 import { elided } from '../../plot/canvas.ts';
 import { type BoxColor, changeColor, type FlameColors, groupColor } from './flame-colors.ts';
-import { boxLabel, groupPlace } from './flame-labels.ts';
+import { boxLabel, type FlameFigures, groupPlace } from './flame-labels.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
 
 export const LEVEL_HEIGHT_PX = 20;
@@ -16,8 +16,7 @@ const DIMMED = 0.28;
 export interface FlameScene {
   readonly layout: FlameLayout;
   readonly colors: FlameColors;
-  readonly isDifference: boolean;
-  readonly hasSearch: boolean;
+  readonly figures: FlameFigures;
   /** Key of the group chosen in the table: its boxes are outlined. */
   readonly chosenKey: string | undefined;
   readonly selected: BoxIndex | undefined;
@@ -84,7 +83,8 @@ function paintBox(ctx: FlameContext, scene: FlameScene, box: BoxIndex): void {
   const { boxes } = scene.layout.graph;
   const color = colorOf(scene, box);
   const magnitude = boxes.magnitude[box] ?? 0;
-  const matched = scene.hasSearch && magnitude > 0 ? (boxes.matched[box] ?? 0) / magnitude : 1;
+  const matched =
+    scene.figures.hasSearch && magnitude > 0 ? (boxes.matched[box] ?? 0) / magnitude : 1;
   ctx.fillStyle = color.fill;
   if (matched < 1) {
     ctx.globalAlpha = DIMMED;
@@ -100,10 +100,11 @@ function paintBox(ctx: FlameContext, scene: FlameScene, box: BoxIndex): void {
     paintText(ctx, scene, box, rect, matched > 0 ? color.text : scene.colors.whole.text);
 }
 
-function colorOf({ layout, colors, isDifference }: FlameScene, box: BoxIndex): BoxColor {
+function colorOf({ layout, colors, figures }: FlameScene, box: BoxIndex): BoxColor {
   const { boxes } = layout.graph;
   const group = boxes.group[box] ?? -1;
-  if (isDifference) return changeColor(colors, boxes.value[box] ?? 0, boxes.magnitude[box] ?? 0);
+  if (figures.isDifference)
+    return changeColor(colors, boxes.value[box] ?? 0, boxes.magnitude[box] ?? 0);
   return groupColor(colors, layout.graph.groups[group], group);
 }
 

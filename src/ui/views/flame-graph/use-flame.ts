@@ -1,52 +1,81 @@
+/** What the flame graph asks the worker, made from the view; and the answers. */
 import { useMemo } from 'react';
 import { useView } from '../../../state/stores.ts';
-import type { FlameAnswer } from '../../../worker/handlers/flame-graph.ts';
-import { useQuery } from '../../shared/use-query.ts';
-import { type FlameBoxesQuery, type FlameQuery, flameBoxesQuery } from './flame-query.ts';
+import type { ViewState } from '../../../state/view-store.ts';
+import type {
+  FlameAnswer,
+  FlameDataRequest,
+  FlameRequest,
+} from '../../../worker/handlers/flame-graph.ts';
+import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
+
+/** What the table, the exports and the boxes ask: the same for all of them. */
+export type FlameQuery = WithoutDevice<FlameDataRequest>;
+
+/** What the boxes ask. */
+export type FlameBoxesQuery = WithoutDevice<FlameRequest>;
+
+/**
+ * What is added up. Fields that make no difference to the answer are left undefined, so that two
+ * queries that say the same are the same: a peak does not move with the cursor.
+ */
+export function flameQuery(view: ViewState): FlameQuery {
+  const { dataset, weight, groupBy, frames } = view.flame;
+  const isAtCursor = dataset === 'cursor' || dataset === 'difference';
+  // `state:` and `age` in a search are meant at the cursor.
+  const needsCursor = isAtCursor || view.search !== '';
+  const window = view.x === 'all' ? undefined : { axis: view.axis, ...view.x };
+  return {
+    dataset,
+    weight,
+    groupBy,
+    frames,
+    cursor: needsCursor ? view.cursor : undefined,
+    secondCursor: dataset === 'difference' ? view.secondCursor : undefined,
+    window: dataset === 'window' ? window : undefined,
+    search: view.search,
+    onlyMatches: view.onlyMatches,
+  };
+}
+
+/** Leaves out boxes narrower than about a pixel. @param widthPx of the graph */
+export function flameBoxesQuery(view: ViewState, widthPx: number): FlameBoxesQuery {
+  // In steps, so that resizing a panel does not send a request for each width.
+  const steppedWidth = 2 ** Math.ceil(Math.log2(Math.max(256, widthPx)));
+  const { inverted, root } = view.flame;
+  return { ...flameQuery(view), inverted, root, smallestShare: 1 / steppedWidth };
+}
 
 export interface FlameReady {
-  readonly kind: 'ready';
   readonly answer: FlameAnswer;
   readonly request: FlameBoxesQuery;
   /** What the table asks: the same object while zooming alone. */
   readonly query: FlameQuery;
-}
-
-export type FlameState =
-  | { readonly kind: 'loading' }
-  | { readonly kind: 'failed'; readonly message: string }
-  | FlameReady;
-
-export interface AskedFlame {
-  /** The last answer stays until the next one arrives. */
-  readonly state: FlameState;
+  /** The answer is the last one, and another is on its way. */
   readonly isBusy: boolean;
 }
 
-/** The boxes for the view. Sends no request until the width is known (0). */
-export function useFlame(widthPx: number): AskedFlame {
+/** The boxes for the view; none before the first answer. Asks nothing until the width is known (0). */
+export function useFlame(widthPx: number): {
+  readonly ready: FlameReady | undefined;
+  readonly failure: string | undefined;
+} {
   // Compared as text: the view changes with each step of a pan, which rarely changes the query.
   const text = useView((view) => JSON.stringify(flameBoxesQuery(view, widthPx)));
   const wanted = useMemo((): FlameBoxesQuery => JSON.parse(text), [text]);
-  const { value, request, isCurrent, failure } = useQuery(
-    'flame',
-    widthPx > 0 ? wanted : undefined,
-    { cancelsStale: true },
-  );
-  const query = useTableQuery(request);
-  const state = useMemo((): FlameState => {
-    if (failure !== undefined) return { kind: 'failed', message: failure };
-    if (value === undefined || request === undefined || query === undefined) {
-      return { kind: 'loading' };
-    }
-    return { kind: 'ready', answer: value, request, query };
-  }, [value, request, query, failure]);
-  return { state, isBusy: state.kind === 'ready' && !isCurrent };
-}
-
-/** Zooming and turning round change the boxes, not the rows. */
-function useTableQuery(request: FlameBoxesQuery | undefined): FlameQuery | undefined {
+  const {
+    value: answer,
+    request,
+    isCurrent,
+    failure,
+  } = useQuery('flame', widthPx > 0 ? wanted : undefined, { cancelsStale: true });
+  // Zooming and turning round change the boxes, not the rows.
   const { inverted: _, root: __, smallestShare: ___, ...own } = request ?? {};
-  const text = request && JSON.stringify(own);
-  return useMemo(() => (text === undefined ? undefined : JSON.parse(text)), [text]);
+  const queryText = request && JSON.stringify(own);
+  const query = useMemo(
+    (): FlameQuery | undefined => (queryText === undefined ? undefined : JSON.parse(queryText)),
+    [queryText],
+  );
+  if (failure !== undefined || !answer || !request || !query) return { ready: undefined, failure };
+  return { ready: { answer, request, query, isBusy: !isCurrent }, failure };
 }

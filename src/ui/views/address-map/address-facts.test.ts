@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AddressSlot } from '../../../draw/address-map/address-layout.ts';
 import { deviceInfo } from '../../../testing/device-info.ts';
-import { addressContent, addressText, slotAt } from './address-content.ts';
-import { missingText, oomText } from './free-facts.tsx';
-import { kindsOf } from './slot-kinds.tsx';
+import { kindsOf, missingText, oomText } from './address-facts.tsx';
+import { addressContent, addressText } from './address-source.ts';
 
 const MI = 2 ** 20;
 const SLOTS: readonly AddressSlot[] = [
@@ -20,9 +19,9 @@ describe('places in the packed order', () => {
   });
 
   test('end where the slots do', () => {
-    expect(slotAt(SLOTS, 20 * MI - 1)).toBe(SLOTS[0]);
-    expect(slotAt(SLOTS, 20 * MI)).toBe(SLOTS[1]);
-    expect(slotAt(SLOTS, 24 * MI)).toBeUndefined();
+    expect(addressText(SLOTS, 20 * MI - 1)).toBe('0x7f00013fffff');
+    expect(addressText(SLOTS, 20 * MI)).toBe('0xff00000000000000');
+    expect(addressText(SLOTS, 24 * MI)).toBe('');
     expect(addressText(SLOTS, -1)).toBe('');
     expect(addressText([], 0)).toBe('');
   });

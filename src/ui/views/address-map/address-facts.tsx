@@ -1,0 +1,186 @@
+/** What the address map says in words: what is free, what was clicked, what the addresses are. */
+import { rollups, sum } from 'd3';
+import { formatBytes, formatCount, plural } from '../../../base/format.ts';
+import type { DeviceInfo, OomInfo } from '../../../device/model/types.ts';
+import type { AddressSlot, AddressSlots } from '../../../draw/address-map/address-layout.ts';
+import type { FreeMemory } from '../../../draw/address-map/free-memory.ts';
+import type { SegmentFacts } from '../../../draw/address-map/segment-index.ts';
+import { useView } from '../../../state/stores.ts';
+import type { PlotPixel } from '../../plot/plot-source.ts';
+import { Bytes, TableHead } from '../../shared/facts.tsx';
+import { lifeText, segmentKindText } from '../../shared/segment-content.tsx';
+import { useDevice } from '../../shared/services.ts';
+import { useQuery } from '../../shared/use-query.ts';
+import { addressText } from './address-source.ts';
+
+/** What is free at the cursor, and at an OOM whether it would have been enough. */
+export function FreeFacts({ slots }: { readonly slots: AddressSlots }) {
+  const { device } = useDevice();
+  const cursor = useView((view) => view.cursor);
+  const state = Math.min(cursor ?? device.events - 1, device.events - 1);
+  const { value, failure } = useQuery('freeMemory', { state });
+  const oom = device.ooms.find(({ event }) => event === state);
+  const missing = missingText(device, slots);
+  const verdict = oom !== undefined && value !== undefined ? oomText(oom, value) : undefined;
+  if (failure !== undefined) {
+    return (
+      <p className="one-line free-facts" role="alert">
+        The free memory is not known: {failure}
+      </p>
+    );
+  }
+  return (
+    <p className="one-line free-facts" title={verdict ?? missing}>
+      {slots.segments > 0 && value !== undefined && (
+        <>
+          <span className="dim free-place">
+            {cursor === undefined ? 'At the end ' : 'At the cursor '}
+          </span>
+          <FreeFigures free={value} />
+          {verdict !== undefined && <strong className="free-verdict">{verdict} </strong>}
+        </>
+      )}
+      {missing !== undefined && <span className="dim">{missing}</span>}
+    </p>
+  );
+}
+
+function FreeFigures({ free }: { readonly free: FreeMemory }) {
+  const { freeBytes, largestBytes, ranges } = free;
+  if (freeBytes === 0) return <>nothing of the reserved memory is free. </>;
+  return (
+    <>
+      <Bytes as="b" bytes={freeBytes} /> free in {plural(ranges, 'range')}, the largest{' '}
+      <Bytes as="b" bytes={largestBytes} />.{' '}
+    </>
+  );
+}
+
+/** Free memory is that of all pools and streams: where a range would fit, it is not of the right one. */
+export function oomText({ requestedBytes, wasRetried }: OomInfo, free: FreeMemory): string {
+  const asked = `${wasRetried ? 'Retried' : 'OOM'}: ${formatBytes(requestedBytes)} requested,`;
+  if (requestedBytes > free.freeBytes) return `${asked} more than the total`;
+  if (requestedBytes > free.largestBytes) return `${asked} no free range is large enough`;
+  return `${asked} a free range is large enough, but belongs to another pool or stream`;
+}
+
+/** What the file does not say, and how the map is drawn for want of it. */
+export function missingText(
+  { actions }: DeviceInfo,
+  { segments }: AddressSlots,
+): string | undefined {
+  if (segments === 0) {
+    return 'The file lists no segments, so only blocks are shown; other reserved memory is unknown.';
+  }
+  const words = ['segment_alloc', 'segment_free', 'segment_map', 'segment_unmap'];
+  if (words.some((word) => (actions[word] ?? 0) > 0)) return undefined;
+  return 'This trace has no segment events, so segments are drawn as if they had always existed.';
+}
+
+interface PinnedAddressProps {
+  readonly slots: AddressSlots;
+  /** What was clicked; undefined for nothing. */
+  readonly place: PlotPixel | undefined;
+}
+
+/** The gap and the segment of the place that was clicked; of its allocation the details tell. */
+export function PinnedAddress({ slots, place }: PinnedAddressProps) {
+  const { value, failure } = useQuery('addressHit', place);
+  if (failure !== undefined)
+    return <p className="one-line pinned-address">It cannot be read: {failure}</p>;
+  if (place === undefined || value?.hit === undefined) {
+    return <p className="one-line pinned-address">Click a block or gap to pin it.</p>;
+  }
+  const { block, gap, segment } = value.hit;
+  return (
+    <p
+      className="one-line pinned-address"
+      aria-live="polite"
+      title={segment && segmentText(segment)}
+    >
+      Event {formatCount(place.state)}:{' '}
+      {block !== undefined && (
+        <>
+          <b>{formatBytes(block.blockBytes)}</b> block <code>{block.label}</code>{' '}
+        </>
+      )}
+      {block === undefined && gap !== undefined && (
+        <>
+          <Bytes as="b" bytes={gap.to - gap.from} /> free at{' '}
+          <code>{addressText(slots.slots, gap.from)}</code>{' '}
+        </>
+      )}
+      {segment === undefined ? (
+        'not reserved'
+      ) : (
+        <>
+          in <code>{segment.label}</code>, {segmentText(segment)}
+        </>
+      )}
+    </p>
+  );
+}
+
+/** '20.00 MiB segment of the large pool, stream 0, reserved from event 12 to the end' */
+const segmentText = (segment: SegmentFacts): string =>
+  `${formatBytes(segment.sizeBytes)} ${segmentKindText(segment)}, stream ${segment.stream}, reserved ${lifeText(segment)}`;
+
+const SLOT_LABELS: Readonly<Record<AddressSlot['kind'], string>> = {
+  small: 'small pool',
+  large: 'large pool',
+  'expandable small': 'expandable, small pool',
+  'expandable large': 'expandable, large pool',
+  private: 'private pools',
+  several: 'used by several pools',
+  unknown: 'unknown segment',
+};
+
+/** What the map consists of: ranges of addresses that were ever reserved, by pool. */
+export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
+  const count = slots.slots.length;
+  return (
+    <details className="slot-kinds">
+      <summary title="Address ranges that were reserved at any time, shown next to each other">
+        <span className="slot-total">{formatBytes(slots.totalBytes)} of addresses in </span>
+        {plural(count, 'range')}
+      </summary>
+      <div className="floating slot-box">
+        <table>
+          <TableHead labels={['Pool', 'Ranges', 'Segments', 'Addresses']} />
+          <tbody>
+            {kindsOf(slots.slots).map(({ kind, ranges, segments, sizeBytes }) => (
+              <tr key={kind}>
+                <th scope="row">{SLOT_LABELS[kind]}</th>
+                <td>{formatCount(ranges)}</td>
+                <td>{formatCount(segments)}</td>
+                <Bytes as="td" bytes={sizeBytes} />
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <p className="dim">
+          Over the whole trace: ranges that were released and reserved again count once, so the
+          total can exceed what was reserved at any one time.
+        </p>
+        {slots.strays > 0 && (
+          <p className="dim">
+            {formatCount(slots.strays)} allocations lie outside all segments in the file; they have
+            their own ranges.
+          </p>
+        )}
+      </div>
+    </details>
+  );
+}
+
+/** The largest first. */
+export function kindsOf(slots: readonly AddressSlot[]) {
+  const sums = (own: readonly AddressSlot[]) => ({
+    ranges: own.length,
+    segments: sum(own, ({ segments }) => segments),
+    sizeBytes: sum(own, ({ sizeBytes }) => sizeBytes),
+  });
+  return rollups(slots, sums, ({ kind }) => kind)
+    .map(([kind, totals]) => ({ kind, ...totals }))
+    .sort((a, b) => b.sizeBytes - a.sizeBytes);
+}
