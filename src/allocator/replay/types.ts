@@ -3,7 +3,12 @@
  * five counters at any event, equal to torch.cuda.memory_stats() to the byte.
  */
 import { pick, type TableOf, type TableSchema } from '../../base/table.ts';
-import { EVENT_COLUMNS, type EventIndex, type EventTable } from '../../format/snapshot/tables.ts';
+import {
+  EVENT_COLUMNS,
+  type EventIndex,
+  type EventTable,
+  type Pool,
+} from '../../format/snapshot/tables.ts';
 
 /** The columns of events that are replayed. */
 export const REPLAYED_COLUMNS = pick(EVENT_COLUMNS, [
@@ -140,3 +145,7 @@ export type ReplayColumns = Pick<
   | 'anomalyCount'
   | 'allocationOfEvent'
 >;
+
+/** Of a CUDA graph or a MemPool. Undefined, where a file names no pools, is the default pool. */
+export const isPrivatePool = (pool: Pool | undefined): boolean =>
+  pool !== undefined && (pool.id[0] !== 0 || pool.id[1] !== 0);

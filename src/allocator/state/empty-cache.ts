@@ -11,7 +11,7 @@
 
 import { BlockState, type Pool } from '../../format/snapshot/tables.ts';
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
-import type { AllocationIndex } from '../replay/types.ts';
+import { type AllocationIndex, isPrivatePool } from '../replay/types.ts';
 import {
   type AllocatorState,
   type BlockStates,
@@ -81,7 +81,7 @@ export function cacheReleaseAt(
     const releasable = isExpandable ? freePages(state, s, true) : wholeSegment(state, s, true);
     const atOnce = isExpandable ? freePages(state, s, false) : wholeSegment(state, s, false);
     const kept = segments.sizeBytes[s] - segments.allocatedBytes[s] - releasable;
-    if (isPrivate(pools[segments.pool[s]])) sums.privateBytes += releasable;
+    if (isPrivatePool(pools[segments.pool[s]])) sums.privateBytes += releasable;
     else {
       sums.releasedBytes += releasable;
       sums.awaitedBytes += releasable - atOnce;
@@ -99,10 +99,6 @@ export function cacheReleaseAt(
     }
   }
   return { ...sums, pins };
-}
-
-function isPrivate(pool: Pool | undefined): boolean {
-  return pool !== undefined && (pool.id[0] !== 0 || pool.id[1] !== 0);
 }
 
 /** Bytes of a native segment that can go: all or none. */

@@ -3,13 +3,9 @@ import { z } from 'zod';
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import { NEVER } from '../../allocator/replay/types.ts';
 import { formatBytes } from '../../base/format.ts';
-import {
-  type AllocationRow,
-  allocationRows,
-  type CallSiteLine,
-  orderAllocations,
-} from '../../device/lists/allocation-rows.ts';
-import { callSiteLine } from '../../device/lists/call-site-table.ts';
+import { type AllocationRow, allocationRows, orderAllocations } from '../../device/lists/allocation-rows.ts';
+import { type CallSiteLine } from '../../device/model/stacks.ts';
+import { callSiteLine } from '../../device/model/stacks.ts';
 import { earlierUses } from '../../device/model/allocation-details.ts';
 import { deviceInfo, failedOoms } from '../../device/model/device-info.ts';
 import { leafText } from '../../device/model/frame-text.ts';

@@ -11,10 +11,9 @@ import {
   type AllocationKey,
   type AllocationRow,
   allocationRows,
-  type CallSiteKey,
   orderAllocations,
 } from './allocation-rows.ts';
-import { callSiteRow, callSiteTable, orderCallSites } from './call-site-table.ts';
+import { type CallSiteKey, callSiteRow, callSiteTable, orderCallSites } from './call-site-table.ts';
 import { orderByKeys } from './order-by-keys.ts';
 import { allocationsTsv, callSitesTsv } from './rows-text.ts';
 

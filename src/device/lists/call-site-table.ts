@@ -2,32 +2,34 @@
 
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../../allocator/replay/types.ts';
 import { addTo } from '../../base/grouping.ts';
+import { createTable, type TableOf, type TableSchema } from '../../base/table.ts';
 import { type FrameIndex, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import { labelText } from '../model/allocation-details.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';
-import { type StackReader, stackKind } from '../model/stacks.ts';
-import type { CallSiteKey, CallSiteLine, CallSiteRow } from './allocation-rows.ts';
-import { orderByKeys } from './order-by-keys.ts';
+import { callSiteLine } from '../model/stacks.ts';
+import { orderByKeys, upTo } from './order-by-keys.ts';
+
+const CALL_SITE_COLUMNS = {
+  /** The site, see `StackReader.siteOf`. */
+  stack: { type: 'i32' },
+  allocations: { type: 'f64' },
+  preexisting: { type: 'f64' },
+  totalBytes: { type: 'f64' },
+  /** Live at the peak of active bytes, and at the end. */
+  peakBytes: { type: 'f64' },
+  endBytes: { type: 'f64' },
+  endCount: { type: 'f64' },
+  /** Its largest allocation, the first of several. */
+  largest: { type: 'i32' },
+  /** Its first and last allocation, by start. */
+  first: { type: 'i32' },
+  last: { type: 'i32' },
+} as const satisfies TableSchema;
 
 /** A row a call site that some matching allocation has; those without any stack are one site. */
-export interface CallSiteTable {
-  readonly length: number;
-  /** The site, see `StackReader.siteOf`. */
-  readonly stack: Int32Array;
-  readonly allocations: Float64Array;
-  readonly preexisting: Float64Array;
-  readonly totalBytes: Float64Array;
-  /** Live at the peak of active bytes, and at the end. */
-  readonly peakBytes: Float64Array;
-  readonly endBytes: Float64Array;
-  readonly endCount: Float64Array;
-  /** Its largest allocation, the first of several. */
-  readonly largest: Int32Array;
-  /** Its first and last allocation, by start. */
-  readonly first: Int32Array;
-  readonly last: Int32Array;
-}
+export type CallSiteTable = TableOf<typeof CALL_SITE_COLUMNS>;
 
 /** One pass over the allocations of a mask (all without one). */
 export function callSiteTable(
@@ -39,9 +41,15 @@ export function callSiteTable(
   const stack = allocations.stack.map((own) => stacks.siteOf(own));
   const peak = peaks.activeBytes.event;
   const rowOfStack = new Int32Array(snapshot.stacks.length - NO_STACK).fill(-1);
-  const table = emptyTable(stacksIn(stack, mask, rowOfStack));
+  const sites: StackIndex[] = [];
   for (let id = 0; id < length; id++) {
-    if (mask !== undefined && mask[id] === 0) continue;
+    const at = stack[id] - NO_STACK;
+    if (mask?.[id] !== 0 && rowOfStack[at] < 0) rowOfStack[at] = sites.push(stack[id]) - 1;
+  }
+  const table = createTable(CALL_SITE_COLUMNS, sites.length);
+  table.stack.set(sites);
+  for (let id = 0; id < length; id++) {
+    if (mask?.[id] === 0) continue;
     const row = rowOfStack[stack[id] - NO_STACK];
     const bytes = sizeBytes[id];
     if (table.allocations[row]++ === 0) {
@@ -60,39 +68,7 @@ export function callSiteTable(
   return table;
 }
 
-/** The sites of matching allocations in order of first use; fills in the row of each. */
-function stacksIn(
-  stack: Int32Array,
-  mask: Uint8Array | undefined,
-  rowOfStack: Int32Array,
-): Int32Array {
-  const found: StackIndex[] = [];
-  for (let id = 0; id < stack.length; id++) {
-    if (mask !== undefined && mask[id] === 0) continue;
-    const at = stack[id] - NO_STACK;
-    if (rowOfStack[at] < 0) rowOfStack[at] = found.push(stack[id]) - 1;
-  }
-  return Int32Array.from(found);
-}
-
-function emptyTable(stack: Int32Array): CallSiteTable {
-  const { length } = stack;
-  const figures = () => new Float64Array(length);
-  const ids = () => new Int32Array(length);
-  return {
-    length,
-    stack,
-    allocations: figures(),
-    preexisting: figures(),
-    totalBytes: figures(),
-    peakBytes: figures(),
-    endBytes: figures(),
-    endCount: figures(),
-    largest: ids(),
-    first: ids(),
-    last: ids(),
-  };
-}
+export type CallSiteKey = keyof typeof SORTED_BY;
 
 /** Rows of the table, sorted; equal ones in order of first use. Sites without a line last. */
 export function orderCallSites(
@@ -101,86 +77,70 @@ export function orderCallSites(
   key: CallSiteKey,
   isDescending: boolean,
 ): Uint32Array {
-  const sortedBy = sortValue(context, table, key);
-  return orderByKeys(
-    Float64Array.from({ length: table.length }, (_, row) => sortedBy(row)),
-    isDescending,
-  );
+  const sortedBy = SORTED_BY[key](table, context);
+  return orderByKeys(Float64Array.from(upTo(table.length), sortedBy), isDescending);
 }
 
-function sortValue(
-  context: DeviceModel,
-  table: CallSiteTable,
-  key: CallSiteKey,
-): (row: number) => number {
-  const { sizeBytes, start } = context.replay.allocations;
-  switch (key) {
-    case 'site': {
-      const places = callSiteOrder(context, table.stack);
-      return (row) => places[table.stack[row] - NO_STACK];
-    }
-    case 'count':
-      return (row) => table.allocations[row];
-    case 'peak':
-      return (row) => table.peakBytes[row];
-    case 'live':
-      return (row) => table.endBytes[row];
-    case 'total':
-      return (row) => table.totalBytes[row];
-    case 'largest':
-      return (row) => sizeBytes[table.largest[row]];
-    case 'first':
-      return (row) => start[table.first[row]];
-    case 'last':
-      return (row) => start[table.last[row]];
-  }
-}
+type SortedBy = (table: CallSiteTable, context: DeviceModel) => (row: number) => number;
 
-/** What a table says of a site. `earlier`: `earlierUses`, for the label. */
+const SORTED_BY = {
+  site: (table, context) => {
+    const places = callSiteOrder(context, table.stack);
+    return (row) => places[table.stack[row] - NO_STACK];
+  },
+  count: (table) => (row) => table.allocations[row],
+  peak: (table) => (row) => table.peakBytes[row],
+  live: (table) => (row) => table.endBytes[row],
+  total: (table) => (row) => table.totalBytes[row],
+  largest:
+    (table, { replay }) =>
+    (row) =>
+      replay.allocations.sizeBytes[table.largest[row]],
+  first:
+    (table, { replay }) =>
+    (row) =>
+      replay.allocations.start[table.first[row]],
+  last:
+    (table, { replay }) =>
+    (row) =>
+      replay.allocations.start[table.last[row]],
+} as const satisfies Readonly<Record<string, SortedBy>>;
+
+export type CallSiteRow = ReturnType<typeof callSiteRow>;
+
+/** What a table says of a site: all matching allocations with it. `earlier`: `earlierUses`, for the label. */
 export function callSiteRow(
   context: DeviceModel,
   earlier: Int32Array,
   table: CallSiteTable,
   row: number,
-): CallSiteRow {
+) {
   const { snapshot, trace, replay, stacks } = context;
   const { address, sizeBytes, start } = replay.allocations;
   const largest: AllocationIndex = table.largest[row];
   const firstEvent = start[table.first[row]];
   const lastEvent = start[table.last[row]];
   return {
-    label: `b${snapshot.addresses.toHex(address[largest])}_${earlier[largest]}`,
+    /** Names the site: the label of its largest allocation, for `siteTerm`. */
+    label: labelText(snapshot.addresses, address[largest], earlier[largest]),
     largest,
     allocations: table.allocations[row],
+    /** So many of them are from before the trace. */
     preexisting: table.preexisting[row],
+    /** Over all lifetimes. */
     totalBytes: table.totalBytes[row],
     peakBytes: table.peakBytes[row],
     endBytes: table.endBytes[row],
     endCount: table.endCount[row],
     largestBytes: sizeBytes[largest],
+    /** Start of the first and of the last; -1: before the trace. */
     firstEvent,
     lastEvent,
     firstUs: timeOfEventUs(trace.events, firstEvent),
     lastUs: timeOfEventUs(trace.events, lastEvent),
     line: callSiteLine(stacks, table.stack[row], lastEvent === BEFORE_TRACE),
+    /** What holds its largest allocation at the end, or else its last; undefined where nobody knows. */
     holder: (holderOf(context, largest) ?? holderOf(context, table.last[row]))?.owner.name,
-  };
-}
-
-/**
- * The line of a stack's call site: the same for all ways through C++ that its line took.
- * `isFromBefore`: of allocations from before the trace, see `stackKind`.
- */
-export function callSiteLine(
-  stacks: StackReader,
-  stack: StackIndex,
-  isFromBefore: boolean,
-): CallSiteLine {
-  const site = stacks.siteOf(stack);
-  return {
-    stackKind: stackKind(site, isFromBefore),
-    topFrame: stacks.topUserFrameView(site),
-    leafFrame: stacks.leafFrameView(site),
   };
 }
 

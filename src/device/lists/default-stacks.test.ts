@@ -14,7 +14,7 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { frameLabel, functionText } from '../model/frame-text.ts';
 import { matchAllocations } from '../search/match-search.ts';
 import { siteTerm } from '../search/qualifiers/stacks.ts';
-import type { CallSiteRow } from './allocation-rows.ts';
+import type { CallSiteRow } from './call-site-table.ts';
 import { callSiteRow, callSiteTable } from './call-site-table.ts';
 
 /** What no one should read. */

@@ -7,7 +7,8 @@ import { NEVER } from '../../allocator/replay/types.ts';
 import { csvField, csvLine, csvNumber } from '../../base/csv.ts';
 import { frameLocation, fullPlace, functionText } from '../model/frame-text.ts';
 import type { FrameView } from '../model/types.ts';
-import type { AllocationRow, CallSiteRow } from './allocation-rows.ts';
+import type { AllocationRow } from './allocation-rows.ts';
+import type { CallSiteRow } from './call-site-table.ts';
 import type { EventRow } from './event-list-types.ts';
 
 export type Cell = string | number | undefined;

@@ -1,4 +1,9 @@
-import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import {
+  type AllocationIndex,
+  type AllocationTable,
+  isPrivatePool,
+  NEVER,
+} from '../../allocator/replay/types.ts';
 import type { AddressSpace } from '../../base/address.ts';
 import { AddressMap } from '../../base/address-map.ts';
 import type { ColumnSpec } from '../../base/table.ts';
@@ -84,8 +89,7 @@ export function streamText(stream: Stream | undefined): string {
 
 /** '(1, 0)' for a CUDA graph's or MemPool's pool; undefined for the default pool. */
 export function privatePoolText(pool: Pool | undefined): string | undefined {
-  if (pool === undefined || (pool.id[0] === 0 && pool.id[1] === 0)) return undefined;
-  return `(${pool.id[0]}, ${pool.id[1]})`;
+  return isPrivatePool(pool) ? `(${pool?.id.join(', ')})` : undefined;
 }
 
 /**
@@ -177,6 +181,9 @@ export function describeHit(
 const LABEL = /^b([0-9a-f]{1,16})_(\d{1,9})$/;
 
 /** 'b7f064c000000_2': the address in hex, and how many allocations were at it before. */
+export const labelText = (addresses: AddressSpace, address: number, earlier: number): string =>
+  `b${addresses.toHex(address)}_${earlier}`;
+
 export function allocationLabel(
   table: AllocationTable,
   addresses: AddressSpace,
@@ -185,7 +192,7 @@ export function allocationLabel(
   const address = table.address[allocation];
   let earlier = 0;
   for (let id = 0; id < allocation; id++) if (table.address[id] === address) earlier++;
-  return `b${addresses.toHex(address)}_${earlier}`;
+  return labelText(addresses, address, earlier);
 }
 
 /** Undefined when the text is no label or this table has no such allocation. */

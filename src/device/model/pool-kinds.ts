@@ -1,4 +1,5 @@
 /** What a private pool is for: judged by the code that allocates in it and, where that says nothing, by its id. */
+import { isPrivatePool } from '../../allocator/replay/types.ts';
 import type { PoolIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from './device-model.ts';
 
@@ -18,8 +19,7 @@ export function poolKind(
   { trace, replay, stacks }: Pick<DeviceModel, 'trace' | 'replay' | 'stacks'>,
   pool: PoolIndex,
 ): PoolKind | undefined {
-  const { id } = trace.pools[pool] ?? {};
-  if (id === undefined || (id[0] === 0 && id[1] === 0)) return undefined;
+  if (!isPrivatePool(trace.pools[pool])) return undefined;
   const { pool: poolOf, stack } = replay.allocations;
   let looked = 0;
   for (let own = poolOf.indexOf(pool); own >= 0; own = poolOf.indexOf(pool, own + 1)) {
@@ -31,5 +31,5 @@ export function poolKind(
     }
   }
   // The id of a pool that a capture makes for itself is (n, 0); of one that a program makes, (0, n).
-  return id[1] === 0 ? 'CUDA graph' : 'MemPool';
+  return trace.pools[pool].id[1] === 0 ? 'CUDA graph' : 'MemPool';
 }

@@ -229,3 +229,21 @@ export function keepOnlyFrames(
   };
   return { stacks, rowOf, recordedOf: recorded.finish() };
 }
+
+/** Which code allocated, in one line: enough to distinguish one stack from another. */
+export type CallSiteLine = ReturnType<typeof callSiteLine>;
+
+/**
+ * The line of a stack's call site: the same for all ways through C++ that its line took.
+ * `isFromBefore`: of allocations from before the trace, see `stackKind`.
+ */
+export function callSiteLine(stacks: StackReader, stack: StackIndex, isFromBefore: boolean) {
+  const site = stacks.siteOf(stack);
+  return {
+    stackKind: stackKind(site, isFromBefore),
+    /** The user's own line; undefined without one. */
+    topFrame: stacks.topUserFrameView(site),
+    /** The innermost function that it led to; undefined where that is the same. */
+    leafFrame: stacks.leafFrameView(site),
+  };
+}

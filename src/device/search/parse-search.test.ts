@@ -56,7 +56,7 @@ describe('terms', () => {
     ['class:optimizer', { kind: 'class', class: MemoryClass.OptimizerState }],
     ['class:grad', { kind: 'class', class: MemoryClass.Gradients }],
     ['category:""', { kind: 'category', name: '' }],
-    ['compile:"Region: 0/0"', { kind: 'compile', context: 'Region: 0/0' }],
+    ['compile:"Region: 0/0"', { kind: 'compile', name: 'Region: 0/0' }],
   ])('%s', (text, condition) => {
     expect(conditions(text)).toEqual([condition]);
     const negated = parseSearch(`  -${text} `).terms;
@@ -178,7 +178,7 @@ describe('written terms', () => {
         expect(conditions(frameTerm(frame))).toEqual([{ kind: 'frame', frame: frameText(frame) }]);
         expect(conditions(phaseTerm(a))).toEqual([{ kind: 'phase', name: a }]);
         expect(conditions(categoryTerm(a))).toEqual([{ kind: 'category', name: a }]);
-        expect(conditions(compileTerm(a))).toEqual([{ kind: 'compile', context: a }]);
+        expect(conditions(compileTerm(a))).toEqual([{ kind: 'compile', name: a }]);
       }),
     );
     expect(conditions(privatePoolTerm('(3, 7)'))).toEqual([{ kind: 'pool', pool: [3, 7] }]);

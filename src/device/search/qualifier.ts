@@ -75,6 +75,10 @@ export function quoteText(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
 
+/** 'phase:"my forward"': a term whose value may be any text. */
+export const quotedTerm = (qualifier: string, value: string): string =>
+  `${qualifier}:${quoteText(value)}`;
+
 export function compare(value: number, comparison: Comparison, bound: number): boolean {
   switch (comparison) {
     case '<':

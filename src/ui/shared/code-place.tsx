@@ -1,5 +1,5 @@
 import './code-place.css';
-import type { CallSiteLine } from '../../device/lists/allocation-rows.ts';
+import type { CallSiteLine } from '../../device/model/stacks.ts';
 import {
   frameLocation,
   framePath,

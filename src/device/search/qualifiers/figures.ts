@@ -1,9 +1,11 @@
+/** Qualifiers that ask for an allocation's size, age, state, stream or pool. */
+import { isPrivatePool } from '../../../allocator/replay/types.ts';
 import { parseBytes } from '../../../base/format.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { privatePoolText, streamText } from '../../model/allocation-details.ts';
 import type { DeviceModel } from '../../model/device-model.ts';
 import { maskOf, noteOfTimes } from '../masks.ts';
-import { type AllocationQualifier, type Comparison, compare, quoteText } from '../qualifier.ts';
+import { type AllocationQualifier, type Comparison, compare, quotedTerm } from '../qualifier.ts';
 
 export interface SizeCondition {
   readonly kind: 'size';
@@ -29,10 +31,9 @@ export const SIZE: AllocationQualifier<SizeCondition> = {
 
 /** Blocks of at least `from` and of fewer than `to` bytes; Infinity: no upper end. */
 export function sizeTerms(fromBytes: number, toBytes: number): string {
-  const terms: string[] = [];
-  if (fromBytes > 0) terms.push(`size>=${fromBytes}`);
-  if (Number.isFinite(toBytes)) terms.push(`size<${toBytes}`);
-  return terms.join(' ');
+  const from = fromBytes > 0 ? [`size>=${fromBytes}`] : [];
+  const to = Number.isFinite(toBytes) ? [`size<${toBytes}`] : [];
+  return [...from, ...to].join(' ');
 }
 
 /** From the alloc to the free, or to the cursor (else the end) where that comes first. */
@@ -44,15 +45,8 @@ export interface AgeCondition {
 }
 
 const DURATION = /^(\d{1,15}(?:\.\d{1,15})?)(us|µs|μs|ms|s|min|h)?$/i;
-const UNIT_US: Readonly<Record<string, number>> = {
-  us: 1,
-  µs: 1,
-  μs: 1,
-  ms: 1e3,
-  s: 1e6,
-  min: 60e6,
-  h: 3600e6,
-};
+/** The others are all spellings of microseconds. */
+const UNIT_US: Readonly<Record<string, number>> = { ms: 1e3, s: 1e6, min: 60e6, h: 3600e6 };
 
 export const AGE: AllocationQualifier<AgeCondition> = {
   name: 'age',
@@ -61,11 +55,13 @@ export const AGE: AllocationQualifier<AgeCondition> = {
   isComparable: true,
   dependsOnCursor: true,
   parse(value, comparison) {
-    const match = DURATION.exec(value);
-    if (match === null) return undefined;
-    const factor = match[2] === undefined ? undefined : UNIT_US[match[2].toLowerCase()];
-    const unit = factor === undefined ? 'events' : 'us';
-    return { kind: 'age', comparison, unit, value: Number(match[1]) * (factor ?? 1) };
+    const [, figure, unit] = DURATION.exec(value) ?? [];
+    if (figure === undefined) return undefined;
+    if (unit === undefined) {
+      return { kind: 'age', comparison, unit: 'events', value: Number(figure) };
+    }
+    const valueUs = Number(figure) * (UNIT_US[unit.toLowerCase()] ?? 1);
+    return { kind: 'age', comparison, unit: 'us', value: valueUs };
   },
   match(context, condition, at) {
     const note = condition.unit === 'us' ? noteOfTimes(context) : undefined;
@@ -89,24 +85,22 @@ function ageMask(
   return maskOf(length, (id) => {
     if (start[id] > at) return false;
     const age = momentOf(Math.min(at, end[id])) - momentOf(start[id]);
-    if (id >= preexisting) return compare(age, comparison, value);
-    return comparison.startsWith('>') && compare(age, comparison, value);
+    return (id >= preexisting || comparison.startsWith('>')) && compare(age, comparison, value);
   });
 }
 
-/** At the cursor, else at the end. An allocation that is yet to come is in none of them. */
-type StateWord = 'live' | 'pending' | 'freed';
+const STATES = {
+  live: 'live at the cursor; without a cursor, at the end',
+  pending: 'freed, but another stream may still use it',
+  freed: 'freed before that',
+};
+type StateWord = keyof typeof STATES;
 
+/** At the cursor, else at the end. An allocation that is yet to come is in none of them. */
 export interface StateCondition {
   readonly kind: 'state';
   readonly state: StateWord;
 }
-
-const STATES: readonly (readonly [StateWord, string])[] = [
-  ['live', 'live at the cursor; without a cursor, at the end'],
-  ['pending', 'freed, but another stream may still use it'],
-  ['freed', 'freed before that'],
-];
 
 export const STATE: AllocationQualifier<StateCondition> = {
   name: 'state',
@@ -114,29 +108,30 @@ export const STATE: AllocationQualifier<StateCondition> = {
   examples: ['state:live'],
   dependsOnCursor: true,
   parse(value) {
-    const known = STATES.find(([word]) => word === value.toLowerCase());
-    return known && { kind: 'state', state: known[0] };
+    const state = wordIn(STATES, value);
+    return state && { kind: 'state', state };
   },
-  match: (context, { state }, at) => ({ mask: stateMask(context, state, at) }),
-  suggest: () => STATES.map(([word, hint]) => ({ term: stateTerm(word), hint })),
+  match({ replay }, { state }, at) {
+    const { length, start, freeRequested, end } = replay.allocations;
+    const isIn: Readonly<Record<StateWord, (id: number) => boolean>> = {
+      live: (id) => start[id] <= at && at < freeRequested[id] && at < end[id],
+      pending: (id) => freeRequested[id] <= at && at < end[id],
+      freed: (id) => end[id] <= at,
+    };
+    return { mask: maskOf(length, isIn[state]) };
+  },
+  suggest: () => Object.entries(STATES).map(([word, hint]) => ({ term: `state:${word}`, hint })),
 };
 
-/** In the state after `at`. */
-function stateMask({ replay }: DeviceModel, state: StateWord, at: EventIndex): Uint8Array {
-  const { length, start, freeRequested, end } = replay.allocations;
-  switch (state) {
-    case 'live':
-      return maskOf(length, (id) => start[id] <= at && at < freeRequested[id] && at < end[id]);
-    case 'pending':
-      return maskOf(length, (id) => freeRequested[id] <= at && at < end[id]);
-    case 'freed':
-      return maskOf(length, (id) => end[id] <= at);
-  }
+/** The one of some words that was written, in any case. */
+function wordIn<Word extends string>(
+  words: Readonly<Record<Word, string>>,
+  written: string,
+): Word | undefined {
+  return (Object.keys(words) as Word[]).find((word) => word === written.toLowerCase());
 }
 
-export function stateTerm(state: StateWord): string {
-  return `state:${state}`;
-}
+export const stateTerm = (state: StateWord): string => `state:${state}`;
 
 /** A handle, or else a position in the list of streams. */
 export interface StreamCondition {
@@ -152,19 +147,17 @@ export const STREAM: AllocationQualifier<StreamCondition> = {
   examples: ['stream:0'],
   parse: (value) =>
     HANDLE_OR_POSITION.test(value) ? { kind: 'stream', stream: BigInt(value) } : undefined,
-  match({ trace, replay }, { stream: wanted }) {
-    const { streams } = trace;
+  match({ trace: { streams }, replay }, { stream: wanted }) {
     const { length, stream } = replay.allocations;
-    const byHandle = streams.findIndex(
-      ({ handle }) => BigInt.asUintN(64, handle) === BigInt.asUintN(64, wanted),
-    );
+    const unsigned = (handle: bigint) => BigInt.asUintN(64, handle);
+    const byHandle = streams.findIndex(({ handle }) => unsigned(handle) === unsigned(wanted));
     const position = byHandle < 0 && wanted < BigInt(streams.length) ? Number(wanted) : byHandle;
-    if (position < 0) {
-      const known = streams.map(streamText).join(', ');
-      const note = `There is no stream ${wanted}${known === '' ? '' : `, only ${known}`}.`;
-      return { mask: new Uint8Array(length), note };
-    }
-    return { mask: maskOf(length, (id) => stream[id] === position) };
+    const known = streams.map(streamText).join(', ');
+    const note = `There is no stream ${wanted}${known === '' ? '' : `, only ${known}`}.`;
+    return {
+      mask: maskOf(length, (id) => stream[id] === position),
+      note: position < 0 ? note : undefined,
+    };
   },
   values: ({ trace }) => trace.streams.map(streamText),
   suggest: (streams) =>
@@ -175,11 +168,16 @@ export const STREAM: AllocationQualifier<StreamCondition> = {
 };
 
 /** `stream` as `streamText` writes it: '0', '0x55d0c0de'. */
-export function streamTerm(stream: string): string {
-  return `stream:${stream}`;
-}
+export const streamTerm = (stream: string): string => `stream:${stream}`;
 
-export type PoolWord = 'small' | 'large' | 'default' | 'private';
+const POOLS = {
+  small: 'requests up to 1 MiB, in segments of 2 MiB',
+  large: 'requests above 1 MiB',
+  default: 'not in a private pool',
+  private: 'in a private pool of a CUDA graph or MemPool',
+};
+export type PoolWord = keyof typeof POOLS;
+const POOL_ID = /^\(\s*(\d{1,15})\s*,\s*(\d{1,15})\s*\)$/;
 
 export interface PoolCondition {
   readonly kind: 'pool';
@@ -187,50 +185,36 @@ export interface PoolCondition {
   readonly pool: PoolWord | readonly [number, number];
 }
 
-const POOLS: readonly (readonly [PoolWord, string])[] = [
-  ['small', 'requests up to 1 MiB, in segments of 2 MiB'],
-  ['large', 'requests above 1 MiB'],
-  ['default', 'not in a private pool'],
-  ['private', 'in a private pool of a CUDA graph or MemPool'],
-];
-const POOL_ID = /^\(\s*(\d{1,15})\s*,\s*(\d{1,15})\s*\)$/;
-
 export const POOL: AllocationQualifier<PoolCondition> = {
   name: 'pool',
   help: 'small, large, default, private or an id',
   examples: ['pool:"(1, 0)"'],
   parse(value) {
-    const known = POOLS.find(([word]) => word === value.toLowerCase());
-    if (known !== undefined) return { kind: 'pool', pool: known[0] };
+    const word = wordIn(POOLS, value);
+    if (word !== undefined) return { kind: 'pool', pool: word };
     const id = POOL_ID.exec(value);
     return id === null ? undefined : { kind: 'pool', pool: [Number(id[1]), Number(id[2])] };
   },
-  match: (context, { pool }) => ({ mask: poolMask(context, pool) }),
+  match({ replay, trace }, { pool: wanted }) {
+    const { length, pool, isSmall } = replay.allocations;
+    if (wanted === 'small' || wanted === 'large') {
+      const flag = wanted === 'small' ? 1 : 0;
+      return { mask: maskOf(length, (id) => isSmall[id] === flag) };
+    }
+    const isHit = trace.pools.map((one) => {
+      if (typeof wanted === 'string') return isPrivatePool(one) === (wanted === 'private');
+      return one.id[0] === wanted[0] && one.id[1] === wanted[1];
+    });
+    return { mask: maskOf(length, (id) => isHit[pool[id]] ?? wanted === 'default') };
+  },
   values: ({ trace }) => trace.pools.map(privatePoolText).filter((pool) => pool !== undefined),
   suggest: (privatePools) => [
-    ...POOLS.map(([word, hint]) => ({ term: poolTerm(word), hint })),
+    ...Object.entries(POOLS).map(([word, hint]) => ({ term: `pool:${word}`, hint })),
     ...privatePools.map((pool) => ({ term: privatePoolTerm(pool), hint: 'private pool' })),
   ],
 };
 
-function poolMask({ replay, trace }: DeviceModel, wanted: PoolCondition['pool']): Uint8Array {
-  const { length, pool, isSmall } = replay.allocations;
-  if (wanted === 'small' || wanted === 'large') {
-    const flag = wanted === 'small' ? 1 : 0;
-    return maskOf(length, (id) => isSmall[id] === flag);
-  }
-  const isHit = trace.pools.map(({ id: [capture, handle] }) => {
-    if (typeof wanted !== 'string') return capture === wanted[0] && handle === wanted[1];
-    return (capture === 0 && handle === 0) === (wanted === 'default');
-  });
-  return maskOf(length, (id) => isHit[pool[id]] ?? wanted === 'default');
-}
-
-export function poolTerm(pool: PoolWord): string {
-  return `pool:${pool}`;
-}
+export const poolTerm = (pool: PoolWord): string => `pool:${pool}`;
 
 /** A private pool as `privatePoolText` writes it: '(1, 0)'. */
-export function privatePoolTerm(pool: string): string {
-  return `pool:${quoteText(pool)}`;
-}
+export const privatePoolTerm = (pool: string): string => quotedTerm('pool', pool);

@@ -1,3 +1,4 @@
+/** Qualifiers that ask for a name: of a class, a part of the account, a variable, an annotation, or what the event carries. */
 import { type AllocationIndex, NEVER, type Replay } from '../../../allocator/replay/types.ts';
 import { lowerBound } from '../../../base/binary-search.ts';
 import { classify } from '../../classes/classify.ts';
@@ -11,7 +12,22 @@ import {
 import type { DeviceModel } from '../../model/device-model.ts';
 import { holderRows, holderTotals } from '../../model/holders.ts';
 import { allocationsLabelled, labelsIn, maskOf, noteOfTimes, onceForEach } from '../masks.ts';
-import { type AllocationQualifier, quoteText } from '../qualifier.ts';
+import { type AllocationQualifier, quotedTerm } from '../qualifier.ts';
+
+export interface NamedCondition<Kind extends string> {
+  readonly kind: Kind;
+  readonly name: string;
+}
+type NameQualifier<Kind extends string> = AllocationQualifier<NamedCondition<Kind>>;
+
+/** What all of them have whose value is any text in quotes. */
+const named = <Kind extends string>(
+  kind: Kind,
+): Pick<NameQualifier<Kind>, 'name' | 'parse' | 'suggest'> => ({
+  name: kind,
+  parse: (name) => ({ kind, name }),
+  suggest: (names) => names.map((name) => ({ term: quotedTerm(kind, name), hint: '' })),
+});
 
 export interface ClassCondition {
   readonly kind: 'class';
@@ -26,11 +42,13 @@ const OTHER_NAMES: Readonly<Record<string, MemoryClassId>> = {
 
 export const CLASS: AllocationQualifier<ClassCondition> = {
   name: 'class',
-  help: `${MEMORY_CLASSES.map(({ id }) => id).join(', ')}`,
+  help: MEMORY_CLASSES.map(({ id }) => id).join(', '),
   examples: ['class:gradients', 'class:optimizer'],
   parse(value) {
-    const found = classNamed(value.toLowerCase());
-    return found === undefined ? undefined : { kind: 'class', class: found };
+    // A class's name, or the beginning of one that no other has: 'optimizer', 'grad'.
+    const word: string = OTHER_NAMES[value.toLowerCase()] ?? value.toLowerCase();
+    const begins = MEMORY_CLASS_ORDER.filter((of) => MEMORY_CLASSES[of].id.startsWith(word));
+    return word === '' || begins.length !== 1 ? undefined : { kind: 'class', class: begins[0] };
   },
   match(context, condition) {
     const { classOf } = classify(context);
@@ -38,19 +56,6 @@ export const CLASS: AllocationQualifier<ClassCondition> = {
   },
   suggest: () => classLabels().map(({ term, about }) => ({ term, hint: about })),
 };
-
-/** A class's name, or the beginning of one that no other has: 'optimizer', 'grad'. */
-function classNamed(value: string): MemoryClass | undefined {
-  const whole: string = OTHER_NAMES[value] ?? value;
-  const begins = MEMORY_CLASS_ORDER.filter((of) => MEMORY_CLASSES[of].id.startsWith(whole));
-  return whole !== '' && begins.length === 1 ? begins[0] : undefined;
-}
-
-/** A part of the account, by the name that it was given. */
-export interface PartCondition {
-  readonly kind: 'part';
-  readonly name: string;
-}
 
 /** What a part of the account is called, and the blocks that it is. */
 export interface NamedPart {
@@ -66,7 +71,7 @@ export function nameParts({ replay }: DeviceModel, parts: readonly NamedPart[]):
   PARTS.set(replay, new Map(parts.map(({ name, allocations }) => [name, allocations])));
 }
 
-export const PART: AllocationQualifier<PartCondition> = {
+export const PART: NameQualifier<'part'> = {
   name: 'part',
   help: 'a row of "Where the memory is"',
   examples: ['part:kept'],
@@ -86,156 +91,102 @@ export const PART: AllocationQualifier<PartCondition> = {
 /** The blocks of one part of the account: part:kept-2. */
 export const partTerm = (name: string): string => `part:${name}`;
 
-/** What a variable of the program held when the snapshot was taken. */
-export interface HolderCondition {
-  readonly kind: 'holder';
-  /** A part of the name, in any case; '' finds what is live at the end and has no name. */
-  readonly name: string;
-}
-
 /** Values that are offered: more are not read. */
 const MOST_OWNERS = 200;
 
-export const HOLDER: AllocationQualifier<HolderCondition> = {
-  name: 'holder',
+/** What a variable held when the snapshot was taken: a part of its name in any case, '' what is live and has no name. */
+export const HOLDER: NameQualifier<'holder'> = {
+  ...named('holder'),
   help: 'the variable that held it when the snapshot was taken',
   examples: ['holder:losses'],
-  parse: (name) => ({ kind: 'holder', name }),
   match({ snapshot, replay }, { name }) {
     const { length, end } = replay.allocations;
-    const mask = new Uint8Array(length);
     const rows = holderRows({ snapshot, replay });
     const { holders, strings } = snapshot;
-    if (rows === undefined || holders === undefined) return { mask, note: NO_NAMES };
-    if (name === '') {
-      for (let id = 0; id < length; id++) if (rows[id] < 0 && end[id] === NEVER) mask[id] = 1;
-      return { mask };
+    if (rows === undefined || holders === undefined) {
+      return { mask: new Uint8Array(length), note: NO_NAMES };
     }
+    if (name === '') return { mask: maskOf(length, (id) => rows[id] < 0 && end[id] === NEVER) };
     const word = name.toLowerCase();
     const isHit = onceForEach(strings.length, (row) =>
       strings.get(row).toLowerCase().includes(word),
     );
-    for (let id = 0; id < length; id++) {
-      if (rows[id] >= 0 && isHit(holders.name[rows[id]])) mask[id] = 1;
-    }
-    return { mask, note: 'No variable with that name held memory when the snapshot was taken.' };
+    return {
+      mask: maskOf(length, (id) => rows[id] >= 0 && isHit(holders.name[rows[id]])),
+      note: 'No variable with that name held memory when the snapshot was taken.',
+    };
   },
-  values: (context) => [
-    ...new Set(
-      holderTotals(context)
-        .slice(0, MOST_OWNERS)
-        .map(({ owner }) => owner.name),
-    ),
-  ],
-  suggest: (names) => names.map((name) => ({ term: holderTerm(name), hint: '' })),
+  values(context) {
+    const owners = holderTotals(context).slice(0, MOST_OWNERS);
+    return [...new Set(owners.map(({ owner }) => owner.name))];
+  },
 };
 
 const NO_NAMES =
   'This file has no names of variables: record it with vramscope.record, or write them with vramscope.holders.';
 
 /** '' finds what no variable leads to. */
-export function holderTerm(name: string): string {
-  return `holder:${quoteText(name)}`;
-}
+export const holderTerm = (name: string): string => quotedTerm('holder', name);
 
 /** Allocated inside an annotation of exactly that name. */
-export interface PhaseCondition {
-  readonly kind: 'phase';
-  readonly name: string;
-}
-
-export const PHASE: AllocationQualifier<PhaseCondition> = {
-  name: 'phase',
+export const PHASE: NameQualifier<'phase'> = {
+  ...named('phase'),
   help: 'the name of an annotation',
   examples: ['phase:"forward"'],
-  parse: (name) => ({ kind: 'phase', name }),
-  match: (context, { name }) => ({
-    mask: annotationMask(context, name),
-    note: noteOfAnnotation(context, name),
-  }),
+  match(context, { name }) {
+    const { length, start, preexisting } = context.replay.allocations;
+    const spans = context.annotations().filter((span) => span.name === name);
+    const mask = new Uint8Array(length);
+    // Annotations come by start: what an earlier one filled need not be filled again.
+    let filled = preexisting;
+    for (const { startEvent, endEvent } of spans) {
+      const to = lowerBound(start, endEvent, filled);
+      mask.fill(1, lowerBound(start, startEvent, filled), to);
+      filled = Math.max(filled, to);
+    }
+    const unknown = spans.length === 0 ? `This device has no annotation "${name}".` : undefined;
+    const hasAny = context.snapshot.annotations.length > 0;
+    const note = hasAny ? (noteOfTimes(context) ?? unknown) : 'This snapshot has no annotations.';
+    return { mask, note };
+  },
   values: (context) => [...new Set(context.annotations().map(({ name }) => name))],
-  suggest: (names) => names.map((name) => ({ term: phaseTerm(name), hint: '' })),
 };
-
-/** Allocations whose alloc event lies inside an annotation of that name. */
-function annotationMask(context: DeviceModel, name: string): Uint8Array {
-  const { length, start, preexisting } = context.replay.allocations;
-  const mask = new Uint8Array(length);
-  // Annotations come by start: what an earlier one filled need not be filled again.
-  let filled = preexisting;
-  for (const span of context.annotations()) {
-    if (span.name !== name) continue;
-    const from = lowerBound(start, span.startEvent, filled);
-    const to = lowerBound(start, span.endEvent, filled);
-    mask.fill(1, from, to);
-    filled = Math.max(filled, to);
-  }
-  return mask;
-}
-
-function noteOfAnnotation(context: DeviceModel, name: string): string | undefined {
-  if (context.snapshot.annotations.length === 0) return 'This snapshot has no annotations.';
-  const withoutTimes = noteOfTimes(context);
-  if (withoutTimes !== undefined) return withoutTimes;
-  const isKnown = context.annotations().some((span) => span.name === name);
-  return isKnown ? undefined : `This device has no annotation "${name}".`;
-}
 
 /** Allocations made inside annotations of that name. */
-export function phaseTerm(name: string): string {
-  return `phase:${quoteText(name)}`;
-}
+export const phaseTerm = (name: string): string => quotedTerm('phase', name);
 
-export interface CategoryCondition {
-  readonly kind: 'category';
-  /** Exactly that category; '' is none. */
-  readonly name: string;
-}
+/** What the alloc event carries in a column, exactly; '' is nothing. */
+const carried = <Kind extends string>(
+  kind: Kind,
+  column: 'category' | 'compileContext',
+  texts: Pick<NameQualifier<Kind>, 'help' | 'examples'>,
+  whereNone: string,
+): NameQualifier<Kind> => ({
+  ...named(kind),
+  ...texts,
+  match: (context, { name }) => ({
+    mask: allocationsLabelled(context, context.trace.events[column], name),
+    note: context.trace.events[column] === undefined ? whereNone : undefined,
+  }),
+  values: (context) => labelsIn(context, context.trace.events[column]),
+});
 
-export const CATEGORY: AllocationQualifier<CategoryCondition> = {
-  name: 'category',
-  help: 'a category',
-  examples: ['category:activation'],
-  parse: (name) => ({ kind: 'category', name }),
-  match(context, { name }) {
-    const { category } = context.trace.events;
-    return {
-      mask: allocationsLabelled(context, category, name),
-      note: category === undefined ? 'No event of this trace has a category.' : undefined,
-    };
-  },
-  values: (context) => labelsIn(context, context.trace.events.category),
-  suggest: (names) => names.map((name) => ({ term: categoryTerm(name), hint: '' })),
-};
+export const CATEGORY = carried(
+  'category',
+  'category',
+  { help: 'a category', examples: ['category:activation'] },
+  'No event of this trace has a category.',
+);
+
+export const COMPILE = carried(
+  'compile',
+  'compileContext',
+  { help: 'a compile context', examples: ['compile:"Torch-Compiled Region: 0/0"'] },
+  'No event has a compile context.',
+);
 
 /** '' finds allocations without a category. */
-export function categoryTerm(name: string): string {
-  return `category:${quoteText(name)}`;
-}
-
-export interface CompileCondition {
-  readonly kind: 'compile';
-  /** Exactly that compile context; '' is none. */
-  readonly context: string;
-}
-
-export const COMPILE: AllocationQualifier<CompileCondition> = {
-  name: 'compile',
-  help: 'a compile context',
-  examples: ['compile:"Torch-Compiled Region: 0/0"'],
-  parse: (context) => ({ kind: 'compile', context }),
-  match(device, { context }) {
-    const { compileContext } = device.trace.events;
-    return {
-      mask: allocationsLabelled(device, compileContext, context),
-      note: compileContext === undefined ? 'No event has a compile context.' : undefined,
-    };
-  },
-  values: (device) => labelsIn(device, device.trace.events.compileContext),
-  suggest: (contexts) => contexts.map((context) => ({ term: compileTerm(context), hint: '' })),
-};
+export const categoryTerm = (name: string): string => quotedTerm('category', name);
 
 /** '' finds allocations outside compiled regions. */
-export function compileTerm(context: string): string {
-  return `compile:${quoteText(context)}`;
-}
+export const compileTerm = (context: string): string => quotedTerm('compile', context);

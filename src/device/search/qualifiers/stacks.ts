@@ -1,7 +1,7 @@
 import { NO_STACK, type Snapshot } from '../../../format/snapshot/tables.ts';
 import type { FrameView } from '../../model/types.ts';
 import { allocationLabelled, maskOf, noteOfFrames, onceForEach, stacksOfFrames } from '../masks.ts';
-import { quoteText, type StackQualifier } from '../qualifier.ts';
+import { quotedTerm, type StackQualifier } from '../qualifier.ts';
 
 /** The stack has exactly that frame. */
 export interface FrameCondition {
@@ -43,7 +43,7 @@ type SpelledFrame = Pick<FrameView, 'name' | 'filename' | 'line'>;
 
 /** Stacks with that very frame: frame:"forward@/home/me/model.py:12". */
 export function frameTerm(frame: SpelledFrame): string {
-  return `frame:${quoteText(frameText(frame))}`;
+  return quotedTerm('frame', frameText(frame));
 }
 
 /** How the language spells a frame. */

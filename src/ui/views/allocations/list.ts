@@ -1,12 +1,8 @@
 /** How the allocations are listed, and how the URL says it: `view.sort`. */
 
 import { useCallback, useMemo } from 'react';
-import type {
-  AllocationKey,
-  AllocationRow,
-  CallSiteKey,
-  CallSiteRow,
-} from '../../../device/lists/allocation-rows.ts';
+import type { AllocationKey, AllocationRow } from '../../../device/lists/allocation-rows.ts';
+import type { CallSiteKey, CallSiteRow } from '../../../device/lists/call-site-table.ts';
 import type { Sort } from '../../../state/view-store.ts';
 import type { ListRequest } from '../../../worker/handlers/allocation-list.ts';
 import {
