@@ -6,7 +6,8 @@
  * a page they do not know. That page is therefore told of snapshots that it gave itself, of no others.
  */
 import type { LoadFailure } from '../base/load-error.ts';
-import type { AllocationDetails, SessionInfo } from '../device/model/types.ts';
+import type { AllocationDetails } from '../device/model/allocation-details.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
 import type { SessionClient } from '../worker/client.ts';
 import type { SnapshotLoader } from './snapshot-loader.ts';
 import type { Stores } from './stores.ts';

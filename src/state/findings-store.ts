@@ -10,7 +10,7 @@ import { type RankedFinding, rankFindings } from '../analysis/findings/ranked-fi
 import type { Judgement } from '../analysis/verdict/verdict.ts';
 import { errorText } from '../base/errors.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
-import type { SessionInfo } from '../device/model/types.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
 import type { AnalysisClient } from '../worker/analysis/client.ts';
 import type { FindingsProgress } from '../worker/analysis/findings-handler.ts';
 import type { IdleCounter, Marks } from '../worker/instrumentation.ts';

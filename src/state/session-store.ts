@@ -1,7 +1,7 @@
 /** What is open, what is being opened and what failed to open. Plain data; the tables stay in the worker. */
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { LoadFailure } from '../base/load-error.ts';
-import type { SessionInfo } from '../device/model/types.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
 import type { GrowthInfo } from '../worker/live/growing-file.ts';
 import type { OpenProgress } from '../worker/protocol.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../base/load-error.ts';
-import type { SessionInfo } from '../device/model/types.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
 import { deviceInfo } from '../testing/device-info.ts';
 import { createIdleCounter } from '../worker/instrumentation.ts';
 import type { OpenOptions, OpenProgress, OpenSource } from '../worker/protocol.ts';

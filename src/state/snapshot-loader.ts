@@ -1,7 +1,7 @@
 /** Opens what the user gave, one file at a time. The newest wins; the stores show progress. */
 import { errorText } from '../base/errors.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
-import type { SessionInfo } from '../device/model/types.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
 import type { SessionClient } from '../worker/client.ts';
 import type { IdleCounter } from '../worker/instrumentation.ts';
 import type { OpenOptions, OpenSource } from '../worker/protocol.ts';

@@ -3,7 +3,7 @@
  * first move of a gesture; further moves replace that entry once they pause. Back and Forward
  * restore the view of theirs.
  */
-import type { SessionInfo } from '../device/model/types.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
 import { encodeView, type ParsedUrl, parseUrl } from './url-codec.ts';
 import { openingView } from './view-fitting.ts';
 import { DEFAULT_VIEW, type ViewState, type ViewStore } from './view-store.ts';

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { analyse } from '../analysis/findings/analyse.ts';
 import { AnalysisInput } from '../analysis/findings/analysis-input.ts';
-import { deviceInfo as snapshotDevice } from '../device/model/device-info.ts';
-import type { DeviceInfo, SessionInfo } from '../device/model/types.ts';
+import {
+  type DeviceInfo,
+  type SessionInfo,
+  deviceInfo as snapshotDevice,
+} from '../device/model/device-info.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
 import { deviceInfo, NO_PEAKS } from '../testing/device-info.ts';

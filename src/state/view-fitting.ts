@@ -1,6 +1,6 @@
 import { formatCount } from '../base/format.ts';
+import type { DeviceInfo, SessionInfo } from '../device/model/device-info.ts';
 import { mainDeviceIndex, mainPeak, reservedOverhead } from '../device/model/main-device.ts';
-import type { DeviceInfo, SessionInfo } from '../device/model/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
 import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
 

@@ -1,8 +1,8 @@
 /** A device of 100 events without times or peaks, but for what is given. */
 
 import type { Counters, Peak } from '../allocator/replay/types.ts';
-import { NO_FOLDS } from '../device/model/events.ts';
-import type { Crosshair, DeviceInfo, SessionInfo } from '../device/model/types.ts';
+import type { DeviceInfo, SessionInfo } from '../device/model/device-info.ts';
+import { type Crosshair, NO_FOLDS } from '../device/model/events.ts';
 
 const ZERO: Counters = {
   requestedBytes: 0,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { annotationTracks } from '../device/model/annotations.ts';
-import type { SessionInfo } from '../device/model/types.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
 import { blobSource } from './blob-source.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';

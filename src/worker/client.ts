@@ -8,7 +8,7 @@
  */
 import { isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
-import type { SessionInfo } from '../device/model/types.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
 import {
   connectWorker,
   type RemoteCallOptions,

@@ -3,7 +3,10 @@
  * structured clone, big arrays are transferred. `SessionApi` is the whole contract: its own methods are
  * in session.ts, the queries about a device in handlers/; the page calls it through a proxy (client.ts).
  */
-import type { Crosshair, HitResult, SessionInfo } from '../device/model/types.ts';
+
+import type { HitResult } from '../device/model/allocation-details.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
+import type { Crosshair } from '../device/model/events.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
 import type { HitRequest, PixelInfo } from './handlers/raster.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isAbortError } from '../base/errors.ts';
-import type { SessionInfo } from '../device/model/types.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
 import type { Palette } from '../draw/timeline/types.ts';
 import { nodeClock } from '../testing/node-clock.ts';
 import { blobSource } from './blob-source.ts';

@@ -5,7 +5,7 @@
 import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { Clock } from '../base/task.ts';
-import type { SessionInfo } from '../device/model/types.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
 import { loadSearchMatching } from '../device/search/lazy-matching.ts';
 import { loadRegexEngine, mayHoldRegex } from '../device/search/regex.ts';
 import { loadColorings, needsColorings } from '../draw/coloring/lazy-colorings.ts';

@@ -3,13 +3,15 @@ import { z } from 'zod';
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import { NEVER } from '../../allocator/replay/types.ts';
 import { formatBytes } from '../../base/format.ts';
-import { type AllocationRow, allocationRows, orderAllocations } from '../../device/lists/allocation-rows.ts';
-import { type CallSiteLine } from '../../device/model/stacks.ts';
-import { callSiteLine } from '../../device/model/stacks.ts';
+import {
+  type AllocationRow,
+  allocationRows,
+  orderAllocations,
+} from '../../device/lists/allocation-rows.ts';
 import { earlierUses } from '../../device/model/allocation-details.ts';
 import { deviceInfo, failedOoms } from '../../device/model/device-info.ts';
 import { leafText } from '../../device/model/frame-text.ts';
-import { absenceText } from '../../device/model/stacks.ts';
+import { absenceText, type CallSiteLine, callSiteLine } from '../../device/model/stacks.ts';
 import { matchAllocations } from '../../device/search/match-search.ts';
 import { loadRegexEngine, mayHoldRegex } from '../../device/search/regex.ts';
 import { NO_STACK } from '../../format/snapshot/tables.ts';

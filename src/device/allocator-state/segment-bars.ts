@@ -6,9 +6,8 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import type { AllocatorState, SegmentStateIndex } from '../../allocator/state/types.ts';
 import { BlockState } from '../../format/snapshot/tables.ts';
-import { describeHit } from '../model/allocation-details.ts';
+import { describeHit, type HitResult } from '../model/allocation-details.ts';
 import type { DeviceModel } from '../model/device-model.ts';
-import type { HitResult } from '../model/types.ts';
 
 /** `width` entries a segment, in the order asked for. */
 export interface SegmentBars {

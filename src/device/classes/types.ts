@@ -6,10 +6,10 @@
 
 import type { AllocationIndex, Replay } from '../../allocator/replay/types.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
+import type { AllocationDetails } from '../model/allocation-details.ts';
 import type { Holder } from '../model/holders.ts';
 import type { PoolKind } from '../model/pool-kinds.ts';
 import type { StackReader, StackSource } from '../model/stacks.ts';
-import type { AllocationDetails } from '../model/types.ts';
 
 /** The numbers are those of {@link Classification.classOf}; new ones go at the end. */
 export const MemoryClass = {

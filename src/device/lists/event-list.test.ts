@@ -6,8 +6,13 @@ import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { eventsInWindow } from '../model/events.ts';
-import { type EventList, eventFacets, filterEvents } from './event-list.ts';
-import type { EventFilter, SearchMasks } from './event-list-types.ts';
+import {
+  type EventFilter,
+  type EventList,
+  eventFacets,
+  filterEvents,
+  type SearchMasks,
+} from './event-list.ts';
 import { EventReader } from './event-reader.ts';
 
 const NO_FILTER: EventFilter = {

@@ -11,8 +11,39 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { privatePoolText, streamText } from '../model/allocation-details.ts';
 import type { DeviceModel } from '../model/device-model.ts';
-import type { ActionCount, EventFacets, EventFilter, SearchMasks } from './event-list-types.ts';
-import { isSegmentAction, type SegmentEvents } from './segment-events.ts';
+import type { SegmentEvents } from './segment-events.ts';
+
+/** What all must hold for an event to be listed. Undefined: no matter. */
+export interface EventFilter {
+  /** PyTorch's words, unknown ones as written. */
+  readonly actions: readonly string[] | undefined;
+  /** Bytes as the event says them, both ends included. */
+  readonly minBytes: number | undefined;
+  readonly maxBytes: number | undefined;
+  /** Position in the device's list of streams. */
+  readonly stream: number | undefined;
+  /** As {@link EventFacets.pools} names them. */
+  readonly pool: string | undefined;
+  /** Events from `from` to before `to`. */
+  readonly window: { readonly from: EventIndex; readonly to: EventIndex } | undefined;
+  readonly allocation: AllocationIndex | undefined;
+}
+
+/**
+ * What a search lets through (core/search): events of matching allocations, and events of no
+ * allocation by their stack. Undefined: all.
+ */
+export interface SearchMasks {
+  /** By AllocationIndex. */
+  readonly allocations: Uint8Array | undefined;
+  /** By stack + 1, so that row 0 is "no stack". */
+  readonly stacks: Uint8Array | undefined;
+}
+
+export interface ActionCount {
+  readonly action: string;
+  readonly count: number;
+}
 
 /** 5.8 M events take 30 to 150 ms, depending on the filter. */
 export function filterEvents(
@@ -41,11 +72,15 @@ export function filterEvents(
   return new EventList(list, actions.count(counts));
 }
 
+export type EventFacets = ReturnType<typeof eventFacets>;
+
 /** The values by which the device's events can be filtered. */
-export function eventFacets({ trace }: DeviceModel): EventFacets {
+export function eventFacets({ trace }: DeviceModel) {
   const privatePools = trace.pools.map(privatePoolText).filter((text) => text !== undefined);
   return {
+    /** By position; PyTorch's handle as text. */
     streams: trace.streams.map(streamText),
+    /** 'small', 'large', and private pools as '(1, 0)'. */
     pools: ['small', 'large', ...new Set(privatePools)],
   };
 }
@@ -73,8 +108,7 @@ class EventTest {
   ) {
     this.#context = context;
     this.#filter = filter;
-    this.#search =
-      allocations === undefined || stacks === undefined ? undefined : { allocations, stacks };
+    this.#search = allocations && stacks && { allocations, stacks };
     this.#segments = segments;
     const { minBytes, maxBytes, stream, pool, allocation } = filter;
     this.#minBytes = minBytes ?? Number.NEGATIVE_INFINITY;
@@ -104,12 +138,10 @@ class EventTest {
 
   /** The pool of an event is that of its block or segment; others have none. */
   #isIn(pool: string, event: EventIndex, id: AllocationIndex): boolean {
-    const { trace, replay } = this.#context;
-    const span =
-      id < 0 && isSegmentAction(trace.events.action[event]) ? this.#segments.span(event) : -1;
-    if (id < 0 && span < 0) return false;
-    const row = id < 0 ? span : id;
+    const { replay } = this.#context;
+    const row = id < 0 ? this.#segments.span(event) : id;
     const places = id < 0 ? replay.segmentSpans : replay.allocations;
+    if (row < 0) return false;
     if (pool === 'small') return places.isSmall[row] === 1;
     if (pool === 'large') return places.isSmall[row] === 0;
     return this.#isPool[places.pool[row]];

@@ -11,14 +11,31 @@ import {
 import {
   carriedValues,
   earlierUses,
+  labelText,
   privatePoolText,
   streamText,
 } from '../model/allocation-details.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { actionName, timeOfEventUs } from '../model/events.ts';
-import { stackKind } from '../model/stacks.ts';
-import type { EventDetails, EventPair, EventRow } from './event-list-types.ts';
+import { type CallSiteLine, stackKind } from '../model/stacks.ts';
 import { isSegmentAction, SegmentEvents } from './segment-events.ts';
+
+/** The other end of what an event begins or ends. */
+export type EventPair =
+  | { readonly kind: 'event'; readonly event: EventIndex; readonly action: string }
+  /** It was there when recording began. */
+  | { readonly kind: 'before-trace' }
+  /** It was still there when the trace ended. */
+  | { readonly kind: 'after-trace' }
+  /** The event contradicts what is known: a free of a block that nobody allocated. */
+  | { readonly kind: 'unknown' }
+  /** Events that begin and end nothing: oom, snapshot, annotate. */
+  | { readonly kind: 'none' };
+
+type EventLine = Omit<CallSiteLine, 'topFrame'> & { readonly frame: CallSiteLine['topFrame'] };
+
+export type EventRow = ReturnType<EventReader['rows']>[number];
+export type EventDetails = ReturnType<EventReader['details']>;
 
 /** Reads events of one device; keeps what tables of them need (8 MB at 1.9 M allocations). */
 export class EventReader {
@@ -38,68 +55,82 @@ export class EventReader {
   }
 
   /** @param list events of the trace, each in its range */
-  rows(list: readonly EventIndex[]): readonly EventRow[] {
+  rows(list: readonly EventIndex[]) {
     // Few stacks make many events: each is looked through once.
-    const lineOf = memoized((stack: StackIndex) => this.#lineOf(stack));
+    const lineOf = memoized((stack: StackIndex) => this.#line(stack));
     return list.map((event) => this.#row(event, lineOf(this.#context.trace.events.stack[event])));
   }
 
-  details(event: EventIndex): EventDetails {
+  /** All that is known of one event. */
+  details(event: EventIndex) {
     const { trace, replay, stacks } = this.#context;
     const { events } = trace;
     const allocation = replay.allocationOfEvent[event];
     const stack = events.stack[event];
     const isAlloc = events.action[event] === TraceAction.Alloc;
     return {
-      ...this.#row(event, this.#lineOf(stack)),
+      ...this.#row(event, this.#line(stack)),
       ...carriedValues(this.#context, event),
       counters: replay.countersAt(event),
       stack: stacks.view(stack),
+      /** A free with the stack of its alloc: PyTorch repeats it under context='alloc'. */
       stackIsAllocStack:
         allocation >= 0 &&
         !isAlloc &&
         stack > EMPTY_STACK &&
         stack === replay.allocations.stack[allocation],
+      /** NaN where the event belongs to no block. */
       blockBytes: allocation < 0 ? Number.NaN : replay.allocations.sizeBytes[allocation],
+      /** oom only: bytes that the driver said were free; NaN where it did not say. */
       deviceFreeBytes: events.oomDeviceFreeBytes.get(event) ?? Number.NaN,
+      /** The other events of the same allocation or segment, in order. */
       related: this.#related(event).map((other) => ({
         event: other,
         action: actionName(events, other),
       })),
+      /** Keys that no version we know of writes, as text. */
       unknownKeys: [...events.unknownKeys].flatMap(([key, values]) => {
         const value = values.get(event);
         return value === undefined ? [] : [{ key, value }];
       }),
+      /** How it contradicts the state before it, where it does and that was kept. */
       anomaly: replay.anomalies.find((anomaly) => anomaly.event === event)?.message,
     };
   }
 
-  #lineOf(stack: StackIndex): Pick<EventRow, 'frame' | 'leafFrame'> {
+  #line(stack: StackIndex): EventLine {
     const { stacks } = this.#context;
     return {
+      stackKind: stackKind(stack, false),
       frame: stacks.topUserFrameView(stack),
       leafFrame: stacks.leafFrameView(stacks.siteOf(stack)),
     };
   }
 
-  #row(event: EventIndex, line: Pick<EventRow, 'frame' | 'leafFrame'>): EventRow {
+  #row(event: EventIndex, line: EventLine) {
     const { trace, replay } = this.#context;
     const { events } = trace;
     const allocation = replay.allocationOfEvent[event];
     const { allocatedBytes, reservedBytes } = replay.countersAt(event);
     return {
       event,
+      /** PyTorch's word, also one that this version does not know. */
       action: actionName(events, event),
+      /** Microseconds since the first event; NaN without times. */
       timeUs: timeOfEventUs(events, event),
+      /** As PyTorch's viewer writes it: b7f064c000000_2, s7f064c000000_0 for segments; '' without one. */
       address: this.#address(event),
+      /** As the event says: requested bytes of alloc and free, real bytes of segments. */
       sizeBytes: events.sizeBytes[event],
       stream: streamText(trace.streams[events.stream[event]]),
       ...this.#pools(event),
+      /** After the event. */
       allocatedBytes,
       reservedBytes,
       ...line,
-      stackKind: stackKind(events.stack[event], false),
+      /** Label of the allocation it belongs to. */
       allocation: allocation < 0 ? undefined : this.#label(allocation),
+      /** An alloc's free (its request, where that is recorded), a free's alloc, and so with segments. */
       pair: this.#pair(event),
     };
   }
@@ -107,8 +138,8 @@ export class EventReader {
   #label(allocation: AllocationIndex): string {
     const { snapshot, replay } = this.#context;
     this.#uses ??= this.#usesOf();
-    const address = snapshot.addresses.toHex(replay.allocations.address[allocation]);
-    return `b${address}_${this.#uses[allocation]}`;
+    const address = replay.allocations.address[allocation];
+    return labelText(snapshot.addresses, address, this.#uses[allocation]);
   }
 
   /** A block whose allocation is unknown has an unknown use: no number then. */
@@ -123,23 +154,17 @@ export class EventReader {
     return isSegmentAction(action[event]) ? `s${hex}_${this.segments.earlierUses(event)}` : hex;
   }
 
-  #pools(event: EventIndex): Pick<EventRow, 'pool' | 'privatePool'> {
+  /** Both are undefined where the event belongs to no block or segment that is known. */
+  #pools(event: EventIndex) {
     const { trace, replay } = this.#context;
     const allocation = replay.allocationOfEvent[event];
-    const span = allocation < 0 ? this.#span(event) : -1;
-    if (allocation < 0 && span < 0) return { pool: undefined, privatePool: undefined };
+    const row = allocation < 0 ? this.segments.span(event) : allocation;
     const { isSmall, pool } = allocation < 0 ? replay.segmentSpans : replay.allocations;
-    const row = allocation < 0 ? span : allocation;
     return {
-      pool: isSmall[row] === 1 ? 'small' : 'large',
-      privatePool: privatePoolText(trace.pools[pool[row]]),
+      pool: row < 0 ? undefined : isSmall[row] === 1 ? ('small' as const) : ('large' as const),
+      /** '(1, 0)'; undefined for the default pool. */
+      privatePool: row < 0 ? undefined : privatePoolText(trace.pools[pool[row]]),
     };
-  }
-
-  #span(event: EventIndex): number {
-    return isSegmentAction(this.#context.trace.events.action[event])
-      ? this.segments.span(event)
-      : -1;
   }
 
   #pair(event: EventIndex): EventPair {

@@ -9,7 +9,7 @@ import { frameLocation, fullPlace, functionText } from '../model/frame-text.ts';
 import type { FrameView } from '../model/types.ts';
 import type { AllocationRow } from './allocation-rows.ts';
 import type { CallSiteRow } from './call-site-table.ts';
-import type { EventRow } from './event-list-types.ts';
+import type { EventRow } from './event-reader.ts';
 
 export type Cell = string | number | undefined;
 

@@ -20,10 +20,12 @@ import { isMoment } from './annotation-groups.ts';
 import { callSiteInfo, type DeviceModel } from './device-model.ts';
 import { timeOfEventUs } from './events.ts';
 import { stackKind } from './stacks.ts';
-import type { AllocationDetails, CarriedValues, HitResult } from './types.ts';
+import type { CarriedValues, FrameView } from './types.ts';
+
+export type AllocationDetails = ReturnType<typeof allocationDetails>;
 
 /** Everything the details panel says of one allocation. `index` must be one of the replay's. */
-export function allocationDetails(context: DeviceModel, index: AllocationIndex): AllocationDetails {
+export function allocationDetails(context: DeviceModel, index: AllocationIndex) {
   const { snapshot, trace, replay, stacks } = context;
   const table = replay.allocations;
   const stack = table.stack[index];
@@ -36,19 +38,24 @@ export function allocationDetails(context: DeviceModel, index: AllocationIndex):
     startEvent: table.start[index],
     freeRequestedEvent: table.freeRequested[index],
     endEvent: table.end[index],
+    /** Microseconds since the first event; NaN where not known. */
     startUs: timeOfEventUs(trace.events, table.start[index]),
     endUs: timeOfEventUs(trace.events, table.end[index]),
     state: stateAtEnd(table.freeRequested[index], table.end[index]),
     preexisting: isPreexisting,
     stream: streamText(trace.streams[table.stream[index]]),
-    pool: table.isSmall[index] === 1 ? 'small' : 'large',
+    pool: table.isSmall[index] === 1 ? ('small' as const) : ('large' as const),
     privatePool: privatePoolText(trace.pools[table.pool[index]]),
     allocStack: stacks.view(stack, isPreexisting),
     ...freeStack(context, index),
+    /** The user's own line to look at first; undefined without a stack. */
     topUserFrame: stacks.topUserFrameView(stack),
+    /** All allocations of the same call site as one of them: see `StackReader.siteOf`. */
     callSite: callSiteInfo(context.callSites(), stacks.siteOf(stack)),
     ...carriedValues(context, table.start[index]),
+    /** Metadata of `annotate` events at its address while it was live (_annotate_tensor of 2.14), in order. */
     laterMetadata: laterMetadata(context, index),
+    /** Names of the annotations it was made in, the outermost first. */
     annotations: annotationsAround(context, table.start[index]),
   };
 }
@@ -76,7 +83,7 @@ function annotationsAround(context: DeviceModel, event: EventIndex): string[] {
     .map(({ name }) => name);
 }
 
-function stateAtEnd(freeRequested: EventIndex, end: EventIndex): AllocationDetails['state'] {
+function stateAtEnd(freeRequested: EventIndex, end: EventIndex): 'freed' | 'pending' | 'live' {
   if (end !== NEVER) return 'freed';
   return freeRequested === NEVER ? 'live' : 'pending';
 }
@@ -96,17 +103,16 @@ export function privatePoolText(pool: Pool | undefined): string | undefined {
  * Where the program let go of it: the stack of free_requested. free_completed comes from inside
  * the allocator when a stream was waited for, so it serves only where the request was not recorded.
  */
-function freeStack(
-  { trace, replay, stacks }: DeviceModel,
-  index: AllocationIndex,
-): Pick<AllocationDetails, 'freeStack' | 'freeStackIsAllocStack'> {
+function freeStack({ trace, replay, stacks }: DeviceModel, index: AllocationIndex) {
   const { freeRequested, end, stack } = replay.allocations;
   const event = Math.min(freeRequested[index], end[index]);
-  if (event === NEVER) return { freeStack: undefined, freeStackIsAllocStack: false };
-  const freedBy = trace.events.stack[event];
+  const freedBy = event === NEVER ? undefined : trace.events.stack[event];
   return {
-    freeStack: stacks.view(freedBy),
-    freeStackIsAllocStack: freedBy > EMPTY_STACK && freedBy === stack[index],
+    /** Undefined while not freed. */
+    freeStack: freedBy === undefined ? undefined : stacks.view(freedBy),
+    /** PyTorch repeated the allocation's stack (context='alloc'). */
+    freeStackIsAllocStack:
+      freedBy !== undefined && freedBy > EMPTY_STACK && freedBy === stack[index],
   };
 }
 
@@ -142,30 +148,41 @@ export interface StackRange {
   readonly mainBottomBytes: number;
 }
 
+/** What is not known while the file is still read may be left out. */
+export type HitResult = Omit<NonNullable<ReturnType<typeof describeHit>>, 'leafFrame'> & {
+  readonly leafFrame?: FrameView | undefined;
+  /** Its class, and its name if it has one. */
+  readonly what?: string | undefined;
+};
+
 /** Words for what is under the pointer; undefined above the stack. */
 export function describeHit(
   { snapshot, trace, replay, stacks }: DeviceModel,
   state: EventIndex,
-  range: StackRange,
-): HitResult | undefined {
-  const { main } = range;
+  { ids, main, totalBytes, mainBottomBytes }: StackRange,
+) {
   if (main < 0) return undefined;
   const table = replay.allocations;
+  const stack = table.stack[main];
   return {
-    count: range.ids.length,
+    /** Allocations that overlap the pixel. */
+    count: ids.length,
+    /** The one that covers most of the pixel. */
     allocation: main,
     label: allocationLabel(table, snapshot.addresses, main),
     blockBytes: table.sizeBytes[main],
     requestedBytes: table.requestedBytes[main],
     ageEvents: state - table.start[main],
-    // NaN for one from before the trace: how long before, nobody knows.
+    /** NaN for one from before the trace: how long before, nobody knows. */
     ageUs: timeOfEventUs(trace.events, state) - timeOfEventUs(trace.events, table.start[main]),
     pending: table.freeRequested[main] <= state,
-    stackKind: stackKind(table.stack[main], main < table.preexisting),
-    topFrame: stacks.topUserFrameView(table.stack[main]),
-    leafFrame: stacks.leafFrameView(stacks.siteOf(table.stack[main])),
-    totalBytes: range.totalBytes,
-    bottomBytes: range.mainBottomBytes,
+    stackKind: stackKind(stack, main < table.preexisting),
+    topFrame: stacks.topUserFrameView(stack),
+    leafFrame: stacks.leafFrameView(stacks.siteOf(stack)),
+    /** Sum of the overlapping allocations' block bytes. */
+    totalBytes,
+    /** Lower edge of the allocation in the stack. */
+    bottomBytes: mainBottomBytes,
   };
 }
 

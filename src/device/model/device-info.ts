@@ -10,13 +10,17 @@ import {
 import { unpairedAnnotations } from './annotations.ts';
 import type { DeviceModel } from './device-model.ts';
 import { durationUs, findTimeFolds, timeOfEventUs } from './events.ts';
-import type { DeviceInfo, OomInfo, SessionInfo } from './types.ts';
 
-/** The facts about a device that the page needs before it draws anything. `index`: its position in the session. */
-export function deviceInfo({ trace, replay }: DeviceModel, index: number): DeviceInfo {
+export type DeviceInfo = ReturnType<typeof deviceInfo>;
+export type OomInfo = DeviceInfo['ooms'][number];
+export type SessionInfo = ReturnType<typeof sessionInfo>;
+
+/** The facts about a device that the page needs before it draws anything. */
+export function deviceInfo({ trace, replay }: DeviceModel, index: number) {
   const { events } = trace;
   const retried = findRetriedOoms(trace, replay);
   return {
+    /** Position in SessionInfo.devices; what all requests call `deviceIndex`. */
     index,
     device: trace.device,
     kind: trace.kind,
@@ -33,12 +37,21 @@ export function deviceInfo({ trace, replay }: DeviceModel, index: number): Devic
     anomalies: replay.anomalyCount,
     hasTime: events.timeUs !== undefined,
     hasCategory: events.category !== undefined,
+    /** Microseconds from the first to the last event; 0 without times. */
     durationUs: durationUs(events),
+    /** Its idle gaps; none without times. */
     folds: findTimeFolds(events.timeUs),
     ooms: eventsOf(events, TraceAction.Oom).map((event) => ({
-      ...oomInfo(events, event),
+      event,
+      /** Microseconds since the first event; NaN without times. */
+      timeUs: timeOfEventUs(events, event),
+      requestedBytes: events.sizeBytes[event],
+      /** NaN when the file does not say. */
+      deviceFreeBytes: events.oomDeviceFreeBytes.get(event) ?? Number.NaN,
+      /** The same place asked again at once, for less: the program saw no error. */
       wasRetried: retried.has(event),
     })),
+    /** `snapshot` entries: events at which a snapshot was taken. */
     snapshots: eventsOf(events, TraceAction.Snapshot),
   };
 }
@@ -61,21 +74,8 @@ function countActions(events: EventTable): Record<string, number> {
   return Object.fromEntries(counts);
 }
 
-function oomInfo(events: EventTable, event: number): Omit<OomInfo, 'wasRetried'> {
-  return {
-    event,
-    timeUs: timeOfEventUs(events, event),
-    requestedBytes: events.sizeBytes[event],
-    deviceFreeBytes: events.oomDeviceFreeBytes.get(event) ?? Number.NaN,
-  };
-}
-
 /** The facts about a file that is open. `contexts` are those of the snapshot's devices. */
-export function sessionInfo(
-  file: FileInfo,
-  snapshot: Snapshot,
-  contexts: readonly DeviceModel[],
-): SessionInfo {
+export function sessionInfo(file: FileInfo, snapshot: Snapshot, contexts: readonly DeviceModel[]) {
   return {
     file,
     devices: contexts.map(deviceInfo),

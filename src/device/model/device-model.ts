@@ -1,5 +1,6 @@
 import { type AllocationTable, NEVER, type Replay } from '../../allocator/replay/types.ts';
 import { assert } from '../../base/assert.ts';
+import { createTable, type TableOf, type TableSchema } from '../../base/table.ts';
 import {
   type DeviceTrace,
   NO_STACK,
@@ -8,7 +9,7 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { annotationSpans } from './annotations.ts';
 import { StackReader } from './stacks.ts';
-import type { AnnotationSpan, CallSiteInfo } from './types.ts';
+import type { AnnotationSpan } from './types.ts';
 
 /** One device's trace with all that queries about it need. Made once for each device. */
 export interface DeviceModel {
@@ -30,35 +31,38 @@ export function createDeviceContexts(
   assert(replays.length === snapshot.devices.length, 'one replay for each device');
   const stacks = new StackReader(snapshot);
   return snapshot.devices.map((trace, i) => {
-    let sites: CallSiteTotals | undefined;
-    let annotations: readonly AnnotationSpan[] | undefined;
+    const replay = replays[i];
     return {
       snapshot,
       trace,
-      replay: replays[i],
+      replay,
       stacks,
-      callSites: () => {
-        sites ??= callSiteTotals(replays[i].allocations, stacks, snapshot.stacks.length);
-        return sites;
-      },
-      annotations: () => {
-        annotations ??= annotationSpans({ snapshot, trace });
-        return annotations;
-      },
+      callSites: once(() => callSiteTotals(replay.allocations, stacks, snapshot.stacks.length)),
+      annotations: once(() => annotationSpans({ snapshot, trace })),
     };
   });
 }
 
-/** Totals of all allocations by their call site. Row = site + 1, so that row 0 is those with no stack. */
-export interface CallSiteTotals {
-  readonly allocations: Int32Array;
-  /** Its first allocation; -1 where it has none. */
-  readonly first: Int32Array;
-  /** Sum of block bytes over all lifetimes. */
-  readonly totalBytes: Float64Array;
-  readonly liveAtEnd: Int32Array;
-  readonly liveAtEndBytes: Float64Array;
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
+
+const CALL_SITE_COLUMNS = {
+  allocations: { type: 'i32' },
+  /** Its first allocation; -1 where it has none. */
+  first: { type: 'i32' },
+  /** Sum of block bytes over all lifetimes. */
+  totalBytes: { type: 'f64' },
+  liveAtEnd: { type: 'i32' },
+  liveAtEndBytes: { type: 'f64' },
+} as const satisfies TableSchema;
+
+/** Totals of all allocations by their call site. Row = site + 1, so that row 0 is those with no stack. */
+export type CallSiteTotals = TableOf<typeof CALL_SITE_COLUMNS>;
 
 /** One pass over the allocations; memory grows with the number of stacks, not of allocations. */
 function callSiteTotals(
@@ -66,14 +70,8 @@ function callSiteTotals(
   stacks: StackReader,
   stackCount: number,
 ): CallSiteTotals {
-  const rows = stackCount - NO_STACK;
-  const totals: CallSiteTotals = {
-    allocations: new Int32Array(rows),
-    first: new Int32Array(rows).fill(-1),
-    totalBytes: new Float64Array(rows),
-    liveAtEnd: new Int32Array(rows),
-    liveAtEndBytes: new Float64Array(rows),
-  };
+  const totals = createTable(CALL_SITE_COLUMNS, stackCount - NO_STACK);
+  totals.first.fill(-1);
   for (let id = 0; id < table.length; id++) {
     const row = stacks.siteOf(table.stack[id]) - NO_STACK;
     if (totals.allocations[row]++ === 0) totals.first[row] = id;
@@ -86,7 +84,7 @@ function callSiteTotals(
 }
 
 /** All allocations of that call site; those without any stack count as one site. */
-export function callSiteInfo(totals: CallSiteTotals, site: StackIndex): CallSiteInfo {
+export function callSiteInfo(totals: CallSiteTotals, site: StackIndex) {
   const row = site - NO_STACK;
   return {
     allocations: totals.allocations[row],

@@ -8,7 +8,6 @@ import {
   type EventIndex,
   type EventTable,
 } from '../../format/snapshot/tables.ts';
-import type { Crosshair } from './types.ts';
 
 /** Microseconds since the device's first event; NaN without times and for events outside the trace. */
 export function timeOfEventUs(events: EventTable, event: EventIndex): number {
@@ -31,15 +30,18 @@ export function eventAtTime(events: EventTable, timeUs: number): EventIndex {
   return upperBound(events.timeUs, timeUs + events.timeUs[0]) - 1;
 }
 
+export type Crosshair = ReturnType<typeof crosshairAt>;
+
 /** State after an event. Events beyond the ends of the trace are taken as -1 (before it) and the last. */
 export function crosshairAt(
   { trace, replay }: { readonly trace: DeviceTrace; readonly replay: Replay },
   event: EventIndex,
-): Crosshair {
+) {
   const clamped = Math.max(-1, Math.min(event, trace.events.length - 1));
   return {
     event: clamped,
     action: clamped < 0 ? '' : actionName(trace.events, clamped),
+    /** Microseconds since the first event; NaN without times. */
     timeUs: timeOfEventUs(trace.events, clamped),
     counters: replay.countersAt(clamped),
   };

@@ -4,10 +4,13 @@ import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { allocationDetails, allocationLabel } from '../model/allocation-details.ts';
+import {
+  type AllocationDetails,
+  allocationDetails,
+  allocationLabel,
+} from '../model/allocation-details.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { functionText } from '../model/frame-text.ts';
-import type { AllocationDetails } from '../model/types.ts';
 import { matchAllocations, matchStacks } from './match-search.ts';
 import { parseSearch } from './parse-search.ts';
 import { streamTerm } from './qualifiers/figures.ts';

@@ -6,9 +6,8 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import type { NarrowColumn } from '../../base/table.ts';
-import { describeHit } from '../../device/model/allocation-details.ts';
+import { describeHit, type HitResult } from '../../device/model/allocation-details.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
-import type { HitResult } from '../../device/model/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { MaxEndPyramid } from '../timeline/max-end-pyramid.ts';
 import type { AddressBand } from './address-bands.ts';

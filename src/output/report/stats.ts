@@ -9,7 +9,13 @@
 import type { CounterName, Counters, Peak, Recording } from '../../allocator/replay/types.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES, type MemoryClassId } from '../../device/classes/types.ts';
-import { sessionInfo, type TraceCounts, traceCounts } from '../../device/model/device-info.ts';
+import {
+  type DeviceInfo,
+  type OomInfo,
+  sessionInfo,
+  type TraceCounts,
+  traceCounts,
+} from '../../device/model/device-info.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import {
   type HolderShare,
@@ -18,7 +24,6 @@ import {
   holderTotals,
 } from '../../device/model/holders.ts';
 import { isUnusedDevice } from '../../device/model/main-device.ts';
-import type { DeviceInfo, OomInfo } from '../../device/model/types.ts';
 import type {
   Container,
   FileInfo,

@@ -5,7 +5,7 @@ import type { MemoryFigures } from '../../device/memory-summary/memory-stats.ts'
 import { settingRows } from '../../device/memory-summary/settings.ts';
 import type { TraceFacts } from '../../device/memory-summary/trace-facts.ts';
 import type { AnnotationGroup } from '../../device/model/annotation-groups.ts';
-import type { DeviceInfo, SessionInfo } from '../../device/model/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../device/model/device-info.ts';
 import type { SettingValue } from '../../format/snapshot/tables.ts';
 import { memoryText } from './stat-labels.ts';
 import { textTable } from './text.ts';

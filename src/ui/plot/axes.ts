@@ -3,8 +3,8 @@ import { axisBottom, axisLeft, type NumberValue, scaleLinear, select, tickStep, 
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { formatCount, formatDurationUs, plural } from '../../base/format.ts';
+import type { DeviceInfo } from '../../device/model/device-info.ts';
 import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../device/model/events.ts';
-import type { DeviceInfo } from '../../device/model/types.ts';
 import type { TimeAxis, Viewport } from '../../draw/timeline/types.ts';
 import { stepsInView } from './event-marks.ts';
 

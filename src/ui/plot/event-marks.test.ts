@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OomInfo } from '../../device/model/types.ts';
+import type { OomInfo } from '../../device/model/device-info.ts';
 import type { PlotAxis } from '../../draw/timeline/types.ts';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import type { SessionApi } from '../../worker/protocol.ts';

@@ -1,7 +1,7 @@
 /** Where single events lie on the x axis: OOMs, snapshots and steps in view, and places asked of the worker. */
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import type { DeviceInfo } from '../../device/model/types.ts';
+import type { DeviceInfo } from '../../device/model/device-info.ts';
 import type { PlotAxis, Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { SessionApi } from '../../worker/protocol.ts';

@@ -9,7 +9,7 @@ import {
   select,
 } from 'd3';
 import { type RefObject, useEffect, useRef } from 'react';
-import type { DeviceInfo } from '../../device/model/types.ts';
+import type { DeviceInfo } from '../../device/model/device-info.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
 import type { MinimapResult } from '../../worker/handlers/raster.ts';

@@ -4,8 +4,7 @@
  * The view store says what is to be seen. Gestures write to it, a change of it makes a viewport,
  * a viewport asks for a frame; painting happens in one place, when a frame came or once a picture.
  */
-import type { TimeFolds } from '../../device/model/events.ts';
-import type { Crosshair } from '../../device/model/types.ts';
+import type { Crosshair, TimeFolds } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { plotColors, type ThemeName } from '../theme/palette.ts';

@@ -1,5 +1,5 @@
 import { Maximize2 } from 'lucide-react';
-import type { DeviceInfo } from '../../device/model/types.ts';
+import type { DeviceInfo } from '../../device/model/device-info.ts';
 import type { TimeAxis } from '../../draw/timeline/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/services.ts';

@@ -2,7 +2,7 @@
 import { isAbortError } from '../../base/errors.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts';
 import { LatestOnly } from '../../base/latest-only.ts';
-import type { Crosshair } from '../../device/model/types.ts';
+import type { Crosshair } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { PixelInfo } from '../../worker/handlers/raster.ts';

@@ -5,7 +5,7 @@
  *
  * y is in bytes for all of them, 0 at the bottom: of a stack, or of addresses packed together.
  */
-import type { DeviceInfo } from '../../device/model/types.ts';
+import type { DeviceInfo } from '../../device/model/device-info.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { ViewState, ViewStore } from '../../state/view-store.ts';

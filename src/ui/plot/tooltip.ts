@@ -1,8 +1,9 @@
 /** The one tooltip of the page, filled and moved without React at the pace of the pointer; and what it says. */
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../base/format.ts';
+import type { HitResult } from '../../device/model/allocation-details.ts';
+import type { OomInfo } from '../../device/model/device-info.ts';
 import { siteLabel } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
-import type { HitResult, OomInfo } from '../../device/model/types.ts';
 
 export interface TooltipContent {
   readonly title: string;

@@ -1,6 +1,7 @@
 /** Between what the URL says (ranges, 'all', 'fit') and the viewport of a canvas. */
+
+import type { DeviceInfo } from '../../device/model/device-info.ts';
 import { foldTime, unfoldTime } from '../../device/model/events.ts';
-import type { DeviceInfo } from '../../device/model/types.ts';
 import type { PlotAxis, TimeAxis, Viewport } from '../../draw/timeline/types.ts';
 import {
   axisExtent,

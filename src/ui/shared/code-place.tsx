@@ -1,5 +1,4 @@
 import './code-place.css';
-import type { CallSiteLine } from '../../device/model/stacks.ts';
 import {
   frameLocation,
   framePath,
@@ -8,7 +7,7 @@ import {
   leafPlace,
   leafText,
 } from '../../device/model/frame-text.ts';
-import { absenceText } from '../../device/model/stacks.ts';
+import { absenceText, type CallSiteLine } from '../../device/model/stacks.ts';
 import type { FrameView, StackKind } from '../../device/model/types.ts';
 import { CopyButton } from './buttons.tsx';
 

@@ -1,6 +1,6 @@
 import type { CounterName, Recording } from '../../allocator/replay/types.ts';
 import { formatCount, plural } from '../../base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../device/model/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../device/model/device-info.ts';
 
 export interface Note {
   readonly code: string;

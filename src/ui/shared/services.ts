@@ -2,7 +2,7 @@
 import { createContext, useContext, useEffect } from 'react';
 import { useStore } from 'zustand';
 import type { StoreApi } from 'zustand/vanilla';
-import type { DeviceInfo, SessionInfo } from '../../device/model/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../device/model/device-info.ts';
 import type { ReportHead } from '../../output/report/report-page.ts';
 import type { FindingsState, FindingsStore } from '../../state/findings-store.ts';
 import type { SnapshotLoader } from '../../state/snapshot-loader.ts';

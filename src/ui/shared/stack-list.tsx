@@ -1,9 +1,10 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { plural } from '../../base/format.ts';
+import type { AllocationDetails } from '../../device/model/allocation-details.ts';
 import { functionText } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
-import type { AllocationDetails, FrameView, StackView } from '../../device/model/types.ts';
+import type { FrameView, StackView } from '../../device/model/types.ts';
 import { absenceExplanation, FramePlace, frameTitle } from './code-place.tsx';
 
 interface StackListProps {

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { errorText, isAbortError } from '../../base/errors.ts';
 import { LatestOnly } from '../../base/latest-only.ts';
-import type { SessionInfo } from '../../device/model/types.ts';
+import type { SessionInfo } from '../../device/model/device-info.ts';
 import type { DeviceQueries } from '../../worker/handlers.ts';
 import type { CallOptions, DeviceRequest, QueryClient } from '../../worker/queries.ts';
 import { useDevice, useServices } from './services.ts';

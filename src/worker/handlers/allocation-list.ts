@@ -2,9 +2,16 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { LruCache } from '../../base/lru-cache.ts';
-import { type AllocationKey, type AllocationRow, allocationRows, type Clock, orderAllocations } from '../../device/lists/allocation-rows.ts';
-import { type CallSiteKey, type CallSiteRow } from '../../device/lists/call-site-table.ts';
 import {
+  type AllocationKey,
+  type AllocationRow,
+  allocationRows,
+  type Clock,
+  orderAllocations,
+} from '../../device/lists/allocation-rows.ts';
+import {
+  type CallSiteKey,
+  type CallSiteRow,
   type CallSiteTable,
   callSiteRow,
   callSiteTable,

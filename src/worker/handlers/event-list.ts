@@ -2,19 +2,15 @@
 
 import { LruCache } from '../../base/lru-cache.ts';
 import {
+  type ActionCount,
+  type EventFacets,
+  type EventFilter,
   type EventList,
   type EventRowIndex,
   eventFacets,
   filterEvents,
 } from '../../device/lists/event-list.ts';
-import type {
-  ActionCount,
-  EventDetails,
-  EventFacets,
-  EventFilter,
-  EventRow,
-} from '../../device/lists/event-list-types.ts';
-import { EventReader } from '../../device/lists/event-reader.ts';
+import { type EventDetails, EventReader, type EventRow } from '../../device/lists/event-reader.ts';
 import { eventsCsv } from '../../device/lists/rows-text.ts';
 import { eventsInWindow } from '../../device/model/events.ts';
 import { matchStacks } from '../../device/search/match-search.ts';

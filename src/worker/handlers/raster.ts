@@ -1,10 +1,9 @@
 /** The timeline's queries: overviews, what is under a pixel, which event is at a time. Frames: session.ts. */
 
 import { classText, knownClasses } from '../../device/classes/classify.ts';
-import { describeHit } from '../../device/model/allocation-details.ts';
+import { describeHit, type HitResult } from '../../device/model/allocation-details.ts';
 import { type AnnotationTracks, annotationTracks } from '../../device/model/annotations.ts';
-import { crosshairAt, eventAtTime } from '../../device/model/events.ts';
-import type { Crosshair, HitResult } from '../../device/model/types.ts';
+import { type Crosshair, crosshairAt, eventAtTime } from '../../device/model/events.ts';
 import { counterOverview } from '../../draw/timeline/columns.ts';
 import type { PlotAxis } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';

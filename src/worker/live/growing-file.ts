@@ -6,8 +6,9 @@
 import type { Counters } from '../../allocator/replay/types.ts';
 import { abortError } from '../../base/errors.ts';
 import type { Clock } from '../../base/task.ts';
+import type { HitResult } from '../../device/model/allocation-details.ts';
+import type { Crosshair } from '../../device/model/events.ts';
 import { stackKind } from '../../device/model/stacks.ts';
-import type { Crosshair, HitResult } from '../../device/model/types.ts';
 import type { LiveAllocation, TraceState } from '../../draw/partial/live-traces.ts';
 import type { TimelineFrame } from '../../draw/timeline/types.ts';
 import type { ReadMoment } from '../../format/input/types.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { isAbortError } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import type { Clock } from '../../base/task.ts';
-import type { SessionInfo } from '../../device/model/types.ts';
+import type { SessionInfo } from '../../device/model/device-info.ts';
 import type { ByteSource } from '../../format/input/types.ts';
 import { captureBytes } from '../../testing/captures.ts';
 import { nodeClock } from '../../testing/node-clock.ts';

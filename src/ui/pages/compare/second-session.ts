@@ -5,7 +5,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import { errorText } from '../../../base/errors.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
-import type { SessionInfo } from '../../../device/model/types.ts';
+import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { nameOf } from '../../../state/snapshot-loader.ts';
 import { createSessionClient, type SessionClient } from '../../../worker/client.ts';
 import type { IdleCounter } from '../../../worker/instrumentation.ts';

@@ -1,6 +1,6 @@
 /** One of the two files, for all that is below: views show it as if it were the only one open. */
 import { type ReactNode, useMemo } from 'react';
-import type { DeviceInfo, SessionInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { type Stores, StoresContext, useStores } from '../../../state/stores.ts';
 import { openingView } from '../../../state/view-fitting.ts';
 import { createViewStore, type ViewStore } from '../../../state/view-store.ts';

@@ -1,6 +1,6 @@
 import { CircleHelp, FolderOpen, type LucideIcon, Monitor, Moon, Sun } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
-import type { SessionInfo } from '../../../device/model/types.ts';
+import type { SessionInfo } from '../../../device/model/device-info.ts';
 import type { Theme } from '../../../state/preferences.ts';
 import { usePreferences, useStores } from '../../../state/stores.ts';
 import { IconButton } from '../../shared/buttons.tsx';

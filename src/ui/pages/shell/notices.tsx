@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 import { formatCount } from '../../../base/format.ts';
-import type { SessionInfo } from '../../../device/model/types.ts';
+import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { openInfo, type SessionState } from '../../../state/session-store.ts';
 import { useSession } from '../../../state/stores.ts';
 import type { IdleCounter } from '../../../worker/instrumentation.ts';

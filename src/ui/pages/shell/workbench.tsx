@@ -1,7 +1,7 @@
 import './workbench.css';
 import { type ComponentProps, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
-import type { SessionInfo } from '../../../device/model/types.ts';
+import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { createFindingsStore } from '../../../state/findings-store.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';

@@ -6,7 +6,7 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../../base/format.ts';
-import type { Crosshair } from '../../../device/model/types.ts';
+import type { Crosshair } from '../../../device/model/events.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { IconButton } from '../../shared/buttons.tsx';

@@ -6,7 +6,7 @@ import {
   formatExactBytes,
   plural,
 } from '../../../base/format.ts';
-import type { Crosshair } from '../../../device/model/types.ts';
+import type { Crosshair } from '../../../device/model/events.ts';
 import { useStores } from '../../../state/stores.ts';
 import { IconButton } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { createViewStore, DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { deviceInfo } from '../../../testing/device-info.ts';
 import { byteChange } from './cursor-difference.tsx';

@@ -1,6 +1,6 @@
 /** Where the cursor can go, and the keys that move it. It stands on an event of the trace. */
-import { failedOoms } from '../../../device/model/device-info.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+
+import { type DeviceInfo, failedOoms } from '../../../device/model/device-info.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewStore } from '../../../state/view-store.ts';

@@ -1,8 +1,7 @@
 import { Milestone } from 'lucide-react';
 import { type ToggleEvent, useId } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
-import { failedOoms } from '../../../device/model/device-info.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import { type DeviceInfo, failedOoms } from '../../../device/model/device-info.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores } from '../../../state/stores.ts';
 import { useDevice } from '../../shared/services.ts';

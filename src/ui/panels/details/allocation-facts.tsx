@@ -9,8 +9,9 @@ import {
   plural,
 } from '../../../base/format.ts';
 import type { ClassifiedDetails } from '../../../device/classes/types.ts';
+import type { AllocationDetails } from '../../../device/model/allocation-details.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { type Holder, ownerText } from '../../../device/model/holders.ts';
-import type { AllocationDetails, DeviceInfo } from '../../../device/model/types.ts';
 import {
   poolTerm,
   privatePoolTerm,

@@ -1,5 +1,5 @@
 import { formatBytes, formatCount } from '../../../base/format.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { SearchProblem } from '../../../device/search/types.ts';
 import type { SearchSummary } from '../../../worker/handlers/search.ts';
 import type { Suggested, Suggestion } from './completion.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { NEVER } from '../../../allocator/replay/types.ts';
 import { errorText } from '../../../base/errors.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { MatchStep } from '../../../device/search/step-match.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';

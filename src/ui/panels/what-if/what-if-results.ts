@@ -4,7 +4,7 @@
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type {
   CardFit,
   RecordedSide,

@@ -1,7 +1,7 @@
 /** What the address map says in words: what is free, what was clicked, what the addresses are. */
 import { rollups, sum } from 'd3';
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
-import type { DeviceInfo, OomInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo, OomInfo } from '../../../device/model/device-info.ts';
 import type { AddressSlot, AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import type { FreeMemory } from '../../../draw/address-map/free-memory.ts';
 import type { SegmentFacts } from '../../../draw/address-map/segment-index.ts';

@@ -1,7 +1,7 @@
 /** The address map, as a plot, and what it says of a place. */
 import { bisector } from 'd3';
 import { formatBytes, formatCount } from '../../../base/format.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { AddressHit } from '../../../draw/address-map/address-hits.ts';
 import type { AddressSlot, AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import type { AddressFrame } from '../../../draw/address-map/address-painter.ts';

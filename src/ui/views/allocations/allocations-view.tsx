@@ -1,6 +1,7 @@
 import './allocations.css';
 import { useCallback, useMemo } from 'react';
-import type { AllocationRow, CallSiteRow } from '../../../device/lists/allocation-rows.ts';
+import type { AllocationRow } from '../../../device/lists/allocation-rows.ts';
+import type { CallSiteRow } from '../../../device/lists/call-site-table.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
 import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { useStores, useView } from '../../../state/stores.ts';

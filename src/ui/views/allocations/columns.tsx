@@ -6,8 +6,9 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../../base/format.ts';
-import type { AllocationRow, CallSiteRow } from '../../../device/lists/allocation-rows.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { AllocationRow } from '../../../device/lists/allocation-rows.ts';
+import type { CallSiteRow } from '../../../device/lists/call-site-table.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { KnownValues } from '../../../device/search/qualifiers.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { SiteCell } from '../../shared/code-place.tsx';

@@ -5,7 +5,7 @@ import { SegmentKind } from '../../../allocator/state/types.ts';
 import { formatBytes, formatDurationUs, formatPercent, plural } from '../../../base/format.ts';
 import type { SegmentRow, StateOverview } from '../../../device/allocator-state/describe-state.ts';
 import type { SegmentGroup, SpaceTotals } from '../../../device/allocator-state/segment-groups.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import {
   poolTerm,
   privatePoolTerm,

@@ -2,7 +2,7 @@
 
 import { X } from 'lucide-react';
 import { formatCount, formatCountCompact, parseBytes } from '../../../base/format.ts';
-import type { ActionCount, EventFacets } from '../../../device/lists/event-list-types.ts';
+import type { ActionCount, EventFacets } from '../../../device/lists/event-list.ts';
 import { parseSearch } from '../../../device/search/parse-search.ts';
 import { useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';

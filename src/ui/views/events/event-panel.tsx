@@ -1,6 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
 import { formatCount, formatDurationUs, formatExactBytes } from '../../../base/format.ts';
-import type { EventDetails } from '../../../device/lists/event-list-types.ts';
+import type { EventDetails } from '../../../device/lists/event-reader.ts';
 import { CopyButton } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
 import { Bytes, Fact } from '../../shared/facts.tsx';

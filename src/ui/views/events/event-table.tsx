@@ -1,8 +1,9 @@
 import { CornerDownRight } from 'lucide-react';
 import { type ReactNode, type RefObject, useCallback, useMemo } from 'react';
 import { formatCount, formatDurationUs } from '../../../base/format.ts';
-import type { EventFacets, EventPair, EventRow } from '../../../device/lists/event-list-types.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { EventFacets } from '../../../device/lists/event-list.ts';
+import type { EventPair, EventRow } from '../../../device/lists/event-reader.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { SiteCell } from '../../shared/code-place.tsx';
 import { useDevice } from '../../shared/services.ts';

@@ -1,6 +1,6 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { EventRowIndex } from '../../../device/lists/event-list.ts';
-import type { EventRow } from '../../../device/lists/event-list-types.ts';
+import type { EventRow } from '../../../device/lists/event-reader.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { EventChoice, EventListAnswer } from '../../../worker/handlers/event-list.ts';

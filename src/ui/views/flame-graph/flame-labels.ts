@@ -9,7 +9,7 @@ import type {
   FlameSet,
   FlameWeight,
 } from '../../../device/flame-graph/types.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { FlameView } from '../../../state/view-store.ts';
 import type { TooltipContent } from '../../plot/tooltip.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';

@@ -7,7 +7,7 @@ import {
   formatExactBytes,
 } from '../../../base/format.ts';
 import type { AnnotationGroup } from '../../../device/model/annotation-groups.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { Range } from '../../../state/view-store.ts';

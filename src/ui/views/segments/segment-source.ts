@@ -1,6 +1,6 @@
 /** The segments over time, as a plot, and their colors. */
 import { formatBytes } from '../../../base/format.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
 import type { Palette, TimelineFrame } from '../../../draw/timeline/types.ts';

@@ -1,6 +1,7 @@
 /** A device whose events are still being read: it has more of them each time one looks. */
+
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { NO_FOLDS } from '../../../device/model/events.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
 import type { GrowthInfo } from '../../../worker/live/growing-file.ts';
 
 const NOTHING = {

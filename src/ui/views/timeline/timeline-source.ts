@@ -2,7 +2,7 @@
 
 import type { CounterName } from '../../../allocator/replay/types.ts';
 import { formatBytes } from '../../../base/format.ts';
-import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { TimelineFrame } from '../../../draw/timeline/types.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { HitRequest, PixelInfo } from '../../../worker/handlers/raster.ts';

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { confText } from '../../../allocator/replay/rounding.ts';
 import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../../allocator/simulator/presets.ts';
-import type { DeviceInfo, SessionInfo } from '../../../device/model/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { CardFit, RecordedSide } from '../../../worker/analysis/what-if-handler.ts';
 import { lowestOf } from '../../panels/what-if/what-if-results.ts';
