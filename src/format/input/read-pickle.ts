@@ -20,12 +20,6 @@ const MAX_GENERAL_BYTES = 64 * 2 ** 20;
  */
 const MAX_TRAILING_BYTES = 64 * 2 ** 20;
 
-/**
- * Of a pickle of so many bytes or more events are read by a lane, whose code is fetched then: in a smaller one it learns
- * for longer than it reads, and before a file is open the page does without it.
- */
-const LANE_FROM_BYTES = 2 ** 20;
-
 export interface ReadPickle {
   readonly snapshot: Snapshot;
   readonly protocol: number | undefined;
@@ -71,20 +65,13 @@ async function pump(
 ): Promise<void> {
   let trailingBytes = 0;
   let bytes = 0;
-  let hasLane = false;
   for await (const chunk of open()) {
     if (decoder.stopped) trailingBytes += chunk.length;
     if (trailingBytes > MAX_TRAILING_BYTES) return;
     bytes += chunk.length;
     // As much per byte of the file as so far; exact for a bare pickle.
     const { share } = meter;
-    const totalBytes = share === undefined || share === 0 ? undefined : bytes / share;
-    decoder.totalBytes = totalBytes;
-    if (!hasLane && (totalBytes ?? bytes) >= LANE_FROM_BYTES) {
-      const { RowLane } = await import('../pickle/row-lane.ts');
-      decoder.attachLane((machine) => new RowLane(machine));
-      hasLane = true;
-    }
+    decoder.totalBytes = share === undefined || share === 0 ? undefined : bytes / share;
     decoder.push(chunk);
     meter.events = decoder.eventCount;
     meter.report();

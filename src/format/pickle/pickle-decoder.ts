@@ -10,7 +10,6 @@ import { LoadError } from '../../base/load-error.ts';
 import { tooManyMarks, truncatedPickle } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
 import { readRareOpcode } from './rare-opcodes.ts';
-import type { RowLane } from './row-lane.ts';
 import { DeclinedError, Tag } from './types.ts';
 import { MAX_MARKS, type ValueMachine } from './value-machine.ts';
 
@@ -22,10 +21,18 @@ const STEP_BYTES = 1 << 18;
 /** Bytes of the next chunk that are joined to a rest, at first. */
 const JOIN_BYTES = 1 << 16;
 
+/** Reads rows without the opcode loop. */
+export interface FastPath {
+  /**
+   * Reads the rows from `start` on that begin before `stop`, as far as it can.
+   * @returns where the first row begins that it leaves to the opcode loop
+   */
+  read(buffer: Uint8Array, view: DataView, start: number, stop: number): number;
+}
+
 export class PickleDecoder {
   readonly #machine: ValueMachine;
-  /** Reads events without the loop; undefined until the file is large enough for it. */
-  #lane: RowLane | undefined;
+  readonly #fastPath: FastPath | undefined;
   #rest = new Uint8Array(0);
   /** Bytes before the buffer in hand. */
   #base = 0;
@@ -36,13 +43,9 @@ export class PickleDecoder {
   /** Size of the pickle where it is known, or a good guess: columns then grow to their size at once. */
   totalBytes: number | undefined;
 
-  constructor(machine: ValueMachine) {
+  constructor(machine: ValueMachine, fastPath?: FastPath) {
     this.#machine = machine;
-  }
-
-  /** From here on rows are read by a lane, which learns how they are written from those that come next. */
-  attachLane(createLane: (machine: ValueMachine) => RowLane): void {
-    this.#lane = createLane(this.#machine);
+    this.#fastPath = fastPath;
   }
 
   /**
@@ -118,13 +121,11 @@ export class PickleDecoder {
     const { memo, marks, strings } = machine;
     const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
     const headerBytes = HEADER_BYTES;
-    const lane = this.#lane;
+    const fastPath = this.#fastPath;
     const end = buffer.length;
     let { tags, vals, sp } = machine;
     let { tags: memoTags, vals: memoVals } = memo;
     let pos = at.pos;
-    // Where the last dictionary began, for the lane to learn from.
-    let dictAt = -1;
     while (pos < stop) {
       const op = buffer[pos];
       const next = pos + headerBytes[op];
@@ -206,17 +207,15 @@ export class PickleDecoder {
           break;
         case 0x7d: {
           // EMPTY_DICT
-          if (lane?.isReady === true) {
+          if (fastPath !== undefined) {
             machine.sp = sp;
-            const after = lane.read(buffer, view, pos, stop);
+            const after = fastPath.read(buffer, view, pos, stop);
             sp = machine.sp;
             if (after > pos) {
               pos = after;
-              dictAt = -1;
               continue;
             }
           }
-          dictAt = pos;
           tags[sp] = Tag.OpenDict;
           vals[sp++] = -1;
           break;
@@ -238,10 +237,6 @@ export class PickleDecoder {
           machine.sp = sp;
           machine.setItems();
           ({ tags, vals, sp } = machine);
-          if (dictAt >= 0 && machine.lastShape !== undefined) {
-            lane?.learn(machine.lastShape, buffer, dictAt, pos);
-            dictAt = -1;
-          }
           break;
         case 0x65: // APPENDS
           at.pos = pos;

@@ -17,7 +17,7 @@ import { corrupt, lateItem, tooManyMarks } from './errors.ts';
 import { Memo } from './memo.ts';
 import { PendingItems } from './pending-items.ts';
 import { RetainedValues } from './retained-values.ts';
-import { type Shape, ShapeTable } from './shape-table.ts';
+import { ShapeTable } from './shape-table.ts';
 import { DeclinedError, type ListRun, ROWS_PER_SINK, type Schema, Tag } from './types.ts';
 
 /** Pairs or items in one SETITEMS or APPENDS that more may follow. */
@@ -51,8 +51,6 @@ export class ValueMachine {
 
   readonly #schema: Schema;
   readonly #shapes: ShapeTable;
-  /** Shape of the dictionary that closed last, when a sink took it. */
-  lastShape: Shape | undefined;
   /** Items gathered for the Filled containers. */
   readonly #pending = new PendingItems();
   #nodeRows = new Int32Array(256);
@@ -330,11 +328,9 @@ export class ValueMachine {
     this.#closeValues(first);
     const shape = this.#shapes.find(this.tags, this.vals, first, this.sp);
     if (shape?.sink === undefined) {
-      this.lastShape = undefined;
       this.#settle(slot, Tag.Dict, this.kept.dictId(this.tags, this.vals, first, this.sp));
     } else {
       const row = shape.sink.take(this, first + 1);
-      this.lastShape = shape;
       this.#settle(slot, Tag.Row, shape.sink.sink * ROWS_PER_SINK + row);
     }
     this.sp = first;

@@ -1,9 +1,8 @@
 /** Bytes of a pickle to a Snapshot. */
 import { LoadError } from '../../base/load-error.ts';
 import { PickleDecoder } from '../pickle/pickle-decoder.ts';
-import type { RowLane } from '../pickle/row-lane.ts';
-import type { ValueMachine } from '../pickle/value-machine.ts';
 import { assembleSnapshot } from './assemble.ts';
+import { EventFastPath } from './event-fast-path.ts';
 import { SnapshotSchema } from './schema.ts';
 import type { Snapshot } from './tables.ts';
 
@@ -16,16 +15,14 @@ import type { Snapshot } from './tables.ts';
  */
 export class SnapshotDecoder {
   readonly #schema = new SnapshotSchema();
-  readonly #pickle = new PickleDecoder(this.#schema.machine);
+  readonly #pickle = new PickleDecoder(
+    this.#schema.machine,
+    new EventFastPath(this.#schema.machine, this.#schema.events, this.#schema.fields),
+  );
 
   /** Size of the pickle where it is known, or a good guess: columns then grow to their size at once. */
   set totalBytes(bytes: number | undefined) {
     this.#pickle.totalBytes = bytes;
-  }
-
-  /** Reads events by a lane from here on: the same tables, in half the time. */
-  attachLane(createLane: (machine: ValueMachine) => RowLane): void {
-    this.#pickle.attachLane(createLane);
   }
 
   /** Whole events so far. */

@@ -14,25 +14,10 @@ import {
 } from '../../base/table.ts';
 import { corrupt } from '../pickle/errors.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
-import {
-  type DictSink,
-  type LaneColumns,
-  type LaneField,
-  LaneKind,
-  type LaneRows,
-  type LaneShape,
-  Tag,
-} from '../pickle/types.ts';
+import { type DictSink, Tag } from '../pickle/types.ts';
 import { type CarriedColumn, carriedColumns, textOf } from './carried-columns.ts';
-import { type FieldReader, Sink } from './field-reader.ts';
-import {
-  ACTION_NAMES,
-  EMPTY_STACK,
-  EVENT_COLUMNS,
-  type EventTable,
-  NO_STACK,
-  TraceAction,
-} from './tables.ts';
+import type { FieldReader } from './field-reader.ts';
+import { ACTION_NAMES, EVENT_COLUMNS, type EventTable, NO_STACK, TraceAction } from './tables.ts';
 
 /** Columns that each event writes. */
 const DENSE_COLUMNS = pick(EVENT_COLUMNS, [
@@ -70,29 +55,8 @@ const MAX_UNKNOWN_KEYS = 100;
 const FURTHER_KEYS = '…';
 /** An event has two keys and two values at least. */
 const BYTES_PER_EVENT = 10;
-/** Number columns of the lane, by their place in LaneColumns. */
-const NumberColumn = { Address: 0, Size: 1, Time: 2 } as const;
-
-/** What the lane reads of an event; texts are those of carried columns. */
-const LANE_FIELDS: ReadonlyMap<string, LaneField> = new Map<string, LaneField>([
-  ['action', { kind: LaneKind.Code, column: 0 }],
-  ['addr', { kind: LaneKind.Whole, column: NumberColumn.Address }],
-  ['size', { kind: LaneKind.Whole, column: NumberColumn.Size }],
-  ['stream', { kind: LaneKind.Index, column: 0 }],
-  ['time_us', { kind: LaneKind.Whole, column: NumberColumn.Time }],
-  ['frames', { kind: LaneKind.Node, column: 0 }],
-  ['pool_id', { kind: LaneKind.Pair, column: 0 }],
-  ['device', { kind: LaneKind.Same, column: 0 }],
-]);
-/** Without these an event is odd enough to be looked at in full. */
-const LANE_KEYS = ['action', 'addr', 'size', 'stream'];
-
-export class EventSink implements LaneRows {
-  readonly sink = Sink.Event;
+export class EventSink {
   length = 0;
-  readonly timeColumn = NumberColumn.Time;
-  readonly emptyNode = EMPTY_STACK;
-  readonly noNode = NO_STACK;
   readonly oomDeviceFreeBytes = new Map<number, number>();
   readonly unknownActions = new Map<number, string>();
   readonly unknownKeys = new Map<string, Map<number, string>>();
@@ -105,14 +69,14 @@ export class EventSink implements LaneRows {
   readonly #kept: RetainedValues;
   readonly #fields: FieldReader;
   readonly #growth: GrowthPlan;
-  #columns = createTable(DENSE_COLUMNS, FIRST_CAPACITY);
+  /** Room for more rows than there are. They move when they grow. */
+  columns = createTable(DENSE_COLUMNS, FIRST_CAPACITY);
   #finished: EventTable | undefined;
   #hasTime = false;
   #hasPool = false;
   /** TraceAction by string row, 255 = not looked up. */
-  readonly #actionOfString = new Uint8Array(1 << 16).fill(255);
+  readonly actionOfString = new Uint8Array(1 << 16).fill(255);
   readonly #carried = carriedColumns();
-  readonly #carriedKeys = [...this.#carried.keys()];
   readonly #notAvailable: number;
 
   constructor(
@@ -144,12 +108,12 @@ export class EventSink implements LaneRows {
     const fields = this.#fields;
     return ({ tags, vals }, first) => {
       const row = this.length++;
-      if (row === this.#columns.action.length) {
+      if (row === this.columns.action.length) {
         if (!this.#growth.allows(row, BYTES_PER_EVENT))
           throw corrupt(`${row} events stand in few bytes`);
-        this.#columns = grow(DENSE_COLUMNS, this.#columns, this.#growth.next(row));
+        this.columns = grow(DENSE_COLUMNS, this.columns, this.#growth.next(row));
       }
-      const columns = this.#columns;
+      const columns = this.columns;
       columns.action[row] = this.#actionOf(tags[first + action], vals[first + action], row);
       columns.address[row] = addr < 0 ? 0 : fields.address(tags[first + addr], vals[first + addr]);
       columns.sizeBytes[row] =
@@ -164,7 +128,7 @@ export class EventSink implements LaneRows {
         frames < 0 ? NO_STACK : fields.stack(tags[first + frames], vals[first + frames]);
       columns.timeUs[row] =
         time < 0 ? Number.NaN : fields.time(tags[first + time], vals[first + time]);
-      // The lane may have begun this row, and have left a pool.
+      // The fast path may have begun this row, and have left a pool.
       columns.pool[row] = pool < 0 ? 0 : fields.pool(tags[first + pool], vals[first + pool]);
       if (deviceFree >= 0) {
         const free = fields.number(
@@ -185,43 +149,16 @@ export class EventSink implements LaneRows {
     };
   }
 
-  /** How the lane may read events of these keys; undefined where they hold what only the sink reads. */
-  laneOf(keys: readonly string[]): LaneShape | undefined {
-    const isUsual = LANE_KEYS.every((key) => keys.includes(key));
-    if (!isUsual || new Set(keys).size < keys.length) return undefined;
-    const fields = keys.map((key) => LANE_FIELDS.get(key) ?? this.#laneText(key));
-    return { fields, rows: this };
+  /** Keys of the texts that most events lack. */
+  get textKeys(): string[] {
+    return [...this.#carried].flatMap(([key, { type }]) => (type === 'i32' ? [key] : []));
   }
 
-  #laneText(key: string): LaneField | undefined {
-    const column = this.#carriedKeys.indexOf(key);
-    const isText = this.#carried.get(key)?.type === 'i32';
-    return isText ? { kind: LaneKind.Text, column } : undefined;
-  }
-
-  columns(): LaneColumns {
-    const { action, address, sizeBytes, timeUs, stream, pool, stack } = this.#columns;
-    return {
-      capacity: action.length,
-      numbers: [address, sizeBytes, timeUs],
-      codes: action,
-      indices: stream,
-      pairs: pool,
-      nodes: stack,
-    };
-  }
-
-  codeOf(text: number): number {
-    const action = text < 65_536 ? this.#actionOfString[text] : 255;
-    return action < TraceAction.Unknown ? action : -1;
-  }
-
-  indexOf(stream: number): number {
-    return this.#fields.knownStream(stream);
-  }
-
-  pairIndexOf(tuple: number): number {
-    return this.#fields.knownPool(tuple);
+  /** Says that the fast path has filled the rows before `length`, and what it found there. */
+  took(length: number, hasTime: boolean, hasPool: boolean): void {
+    this.length = length;
+    this.#hasTime ||= hasTime;
+    this.#hasPool ||= hasPool;
   }
 
   /** Row 0 is ''. Nearly every event has it, or 'N/A', for each of its texts. */
@@ -229,8 +166,8 @@ export class EventSink implements LaneRows {
     return text === 0 || text === this.#notAvailable;
   }
 
-  keepText(column: number, row: number, text: number): void {
-    this.#carried.get(this.#carriedKeys[column])?.set(row, text);
+  keepText(key: string, row: number, text: number): void {
+    this.#carried.get(key)?.set(row, text);
   }
 
   /** The keys that are mostly at their default, and those no version we know writes. */
@@ -280,20 +217,20 @@ export class EventSink implements LaneRows {
   }
 
   #actionOf(tag: number, val: number, row: number): number {
-    const known = tag === Tag.String && val < 65_536 ? this.#actionOfString[val] : 255;
+    const known = tag === Tag.String && val < 65_536 ? this.actionOfString[val] : 255;
     if (known < TraceAction.Unknown) return known;
     const word = textOf(this.#kept.toValue(tag as Tag, val));
     const index = ACTION_NAMES.indexOf(word);
     const action = index < 0 ? TraceAction.Unknown : index;
     if (action === TraceAction.Unknown) this.unknownActions.set(row, word);
-    else if (tag === Tag.String && val < 65_536) this.#actionOfString[val] = action;
+    else if (tag === Tag.String && val < 65_536) this.actionOfString[val] = action;
     return action;
   }
 
   /** What there is of the columns, with room for more: events to come may move them. */
   soFar(): EventsSoFar {
     if (this.#finished !== undefined) return this.#finished;
-    const { timeUs, ...columns } = this.#columns;
+    const { timeUs, ...columns } = this.columns;
     return { ...columns, timeUs: Number.isNaN(timeUs[0]) ? undefined : timeUs };
   }
 
@@ -305,7 +242,7 @@ export class EventSink implements LaneRows {
 
   #finish(): EventTable {
     const { length } = this;
-    const { length: _, ...written } = this.#columns;
+    const { length: _, ...written } = this.columns;
     if (this.#hasTime) this.startUs = countFromFirst(written.timeUs, length);
     const dense: Readonly<Record<string, Column | undefined>> = {
       ...written,

@@ -32,7 +32,7 @@ export class SnapshotSchema implements Schema {
   bind(keys: readonly string[]): BoundSink | undefined {
     const has = (...wanted: string[]) => wanted.every((key) => keys.includes(key));
     if (has('action') && (has('size') || has('addr') || has('frames'))) {
-      return { sink: Sink.Event, take: this.events.bind(keys), lane: this.events.laneOf(keys) };
+      return { sink: Sink.Event, take: this.events.bind(keys) };
     }
     if (has('name', 'filename') || has('filename', 'line')) {
       return { sink: Sink.Frame, take: this.frames.bind(keys) };

@@ -15,7 +15,7 @@ const MAX_WORDS = 1 << 20;
 /** Items of one APPENDS that no other follows, as ValueMachine.appends says. */
 const MAX_ITEMS = 999;
 
-export class LaneLists {
+export class NodeLists {
   /** Where the list that was found ends: at its APPENDS. */
   end = 0;
 

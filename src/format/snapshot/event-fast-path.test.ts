@@ -4,17 +4,15 @@ import { LoadError } from '../../base/load-error.ts';
 import { captureBytes } from '../../testing/captures.ts';
 import { differences } from '../../testing/differences.ts';
 import { EventPickler, type PickleForm, type WrittenEvent } from '../../testing/event-pickler.ts';
-import { SnapshotDecoder } from '../snapshot/decoder.ts';
-import { EventSink } from '../snapshot/event-sink.ts';
-import { RowLane } from './row-lane.ts';
-import { DeclinedError } from './types.ts';
+import { DeclinedError } from '../pickle/types.ts';
+import { SnapshotDecoder } from './decoder.ts';
+import { EventSink } from './event-sink.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
 /** The tables, or the fault and the tables up to it. */
 function outcome(bytes: Uint8Array, chunkSizes: readonly number[]): unknown {
   const decoder = new SnapshotDecoder();
-  decoder.attachLane((machine) => new RowLane(machine));
   let fault: string | undefined;
   try {
     for (let at = 0, i = 0; at < bytes.length; i++) {
@@ -59,7 +57,7 @@ function withEntries(value: object): object {
   return Array.isArray(value) ? parts.map(([, part]) => part) : Object.fromEntries(parts);
 }
 
-/** A byte at a time, no lane gets to see a whole row. */
+/** A byte at a time, the fast path never sees a whole row. */
 const byOpcodes = (bytes: Uint8Array) => outcome(bytes, [1]);
 
 /** Events that the sink takes from the stack machine, with all of it decoded at once. */
@@ -96,7 +94,7 @@ function pickleOf(form: PickleForm, events: readonly WrittenEvent[]): Uint8Array
   return pickler.finish();
 }
 
-describe('the lane', () => {
+describe('the fast path', () => {
   it.each(
     FORMS.flatMap((form) => [
       [form, 'plain', () => ({})] as const,
@@ -111,6 +109,7 @@ describe('the lane', () => {
           pool_id: [0, (i >> 4) % 3] as const,
         }),
       ] as const,
+      [form, 'without times', () => ({ time_us: undefined })] as const,
       [form, 'with optional keys', (i: number) => (i % 2 ? { user_metadata: 'x' } : {})] as const,
     ]),
   )('%s, %s: reads nearly all rows, and the same', (form, _, more) => {
@@ -119,16 +118,6 @@ describe('the lane', () => {
     expect(differences(outcome(bytes, [bytes.length]), byOpcodes(bytes))).toEqual([]);
     // The first rows of each kind; of protocol 2 also the 160 or so with memo slots of one byte.
     expect(rowsOfSink(bytes)).toBeLessThan(form === 'put' ? 200 : 40);
-  });
-
-  it('reads keys in another order', () => {
-    const events = Array.from({ length: 200 }, (_, i) => {
-      const { frames, time_us, ...rest } = usual(i);
-      return { frames, time_us, ...rest };
-    });
-    const bytes = pickleOf('memoize', events);
-    expect(differences(outcome(bytes, [bytes.length]), byOpcodes(bytes))).toEqual([]);
-    expect(rowsOfSink(bytes)).toBeLessThan(20);
   });
 
   it('is off once the memo was rewritten', () => {
@@ -157,7 +146,7 @@ describe('the lane', () => {
 const text = fc.constantFrom('', 'N/A', 'forward', 'step 12', 'a text that is longer than a word');
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
-/** An event, mostly like the others; numbers at the edges of what the lane takes. */
+/** An event, mostly like the others; numbers at the edges of what the fast path takes. */
 const event: fc.Arbitrary<WrittenEvent> = fc.record({
   action: fc.constantFrom('alloc', 'free_requested', 'free_completed', 'snapshot', 'odd'),
   addr: fc.constantFrom(ADDRESS, ADDRESS + 512, 0, -4096, 2 ** 52, 2 ** 52 - 1),

@@ -1,0 +1,438 @@
+/**
+ * Reads events from the bytes of a pickle right into the columns: no opcode by opcode, no value stack, no call a row.
+ * 99.9 % of a large snapshot is events, and each is a dictionary of a few keys that the memo holds:
+ *
+ *   } 94 ( 6a a6 01 00 00   68 2a   6a a8 01 00 00   8a 06 00 00 4c 06 7f 00   …   75
+ *   key 'action'            'alloc' key 'addr'       the address                   SETITEMS
+ *
+ * A row is taken whole or not at all. Where it holds anything else (a key or a stream that is new, a number beyond
+ * 2^52), reading stops at the row's first byte. The opcode loop goes on there, and the stack, memo and columns are as if
+ * it had read all rows before. Where the stack, the memo or the columns are full, reading stops as well, so their bounds
+ * hold as they are.
+ */
+import { NodeLists } from '../pickle/node-lists.ts';
+import type { FastPath } from '../pickle/pickle-decoder.ts';
+import { ROWS_PER_SINK, Tag } from '../pickle/types.ts';
+import type { ValueMachine } from '../pickle/value-machine.ts';
+import type { EventSink } from './event-sink.ts';
+import { type FieldReader, Sink } from './field-reader.ts';
+import { EMPTY_STACK, NO_STACK, type TraceAction } from './tables.ts';
+
+/** What the keys after the first five are; a text that most events lack is FIRST_TEXT and more, by its place in `#textKeys`. */
+const FIELDS: ReadonlyMap<string, number> = new Map([
+  ['frames', 1],
+  ['pool_id', 2],
+  // The trace's place in the file says it too.
+  ['device', 3],
+]);
+const FIRST_TEXT = 4;
+/** The opcode loop reads rows with any other key. */
+const OTHER = 31;
+
+/** Numbers from 2^52 on may be addresses, which then are not their own key. This is their upper half. */
+const HIGH_LIMIT = 0x100000;
+/** More than the first five keys take with their values, and more than any other does, its frames apart. */
+const SPARE_BYTES = 400;
+/** Memo slots of a row at most: its own and one a key. */
+const MAX_SLOTS = 32;
+/** After so many failures in a row, rows go by untried: as many as there were failures. */
+const MAX_FAILURES = 8;
+const MAX_PAUSE = 64;
+
+export class EventFastPath implements FastPath {
+  readonly #machine: ValueMachine;
+  readonly #events: EventSink;
+  readonly #fields: FieldReader;
+  readonly #lists: NodeLists;
+  /** Field of each key, by its string row; 0 is not looked up. */
+  readonly #fieldOf = new Uint8Array(1 << 16);
+  readonly #textKeys: readonly string[];
+  /** Texts of the row in hand, which are kept once it is whole. */
+  readonly #texts = new Int32Array(MAX_SLOTS);
+  readonly #textFields = new Int32Array(MAX_SLOTS);
+  #failures = 0;
+  #pause = 0;
+
+  constructor(machine: ValueMachine, events: EventSink, fields: FieldReader) {
+    this.#machine = machine;
+    this.#events = events;
+    this.#fields = fields;
+    this.#lists = new NodeLists(machine);
+    this.#textKeys = events.textKeys.slice(0, OTHER - FIRST_TEXT);
+  }
+
+  read(buffer: Uint8Array, view: DataView, start: number, stop: number): number {
+    // Bytes of a list stand for one stack as long as each memo slot stands for one value.
+    if (this.#machine.memo.isRewritten) return start;
+    if (this.#pause > 0) {
+      this.#pause--;
+      return start;
+    }
+    const end = this.#run(buffer, view, start, stop);
+    if (end > start) this.#failures = 0;
+    else if (++this.#failures > MAX_FAILURES) this.#pause = Math.min(this.#failures, MAX_PAUSE);
+    return end;
+  }
+
+  // One long function, because all that it reads and writes must stay in local variables.
+  #run(buffer: Uint8Array, view: DataView, start: number, stop: number): number {
+    // Numbers of their own: those of an object would be loaded each time.
+    const STRING: typeof Tag.String = 5;
+    const LIST: typeof Tag.List = 6;
+    const TUPLE: typeof Tag.Tuple = 7;
+    const NODE: typeof Tag.Node = 10;
+    const UNKNOWN: typeof TraceAction.Unknown = 11;
+    const UINT32 = 0x1_0000_0000;
+    const FRAMES = 1;
+    const POOL = 2;
+    const DEVICE = 3;
+    const TEXT = 4;
+    const machine = this.#machine;
+    const events = this.#events;
+    const fields = this.#fields;
+    const texts = this.#texts;
+    const textFields = this.#textFields;
+    const { memo, tags, vals, strings, kept } = machine;
+    const { tags: memoTags, vals: memoVals } = memo;
+    const { action, address, sizeBytes, timeUs, stream, stack, pool } = events.columns;
+    const fieldOf = this.#fieldOf;
+    const { actionOfString } = events;
+    const limit = buffer.length - SPARE_BYTES;
+    const lastStart = Math.min(stop, limit);
+    const lastSlot = memoTags.length - MAX_SLOTS;
+    const base = Sink.Event * ROWS_PER_SINK;
+    let { sp } = machine;
+    let row = events.length;
+    const lastRow = Math.min(action.length, row + tags.length - sp - 2);
+    let slot = memo.length;
+    let pos = start;
+    // Memo slots of the first five keys.
+    let actionKey = -2;
+    let addressKey = -2;
+    let sizeKey = -2;
+    let streamKey = -2;
+    let timeKey = -2;
+    let lastHandle = -1;
+    let lastStream = 0;
+    let lastText = 0;
+    let lastTextAt = 0;
+    let lastTextBytes = 0;
+    let hasTime = false;
+    let hasPool = false;
+
+    rows: while (pos < lastStart && row < lastRow && slot < lastSlot && buffer[pos] === 0x7d) {
+      let at = pos + 1;
+      // CPython writes each container to the memo; C++ writes what it names again.
+      const put = putBytes(buffer, view, at, slot);
+      at += put;
+      if (put < 0 || buffer[at++] !== 0x28) break;
+      let next = put > 0 ? slot + 1 : slot;
+      let named = -1;
+      let high = -1;
+
+      let op = buffer[at];
+      if (op === 0x6a) {
+        named = view.getInt32(at + 1, true);
+        at += 5;
+      } else {
+        named = op === 0x68 ? buffer[at + 1] : -1;
+        at += 2;
+      }
+      if (named !== actionKey) {
+        if (!this.#isKey(named, slot, 'action')) break;
+        actionKey = named;
+      }
+      op = buffer[at];
+      if (op === 0x6a) {
+        named = view.getInt32(at + 1, true);
+        at += 5;
+      } else if (op === 0x68) {
+        named = buffer[at + 1];
+        at += 2;
+      } else break;
+      if (named < 0 || named >= slot || memoTags[named] !== STRING) break;
+      const code = actionOfString[memoVals[named]];
+      // Not `>=`: a string row may be out of bounds.
+      if (!(code < UNKNOWN)) break;
+      action[row] = code;
+
+      op = buffer[at];
+      if (op === 0x6a) {
+        named = view.getInt32(at + 1, true);
+        at += 5;
+      } else {
+        named = op === 0x68 ? buffer[at + 1] : -1;
+        at += 2;
+      }
+      if (named !== addressKey) {
+        if (!this.#isKey(named, slot, 'addr')) break;
+        addressKey = named;
+      }
+      op = buffer[at + 1];
+      if (buffer[at] !== 0x8a) break;
+      if (op === 6) high = view.getInt16(at + 6, true);
+      else if (op === 8) high = view.getInt32(at + 6, true);
+      else break;
+      if (high < 0 || high >= HIGH_LIMIT) break;
+      address[row] = view.getUint32(at + 2, true) + high * UINT32;
+      at += 2 + op;
+
+      op = buffer[at];
+      if (op === 0x6a) {
+        named = view.getInt32(at + 1, true);
+        at += 5;
+      } else {
+        named = op === 0x68 ? buffer[at + 1] : -1;
+        at += 2;
+      }
+      if (named !== sizeKey) {
+        if (!this.#isKey(named, slot, 'size')) break;
+        sizeKey = named;
+      }
+      op = buffer[at];
+      if (op === 0x4a) {
+        const bytes = view.getInt32(at + 1, true);
+        if (bytes < 0) break;
+        sizeBytes[row] = bytes;
+        at += 5;
+      } else if (op === 0x4d) {
+        sizeBytes[row] = view.getUint16(at + 1, true);
+        at += 3;
+      } else if (op === 0x4b) {
+        sizeBytes[row] = buffer[at + 1];
+        at += 2;
+      } else if (op === 0x8a) {
+        const bytes = buffer[at + 1];
+        if (bytes === 5) high = view.getInt8(at + 6);
+        else if (bytes === 8) high = view.getInt32(at + 6, true);
+        else break;
+        if (high < 0 || high >= HIGH_LIMIT) break;
+        sizeBytes[row] = view.getUint32(at + 2, true) + high * UINT32;
+        at += 2 + bytes;
+      } else break;
+
+      op = buffer[at];
+      if (op === 0x6a) {
+        named = view.getInt32(at + 1, true);
+        at += 5;
+      } else {
+        named = op === 0x68 ? buffer[at + 1] : -1;
+        at += 2;
+      }
+      if (named !== streamKey) {
+        if (!this.#isKey(named, slot, 'stream')) break;
+        streamKey = named;
+      }
+      op = buffer[at];
+      let handle = -1;
+      if (op === 0x4b) {
+        handle = buffer[at + 1];
+        at += 2;
+      } else if (op === 0x4a) {
+        handle = view.getInt32(at + 1, true);
+        at += 5;
+      } else if (op === 0x8a) {
+        const bytes = buffer[at + 1];
+        if (bytes === 6) high = view.getInt16(at + 6, true);
+        else if (bytes === 8) high = view.getInt32(at + 6, true);
+        else break;
+        if (high >= HIGH_LIMIT) break;
+        handle = view.getUint32(at + 2, true) + high * UINT32;
+        at += 2 + bytes;
+      }
+      if (handle < 0) break;
+      if (handle !== lastHandle) {
+        const known = fields.knownStream(handle);
+        if (known < 0) break;
+        lastStream = known;
+        lastHandle = handle;
+      }
+      stream[row] = lastStream;
+
+      const timeAt = at;
+      op = buffer[at];
+      if (op === 0x6a) {
+        named = view.getInt32(at + 1, true);
+        at += 5;
+      } else {
+        named = op === 0x68 ? buffer[at + 1] : -1;
+        at += 2;
+      }
+      if (named === timeKey || this.#isKey(named, slot, 'time_us')) {
+        timeKey = named;
+        op = buffer[at + 1];
+        if (buffer[at] !== 0x8a) break;
+        if (op === 7) high = view.getInt32(at + 5, true) >> 8;
+        else if (op === 8) high = view.getInt32(at + 6, true);
+        else break;
+        if (high < 0 || high >= HIGH_LIMIT) break;
+        timeUs[row] = view.getUint32(at + 2, true) + high * UINT32;
+        at += 2 + op;
+        hasTime = true;
+      } else {
+        // Versions before 2.2 write none.
+        timeUs[row] = Number.NaN;
+        at = timeAt;
+      }
+
+      let seen = 0;
+      let textCount = 0;
+      while (at < limit) {
+        op = buffer[at];
+        if (op === 0x6a) {
+          named = view.getInt32(at + 1, true);
+          at += 5;
+        } else if (op === 0x68) {
+          named = buffer[at + 1];
+          at += 2;
+        } else break;
+        if (named < 0 || named >= slot || memoTags[named] !== STRING) break rows;
+        let field = fieldOf[memoVals[named]] | 0;
+        if (field === 0) field = this.#resolve(memoVals[named]);
+        // Of a key that comes twice the last counts; the opcode loop knows.
+        if ((seen & (1 << field)) !== 0) break rows;
+        seen |= 1 << field;
+        op = buffer[at];
+        if (op === 0x68 || op === 0x6a) {
+          // The value is one that the memo holds.
+          named = op === 0x68 ? buffer[at + 1] : view.getInt32(at + 1, true);
+          at += op === 0x68 ? 2 : 5;
+          if (named < 0 || named >= slot) break rows;
+          const tag = memoTags[named];
+          const val = memoVals[named];
+          if (field === FRAMES) {
+            if (tag === NODE) stack[row] = val;
+            else if (tag === LIST && val === 0) stack[row] = EMPTY_STACK;
+            else break rows;
+          } else if (field === POOL) {
+            const known = tag === TUPLE ? fields.knownPool(val) : -1;
+            if (known < 0) break rows;
+            pool[row] = known;
+          } else if (tag !== STRING) {
+            if (field !== DEVICE) break rows;
+          } else if (field >= TEXT) {
+            if (!events.isPlainText(val)) {
+              textFields[textCount] = field;
+              texts[textCount++] = val;
+            }
+          } else break rows;
+          continue;
+        }
+        // The value is written here, and perhaps to the memo as well.
+        let tag: Tag = STRING;
+        let val = 0;
+        if (field === DEVICE) {
+          if (op === 0x4b) at += 2;
+          else if (op === 0x4a) at += 5;
+          else break rows;
+          continue;
+        }
+        if (field >= TEXT && op === 0x4e) {
+          at++;
+          continue;
+        }
+        if (field >= TEXT && (op === 0x8c || op === 0x58)) {
+          // The length has one byte or four.
+          if (op === 0x58 && view.getInt32(at + 1, true) > 255) break rows;
+          const from = at + (op === 0x8c ? 2 : 5);
+          at = from + buffer[at + 1];
+          // Mostly it is the text of the row before.
+          let i = at - from === lastTextBytes ? 0 : -1;
+          while (i >= 0 && i < lastTextBytes)
+            i = buffer[from + i] === buffer[lastTextAt + i] ? i + 1 : -1;
+          if (i < 0) {
+            lastText = strings.intern(buffer, from, at);
+            lastTextAt = from;
+            lastTextBytes = at - from;
+          }
+          val = lastText;
+          if (!events.isPlainText(val)) {
+            textFields[textCount] = field;
+            texts[textCount++] = val;
+          }
+        } else if (field === POOL && op === 0x4b) {
+          // Two numbers of one byte, and TUPLE2.
+          if (buffer[at + 2] !== 0x4b || buffer[at + 4] !== 0x86) break rows;
+          tag = TUPLE;
+          val = kept.pairId(buffer[at + 1], buffer[at + 3]);
+          const known = fields.knownPool(val);
+          if (known < 0) break rows;
+          pool[row] = known;
+          at += 5;
+        } else if (op === 0x5d && (field === FRAMES || field >= TEXT)) {
+          // CPython writes a list to the memo before its items, C++ after them.
+          const listSlot = next;
+          const put = putBytes(buffer, view, ++at, next);
+          if (put < 0) break rows;
+          if (put > 0) next++;
+          at += put;
+          tag = LIST;
+          if (buffer[at] === 0x28 && buffer[at + 1] === 0x65) at += 2;
+          else if (buffer[at] === 0x28) {
+            if (field !== FRAMES) break rows;
+            tag = NODE;
+            val = this.#lists.find(buffer, view, at + 1, limit, slot);
+            if (val < 0) break rows;
+            at = this.#lists.end + 1;
+          }
+          if (field === FRAMES) stack[row] = tag === NODE ? val : EMPTY_STACK;
+          if (put > 0) {
+            memoTags[listSlot] = tag;
+            memoVals[listSlot] = val;
+            continue;
+          }
+        } else break rows;
+        const put = putBytes(buffer, view, at, next);
+        if (put < 0) break rows;
+        if (put > 0) {
+          memoTags[next] = tag;
+          memoVals[next++] = val;
+          at += put;
+        }
+      }
+      if (at >= limit || buffer[at] !== 0x75 || (seen & (1 << OTHER)) !== 0) break;
+      // The row is whole.
+      if (put > 0) {
+        memoTags[slot] = Tag.Row;
+        memoVals[slot] = base + row;
+      }
+      if ((seen & (1 << POOL)) === 0) pool[row] = 0;
+      if ((seen & (1 << FRAMES)) === 0) stack[row] = NO_STACK;
+      for (let i = 0; i < textCount; i++) {
+        events.keepText(this.#textKeys[textFields[i] - FIRST_TEXT], row, texts[i]);
+      }
+      hasPool ||= (seen & (1 << POOL)) !== 0;
+      tags[sp] = Tag.Row;
+      vals[sp++] = base + row;
+      row++;
+      slot = next;
+      pos = at + 1;
+    }
+    memo.length = slot;
+    events.took(row, hasTime, hasPool);
+    machine.sp = sp;
+    return pos;
+  }
+
+  /** Whether memo slot `named` holds this key. */
+  #isKey(named: number, slot: number, key: string): boolean {
+    const { memo, strings } = this.#machine;
+    const isText = named >= 0 && named < slot && memo.tags[named] === Tag.String;
+    return isText && strings.get(memo.vals[named]) === key;
+  }
+
+  #resolve(key: number): number {
+    const name = this.#machine.strings.get(key);
+    const text = this.#textKeys.indexOf(name);
+    const field = text < 0 ? (FIELDS.get(name) ?? OTHER) : FIRST_TEXT + text;
+    this.#fieldOf[key] = field;
+    return field;
+  }
+}
+
+/** Bytes of the opcode at `at` that writes to memo slot `slot`; 0 where there is none, -1 for one that is not read here. */
+function putBytes(buffer: Uint8Array, view: DataView, at: number, slot: number): number {
+  if (buffer[at] === 0x94) return 1;
+  if (buffer[at] === 0x72) return view.getInt32(at + 1, true) === slot ? 5 : -1;
+  return buffer[at] === 0x71 ? -1 : 0;
+}
