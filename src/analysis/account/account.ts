@@ -3,7 +3,7 @@
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/grouping.ts';
-import { MemoryClass } from '../../device/classes/types.ts';
+import { type ClassTotal, MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import { pinningSites } from '../detectors/fragmentation-causes.ts';
@@ -166,8 +166,27 @@ function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): Account
     count: ids.length,
     holder: holder?.text,
     peakWithoutBytes: all !== undefined && isNotable ? peakWithout(context.input, all) : undefined,
+    classes: otherClasses(context, draft.kind, ids),
     allocations: [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]),
   };
+}
+
+/** A cohort takes blocks of other classes, for which the legend has a figure of its own. */
+function otherClasses(
+  { classification, input }: AnalysisInput,
+  kind: EntryKind,
+  ids: readonly AllocationIndex[],
+): ClassTotal[] {
+  const { sizeBytes } = input.replay.allocations;
+  const byClass = groupBy(ids, (id) => classification.classOf[id] as MemoryClass);
+  if ([...byClass.keys()].every((own) => KIND_OF_CLASS[own] === kind)) return [];
+  return [...byClass]
+    .map(([own, members]) => ({
+      class: own,
+      bytes: members.reduce((sum, id) => sum + sizeBytes[id], 0),
+      count: members.length,
+    }))
+    .sort((a, b) => b.bytes - a.bytes);
 }
 
 /** Of an entry's bytes that have a name: who holds less is not who holds it. */
@@ -213,6 +232,7 @@ function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] 
     rate: undefined,
     isGrowing: false,
     peakWithoutBytes: undefined,
+    classes: [],
     allocations: [],
   });
   return [entry('gaps', pinned, lines), entry('cached', empty, [])].filter(

@@ -46,10 +46,10 @@ export interface Cohorts {
 
 /** @param live allocations of the moment, ascending */
 export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
-  const places = new Places(context);
+  const places = context.once(placesOf);
   const isLive = new Set(live);
   const taken = new Set<AllocationIndex>();
-  const rest = keptIds(context);
+  const rest = context.once(keptIds);
   const leaks = mergedLeaks(places, growthOf(context).leaks).map((same): Draft => {
     const kept = leakIds(same, rest, places, taken);
     const latest = latestOf(kept, live, places, taken);
@@ -255,6 +255,8 @@ function mergedByFunction(
   );
   return [...byFunction.values()].map((same) => same.flat().sort((a, b) => a - b));
 }
+
+const placesOf = (context: AnalysisInput) => new Places(context);
 
 /** Where allocations come from, by the statement outside of all modules that led to them. */
 class Places {

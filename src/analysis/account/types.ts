@@ -8,6 +8,7 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import type { ClassTotal } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 
@@ -60,12 +61,14 @@ export interface AccountEntry {
   readonly isGrowing: boolean;
   /** The highest allocated bytes of the run, had this and all that the same lines kept never been there; where it was counted. */
   readonly peakWithoutBytes: number | undefined;
+  /** The classes of its blocks, where they are not what the entry is called: the legend counts them there. */
+  readonly classes: readonly ClassTotal[];
   /** The largest first; of gaps and cached segments none. */
   readonly allocations: readonly AllocationIndex[];
 }
 
-/** 'oom': the one that ended the program; 'peak': of allocated bytes; 'end': the state of the dump. */
-export type MomentWhy = 'oom' | 'peak' | 'end';
+/** 'oom': the one that ended the program; 'peak': of allocated bytes; 'end': the state of the dump; 'cursor': any other. */
+export type MomentWhy = 'oom' | 'peak' | 'end' | 'cursor';
 
 export interface Account {
   /** The state after `event`; -1 is the state before the first. */

@@ -75,14 +75,8 @@ interface Growth {
   readonly suspects: readonly StackIndex[];
 }
 
-const known = new WeakMap<AnalysisInput, Growth>();
-
 /** What grows step after step, for this detector and for the account: found once. */
-export function growthOf(context: AnalysisInput): Growth {
-  const found = known.get(context) ?? findGrowth(context);
-  known.set(context, found);
-  return found;
-}
+export const growthOf = (context: AnalysisInput): Growth => context.once(findGrowth);
 
 function findGrowth(context: AnalysisInput): Growth {
   const [primary] = context.stepSequences;

@@ -1,5 +1,6 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
 
+import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
@@ -138,11 +139,15 @@ function unusedGraphsFinding(
   const bytes = highestAtOnce(context, runs, isSetUp);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
   const failed = runs.at(-1)?.oom;
+  const lowersPeakBytes =
+    context.input.replay.peaks.allocatedBytes.bytes - peakWithout(context.input, ids);
+  const weighed = { lowersPeakBytes, bytes, largestBytes: largest.keptBytes };
   return findingOf(context, {
     ...OF_ALL,
     kind: 'graph-without-backward',
-    severity: failed === undefined ? severityOf(context, ids) : 'high',
+    severity: failed === undefined ? severityOf(context, weighed) : 'high',
     bytes,
+    lowersPeakBytes,
     stack: call,
     claim: (where) =>
       `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept their activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(bytes)} less would have been in use at the worst moment.${failed === undefined ? '' : ' Memory ran out in the last of them.'}`,
@@ -153,6 +158,7 @@ function unusedGraphsFinding(
       { label: 'forward passes from this call', count: total },
       { label: 'of them without backward', count: runs.length },
       { label: 'kept at the end of one', bytes: largest.keptBytes },
+      { label: 'the peak would be lower by', bytes: lowersPeakBytes },
       {
         label: 'of it the output, which stays',
         bytes: largest.output < 0 ? 0 : sizeBytes[largest.output],
@@ -180,13 +186,22 @@ const OF_ALL = {
 /** Of the peak: what it would be lower by. */
 const NOTABLE_SHARE = 0.05;
 const SEVERE_SHARE = 0.2;
+/** Graphs that pile up; the last one is still there while the next is made. */
+const PILED_UP = 2.5;
 
-/** By what the peak would be lower without them: graphs that are freed before training needs more cost nothing. */
-function severityOf({ input }: AnalysisInput, ids: readonly AllocationIndex[]): Severity {
-  const peak = input.replay.peaks.allocatedBytes.bytes;
-  const lower = peak - peakWithout(input, ids);
-  if (lower >= SEVERE_SHARE * peak) return 'high';
-  return lower >= NOTABLE_SHARE * peak ? 'medium' : 'low';
+/**
+ * By what the peak would be lower without them. Graphs that are dropped one by one, as those of an evaluation without
+ * no_grad() or of a target network whose output is detached, harm nobody as long as there is room for one of them.
+ */
+function severityOf(
+  context: AnalysisInput,
+  { lowersPeakBytes, bytes, largestBytes }: Readonly<Record<string, number>>,
+): Severity {
+  const { trace, replay } = context.input;
+  const peak = replay.peaks.allocatedBytes.bytes;
+  const isShort = bytes >= PILED_UP * largestBytes || failedOoms(trace, replay).length > 0;
+  if (!isShort || lowersPeakBytes < NOTABLE_SHARE * peak) return 'low';
+  return lowersPeakBytes >= SEVERE_SHARE * peak ? 'high' : 'medium';
 }
 
 /** Allocations of a pass that were alive at its end. */

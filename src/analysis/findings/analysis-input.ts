@@ -27,14 +27,19 @@ export class AnalysisInput implements StepDetectionInput {
   /** With the C++ frames that `input` is without. */
   readonly #recorded: DeviceTables;
   readonly #isCancelled: () => boolean;
-  #classifier: StackClassifier | undefined;
   #stepSequences: readonly StepSequence[] | undefined;
-  #knownSites: SiteIndex | undefined;
+  readonly #made = new Map<unknown, unknown>();
 
   constructor(input: DeviceTables, isCancelled: () => boolean = () => false) {
     this.#recorded = input;
     this.input = pythonStacks(input).input;
     this.#isCancelled = isCancelled;
+  }
+
+  /** What `make` makes of this device, made once: give a function of a module, not a new closure. */
+  once<T>(make: (context: AnalysisInput) => T): T {
+    if (!this.#made.has(make)) this.#made.set(make, make(this));
+    return this.#made.get(make) as T;
   }
 
   /** @throws CancelledError when the user has. Called now and then in long loops. */
@@ -43,8 +48,7 @@ export class AnalysisInput implements StepDetectionInput {
   }
 
   get classifier(): StackClassifier {
-    this.#classifier ??= new StackClassifier(this.input);
-    return this.#classifier;
+    return this.once(classifierOf);
   }
 
   /** What each allocation is. */
@@ -97,8 +101,7 @@ export class AnalysisInput implements StepDetectionInput {
   }
 
   get #siteIndex(): SiteIndex {
-    this.#knownSites ??= indexSites(this.input);
-    return this.#knownSites;
+    return this.once(indexSites);
   }
 
   /** Counters after an event. One pass over the allocations: for a few events, not for curves. */
@@ -126,9 +129,7 @@ export class AnalysisInput implements StepDetectionInput {
 
   /** Whether backward passes ran. */
   get isTraining(): boolean {
-    const { stack, preexisting } = this.input.replay.allocations;
-    const sites = new Set(stack.subarray(preexisting));
-    return [...sites].some((site) => this.classifier.isBackward(site));
+    return this.once(runsBackward);
   }
 
   get hasTrace(): boolean {
@@ -141,7 +142,7 @@ interface SiteIndex {
   readonly count: number;
 }
 
-function indexSites({ replay, snapshot }: DeviceTables): SiteIndex {
+function indexSites({ input: { replay, snapshot } }: AnalysisInput): SiteIndex {
   const { stack, requestedBytes } = replay.allocations;
   const bySize = new Map<number, number>();
   const sites = stack.map((own, id) => {
@@ -152,4 +153,11 @@ function indexSites({ replay, snapshot }: DeviceTables): SiteIndex {
     return site;
   });
   return { sites, count: snapshot.stacks.length + bySize.size };
+}
+
+const classifierOf = ({ input }: AnalysisInput) => new StackClassifier(input);
+
+function runsBackward({ input, classifier }: AnalysisInput): boolean {
+  const { stack, preexisting } = input.replay.allocations;
+  return [...new Set(stack.subarray(preexisting))].some((site) => classifier.isBackward(site));
 }

@@ -170,7 +170,8 @@ describe('what cannot be known is not called clear', () => {
 
 describe('no-grad', () => {
   it.each([
-    ['eval_without_no_grad', 385, 'high'],
+    // Dropped one by one, they set the peak: no alarm as long as there is room for them.
+    ['eval_without_no_grad', 385, 'low'],
     ['leak_output_list', 262, 'high'],
     ['near-miss/leak_graph_and_hook', 331, 'high'],
     // The peak, which training sets, would be as high without them.

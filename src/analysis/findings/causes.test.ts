@@ -31,16 +31,33 @@ async function checked(name: string, detector: DetectorId): Promise<string | und
 describe.each(BOTH)('graphs without backward, stacks=%s', (stacks) => {
   it.each([
     // The first pass of the evaluation runs out; all earlier ones, of another line, had a backward.
-    ['oom_eval_no_grad', 'evaluation-ran-out', 579, / the forward pass at capture\.py:579 /],
+    [
+      'oom_eval_no_grad',
+      'high',
+      'evaluation-ran-out',
+      579,
+      / the forward pass at capture\.py:579 /,
+    ],
     // Eight passes went well, and the ninth ran out.
-    ['oom_eval_ninth_pass', 'graph-without-backward', 588, /^9 forward passes at capture\.py:588 /],
-    ['eval_between_epochs', 'graph-without-backward', 547, /^8 forward passes at capture\.py:547 /],
-    ['eval_without_no_grad', 'graph-without-backward', 532, /^6 forward passes /],
-    ['leak_output_list', 'graph-without-backward', 328, /^20 forward passes /],
-  ])('%s: %s at line %d', async (name, kind, line, claim) => {
+    [
+      'oom_eval_ninth_pass',
+      'high',
+      'graph-without-backward',
+      588,
+      /^9 forward passes at capture\.py:588 /,
+    ],
+    [
+      'eval_between_epochs',
+      'low',
+      'graph-without-backward',
+      547,
+      /^8 forward passes at capture\.py:547 /,
+    ],
+    ['eval_without_no_grad', 'low', 'graph-without-backward', 532, /^6 forward passes /],
+    ['leak_output_list', 'high', 'graph-without-backward', 328, /^20 forward passes /],
+  ])('%s: %s, %s at line %d', async (name, severity, kind, line, claim) => {
     const found = await findings(`${name}.${stacks}`, 'no-grad');
-    expect(found).toMatchObject([{ kind, frame: { line } }]);
-    expect(found[0].severity).not.toBe('low');
+    expect(found).toMatchObject([{ kind, severity, frame: { line } }]);
     expect(found[0].claim).toMatch(claim);
     expect(found[0].advice[0]).toMatch(/^Run evaluation and inference under torch\.inference_mode/);
   });

@@ -72,6 +72,7 @@ interface Told<Id extends string, Kind extends string>
     | 'law'
     | 'pattern'
     | 'searchFrame'
+    | 'lowersPeakBytes'
   > {
   /** Where it points to. */
   readonly stack: StackIndex | undefined;

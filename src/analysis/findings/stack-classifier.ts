@@ -15,6 +15,8 @@ const {
 /** Of stacks alone. */
 const HOOK = 16;
 const BACKWARD = 32;
+/** Weights are copied with the module that they are of: no graph comes of it, also where a forward method does it. */
+const COPIED = 64;
 
 export class StackClassifier {
   readonly #bits: Uint8Array;
@@ -74,7 +76,8 @@ export class StackClassifier {
   }
 
   isForward(stack: StackIndex): boolean {
-    return this.moduleCall(stack) > 0 && !this.isBackward(stack);
+    const isCopy = stack > EMPTY_STACK && (this.#bits[stack] & COPIED) !== 0;
+    return this.moduleCall(stack) > 0 && !isCopy && !this.isBackward(stack);
   }
 
   isBuilding(stack: StackIndex): boolean {
@@ -113,7 +116,9 @@ function readFrames({ snapshot, stacks }: DeviceTables): FrameFacts[] {
     const frame = stacks.frame(i);
     const roles = frameRoles(frame, stacks.isPython(i));
     facts.push({
-      bits: roles & (PYTHON | OPTIMIZER | MODULE_CALL | BUILDING),
+      bits:
+        (roles & (PYTHON | OPTIMIZER | MODULE_CALL | BUILDING)) |
+        (frame.kind === 'pytorch' && frame.name === '__deepcopy__' ? COPIED : 0),
       isUser: frame.kind === 'user',
       isForward: /forward/i.test(frame.name),
       startsInAutograd: (roles & FrameRole.Autograd) !== 0,

@@ -147,6 +147,29 @@ describe('growth', () => {
     expect(program.found('growth')).toEqual([]);
   });
 
+  it.each([
+    ['copies of a model that a forward method makes', true, 'kept-tensor'],
+    ['what a forward method computes', false, 'kept-graph'],
+  ])('%s: %s is %s', (_, isCopy, kind) => {
+    const torch = '/x/site-packages/torch';
+    class Nested extends HandDrawnProgram {
+      override frames(line: number, name: string): Record<string, unknown>[] {
+        const [own, ...callers] = super.frames(line, name);
+        if (name === 'train') return [own, ...callers];
+        const call = { filename: `${torch}/nn/modules/module.py`, line: 1, name: '_call_impl' };
+        const copy = { filename: `${torch}/nn/parameter.py`, line: 2, name: '__deepcopy__' };
+        return [...(isCopy ? [copy] : []), own, call, ...callers];
+      }
+    }
+    const program = new Nested();
+    for (let step = 0; step < 30; step++) {
+      const work = program.alloc(11, 8192);
+      for (let layer = 0; layer < 6; layer++) program.alloc(40 + layer, 4096, 'forward');
+      program.free(work);
+    }
+    expect(new Set(program.found('growth').map((one) => one.kind))).toEqual(new Set([kind]));
+  });
+
   it('cannot tell without stacks, nor from three steps', () => {
     const bare = [0, 1, 2, 3, 4, 5].map((i) => ({ action: 'alloc', addr: 512 * i, size: 512 }));
     const result = detect('growth', new AnalysisInput(contextOf(traceOf(...bare))));

@@ -126,6 +126,8 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly law?: GrowthLawKind;
   /** What the program does, where the verdict knows it by name. */
   readonly pattern?: Pattern | undefined;
+  /** What the highest allocated bytes would be lower by without it, where that was counted. */
+  readonly lowersPeakBytes?: number;
   readonly events: { readonly first: EventIndex; readonly last: EventIndex };
   readonly parts: readonly FindingPart[];
   readonly facts: readonly Fact[];

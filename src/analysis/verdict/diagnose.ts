@@ -186,13 +186,22 @@ function withoutOom(known: Case): Diagnosis {
   const rank = ({ severity }: Diagnosis) => (severity === 'high' ? 1 : 0);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
   const small = known.context.isTraining ? kept.find(isSmallLeak) : undefined;
-  const [first = small] = candidates;
+  const [first = small ?? kept.find((one) => lowersPeak(known, one))] = candidates;
   return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
 }
 
 /** A leak that is too small to matter is named all the same, as long as it surely is one. */
 const isSmallLeak = ({ finding }: Diagnosis): boolean =>
   finding?.detector === 'growth' && finding.severity !== 'low';
+
+/** What harms nobody and would lower the peak all the same. */
+export const isOnlyAdvice = ({ pattern, severity }: Pick<Diagnosis, 'pattern' | 'severity'>) =>
+  pattern === 'evaluation-without-no-grad' && severity === 'low';
+
+/** Graphs that are dropped one by one set the peak: no fault while there is room for them, but worth a word. */
+const lowersPeak = ({ context }: Case, { finding }: Diagnosis): boolean =>
+  (finding?.lowersPeakBytes ?? 0) >=
+  NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
 
 /** Cohorts that are still being added to, and graphs that no backward uses. */
 function keptCandidates(known: Case): Diagnosis[] {

@@ -8,7 +8,7 @@ import {
 } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { entryLabel } from '../account/types.ts';
-import type { Case, Diagnosis, Failure } from './diagnose.ts';
+import { type Case, type Diagnosis, type Failure, isOnlyAdvice } from './diagnose.ts';
 import type { Cause, Forecast } from './types.ts';
 
 export interface Figures {
@@ -112,6 +112,8 @@ function clauseOf(figures: Figures): string {
     figures.needBytes === undefined || figures.needBytes >= known.account.allocatedBytes
       ? ''
       : ` Without ${cause === 'growing' ? 'it' : 'them'} the run needs about ${formatBytes(figures.needBytes)}.`;
+  if (pattern === 'evaluation-without-no-grad' && isOnlyAdvice(diagnosis))
+    return `forward passes called${by} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`;
   if (pattern === 'evaluation-without-no-grad')
     return `forward passes called${by} keep ${size} of activations for a backward pass that never comes.`;
   if (pattern === 'kept-exceptions')
@@ -162,7 +164,12 @@ function shareText({ known, diagnosis }: Figures): string {
   return `${formatBytes(diagnosis.bytes)} of the ${formatBytes(allocatedBytes)} in use ${WHEN[moment.why]}`;
 }
 
-const WHEN = { oom: 'then', peak: 'at the peak', end: 'at the end' } as const;
+const WHEN = {
+  oom: 'then',
+  peak: 'at the peak',
+  end: 'at the end',
+  cursor: 'at the cursor',
+} as const;
 
 function growingClause(
   { diagnosis, known }: Figures,

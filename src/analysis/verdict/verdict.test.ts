@@ -78,6 +78,10 @@ describe('the sentence', () => {
     ],
     ['train_gpt_small', 'No out-of-memory error, and no problem found.'],
     [
+      'pairs/eval_between_epochs.python',
+      'No out-of-memory error, but forward passes called by capture.py:547 (eval_between_epochs) build graphs that no backward uses, up to 176.47 MiB. Without them the peak would be 26.94 MiB lower.',
+    ],
+    [
       'train_ring_truncated',
       "No problem found in what is left of the recording: older events were dropped, so we can't tell whether memory ran out before.",
     ],
@@ -133,6 +137,14 @@ describe('the forecast', () => {
     expect((await analysed('near-miss/leak_until_oom')).verdict.forecast?.stepsLeft).toBe(0);
     expect((await analysed('train_gpt_small')).verdict.forecast).toBeUndefined();
   });
+});
+
+it('is advice, no alarm, where graphs that no backward uses are dropped one by one and memory never runs short', async () => {
+  const { verdict } = await analysed('eval_without_no_grad');
+  expect(verdict).toMatchObject({ cause: 'kept-graph', severity: 'low', tone: 'calm' });
+  const [first] = verdict.advice;
+  expect([first?.id, first?.savesBytes]).toEqual(['no-grad', expect.any(Number)]);
+  expect((await analysed('pairs/oom_eval_no_grad.python')).verdict.severity).toBe('high');
 });
 
 it('is calm where a library asked again for less, and grave where a request failed too', async () => {

@@ -6,7 +6,14 @@ import type { Account } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import { stepCount } from '../steps/step-sequence.ts';
-import { type Case, caseOf, caseOfCaught, type Diagnosis, diagnose } from './diagnose.ts';
+import {
+  type Case,
+  caseOf,
+  caseOfCaught,
+  type Diagnosis,
+  diagnose,
+  isOnlyAdvice,
+} from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
 import { alsoOf, briefOf, textOf } from './sentences.ts';
 import type { Forecast, Verdict, VerdictTone } from './types.ts';
@@ -85,10 +92,12 @@ function lookedAt(context: AnalysisInput, findings: readonly Finding[]) {
   return { known: caught, diagnosis: { ...diagnose(caught), severity: 'medium' as const } };
 }
 
-function toneOf({ failure, context, findings }: Case, { cause }: Diagnosis): VerdictTone {
+function toneOf({ failure, context, findings }: Case, diagnosis: Diagnosis): VerdictTone {
+  const { cause } = diagnosis;
   if (failure !== undefined) return failure.timesCaught > 0 ? 'warning' : 'severe';
   if (cause === 'unknown') return 'unknown';
-  if (cause !== 'none' || findings.some(doesHarm)) return 'warning';
+  const isAdvice = isOnlyAdvice(diagnosis);
+  if ((cause !== 'none' && !isAdvice) || findings.some(doesHarm)) return 'warning';
   return context.input.replay.recording === 'truncated' ? 'unknown' : 'calm';
 }
 
@@ -123,9 +132,11 @@ function needOf({ failure }: Case, { entry, cause }: Diagnosis): number | undefi
 
 function savedOf(
   { account, failure }: Case,
-  { bytes }: Diagnosis,
+  { bytes, finding }: Diagnosis,
   needBytes: number | undefined,
 ): number {
+  if (failure === undefined && finding?.lowersPeakBytes !== undefined)
+    return finding.lowersPeakBytes;
   if (needBytes === undefined) return bytes;
   return Math.max(0, account.allocatedBytes + (failure?.requestedBytes ?? 0) - needBytes);
 }

@@ -55,7 +55,12 @@ function accountTable(account: DeviceFindings['account']): string[] {
   ];
 }
 
-const WHEN = { oom: 'at the OOM', peak: 'at the peak', end: 'at the end' } as const;
+const WHEN = {
+  oom: 'at the OOM',
+  peak: 'at the peak',
+  end: 'at the end',
+  cursor: 'at the cursor',
+} as const;
 
 function findingMarkdown(finding: FindingReport): string[] {
   const { parts, stack } = finding;

@@ -86,7 +86,12 @@ function gainText({ savesBytes, isEnough }: VerdictReport['advice'][number]): st
   return ` Saves ${formatBytes(savesBytes)}${enough}.`;
 }
 
-const MOMENTS = { oom: 'At the OOM', peak: 'At the peak', end: 'At the end' } as const;
+const MOMENTS = {
+  oom: 'At the OOM',
+  peak: 'At the peak',
+  end: 'At the end',
+  cursor: 'At the cursor',
+} as const;
 const MAX_ENTRIES = 6;
 
 /** 'At the peak: 62.18 GiB kept autograd graphs, 394.06 MiB activations, …' */

@@ -146,6 +146,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
 
   return {
     findings: (request, callOptions) => call('findings', request, callOptions),
+    account: (request, callOptions) => call('account', request, callOptions),
     whatIf: (request, callOptions) => call('whatIf', request, callOptions),
     hold,
     yieldToInteraction,

@@ -7,65 +7,73 @@ import { formatBytes, formatCount, plural, sentenceCase } from '../../../base/fo
 import { useStores } from '../../../state/stores.ts';
 import { Segmented } from '../../shared/buttons.tsx';
 import { Bytes } from '../../shared/facts.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { AccountBar } from './account-bar.tsx';
-import { type AccountPart, partsOf } from './account-parts.ts';
+import { type AccountPart, classNote, partsOf } from './account-parts.ts';
 import { AccountRow } from './account-row.tsx';
+import { useAccountAtCursor } from './use-account.ts';
 
 const MOMENTS: Readonly<Record<MomentWhy, string>> = {
   oom: 'At the OOM',
   peak: 'At the peak',
   end: 'At the end',
+  cursor: 'At the cursor',
 };
 
-type Shown = 'main' | 'end';
+type Shown = 'main' | 'end' | 'cursor';
 
 /** Every reserved byte of a moment: a bar of the whole, and a row for each part. */
-export function AccountPanel({
-  account,
-  accountAtEnd,
-  verdict,
-}: Pick<Judgement, 'account' | 'accountAtEnd' | 'verdict'>) {
+export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
+  const { account, accountAtEnd, verdict } = judgement;
   const [shown, setShown] = useState<Shown>('main');
   const { view } = useStores();
+  const { device } = useDevice();
+  const atCursor = useAccountAtCursor(judgement, shown === 'cursor');
   const isSame = account.moment.event === accountAtEnd.moment.event;
-  const current = shown === 'end' ? accountAtEnd : account;
-  const { moment, reservedBytes } = current;
+  const current = { main: account, end: accountAtEnd, cursor: atCursor }[shown];
   if (account.reservedBytes === 0 && accountAtEnd.reservedBytes === 0) return undefined;
+  const options: Shown[] = [
+    'main',
+    ...(isSame ? [] : (['end'] as const)),
+    ...(device.events > 0 ? (['cursor'] as const) : []),
+  ];
+  const labelOf = (name: Shown) => MOMENTS[name === 'main' ? account.moment.why : name];
+  const event = current?.moment.event ?? -1;
   return (
-    <section className="account" aria-label="Where the memory is">
+    <section className="account" aria-label="Where the memory is" aria-busy={current === undefined}>
       <h3 className="findings-heading">Where the memory is</h3>
       <div className="account-moment">
-        {isSame ? (
-          <span>{MOMENTS[account.moment.why]}</span>
+        {options.length === 1 ? (
+          <span>{labelOf('main')}</span>
         ) : (
           <Segmented<Shown>
             label="Moment"
             value={shown}
-            options={[
-              { value: 'main', label: MOMENTS[account.moment.why] },
-              { value: 'end', label: MOMENTS.end },
-            ]}
+            options={options.map((value) => ({ value, label: labelOf(value) }))}
             onChange={setShown}
           />
         )}
-        {moment.event >= 0 && (
+        {event >= 0 && (
           <button
             type="button"
             className="link"
             title="Put the cursor at this event"
-            onClick={() => view.commit({ cursor: moment.event })}
+            onClick={() => view.commit({ cursor: event })}
           >
-            event {formatCount(moment.event)}
+            event {formatCount(event)}
           </button>
         )}
       </div>
-      <AccountTotals account={current} />
-      {reservedBytes > 0 && (
+      {current !== undefined && <AccountTotals account={current} />}
+      {current !== undefined && current.reservedBytes > 0 && (
         // Another moment begins with no row pointed at, and with its small rows folded.
         <AccountParts
           key={shown}
           account={current}
-          parts={partsOf(current, shown === 'end' && !isSame ? '@end' : '')}
+          parts={partsOf(
+            current,
+            shown === 'main' || (shown === 'end' && isSame) ? '' : `@${shown}`,
+          )}
           cause={verdict.cause}
         />
       )}
@@ -113,6 +121,7 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
     <AccountRow
       key={part.name}
       part={part}
+      note={classNote(part, parts)}
       event={moment.event}
       whole={reservedBytes}
       isPointed={part.name === pointed}

@@ -1,7 +1,13 @@
 /** What each row of an account is called, which search leaves its blocks, and which color it has. */
 
-import type { Account, AccountEntry, EntryKind } from '../../../analysis/account/types.ts';
+import {
+  type Account,
+  type AccountEntry,
+  type EntryKind,
+  entryLabel,
+} from '../../../analysis/account/types.ts';
 import type { Judgement } from '../../../analysis/verdict/verdict.ts';
+import { formatBytes } from '../../../base/format.ts';
 import {
   type ClassTotal,
   classTerm,
@@ -25,7 +31,10 @@ export interface AccountPart extends AccountEntry {
   readonly isFirst: boolean;
 }
 
-export function partsOf({ entries }: Account, place: '' | '@end'): readonly AccountPart[] {
+export function partsOf(
+  { entries }: Account,
+  place: '' | '@end' | '@cursor',
+): readonly AccountPart[] {
   const counts = new Map<EntryKind, number>();
   return entries.map((entry) => {
     const nth = (counts.get(entry.kind) ?? 0) + 1;
@@ -35,11 +44,15 @@ export function partsOf({ entries }: Account, place: '' | '@end'): readonly Acco
   });
 }
 
-/** For searches: the blocks of every row, of both moments. */
-export function namedParts({ account, accountAtEnd }: Judgement): readonly NamedPart[] {
+/** For searches: the blocks of every row, of all moments that are known. @param atCursor where one was asked for */
+export function namedParts(
+  { account, accountAtEnd }: Judgement,
+  atCursor: Account | undefined,
+): readonly NamedPart[] {
   const all = [
     ...partsOf(account, ''),
     ...(account === accountAtEnd ? [] : partsOf(accountAtEnd, '@end')),
+    ...(atCursor === undefined ? [] : partsOf(atCursor, '@cursor')),
   ];
   return all
     .filter(({ kind }) => !isFree(kind))
@@ -63,6 +76,23 @@ export const isWholeClass = (
   { kind, bytes }: AccountPart,
   totals: readonly ClassTotal[],
 ): boolean => totals.find((one) => one.class === classOf(kind))?.bytes === bytes;
+
+/** Of a row that is named like a class, the classes' bytes that other rows have; of a cohort, the classes that it has. */
+export function classNote(part: AccountPart, parts: readonly AccountPart[]): string | undefined {
+  if (part.classes.length > 0) {
+    const counted = part.classes.map((own) => `${formatBytes(own.bytes)} ${classLabel(own)}`);
+    return `In the legend: ${counted.join(', ')}`;
+  }
+  const own = part.isFirst ? classOf(part.kind) : undefined;
+  const elsewhere = parts.flatMap(({ kind, classes }) => {
+    const found = classes.find((one) => one.class === own);
+    return found === undefined ? [] : [`${formatBytes(found.bytes)} in ${entryLabel(kind)}`];
+  });
+  return elsewhere.length === 0 ? undefined : `The legend counts more: ${elsewhere.join(', ')}`;
+}
+
+const classLabel = (total: ClassTotal): string =>
+  MEMORY_CLASSES[total.class]?.label.toLowerCase() ?? '';
 
 const CLASS_NAMES: Partial<Record<EntryKind, string>> = {
   growing: 'growing-state',

@@ -8,6 +8,8 @@ import { usePartFilter } from './use-account.ts';
 
 interface AccountRowProps {
   readonly part: AccountPart;
+  /** Where its figure is not the legend's: the two in a sentence. */
+  readonly note: string | undefined;
   /** The moment of the account. */
   readonly event: number;
   /** Reserved bytes of the moment. */
@@ -17,7 +19,7 @@ interface AccountRowProps {
 }
 
 /** What it is, at which line, how it grows and how much; a click shows it in the views. */
-export function AccountRow({ part, event, whole, isPointed, onPoint }: AccountRowProps) {
+export function AccountRow({ part, note, event, whole, isPointed, onPoint }: AccountRowProps) {
   const theme = useTheme();
   const { isOn, toggle } = usePartFilter(part, event);
   const { kind, bytes, lines, holder, rate, isGrowing } = part;
@@ -56,6 +58,7 @@ export function AccountRow({ part, event, whole, isPointed, onPoint }: AccountRo
         {rate !== undefined && isGrowing && (
           <span className="account-line account-rate small">{rateText(rate)}</span>
         )}
+        {note !== undefined && <span className="account-line dim small">{note}</span>}
       </button>
     </li>
   );

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
-import { screen, within } from '@testing-library/react';
+import { act, screen, within } from '@testing-library/react';
 import { expect, it, vi } from 'vitest';
+import { formatCount } from '../../../base/format.ts';
 import { renderOn, type Shown } from '../../../testing/render-on.tsx';
 import { createOverlayStore, OverlaysContext } from '../../plot/overlays.ts';
 import { useFindings, useFindingsRun } from '../../shared/services.ts';
@@ -150,6 +151,35 @@ it('filters all views to the blocks of a row, and the search finds as many bytes
   await expect.poll(() => view().search).toBe('class:optimizer-state');
   await user.click(rows().getByRole('button', { name: /^optimizer state/ }));
   await expect.poll(() => view().search).toBe('');
+});
+
+it('accounts for the moment of the cursor, wherever that is put', async () => {
+  const { user, session, commit, view } = await showFindings('leak_loss_graph');
+  const account = within(screen.getByRole('region', { name: 'Where the memory is' }));
+  await user.click(account.getByRole('button', { name: 'At the cursor' }));
+  for (const event of [4000, 9000]) {
+    act(() => commit({ cursor: event }));
+    await account.findByRole('button', { name: `event ${formatCount(event)}` });
+    const [total] = account.getAllByTitle(/ bytes/);
+    const { counters } = await session.crosshair({ deviceIndex: 0, event });
+    expect(total && exactBytes([total])).toBe(counters.reservedBytes);
+  }
+  await user.click(rows().getByRole('button', { name: /^kept autograd graphs/ }));
+  await expect.poll(() => view().search).toBe('part:kept-graph@cursor');
+  expect(view().cursor).toBe(9000);
+});
+
+it('says where the legend counts what a row has', async () => {
+  await showFindings('leak_loss_graph');
+  const graphs = rows().getByRole('button', { name: /^kept autograd graphs/ });
+  expect(graphs.textContent).toMatch(/In the legend: .* kept/);
+});
+
+it('puts the cursor where the verdict looks, unless it has been moved', async () => {
+  const { view } = await showFindings('pairs/growing_concat.python');
+  const account = within(screen.getByRole('region', { name: 'Where the memory is' }));
+  const { textContent } = account.getByRole('button', { name: /^event / });
+  expect(textContent).toBe(`event ${formatCount(view().cursor ?? -1)}`);
 });
 
 it('leads from gaps to the address map at that moment', async () => {

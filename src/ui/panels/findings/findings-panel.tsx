@@ -64,7 +64,7 @@ export function FindingsPanel() {
       {lead !== undefined && <MarkingButton />}
       {phase === 'failed' && <Failed state={state} />}
       <Missing state={state} wanted={selected} />
-      {judgement !== undefined && <AccountPanel {...judgement} />}
+      {judgement !== undefined && <AccountPanel judgement={judgement} />}
       <ul className="finding-list" aria-label="Findings, the first to look at first">
         {lead !== undefined && cardOf(lead)}
         {others.length > 0 && <li className="finding-others dim small">Also found</li>}

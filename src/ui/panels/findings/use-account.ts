@@ -1,10 +1,13 @@
 /** What the account does beyond its panel: lines in the plots, names for the search, and what a click shows. */
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
+import type { Account } from '../../../analysis/account/types.ts';
 import type { Judgement } from '../../../analysis/verdict/verdict.ts';
 import { addTerm, hasTerm, parseSearch, removeTerm } from '../../../device/search/parse-search.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
+import { openingCursor } from '../../../state/view-fitting.ts';
 import { useOverlayStore } from '../../plot/overlays.ts';
+import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import { type AccountPart, isFree, isWholeClass, namedParts, termsOf } from './account-parts.ts';
 
@@ -13,6 +16,7 @@ export function useJudgementInViews(judgement: Judgement | undefined): void {
   const overlays = useOverlayStore();
   const { view } = useStores();
   const ask = useAsk();
+  useMomentOfVerdict(judgement);
   useEffect(() => {
     if (judgement === undefined) return;
     const { account, steps } = judgement;
@@ -22,7 +26,9 @@ export function useJudgementInViews(judgement: Judgement | undefined): void {
   useEffect(() => {
     if (judgement === undefined) return;
     // Without the session there is nothing to search in, and the views say so.
-    const named = ask('nameParts', { parts: namedParts(judgement) }).catch(() => undefined);
+    const named = ask('nameParts', { parts: namedParts(judgement, undefined) }).catch(
+      () => undefined,
+    );
     void named.then(() => {
       const { search } = view.getState().view;
       // A link that names a part was answered before it had the name: another text is asked anew.
@@ -30,6 +36,44 @@ export function useJudgementInViews(judgement: Judgement | undefined): void {
         view.adjust({ search: search.endsWith(' ') ? search.trimEnd() : `${search} ` });
     });
   }, [judgement, ask, view]);
+}
+
+/** Files open where most was reserved beyond need, before the verdict is known: where it speaks of another moment, go there. */
+function useMomentOfVerdict(judgement: Judgement | undefined): void {
+  const { view } = useStores();
+  const { device } = useDevice();
+  useEffect(() => {
+    if (judgement === undefined || judgement.verdict.cause === 'fragmentation') return;
+    const { why, event } = judgement.account.moment;
+    const isUntouched = view.getState().view.cursor === openingCursor(device);
+    if (why === 'peak' && event >= 0 && isUntouched) view.adjust({ cursor: event });
+  }, [judgement, view, device]);
+}
+
+/** The account at the cursor, newest cursor only, while `isWanted`; the one before it until it is there. */
+export function useAccountAtCursor(judgement: Judgement, isWanted: boolean): Account | undefined {
+  const { analysis } = useAnalysis();
+  const { device } = useDevice();
+  const ask = useAsk();
+  const event = useView(({ cursor }) => cursor) ?? device.events - 1;
+  const [found, setFound] = useState<Account>();
+  // Its worker, which has a copy of the device, stays for the next event.
+  useEffect(() => (isWanted ? analysis.hold() : undefined), [analysis, isWanted]);
+  useEffect(() => {
+    if (!isWanted) return;
+    const controller = new AbortController();
+    const { signal } = controller;
+    async function load(): Promise<void> {
+      const account = await analysis.account({ deviceIndex: device.index, event }, { signal });
+      if (signal.aborted) return;
+      await ask('nameParts', { parts: namedParts(judgement, account) });
+      setFound(account);
+    }
+    // Without the worker the last account stays; the findings say what failed.
+    load().catch(() => undefined);
+    return () => controller.abort();
+  }, [analysis, ask, device, event, isWanted, judgement]);
+  return found;
 }
 
 interface PartFilter {
