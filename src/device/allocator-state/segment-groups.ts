@@ -12,35 +12,10 @@ import { privatePoolText, streamText } from '../model/allocation-details.ts';
 /** Within a group: from the lowest address up, from the largest down, from the most free bytes down. */
 export type SegmentOrder = 'address' | 'size' | 'free';
 
-/** Sums over segments. Free is what neither allocated nor pending blocks hold. */
-export interface SpaceTotals {
-  readonly segments: number;
-  readonly liveBlocks: number;
-  /** 0 for blocks that lie in no known segment. */
-  readonly reservedBytes: number;
-  readonly allocatedBytes: number;
-  readonly pendingBytes: number;
-  readonly freeBytes: number;
-  readonly largestFreeBytes: number;
-  /** Lost to rounding inside live blocks, of those whose request is known. */
-  readonly roundingBytes: number;
-  /** Bytes of live blocks whose requested size is unknown. */
-  readonly unknownBytes: number;
-}
+/** Sums over segments. */
+export type SpaceTotals = ReturnType<typeof totalsOf>;
 
-export interface SegmentGroup {
-  /** The same for the same pool and stream at every event. */
-  readonly key: string;
-  readonly kind: SegmentKind;
-  readonly isSmall: boolean;
-  /** '(1, 0)'; undefined for the default pool. */
-  readonly privatePool: string | undefined;
-  /** '0' or the handle in hex. */
-  readonly stream: string;
-  /** Its segments are the places first to first + totals.segments of the order. */
-  readonly first: number;
-  readonly totals: SpaceTotals;
-}
+export type SegmentGroup = ReturnType<typeof groupOf>;
 
 export interface GroupedSegments {
   readonly groups: readonly SegmentGroup[];
@@ -97,49 +72,50 @@ function freeBytes(s: SegmentStates, row: SegmentStateIndex): number {
   return s.sizeBytes[row] - s.allocatedBytes[row] - s.pendingBytes[row];
 }
 
-function groupOf(
-  segments: SegmentStates,
-  trace: DeviceTrace,
-  rows: Int32Array,
-  first: number,
-): SegmentGroup {
+function groupOf(segments: SegmentStates, trace: DeviceTrace, rows: Int32Array, first: number) {
   const row = rows[0];
   const privatePool = privatePoolText(trace.pools[segments.pool[row]]);
   const stream = streamText(trace.streams[segments.stream[row]]);
   const kind = segmentKind(segments, row);
   const isSmall = segments.isSmall[row] === 1;
-  const key = [kind, isSmall ? 'small' : 'large', privatePool ?? 'default', stream].join(' ');
-  return { key, kind, isSmall, privatePool, stream, first, totals: totalsOf(segments, rows) };
+  return {
+    /** The same for the same pool and stream at every event. */
+    key: [kind, isSmall ? 'small' : 'large', privatePool ?? 'default', stream].join(' '),
+    kind,
+    isSmall,
+    /** '(1, 0)'; undefined for the default pool. */
+    privatePool,
+    /** '0' or the handle in hex. */
+    stream,
+    /** Its segments are the places first to first + totals.segments of the order. */
+    first,
+    totals: totalsOf(segments, rows),
+  };
 }
 
-export function segmentKind({ kind }: SegmentStates, row: SegmentStateIndex): SegmentKind {
-  if (kind[row] === SegmentKind.Native) return SegmentKind.Native;
-  return kind[row] === SegmentKind.Expandable ? SegmentKind.Expandable : SegmentKind.None;
-}
+export const segmentKind = ({ kind }: SegmentStates, row: SegmentStateIndex): SegmentKind =>
+  kind[row] as SegmentKind;
 
-function totalsOf(s: SegmentStates, rows: Int32Array): SpaceTotals {
-  let [liveBlocks, reservedBytes, allocatedBytes, pendingBytes] = [0, 0, 0, 0];
-  let [free, largestFreeBytes, roundingBytes, unknownBytes] = [0, 0, 0, 0];
-  for (const row of rows) {
-    const live = s.allocatedBytes[row] + s.pendingBytes[row];
-    liveBlocks += s.liveBlocks[row];
-    if (s.kind[row] !== SegmentKind.None) reservedBytes += s.sizeBytes[row];
-    allocatedBytes += s.allocatedBytes[row];
-    pendingBytes += s.pendingBytes[row];
-    free += s.sizeBytes[row] - live;
-    largestFreeBytes = Math.max(largestFreeBytes, s.largestFreeBytes[row]);
-    roundingBytes += live - s.requestedBytes[row] - s.unknownBytes[row];
-    unknownBytes += s.unknownBytes[row];
-  }
+function totalsOf(s: SegmentStates, rows: Int32Array) {
+  const sum = (of: (row: SegmentStateIndex) => number) =>
+    rows.reduce((total, row) => total + of(row), 0);
+  const allocatedBytes = sum((row) => s.allocatedBytes[row]);
+  const pendingBytes = sum((row) => s.pendingBytes[row]);
+  const live = allocatedBytes + pendingBytes;
+  const unknownBytes = sum((row) => s.unknownBytes[row]);
   return {
     segments: rows.length,
-    liveBlocks,
-    reservedBytes,
+    liveBlocks: sum((row) => s.liveBlocks[row]),
+    /** 0 for blocks that lie in no known segment. */
+    reservedBytes: sum((row) => (s.kind[row] === SegmentKind.None ? 0 : s.sizeBytes[row])),
     allocatedBytes,
     pendingBytes,
-    freeBytes: free,
-    largestFreeBytes,
-    roundingBytes,
+    /** What neither allocated nor pending blocks hold. */
+    freeBytes: sum((row) => s.sizeBytes[row]) - live,
+    largestFreeBytes: rows.reduce((most, row) => Math.max(most, s.largestFreeBytes[row]), 0),
+    /** Lost to rounding inside live blocks, of those whose request is known. */
+    roundingBytes: live - sum((row) => s.requestedBytes[row]) - unknownBytes,
+    /** Bytes of live blocks whose requested size is unknown. */
     unknownBytes,
   };
 }

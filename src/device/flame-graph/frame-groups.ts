@@ -1,15 +1,14 @@
 /** Which box each frame goes into, and what the boxes are called. */
 
 import { getOrMake, memoized } from '../../base/memoized.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
 import type { FrameIndex } from '../../format/snapshot/tables.ts';
 import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
 import { FrameKinds, qualifiedName } from '../model/frame-kinds.ts';
 import { framePath, functionText } from '../model/frame-text.ts';
 import type { StackReader, StackSource } from '../model/stacks.ts';
 import type { FrameView } from '../model/types.ts';
-import { textTerm } from '../search/parse-search.ts';
-import { frameTerm } from '../search/qualifiers/stacks.ts';
+import { quoteText } from '../search/qualifier.ts';
+import { frameTerm, frameText } from '../search/qualifiers/stacks.ts';
 import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
 
 export type GroupIndex = number;
@@ -33,26 +32,23 @@ export class FrameGroups {
   readonly keyOf = memoized((group: GroupIndex): string => this.#keyOf(this.describe(group)));
   readonly #grouping: FlameGrouping;
   readonly #stacks: StackReader;
-  readonly #kinds: FrameKinds;
 
   constructor(
-    snapshot: StackSource,
+    { frames, strings }: StackSource,
     stacks: StackReader,
     grouping: FlameGrouping,
     shown: FlameFrames,
   ) {
-    const { frames, strings } = snapshot;
     this.#grouping = grouping;
     this.#stacks = stacks;
-    this.#kinds = new FrameKinds(strings, frames);
     this.#groupOf = new Int32Array(frames.length).fill(-1);
+    const kinds = new FrameKinds(strings, frames);
     const frameOf: FrameIndex[] = NO_FRAME_GROUPS.map(() => -1);
-    const sharedBy = this.#sharing(snapshot);
-    const known = new Map<number, GroupIndex>();
+    const known = new Map<string, GroupIndex>();
     for (let frame = 0; frame < frames.length; frame++) {
-      if (!isShown(this.#kinds.of(frame), shown)) continue;
-      const group = getOrMake(known, sharedBy(frame), () => frameOf.push(frame) - 1);
-      this.#groupOf[frame] = group;
+      if (!isShown(kinds.of(frame), shown)) continue;
+      const identity = this.#identity(stacks.frame(frame));
+      this.#groupOf[frame] = getOrMake(known, identity, () => frameOf.push(frame) - 1);
     }
     this.#frameOf = frameOf;
     this.length = frameOf.length + (grouping === 'class' ? MEMORY_CLASSES.length : 0);
@@ -77,54 +73,23 @@ export class FrameGroups {
 
   #keyOf(described: FlameGroup): string {
     if (described.kind === 'absent') return described.reason;
-    if (described.kind === 'class') return hashText(described.search);
-    return hashText(this.#identity(described));
+    return hashText(
+      described.kind === 'class' ? described.search : this.#identity(described.frame),
+    );
   }
 
-  #identity({ label, frame }: Extract<FlameGroup, { kind: 'frame' }>): string {
-    const { name, filename, line } = frame;
+  /** Frames with the same identity share a box. */
+  #identity(frame: FrameView): string {
     switch (this.#grouping) {
-      case 'class':
-      case 'line':
-      case 'stack':
-        return `${name}@${filename}:${line}`;
       case 'function':
-        return `${name}@${filename}`;
+        return `${frame.name}@${frame.filename}`;
       case 'file':
-        return filename;
+        return frame.filename;
       case 'module':
-        return label;
+        return moduleOf(frame).name;
+      default:
+        return frameText(frame);
     }
-  }
-
-  /** Frames with the same number share a box. */
-  #sharing({ frames }: StackSource): (frame: FrameIndex) => number {
-    switch (this.#grouping) {
-      case 'class':
-      case 'line':
-      case 'stack':
-        return (frame) => frame;
-      case 'function': {
-        const functions = new TupleInterner();
-        return (frame) => functions.intern(frames.name[frame], frames.filename[frame], 0);
-      }
-      case 'file':
-        return (frame) => frames.filename[frame];
-      case 'module': {
-        const modules = new Map<string, number>();
-        return (frame) => {
-          const { name } = this.#moduleOf(frame);
-          const known = modules.get(name) ?? modules.size;
-          modules.set(name, known);
-          return known;
-        };
-      }
-    }
-  }
-
-  #moduleOf(index: FrameIndex): ModuleName {
-    const { name, filename } = this.#stacks.frame(index);
-    return moduleName(qualifiedName(name), filename, this.#kinds.isPython(index));
   }
 
   #describeFrame(index: FrameIndex): FlameGroup {
@@ -132,41 +97,35 @@ export class FrameGroups {
     const { name, filename } = frame;
     const label = functionText(frame);
     const file = framePath({ ...frame, line: 0 }) ?? '';
-    const group = { kind: 'frame', frame } as const;
+    const group = { kind: 'frame', frame, location: '' } as const;
     switch (this.#grouping) {
-      case 'class':
-      case 'line':
-      case 'stack': {
-        return { ...group, label, location: framePath(frame) ?? '', search: frameTerm(frame) };
-      }
       case 'function': {
-        const search = filename === '' ? '' : ` ${textTerm(filename)}`;
-        return { ...group, label, location: file, search: `${textTerm(name)}${search}` };
+        const search = filename === '' ? '' : ` ${quoteText(filename)}`;
+        return { ...group, label, location: file, search: `${quoteText(name)}${search}` };
       }
       case 'file':
         return file === ''
-          ? { ...group, label: 'unknown file', location: '', search: undefined }
-          : { ...group, label: file, location: '', search: textTerm(filename) };
+          ? { ...group, label: 'unknown file', search: undefined }
+          : { ...group, label: file, search: quoteText(filename) };
       case 'module': {
-        const { name: module, text } = this.#moduleOf(index);
-        return { ...group, label: module, location: '', search: textTerm(text) };
+        const module = moduleOf(frame);
+        return { ...group, label: module.name, search: quoteText(module.text) };
       }
+      default:
+        return { ...group, label, location: framePath(frame) ?? '', search: frameTerm(frame) };
     }
   }
 }
+
+const moduleOf = ({ name, filename, kind }: FrameView): ModuleName =>
+  moduleName(qualifiedName(name), filename, kind !== 'cpp');
 
 function isShown(
   { kind, isPlumbing }: Pick<FrameView, 'kind' | 'isPlumbing'>,
   shown: FlameFrames,
 ): boolean {
-  switch (shown) {
-    case 'own':
-      return kind === 'user';
-    case 'known':
-      return !isPlumbing;
-    case 'all':
-      return true;
-  }
+  if (shown === 'own') return kind === 'user';
+  return shown === 'all' || !isPlumbing;
 }
 
 /** FNV-1a in base 36: 'forward@/home/me/train.py:10' is some '1x0f3k9'. */

@@ -6,6 +6,7 @@ import {
   type Counters,
   NEVER,
 } from '../../allocator/replay/types.ts';
+import { runToEnd } from '../../base/task.ts';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { allCaptureNames, captureNames, loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
@@ -36,7 +37,7 @@ const tallyOf = (text: string): MemoryStats =>
   new MemoryStats(contextsOf(snapshotFromText(text).snapshot)[0]);
 
 function atEnd(context: DeviceModel): MemoryFigures {
-  return new MemoryStats(context).at(context.trace.events.length - 1);
+  return runToEnd(new MemoryStats(context).at(context.trace.events.length - 1));
 }
 
 function currents({ pools }: MemoryFigures): Counters {
@@ -78,7 +79,7 @@ test.each(allCaptureNames())('%s: the pools are the parts of all memory', (name)
     const tally = new MemoryStats(context);
     const last = trace.events.length - 1;
     for (const event of [-1, 0, Math.floor(last / 3), Math.floor(last / 2), last]) {
-      const figures = tally.at(event);
+      const figures = runToEnd(tally.at(event));
       expect(currents(figures)).toEqual(replay.countersAt(figures.event));
       const { all, large, small } = figures.pools;
       for (const counter of [...COUNTER_NAMES, 'allocations', 'segments'] as const) {
@@ -94,7 +95,7 @@ test.each(allCaptureNames())('%s: the pools are the parts of all memory', (name)
     const { isSmall, totalBytes, activeBytes } = trace.segments;
     const sumOf = (column: Float64Array, small: number) =>
       column.reduce((sum, bytes, i) => (isSmall[i] === small ? sum + bytes : sum), 0);
-    const { large, small } = tally.at(last).pools;
+    const { large, small } = runToEnd(tally.at(last)).pools;
     if (replay.anomalyCount > 0) continue;
     expect(small.reservedBytes.current).toBe(sumOf(totalBytes, 1));
     expect(large.reservedBytes.current).toBe(sumOf(totalBytes, 0));
@@ -109,7 +110,7 @@ test('at any event of any program, the figures are those of a replay that ends t
       const { snapshot, counters } = snapshotFromText(lines.join('\n'));
       const [context] = contextsOf(snapshot);
       const event = pick % (context.trace.events.length + 1);
-      const { pools } = new MemoryStats(context).at(event - 1);
+      const { pools } = runToEnd(new MemoryStats(context).at(event - 1));
       for (const name of COUNTER_NAMES) {
         const { current, peak } = pools.all[name];
         const soFar = counters[0].slice(0, event + 1).map((at) => at[name]);
@@ -125,7 +126,7 @@ describe('a trace that began late', () => {
   const text = '+A 512 @a.py:1 f\n+B 3Mi @a.py:2 f\nrecord\n+C 700 @a.py:3 f\n-B';
 
   test('counts what stood before once, and says that the figures are not of the whole process', () => {
-    const { isWhole, pools } = tallyOf(text).at(-1);
+    const { isWhole, pools } = runToEnd(tallyOf(text).at(-1));
     expect(isWhole).toBe(false);
     expect(pools.small.allocatedBytes).toEqual({
       current: 512,
@@ -138,7 +139,7 @@ describe('a trace that began late', () => {
   });
 
   test('goes on from there', () => {
-    const { all, large } = tallyOf(text).at(9).pools;
+    const { all, large } = runToEnd(tallyOf(text).at(9)).pools;
     expect(all.allocations).toEqual({ current: 2, peak: 3, allocated: 3, freed: 1 });
     expect(large.allocatedBytes.current).toBe(0);
   });
@@ -146,8 +147,8 @@ describe('a trace that began late', () => {
 
 test('events beyond the ends are taken as the first state and the last', () => {
   const tally = tallyOf('+A 512 @a.py:1 f\n-A');
-  expect(tally.at(-5).event).toBe(-1);
-  expect(tally.at(10 ** 9)).toEqual(tally.at(3));
+  expect(runToEnd(tally.at(-5)).event).toBe(-1);
+  expect(runToEnd(tally.at(10 ** 9))).toEqual(runToEnd(tally.at(3)));
 });
 
 test('a trace that contradicts itself keeps its numbers of blocks', () => {

@@ -17,6 +17,7 @@ import type {
   Replay,
 } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
+import type { Task } from '../../base/task.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 
@@ -58,17 +59,11 @@ export interface MemoryFigures {
 }
 
 /** Places of the figures in a pool's part of a row, and of the pools in a row. */
-const ALLOCATED = 0;
-const ACTIVE = 1;
-const REQUESTED = 2;
-const RESERVED = 3;
-const INACTIVE_SPLIT = 4;
-const ALLOCATIONS = 5;
-const ACTIVE_ALLOCATIONS = 6;
-const SEGMENTS = 7;
-const ALL = 0;
-const LARGE = 1;
-const SMALL = 2;
+const AT = Object.fromEntries(STAT_NAMES.map((name, place) => [name, place])) as {
+  readonly [K in StatName]: number;
+};
+const LARGE = POOL_NAMES.indexOf('large');
+const SMALL = POOL_NAMES.indexOf('small');
 
 /** A figure's fields in a row: current, peak, allocated, freed. */
 const FIELDS = 4;
@@ -97,33 +92,19 @@ export class MemoryStats {
     this.#checkpoints = [startRow(replay)];
   }
 
-  /** Events still to be counted before an event can be answered; `count` lowers it by 65,536. */
-  missing(event: EventIndex): number {
-    const step = this.#clamp(event) >>> STEP_BITS;
-    return Math.max(0, step + 1 - this.#checkpoints.length) << STEP_BITS;
-  }
-
-  /** Counts the next 65,536 events, for those who answer in slices. At the end it does nothing. */
-  count(): void {
-    const next = this.#checkpoints.length;
-    if (next << STEP_BITS > this.#eventCount) return;
-    const row = this.#checkpoints[next - 1].slice();
-    this.#walk(row, (next - 1) << STEP_BITS, next << STEP_BITS);
-    this.#checkpoints.push(row);
-  }
-
   /** Figures after an event; events beyond the ends are taken as -1 and the last. */
-  at(event: EventIndex): MemoryFigures {
-    const last = this.#clamp(event);
-    while (this.missing(last) > 0) this.count();
-    const from = Math.max(0, last) >>> STEP_BITS;
-    const row = this.#checkpoints[from].slice();
-    this.#walk(row, from << STEP_BITS, last + 1);
+  *at(event: EventIndex): Task<MemoryFigures> {
+    const last = Math.max(-1, Math.min(event, this.#eventCount - 1));
+    const step = Math.max(0, last) >>> STEP_BITS;
+    for (let next = this.#checkpoints.length; next <= step; next++) {
+      const row = this.#checkpoints[next - 1].slice();
+      this.#walk(row, (next - 1) << STEP_BITS, next << STEP_BITS);
+      this.#checkpoints.push(row);
+      yield;
+    }
+    const row = this.#checkpoints[step].slice();
+    this.#walk(row, step << STEP_BITS, last + 1);
     return { event: last, isWhole: this.#isWhole, pools: figuresOf(row) };
-  }
-
-  #clamp(event: EventIndex): EventIndex {
-    return Math.max(-1, Math.min(event, this.#eventCount - 1));
   }
 
   #walk(row: Float64Array, from: EventIndex, to: EventIndex): void {
@@ -135,7 +116,6 @@ export class MemoryStats {
   #walkChunk(row: Float64Array, from: EventIndex, to: EventIndex): void {
     const { allocationOfEvent, allocations } = this.#replay;
     const { isSmall } = allocations;
-    const hasOthers = this.#endedBy.size > 0;
     COUNTERS.forEach((name, c) => {
       this.#replay.fillCounter(name, from, this.#values[c].subarray(0, to - from));
     });
@@ -149,9 +129,9 @@ export class MemoryStats {
       }
       if (id >= 0) countBlock(row, allocations, id, t);
       else if (segment !== undefined && segment.segments !== 0) {
-        add(row, pool, SEGMENTS, segment.segments);
+        add(row, pool, AT.segments, segment.segments);
       }
-      if (!hasOthers) continue;
+      if (this.#endedBy.size === 0) continue;
       for (const other of this.#endedBy.get(t) ?? []) countBlock(row, allocations, other, t);
     }
   }
@@ -165,17 +145,13 @@ function countBlock(
   event: EventIndex,
 ): void {
   const pool = isSmall[id] === 1 ? SMALL : LARGE;
-  if (start[id] === event) addBlock(row, pool, 1, 1);
-  if (freeRequested[id] === event) addBlock(row, pool, -1, 0);
-  if (end[id] === event) {
-    const wasAllocated = freeRequested[id] > event;
-    addBlock(row, pool, wasAllocated ? -1 : 0, -1);
+  if (start[id] === event) {
+    add(row, pool, AT.allocations, 1);
+    add(row, pool, AT.activeAllocations, 1);
   }
-}
-
-function addBlock(row: Float64Array, pool: number, allocated: number, active: number): void {
-  if (allocated !== 0) add(row, pool, ALLOCATIONS, allocated);
-  if (active !== 0) add(row, pool, ACTIVE_ALLOCATIONS, active);
+  const freed = Math.min(freeRequested[id], end[id]);
+  if (freed === event) add(row, pool, AT.allocations, -1);
+  if (end[id] === event) add(row, pool, AT.activeAllocations, -1);
 }
 
 /** A change of one pool's figure, and of that for all memory. */
@@ -217,20 +193,22 @@ function startRow(replay: Replay): Float64Array {
   const { allocations, segmentSpans: spans } = replay;
   for (let id = 0; id < allocations.preexisting; id++) {
     const pool = allocations.isSmall[id] === 1 ? SMALL : LARGE;
-    const isAllocated = allocations.freeRequested[id] >= 0;
-    addBlock(row, pool, isAllocated ? 1 : 0, 1);
-    if (isAllocated) add(row, pool, ALLOCATED, allocations.sizeBytes[id]);
-    add(row, pool, ACTIVE, allocations.sizeBytes[id]);
-    add(row, pool, REQUESTED, allocations.requestedBytes[id] || 0);
+    if (allocations.freeRequested[id] >= 0) {
+      add(row, pool, AT.allocations, 1);
+      add(row, pool, AT.allocatedBytes, allocations.sizeBytes[id]);
+    }
+    add(row, pool, AT.activeAllocations, 1);
+    add(row, pool, AT.activeBytes, allocations.sizeBytes[id]);
+    add(row, pool, AT.requestedBytes, allocations.requestedBytes[id] || 0);
   }
   for (let i = 0; i < spans.length; i++) {
     if (spans.start[i] >= 0) continue;
     const pool = spans.isSmall[i] === 1 ? SMALL : LARGE;
-    add(row, pool, RESERVED, spans.sizeBytes[i]);
-    if (spans.isExpandable[i] === 0) add(row, pool, SEGMENTS, 1);
+    add(row, pool, AT.reservedBytes, spans.sizeBytes[i]);
+    if (spans.isExpandable[i] === 0) add(row, pool, AT.segments, 1);
   }
   for (const { isSmall, bytes } of splitSegmentsAtStart(replay)) {
-    add(row, isSmall ? SMALL : LARGE, INACTIVE_SPLIT, bytes);
+    add(row, isSmall ? SMALL : LARGE, AT.inactiveSplitBytes, bytes);
   }
   return row;
 }
@@ -258,19 +236,13 @@ function splitSegmentsAtStart({ allocations, segmentSpans: spans }: Replay) {
 }
 
 function figuresOf(row: Float64Array): MemoryFigures['pools'] {
-  const stat = (pool: number, name: number): StatFigures => {
-    const at = (pool * STAT_NAMES.length + name) * FIELDS;
-    return { current: row[at], peak: row[at + 1], allocated: row[at + 2], freed: row[at + 3] };
-  };
-  const pool = (of: number): PoolFigures => ({
-    allocatedBytes: stat(of, ALLOCATED),
-    activeBytes: stat(of, ACTIVE),
-    requestedBytes: stat(of, REQUESTED),
-    reservedBytes: stat(of, RESERVED),
-    inactiveSplitBytes: stat(of, INACTIVE_SPLIT),
-    allocations: stat(of, ALLOCATIONS),
-    activeAllocations: stat(of, ACTIVE_ALLOCATIONS),
-    segments: stat(of, SEGMENTS),
+  const figures = POOL_NAMES.map((pool, p) => {
+    const stats = STAT_NAMES.map((name, s) => {
+      const at = (p * STAT_NAMES.length + s) * FIELDS;
+      const [current, peak, allocated, freed] = row.subarray(at, at + FIELDS);
+      return [name, { current, peak, allocated, freed }];
+    });
+    return [pool, Object.fromEntries(stats)];
   });
-  return { all: pool(ALL), large: pool(LARGE), small: pool(SMALL) };
+  return Object.fromEntries(figures);
 }

@@ -1,7 +1,6 @@
 /** What a device's recording holds: how many bytes have stacks, on which streams, in which pools. */
 
-import { type Anomaly, NEVER } from '../../allocator/replay/types.ts';
-import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { NEVER } from '../../allocator/replay/types.ts';
 import { privatePoolText, streamText } from '../model/allocation-details.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { stackKind } from '../model/stacks.ts';
@@ -18,28 +17,6 @@ export interface Share {
   readonly endBytes: number;
 }
 
-export interface TraceFacts {
-  /** All four kinds, also those that do not occur. */
-  readonly stackKinds: readonly (Share & { readonly kind: StackKind })[];
-  /** Where an allocation was made; '0' is the default stream. Most bytes at the peak first. */
-  readonly streams: readonly (Share & { readonly stream: string })[];
-  /** The default pool, and private pools as '(1, 0)'. Most bytes at the peak first. */
-  readonly pools: readonly (Share & { readonly pool: string })[];
-  /** Which the peak is: the state after this event. */
-  readonly peakEvent: EventIndex;
-  /** The file says whether its ring dropped entries; undefined where it does not say. */
-  readonly ringOverflowed: boolean | undefined;
-  /** Columns that events of this file have. */
-  readonly columns: readonly ColumnFact[];
-  /** The first 100. */
-  readonly anomalies: readonly Anomaly[];
-}
-
-export interface ColumnFact {
-  readonly label: string;
-  readonly isRecorded: boolean;
-}
-
 const KINDS: readonly StackKind[] = [
   'recorded',
   'no-python-stack',
@@ -47,10 +24,12 @@ const KINDS: readonly StackKind[] = [
   'before-recording',
 ];
 
+export type TraceFacts = ReturnType<typeof traceFacts>;
+
 /** One walk over the allocations. */
-export function traceFacts(context: DeviceModel): TraceFacts {
-  const { trace, replay } = context;
-  const { allocations, peaks } = replay;
+export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
+  const { allocations, peaks, anomalies } = replay;
+  const { events, ringOverflowed } = trace;
   const peakEvent = peaks.activeBytes.event;
   const byKind = emptyShares(KINDS.length);
   const byStream = emptyShares(Math.max(1, trace.streams.length));
@@ -66,23 +45,7 @@ export function traceFacts(context: DeviceModel): TraceFacts {
     add(byPool[pool[id]], bytes, atPeak, atEnd);
   }
   const inOrder = (a: Share, b: Share) => b.peakBytes - a.peakBytes || b.totalBytes - a.totalBytes;
-  return {
-    stackKinds: KINDS.map((kind, i) => ({ kind, ...byKind[i] })),
-    streams: trace.streams
-      .map((one, i) => ({ stream: streamText(one), ...byStream[i] }))
-      .sort(inOrder),
-    pools: trace.pools
-      .map((one, i) => ({ pool: privatePoolText(one) ?? 'default', ...byPool[i] }))
-      .sort(inOrder),
-    peakEvent,
-    ringOverflowed: trace.ringOverflowed,
-    columns: columnFacts(context),
-    anomalies: replay.anomalies,
-  };
-}
-
-function columnFacts({ trace: { events }, snapshot }: DeviceModel): ColumnFact[] {
-  const facts: readonly (readonly [string, boolean])[] = [
+  const columns: readonly (readonly [string, boolean])[] = [
     ['times', events.timeUs !== undefined],
     ['pool ids', events.pool !== undefined],
     ['categories', events.category !== undefined],
@@ -92,7 +55,26 @@ function columnFacts({ trace: { events }, snapshot }: DeviceModel): ColumnFact[]
     ['fx nodes', snapshot.frames.extras.size > 0],
     ['annotations', snapshot.annotations.length > 0],
   ];
-  return facts.map(([label, isRecorded]) => ({ label, isRecorded }));
+  return {
+    /** All four kinds, also those that do not occur. */
+    stackKinds: KINDS.map((kind, i) => ({ kind, ...byKind[i] })),
+    /** Where an allocation was made; '0' is the default stream. Most bytes at the peak first. */
+    streams: trace.streams
+      .map((one, i) => ({ stream: streamText(one), ...byStream[i] }))
+      .sort(inOrder),
+    /** The default pool, and private pools as '(1, 0)'. Most bytes at the peak first. */
+    pools: trace.pools
+      .map((one, i) => ({ pool: privatePoolText(one) ?? 'default', ...byPool[i] }))
+      .sort(inOrder),
+    /** Which the peak is: the state after this event. */
+    peakEvent,
+    /** The file says whether its ring dropped entries; undefined where it does not say. */
+    ringOverflowed,
+    /** Columns that events of this file have. */
+    columns: columns.map(([label, isRecorded]) => ({ label, isRecorded })),
+    /** The first 100. */
+    anomalies,
+  };
 }
 
 type MutableShare = { -readonly [K in keyof Share]: Share[K] };

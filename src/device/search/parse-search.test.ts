@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MemoryClass } from '../classes/types.ts';
-import { addTerm, hasTerm, parseSearch, removeTerm, textTerm, toggleTerm } from './parse-search.ts';
+import { addTerm, hasTerm, parseSearch, removeTerm, toggleTerm } from './parse-search.ts';
+import { quoteText } from './qualifier.ts';
 import { privatePoolTerm, sizeTerms } from './qualifiers/figures.ts';
 import { categoryTerm, compileTerm, phaseTerm } from './qualifiers/names.ts';
 import { frameTerm, frameText } from './qualifiers/stacks.ts';
@@ -174,7 +175,7 @@ describe('written terms', () => {
     fc.assert(
       fc.property(texts, texts, fc.nat(9999), (a, b, line) => {
         const frame = { name: a, filename: b, line };
-        expect(conditions(textTerm(a))).toEqual([{ kind: 'text', text: a }]);
+        expect(conditions(quoteText(a))).toEqual([{ kind: 'text', text: a }]);
         expect(conditions(frameTerm(frame))).toEqual([{ kind: 'frame', frame: frameText(frame) }]);
         expect(conditions(phaseTerm(a))).toEqual([{ kind: 'phase', name: a }]);
         expect(conditions(categoryTerm(a))).toEqual([{ kind: 'category', name: a }]);
@@ -192,7 +193,7 @@ describe('written terms', () => {
     fc.assert(
       fc.property(texts, texts, (a, b) => {
         fc.pre(a !== b);
-        const search = textTerm(a);
+        const search = quoteText(a);
         const both = addTerm(search, phaseTerm(b));
         expect(hasTerm(both, phaseTerm(b))).toBe(true);
         expect(hasTerm(search, phaseTerm(b))).toBe(false);

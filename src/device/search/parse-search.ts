@@ -2,7 +2,7 @@
  * From the text of a search to its terms. Pure and small: the page may use it too. Whether a
  * regular expression is a right one is only found where it is compiled (regex.ts).
  */
-import { type Comparison, type Qualifier, quoteText } from './qualifier.ts';
+import type { Comparison, Qualifier } from './qualifier.ts';
 import { findQualifier, QUALIFIERS, type QualifierCondition, qualifierHelp } from './qualifiers.ts';
 import type { Condition, ParsedSearch, SearchProblem, Term, WordCondition } from './types.ts';
 
@@ -217,11 +217,6 @@ const failed = (at: number, length: number, message: string): ParsedSearch => ({
 const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
 
 /** Changes to the text of a search, for filters that are clicked. */
-
-/** A text as a term that finds it, whatever is in it. */
-export function textTerm(text: string): string {
-  return quoteText(text);
-}
 
 /** True when all of `term` (one term or several) stands in the search already. */
 export function hasTerm(search: string, term: string): boolean {

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
+import { runToEnd } from '../../base/task.ts';
 import { MemoryStats, STAT_NAMES } from '../../device/memory-summary/memory-stats.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { memoryText, STAT_TEXTS } from './stat-labels.ts';
 
 const textOf = (text: string) =>
-  memoryText(new MemoryStats(contextsOf(snapshotFromText(text).snapshot)[0]).at(99), 'At the end');
+  memoryText(
+    runToEnd(new MemoryStats(contextsOf(snapshotFromText(text).snapshot)[0]).at(99)),
+    'At the end',
+  );
 
 test('every figure has words', () => {
   expect(STAT_TEXTS.map(({ name }) => name)).toEqual([...STAT_NAMES]);

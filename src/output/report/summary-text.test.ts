@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runToEnd } from '../../base/task.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
 import { MemoryStats } from '../../device/memory-summary/memory-stats.ts';
 import { traceFacts } from '../../device/memory-summary/trace-facts.ts';
@@ -26,7 +27,7 @@ function textOf(name: string, notes: readonly string[] = []): string {
   return summaryText({
     info,
     device: info.devices[0],
-    figures: new MemoryStats(context).at(context.trace.events.length),
+    figures: runToEnd(new MemoryStats(context).at(context.trace.events.length)),
     title: 'At the end',
     annotationGroups: groupAnnotations(annotationSpans(context), context.replay, () => plain),
     facts: traceFacts(context),

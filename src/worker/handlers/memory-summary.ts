@@ -1,5 +1,5 @@
 /** What the summary view asks: figures as memory_summary() has them, annotations, what was recorded. */
-import { createPause } from '../../base/task.ts';
+import { runTask } from '../../base/task.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
 import type { ClassTotal } from '../../device/classes/types.ts';
 import { type MemoryFigures, MemoryStats } from '../../device/memory-summary/memory-stats.ts';
@@ -32,21 +32,14 @@ export interface MemorySummaryQueries {
 }
 
 export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {
-  async memoryFigures(device, { event }, { signal }) {
-    const tally = device.once(newTally);
-    const pause = createPause({ clock: device.clock, signal });
-    while (tally.missing(event) > 0) {
-      tally.count();
-      await pause();
-    }
-    return tally.at(event);
-  },
+  memoryFigures: (device, { event }, { signal }) =>
+    runTask(device.once(statsOf).at(event), { clock: device.clock, signal }),
   annotationGroups: (device) => device.once(summarizeAnnotations),
   classTotals: ({ context }, { event }) => classTotalsAt(context, event),
   traceFacts: (device) => device.once(factsOf),
 };
 
-const newTally = ({ context }: OpenDevice): MemoryStats => new MemoryStats(context);
+const statsOf = ({ context }: OpenDevice): MemoryStats => new MemoryStats(context);
 
 function summarizeAnnotations({ context, index }: OpenDevice): AnnotationGroups {
   const spans = context.annotations();
