@@ -28,35 +28,13 @@ type EmbedderMessage =
 /** What it is told, beside `vramscope: 1`. */
 type PageMessage =
   | { readonly type: 'ready'; readonly version: string }
-  | { readonly type: 'opened'; readonly name: string; readonly devices: readonly OpenedDevice[] }
-  | {
-      readonly type: 'failed';
-      readonly name: string;
-      readonly message: string;
-      readonly advice: string;
-    }
-  /** An allocation was selected; null where none is any more. */
-  | { readonly type: 'selected'; readonly allocation: SelectedAllocation | null }
+  | ReturnType<typeof openedMessage>
+  | ({ readonly type: 'failed'; readonly name: string } & Pick<LoadFailure, 'message' | 'advice'>)
+  | ReturnType<typeof selectedMessage>
+  /** None is selected any more. */
+  | { readonly type: 'selected'; readonly allocation: null }
   /** A message could not be understood. */
   | { readonly type: 'refused'; readonly message: string };
-
-interface OpenedDevice {
-  readonly device: number;
-  readonly events: number;
-  readonly peakAllocatedBytes: number;
-  readonly peakReservedBytes: number;
-  readonly ooms: number;
-}
-
-interface SelectedAllocation {
-  readonly label: string;
-  readonly device: number;
-  readonly blockBytes: number;
-  readonly requestedBytes: number;
-  /** -1: before the trace. */
-  readonly startEvent: number;
-  readonly frame: { readonly file: string; readonly line: number; readonly name: string } | null;
-}
 
 /** The part of `window` that is used. */
 interface EmbeddedWindow {
@@ -101,7 +79,10 @@ export function startEmbedding(options: EmbeddingOptions): string | undefined {
     toldSelection = undefined;
     await loader.open({ kind: 'blob', blob, name });
     const state = stores.session.getState();
-    if (state.phase === 'failed') tell(failedMessage(name, state.failure));
+    if (state.phase === 'failed') {
+      const { message, advice } = state.failure;
+      tell({ type: 'failed', name, message, advice });
+    }
     // Another file may have been opened meanwhile: that one is not the embedder's.
     if (state.phase !== 'ready' || state.info.file.name !== name) return;
     given = state.info;
@@ -173,39 +154,22 @@ function messageOf(data: Readonly<Record<string, unknown>>): EmbedderMessage | u
   return { type, blob, name: typeof name === 'string' && name !== '' ? name : 'snapshot.pickle' };
 }
 
-function openedMessage({ file, devices }: SessionInfo): PageMessage {
-  return {
-    type: 'opened',
-    name: file.name,
-    devices: devices.map(({ device, events, peaks, ooms }) => ({
-      device,
-      events,
-      peakAllocatedBytes: peaks.allocatedBytes.bytes,
-      peakReservedBytes: peaks.reservedBytes.bytes,
-      ooms: ooms.filter(({ wasRetried }) => !wasRetried).length,
-    })),
-  };
-}
-
-const failedMessage = (name: string, { message, advice }: LoadFailure): PageMessage => ({
-  type: 'failed',
-  name,
-  message,
-  advice,
+const openedMessage = ({ file, devices }: SessionInfo) => ({
+  type: 'opened' as const,
+  name: file.name,
+  devices: devices.map(({ device, events, peaks, ooms }) => ({
+    device,
+    events,
+    peakAllocatedBytes: peaks.allocatedBytes.bytes,
+    peakReservedBytes: peaks.reservedBytes.bytes,
+    ooms: ooms.filter(({ wasRetried }) => !wasRetried).length,
+  })),
 });
 
-function selectedMessage(details: AllocationDetails, device: number): PageMessage {
-  const { label, blockBytes, requestedBytes, startEvent, topUserFrame: frame } = details;
-  return {
-    type: 'selected',
-    allocation: {
-      label,
-      device,
-      blockBytes,
-      requestedBytes,
-      startEvent,
-      frame:
-        frame === undefined ? null : { file: frame.filename, line: frame.line, name: frame.name },
-    },
-  };
+/** `startEvent` is -1 for what was allocated before the trace; `frame` is null where no line is known. */
+function selectedMessage(details: AllocationDetails, device: number) {
+  const { label, blockBytes, requestedBytes, startEvent, topUserFrame: top } = details;
+  const frame = top === undefined ? null : { file: top.filename, line: top.line, name: top.name };
+  const allocation = { label, device, blockBytes, requestedBytes, startEvent, frame };
+  return { type: 'selected' as const, allocation };
 }

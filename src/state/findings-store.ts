@@ -29,16 +29,7 @@ export interface FindingsState {
 
 type DeviceFindings = StoreApi<FindingsState>;
 
-export interface FindingsStore {
-  /** The same store for the same device of the same snapshot. */
-  of(info: SessionInfo, deviceIndex: number): DeviceFindings;
-  /** That device is shown: looks for its findings, unless they are there. Gives what ends the run. */
-  show(info: SessionInfo, deviceIndex: number): () => void;
-  /** Ends a run for now; what was found stays. */
-  stop(info: SessionInfo, deviceIndex: number): void;
-  /** Once more from the start, after a failure or a stop. */
-  retry(info: SessionInfo, deviceIndex: number): void;
-}
+export type FindingsStore = ReturnType<typeof createFindingsStore>;
 
 interface Needs {
   readonly analysis: Pick<AnalysisClient, 'findings' | 'forget' | 'hold'>;
@@ -57,12 +48,13 @@ const NOTHING: FindingsState = {
   failure: undefined,
 };
 
-export function createFindingsStore(needs: Needs): FindingsStore {
+export function createFindingsStore(needs: Needs) {
   const { analysis, idle, marks, timeoutMs = TIMEOUT_MS } = needs;
   const stores = new WeakMap<SessionInfo, Map<number, DeviceFindings>>();
   const runs = new WeakMap<DeviceFindings, AbortController>();
   let latest: SessionInfo | undefined;
 
+  /** The same store for the same device of the same snapshot. */
   function of(info: SessionInfo, deviceIndex: number): DeviceFindings {
     const known = stores.get(info) ?? new Map<number, DeviceFindings>();
     stores.set(info, known);
@@ -117,7 +109,8 @@ export function createFindingsStore(needs: Needs): FindingsStore {
 
   return {
     of,
-    show(info, deviceIndex) {
+    /** That device is shown: looks for its findings, unless they are there. Gives what ends the run. */
+    show(info: SessionInfo, deviceIndex: number): () => void {
       if (latest !== info) analysis.forget();
       latest = info;
       const store = of(info, deviceIndex);
@@ -126,8 +119,12 @@ export function createFindingsStore(needs: Needs): FindingsStore {
       }
       return () => end(store, NOTHING);
     },
-    stop: (info, deviceIndex) => end(of(info, deviceIndex), { phase: 'stopped' }),
-    retry(info, deviceIndex) {
+    /** Ends a run for now; what was found stays. */
+    stop(info: SessionInfo, deviceIndex: number): void {
+      end(of(info, deviceIndex), { phase: 'stopped' });
+    },
+    /** Once more from the start, after a failure or a stop. */
+    retry(info: SessionInfo, deviceIndex: number): void {
       const store = of(info, deviceIndex);
       begin(store, (signal) => run(store, deviceIndex, signal));
     },

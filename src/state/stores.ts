@@ -1,23 +1,17 @@
 /** The page's stores, made once in main.tsx and handed down by React context; tests make their own. */
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
-import { createPreferencesStore, type Preferences, type PreferencesStore } from './preferences.ts';
-import { createSessionStore, type SessionState, type SessionStore } from './session-store.ts';
-import { createViewStore, type ViewState, type ViewStore } from './view-store.ts';
+import { createPreferencesStore, type Preferences } from './preferences.ts';
+import { createSessionStore, type SessionState } from './session-store.ts';
+import { createViewStore, type ViewState } from './view-store.ts';
 
-export interface Stores {
-  readonly session: SessionStore;
-  readonly view: ViewStore;
-  readonly preferences: PreferencesStore;
-}
+export const createStores = () => ({
+  session: createSessionStore(),
+  view: createViewStore(),
+  preferences: createPreferencesStore(),
+});
 
-export function createStores(): Stores {
-  return {
-    session: createSessionStore(),
-    view: createViewStore(),
-    preferences: createPreferencesStore(),
-  };
-}
+export type Stores = Readonly<ReturnType<typeof createStores>>;
 
 export const StoresContext = createContext<Stores | undefined>(undefined);
 

@@ -6,7 +6,7 @@
  * selected) is one; so is a gesture, however many moves it takes: a drag from press to release, a run
  * of wheel steps or of held keys up to the first pause. What the page adjusts by itself gets none.
  */
-import { createStore, type StoreApi } from 'zustand/vanilla';
+import { createStore } from 'zustand/vanilla';
 import type { CounterName } from '../allocator/replay/types.ts';
 import type { FlameDataset } from '../device/flame-graph/stack-weights.ts';
 import type { FlameFrames, FlameGrouping, FlameWeight } from '../device/flame-graph/types.ts';
@@ -132,7 +132,7 @@ export const DEFAULT_VIEW: ViewState = {
   comparison: undefined,
 };
 
-interface ViewStoreState {
+export interface ViewStoreState {
   readonly view: ViewState;
   /** Grows with each commit; url-sync makes a history entry of it. */
   readonly commits: number;
@@ -148,27 +148,9 @@ interface ViewStoreState {
 /** What a click was on: Esc takes all clicks in a row on the same kind of thing back at once. */
 type ClickedThing = 'allocation' | 'legend' | 'account' | 'finding';
 
-export interface ViewStore extends StoreApi<ViewStoreState> {
-  /** A step of a continuous movement: pan, wheel, drag, a key that is held. */
-  move(change: Partial<ViewState>): void;
-  /** A deliberate change that Back should undo. */
-  commit(change: Partial<ViewState>): void;
-  /** What follows from the last change by itself, such as bringing the cursor into view; no history entry. */
-  adjust(change: Partial<ViewState>): void;
-  /** A commit that {@link ViewStore.undoClick} takes back. */
-  click(thing: ClickedThing, change: Partial<ViewState>): void;
-  /** What a click turned out to be on: a part of that click, and of its history entry. */
-  amendClick(thing: ClickedThing, change: Partial<ViewState>): void;
-  /** Takes back what the last clicks set, and leaves what has been changed since. False when there is nothing to undo. */
-  undoClick(): boolean;
-  /** All moves from here to `endDrag` are one gesture, whatever pauses they have. */
-  beginDrag(): void;
-  endDrag(): void;
-  /** The view of a URL or of a new file; no history entry. */
-  restore(view: ViewState): void;
-}
+export type ViewStore = ReturnType<typeof createViewStore>;
 
-export function createViewStore(initial: ViewState = DEFAULT_VIEW): ViewStore {
+export function createViewStore(initial: ViewState = DEFAULT_VIEW) {
   const store = createStore<ViewStoreState>(() => ({
     view: initial,
     commits: 0,
@@ -177,38 +159,68 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW): ViewStore {
     isDragging: false,
     restores: 0,
   }));
-  const commit = (change: Partial<ViewState>) =>
+  /** What clicks have set, the last on top. */
+  let clicks: readonly Click[] = [];
+  function commit(change: Partial<ViewState>): void {
     store.setState(({ view, commits }) => ({ view: { ...view, ...change }, commits: commits + 1 }));
-  const adjust = (change: Partial<ViewState>) =>
+  }
+  function adjust(change: Partial<ViewState>): void {
     store.setState(({ view }) => ({ view: { ...view, ...change } }));
-  const setDragging = (isDragging: boolean) =>
+  }
+  function setDragging(isDragging: boolean): void {
     store.setState(({ gesture }) => ({ gesture: gesture + 1, isDragging }));
-  const clicks = new ClickHistory();
-  return Object.assign(store, {
+  }
+  function remember(thing: ClickedThing, after: Partial<ViewState>): void {
+    const before = fieldsOf(store.getState().view, (key) => key in after);
+    const last = clicks.at(-1);
+    clicks =
+      last?.thing === thing
+        ? [
+            ...clicks.slice(0, -1),
+            { thing, before: { ...before, ...last.before }, after: { ...last.after, ...after } },
+          ]
+        : [...clicks, { thing, before, after }];
+  }
+  return {
+    ...store,
+    /** A step of a continuous movement: pan, wheel, drag, a key that is held. */
+    move(change: Partial<ViewState>): void {
+      store.setState(({ view, moves }) => ({ view: { ...view, ...change }, moves: moves + 1 }));
+    },
+    /** A deliberate change that Back should undo. */
     commit,
-    move: (change: Partial<ViewState>) =>
-      store.setState(({ view, moves }) => ({ view: { ...view, ...change }, moves: moves + 1 })),
+    /** What follows from the last change by itself, such as bringing the cursor into view; no history entry. */
     adjust,
-    click: (thing: ClickedThing, change: Partial<ViewState>) => {
-      clicks.add(thing, change, store.getState().view);
+    /** A commit that `undoClick` takes back. */
+    click(thing: ClickedThing, change: Partial<ViewState>): void {
+      remember(thing, change);
       commit(change);
     },
-    amendClick: (thing: ClickedThing, change: Partial<ViewState>) => {
-      clicks.add(thing, change, store.getState().view);
+    /** What a click turned out to be on: a part of that click, and of its history entry. */
+    amendClick(thing: ClickedThing, change: Partial<ViewState>): void {
+      remember(thing, change);
       adjust(change);
     },
-    undoClick: () => {
-      const change = clicks.undo(store.getState().view);
-      if (change !== undefined) commit(change);
-      return change !== undefined;
+    /** Takes back what the last clicks set, and leaves what has been changed since. False when there is nothing to undo. */
+    undoClick(): boolean {
+      for (let last = clicks.at(-1); last !== undefined; last = clicks.at(-1)) {
+        clicks = clicks.slice(0, -1);
+        const change = undoing(last, store.getState().view);
+        if (Object.keys(change).length === 0) continue;
+        commit(change);
+        return true;
+      }
+      return false;
     },
+    /** All moves from here to `endDrag` are one gesture, whatever pauses they have. */
     beginDrag: () => setDragging(true),
     endDrag: () => setDragging(false),
-    restore: (view: ViewState) => {
-      clicks.forget();
+    /** The view of a URL or of a new file; no history entry. */
+    restore(view: ViewState): void {
+      clicks = [];
       store.setState(({ restores }) => ({ view, restores: restores + 1 }));
     },
-  });
+  };
 }
 
 interface Click {
@@ -218,43 +230,11 @@ interface Click {
   readonly after: Partial<ViewState>;
 }
 
-/** What clicks have set, the last on top. */
-class ClickHistory {
-  #clicks: readonly Click[] = [];
-
-  add(thing: ClickedThing, after: Partial<ViewState>, view: ViewState): void {
-    const before = fieldsOf(view, (key) => key in after);
-    const last = this.#clicks.at(-1);
-    if (last?.thing !== thing) {
-      this.#clicks = [...this.#clicks, { thing, before, after }];
-      return;
-    }
-    const joined = {
-      thing,
-      before: { ...before, ...last.before },
-      after: { ...last.after, ...after },
-    };
-    this.#clicks = [...this.#clicks.slice(0, -1), joined];
-  }
-
-  /** The change that takes the last clicks back; undefined where none is left that would change anything. */
-  undo(view: ViewState): Partial<ViewState> | undefined {
-    for (;;) {
-      const last = this.#clicks.at(-1);
-      if (last === undefined) return undefined;
-      this.#clicks = this.#clicks.slice(0, -1);
-      const { before, after } = last;
-      const restored = fieldsOf({ ...view, ...before }, (key) => {
-        return key in before && view[key] === after[key] && view[key] !== before[key];
-      });
-      if (Object.keys(restored).length > 0) return restored;
-    }
-  }
-
-  forget(): void {
-    this.#clicks = [];
-  }
-}
+/** The change that takes a click back: of the fields that still are as it left them. */
+const undoing = ({ before, after }: Click, view: ViewState): Partial<ViewState> =>
+  fieldsOf({ ...view, ...before }, (key) => {
+    return key in before && view[key] === after[key] && view[key] !== before[key];
+  });
 
 function fieldsOf(view: ViewState, isWanted: (key: keyof ViewState) => boolean) {
   const wanted = Object.entries(view).filter(([key]) => isWanted(key as keyof ViewState));

@@ -1,14 +1,31 @@
 import { Check, Copy, type LucideIcon } from 'lucide-react';
 import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
 
+export interface ButtonProps extends ComponentProps<'button'> {
+  readonly icon?: LucideIcon;
+  readonly isPrimary?: boolean;
+}
+
+export function Button({ icon: Icon, isPrimary = false, children, ...props }: ButtonProps) {
+  return (
+    <button type="button" className={isPrimary ? 'button button-primary' : 'button'} {...props}>
+      {Icon && <Icon size={14} aria-hidden />}
+      {children}
+    </button>
+  );
+}
+
 interface IconButtonProps extends ComponentProps<'button'> {
   readonly label: string;
+  readonly icon?: LucideIcon;
 }
 
 /** A button that is only an icon: its label is for screen readers, and where no `title` says more, for all. */
-export function IconButton({ label, ...props }: IconButtonProps) {
+export function IconButton({ label, icon: Icon, children, ...props }: IconButtonProps) {
   return (
-    <button type="button" className="icon-button" aria-label={label} title={label} {...props} />
+    <button type="button" className="icon-button" aria-label={label} title={label} {...props}>
+      {Icon ? <Icon size={16} aria-hidden /> : children}
+    </button>
   );
 }
 

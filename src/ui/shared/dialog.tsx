@@ -34,11 +34,7 @@ export function Dialog(props: DialogProps) {
       <div className="dialog-body">
         <div className="spread">
           <h2 className="dialog-title">{title}</h2>
-          {!isQuestion && (
-            <IconButton label="Close" onClick={onClose}>
-              <X size={16} aria-hidden />
-            </IconButton>
-          )}
+          {!isQuestion && <IconButton icon={X} label="Close" onClick={onClose} />}
         </div>
         {children}
       </div>

@@ -12,6 +12,7 @@ import {
   useState,
 } from 'react';
 import { errorText } from '../../base/errors.ts';
+import { Button } from '../shared/buttons.tsx';
 import { type RowPages, useRowPages } from './row-pages.ts';
 import {
   mostVisibleRows,
@@ -96,7 +97,10 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
       </div>
       {source.count === 0 && <div className="table-empty">{empty}</div>}
       {pages.failure !== undefined && (
-        <TableFailure failure={pages.failure} onRetry={() => pages.retry()} />
+        <div className="callout spread table-failure" role="alert">
+          <p>These rows could not be read: {errorText(pages.failure)}</p>
+          <Button onClick={() => pages.retry()}>Try again</Button>
+        </div>
       )}
     </div>
   );
@@ -150,23 +154,6 @@ function Rows<R>(props: RowsProps<R>) {
     <tbody className="table-rows" style={{ transform: `translateY(${offsetPx}px)` }}>
       {rows}
     </tbody>
-  );
-}
-
-interface TableFailureProps {
-  readonly failure: unknown;
-  readonly onRetry: () => void;
-}
-
-function TableFailure({ failure, onRetry }: TableFailureProps) {
-  const reason = errorText(failure);
-  return (
-    <div className="callout spread table-failure" role="alert">
-      <p>These rows could not be read: {reason}</p>
-      <button type="button" className="button" onClick={onRetry}>
-        Try again
-      </button>
-    </div>
   );
 }
 

@@ -45,8 +45,7 @@ function WaitingPage({ info, onClose }: Omit<ComparePageProps, 'second'>) {
             : `This link compares it with ${missing.name} (${missing.bytes} bytes). Drop that file anywhere on this page, or choose it.`}
         </p>
         <div className="button-row">
-          <FilePicker className="button button-primary">
-            <FolderOpen size={15} aria-hidden />
+          <FilePicker icon={FolderOpen} isPrimary>
             Choose the second file…
           </FilePicker>
           <button type="button" className="button" onClick={() => close(handle, onClose)}>

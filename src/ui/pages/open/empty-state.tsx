@@ -18,8 +18,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
         </p>
         <div className="drop-zone" data-testid="drop-zone">
           <p className="drop-title">Drop a snapshot anywhere on this page</p>
-          <FilePicker className="button button-primary">
-            <FolderOpen size={15} aria-hidden />
+          <FilePicker icon={FolderOpen} isPrimary>
             Choose a file…
           </FilePicker>
           <p className="dim">

@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, useContext, useRef } from 'react';
 import type { GivenFiles } from '../../../state/given-files.ts';
+import { Button, type ButtonProps } from '../../shared/buttons.tsx';
 
 const PickFileContext = createContext<() => void>(() => undefined);
 
@@ -38,26 +39,17 @@ export function FilePickerRoot({ onPick, onFiles, children }: FilePickerRootProp
   );
 }
 
-interface FilePickerProps {
-  readonly className: string;
+interface FilePickerProps extends ButtonProps {
   /** Before the chooser opens. */
   readonly onPick?: () => void;
-  readonly children: ReactNode;
 }
 
 /** A button that asks for a file. */
-export function FilePicker({ className, onPick, children }: FilePickerProps) {
+export function FilePicker({ onPick, ...props }: FilePickerProps) {
   const pickFile = useContext(PickFileContext);
-  return (
-    <button
-      type="button"
-      className={className}
-      onClick={() => {
-        onPick?.();
-        pickFile();
-      }}
-    >
-      {children}
-    </button>
-  );
+  const pick = () => {
+    onPick?.();
+    pickFile();
+  };
+  return <Button {...props} onClick={pick} />;
 }

@@ -1,4 +1,5 @@
 import type { GivenFiles } from '../../../state/given-files.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { Dialog } from '../../shared/dialog.tsx';
 
 export type GivenChoice =
@@ -52,9 +53,7 @@ export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialog
           option({ kind: 'replace', file }, `Replace with ${file.name}`, `Closes ${openName}.`, i),
         )}
       </ul>
-      <button type="button" className="button" onClick={onCancel}>
-        Cancel
-      </button>
+      <Button onClick={onCancel}>Cancel</Button>
     </Dialog>
   );
 }

@@ -1,11 +1,10 @@
 import { FolderOpen, TriangleAlert, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatCount } from '../../../base/format.ts';
-import type { LoadFailure } from '../../../base/load-error.ts';
 import type { SessionState } from '../../../state/session-store.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { OpenProgress } from '../../../worker/protocol.ts';
-import { IconButton } from '../../shared/buttons.tsx';
+import { Button, IconButton } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
 
@@ -15,67 +14,44 @@ export function OpeningStatus({ state }: { readonly state: SessionState }) {
     case 'loading':
       return <LoadingCard key={state.name} name={state.name} progress={state.progress} />;
     case 'failed':
-      return (
-        <ErrorCard
-          name={state.name}
-          failure={state.failure}
-          stillOpen={state.previous?.file.name}
-          isShown={state.growth !== undefined}
-        />
-      );
+      return <ErrorCard state={state} />;
     case 'idle':
     case 'ready':
       return undefined;
   }
 }
 
-interface ErrorCardProps {
-  readonly name: string;
-  readonly failure: LoadFailure;
-  /** Name of the snapshot that is still open. */
-  readonly stillOpen: string | undefined;
-  /** What was read of it can be seen. */
-  readonly isShown: boolean;
-}
-
 /** One clear message: what it is, at which byte, what to do. */
-function ErrorCard({ name, failure, stillOpen, isShown }: ErrorCardProps) {
+function ErrorCard({ state }: { readonly state: Extract<SessionState, { phase: 'failed' }> }) {
+  const { name, failure, previous, growth } = state;
   const { loader } = useServices();
   const { session } = useStores();
   const { message, advice, byte, partialEvents } = failure;
   return (
     <section className="card error-card" data-testid="error" role="alert">
       <IconButton
+        icon={X}
         className="icon-button card-close"
         label="Dismiss"
         onClick={session.dismissFailure}
-      >
-        <X size={16} aria-hidden />
-      </IconButton>
+      />
       <h2 className="card-title">
         <TriangleAlert size={16} aria-hidden />
         <span>
-          {name} could not be {isShown ? 'read to its end' : 'opened'}
+          {name} could not be {growth === undefined ? 'opened' : 'read to its end'}
         </span>
       </h2>
       <p>{message}</p>
       {byte !== undefined && <p className="dim">The problem is at byte {formatCount(byte)}.</p>}
       {advice !== '' && <p>{advice}</p>}
-      {stillOpen !== undefined && <p className="dim">{stillOpen} is still open.</p>}
+      {previous !== undefined && <p className="dim">{previous.file.name} is still open.</p>}
       <div className="button-row card-actions">
         {partialEvents !== undefined && (
-          <button
-            type="button"
-            className="button button-primary"
-            onClick={() => void loader.openPartially()}
-          >
+          <Button isPrimary onClick={() => void loader.openPartially()}>
             Open the {formatCount(partialEvents)} complete events before the error
-          </button>
+          </Button>
         )}
-        <FilePicker className="button">
-          <FolderOpen size={15} aria-hidden />
-          Choose another file…
-        </FilePicker>
+        <FilePicker icon={FolderOpen}>Choose another file…</FilePicker>
       </div>
     </section>
   );
@@ -124,9 +100,9 @@ function CancelButton({ onCancel }: { readonly onCancel: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus({ preventScroll: true }), []);
   return (
-    <button ref={button} type="button" className="button" data-testid="cancel" onClick={onCancel}>
+    <Button ref={button} data-testid="cancel" onClick={onCancel}>
       Cancel
-    </button>
+    </Button>
   );
 }
 

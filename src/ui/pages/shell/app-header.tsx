@@ -25,17 +25,10 @@ export function AppHeader({ info, isReport, onHelp, back, children }: AppHeaderP
     <header className="app-header">
       <Brand isHeading={info !== undefined} />
       {back}
-      {children ?? <span className="spacer" />}
-      {info !== undefined && !isReport && (
-        <FilePicker className="button">
-          <FolderOpen size={14} aria-hidden />
-          Open…
-        </FilePicker>
-      )}
+      {children || <span className="spacer" />}
+      {info !== undefined && !isReport && <FilePicker icon={FolderOpen}>Open…</FilePicker>}
       <ThemeSwitch />
-      <IconButton label="Help" title="Help (?)" onClick={onHelp}>
-        <CircleHelp size={16} aria-hidden />
-      </IconButton>
+      <IconButton icon={CircleHelp} label="Help" title="Help (?)" onClick={onHelp} />
     </header>
   );
 }
@@ -67,11 +60,7 @@ const CHOICES: Readonly<Record<Theme, Choice>> = {
 function ThemeSwitch() {
   const { preferences } = useStores();
   const { icon: Icon, label, next } = CHOICES[usePreferences(({ theme }) => theme)];
-  return (
-    <IconButton label={label} onClick={() => preferences.set({ theme: next })}>
-      <Icon size={16} aria-hidden />
-    </IconButton>
-  );
+  return <IconButton icon={Icon} label={label} onClick={() => preferences.set({ theme: next })} />;
 }
 
 /** The favicon's bars, in the page's colours. */

@@ -1,12 +1,13 @@
 import './app.css';
 import '../open/open.css';
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { fileSource, type GivenFiles, routeGivenFiles } from '../../../state/given-files.ts';
 import { growthOf, openInfo } from '../../../state/session-store.ts';
 import { useSession, useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { ReportBar } from '../../panels/report/report-page.tsx';
 import { useShortcut } from '../../shared/browser.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { useThemeAttribute } from '../../theme/use-theme.ts';
 import { EmptyState } from '../open/empty-state.tsx';
@@ -33,19 +34,20 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   const { second, routes, setSecond } = useSecondFile();
   /** Files that may mean several things. */
   const [asked, setAsked] = useState<GivenFiles>();
-  const openRanks = useCallback((given: GivenRanks) => {
+  function openRanks(given: GivenRanks): void {
     setRanks(given);
     setIsRanks(true);
-  }, []);
-  const takeFiles = useCallback(
-    (given: GivenFiles) => {
-      if (given.files.length > 0) setIsRanks(false);
-      const isOpen = openInfo(session.getState()) !== undefined;
-      const ask = isOpen && !isRanks && !routes.isAwaited() ? setAsked : undefined;
-      routeGivenFiles(given, { ...routes, ranks: openRanks, ask });
-    },
-    [routes, openRanks, session, isRanks],
-  );
+  }
+  function closeRanks(): void {
+    setRanks(undefined);
+    setIsRanks(false);
+  }
+  function takeFiles(given: GivenFiles): void {
+    if (given.files.length > 0) setIsRanks(false);
+    const isOpen = openInfo(session.getState()) !== undefined;
+    const ask = isOpen && !isRanks && !routes.isAwaited() ? setAsked : undefined;
+    routeGivenFiles(given, { ...routes, ranks: openRanks, ask });
+  }
   function takeAsked(given: GivenFiles, choice: GivenChoice): void {
     setAsked(undefined);
     const [a, b] = given.files.map(fileSource);
@@ -56,28 +58,17 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     } else if (a !== undefined && b !== undefined) routes.compare(a, b);
     else if (a !== undefined) routes.compareWith(a);
   }
-  const showRanks = useCallback(
-    (isShown: boolean) => {
-      // A rank's snapshot is opened instead: what was compared before is over.
-      if (!isShown) setSecond(undefined);
-      setIsRanks(isShown);
-    },
-    [setSecond],
-  );
-  const compareRanks = useCallback(
-    (a: OpenSource, b: OpenSource) => {
-      setIsRanks(false);
-      routes.compare(a, b);
-    },
-    [routes],
-  );
-  const closeRanks = useCallback(() => {
-    setRanks(undefined);
+  function showRanks(isShown: boolean): void {
+    // A rank's snapshot is opened instead: what was compared before is over.
+    if (!isShown) setSecond(undefined);
+    setIsRanks(isShown);
+  }
+  function compareRanks(a: OpenSource, b: OpenSource): void {
     setIsRanks(false);
-  }, []);
+    routes.compare(a, b);
+  }
   const isDragging = useIncomingFiles(takeFiles);
-  const toggleHelp = useCallback(() => setIsHelpOpen((isOpen) => !isOpen), []);
-  const closeHelp = useCallback(() => setIsHelpOpen(false), []);
+  const toggleHelp = () => setIsHelpOpen(!isHelpOpen);
   useShortcut('?', toggleHelp);
   useEffect(() => {
     if (isDragging) preloadWorkbench();
@@ -99,16 +90,10 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
           onHelp={toggleHelp}
           back={
             ranks !== undefined &&
-            !isRanks && (
-              <button type="button" className="button" onClick={() => setIsRanks(true)}>
-                ‹ Ranks
-              </button>
-            )
+            !isRanks && <Button onClick={() => setIsRanks(true)}>‹ Ranks</Button>
           }
         >
-          {info !== undefined && OpenFile !== undefined && !isRanks ? (
-            <OpenFile info={info} />
-          ) : undefined}
+          {info !== undefined && OpenFile !== undefined && !isRanks && <OpenFile info={info} />}
         </AppHeader>
         {report !== undefined && <ReportBar {...report} />}
         <Notices />
@@ -151,7 +136,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
           </div>
         )}
       </div>
-      <LazyHelp isOpen={isHelpOpen} onClose={closeHelp} />
+      <LazyHelp isOpen={isHelpOpen} onClose={() => setIsHelpOpen(false)} />
       <Announcer state={state} />
     </FilePickerRoot>
   );

@@ -6,7 +6,7 @@ import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { openInfo, type SessionState } from '../../../state/session-store.ts';
 import { useSession } from '../../../state/stores.ts';
 import type { IdleCounter } from '../../../worker/instrumentation.ts';
-import { IconButton } from '../../shared/buttons.tsx';
+import { Button, IconButton } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 
 /** Parts of the link that could not be applied. */
@@ -21,9 +21,7 @@ export function Notices() {
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      <IconButton label="Dismiss" onClick={() => notices.setState([], true)}>
-        <X size={15} aria-hidden />
-      </IconButton>
+      <IconButton icon={X} label="Dismiss" onClick={() => notices.setState([], true)} />
     </aside>
   );
 }
@@ -46,12 +44,8 @@ export function UpdateBar() {
           ' Reloading closes the open snapshot; the link in the address bar keeps the view.'}
       </p>
       <span className="button-row">
-        <button type="button" className="button" onClick={reload}>
-          Reload now
-        </button>
-        <button type="button" className="button" onClick={() => setReload(undefined)}>
-          Later
-        </button>
+        <Button onClick={reload}>Reload now</Button>
+        <Button onClick={() => setReload(undefined)}>Later</Button>
       </span>
     </aside>
   );

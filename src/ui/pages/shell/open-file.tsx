@@ -23,9 +23,7 @@ export function OpenFile({ info }: { readonly info: SessionInfo }) {
       <span className="spacer" />
       {info.devices.length > 0 && !isComparing && <DeviceSelect devices={info.devices} />}
       {info.devices.length > 0 && !isComparing && report === undefined && (
-        <FilePicker className="button" onPick={() => view.commit({ comparison: '' })}>
-          Compare with…
-        </FilePicker>
+        <FilePicker onPick={() => view.commit({ comparison: '' })}>Compare with…</FilePicker>
       )}
     </>
   );
@@ -41,9 +39,7 @@ function FileFacts({ info }: { readonly info: SessionInfo }) {
         {file.name}
       </span>
       <span className="dim">{fileSize(file.bytes)}</span>
-      <IconButton popoverTarget={id} label="About this file">
-        <Info size={15} aria-hidden />
-      </IconButton>
+      <IconButton icon={Info} popoverTarget={id} label="About this file" />
       <div id={id} popover="auto" className="floating popover">
         <h2 className="popover-title">File</h2>
         <dl className="facts">

@@ -1,5 +1,5 @@
-import { useEffect, useMemo, useState } from 'react';
-import { filesOfTransfer, type GivenFiles, type GivenRoutes } from '../../../state/given-files.ts';
+import { useEffect, useEffectEvent, useState } from 'react';
+import { filesOfTransfer, type GivenFiles } from '../../../state/given-files.ts';
 import { openInfo } from '../../../state/session-store.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
@@ -10,6 +10,7 @@ import { loadedWorkbench, loadWorkbench } from './lazy-chunks.tsx';
 /** Files dropped or pasted anywhere on the page. Returns whether a drag with files is over it. */
 export function useIncomingFiles(onFiles: (given: GivenFiles) => void): boolean {
   const [isDragging, setIsDragging] = useState(false);
+  const take = useEffectEvent(onFiles);
   useEffect(() => {
     const stop = new AbortController();
     const { signal } = stop;
@@ -35,11 +36,11 @@ export function useIncomingFiles(onFiles: (given: GivenFiles) => void): boolean 
       setDepth(0);
       if (!hasFiles(event.dataTransfer)) return;
       event.preventDefault();
-      onFiles(filesOfTransfer(event.dataTransfer));
+      take(filesOfTransfer(event.dataTransfer));
     });
-    listen('paste', ({ clipboardData }) => onFiles(filesOfTransfer(clipboardData)));
+    listen('paste', ({ clipboardData }) => take(filesOfTransfer(clipboardData)));
     return () => stop.abort();
-  }, [onFiles]);
+  }, []);
   return isDragging;
 }
 
@@ -47,53 +48,42 @@ function hasFiles(transfer: DataTransfer | null): boolean {
   return transfer?.types.includes('Files') ?? false;
 }
 
-interface SecondFile {
-  /** The file that the open one is compared with. */
-  readonly second: SecondSession | undefined;
-  readonly routes: Pick<GivenRoutes, 'open' | 'compare'> & {
-    /** With the one that is open. */
-    compareWith(b: OpenSource): void;
-    /** The next file is the second of a comparison. */
-    isAwaited(): boolean;
-  };
-  readonly setSecond: (second: SecondSession | undefined) => void;
-}
-
 /** What becomes of files that are given: opened, or compared with the one that is open. */
-export function useSecondFile(): SecondFile {
+export function useSecondFile() {
   const { loader, idle } = useServices();
   const { session, view } = useStores();
+  /** The file that the open one is compared with. */
   const [second, setSecond] = useState<SecondSession>();
   useEffect(() => () => second?.close(), [second]);
-  const routes = useMemo((): SecondFile['routes'] => {
-    const begin = (source: OpenSource) => {
-      const show = async () => {
-        await loadWorkbench();
-        setSecond(await loadedWorkbench()?.beginSecondSession(source, idle));
-      };
-      idle.during(show).catch(() => undefined);
+  function compareWith(source: OpenSource): void {
+    const show = async () => {
+      await loadWorkbench();
+      setSecond(await loadedWorkbench()?.beginSecondSession(source, idle));
     };
-    const isAwaited = () =>
-      view.getState().view.comparison !== undefined &&
-      second === undefined &&
-      openInfo(session.getState()) !== undefined;
-    return {
-      isAwaited,
-      compareWith: begin,
-      open(source) {
-        if (isAwaited()) begin(source);
-        else {
-          setSecond(undefined);
-          view.adjust({ comparison: undefined });
-          void loader.open(source);
-        }
-      },
-      compare(a, b) {
-        // Both are read at once, each by a worker of its own.
-        begin(b);
-        void loader.open(a);
-      },
-    };
-  }, [loader, idle, session, view, second]);
+    idle.during(show).catch(() => undefined);
+  }
+  const isAwaited = () =>
+    view.getState().view.comparison !== undefined &&
+    second === undefined &&
+    openInfo(session.getState()) !== undefined;
+  const routes = {
+    /** The next file is the second of a comparison. */
+    isAwaited,
+    /** With the one that is open. */
+    compareWith,
+    open(source: OpenSource): void {
+      if (isAwaited()) compareWith(source);
+      else {
+        setSecond(undefined);
+        view.adjust({ comparison: undefined });
+        void loader.open(source);
+      }
+    },
+    compare(a: OpenSource, b: OpenSource): void {
+      // Both are read at once, each by a worker of its own.
+      compareWith(b);
+      void loader.open(a);
+    },
+  };
   return { second, routes, setSecond };
 }

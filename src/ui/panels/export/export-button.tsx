@@ -5,6 +5,7 @@ import { snapshotStem } from '../../../base/file-names.ts';
 import { formatBytes } from '../../../base/format.ts';
 import type { ExportChoice, ExportKind } from '../../../output/export/exports.ts';
 import { useView } from '../../../state/stores.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { Dialog } from '../../shared/dialog.tsx';
 import { SavingOutcome, useSaving } from '../../shared/saving.tsx';
 import { useDevice } from '../../shared/services.ts';
@@ -67,10 +68,9 @@ function PictureExports() {
   return (
     <div className="report-actions">
       {(['png', 'svg'] as const).map((kind) => (
-        <button key={kind} type="button" className="button" onClick={() => void start(kind)}>
-          <Image size={13} aria-hidden />
+        <Button icon={Image} key={kind} onClick={() => void start(kind)}>
           {label} as {kind.toUpperCase()}
-        </button>
+        </Button>
       ))}
       <SavingOutcome state={state} working={() => 'Drawing…'} />
     </div>
@@ -96,15 +96,13 @@ function DataExports({ isOpen }: { readonly isOpen: boolean }) {
           const lacksTime = needsTime === true && !device.hasTime;
           return (
             <li key={kind}>
-              <button
-                type="button"
-                className="button"
+              <Button
+                icon={Download}
                 disabled={isWorking || lacksTime}
                 onClick={() => void start(kind, choice)}
               >
-                <Download size={13} aria-hidden />
                 {label}
-              </button>
+              </Button>
               <span className="dim">{lacksTime ? 'this file has no timestamps' : about}</span>
             </li>
           );
@@ -116,10 +114,9 @@ function DataExports({ isOpen }: { readonly isOpen: boolean }) {
           working={(bytes) => `Writing, ${formatBytes(bytes)} so far…`}
         />
         {isWorking && (
-          <button type="button" className="button" onClick={cancel}>
-            <X size={13} aria-hidden />
+          <Button icon={X} onClick={cancel}>
             Cancel
-          </button>
+          </Button>
         )}
       </div>
     </>

@@ -6,6 +6,7 @@ import type { EventWindow } from '../../../output/slice/window-snapshot.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { encodeView } from '../../../state/url-codec.ts';
 import type { ViewState } from '../../../state/view-store.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { SavingOutcome, useSaving } from '../../shared/saving.tsx';
 import { type DeviceInView, useDevice } from '../../shared/services.ts';
 import { type AskDevice, useAsk, useQuery } from '../../shared/use-query.ts';
@@ -64,10 +65,9 @@ export function ReportForm() {
         </Choice>
       )}
       <div className="report-actions">
-        <button type="submit" className="button button-primary" disabled={state.kind === 'working'}>
-          <Download size={14} aria-hidden />
+        <Button icon={Download} isPrimary type="submit" disabled={state.kind === 'working'}>
           Export report
-        </button>
+        </Button>
         <SavingOutcome state={state} working={() => 'Packing…'} />
       </div>
     </form>

@@ -1,6 +1,6 @@
 import './search.css';
 import { ChevronDown, ChevronUp, ListFilter, Search, X } from 'lucide-react';
-import { useCallback, useId, useRef, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import type { MatchStep } from '../../../device/search/step-match.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -39,10 +39,7 @@ export function SearchBox() {
   // Nobody who is typing a term wants to hear that it is wrong.
   const isWrong = problem !== undefined && !(hasFocus && problem.isUnfinished);
   const hasMatches = summary?.isFiltering === true && summary.count > 0;
-  useShortcut(
-    '/',
-    useCallback(() => input.current?.select(), []),
-  );
+  useShortcut('/', () => input.current?.select());
   return (
     <search className="search-box" aria-label="Search">
       <div className="field search-field" data-problem={isWrong || undefined}>
@@ -116,29 +113,26 @@ export function SearchBox() {
       </div>
       <span className="search-steps">
         <IconButton
+          icon={ChevronUp}
           label="Previous match"
           title="Select the previous match (Shift+Enter in the box)"
           disabled={!hasMatches}
           onClick={() => step(true)}
-        >
-          <ChevronUp size={15} aria-hidden />
-        </IconButton>
+        />
         <IconButton
+          icon={ChevronDown}
           label="Next match"
           title="Select the next match, in order of allocation (Enter in the box)"
           disabled={!hasMatches}
           onClick={() => step(false)}
-        >
-          <ChevronDown size={15} aria-hidden />
-        </IconButton>
+        />
         <IconButton
+          icon={ListFilter}
           label="Only matches"
           aria-pressed={onlyMatches}
           title="Hide what does not match; otherwise it is dimmed"
           onClick={() => view.commit({ onlyMatches: !onlyMatches })}
-        >
-          <ListFilter size={15} aria-hidden />
-        </IconButton>
+        />
       </span>
     </search>
   );

@@ -4,7 +4,7 @@ import { toggleTerm } from '../../../device/search/parse-search.ts';
 import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { emptyReasons } from '../../panels/search/search-panel.tsx';
-import { CopyButton } from '../../shared/buttons.tsx';
+import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
@@ -208,9 +208,7 @@ function NoRows() {
         <p key={reason}>{reason}</p>
       ))}
       <p>
-        <button type="button" className="button" onClick={() => view.commit({ search: '' })}>
-          Clear the search
-        </button>
+        <Button onClick={() => view.commit({ search: '' })}>Clear the search</Button>
       </p>
     </>
   );

@@ -7,6 +7,7 @@ import { parseSearch } from '../../../device/search/parse-search.ts';
 import { useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { EventChoice } from '../../../worker/handlers/event-list.ts';
+import { Button } from '../../shared/buttons.tsx';
 
 /** What is chosen in the view itself. */
 export interface EventSettings {
@@ -155,10 +156,9 @@ export function EventFilterBar({ settings, onChange, facets, selection }: EventF
         Selected
       </label>
       {isFiltering(settings) && (
-        <button type="button" className="button" onClick={() => onChange(ALL_EVENTS)}>
-          <X size={13} aria-hidden />
+        <Button icon={X} onClick={() => onChange(ALL_EVENTS)}>
           Clear
-        </button>
+        </Button>
       )}
     </search>
   );

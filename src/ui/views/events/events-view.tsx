@@ -1,11 +1,12 @@
 import './events.css';
 import { LocateFixed } from 'lucide-react';
-import { type FormEvent, useCallback, useRef, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import { formatCount } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { useShortcut } from '../../shared/browser.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
@@ -40,6 +41,7 @@ export function EventsView() {
   const follow = useFollowCursor(list, table);
   const { goTo, isMissing } = follow;
   const { listing } = list;
+  const clear = () => setSettings(ALL_EVENTS);
   const change = (part: Partial<EventSettings>) =>
     setSettings((before) => ({ ...before, ...part }));
   return (
@@ -56,7 +58,7 @@ export function EventsView() {
           facets={facets}
           selection={selection}
         />
-        <EventCount list={list} events={device.events} />
+        <EventCount list={list} />
         {isMissing && cursor !== undefined && (
           <span className="event-note" role="status">
             Event {formatCount(cursor)} is not in this list.
@@ -80,7 +82,7 @@ export function EventsView() {
               listing={listing}
               follow={follow}
               handle={table}
-              empty={<NoEvents settings={settings} onClear={() => setSettings(ALL_EVENTS)} />}
+              empty={<NoEvents onClear={settings === ALL_EVENTS ? undefined : clear} />}
             />
           )}
         </Panel>
@@ -100,49 +102,35 @@ export function EventsView() {
   );
 }
 
-interface EventCountProps {
-  readonly list: EventListState;
-  readonly events: number;
-}
-
-function EventCount({ list: { listing, isCurrent, failure }, events }: EventCountProps) {
-  if (failure !== undefined) {
+/** How many are listed, or why none are. */
+function EventCount({ list: { listing, isCurrent, failure } }: { readonly list: EventListState }) {
+  const { events } = useDevice().device;
+  if (failure !== undefined)
     return <span role="alert">The events could not be listed: {failure}</span>;
-  }
   if (listing === undefined) return <span className="dim">Listing the events…</span>;
+  const { length, problem } = listing;
   return (
     <span role="status" aria-busy={!isCurrent}>
-      {listing.length === events
-        ? `${formatCount(events)} events`
-        : `${formatCount(listing.length)} of ${formatCount(events)} events`}
-      {listing.problem !== undefined && (
-        <span className="event-note"> The search is not applied: {listing.problem.message}</span>
+      {length === events ? '' : `${formatCount(length)} of `}
+      {formatCount(events)} events
+      {problem !== undefined && (
+        <span className="event-note"> The search is not applied: {problem.message}</span>
       )}
     </span>
   );
 }
 
-interface NoEventsProps {
-  readonly settings: EventSettings;
-  readonly onClear: () => void;
-}
-
-function NoEvents({ settings, onClear }: NoEventsProps) {
+/** @param onClear undefined where no filter is set */
+function NoEvents({ onClear }: { readonly onClear: (() => void) | undefined }) {
   const { view } = useStores();
   const search = useView((state) => state.search);
   return (
     <>
       <p>No event matches these filters{search === '' ? '' : ' and the search'}.</p>
       <p className="button-row event-clear">
-        {settings !== ALL_EVENTS && (
-          <button type="button" className="button" onClick={onClear}>
-            Clear the filter
-          </button>
-        )}
+        {onClear !== undefined && <Button onClick={onClear}>Clear the filter</Button>}
         {search !== '' && (
-          <button type="button" className="button" onClick={() => view.commit({ search: '' })}>
-            Clear the search
-          </button>
+          <Button onClick={() => view.commit({ search: '' })}>Clear the search</Button>
         )}
       </p>
     </>
@@ -161,10 +149,7 @@ function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
   const [text, setText] = useState('');
   const event = eventNumber(text, device.events);
   const isBad = text.trim() !== '' && event === undefined;
-  useShortcut(
-    'g',
-    useCallback(() => input.current?.focus(), []),
-  );
+  useShortcut('g', () => input.current?.focus());
   useShortcut('c', onGoToCursor);
   const submit = (form: FormEvent) => {
     form.preventDefault();
@@ -190,15 +175,9 @@ function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
-      <button
-        type="button"
-        className="button"
-        title="Scroll to the row of the cursor (C)"
-        onClick={onGoToCursor}
-      >
-        <LocateFixed size={13} aria-hidden />
+      <Button icon={LocateFixed} title="Scroll to the row of the cursor (C)" onClick={onGoToCursor}>
         <span className="words">Cursor</span>
-      </button>
+      </Button>
     </form>
   );
 }

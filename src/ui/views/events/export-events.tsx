@@ -2,6 +2,7 @@ import { Download, X } from 'lucide-react';
 import { snapshotStem } from '../../../base/file-names.ts';
 import { formatCount } from '../../../base/format.ts';
 import { CSV_HEADER } from '../../../device/lists/rows-text.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { useSaving } from '../../shared/saving.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
@@ -23,26 +24,22 @@ export function ExportButton({ listing: { choice, length } }: { readonly listing
       {isRunning && <progress value={state.done} max={length} aria-label="Rows saved" />}
       {state.kind === 'failed' && <span role="alert">Not saved: {state.reason}</span>}
       {isRunning ? (
-        <button
-          type="button"
-          className="button"
+        <Button
+          icon={X}
           title={`${formatCount(state.done)} of ${formatCount(length)} rows`}
           onClick={cancel}
         >
-          <X size={13} aria-hidden />
           Cancel
-        </button>
+        </Button>
       ) : (
-        <button
-          type="button"
-          className="button"
+        <Button
+          icon={Download}
           disabled={length === 0}
           title={`Save ${formatCount(length)} events as CSV`}
           onClick={() => void start()}
         >
-          <Download size={13} aria-hidden />
           <span className="words">CSV</span>
-        </button>
+        </Button>
       )}
     </span>
   );

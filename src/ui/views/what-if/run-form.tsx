@@ -4,6 +4,7 @@ import { COMMON_CARDS_GIB, limitOfCard } from '../../../allocator/simulator/pres
 import type { LimitBounds } from '../../../allocator/simulator/recorded-run.ts';
 import { formatBytes, parseBytes } from '../../../base/format.ts';
 import type { Limit } from '../../panels/what-if/what-if-results.ts';
+import { Button } from '../../shared/buttons.tsx';
 
 interface LimitSelectProps {
   readonly limit: Limit;
@@ -88,9 +89,9 @@ function OtherLimit({ bytes, onChange }: OtherLimitProps) {
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
-      <button type="submit" className="button" disabled={parsed === undefined || parsed === 0}>
+      <Button type="submit" disabled={parsed === undefined || parsed === 0}>
         Run
-      </button>
+      </Button>
       <span id={hint} className="whatif-error" role="status">
         {isWrong && 'Enter a size such as 16GiB or 800MiB'}
       </span>
@@ -103,8 +104,6 @@ interface SettingFormProps {
   readonly unreadable: string | undefined;
   readonly onTry: (settings: string) => void;
 }
-
-type WrongConf = Extract<ParsedConf, { readonly ok: false }>;
 
 /** Any setting, written as in PYTORCH_ALLOC_CONF and read as strictly as PyTorch reads it. */
 export function SettingForm({ unreadable, onTry }: SettingFormProps) {
@@ -140,18 +139,18 @@ export function SettingForm({ unreadable, onTry }: SettingFormProps) {
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
       </label>
-      <button type="submit" className="button" disabled={text.trim() === ''}>
+      <Button type="submit" disabled={text.trim() === ''}>
         Run
-      </button>
+      </Button>
       <div id={message} className="whatif-error" role="status">
-        {!parsed.ok && <WrongPlace conf={parsed} />}
+        {!parsed.ok && <WrongPlace {...parsed} />}
       </div>
     </form>
   );
 }
 
 /** The text with what is wrong in it marked, and what is wrong. */
-function WrongPlace({ conf: { text, message, position, end } }: { readonly conf: WrongConf }) {
+function WrongPlace({ text, message, position, end }: Extract<ParsedConf, { ok: false }>) {
   return (
     <>
       <code>

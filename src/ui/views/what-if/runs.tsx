@@ -1,18 +1,17 @@
 import { Play, X } from 'lucide-react';
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useStore } from 'zustand';
 import { formatCount } from '../../../base/format.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
 import {
   type Limit,
   missingSettings,
-  type WhatIfResults,
   whatIfStoreOf,
   withProgress,
 } from '../../panels/what-if/what-if-results.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
-import type { SettingRow } from './setting-rows.ts';
-import { settingName } from './setting-rows.ts';
+import { type SettingRow, settingName } from './setting-rows.ts';
 
 /** How far it has come. `current`: the setting that is being run. */
 type WhatIfPhase =
@@ -21,28 +20,21 @@ type WhatIfPhase =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'failed'; readonly failure: LoadFailure };
 
-interface WhatIfRuns {
-  readonly known: WhatIfResults;
-  readonly phase: WhatIfPhase;
-  cancel(): void;
-  /** Goes on after a cancel or a failure. */
-  resume(): void;
-}
-
 const BEGUN: WhatIfPhase = { kind: 'running', current: undefined, done: 0 };
 
 /**
  * Runs what is not known yet of these settings under this limit, also when settings are added.
+ * `cancel` ends them, `resume` goes on after that or after a failure.
  * @param settings the same array as long as it holds the same
  */
-export function useWhatIfRuns(settings: readonly string[], limit: Limit): WhatIfRuns {
+export function useWhatIfRuns(settings: readonly string[], limit: Limit) {
   const { analysis } = useAnalysis();
   const { device } = useDevice();
   const store = whatIfStoreOf(device);
   const known = useStore(store);
   const [phase, setPhase] = useState<WhatIfPhase>(BEGUN);
   const [attempt, setAttempt] = useState(0);
-  const [controller, setController] = useState<AbortController>();
+  const running = useRef<AbortController>(undefined);
   useEffect(() => analysis.hold(), [analysis]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt runs the same again
   useEffect(() => {
@@ -53,7 +45,7 @@ export function useWhatIfRuns(settings: readonly string[], limit: Limit): WhatIf
     }
     const own = new AbortController();
     let isLatest = true;
-    setController(own);
+    running.current = own;
     setPhase(BEGUN);
     const request = { deviceIndex: device.index, settings: missing, limit, cards: true };
     analysis
@@ -80,8 +72,8 @@ export function useWhatIfRuns(settings: readonly string[], limit: Limit): WhatIf
       own.abort();
     };
   }, [analysis, store, device, settings, limit, attempt]);
-  const cancel = useCallback(() => controller?.abort(), [controller]);
-  const resume = useCallback(() => setAttempt((count) => count + 1), []);
+  const cancel = () => running.current?.abort();
+  const resume = () => setAttempt((count) => count + 1);
   return { known, phase, cancel, resume };
 }
 
@@ -94,61 +86,36 @@ interface RunStatusProps {
 
 /** How far the runs are, and how to stop them or to go on. Nothing once all is done. */
 export function RunStatus({ phase, rows, onCancel, onResume }: RunStatusProps) {
-  const run = rows.filter(({ result }) => result !== undefined).length;
-  const count = `${formatCount(run)} of ${formatCount(rows.length)} settings`;
-  switch (phase.kind) {
-    case 'done':
-      return undefined;
-    case 'running': {
-      const isSearching = run === rows.length;
-      const name = phase.current === undefined ? undefined : settingName(phase.current);
-      return (
-        <div className="row whatif-status">
-          <progress max={1} value={phase.done} aria-label="Runs" />
-          <span className="whatif-doing">
-            {isSearching ? 'All settings tried. Finding the smallest GPU for each' : `Run ${count}`}
-            {name !== undefined && `: ${name}`}
-          </span>
-          <button type="button" className="button" onClick={onCancel}>
-            <X size={13} aria-hidden />
-            Cancel
-          </button>
-        </div>
-      );
-    }
-    case 'cancelled':
-      return (
-        <div className="row whatif-status" role="status">
-          <span className="whatif-doing">
-            Cancelled: {count} tried
-            {run === rows.length && '; some smallest GPUs are unknown'}.
-          </span>
-          <ResumeButton label="Try the rest" onResume={onResume} />
-        </div>
-      );
-    case 'failed':
-      return (
-        <div className="row whatif-status" role="alert">
-          <span className="whatif-doing">
-            {phase.failure.message} {phase.failure.advice}
-          </span>
-          <ResumeButton label="Try again" onResume={onResume} />
-        </div>
-      );
-  }
+  if (phase.kind === 'done') return undefined;
+  const isRunning = phase.kind === 'running';
+  const role = { running: undefined, cancelled: 'status', failed: 'alert' }[phase.kind];
+  return (
+    <div className="row whatif-status" role={role}>
+      {isRunning && <progress max={1} value={phase.done} aria-label="Runs" />}
+      <span className="whatif-doing">{statusText(phase, rows)}</span>
+      <Button onClick={isRunning ? onCancel : onResume}>
+        {isRunning ? <X size={13} aria-hidden /> : <Play size={13} aria-hidden />}
+        {{ running: 'Cancel', cancelled: 'Try the rest', failed: 'Try again' }[phase.kind]}
+      </Button>
+    </div>
+  );
 }
 
-function ResumeButton({
-  label,
-  onResume,
-}: {
-  readonly label: string;
-  readonly onResume: () => void;
-}) {
-  return (
-    <button type="button" className="button" onClick={onResume}>
-      <Play size={13} aria-hidden />
-      {label}
-    </button>
-  );
+function statusText(
+  phase: Exclude<WhatIfPhase, { kind: 'done' }>,
+  rows: readonly SettingRow[],
+): string {
+  const run = rows.filter(({ result }) => result !== undefined).length;
+  const count = `${formatCount(run)} of ${formatCount(rows.length)} settings`;
+  const hasAll = run === rows.length;
+  switch (phase.kind) {
+    case 'running': {
+      const name = phase.current === undefined ? '' : `: ${settingName(phase.current)}`;
+      return `${hasAll ? 'All settings tried. Finding the smallest GPU for each' : `Run ${count}`}${name}`;
+    }
+    case 'cancelled':
+      return `Cancelled: ${count} tried${hasAll ? '; some smallest GPUs are unknown' : ''}.`;
+    case 'failed':
+      return `${phase.failure.message} ${phase.failure.advice}`;
+  }
 }
