@@ -28,7 +28,7 @@ test('expandable segments would have saved the fragmented run, and less memory w
     'PYTORCH_ALLOC_CONF=expandable_segments:True',
   );
   // With less memory it says which request fails, and what it lacks.
-  await page.getByRole('combobox', { name: 'Memory' }).selectOption('6 GiB card');
+  await page.getByRole('combobox', { name: 'Memory' }).selectOption('6 GiB GPU');
   await idle(page);
   await rowOf(page, 'Default settings').getByRole('radio').check();
   await expect(page.getByRole('region', { name: 'Chosen setting' })).toContainText(

@@ -46,6 +46,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   const callers = cause !== undefined && areCallers(cause) ? lines.slice(1) : [];
   const hasMore = text !== brief || also.length > 0 || advice.length > 1 || callers.length > 0;
   const isFolded = folding !== undefined && !folding.isUnfolded;
+  const sentence = isFolded ? brief : text;
   const shown = isFolded ? advice.slice(0, 1) : advice;
   return (
     <div
@@ -58,7 +59,18 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
       <Icon size={17} aria-hidden />
       <div className="verdict-body">
         <p className="verdict-text">
-          <VerdictSentence text={isFolded ? brief : text} onShow={onShow} />
+          {onShow === undefined ? (
+            <span className="verdict-line">{sentence}</span>
+          ) : (
+            <button
+              type="button"
+              className="verdict-line"
+              title={`${sentence}\nClick to see the evidence`}
+              onClick={onShow}
+            >
+              <span>{sentence}</span>
+            </button>
+          )}
         </p>
         {lines[0] !== undefined && (
           <LineToLookAt line={lines[0]} does={does} callers={callers} onShow={onShow} />
@@ -68,9 +80,23 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
             held by <CodeText text={holder} />
           </p>
         )}
-        {!isFolded && <Callers callers={callers} />}
+        {!isFolded && callers.length > 0 && (
+          <p className="verdict-callers dim">called from {callers.map(frameLabel).join(' ← ')}</p>
+        )}
         {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
-        {shown.length > 0 && <Advice advice={shown} isFolded={isFolded} />}
+        {shown.length > 0 && (
+          <section className="verdict-advice" aria-label="What to try first">
+            <h4>{isFolded ? 'Try first' : 'What to try'}</h4>
+            <ol>
+              {shown.map((remedy) => (
+                <li key={remedy.id}>
+                  <CodeText text={remedy.text} />{' '}
+                  <span className="verdict-gain">{gainText(remedy)}</span>
+                </li>
+              ))}
+            </ol>
+          </section>
+        )}
       </div>
       {folding !== undefined && hasMore && (
         <button
@@ -88,11 +114,11 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   );
 }
 
-interface LineToLookAtProps {
+interface LineToLookAtProps extends Pick<VerdictCardProps, 'onShow'> {
   readonly line: FrameView;
   readonly does: string;
+  /** The lines that lead there, out to the program's loop. */
   readonly callers: readonly FrameView[];
-  readonly onShow: (() => void) | undefined;
 }
 
 /** 'scenarios.py:323 (_fragment) pins memory': what the line does decides, so a narrow panel wraps it. */
@@ -112,59 +138,9 @@ function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
   );
 }
 
-/** The lines that lead there, out to the program's loop. */
-function Callers({ callers }: { readonly callers: readonly FrameView[] }) {
-  if (callers.length === 0) return undefined;
-  return (
-    <p className="verdict-callers dim">
-      called from {callers.map((caller) => frameLabel(caller)).join(' ← ')}
-    </p>
-  );
-}
-
-interface VerdictSentenceProps {
-  readonly text: string;
-  readonly onShow: (() => void) | undefined;
-}
-
-function VerdictSentence({ text, onShow }: VerdictSentenceProps) {
-  if (onShow === undefined) return <span className="verdict-line">{text}</span>;
-  return (
-    <button
-      type="button"
-      className="verdict-line"
-      title={`${text}\nClick to see the evidence`}
-      onClick={onShow}
-    >
-      <span>{text}</span>
-    </button>
-  );
-}
-
-interface AdviceProps {
-  readonly advice: readonly Remedy[];
-  /** One of several. */
-  readonly isFolded: boolean;
-}
-
-function Advice({ advice, isFolded }: AdviceProps) {
-  return (
-    <section className="verdict-advice" aria-label="What to try first">
-      <h4>{isFolded ? 'Try first' : 'What to try'}</h4>
-      <ol>
-        {advice.map((remedy) => (
-          <li key={remedy.id}>
-            <CodeText text={remedy.text} /> <Gain {...remedy} />
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
-}
-
 /** 'Saves 1.51 GiB, enough.' */
-function Gain({ savesBytes, isEnough }: Pick<Remedy, 'savesBytes' | 'isEnough'>) {
-  if (savesBytes === undefined) return undefined;
+function gainText({ savesBytes, isEnough }: Pick<Remedy, 'savesBytes' | 'isEnough'>): string {
+  if (savesBytes === undefined) return '';
   const enough = isEnough === undefined ? '' : isEnough ? ', enough' : ', not enough alone';
-  return <span className="verdict-gain">{`Saves ${formatBytes(savesBytes)}${enough}.`}</span>;
+  return `Saves ${formatBytes(savesBytes)}${enough}.`;
 }

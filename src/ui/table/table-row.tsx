@@ -73,7 +73,7 @@ export interface TableHandle {
 export interface VirtualTableProps<R> {
   /** What the rows are, for screen readers: 'Events'. */
   readonly label: string;
-  /** The same array from render to render while nothing changes, and so with `rowState`. */
+  /** The same array from render to render while nothing changes. */
   readonly columns: readonly Column<R>[];
   readonly source: RowSource<R>;
   /** Shown where rows would be when there are none. */
@@ -103,7 +103,7 @@ interface TableRowProps<R> {
   readonly isCurrent: boolean;
   readonly tone: RowState['tone'];
   readonly onClick: (row: R, index: number) => void;
-  readonly onOpen: ((row: R, index: number) => void) | undefined;
+  readonly onOpen: (row: R, index: number) => void;
 }
 
 function Row<R>(props: TableRowProps<R>) {
@@ -120,7 +120,7 @@ function Row<R>(props: TableRowProps<R>) {
       data-tone={props.tone}
       style={{ gridTemplateColumns: template }}
       onClick={() => row !== undefined && onClick(row, index)}
-      onDoubleClick={() => row !== undefined && onOpen?.(row, index)}
+      onDoubleClick={() => row !== undefined && onOpen(row, index)}
     >
       {columns.map((column) => (
         <td key={column.id} className="table-cell" data-align={column.align}>

@@ -120,14 +120,18 @@ interface RowsProps<R> extends VirtualTableProps<R> {
 
 function Rows<R>(props: RowsProps<R>) {
   const { id, pages, visible, offsetPx, slots, template, columns, active, setActive } = props;
-  const { rowState, onActivate } = props;
+  const { rowState } = props;
+  // Rows that stay the same are not drawn again, whatever functions the table is given.
+  const newest = useRef(props);
+  newest.current = props;
   const onClick = useCallback(
     (row: R, index: number) => {
       setActive(index);
-      onActivate?.(row, index);
+      newest.current.onActivate?.(row, index);
     },
-    [setActive, onActivate],
+    [setActive],
   );
+  const onOpen = useCallback((row: R, index: number) => newest.current.onOpen?.(row, index), []);
   const rows: ReactNode[] = [];
   for (let index = visible.from; index < visible.to; index++) {
     const row = pages.row(index);
@@ -146,7 +150,7 @@ function Rows<R>(props: RowsProps<R>) {
         isCurrent={state?.isCurrent === true}
         tone={state?.tone}
         onClick={onClick}
-        onOpen={props.onOpen}
+        onOpen={onOpen}
       />,
     );
   }

@@ -12,6 +12,16 @@ import { type DeviceInView, useDevice } from '../../shared/services.ts';
 import { type AskDevice, useAsk, useQuery } from '../../shared/use-query.ts';
 import { appShell } from './report-page.tsx';
 
+const NOTHING_CHOSEN = {
+  notes: '',
+  /** Only the events in view. */
+  isPart: false,
+  isShortPaths: false,
+  isWithoutStacks: false,
+  isWithoutHolders: false,
+};
+type ReportChoice = Readonly<typeof NOTHING_CHOSEN>;
+
 /** What goes into the report, and what must not. */
 export function ReportForm() {
   const shown = useDevice();
@@ -19,23 +29,29 @@ export function ReportForm() {
   const ask = useAsk();
   const { view } = useStores();
   const notesId = useId();
-  const isZoomed = useView((view) => view.x !== 'all');
-  const [notes, setNotes] = useState('');
-  const [isPart, setIsPart] = useState(false);
-  const [isShortPaths, setIsShortPaths] = useState(false);
-  const [isWithoutStacks, setIsWithoutStacks] = useState(false);
-  const [isWithoutHolders, setIsWithoutHolders] = useState(false);
+  const isZoomed = useView((state) => state.x !== 'all');
+  const [choice, setChoice] = useState(NOTHING_CHOSEN);
   const hasHolders = (useQuery('searchValues', {}).value?.holder?.length ?? 0) > 0;
   const { state, save } = useSaving();
+  const checkbox = (name: Exclude<keyof ReportChoice, 'notes'>, text: string, isUseful = true) => (
+    <label className="inline-row">
+      <input
+        type="checkbox"
+        checked={choice[name] && isUseful}
+        disabled={!isUseful}
+        onChange={({ target }) => setChoice({ ...choice, [name]: target.checked })}
+      />
+      <span>{text}</span>
+    </label>
+  );
   return (
     <form
       className="column"
       onSubmit={(event) => {
         event.preventDefault();
-        const paths = { isShortPaths, isWithoutStacks, isWithoutHolders };
-        const choice = { notes, isPart: isPart && isZoomed, ...paths };
+        const wanted = { ...choice, isPart: choice.isPart && isZoomed };
         const name = `${snapshotStem(info.file.name)}.html`;
-        void save(name, 'text/html', () => makePage(ask, shown, view.getState().view, choice));
+        void save(name, 'text/html', () => makePage(ask, shown, view.getState().view, wanted));
       }}
     >
       <p className="dim">
@@ -46,62 +62,23 @@ export function ReportForm() {
       <textarea
         id={notesId}
         rows={3}
-        value={notes}
+        value={choice.notes}
         placeholder="What you tried, what you want to know"
-        onChange={(event) => setNotes(event.target.value)}
+        onChange={({ target }) => setChoice({ ...choice, notes: target.value })}
       />
-      <Choice isOn={isPart && isZoomed} isDisabled={!isZoomed} onChange={setIsPart}>
-        Only the events in view{!isZoomed && ' (zoom in first)'}
-      </Choice>
-      <Choice isOn={isShortPaths} onChange={setIsShortPaths}>
-        Shorten paths to their last two parts
-      </Choice>
-      <Choice isOn={isWithoutStacks} onChange={setIsWithoutStacks}>
-        Omit all call stacks
-      </Choice>
-      {hasHolders && (
-        <Choice isOn={isWithoutHolders} onChange={setIsWithoutHolders}>
-          Omit the names of the variables that hold memory
-        </Choice>
-      )}
+      {checkbox('isPart', `Only the events in view${isZoomed ? '' : ' (zoom in first)'}`, isZoomed)}
+      {checkbox('isShortPaths', 'Shorten paths to their last two parts')}
+      {checkbox('isWithoutStacks', 'Omit all call stacks')}
+      {hasHolders &&
+        checkbox('isWithoutHolders', 'Omit the names of the variables that hold memory')}
       <div className="report-actions">
-        <Button icon={Download} isPrimary type="submit" disabled={state.kind === 'working'}>
+        <Button type="submit" icon={Download} isPrimary disabled={state.kind === 'working'}>
           Export report
         </Button>
         <SavingOutcome state={state} working={() => 'Packing…'} />
       </div>
     </form>
   );
-}
-
-interface ChoiceProps {
-  readonly isOn: boolean;
-  readonly isDisabled?: boolean;
-  readonly onChange: (isOn: boolean) => void;
-  readonly children: React.ReactNode;
-}
-
-function Choice({ isOn, isDisabled = false, onChange, children }: ChoiceProps) {
-  return (
-    <label className="inline-row">
-      <input
-        type="checkbox"
-        checked={isOn}
-        disabled={isDisabled}
-        onChange={(event) => onChange(event.target.checked)}
-      />
-      <span>{children}</span>
-    </label>
-  );
-}
-
-interface ReportChoice {
-  readonly notes: string;
-  /** Only the events in view. */
-  readonly isPart: boolean;
-  readonly isShortPaths: boolean;
-  readonly isWithoutStacks: boolean;
-  readonly isWithoutHolders: boolean;
 }
 
 async function makePage(

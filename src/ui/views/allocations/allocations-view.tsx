@@ -1,5 +1,5 @@
 import './allocations.css';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import type { AllocationRow } from '../../../device/lists/allocation-rows.ts';
 import type { CallSiteRow } from '../../../device/lists/call-site-table.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
@@ -56,14 +56,11 @@ function AllocationTable({ order }: { readonly order: Extract<ListOrder, { of: '
   const axis = useView((state) => state.axis);
   const known = useQuery('searchValues', {}).value;
   const columns = useMemo(() => allocationColumns(device, axis, known), [device, axis, known]);
-  const open = useCallback(
-    (row: AllocationRow) => {
-      const now = view.getState().view;
-      const x = windowShowing(now.x, now.axis, row, device);
-      view.commit({ view: 'timeline', selection: row.label, x });
-    },
-    [view, device],
-  );
+  function open(row: AllocationRow): void {
+    const now = view.getState().view;
+    const x = windowShowing(now.x, now.axis, row, device);
+    view.commit({ view: 'timeline', selection: row.label, x });
+  }
   return (
     <ListTable
       order={order}
@@ -83,13 +80,10 @@ function SiteTable({ order }: { readonly order: Extract<ListOrder, { of: 'sites'
   const axis = useView((state) => state.axis);
   const hasHolders = (useQuery('searchValues', {}).value?.holder?.length ?? 0) > 0;
   const columns = useMemo(() => siteColumns(device, axis, hasHolders), [device, axis, hasHolders]);
-  const listAll = useCallback(
-    ({ label }: CallSiteRow) => {
-      const { search } = view.getState().view;
-      view.commit({ search: addTerm(search, siteTerm(label)), sort: LARGEST_FIRST });
-    },
-    [view],
-  );
+  function listAll({ label }: CallSiteRow): void {
+    const { search } = view.getState().view;
+    view.commit({ search: addTerm(search, siteTerm(label)), sort: LARGEST_FIRST });
+  }
   return (
     <ListTable
       order={order}

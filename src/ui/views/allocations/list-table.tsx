@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import { toggleTerm } from '../../../device/search/parse-search.ts';
 import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
@@ -47,12 +47,24 @@ export function ListTable<Key extends ListKey, R extends { readonly label: strin
   const { listing, place } = list;
   const table = useRef<TableHandle>(null);
   useFollowSelection(table, listing?.source, selected, place);
-  const rowState = useCallback((row: Listed<R>) => ({ isSelected: row.place === place }), [place]);
-  const select = useCallback(
-    (row: R) => view.click('allocation', { selection: row.label }),
-    [view],
-  );
-  const { note, onRowKey } = useRowKeys(listing, select);
+  const [note, setNote] = useState('');
+  const select = (row: R) => view.click('allocation', { selection: row.label });
+  async function copy(place: number): Promise<void> {
+    if (listing !== undefined)
+      await navigator.clipboard.writeText(await listing.copy(place, place + 1));
+  }
+  /** Space selects, F searches for the call site, C copies. */
+  function onRowKey(key: string, row: Listed<R>): boolean {
+    if (key === ' ') select(row);
+    else if (key === 'f') {
+      const { search } = view.getState().view;
+      view.commit({ search: toggleTerm(search, siteTerm(row.label)) });
+    } else if (key === 'c') {
+      const say = (text: string) => () => setNote(text);
+      copy(row.place).then(say('Row copied'), say('Could not copy the row'));
+    } else return false;
+    return true;
+  }
   return (
     <>
       <div className="row bar list-bar">
@@ -76,7 +88,7 @@ export function ListTable<Key extends ListKey, R extends { readonly label: strin
             source={listing.source}
             sort={sort}
             onSort={(column) => view.commit({ sort: sortedBy(column, sort) })}
-            rowState={rowState}
+            rowState={(row) => ({ isSelected: row.place === place })}
             onActivate={select}
             onOpen={onOpen}
             onRowKey={onRowKey}
@@ -90,56 +102,13 @@ export function ListTable<Key extends ListKey, R extends { readonly label: strin
 }
 
 /** The list that the view shows. */
-function useRequest<Key>({
-  key,
-  isDescending,
-}: {
-  readonly key: Key;
-  readonly isDescending: boolean;
-}) {
+function useRequest<Key extends ListKey>(order: ListTableProps<Key, unknown>['order']) {
   const { device } = useDevice();
   const search = useView((state) => state.search);
   const at = useView((state) => state.cursor);
   const axis = useView((state) => state.axis);
   const clock = axis === 'time' && device.hasTime ? 'us' : 'events';
-  return { search, at, key, isDescending, clock } as const;
-}
-
-/** Space selects, F searches for the call site, C copies. `note` says how the last copy went. */
-function useRowKeys<R extends { readonly label: string }>(
-  listing: Listing<R> | undefined,
-  select: (row: R) => void,
-) {
-  const { view } = useStores();
-  const [note, setNote] = useState('');
-  const onRowKey = useCallback(
-    (key: string, row: Listed<R>) => {
-      switch (key) {
-        case ' ':
-          select(row);
-          return true;
-        case 'f': {
-          const { search } = view.getState().view;
-          view.commit({ search: toggleTerm(search, siteTerm(row.label)) });
-          return true;
-        }
-        case 'c':
-          copyRow(listing, row.place).then(
-            () => setNote('Row copied'),
-            () => setNote('Could not copy the row'),
-          );
-          return true;
-        default:
-          return false;
-      }
-    },
-    [view, listing, select],
-  );
-  return { note, onRowKey };
-}
-
-async function copyRow<R>(listing: Listing<R> | undefined, row: number): Promise<void> {
-  if (listing !== undefined) await navigator.clipboard.writeText(await listing.copy(row, row + 1));
+  return { search, at, clock, key: order.key, isDescending: order.isDescending } as const;
 }
 
 interface ListCountProps {

@@ -1,5 +1,5 @@
 import { CornerDownRight } from 'lucide-react';
-import { type ReactNode, type RefObject, useCallback, useMemo } from 'react';
+import { type ReactNode, type RefObject, useMemo } from 'react';
 import { formatCount, formatDurationUs } from '../../../base/format.ts';
 import type { EventFacets } from '../../../device/lists/event-list.ts';
 import type { EventPair, EventRow } from '../../../device/lists/event-reader.ts';
@@ -25,48 +25,35 @@ export function EventTable({ facets, listing, follow, handle, empty }: EventTabl
   const { view } = useStores();
   const { goTo, isHere } = follow;
   const columns = useMemo(() => eventColumns(device, facets, goTo), [device, facets, goTo]);
-  const activate = useCallback(
-    ({ event, allocation }: EventRow) => {
-      isHere(event);
-      view.click('allocation', {
-        cursor: event,
-        ...(allocation !== undefined && { selection: allocation }),
-      });
-    },
-    [view, isHere],
-  );
-  const onRowKey = useCallback(
-    (key: string, { pair }: EventRow) => {
-      if (key !== 'l' || pair.kind !== 'event') return false;
-      goTo(pair.event);
-      return true;
-    },
-    [goTo],
-  );
+  const cursor = useView((state) => state.cursor);
+  const selection = useView((state) => state.selection);
+  function activate({ event, allocation }: EventRow): void {
+    isHere(event);
+    view.click('allocation', {
+      cursor: event,
+      ...(allocation !== undefined && { selection: allocation }),
+    });
+  }
+  function onRowKey(key: string, { pair }: EventRow): boolean {
+    if (key !== 'l' || pair.kind !== 'event') return false;
+    goTo(pair.event);
+    return true;
+  }
   return (
     <VirtualTable
       label="Events"
       columns={columns}
       source={listing.source}
-      rowState={useRowState()}
+      rowState={({ event, action, allocation }) => ({
+        isCurrent: event === cursor,
+        isSelected: allocation !== undefined && allocation === selection,
+        ...(action === 'oom' && { tone: 'danger' as const }),
+      })}
       onActivate={activate}
       onRowKey={onRowKey}
       handle={handle}
       empty={empty}
     />
-  );
-}
-
-function useRowState() {
-  const cursor = useView((state) => state.cursor);
-  const selection = useView((state) => state.selection);
-  return useCallback(
-    ({ event, action, allocation }: EventRow) => ({
-      isCurrent: event === cursor,
-      isSelected: allocation !== undefined && allocation === selection,
-      ...(action === 'oom' && { tone: 'danger' as const }),
-    }),
-    [cursor, selection],
   );
 }
 

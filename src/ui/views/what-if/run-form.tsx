@@ -19,7 +19,7 @@ const CARDS = COMMON_CARDS_GIB.map((gib) => ({ gib, bytes: limitOfCard(gib) }));
 const ABOUT =
   'How much PyTorch may reserve, as with torch.cuda.set_per_process_memory_fraction(). CUDA itself uses about 0.65 GiB of a GPU.';
 
-/** How much memory the runs may have: as recorded, none, that of a common card, or any other. */
+/** How much memory the runs may have: as recorded, none, that of a common GPU, or any other. */
 export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
   const isCard = CARDS.some(({ bytes }) => bytes === limit);
   const [isTyping, setIsTyping] = useState(false);
@@ -46,7 +46,7 @@ export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
           {recorded !== undefined && <option value="none">no limit</option>}
           {CARDS.map(({ gib, bytes }) => (
             <option key={gib} value={bytes}>
-              {gib} GiB card
+              {gib} GiB GPU
             </option>
           ))}
           <option value={OTHER}>other…</option>
