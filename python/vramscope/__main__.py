@@ -24,7 +24,6 @@ OLDEST_NODE = (20, 19)
 COMMANDS = {
     "analyze": "Open the file with `vramscope FILE`: Findings, on the right, has the same.",
     "compare": "Open one file with `vramscope FILE` and drop the other one on the page.",
-    "completion": None,
     "export": "Open the file with `vramscope FILE`: Export, above the views, writes the same files.",
     "mcp": None,
     "ranks": "Open the folder with `vramscope FOLDER`: the page compares its ranks.",

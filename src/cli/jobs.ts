@@ -4,18 +4,17 @@
  */
 import { availableParallelism } from 'node:os';
 import workerpool from 'workerpool';
-import { SideMaker } from '../analysis/compare/make-side.ts';
-import type { ComparisonSide, Moment } from '../analysis/compare/side.ts';
+import { buildProfile } from '../analysis/compare/build-profile.ts';
+import type { Moment, RunProfile } from '../analysis/compare/run-profile.ts';
 import {
   type ReadRank,
   type ReadRankOptions,
   readRankFile,
 } from '../analysis/summary-file/read-rank-file.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
-import { deviceOrder } from '../output/report/device-order.ts';
-import { fileSource } from './file-source.ts';
+import { deviceOrder } from '../output/report/text.ts';
+import { fileSource, nodePlatform } from './byte-sources.ts';
 import type { Answer, Question } from './mcp/questions.ts';
-import { nodePlatform } from './node-platform.ts';
 import { openSnapshot } from './open-snapshot.ts';
 
 interface Job<Request, Result> {
@@ -42,7 +41,7 @@ export interface SideRequest {
 }
 
 /** An error that crosses threads is no LoadError any more: its data is handed over. */
-export type ReadSide = { readonly side: ComparisonSide } | { readonly failure: LoadFailure };
+export type ReadSide = { readonly side: RunProfile } | { readonly failure: LoadFailure };
 
 export const READ_SIDE: Job<SideRequest, ReadSide> = {
   name: 'readSide',
@@ -71,7 +70,7 @@ export async function readSide(
       const message = `${file.name} has no device at position ${position}; it has ${contexts.length}.`;
       return { failure: new LoadError({ code: 'no-such-device', message }).failure };
     }
-    return { side: new SideMaker(context).side({ file, deviceIndex: position, at }) };
+    return { side: buildProfile(context, { file, deviceIndex: position, at }) };
   } catch (error) {
     if (!(error instanceof LoadError)) throw error;
     const { failure } = error;

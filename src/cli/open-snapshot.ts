@@ -5,9 +5,7 @@ import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource } from '../format/input/types.ts';
 import type { FileInfo, Snapshot } from '../format/snapshot/tables.ts';
 import { withHolders } from '../format/snapshot/with-holders.ts';
-import { fileSource, regularSource } from './file-source.ts';
-import { nodePlatform } from './node-platform.ts';
-import { streamSource } from './stream-source.ts';
+import { fileSource, nodePlatform, regularSource, streamSource } from './byte-sources.ts';
 
 export interface OpenedSnapshot {
   readonly file: FileInfo;

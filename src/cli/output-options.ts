@@ -4,8 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { snapshotStem } from '../base/file-names.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
-import { deviceOrder } from '../output/report/device-order.ts';
-import { jsonText, type TextOptions } from '../output/report/text.ts';
+import { deviceOrder, jsonText, type TextOptions } from '../output/report/text.ts';
 import type { CliIo } from './cli-io.ts';
 import type { OutputTarget } from './write-output.ts';
 

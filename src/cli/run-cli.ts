@@ -2,19 +2,14 @@ import { Command, CommanderError } from 'commander';
 import { formatCount } from '../base/format.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
 import { printable, terminalText } from '../output/report/text.ts';
-import type { CliIo } from './cli-io.ts';
-import { analyzeCommand } from './commands/analyze.ts';
+import { type CliIo, ExitCode, FailedOn, InterruptedError } from './cli-io.ts';
+import { analyzeCommand, statsCommand } from './commands/analyze.ts';
 import { compareCommand } from './commands/compare.ts';
-import { completionCommand } from './commands/completion.ts';
-import { exportCommand } from './commands/export.ts';
+import { exportCommand, reportCommand } from './commands/export.ts';
 import { mcpCommand } from './commands/mcp.ts';
-import { ranksCommand } from './commands/ranks.ts';
-import { reportCommand } from './commands/report.ts';
+import { ranksCommand, summarizeCommand } from './commands/ranks.ts';
 import { addServing } from './commands/serve.ts';
-import { statsCommand } from './commands/stats.ts';
-import { summarizeCommand } from './commands/summarize.ts';
 import { whatIfCommand } from './commands/whatif.ts';
-import { ExitCode, FailedOn, InterruptedError } from './exit-codes.ts';
 
 /** One file of commands/ each. */
 const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
@@ -27,7 +22,6 @@ const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
   reportCommand,
   exportCommand,
   mcpCommand,
-  completionCommand,
 ];
 
 const HELP_AFTER = `

@@ -6,10 +6,8 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
+import { fileSource, nodePlatform, streamSource } from './byte-sources.ts';
 import { processIo } from './cli-io.ts';
-import { fileSource } from './file-source.ts';
-import { nodePlatform } from './node-platform.ts';
-import { streamSource } from './stream-source.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vramscope-streams-'));
 afterAll(() => rmSync(folder, { recursive: true }));

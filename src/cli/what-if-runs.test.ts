@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { type AllocConf, parseAllocConf } from '../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../allocator/simulator/presets.ts';
-import { buildWhatIf } from '../output/report/whatif.ts';
-import { whatIfText } from '../output/report/whatif-text.ts';
+import { buildWhatIf, whatIfText } from '../output/report/whatif.ts';
 import { contextOf } from '../testing/contexts.ts';
-import { runWhatIf } from './what-if-runs.ts';
+import { runWhatIf } from './commands/whatif.ts';
 
 const MIB = 2 ** 20;
 

@@ -22,8 +22,7 @@ import { encodeSnapshot } from '../format/snapshot-file/encode-snapshot.ts';
 import { fixture } from '../testing/byte-source.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { cli, QUIET_IO } from '../testing/cli-run.ts';
-import type { CliIo } from './cli-io.ts';
-import { InterruptedError } from './exit-codes.ts';
+import { type CliIo, InterruptedError } from './cli-io.ts';
 import { runCli } from './run-cli.ts';
 import { writeOutput } from './write-output.ts';
 

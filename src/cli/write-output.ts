@@ -1,12 +1,26 @@
-import { chmod, type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { constants, openSync } from 'node:fs';
+import {
+  chmod,
+  type FileHandle,
+  lstat,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
 import { errorText } from '../base/errors.ts';
+import { cutUtf8 } from '../base/file-names.ts';
 import { formatBytes } from '../base/format.ts';
 import { LoadError } from '../base/load-error.ts';
-import type { CliIo } from './cli-io.ts';
-import { InterruptedError } from './exit-codes.ts';
-import { sweepLeftovers, temporaryName } from './leftovers.ts';
-import { writePipe } from './write-pipe.ts';
+import { type CliIo, InterruptedError } from './cli-io.ts';
 
 export interface OutputTarget {
   readonly path: string;
@@ -124,5 +138,67 @@ async function writably<T>(path: string, attempt: () => Promise<T>): Promise<T> 
     if (error instanceof InterruptedError) throw error;
     const reason = errorText(error);
     throw new LoadError({ code: 'unwritable', message: `${path} cannot be written: ${reason}.` });
+  }
+}
+
+/** A name has 255 bytes at most. */
+const STEM_BYTES = 100;
+/** Nothing is written to it for so long: whoever made it is gone. */
+const LEFT_MS = 10 * 60_000;
+
+/** `.run.csv.5f0c….tmp` for run.csv. */
+const temporaryName = (name: string): string =>
+  `.${cutUtf8(name, STEM_BYTES)}.${randomBytes(6).toString('hex')}.tmp`;
+
+/** Takes away what was left beside `path` by earlier writing of it. */
+async function sweepLeftovers(path: string): Promise<void> {
+  const stem = `.${cutUtf8(basename(path), STEM_BYTES)}.`;
+  const folder = dirname(path);
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.startsWith(stem) || !/^[0-9a-f]{12}\.tmp$/.test(name.slice(stem.length))) continue;
+    const file = join(folder, name);
+    const stats = await stat(file).catch(() => undefined);
+    if (stats !== undefined && Date.now() - stats.mtimeMs > LEFT_MS)
+      await rm(file, { force: true }).catch(() => undefined);
+  }
+}
+
+/** Between two looks whether somebody reads. */
+const LOOK_MS = 50;
+
+/** Resolves to how many bytes were written. @throws InterruptedError, or the system's error */
+async function writePipe(
+  path: string,
+  pieces: Iterable<string | Uint8Array>,
+  interruption: AbortSignal,
+): Promise<number> {
+  try {
+    const fd = await openForReader(path, interruption);
+    // A thread that waits in a write could not be ended: a socket waits in the event loop.
+    const pipe = new Socket({ fd, readable: false, writable: true });
+    let bytes = 0;
+    const counted = function* () {
+      for (const piece of pieces) {
+        const data = Buffer.from(piece);
+        bytes += data.length;
+        yield data;
+      }
+    };
+    await pipeline(Readable.from(counted()), pipe, { signal: interruption });
+    return bytes;
+  } catch (error) {
+    throw interruption.aborted ? new InterruptedError(interruption) : error;
+  }
+}
+
+/** Waits until somebody reads. */
+async function openForReader(path: string, signal: AbortSignal): Promise<number> {
+  for (;;) {
+    try {
+      return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENXIO')) throw error;
+      await setTimeout(LOOK_MS, undefined, { signal });
+    }
   }
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { RankFile } from '../analysis/ranks/types.ts';
-import { readSummary } from '../analysis/summary-file/read-summary.ts';
+import { readSummary } from '../analysis/summary-file/read-rank-file.ts';
 import type { RankSummary, SummaryFinding, SummarySite } from '../analysis/summary-file/types.ts';
 
 /** 'fsdp2_rank0': a summary of fixtures/fleet. */

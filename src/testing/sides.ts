@@ -1,6 +1,6 @@
 /** Sides of a comparison from captures and from snapshots drawn as text. */
-import { SideMaker } from '../analysis/compare/make-side.ts';
-import type { ComparisonSide, Moment } from '../analysis/compare/side.ts';
+import { buildProfile } from '../analysis/compare/build-profile.ts';
+import type { Moment, RunProfile } from '../analysis/compare/run-profile.ts';
 import { mainDeviceIndex } from '../device/model/main-device.ts';
 import type { FileInfo, Snapshot } from '../format/snapshot/tables.ts';
 import { loadCapture } from './captures.ts';
@@ -8,20 +8,20 @@ import { contextsOf } from './contexts.ts';
 import { snapshotFromText } from './snapshot-from-text.ts';
 
 /** Of the device that the snapshot is about. */
-function sideOf(snapshot: Snapshot, name = 'x.pickle', at: Moment = 'peak'): ComparisonSide {
+function sideOf(snapshot: Snapshot, name = 'x.pickle', at: Moment = 'peak'): RunProfile {
   const contexts = contextsOf(snapshot);
   const main = mainDeviceIndex(
     contexts.map(({ trace, replay }) => ({ kind: trace.kind, peaks: replay.peaks })),
   );
-  return new SideMaker(contexts[main]).side({ file: fileOf(name), deviceIndex: main, at });
+  return buildProfile(contexts[main], { file: fileOf(name), deviceIndex: main, at });
 }
 
 /** 'pairs/compare/base' */
-export const captureSide = (name: string, at?: Moment): ComparisonSide =>
+export const captureSide = (name: string, at?: Moment): RunProfile =>
   sideOf(loadCapture(`${name}.pickle.gz`), name, at);
 
 /** See snapshotFromText. */
-export const drawnSide = (text: string, at?: Moment): ComparisonSide =>
+export const drawnSide = (text: string, at?: Moment): RunProfile =>
   sideOf(snapshotFromText(text).snapshot, 'drawn.pickle', at);
 
 const fileOf = (name: string): FileInfo => ({

@@ -7,7 +7,7 @@
  *   A pairs.py                                 B pairs_edited.py                by the functions in it
  */
 import { fileName } from '../../base/file-names.ts';
-import type { SideFrame } from './side.ts';
+import type { SideFrame } from './run-profile.ts';
 
 const INSTALLED = /^.*[\\/](?:site|dist)-packages[\\/]/i;
 const STANDARD_LIBRARY = /^.*[\\/]lib(?:64)?[\\/]python\d[\d.]*t?[\\/]/i;

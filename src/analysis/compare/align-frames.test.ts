@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawnSide } from '../../testing/sides.ts';
 import { alignFrames } from './align-frames.ts';
-import type { ComparisonSide } from './side.ts';
+import type { RunProfile } from './run-profile.ts';
 
 /** 'model.py:3 f' → 'model.py:5 f' for each frame of B that has a counterpart. */
-function pairs(a: ComparisonSide, b: ComparisonSide): Map<string, string> {
+function pairs(a: RunProfile, b: RunProfile): Map<string, string> {
   const { toA } = alignFrames(a, b);
-  const text = ({ filename, line, name }: ComparisonSide['frames'][number]) =>
+  const text = ({ filename, line, name }: RunProfile['frames'][number]) =>
     `${filename}:${line} ${name}`;
   return new Map(
     b.frames.flatMap((frame, i) => (toA[i] < 0 ? [] : [[text(frame), text(a.frames[toA[i]])]])),

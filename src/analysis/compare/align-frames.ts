@@ -11,7 +11,7 @@ import { fileName } from '../../base/file-names.ts';
 import { addTo } from '../../base/grouping.ts';
 import { getOrMake } from '../../base/memoized.ts';
 import { alignFiles, fileKey } from './align-files.ts';
-import type { ComparisonSide, SideFrame } from './side.ts';
+import type { RunProfile, SideFrame } from './run-profile.ts';
 
 export interface FrameAlignment {
   /** For each frame of B its counterpart among the frames of A; -1 where it has none. */
@@ -42,7 +42,7 @@ const SAME_CALLS = 3;
 /** Breaks ties: the shift of most lines of the file. */
 const SAME_SHIFT = 0.5;
 
-export function alignFrames(a: ComparisonSide, b: ComparisonSide): FrameAlignment {
+export function alignFrames(a: RunProfile, b: RunProfile): FrameAlignment {
   const files = alignFiles(a.frames, b.frames);
   const [functionsA, functionsB] = [functionsOf(a), functionsOf(b)];
   const toA = new Int32Array(b.frames.length).fill(-1);
@@ -55,7 +55,7 @@ export function alignFrames(a: ComparisonSide, b: ComparisonSide): FrameAlignmen
   return { toA, files };
 }
 
-function functionsOf(side: ComparisonSide): Functions {
+function functionsOf(side: RunProfile): Functions {
   const { frames, stacks } = side;
   const calls = frames.map(() => new Set<string>());
   const levels = new Int32Array(frames.length).fill(-1);

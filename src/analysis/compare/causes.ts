@@ -13,7 +13,7 @@ import {
   OWN_STORY,
   signedBytes,
 } from './change-text.ts';
-import { explanationsOf, onlyCodeText } from './patterns.ts';
+import { explanationsOf, oneSidedText } from './patterns.ts';
 import type { Cause, ComparisonFacts, EntryChange } from './types.ts';
 
 const MIN_NOTABLE_BYTES = 2 ** 20;
@@ -39,7 +39,7 @@ export function causesOf(facts: ComparisonFacts): Cause[] {
     ...Array.from(groups, ([why, group]) => causeOf(group, true, `${partsText(group)}${why}`)),
   ];
   const most = Math.max(0, ...explained.map(weightOf));
-  const code = rest.some((entry) => weightOf({ entries: [entry] }) > most) && onlyCodeText(facts);
+  const code = rest.some((entry) => weightOf({ entries: [entry] }) > most) && oneSidedText(facts);
   const others =
     typeof code === 'string'
       ? [causeOf(rest, true, `${partsText(rest)}${code}`)]

@@ -3,7 +3,7 @@ import { fileName } from '../../base/file-names.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
 import { entryLabel } from '../account/types.ts';
-import type { SideFrame } from './side.ts';
+import type { SideFrame } from './run-profile.ts';
 import type { CallSiteChange, Comparison, EntryChange } from './types.ts';
 
 /** '+3.10 GiB', '-512 bytes', '+0 bytes'. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { captureSide, drawnSide } from '../../testing/sides.ts';
 import { compareSides } from './compare.ts';
-import type { ComparisonSide } from './side.ts';
+import type { RunProfile } from './run-profile.ts';
 import type { Comparison } from './types.ts';
 
 const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
@@ -104,7 +104,7 @@ const changes = ({ sites }: Comparison) =>
   sites.filter(({ differenceBytes }) => Math.abs(differenceBytes) >= 2 ** 20);
 
 describe('real recordings', () => {
-  const capture = (name: string): ComparisonSide => captureSide(name);
+  const capture = (name: string): RunProfile => captureSide(name);
 
   it('a script whose lines all moved, and that has another name, has not changed', () => {
     const comparison = compareSides(capture('pairs/compare/base'), capture('pairs/compare/moved'));
@@ -210,7 +210,7 @@ describe('real recordings', () => {
       ...frame,
       filename: `/mnt/run7${frame.filename}`,
     });
-    const moved: ComparisonSide = {
+    const moved: RunProfile = {
       ...side,
       frames: side.frames.map(elsewhere),
       entries: side.entries.map((entry) => ({ ...entry, lines: entry.lines.map(elsewhere) })),

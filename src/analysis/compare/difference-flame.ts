@@ -12,7 +12,7 @@ import type { FlameFrames, FlameGraph, FlameGrouping } from '../../device/flame-
 import { StackReader, type StackSource } from '../../device/model/stacks.ts';
 import { alignFrames } from './align-frames.ts';
 import { mergeStacks } from './match-sites.ts';
-import type { ComparisonSide, SideFrame, SideStacks } from './side.ts';
+import type { RunProfile, SideFrame, SideStacks } from './run-profile.ts';
 
 export interface DifferenceFlameOptions {
   readonly groupBy: Exclude<FlameGrouping, 'stack'>;
@@ -30,14 +30,14 @@ export class DifferenceFlame {
   readonly #value: Float64Array;
   readonly #count: Float64Array;
 
-  constructor(a: ComparisonSide, b: ComparisonSide) {
+  constructor(a: RunProfile, b: RunProfile) {
     const alignment = alignFrames(a, b);
     const merged = mergeStacks(a, b, alignment);
     // Frames of A, then those of B: of these the ones with a counterpart are in no stack.
     this.#source = stackSource([...a.frames, ...b.frames], merged);
     this.#value = new Float64Array(merged.length + EXTRA_ROWS);
     this.#count = new Float64Array(merged.length + EXTRA_ROWS);
-    const add = ({ sites }: ComparisonSide, rowOf: Int32Array, sign: number) => {
+    const add = ({ sites }: RunProfile, rowOf: Int32Array, sign: number) => {
       for (const { stack, class: className, bytes, count } of sites) {
         if (className === 'rounding' || className === 'unaccounted') continue;
         const row = this.#rowOf(className, stack, rowOf, merged.length);

@@ -7,7 +7,8 @@
 import { getOrMake } from '../../base/memoized.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
 import type { FrameAlignment } from './align-frames.ts';
-import type { ComparisonSide, SideSite, SideStacks } from './side.ts';
+import type { RunProfile, SideSite, SideStacks, SizeCount } from './run-profile.ts';
+import type { ChangeKind } from './types.ts';
 
 export interface MatchedSites {
   readonly a: readonly SideSite[];
@@ -24,8 +25,8 @@ export interface MergedStacks extends SideStacks {
 
 /** @returns every site of both sides once */
 export function matchSites(
-  a: ComparisonSide,
-  b: ComparisonSide,
+  a: RunProfile,
+  b: RunProfile,
   { toA }: FrameAlignment,
   merged: MergedStacks,
 ): MatchedSites[] {
@@ -63,7 +64,7 @@ export function matchSites(
         : own(frame, a.frames.length);
     },
   );
-  const pytorch = (side: ComparisonSide, frameOf: (frame: number) => number) => (site: SideSite) =>
+  const pytorch = (side: RunProfile, frameOf: (frame: number) => number) => (site: SideSite) =>
     STATE_CLASSES.has(site.class) && hasPython(side, site.stack)
       ? own(frameOf(side.stacks.frame[site.stack]), 0)
       : undefined;
@@ -71,7 +72,7 @@ export function matchSites(
     pytorch(a, (frame) => frame),
     pytorch(b, (frame) => toA[frame]),
   );
-  const withoutPython = (side: ComparisonSide) => (site: SideSite) =>
+  const withoutPython = (side: RunProfile) => (site: SideSite) =>
     hasPython(side, site.stack) ? undefined : 'any';
   match(withoutPython(a), withoutPython(b));
   const sizes = (site: SideSite) =>
@@ -96,7 +97,7 @@ function keyed<T>(keyOf: KeyOf, site: SideSite, group: (key: string) => T): T | 
 }
 
 /** The innermost frame outside of PyTorch and of Python itself; -1 without one. */
-function ownFrame({ frames, stacks }: ComparisonSide, stack: number): number {
+function ownFrame({ frames, stacks }: RunProfile, stack: number): number {
   for (let row = stack; row > 0; row = stacks.parent[row]) {
     const { kind } = frames[stacks.frame[row]];
     if (kind === 'user' || kind === 'framework') return stacks.frame[row];
@@ -104,19 +105,15 @@ function ownFrame({ frames, stacks }: ComparisonSide, stack: number): number {
   return -1;
 }
 
-function hasPython({ frames, stacks }: ComparisonSide, stack: number): boolean {
+function hasPython({ frames, stacks }: RunProfile, stack: number): boolean {
   return stack > 0 && frames[stacks.frame[stack]].kind !== 'cpp';
 }
 
 /** The same frames, from the outermost in, are the same row. */
-export function mergeStacks(
-  a: ComparisonSide,
-  b: ComparisonSide,
-  { toA }: FrameAlignment,
-): MergedStacks {
+export function mergeStacks(a: RunProfile, b: RunProfile, { toA }: FrameAlignment): MergedStacks {
   const rows = new TupleInterner();
   rows.intern(-1, -1, 0);
-  const merged = ({ stacks }: ComparisonSide, frameOf: (frame: number) => number) => {
+  const merged = ({ stacks }: RunProfile, frameOf: (frame: number) => number) => {
     const rowOf = new Int32Array(stacks.length);
     for (let row = 1; row < stacks.length; row++) {
       rowOf[row] = rows.intern(frameOf(stacks.frame[row]), rowOf[stacks.parent[row]], 0);
@@ -127,4 +124,66 @@ export function mergeStacks(
   const ofB = merged(b, (frame) => (toA[frame] < 0 ? a.frames.length + frame : toA[frame]));
   const { length } = rows;
   return { ofA, ofB, length, frame: rows.a.slice(0, length), parent: rows.b.slice(0, length) };
+}
+
+/**
+ * Allocations of one size on both sides cancel out; what is left says the kind:
+ *
+ *   A 4 × 2 MiB              B 6 × 2 MiB              more
+ *   A 4 × 2 MiB              B 4 × 4 MiB              larger
+ *   A 1 × 1 MiB, 1 × 3 MiB   B 1 × 2 MiB, 1 × 1 MiB   smaller
+ *   A 4 × 2 MiB              B 6 × 4 MiB              mixed
+ *
+ * The same sizes on both sides are 'mixed': callers leave such sites out, for their bytes are equal.
+ */
+export function changeKind(a: readonly SideSite[], b: readonly SideSite[]): ChangeKind {
+  if (a.length === 0) return 'only-b';
+  if (b.length === 0) return 'only-a';
+  const [sizesA, sizesB] = [sizesOf(a), sizesOf(b)];
+  const restA = without(sizesA, sizesB);
+  const restB = without(sizesB, sizesA);
+  const [countA, countB] = [countOf(restA), countOf(restB)];
+  if (countA === 0 && countB > 0) return 'more';
+  if (countB === 0 && countA > 0) return 'fewer';
+  if (countA !== countB || countA === 0) return 'mixed';
+  return direction(restA, restB);
+}
+
+type Sizes = ReadonlyMap<number, number>;
+
+function sizesOf(sites: readonly SideSite[]): Sizes {
+  const sizes = new Map<number, number>();
+  for (const { bytes, count } of sites.flatMap((site) => site.sizes)) {
+    sizes.set(bytes, (sizes.get(bytes) ?? 0) + count);
+  }
+  return sizes;
+}
+
+/** Ascending by size. */
+function without(sizes: Sizes, others: Sizes): SizeCount[] {
+  return Array.from(sizes, ([bytes, count]) => ({ bytes, count: count - (others.get(bytes) ?? 0) }))
+    .filter(({ count }) => count > 0)
+    .sort((x, y) => x.bytes - y.bytes);
+}
+
+const countOf = (sizes: readonly SizeCount[]): number =>
+  sizes.reduce((sum, { count }) => sum + count, 0);
+
+/** As many on both sides, compared by their order: the smallest with the smallest. */
+function direction(a: readonly SizeCount[], b: readonly SizeCount[]): ChangeKind {
+  let grew = false;
+  let shrank = false;
+  let left = [...a];
+  for (const { bytes, count } of b) {
+    for (let taken = 0; taken < count; ) {
+      const [first, ...others] = left;
+      const both = Math.min(first.count, count - taken);
+      if (bytes > first.bytes) grew = true;
+      else shrank = true;
+      taken += both;
+      left = first.count > both ? [{ ...first, count: first.count - both }, ...others] : others;
+    }
+  }
+  if (grew && shrank) return 'mixed';
+  return grew ? 'larger' : 'smaller';
 }

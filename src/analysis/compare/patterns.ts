@@ -6,7 +6,7 @@ import { formatBytes } from '../../base/format.ts';
 import type { EntryKind } from '../account/types.ts';
 import { changedLike, changedLines, framesText, joinWithAnd } from './change-text.ts';
 import { FEATURES, type Feature, type Program, programOf } from './program-features.ts';
-import type { SideFrame } from './side.ts';
+import type { SideFrame } from './run-profile.ts';
 import {
   autocastPattern,
   classBytes,
@@ -150,10 +150,10 @@ function gradPattern(a: Program, b: Program, facts: ComparisonFacts): Explanatio
 }
 
 /** Code that one side alone runs: the last resort, for what nothing else explains. */
-export function onlyCodeText(facts: ComparisonFacts): string | undefined {
+export function oneSidedText(facts: ComparisonFacts): string | undefined {
   // What ran out of memory did not get to run the rest of its code.
-  const a = facts.b.ooms > 0 ? [] : facts.onlyCode.a;
-  const b = facts.a.ooms > 0 ? [] : facts.onlyCode.b;
+  const a = facts.b.ooms > 0 ? [] : facts.oneSided.a;
+  const b = facts.a.ooms > 0 ? [] : facts.oneSided.b;
   const text = (lines: readonly SideFrame[]) => {
     const names = [...new Set(lines.map(({ name }) => name))].slice(0, MAX_FUNCTIONS);
     return `${joinWithAnd(names)} at ${framesText(lines, 3)}`;

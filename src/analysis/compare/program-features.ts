@@ -2,7 +2,7 @@
  * What a program runs, by the files in its call stacks: a wrapper, a compiler, an optimizer. When one side has
  * it and the other has not, that is a cause that can be named.
  */
-import { type ComparisonSide, lineOf, type SideFrame } from './side.ts';
+import { lineOf, type RunProfile, type SideFrame } from './run-profile.ts';
 
 export const FEATURES = {
   checkpointing: {
@@ -59,7 +59,7 @@ export interface Program {
 }
 
 /** What allocated anything over the whole recording. */
-export function programOf(side: ComparisonSide): Program {
+export function programOf(side: RunProfile): Program {
   const facts = side.frames.map(factsOf);
   const features = new Set<Feature>();
   const optimizers = new Map<string, number>();
@@ -110,7 +110,7 @@ const add = <T>(sums: Map<T, number>, key: T, bytes: number): unknown =>
   sums.set(key, (sums.get(key) ?? 0) + bytes);
 
 /** No Python on the thread, or Python that autograd called. */
-function isBackward({ frames, stacks, hasCpp }: ComparisonSide, stack: number): boolean {
+function isBackward({ frames, stacks, hasCpp }: RunProfile, stack: number): boolean {
   if (stack === 0) return !hasCpp;
   return stack > 0 && / \(backward pass\)$/.test(frames[stacks.frame[stack]].name);
 }

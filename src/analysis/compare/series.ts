@@ -7,7 +7,7 @@ import { formatBytes, plural } from '../../base/format.ts';
 import { getOrMake } from '../../base/memoized.ts';
 import { alignFrames } from './align-frames.ts';
 import { lineText, signedBytes } from './change-text.ts';
-import { type ComparisonSide, innermostFrame, lineOf, type SideFrame } from './side.ts';
+import { innermostFrame, lineOf, type RunProfile, type SideFrame } from './run-profile.ts';
 
 export interface SeriesSite {
   readonly class: string;
@@ -21,7 +21,7 @@ export interface SeriesSite {
 }
 
 export interface Series {
-  readonly sides: readonly ComparisonSide[];
+  readonly sides: readonly RunProfile[];
   /** The largest growth from the first file to the last comes first. They add up to each file's allocated bytes. */
   readonly sites: readonly SeriesSite[];
   readonly classes: readonly { readonly class: string; readonly bytes: readonly number[] }[];
@@ -29,8 +29,8 @@ export interface Series {
 }
 
 /** In the order given; all are aligned with the first. */
-export function compareSeries(sides: readonly ComparisonSide[]): Series {
-  const rows = new Map<string, { side: ComparisonSide; stack: number; row: MutableRow }>();
+export function compareSeries(sides: readonly RunProfile[]): Series {
+  const rows = new Map<string, { side: RunProfile; stack: number; row: MutableRow }>();
   sides.forEach((side, at) => {
     const keyOf = stackKeys(sides[0], side);
     for (const { stack, class: className, bytes, count } of side.sites) {
@@ -64,7 +64,7 @@ const emptyRow = (className: string, length: number): MutableRow => ({
 });
 
 /** The same text for the same stack, whichever file it is from: frames in the numbers of the first file. */
-function stackKeys(first: ComparisonSide, side: ComparisonSide): (stack: number) => string {
+function stackKeys(first: RunProfile, side: RunProfile): (stack: number) => string {
   const { frames, stacks } = side;
   const toA = side === first ? undefined : alignFrames(first, side).toA;
   const frameKey = (frame: number) => {
@@ -104,7 +104,7 @@ function classesOf(sites: readonly SeriesSite[]): Series['classes'] {
 const NOTABLE_BYTES = 2 ** 20;
 const MAX_LINES = 3;
 
-function verdictOf(sides: readonly ComparisonSide[], sites: readonly SeriesSite[]): string {
+function verdictOf(sides: readonly RunProfile[], sites: readonly SeriesSite[]): string {
   const totals = sides.map(({ counters }) => counters.allocatedBytes);
   const growth = growthOf(totals);
   const head = `Allocated ${totals.map(formatBytes).join(' → ')} (${signedBytes(growth)})`;

@@ -1,5 +1,5 @@
 /** What a comparison says: plain data for the page, the command line and reports. */
-import type { ComparisonSide, SideEntry, SideFrame, SizeCount, StackRun } from './side.ts';
+import type { RunProfile, SideEntry, SideFrame, SizeCount, StackRun } from './run-profile.ts';
 
 /**
  * How the live allocations of a call site differ. more, fewer: copies of the sizes that were there before.
@@ -87,8 +87,8 @@ export interface RunChange {
 export type RunChangeKind = 'lives-longer' | 'lives-shorter' | 'churns-more' | 'churns-less';
 
 export interface Comparison {
-  readonly a: ComparisonSide;
-  readonly b: ComparisonSide;
+  readonly a: RunProfile;
+  readonly b: RunProfile;
   /** Allocated bytes of B less those of A, at the events looked at. The call sites and the classes sum to it. */
   readonly differenceBytes: number;
   /** All of both sides, the largest change first; those that did not change come last. */
@@ -101,7 +101,7 @@ export interface Comparison {
   readonly settings: readonly SettingChange[];
   readonly runChanges: readonly RunChange[];
   /** Lines of the user's functions that allocate on one side and are not in the other's code: the largest first. */
-  readonly onlyCode: { readonly a: readonly SideFrame[]; readonly b: readonly SideFrame[] };
+  readonly oneSided: { readonly a: readonly SideFrame[]; readonly b: readonly SideFrame[] };
   readonly verdict: string;
   /** What the verdict begins with: how much it is, and the cause that explains most. */
   readonly headline: string;

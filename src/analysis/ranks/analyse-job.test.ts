@@ -13,7 +13,7 @@ import {
 } from '../../testing/ranks.ts';
 import type { RankSummary, SummarySite } from '../summary-file/types.ts';
 import { analyseJob } from './analyse-job.ts';
-import { parseLayout } from './layout.ts';
+import { parseLayout } from './number-files.ts';
 
 const MIB = 2 ** 20;
 const codes = (problems: readonly { readonly code: string }[]) => problems.map(({ code }) => code);

@@ -1,12 +1,10 @@
 /** A job from its ranks' summaries: roles, outliers, who failed first, and what the files lack. */
 import { highest, median } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural, shareNote } from '../../base/format.ts';
-import { failureReport, numbersText } from './failures.ts';
-import { fileProblems } from './file-problems.ts';
-import type { Layout } from './layout.ts';
-import { numberFiles } from './number-files.ts';
+import { type Layout, numberFiles } from './number-files.ts';
 import { judgeRole, type RoleJudgement } from './outliers.ts';
 import { findPipeline } from './pipeline.ts';
+import { failureReport, fileProblems, numbersText } from './problems.ts';
 import { frameLabelOf, linesOf, type RankLines } from './rank-lines.ts';
 import { aboutRoles, groupRoles, roleLetter } from './roles.ts';
 import type { Job, JobRank, NumberedFile, Outlier, RankFile, Role, UnreadFile } from './types.ts';

@@ -3,7 +3,7 @@
 import type { CounterName, Recording } from '../../allocator/replay/types.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural, shareNote } from '../../base/format.ts';
-import { ranksText } from './failures.ts';
+import { ranksText } from './problems.ts';
 import { frameLabelOf } from './rank-lines.ts';
 import type { Job, JobProblem, JobRank, Outlier, Role } from './types.ts';
 

@@ -1,15 +1,18 @@
-/** One file of a job, whatever it holds: a snapshot is summarized, a summary is checked. */
+/**
+ * One file of a job, whatever it holds: a snapshot is summarized, a summary is checked. Anybody may have written a summary,
+ * so nothing in it is believed before it is checked.
+ */
 
 import { replayDevice } from '../../allocator/replay/replay.ts';
+import { isRecord } from '../../base/json.ts';
 import { LoadError, type LoadFailure } from '../../base/load-error.ts';
 import { createDeviceContexts } from '../../device/model/device-model.ts';
 import { collectBytes } from '../../format/input/byte-cursor.ts';
 import { readSnapshot } from '../../format/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../../format/input/types.ts';
 import { isSummaryName, rankOfName } from './rank-of-name.ts';
-import { readSummary } from './read-summary.ts';
 import { summarize } from './summarize.ts';
-import type { RankSummary } from './types.ts';
+import { type RankSummary, type Shape, SUMMARY_SCHEMA, SUMMARY_SHAPE } from './types.ts';
 
 export interface ReadRankOptions {
   /** Of vramscope. */
@@ -59,14 +62,80 @@ async function textOf(source: ByteSource, platform: Platform): Promise<string> {
   try {
     return new TextDecoder().decode(await bytesOf(platform.gunzip(compressed())));
   } catch (error) {
-    throw error instanceof LoadError ? error : bad('This summary is cut short or damaged.');
+    throw error instanceof LoadError ? error : bad('This summary is cut short or damaged.', '');
   }
 }
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const bytes = await collectBytes(chunks, MAX_TEXT_BYTES);
   if (bytes !== undefined) return bytes;
-  throw bad('This is too large to be a summary.');
+  throw bad('This is too large to be a summary.', '');
 }
 
-const bad = (message: string): LoadError => new LoadError({ code: 'bad-summary', message });
+const SCHEMA = /^vramscope\.summary\/(\d{1,6})$/;
+const OWN_VERSION = Number(SCHEMA.exec(SUMMARY_SCHEMA)?.[1]);
+
+/** @throws LoadError 'newer-summary' or 'bad-summary' */
+export function readSummary(text: string): RankSummary {
+  const value = parse(text);
+  const schema = isRecord(value) ? SCHEMA.exec(String(value.schema)) : null;
+  if (schema === null) throw bad('This is not a summary of a snapshot.');
+  if (Number(schema[1]) > OWN_VERSION) {
+    throw new LoadError({
+      code: 'newer-summary',
+      message: `This summary was written by a newer vramscope (version ${schema[1]} of the format; this one reads ${OWN_VERSION}).`,
+      advice: 'Update vramscope.',
+    });
+  }
+  const wrong = wrongPart(value, SUMMARY_SHAPE, '');
+  if (wrong !== undefined) throw bad(`This summary is damaged: ${wrong} is not what it should be.`);
+  return value as unknown as RankSummary;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw bad('This summary is cut short or damaged: it is not valid JSON.');
+  }
+}
+
+const bad = (message: string, advice = 'Run vramscope summarize again.'): LoadError =>
+  new LoadError({ code: 'bad-summary', message, advice });
+
+/** Path of the first part that is not of its shape: 'callSites.3.line'. */
+function wrongPart(value: unknown, shape: Shape, path: string): string | undefined {
+  if (typeof shape === 'string') return isOfType(value, shape) ? undefined : path;
+  if (Array.isArray(shape)) return wrongItem(value, shape[0], path);
+  if ('orNull' in shape) return value === null ? undefined : wrongPart(value, shape.orNull, path);
+  if (!isRecord(value)) return path === '' ? 'it' : path;
+  if ('all' in shape) {
+    return Object.values(value).every((one) => wrongPart(one, shape.all, path) === undefined)
+      ? undefined
+      : path;
+  }
+  const { fields } = shape as Extract<Shape, { readonly fields: unknown }>;
+  for (const name in fields) {
+    const wrong = wrongPart(value[name], fields[name], path === '' ? name : `${path}.${name}`);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+function wrongItem(value: unknown, shape: Shape, path: string): string | undefined {
+  if (!Array.isArray(value)) return path;
+  for (let i = 0; i < value.length; i++) {
+    const wrong = wrongPart(value[i], shape, path);
+    if (wrong !== undefined) return `${path}.${i}`;
+  }
+  return undefined;
+}
+
+function isOfType(value: unknown, type: Extract<Shape, string>): boolean {
+  if (type.endsWith('?')) return value === null || isOfType(value, type.slice(0, -1) as 'string');
+  // JSON knows no NaN or Infinity, but 1e999 is read as one; beyond 2^53 no sum would be exact.
+  return type === 'number' ? isExact(value) : typeof value === type;
+}
+
+const isExact = (value: unknown): boolean =>
+  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;

@@ -4,7 +4,7 @@ import type { FileInfo } from '../../format/snapshot/tables.ts';
 import { captureNames, loadCapture, statsOfDevice, truthOf } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { fleetSummary } from '../../testing/ranks.ts';
-import { readSummary } from './read-summary.ts';
+import { readSummary } from './read-rank-file.ts';
 import { summarize, summaryText } from './summarize.ts';
 import { MAX_SUMMARY_BYTES, type RankSummary } from './types.ts';
 

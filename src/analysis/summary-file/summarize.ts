@@ -22,8 +22,7 @@ import type { Finding } from '../findings/detectors.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import { curveOf, stepCurve } from './curves.ts';
 import { rankOfName } from './rank-of-name.ts';
-import { SiteKeys } from './site-keys.ts';
-import { classId, type SiteRow, siteRows, sumOf } from './site-rows.ts';
+import { classId, SiteKeys, type SiteRow, siteRows, sumOf } from './sites.ts';
 import {
   MAX_SUMMARY_BYTES,
   type RankSummary,

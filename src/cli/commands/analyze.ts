@@ -1,13 +1,14 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { analyse } from '../../analysis/findings/analyse.ts';
 import { DETECTOR_IDS, type DetectorId, detectorIdOf } from '../../analysis/findings/detectors.ts';
-import { deviceOrder } from '../../output/report/device-order.ts';
 import { buildFindings, type FindingsReport } from '../../output/report/findings.ts';
 import { findingsMarkdown } from '../../output/report/findings-markdown.ts';
 import { findingsText } from '../../output/report/findings-text.ts';
+import { buildStats } from '../../output/report/stats.ts';
+import { statsText } from '../../output/report/stats-text.ts';
+import { deviceOrder } from '../../output/report/text.ts';
 import { citeWhatIf } from '../../output/report/what-if-citation.ts';
-import type { CliIo } from '../cli-io.ts';
-import { FailedOn } from '../exit-codes.ts';
+import { type CliIo, FailedOn } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import {
   type PrintOptions,
@@ -21,7 +22,7 @@ interface AnalyzeOptions extends PrintOptions {
   readonly failOn?: readonly DetectorId[];
 }
 
-const EXAMPLES = `
+const ANALYZE_EXAMPLES = `
 Examples:
   vramscope analyze snapshot.pickle
   vramscope analyze snapshot.pickle --markdown > findings.md
@@ -40,7 +41,7 @@ export function analyzeCommand(io: CliIo): Command {
       parseDetectors,
     )
     .option('--partial', 'read a truncated file up to the damage')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', ANALYZE_EXAMPLES)
     .action(async (path: string, options: AnalyzeOptions, command: Command) => {
       refuseTwoForms(options, command);
       const { file, snapshot, contexts } = await openSnapshot(io, path, options);
@@ -73,4 +74,34 @@ function parseDetectors(text: string): DetectorId[] {
       `'${word}' is not a detector. Use one of ${DETECTOR_IDS.join(', ')}.`,
     );
   });
+}
+
+interface StatsOptions extends PrintOptions {
+  readonly partial?: true;
+}
+
+const STATS_EXAMPLES = `
+Examples:
+  vramscope stats snapshot.pickle
+  vramscope stats snapshot.pickle.gz --json | jq '.devices[0].peak.reservedBytes'
+  ssh gpu-box cat snapshot.pickle | vramscope stats -
+`;
+
+export function statsCommand(io: CliIo): Command {
+  return new Command('stats')
+    .description(
+      'print requested, allocated, active and reserved memory at the end and at the peak',
+    )
+    .argument('<file>', SNAPSHOT_ARGUMENT)
+    .option('--json', 'print JSON of the schema vramscope.stats/1')
+    .option('--partial', 'read a truncated file up to the damage')
+    .addHelpText('after', STATS_EXAMPLES)
+    .action(async (path: string, options: StatsOptions) => {
+      const { file, snapshot, contexts } = await openSnapshot(io, path, options);
+      const report = buildStats(file, snapshot, contexts);
+      printReport(io, options, {
+        json: () => report,
+        text: (style) => statsText(report, contexts, style),
+      });
+    });
 }

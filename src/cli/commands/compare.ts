@@ -1,14 +1,18 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { compareSides } from '../../analysis/compare/compare.ts';
-import { failedGates, GATE_COUNTERS, type Gate, parseGate } from '../../analysis/compare/gates.ts';
+import type { RunProfile } from '../../analysis/compare/run-profile.ts';
 import { compareSeries } from '../../analysis/compare/series.ts';
-import type { ComparisonSide } from '../../analysis/compare/side.ts';
+import {
+  failedThresholds,
+  parseThreshold,
+  THRESHOLD_COUNTERS,
+  type Threshold,
+} from '../../analysis/compare/thresholds.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { buildComparison } from '../../output/report/comparison.ts';
 import { comparisonMarkdown, comparisonText } from '../../output/report/comparison-text.ts';
 import { buildSeries, seriesMarkdown, seriesText } from '../../output/report/series.ts';
-import type { CliIo } from '../cli-io.ts';
-import { FailedOn } from '../exit-codes.ts';
+import { type CliIo, FailedOn } from '../cli-io.ts';
 import { JobPool, READ_SIDE, readSide, type SideRequest } from '../jobs.ts';
 import { type PrintOptions, parseWhole, printReport, refuseTwoForms } from '../output-options.ts';
 
@@ -16,7 +20,7 @@ interface CompareOptions extends PrintOptions {
   readonly at: 'peak' | 'end';
   readonly device?: number;
   readonly deviceB?: number;
-  readonly failOn?: readonly Gate[];
+  readonly failOn?: readonly Threshold[];
   readonly partial?: true;
 }
 
@@ -28,7 +32,7 @@ Examples:
   vramscope compare step100.pickle step200.pickle step300.pickle
 
 Each file is looked at where its allocated memory peaks. Three or more files are a series of one run.
---fail-on takes a counter (${Object.keys(GATE_COUNTERS).join(', ')}) and how much B may be above A.
+--fail-on takes a counter (${Object.keys(THRESHOLD_COUNTERS).join(', ')}) and how much B may be above A.
 In CI, gate allocated and not reserved: reserved memory varies between runs of the same work.
 `;
 
@@ -82,7 +86,7 @@ export function compareCommand(io: CliIo): Command {
         return;
       }
       const comparison = compareSides(a, b);
-      const failed = failedGates(a, b, options.failOn ?? [], options.at);
+      const failed = failedThresholds(a, b, options.failOn ?? [], options.at);
       printReport(io, options, {
         json: () => buildComparison(comparison, options.at, failed),
         markdown: () => comparisonMarkdown(comparison, failed),
@@ -96,7 +100,7 @@ export function compareCommand(io: CliIo): Command {
 async function readSides(
   requests: readonly SideRequest[],
   io: CliIo,
-): Promise<readonly ComparisonSide[]> {
+): Promise<readonly RunProfile[]> {
   const pool = new JobPool(io.workerScript);
   const read = async (request: SideRequest) => {
     const isStdin = request.path === '-';
@@ -117,12 +121,12 @@ function usageProblem(paths: readonly string[], options: CompareOptions): string
   return undefined;
 }
 
-function collectGate(text: string, before: readonly Gate[] | undefined): Gate[] {
+function collectGate(text: string, before: readonly Threshold[] | undefined): Threshold[] {
   const gates = text.split(',').map((one) => {
-    const gate = parseGate(one);
+    const gate = parseThreshold(one);
     if (gate !== undefined) return gate;
     throw new InvalidArgumentError(
-      `'${one}' is no limit. Write a counter and how much B may be above A: allocated:+2%, reserved:+512MiB. Counters: ${Object.keys(GATE_COUNTERS).join(', ')}.`,
+      `'${one}' is no limit. Write a counter and how much B may be above A: allocated:+2%, reserved:+512MiB. Counters: ${Object.keys(THRESHOLD_COUNTERS).join(', ')}.`,
     );
   });
   return [...(before ?? []), ...gates];

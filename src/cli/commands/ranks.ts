@@ -1,16 +1,27 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { analyseJob } from '../../analysis/ranks/analyse-job.ts';
-import { type Layout, parseLayout } from '../../analysis/ranks/layout.ts';
+import { type Layout, parseLayout } from '../../analysis/ranks/number-files.ts';
 import { ranksReport } from '../../analysis/ranks/ranks-report.ts';
+import { rankOfName } from '../../analysis/summary-file/rank-of-name.ts';
+import { summarize, summaryText } from '../../analysis/summary-file/summarize.ts';
+import { SUMMARY_EXTENSION } from '../../analysis/summary-file/types.ts';
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
-import { ranksMarkdown } from '../../output/report/ranks-markdown.ts';
-import { ranksText } from '../../output/report/ranks-text.ts';
+import { ranksMarkdown, ranksText } from '../../output/report/ranks-text.ts';
 import type { CliIo } from '../cli-io.ts';
-import { type PrintOptions, parseWhole, printReport, refuseTwoForms } from '../output-options.ts';
-import { rankFiles } from '../ranks/rank-files.ts';
-import { readRanks } from '../ranks/read-ranks.ts';
+import { openSnapshot } from '../open-snapshot.ts';
+import {
+  addFileOptions,
+  type FileOptions,
+  outputTarget,
+  type PrintOptions,
+  parseWhole,
+  printReport,
+  refuseTwoForms,
+} from '../output-options.ts';
+import { rankFiles, readRanks } from '../rank-files.ts';
+import { checkTarget, writeOutput } from '../write-output.ts';
 
 interface RanksOptions extends PrintOptions {
   readonly partial?: true;
@@ -19,7 +30,7 @@ interface RanksOptions extends PrintOptions {
   readonly jobs?: number;
 }
 
-const EXAMPLES = `
+const RANKS_EXAMPLES = `
 Examples:
   vramscope ranks snapshots/
   vramscope ranks rank*.pickle.gz --markdown > ranks.md
@@ -45,7 +56,7 @@ export function ranksCommand(io: CliIo, version: string): Command {
     )
     .option('--jobs <number>', 'snapshots to read at a time (default: one per core)', parseWhole)
     .option('--partial', 'read truncated files up to the damage')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', RANKS_EXAMPLES)
     .action(async (paths: string[], options: RanksOptions, command: Command) => {
       refuseTwoForms(options, command);
       const { files, unread } = await readRanks(await rankFiles(paths), {
@@ -85,4 +96,33 @@ function readLayout(text: string): Layout {
   } catch (error) {
     throw new InvalidArgumentError(`${errorText(error)}.`);
   }
+}
+
+interface SummarizeOptions extends FileOptions {
+  readonly rank?: number;
+}
+
+const SUMMARIZE_EXAMPLES = `
+Examples:
+  vramscope summarize rank3.pickle
+  vramscope summarize rank3.pickle -o summaries/rank3.vramscope.json
+  srun vramscope summarize snapshot_$SLURM_PROCID.pickle --rank $SLURM_PROCID
+Then: vramscope ranks summaries/
+`;
+
+export function summarizeCommand(io: CliIo, version: string): Command {
+  const command = new Command('summarize')
+    .description("write a summary of one rank's snapshot, 64 kB at most, for `vramscope ranks`")
+    .argument('<file>', 'a snapshot, as for stats; - for stdin')
+    .option('--rank <number>', "the rank (default: as in the file's name)", parseWhole);
+  return addFileOptions(command)
+    .addHelpText('after', SUMMARIZE_EXAMPLES)
+    .action(async (path: string, options: SummarizeOptions) => {
+      const target = outputTarget(path, options, SUMMARY_EXTENSION);
+      await checkTarget(io, target);
+      const { file, contexts } = await openSnapshot(io, path, options);
+      const rank = options.rank ?? rankOfName(path);
+      const summary = await summarize(file, contexts, { version, rank });
+      await writeOutput(io, target, [summaryText(summary)]);
+    });
 }

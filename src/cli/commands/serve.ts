@@ -5,8 +5,8 @@ import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { printable } from '../../output/report/text.ts';
 import type { CliIo } from '../cli-io.ts';
-import { rankFiles } from '../ranks/rank-files.ts';
-import { hasScreen, openBrowser } from '../serve/open-browser.ts';
+import { rankFiles } from '../rank-files.ts';
+import { hasScreen, openBrowser } from '../serve/doors.ts';
 import { type SnapshotServer, serveSnapshots } from '../serve/snapshot-server.ts';
 
 /** Nothing else that runs on such machines uses it. */

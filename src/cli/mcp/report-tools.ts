@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../allocator/simulator/presets.ts';
+import { buildProfile } from '../../analysis/compare/build-profile.ts';
 import { compareSides } from '../../analysis/compare/compare.ts';
-import { SideMaker } from '../../analysis/compare/make-side.ts';
-import type { ComparisonSide } from '../../analysis/compare/side.ts';
+import type { RunProfile } from '../../analysis/compare/run-profile.ts';
 import type { Analysis } from '../../analysis/findings/analyse.ts';
 import { assert } from '../../base/assert.ts';
 import { formatBytes } from '../../base/format.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../output/report/findings.ts';
 import { buildStats } from '../../output/report/stats.ts';
 import { buildWhatIf } from '../../output/report/whatif.ts';
-import { runWhatIf } from '../what-if-runs.ts';
+import { runWhatIf } from '../commands/whatif.ts';
 import { type Json, pageOf, shortened } from './answer.ts';
 import type { OneDevice, OpenFiles } from './open-files.ts';
 import { defineTool, OF_DEVICE, OF_FILE, PAGE, placeText, refusal } from './tool.ts';
@@ -177,9 +177,9 @@ export const whatIfTool = defineTool({
   },
 });
 
-async function sideOf(files: OpenFiles, path: string, at: 'peak' | 'end'): Promise<ComparisonSide> {
+async function sideOf(files: OpenFiles, path: string, at: 'peak' | 'end'): Promise<RunProfile> {
   const { file, context, deviceIndex } = await files.device(path, undefined);
-  return new SideMaker(context).side({ file, deviceIndex, at });
+  return buildProfile(context, { file, deviceIndex, at });
 }
 
 const briefChange = ({ frame, frameA, frameB, ...change }: CallSiteReport): Json => ({

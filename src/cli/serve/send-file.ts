@@ -1,7 +1,8 @@
 /** A file on disk as an answer: streamed, by ranges, and honest when it changes meanwhile. */
-import { constants } from 'node:fs';
+import { constants, readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { extname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 /**
@@ -55,7 +56,7 @@ export async function sendFile(
  * The file at this very path, for reading; undefined where there is none. A link is not followed and
  * a pipe not waited for: whoever may write in the folder could put one there since it was named.
  */
-export async function openRegular(path: string): Promise<FileHandle | undefined> {
+async function openRegular(path: string): Promise<FileHandle | undefined> {
   // Windows has neither flag, and no such links or pipes without rights of an administrator.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch(() => undefined);
@@ -92,4 +93,48 @@ export function byteRange(
   const to = last === '' ? size : Math.min(Number(last) + 1, size);
   if (last !== '' && Number(last) < from) return undefined;
   return from >= size ? 'unsatisfiable' : { from, to };
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.gz': 'application/gzip',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.webmanifest': 'application/manifest+json',
+};
+
+/** A service worker would outlive this server and answer for the next one at its port. */
+const LEFT_OUT = /^(sw|workbox-[\w-]+)\.js$/;
+
+export interface PageFile {
+  readonly type: string;
+  readonly path: string;
+}
+
+/**
+ * Files by their path in the address: 'index.html', 'assets/index-abc.js'. Only these are served:
+ * no path of a request is ever looked up on the disk.
+ * @throws Error where the page is not built
+ */
+export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
+  const files = new Map<string, PageFile>();
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || LEFT_OUT.test(entry.name)) continue;
+    const path = join(entry.parentPath, entry.name);
+    const type = TYPES[extname(entry.name)] ?? 'application/octet-stream';
+    files.set(relative(folder, path).split(sep).join('/'), { type, path });
+  }
+  if (!files.has('index.html')) throw new Error(`No page in ${folder}`);
+  return files;
+}
+
+/** Its bytes; undefined where it is gone, or something else was put in its place. */
+export async function readPage({ path }: PageFile): Promise<Buffer | undefined> {
+  const file = await openRegular(path);
+  try {
+    return await file?.readFile();
+  } finally {
+    await file?.close();
+  }
 }

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserCommand, hasScreen } from './open-browser.ts';
+import { browserCommand, hasScreen } from './doors.ts';
 import { byteRange } from './send-file.ts';
 import { type SnapshotServer, serveSnapshots } from './snapshot-server.ts';
 

@@ -15,8 +15,7 @@ import { realpath } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { basename } from 'node:path';
 import { Doors } from './doors.ts';
-import { type PageFile, pageFiles, readPage } from './page-files.ts';
-import { sendFile } from './send-file.ts';
+import { type PageFile, pageFiles, readPage, sendFile } from './send-file.ts';
 
 const LOOPBACK = '127.0.0.1';
 const HOSTS = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;

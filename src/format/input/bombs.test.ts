@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../../base/load-error.ts';
-import { nodePlatform } from '../../cli/node-platform.ts';
+import { nodePlatform } from '../../cli/byte-sources.ts';
 import { BOMBS } from '../../testing/bombs.ts';
 import { bytesSource } from '../../testing/byte-source.ts';
 import { readSnapshot } from './read-snapshot.ts';

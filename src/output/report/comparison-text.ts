@@ -2,8 +2,8 @@
 
 import { COUNTER_NAMES } from '../../allocator/replay/types.ts';
 import { changedPlaces, lineText, signedBytes } from '../../analysis/compare/change-text.ts';
-import type { FailedGate } from '../../analysis/compare/gates.ts';
-import type { ComparisonSide } from '../../analysis/compare/side.ts';
+import type { RunProfile } from '../../analysis/compare/run-profile.ts';
+import type { FailedThreshold } from '../../analysis/compare/thresholds.ts';
 import type { CallSiteChange, Comparison } from '../../analysis/compare/types.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { COUNTER_LABELS } from './stats-text.ts';
@@ -33,7 +33,7 @@ const RUN_LABELS = {
 /** Lines without an end of line. */
 export function comparisonText(
   comparison: Comparison,
-  failed: readonly FailedGate[],
+  failed: readonly FailedThreshold[],
   options: TextOptions,
 ): string[] {
   const { a, b, verdict, caveats, settings } = comparison;
@@ -58,22 +58,14 @@ export function comparisonText(
   ];
 }
 
-function sideText({
-  file,
-  device,
-  kind,
-  event,
-  counters,
-  peak,
-  stepBounds,
-}: ComparisonSide): string {
+function sideText({ file, device, kind, event, counters, peak, stepBounds }: RunProfile): string {
   const where = kind === 'host' ? 'pinned host memory' : `device ${device}`;
   const moment = counters.allocatedBytes === peak.allocatedBytes ? 'its peak' : 'what is compared';
   const steps = stepBounds.length > 1 ? `, ${formatCount(stepBounds.length - 1)} steps` : '';
   return `${file.name}, ${where}${steps}: ${formatBytes(counters.allocatedBytes)} allocated at ${moment}, event ${formatCount(event)}`;
 }
 
-function counterRows(a: ComparisonSide, b: ComparisonSide): string[][] {
+function counterRows(a: RunProfile, b: RunProfile): string[][] {
   const rows = COUNTER_NAMES.map((name) => [
     COUNTER_LABELS[name],
     ...byteCells(a.peak[name], b.peak[name]),
@@ -164,7 +156,10 @@ function settingRows(settings: Comparison['settings']): string[][] {
 }
 
 /** The gate that failed, and the lines that grew most. */
-function failedText(comparison: Comparison, { gate, is, bytesA, bytesB }: FailedGate): string[] {
+function failedText(
+  comparison: Comparison,
+  { gate, is, bytesA, bytesB }: FailedThreshold,
+): string[] {
   const grown = changedPlaces(comparison.sites)
     .filter(({ bytes }) => bytes > 0)
     .sort((x, y) => y.bytes - x.bytes)
@@ -182,7 +177,7 @@ function failedText(comparison: Comparison, { gate, is, bytesA, bytesB }: Failed
 /** Lines of Markdown. */
 export function comparisonMarkdown(
   comparison: Comparison,
-  failed: readonly FailedGate[],
+  failed: readonly FailedThreshold[],
 ): string[] {
   const { a, b, verdict, caveats, settings } = comparison;
   const table = (title: string, rows: readonly (readonly string[])[]) =>

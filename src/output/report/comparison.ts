@@ -1,8 +1,8 @@
 /** `vramscope compare --json`: the contract `vramscope.compare/1`. */
 
 import type { Counters } from '../../allocator/replay/types.ts';
-import { type FailedGate, gateBytes } from '../../analysis/compare/gates.ts';
-import type { ComparisonSide, Moment } from '../../analysis/compare/side.ts';
+import type { Moment, RunProfile } from '../../analysis/compare/run-profile.ts';
+import { type FailedThreshold, thresholdBytes } from '../../analysis/compare/thresholds.ts';
 import type {
   CallSiteChange,
   Cause,
@@ -73,7 +73,7 @@ const causeReport = ({ bytes, isExplained, text, entries }: Cause): CauseReport 
 export function buildComparison(
   comparison: Comparison,
   at: Moment,
-  failed: readonly FailedGate[],
+  failed: readonly FailedThreshold[],
 ): ComparisonReport {
   const { a, b, differenceBytes, sites, classes, causes, settings, verdict } = comparison;
   return {
@@ -82,7 +82,8 @@ export function buildComparison(
     b: sideReport(b),
     difference: {
       allocatedBytes: differenceBytes,
-      reservedBytes: gateBytes(b, 'reservedBytes', at) - gateBytes(a, 'reservedBytes', at),
+      reservedBytes:
+        thresholdBytes(b, 'reservedBytes', at) - thresholdBytes(a, 'reservedBytes', at),
     },
     callSites: sites
       .filter((site) => site.differenceBytes !== 0)
@@ -106,7 +107,7 @@ export function buildComparison(
   };
 }
 
-export function sideReport({ file, device, event, counters, peak }: ComparisonSide): SideReport {
+export function sideReport({ file, device, event, counters, peak }: RunProfile): SideReport {
   return {
     file: fileReport(file),
     device,

@@ -3,10 +3,9 @@
 import { entryLabel } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check } from '../../analysis/findings/detectors.ts';
 import { formatBytes } from '../../base/format.ts';
-import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { DeviceFindings, FindingReport, FindingsReport } from './findings.ts';
 import { frameText, placeText, STATUS_LABELS, verdictLines } from './findings-text.ts';
-import { inline } from './text.ts';
+import { type DeviceOrder, fileOrder, inline } from './text.ts';
 
 const MAX_PARTS = 10;
 

@@ -12,9 +12,8 @@ import {
   fullPlace,
   functionText,
 } from '../../device/model/frame-text.ts';
-import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { DeviceFindings, FindingReport, FindingsReport, VerdictReport } from './findings.ts';
-import { printable, styled, type TextOptions, wrap } from './text.ts';
+import { type DeviceOrder, fileOrder, printable, styled, type TextOptions, wrap } from './text.ts';
 
 const INDENT = '    ';
 const SEVERITY_STYLES: Readonly<Record<Severity, 'red' | 'yellow' | 'dim'>> = {

@@ -1,7 +1,15 @@
-/** `vramscope ranks` for a terminal: the verdict first, then outliers, roles, ranks, and what the files lack. */
+/** `vramscope ranks`, for a terminal and as Markdown: the verdict first, then outliers, roles, ranks, and what the files lack. */
 import { outlierTitle, ranksTable, roleFacts } from '../../analysis/ranks/ranks-report.ts';
 import type { Job } from '../../analysis/ranks/types.ts';
-import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
+import {
+  inline,
+  markdownRow,
+  printable,
+  styled,
+  type TextOptions,
+  textTable,
+  wrap,
+} from './text.ts';
 
 const INDENT = '    ';
 
@@ -35,4 +43,34 @@ function roleLines(job: Job): string[] {
   return roleFacts(job).map(({ name, ranks, peak, about }) =>
     printable(`${name}  ${ranks}, ${peak}: ${about}`),
   );
+}
+
+/** Lines without an end of line. */
+export function ranksMarkdown(job: Job): string[] {
+  const { header, rows, rest } = ranksTable(job);
+  return [
+    '# Memory of the ranks',
+    '',
+    `**${inline(job.verdict)}**`,
+    ...job.outliers.flatMap((outlier) => [
+      '',
+      `## ${inline(outlierTitle(outlier))}`,
+      '',
+      inline(outlier.claim),
+    ]),
+    '',
+    '| role | ranks | peak allocated | |',
+    '|---|---|---:|---|',
+    ...roleFacts(job).map(({ name, ranks, peak, about }) =>
+      markdownRow([name, ranks, peak, about]),
+    ),
+    '',
+    markdownRow(header),
+    '|---:|---|---:|---:|---:|---:|---|',
+    ...rows.map(markdownRow),
+    ...(rest === '' ? [] : ['', rest]),
+    ...(job.problems.length === 0
+      ? []
+      : ['', '## Files', '', ...job.problems.map(({ message }) => `- ${inline(message)}`)]),
+  ];
 }

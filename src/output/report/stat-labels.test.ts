@@ -3,7 +3,7 @@ import { runToEnd } from '../../base/task.ts';
 import { MemoryStats, STAT_NAMES } from '../../device/memory-summary/memory-stats.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { memoryText, STAT_TEXTS } from './stat-labels.ts';
+import { memoryText, STAT_TEXTS } from './summary-text.ts';
 
 const textOf = (text: string) =>
   memoryText(

@@ -19,11 +19,10 @@ import {
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { durationUs } from '../../device/model/events.ts';
-import { deviceOrder } from './device-order.ts';
 import { memoryChart } from './memory-chart.ts';
 import type { ClassBytes, DeviceStats, OomReport, StatsReport } from './stats.ts';
 import { changedSettings } from './summary-text.ts';
-import { printable, styled, type TextOptions, wrap } from './text.ts';
+import { deviceOrder, printable, styled, type TextOptions, wrap } from './text.ts';
 
 export const COUNTER_LABELS: Readonly<Record<CounterName, string>> = {
   requestedBytes: 'requested',

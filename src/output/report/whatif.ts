@@ -1,6 +1,11 @@
-/** `vramscope whatif --json`: the contract `vramscope.whatif/1`. */
+/** `vramscope whatif`: the contract `vramscope.whatif/1`; as text, both runs in one table, the best first. */
+
+import { CONTEXT_BYTES, compareRuns, environmentLines } from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
-import type { WhatIfResult } from '../../allocator/simulator/types.ts';
+import type { Confidence, SimulatedOom, WhatIfResult } from '../../allocator/simulator/types.ts';
+import type { SmallestCard } from '../../allocator/simulator/what-if.ts';
+import { formatBytes, formatCount } from '../../base/format.ts';
+import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 
 export interface WhatIfReport {
   readonly schema: 'vramscope.whatif/1';
@@ -75,4 +80,180 @@ function figures(run: Run, failures: number): WhatIfFigures {
   const ooms = failures + retriedOoms;
   const known = { settings, peakReservedBytes, peakAllocatedBytes, ooms, retries };
   return retriedOoms > 0 ? { ...known, oomsAskedAgain: retriedOoms } : known;
+}
+
+/** Results of one device, with the smallest card of each where it was asked for. */
+export interface WhatIfTextRuns extends WhatIfRuns {
+  readonly smallest: readonly (SmallestCard | undefined)[];
+  /** Before per_process_memory_fraction, which is a setting's; undefined: none. */
+  readonly limitBytes: number | undefined;
+  /** The limit is the one that the recorded run hit: nobody asked for it. */
+  readonly isLimitRecorded: boolean;
+}
+
+const HEADER = ['settings', 'reserved', 'allocated', 'OOMs', 'retries', 'saved'] as const;
+
+const CONFIDENCE_LABELS: Readonly<Record<Confidence, string>> = {
+  high: "High: the allocator's rules alone decide the result.",
+  medium: 'Medium: the peaks may shift with facts that the trace does not record.',
+  low: 'Low: a run under other settings would have requested other allocations.',
+};
+
+/** Lines without an end of line. */
+export function whatIfText(
+  fileName: string,
+  devices: readonly WhatIfTextRuns[],
+  note: string | undefined,
+  options: TextOptions,
+): string[] {
+  const texts = devices.flatMap((runs) => ['', ...deviceText(runs, options)]);
+  return [
+    styled(printable(fileName), 'bold', options),
+    ...(texts.length === 0 ? ['', 'No CUDA device: nothing to simulate.'] : texts),
+    ...(note === undefined ? [] : ['', note]),
+  ];
+}
+
+function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
+  const { device, recorded, results } = runs;
+  const title = styled(`Device ${device}`, 'bold', options);
+  if (results.length === 0 && runs.notSimulated.length === 0) {
+    return [title, 'This device has no recorded history, so there is nothing to simulate.'];
+  }
+  const limit = runs.limitBytes;
+  const order = results.map((_, i) => i).sort((a, b) => compareRuns(results[a], results[b]));
+  const hasCards = runs.smallest.some((card) => card !== undefined);
+  const [header, ...rows] = textTable([
+    [...HEADER, hasCards ? 'needs' : ''],
+    recordedRow(recorded),
+    ...order.map((i) => resultRow(results[i], recorded, runs.smallest[i])),
+  ]);
+  const best = results[order[0]];
+  if (best === undefined) return [title, ...notSimulatedText(runs, options)];
+  return [
+    `${title}  ${titleOfLimit(runs)}`,
+    '',
+    styled(header, 'dim', options),
+    ...rows,
+    '',
+    ...notSimulatedText(runs, options),
+    ...failureText(results, options),
+    ...adviceText(best, recorded, options),
+    ...rangeText(best, runs.lowestBytes[order[0]], options),
+    ...cardText(runs.smallest[order[0]], options),
+    ...limitText(recorded, limit, options),
+    ...unknownsText(results, options),
+  ];
+}
+
+function titleOfLimit({ limitBytes, isLimitRecorded }: WhatIfTextRuns): string {
+  if (limitBytes === undefined) return 'without a limit';
+  const why = isLimitRecorded ? ', which the recorded run hit (--limit none runs without)' : '';
+  return `limit ${formatBytes(limitBytes)}${why}`;
+}
+
+const recordedRow = (recorded: RecordedRun): string[] => [
+  `as recorded: ${settingsName(recorded.settings)}`,
+  formatBytes(recorded.peakReservedBytes),
+  formatBytes(recorded.peakAllocatedBytes),
+  formatCount(recorded.ooms),
+  formatCount(recorded.retries),
+  '',
+  '',
+];
+
+function resultRow(
+  result: WhatIfResult,
+  recorded: RecordedRun,
+  smallest: SmallestCard | undefined,
+): string[] {
+  const saved = recorded.peakReservedBytes - result.peakReservedBytes;
+  return [
+    settingsName(result.settings),
+    formatBytes(result.peakReservedBytes),
+    formatBytes(result.peakAllocatedBytes),
+    formatCount(result.ooms.length),
+    formatCount(result.retries),
+    result.ooms.length > 0 ? 'fails' : formatBytes(saved),
+    smallest === undefined ? '' : formatBytes(smallest.limitBytes),
+  ];
+}
+
+function settingsName(settings: string): string {
+  return settings === '' ? '(default)' : printable(settings);
+}
+
+function notSimulatedText(
+  { notSimulated, budgetMs }: WhatIfTextRuns,
+  { columns }: TextOptions,
+): string[] {
+  if (notSimulated.length === 0) return [];
+  const names = printable(notSimulated.join('; '));
+  const text = `Not simulated, because the ${formatCount(Math.round(budgetMs / 1000))} s for this recording were used up: ${names}. Use --setting to try one at a time.`;
+  return [...wrap(text, columns), ''];
+}
+
+/** The first failure of each setting that the recorded run did not have. */
+function failureText(results: readonly WhatIfResult[], { columns }: TextOptions): string[] {
+  const lines = results.flatMap((result) => {
+    const failure = result.ooms.find(({ isRecorded }) => !isRecorded);
+    return failure === undefined ? [] : wrap(failureLine(result.settings, failure), columns, '  ');
+  });
+  return lines.length === 0 ? [] : [...lines, ''];
+}
+
+function failureLine(settings: string, failure: SimulatedOom): string {
+  const where = failure.event < 0 ? 'before the trace' : `at event ${formatCount(failure.event)}`;
+  return `${settingsName(settings)} runs out of memory ${where}: a request of ${formatBytes(failure.requestedBytes)} is short by ${formatBytes(failure.missingBytes)}.`;
+}
+
+function adviceText(best: WhatIfResult, recorded: RecordedRun, options: TextOptions): string[] {
+  if (best.ooms.length > 0) return ['No setting tried here fits under this limit.'];
+  const saved = recorded.peakReservedBytes - best.peakReservedBytes;
+  if (saved <= 0 || best.settings === recorded.settings) {
+    return ['No setting tried here reserves less memory than the recorded run.'];
+  }
+  const [line, olderLine] = environmentLines(best.settings);
+  return [
+    `Best: ${styled(printable(line), 'bold', options)}`,
+    `      ${printable(olderLine)} (before PyTorch 2.9)`,
+    `Confidence: ${CONFIDENCE_LABELS[best.confidence]}`,
+  ];
+}
+
+/** @param lowestBytes undefined where no free waited for another stream */
+function rangeText(
+  { settings, peakReservedBytes }: WhatIfResult,
+  lowestBytes: number | undefined,
+  { columns }: TextOptions,
+): string[] {
+  if (lowestBytes === undefined) return [];
+  const text = `Some frees waited for another stream. With ${settingsName(settings)}, a real run would reserve between ${formatBytes(lowestBytes)} (no waits) and about ${formatBytes(peakReservedBytes)} (waits as recorded).`;
+  return wrap(text, columns);
+}
+
+function cardText(smallest: SmallestCard | undefined, { columns }: TextOptions): string[] {
+  if (smallest === undefined) return [];
+  const { limitBytes, cardGib } = smallest;
+  const card = cardGib === undefined ? 'no common card' : `a card of ${cardGib} GiB`;
+  const text = `PyTorch needs ${formatBytes(limitBytes)}, and CUDA itself about ${formatBytes(CONTEXT_BYTES)} more: ${card}.`;
+  return wrap(text, columns);
+}
+
+function limitText(
+  { limit }: RecordedRun,
+  limitBytes: number | undefined,
+  { columns }: TextOptions,
+): string[] {
+  if (limit === undefined || limitBytes !== undefined) return [];
+  const text = `The recorded run could reserve between ${formatBytes(limit.atLeastBytes)} and ${formatBytes(limit.belowBytes)}: requests failed there. Use --limit to see what would fail under other settings.`;
+  return wrap(text, columns);
+}
+
+function unknownsText(results: readonly WhatIfResult[], { columns }: TextOptions): string[] {
+  const unknowns = results.flatMap((result) => result.unknowns);
+  const messages = [...new Set(unknowns.map(({ message }) => message))];
+  if (messages.length === 0) return [];
+  const lines = messages.flatMap((message) => wrap(`- ${printable(message)}`, columns, '  '));
+  return ['', 'What the trace does not record:', ...lines];
 }

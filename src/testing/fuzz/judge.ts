@@ -5,7 +5,7 @@ import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../allocator/simulator/presets.ts';
 import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { LoadError } from '../../base/load-error.ts';
-import { nodePlatform } from '../../cli/node-platform.ts';
+import { nodePlatform } from '../../cli/byte-sources.ts';
 import { createDeviceContexts } from '../../device/model/device-model.ts';
 import { readSnapshot } from '../../format/input/read-snapshot.ts';
 import {

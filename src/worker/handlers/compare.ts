@@ -2,12 +2,12 @@
  * Queries of comparisons. Each file has a session of its own: either gives its side, and one of the two is
  * handed both and compares them, so that no work is left to the page.
  */
+
 import type {
   DifferenceFlame,
   DifferenceFlameOptions,
 } from '../../analysis/compare/difference-flame.ts';
-import type { SideMaker } from '../../analysis/compare/make-side.ts';
-import type { ComparisonSide, Moment } from '../../analysis/compare/side.ts';
+import type { Moment, RunProfile } from '../../analysis/compare/run-profile.ts';
 import type { Comparison } from '../../analysis/compare/types.ts';
 import type { FlameGraph } from '../../device/flame-graph/types.ts';
 import type { FileInfo } from '../../format/snapshot/tables.ts';
@@ -21,8 +21,8 @@ export interface SideRequest {
 export interface ComparisonRequest {
   /** Another text for another pair of sides: later queries name the pair by it. */
   readonly pair: string;
-  readonly a: ComparisonSide;
-  readonly b: ComparisonSide;
+  readonly a: RunProfile;
+  readonly b: RunProfile;
 }
 
 export interface DifferenceFlameRequest extends DifferenceFlameOptions {
@@ -33,38 +33,38 @@ export interface DifferenceFlameRequest extends DifferenceFlameOptions {
 export type PageComparison = Omit<Comparison, 'a' | 'b'>;
 
 export interface CompareQueries {
-  readonly comparisonSide: Query<SideRequest, ComparisonSide>;
+  readonly comparisonSide: Query<SideRequest, RunProfile>;
   readonly comparison: Query<ComparisonRequest, PageComparison>;
   /** Undefined where this pair has not been compared, or another one since. */
   readonly differenceFlame: Query<DifferenceFlameRequest, FlameGraph | undefined>;
 }
 
-const loadParts = () => import('./compare-parts.ts');
+/** What only comparisons need: fetched with the first of them. */
+const loadCompare = () => import('../../analysis/compare/compare.ts');
+const loadFlame = () => import('../../analysis/compare/difference-flame.ts');
+const loadProfile = () => import('../../analysis/compare/build-profile.ts');
 
 export const compareHandlers: QueryHandlers<CompareQueries> = {
   async comparisonSide(device, { deviceIndex, file, at }) {
-    const { SideMaker } = await loadParts();
-    const kept = device.once(keptParts);
-    kept.maker ??= new SideMaker(device.context);
-    return kept.maker.side({ file, deviceIndex, at });
+    const { buildProfile } = await loadProfile();
+    return buildProfile(device.context, { file, deviceIndex, at });
   },
 
   async comparison(device, { pair, a, b }) {
-    const { compareSides, DifferenceFlame } = await loadParts();
-    device.once(keptParts).last = { pair, flame: new DifferenceFlame(a, b) };
+    const [{ compareSides }, { DifferenceFlame }] = await Promise.all([loadCompare(), loadFlame()]);
+    device.once(compareCache).last = { pair, flame: new DifferenceFlame(a, b) };
     const { a: _, b: __, ...comparison } = compareSides(a, b);
     return comparison;
   },
 
   differenceFlame(device, { pair, ...options }) {
-    const { last } = device.once(keptParts);
+    const { last } = device.once(compareCache);
     return last?.pair === pair ? last.flame.graph(options) : undefined;
   },
 };
 
-interface KeptParts {
-  maker?: SideMaker;
+interface CompareCache {
   last?: { readonly pair: string; readonly flame: DifferenceFlame };
 }
 
-const keptParts = (): KeptParts => ({});
+const compareCache = (): CompareCache => ({});

@@ -4,7 +4,7 @@ import { analyseJob } from '../../analysis/ranks/analyse-job.ts';
 import type { Job, RankFile, UnreadFile } from '../../analysis/ranks/types.ts';
 import { type ReadRank, readRankFile } from '../../analysis/summary-file/read-rank-file.ts';
 import type { ByteSource, Platform } from '../../format/input/types.ts';
-import { ranksMarkdown } from '../../output/report/ranks-markdown.ts';
+import { ranksMarkdown } from '../../output/report/ranks-text.ts';
 import type { OpenSource } from '../protocol.ts';
 import { type Handlers, serve, transferring } from '../rpc.ts';
 import { jobView, rankDetails } from './job-view.ts';

@@ -9,13 +9,10 @@ import { deviceLabel } from '../../shared/device-labels.ts';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 import { ComparedContent } from './compared-content.tsx';
-import type { FileMark } from './comparison-view.ts';
-import type { SecondSession } from './second-session.ts';
-import type { OpenSide } from './side-context.tsx';
-import { useComparison } from './use-comparison.ts';
-import { type ComparisonViewHandle, useComparisonView } from './use-comparison-view.ts';
+import { type ComparisonViewHandle, type FileMark, useComparisonView } from './comparison-view.ts';
+import { type OpenSide, type SecondSession, useComparison } from './sides.tsx';
 
-export { beginSecondSession } from './second-session.ts';
+export { beginSecondSession } from './sides.tsx';
 
 interface ComparePageProps {
   /** The file that is open. */

@@ -4,17 +4,19 @@ import type { PageComparison } from '../../../worker/handlers/compare.ts';
 import { Segmented } from '../../shared/buttons.tsx';
 import { CodeText } from '../../shared/facts.tsx';
 import { AllocationsView } from '../../views/allocations/allocations-view.tsx';
-import { type CompareTab, type ComparisonView, TABS } from './comparison-view.ts';
+import {
+  type CompareTab,
+  type ComparisonView,
+  type ComparisonViewHandle,
+  TABS,
+} from './comparison-view.ts';
 import { DifferenceFlameView } from './difference-flame.tsx';
 import { DifferenceTable } from './difference-table.tsx';
 import { FactsTable } from './facts-table.tsx';
-import { useFollowedRow } from './followed-row.ts';
 import { canLinkSteps } from './linked-axis.ts';
-import { LinkedTimelines, type TimelineSide } from './linked-timelines.tsx';
-import { type OpenSide, SideProvider, useSideView } from './side-context.tsx';
+import { LinkedTimelines, type TimelineSide, useFollowedRow } from './linked-timelines.tsx';
+import { type ComparedPair, type OpenSide, SideProvider, useSideView } from './sides.tsx';
 import { type SiteRow, siteRows } from './site-rows.ts';
-import type { ComparedPair } from './use-comparison.ts';
-import type { ComparisonViewHandle } from './use-comparison-view.ts';
 import { WhatIfTable } from './what-if-table.tsx';
 
 interface ComparedContentProps {

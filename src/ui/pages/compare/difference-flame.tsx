@@ -11,8 +11,7 @@ import { flameColors } from '../../views/flame-graph/flame-colors.ts';
 import { GROUPING_TEXT, weightFormat } from '../../views/flame-graph/flame-labels.ts';
 import { type BoxIndex, FlameLayout } from '../../views/flame-graph/flame-layout.ts';
 import { FlameTrail } from '../../views/flame-graph/flame-toolbar.tsx';
-import type { OpenSide } from './side-context.tsx';
-import type { ComparedPair } from './use-comparison.ts';
+import type { ComparedPair, OpenSide } from './sides.tsx';
 
 type Grouping = Exclude<FlameGrouping, 'stack'>;
 const GROUPINGS: readonly Grouping[] = ['line', 'function', 'file', 'module'];

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { entryName, signedBytes } from '../../../analysis/compare/change-text.ts';
-import type { ComparisonSide } from '../../../analysis/compare/side.ts';
+import type { RunProfile } from '../../../analysis/compare/run-profile.ts';
 import { formatCount, formatExactBytes } from '../../../base/format.ts';
 import { settingText } from '../../../device/memory-summary/settings.ts';
 import { COUNTERS, deviceLabel } from '../../shared/device-labels.ts';
 import { Bytes } from '../../shared/facts.tsx';
-import type { ComparedPair } from './use-comparison.ts';
+import type { ComparedPair } from './sides.tsx';
 
 /** Files, devices, counters, entries of the accounts and settings of both, side by side. */
 export function FactsTable({ compared }: { readonly compared: ComparedPair }) {
@@ -103,28 +103,28 @@ function BytesRow({ name, bytesA, bytesB }: BytesRowProps) {
   );
 }
 
-const settingOf = ({ settings }: ComparisonSide, name: string): string => {
+const settingOf = ({ settings }: RunProfile, name: string): string => {
   const value = settings[name];
   return value === undefined ? 'not recorded' : settingText(value);
 };
 
-const RECORDINGS: Readonly<Record<ComparisonSide['recording'], string>> = {
+const RECORDINGS: Readonly<Record<RunProfile['recording'], string>> = {
   complete: 'whole',
   preexisting: 'began late',
   truncated: 'the beginning is lost',
   none: 'no history',
 };
 
-const recordingText = ({ recording, file }: ComparisonSide): string =>
+const recordingText = ({ recording, file }: RunProfile): string =>
   file.partial === undefined
     ? RECORDINGS[recording]
     : `${RECORDINGS[recording]}, read up to a fault`;
 
-const stepsText = ({ stepBounds }: ComparisonSide): string =>
+const stepsText = ({ stepBounds }: RunProfile): string =>
   stepBounds.length > 1 ? formatCount(stepBounds.length - 1) : 'not found';
 
 /** Python's version stands in the paths of its own files; PyTorch's is in no snapshot. */
-function pythonText({ frames }: ComparisonSide): string {
+function pythonText({ frames }: RunProfile): string {
   for (const { filename } of frames) {
     const version = /[\\/]python(\d\.\d+)t?[\\/]/.exec(filename)?.[1];
     if (version !== undefined) return version;

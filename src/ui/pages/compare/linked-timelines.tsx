@@ -1,6 +1,9 @@
 import { useEffect, useMemo } from 'react';
-import type { ComparisonSide } from '../../../analysis/compare/side.ts';
+import type { RunProfile } from '../../../analysis/compare/run-profile.ts';
+import type { SiteHalf } from '../../../analysis/compare/types.ts';
+import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
+import { frameTerm, siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { Range, ViewStore } from '../../../state/view-store.ts';
 import { Plot } from '../../plot/plot.tsx';
@@ -9,12 +12,13 @@ import { timelineSource } from '../../views/timeline/timeline-source.ts';
 import { CounterReadout } from '../../views/timeline/timeline-toolbar.tsx';
 import type { ComparisonView } from './comparison-view.ts';
 import { type AxisLink, fromCommon, type RunAxis, toCommon } from './linked-axis.ts';
-import { type OpenSide, SideProvider } from './side-context.tsx';
+import { type OpenSide, SideProvider } from './sides.tsx';
+import type { SiteRow } from './site-rows.ts';
 
 export interface TimelineSide {
   readonly open: OpenSide;
   readonly view: ViewStore;
-  readonly side: ComparisonSide;
+  readonly side: RunProfile;
 }
 
 interface LinkedTimelinesProps {
@@ -54,7 +58,7 @@ function reachOf({ device }: OpenSide): number {
 }
 
 interface SideTimelineProps {
-  readonly side: ComparisonSide;
+  readonly side: RunProfile;
   readonly letter: string;
   /** The higher of both: one scale of bytes. */
   readonly reachBytes: number;
@@ -161,4 +165,61 @@ function isNear(x: Range | 'all', wanted: Range | 'all'): boolean {
   if (x === 'all' || wanted === 'all') return x === wanted;
   const tolerance = 1e-6 * (x.to - x.from);
   return Math.abs(x.from - wanted.from) < tolerance && Math.abs(x.to - wanted.to) < tolerance;
+}
+
+interface FollowedSearch {
+  /** '' where this side has nothing of the row. */
+  readonly a: string;
+  readonly b: string;
+}
+
+const NOTHING: FollowedSearch = { a: '', b: '' };
+
+/** Puts the row's search into the views of both sides, and takes it away with the row. */
+export function useFollowedRow(
+  row: SiteRow | undefined,
+  a: { readonly open: OpenSide; readonly view: ViewStore },
+  b: { readonly open: OpenSide; readonly view: ViewStore },
+): void {
+  const { idle } = useServices();
+  const { open: openA, view: viewA } = a;
+  const { open: openB, view: viewB } = b;
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const show = (found: FollowedSearch) => {
+      if (signal.aborted) return;
+      viewA.adjust({ search: found.a, onlyMatches: false });
+      viewB.adjust({ search: found.b, onlyMatches: false });
+    };
+    if (row === undefined) {
+      show(NOTHING);
+      return;
+    }
+    const find = async () =>
+      show({
+        a: await searchOf(openA, row.a, row.class, signal),
+        b: await searchOf(openB, row.b, row.class, signal),
+      });
+    idle.during(find).catch((error: unknown) => {
+      if (!isAbortError(error)) show(NOTHING);
+    });
+    return () => controller.abort();
+  }, [row, openA, openB, viewA, viewB, idle]);
+}
+
+/** By one of its allocations where it is one call stack, else by its line. */
+async function searchOf(
+  { session, device }: OpenSide,
+  half: SiteHalf | undefined,
+  className: string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (half === undefined || half.example < 0) return '';
+  if (className === 'before-recording') return '';
+  const frame = half.stacks.length > 1 ? half.frame : undefined;
+  if (frame !== undefined) return `${frameTerm(frame)} class:${className}`;
+  const request = { deviceIndex: device.index, index: half.example };
+  const { label } = await session.allocation(request, { signal });
+  return `${siteTerm(label)} class:${className}`;
 }

@@ -7,7 +7,7 @@ import { createAnalysisClient } from '../../../worker/analysis/client.ts';
 import type { IdleCounter } from '../../../worker/instrumentation.ts';
 import { TableHead } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
-import type { OpenSide } from './side-context.tsx';
+import type { OpenSide } from './sides.tsx';
 
 interface Run {
   readonly peakReservedBytes: number;

@@ -3,8 +3,8 @@ import { type MouseEvent, useMemo, useRef, useState } from 'react';
 import { formatBytes } from '../../../base/format.ts';
 import type { JobView } from '../../../worker/ranks/protocol.ts';
 import { useElementWidth } from '../../shared/browser.ts';
-import type { ListItem } from './order-ranks.ts';
 import { type Paint, Painted } from './painted.tsx';
+import type { ListItem } from './rank-list.tsx';
 
 const MIN_ROW_PX = 1;
 const MAX_ROW_PX = 22;

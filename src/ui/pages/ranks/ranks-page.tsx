@@ -14,11 +14,9 @@ import { useServices } from '../../shared/services.ts';
 import { classColors } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { HeatMap } from './heat-map.tsx';
-import { listItems, ORDER_LABELS, ORDERS, type RankOrder } from './order-ranks.ts';
 import { RankDetailsPanel } from './rank-details.tsx';
-import { RankList } from './rank-list.tsx';
-import type { GivenRanks } from './rank-sources.ts';
-import { type JobState, useJob } from './use-job.ts';
+import { listItems, ORDER_LABELS, ORDERS, RankList, type RankOrder } from './rank-list.tsx';
+import { type GivenRanks, type JobState, useJob } from './use-job.ts';
 
 export interface RanksPageProps {
   readonly given: GivenRanks;

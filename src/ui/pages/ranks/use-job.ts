@@ -1,11 +1,15 @@
 /** Reads a job's files in workers and says how far that is. */
 import { useEffect, useState } from 'react';
+import { isRankFile } from '../../../analysis/summary-file/rank-of-name.ts';
 import { isAbortError } from '../../../base/errors.ts';
+import { isRecord } from '../../../base/json.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
+import { fileSource, type GivenFiles } from '../../../state/given-files.ts';
+import { nameOf } from '../../../state/snapshot-loader.ts';
+import type { OpenSource } from '../../../worker/protocol.ts';
 import { createRanksClient, type RanksClient } from '../../../worker/ranks/client.ts';
 import type { JobView, RankSource } from '../../../worker/ranks/protocol.ts';
 import { useServices } from '../../shared/services.ts';
-import { type GivenRanks, rankSources } from './rank-sources.ts';
 
 export interface JobState {
   /** As far as it has been read; undefined before the first look. */
@@ -72,4 +76,107 @@ export function useJob(given: GivenRanks): JobState {
 function failureOf(error: unknown): Pick<LoadFailure, 'message' | 'advice'> {
   if (error instanceof LoadError) return error.failure;
   return { message: 'The files could not be read.', advice: String(error) };
+}
+
+/** Files of the user's, what was open and one more, or the address of a list of files that a server has. */
+export type GivenRanks =
+  | GivenFiles
+  | { readonly sources: readonly OpenSource[] }
+  | { readonly listUrl: string };
+
+/** 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' are found, a whole disk is not searched. */
+const MAX_DEPTH = 3;
+
+/** @throws LoadError where there is nothing that could be read */
+async function rankSources(given: GivenRanks): Promise<RankSource[]> {
+  const sources = await sourcesOf(given);
+  if (sources.length > 0) return withOwnPaths(sources);
+  throw new LoadError({
+    code: 'no-files',
+    message: 'No snapshots and no summaries in what was given.',
+    advice: 'They are called *.pickle, *.pkl, *.gz, *.zip, *.zst, *.html or *.vramscope.json.',
+  });
+}
+
+async function sourcesOf(given: GivenRanks): Promise<RankSource[]> {
+  if ('listUrl' in given) return listedSources(given.listUrl);
+  if ('files' in given) return ownSources(given);
+  return given.sources.map((source) => ({ path: nameOf(source), source }));
+}
+
+/** Files of several folders may be dropped that have one name: the second 'a.pickle' is '2/a.pickle'. */
+function withOwnPaths(sources: readonly RankSource[]): RankSource[] {
+  const times = new Map<string, number>();
+  return sources.map(({ path, source }) => {
+    const count = (times.get(path) ?? 0) + 1;
+    times.set(path, count);
+    return { path: count === 1 ? path : `${count}/${path}`, source };
+  });
+}
+
+async function ownSources({ files, folders }: GivenFiles): Promise<RankSource[]> {
+  const folderNames = new Set(folders.map(({ name }) => name));
+  const named = files
+    .filter(({ name }) => !folderNames.has(name))
+    .map((file) => ({ path: file.webkitRelativePath || file.name, source: fileSource(file) }));
+  const found: RankSource[] = [];
+  for (const folder of folders) await addFolder(folder, '', MAX_DEPTH, found);
+  // Of a folder that was chosen, the browser gives every file.
+  return [
+    ...named.filter(({ path }) => !path.includes('/') || isRankFile(lastPart(path))),
+    ...found,
+  ];
+}
+
+const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+async function addFolder(
+  entry: FileSystemEntry,
+  above: string,
+  depth: number,
+  found: RankSource[],
+): Promise<void> {
+  const path = above === '' ? entry.name : `${above}/${entry.name}`;
+  for (const inner of await entriesOf(entry as FileSystemDirectoryEntry)) {
+    const own = `${path}/${inner.name}`;
+    if (inner.isFile && isRankFile(inner.name)) {
+      const file = await new Promise<File>((...done) => {
+        (inner as FileSystemFileEntry).file(...done);
+      });
+      found.push({ path: own, source: fileSource(file) });
+    } else if (inner.isDirectory && depth > 0 && !inner.name.startsWith('.')) {
+      await addFolder(inner, path, depth - 1, found);
+    }
+  }
+}
+
+/** A reader gives some 100 entries at a time, and none when it has given all. */
+async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const all: FileSystemEntry[] = [];
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => {
+      reader.readEntries(resolve, reject);
+    });
+    if (some.length === 0) return all;
+    all.push(...some);
+  }
+}
+
+async function listedSources(listUrl: string): Promise<RankSource[]> {
+  const response = await fetch(listUrl).catch(() => undefined);
+  const list: unknown =
+    response?.ok === true ? await response.json().catch(() => undefined) : undefined;
+  const files = isRecord(list) ? list.files : undefined;
+  if (!Array.isArray(files)) {
+    throw new LoadError({
+      code: 'no-list',
+      message: `The list of files at ${listUrl} can't be read.`,
+    });
+  }
+  return files.flatMap((file: unknown) => {
+    const { path, url } = isRecord(file) ? file : {};
+    const isListed = typeof path === 'string' && typeof url === 'string';
+    return isListed ? [{ path, source: { kind: 'url' as const, url } }] : [];
+  });
 }

@@ -14,7 +14,7 @@ import { EmptyState } from '../open/empty-state.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
 import { type GivenChoice, GivenDialog } from '../open/given-dialog.tsx';
 import { OpeningStatus } from '../open/opening-status.tsx';
-import type { GivenRanks } from '../ranks/rank-sources.ts';
+import type { GivenRanks } from '../ranks/use-job.ts';
 import { AppHeader } from './app-header.tsx';
 import { LazyHelp, LazyRanks, loadedWorkbench, preloadWorkbench } from './lazy-chunks.tsx';
 import { Announcer, Notices, UpdateBar } from './notices.tsx';

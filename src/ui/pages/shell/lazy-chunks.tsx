@@ -1,6 +1,6 @@
 import { type Lazy, useLazy } from '../../shared/lazy.ts';
-import type { GivenRanks } from '../ranks/rank-sources.ts';
 import type { RanksPageProps } from '../ranks/ranks-page.tsx';
+import type { GivenRanks } from '../ranks/use-job.ts';
 
 interface HelpProps {
   readonly isOpen: boolean;

@@ -4,7 +4,7 @@ import { openInfo } from '../../../state/session-store.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { useServices } from '../../shared/services.ts';
-import type { SecondSession } from '../compare/second-session.ts';
+import type { SecondSession } from '../compare/sides.tsx';
 import { loadedWorkbench, loadWorkbench } from './lazy-chunks.tsx';
 
 /** Files dropped or pasted anywhere on the page. Returns whether a drag with files is over it. */

@@ -19,7 +19,7 @@ import {
   CurrentDeviceContext,
   useServices,
 } from '../../shared/services.ts';
-import type { SecondSession } from '../compare/second-session.ts';
+import type { SecondSession } from '../compare/sides.tsx';
 import { SidePanel } from './side-panel.tsx';
 import { SummaryStrip } from './summary-strip.tsx';
 import { useViewKeys, ViewSlot, ViewTabs } from './views.tsx';

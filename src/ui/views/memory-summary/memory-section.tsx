@@ -12,8 +12,8 @@ import {
   PARTIAL_TEXT,
   POOL_TEXTS,
   STAT_TEXTS,
-} from '../../../output/report/stat-labels.ts';
-import { summaryText } from '../../../output/report/summary-text.ts';
+  summaryText,
+} from '../../../output/report/summary-text.ts';
 import { useView } from '../../../state/stores.ts';
 import { CopyButton, Segmented } from '../../shared/buttons.tsx';
 import { notesOf } from '../../shared/device-labels.ts';

@@ -1,17 +1,17 @@
 /** The user's functions that one side alone has. */
 import type { FrameAlignment } from './align-frames.ts';
-import type { ComparisonSide, SideFrame } from './side.ts';
+import type { RunProfile, SideFrame } from './run-profile.ts';
 import type { Comparison } from './types.ts';
 
 /** Allocated over the whole run; less is no change to speak of. */
 const NOTABLE_BYTES = 2 ** 20;
 
 /** Lines that allocate in functions without any counterpart; what moves between lines of a function is not new. */
-export function onlyCode(
-  a: ComparisonSide,
-  b: ComparisonSide,
+export function oneSidedFunctions(
+  a: RunProfile,
+  b: RunProfile,
   { toA }: FrameAlignment,
-): Comparison['onlyCode'] {
+): Comparison['oneSided'] {
   const knownA = new Set([...toA].filter((frame) => frame >= 0));
   return {
     a: linesOf(a, (frame) => knownA.has(frame)),
@@ -19,7 +19,7 @@ export function onlyCode(
   };
 }
 
-function linesOf(side: ComparisonSide, isMatched: (frame: number) => boolean): SideFrame[] {
+function linesOf(side: RunProfile, isMatched: (frame: number) => boolean): SideFrame[] {
   const { frames, runs } = side;
   const idOf = ({ filename, name }: SideFrame) => `${filename} ${name}`;
   const matched = new Set(frames.filter((_, frame) => isMatched(frame)).map(idOf));
@@ -35,7 +35,7 @@ function linesOf(side: ComparisonSide, isMatched: (frame: number) => boolean): S
     .map(([frame]) => frame);
 }
 
-function innermostOwn({ frames, stacks }: ComparisonSide, stack: number): SideFrame | undefined {
+function innermostOwn({ frames, stacks }: RunProfile, stack: number): SideFrame | undefined {
   for (let row = stack; row > 0; row = stacks.parent[row]) {
     const frame = frames[stacks.frame[row]];
     if (frame.kind === 'user') return frame;

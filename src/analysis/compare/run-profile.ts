@@ -71,7 +71,7 @@ export interface StackRun {
 /** Where in its recording a side is looked at. */
 export type Moment = 'peak' | 'end' | EventIndex;
 
-export interface ComparisonSide {
+export interface RunProfile {
   readonly file: FileInfo;
   /** Position in the file; `device` is PyTorch's number. */
   readonly deviceIndex: number;
@@ -82,11 +82,8 @@ export interface ComparisonSide {
   readonly events: number;
   readonly counters: Counters;
   readonly peak: Counters;
-  readonly end: Counters;
   readonly recording: Recording;
-  readonly recordingReason: string;
   readonly settings: Readonly<Record<string, SettingValue>>;
-  readonly warnings: readonly string[];
   readonly ooms: number;
   readonly frames: readonly SideFrame[];
   readonly stacks: SideStacks;
@@ -100,11 +97,11 @@ export interface ComparisonSide {
   readonly hasCpp: boolean;
 }
 
-export const innermostFrame = (side: ComparisonSide, stack: number): SideFrame | undefined =>
+export const innermostFrame = (side: RunProfile, stack: number): SideFrame | undefined =>
   stack > 0 ? side.frames[side.stacks.frame[stack]] : undefined;
 
 /** The line to look at first: the innermost of the user's own, else of a framework, else of PyTorch. */
-export function lineOf({ frames, stacks }: ComparisonSide, stack: number): SideFrame | undefined {
+export function lineOf({ frames, stacks }: RunProfile, stack: number): SideFrame | undefined {
   let best: SideFrame | undefined;
   for (let row = stack; row > 0; row = stacks.parent[row]) {
     const frame = frames[stacks.frame[row]];

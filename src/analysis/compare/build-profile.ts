@@ -1,4 +1,4 @@
-/** From an open device to its side of a comparison: two passes over the allocations. */
+/** From an open device to its profile: two passes over the allocations. */
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { COUNTER_NAMES, type Counters } from '../../allocator/replay/types.ts';
@@ -19,116 +19,122 @@ import { accountAt } from '../account/account.ts';
 import type { EntryKind } from '../account/types.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
 import type {
-  ComparisonSide,
   Moment,
+  RunProfile,
   SideEntry,
   SideFrame,
   SideSite,
   SideStacks,
   StackRun,
-} from './side.ts';
+} from './run-profile.ts';
 
-export interface SideOptions {
+export interface ProfileOptions {
   readonly file: FileInfo;
   /** Position of the device in the file. */
   readonly deviceIndex: number;
   readonly at: Moment;
 }
 
-/** What stays the same wherever in the recording a device is looked at: make it once for each. */
-export class SideMaker {
-  readonly #context: DeviceModel;
-  readonly #analysis: AnalysisInput;
-  readonly #tree: StackTree;
-  #runs: readonly StackRun[] | undefined;
-  #stepBounds: Int32Array | undefined;
+/** What stays the same wherever in the recording a device is looked at. */
+interface KeptParts {
+  readonly analysis: AnalysisInput;
+  readonly tree: StackTree;
+  runs?: readonly StackRun[];
+  stepBounds?: Int32Array;
+}
 
-  constructor(context: DeviceModel) {
-    this.#context = context;
-    this.#analysis = new AnalysisInput(context);
-    this.#tree = new StackTree(context);
-  }
+const keptParts = new WeakMap<DeviceModel, KeptParts>();
 
-  side({ file, deviceIndex, at }: SideOptions): ComparisonSide {
-    const { trace, replay, snapshot } = this.#context;
-    const event = eventAt(this.#context, at);
-    const sites = this.#sitesAt(event);
-    this.#runs ??= stackRuns(this.#context, this.#tree);
-    this.#stepBounds ??= this.#analysis.findPrimarySteps()?.bounds ?? new Int32Array(0);
-    const peak = Object.fromEntries(COUNTER_NAMES.map((name) => [name, replay.peaks[name].bytes]));
-    return {
-      file,
-      deviceIndex,
-      device: trace.device,
-      kind: trace.kind,
-      event,
-      events: trace.events.length,
-      counters: replay.countersAt(event),
-      peak: peak as Counters,
-      end: replay.end,
-      recording: replay.recording,
-      recordingReason: replay.recordingReason,
-      settings: snapshot.settings,
-      warnings: snapshot.warnings.map(({ message }) => message),
-      ooms: failedOoms(trace, replay).length,
-      ...this.#tree.finish(),
-      sites,
-      entries: this.#entriesAt(event),
-      runs: this.#runs,
-      stepBounds: this.#stepBounds,
-    };
-  }
+/** A device at one moment of its recording. The first call for a device does what later ones need not do again. */
+export function buildProfile(
+  device: DeviceModel,
+  { file, deviceIndex, at }: ProfileOptions,
+): RunProfile {
+  const { trace, replay, snapshot } = device;
+  const event = eventAt(device, at);
+  const parts: KeptParts = keptParts.get(device) ?? {
+    analysis: new AnalysisInput(device),
+    tree: new StackTree(device),
+  };
+  keptParts.set(device, parts);
+  const { analysis, tree } = parts;
+  const sites = sitesAt(device, tree, event);
+  parts.runs ??= stackRuns(device, tree);
+  parts.stepBounds ??= analysis.findPrimarySteps()?.bounds ?? new Int32Array(0);
+  const peak = Object.fromEntries(COUNTER_NAMES.map((name) => [name, replay.peaks[name].bytes]));
+  return {
+    file,
+    deviceIndex,
+    device: trace.device,
+    kind: trace.kind,
+    event,
+    events: trace.events.length,
+    counters: replay.countersAt(event),
+    peak: peak as Counters,
+    recording: replay.recording,
+    settings: snapshot.settings,
+    ooms: failedOoms(trace, replay).length,
+    ...tree.finish(),
+    sites,
+    entries: entriesAt(device, analysis, event),
+    runs: parts.runs,
+    stepBounds: parts.stepBounds,
+  };
+}
 
-  #entriesAt(event: EventIndex): SideEntry[] {
-    const { replay } = this.#context;
-    const account = accountAt(this.#analysis, event, 'peak');
-    const own = account.entries
-      .filter(({ kind }) => !NOT_ALLOCATED.has(kind))
-      .map(({ kind, bytes, count, rate, isGrowing, lines }) => ({
-        ...{ kind, bytes, count, rate, isGrowing },
-        lines: lines.map(frameOf),
-      }));
-    const bytes = replay.countersAt(event).allocatedBytes - account.allocatedBytes;
-    if (bytes === 0) return own;
-    const rest = { bytes, count: 1, rate: undefined, isGrowing: false, lines: [] };
-    return [...own, { kind: 'unaccounted', ...rest }];
-  }
+function entriesAt(
+  { replay }: DeviceModel,
+  analysis: AnalysisInput,
+  event: EventIndex,
+): SideEntry[] {
+  const account = accountAt(analysis, event, 'peak');
+  const own = account.entries
+    .filter(({ kind }) => !NOT_ALLOCATED.has(kind))
+    .map(({ kind, bytes, count, rate, isGrowing, lines }) => ({
+      ...{ kind, bytes, count, rate, isGrowing },
+      lines: lines.map(frameOf),
+    }));
+  const { allocatedBytes } = replay.countersAt(event);
+  const bytes = allocatedBytes - account.allocatedBytes;
+  if (bytes === 0) return own;
+  const rest = { bytes, count: 1, rate: undefined, isGrowing: false, lines: [] };
+  return [...own, { kind: 'unaccounted', ...rest }];
+}
 
-  #sitesAt(event: EventIndex): SideSite[] {
-    const { replay } = this.#context;
-    const { allocations: table } = replay;
-    const { classOf } = classify(this.#context);
-    const sums = new Map<string, SiteSum>();
-    let rounding = 0;
-    let rounded = 0;
-    let total = 0;
-    const add = (id: number, stack: number, className: string, bytes: number) => {
-      const key = `${stack} ${className}`;
-      const sum = sums.get(key) ?? { stack, class: className, example: id, bySize: new Map() };
-      sums.set(key, sum);
-      sum.bySize.set(bytes, (sum.bySize.get(bytes) ?? 0) + 1);
-    };
-    for (let id = 0; id < table.length && table.start[id] <= event; id++) {
-      // Allocated falls when the free is requested, and not when it is completed.
-      if (Math.min(table.freeRequested[id], table.end[id]) <= event) continue;
-      const size = table.sizeBytes[id];
-      total += size;
-      if (id < table.preexisting && table.stack[id] <= EMPTY_STACK) {
-        add(id, -1, 'before-recording', size);
-        continue;
-      }
-      const requested = Number.isNaN(table.requestedBytes[id]) ? size : table.requestedBytes[id];
-      if (size !== requested) rounded++;
-      rounding += size - requested;
-      add(id, this.#tree.rowOf(table.stack[id]), MEMORY_CLASSES[classOf[id]].id, requested);
+function sitesAt(device: DeviceModel, tree: StackTree, event: EventIndex): SideSite[] {
+  const { replay } = device;
+  const { allocations: table } = replay;
+  const { classOf } = classify(device);
+  const sums = new Map<string, SiteSum>();
+  let rounding = 0;
+  let rounded = 0;
+  let total = 0;
+  const add = (id: number, stack: number, className: string, bytes: number) => {
+    const key = `${stack} ${className}`;
+    const sum = sums.get(key) ?? { stack, class: className, example: id, bySize: new Map() };
+    sums.set(key, sum);
+    sum.bySize.set(bytes, (sum.bySize.get(bytes) ?? 0) + 1);
+  };
+  for (let id = 0; id < table.length && table.start[id] <= event; id++) {
+    // Allocated falls when the free is requested, and not when it is completed.
+    if (Math.min(table.freeRequested[id], table.end[id]) <= event) continue;
+    const size = table.sizeBytes[id];
+    total += size;
+    if (id < table.preexisting && table.stack[id] <= EMPTY_STACK) {
+      add(id, -1, 'before-recording', size);
+      continue;
     }
-    const rest = replay.countersAt(event).allocatedBytes - total;
-    return [
-      ...Array.from(sums.values(), siteOf),
-      ...restSite('rounding', rounding, rounded),
-      ...restSite('unaccounted', rest, 1),
-    ];
+    const requested = Number.isNaN(table.requestedBytes[id]) ? size : table.requestedBytes[id];
+    if (size !== requested) rounded++;
+    rounding += size - requested;
+    add(id, tree.rowOf(table.stack[id]), MEMORY_CLASSES[classOf[id]].id, requested);
   }
+  const rest = replay.countersAt(event).allocatedBytes - total;
+  return [
+    ...Array.from(sums.values(), siteOf),
+    ...restSite('rounding', rounding, rounded),
+    ...restSite('unaccounted', rest, 1),
+  ];
 }
 
 /** Reserved, but not allocated. */

@@ -2,10 +2,10 @@
 
 import type { CounterName } from '../../allocator/replay/types.ts';
 import { formatBytes, parseBytes } from '../../base/format.ts';
-import type { ComparisonSide, Moment } from './side.ts';
+import type { Moment, RunProfile } from './run-profile.ts';
 
 /** What a counter is called in a gate. */
-export const GATE_COUNTERS: Readonly<Record<string, CounterName>> = {
+export const THRESHOLD_COUNTERS: Readonly<Record<string, CounterName>> = {
   requested: 'requestedBytes',
   allocated: 'allocatedBytes',
   active: 'activeBytes',
@@ -13,7 +13,7 @@ export const GATE_COUNTERS: Readonly<Record<string, CounterName>> = {
   'inactive-split': 'inactiveSplitBytes',
 };
 
-export interface Gate {
+export interface Threshold {
   /** As it was written. */
   readonly text: string;
   readonly counter: CounterName;
@@ -21,7 +21,7 @@ export interface Gate {
   readonly unit: 'percent' | 'bytes';
 }
 
-export interface FailedGate {
+export interface FailedThreshold {
   readonly gate: string;
   /** How much it is: '+3.4%', '+512.00 MiB'. */
   readonly is: string;
@@ -32,9 +32,9 @@ export interface FailedGate {
 const GATE = /^([a-z-]+):\+?(\d[^%]*?)(%?)$/;
 
 /** 'allocated:+2%', 'reserved:512MiB'. Undefined for anything else. */
-export function parseGate(text: string): Gate | undefined {
+export function parseThreshold(text: string): Threshold | undefined {
   const match = GATE.exec(text.trim());
-  const counter = match?.[1] === undefined ? undefined : GATE_COUNTERS[match[1]];
+  const counter = match?.[1] === undefined ? undefined : THRESHOLD_COUNTERS[match[1]];
   if (match === null || counter === undefined) return undefined;
   const isPercent = match[3] === '%';
   const limit = isPercent ? Number(match[2]) : parseBytes(match[2] ?? '');
@@ -43,19 +43,22 @@ export function parseGate(text: string): Gate | undefined {
 }
 
 /** Each counter at its own peak, or all at the end or at an event. */
-export function gateBytes(side: ComparisonSide, counter: CounterName, at: Moment): number {
+export function thresholdBytes(side: RunProfile, counter: CounterName, at: Moment): number {
   return at === 'peak' ? side.peak[counter] : side.counters[counter];
 }
 
 /** Those that fail, in the order in which they were given. */
-export function failedGates(
-  a: ComparisonSide,
-  b: ComparisonSide,
-  gates: readonly Gate[],
+export function failedThresholds(
+  a: RunProfile,
+  b: RunProfile,
+  gates: readonly Threshold[],
   at: Moment,
-): FailedGate[] {
+): FailedThreshold[] {
   return gates.flatMap((gate) => {
-    const [bytesA, bytesB] = [gateBytes(a, gate.counter, at), gateBytes(b, gate.counter, at)];
+    const [bytesA, bytesB] = [
+      thresholdBytes(a, gate.counter, at),
+      thresholdBytes(b, gate.counter, at),
+    ];
     const growth = bytesB - bytesA;
     if (gate.unit === 'bytes') {
       const failed = { gate: gate.text, is: `+${formatBytes(growth)}`, bytesA, bytesB };

@@ -1,0 +1,204 @@
+/** Allocated memory by call site: how much of each stands at the peak and at the end, under keys that all ranks share. */
+
+import { NEVER } from '../../allocator/replay/types.ts';
+import { fileName } from '../../base/file-names.ts';
+import { classify } from '../../device/classes/classify.ts';
+import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
+import { functionText } from '../../device/model/frame-text.ts';
+import {
+  absenceText,
+  type StackReader,
+  type StackSource,
+  stackKind,
+} from '../../device/model/stacks.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type FrameIndex,
+  NO_STACK,
+  type StackIndex,
+} from '../../format/snapshot/tables.ts';
+import type { SiteFigures } from './types.ts';
+
+export interface SiteRow extends SiteFigures {
+  readonly key: string;
+  /** Key of its line. */
+  readonly line: string;
+  readonly stack: StackIndex;
+  /** Its first allocation. */
+  readonly first: number;
+  /** {@link MemoryClass} of the largest of its allocations at the peak; -1 where none stands there. */
+  readonly class: number;
+}
+
+/**
+ * One row a key, the largest at the peak first. The bytes at the peak add up to the counter of allocated
+ * bytes after `peak`, those at the end to the counter at the end.
+ */
+export function siteRows(context: DeviceModel, keys: SiteKeys, peak: EventIndex): SiteRow[] {
+  const { preexisting } = context.replay.allocations;
+  const byKey = new Map<string, SiteRow>();
+  for (const row of siteSums(context, peak)) {
+    const isFromBefore = row.first < preexisting;
+    const key = keys.keyOf(row.stack, isFromBefore);
+    const known = byKey.get(key);
+    if (known !== undefined) byKey.set(key, { ...known, ...sumOf(known, row) });
+    else byKey.set(key, { key, line: keys.lineKeyOf(row.stack, isFromBefore), ...row });
+  }
+  return [...byKey.values()].sort(
+    (a, b) =>
+      b.peakBytes - a.peakBytes ||
+      b.endBytes - a.endBytes ||
+      b.allocations - a.allocations ||
+      a.first - b.first,
+  );
+}
+
+/** What most of a site's memory at the peak is, as JSON has it; null where none stands there. */
+export const classId = ({ class: own }: SiteRow): string | null =>
+  own < 0 ? null : MEMORY_CLASSES[own].id;
+
+/** Figures of several sites as one. */
+export function sumOf(...sites: readonly SiteFigures[]): SiteFigures {
+  const total = (value: (site: SiteFigures) => number) =>
+    sites.reduce((sum, site) => sum + value(site), 0);
+  return {
+    allocations: total((site) => site.allocations),
+    peakCount: total((site) => site.peakCount),
+    peakBytes: total((site) => site.peakBytes),
+    endBytes: total((site) => site.endBytes),
+  };
+}
+
+const NOTHING: SiteFigures = { allocations: 0, peakCount: 0, peakBytes: 0, endBytes: 0 };
+
+type SiteSum = { -readonly [K in keyof Omit<SiteRow, 'key' | 'line'>]: SiteRow[K] };
+
+/** The sum of each call site, by its stack. */
+function* siteSums(context: DeviceModel, peak: EventIndex): Generator<SiteSum> {
+  const { replay, stacks, snapshot } = context;
+  const { stack, start, freeRequested, sizeBytes, length } = replay.allocations;
+  const { classOf } = classify(context);
+  const sums: (SiteSum | undefined)[] = new Array(snapshot.stacks.length - NO_STACK);
+  const largestBytes = new Float64Array(sums.length).fill(-1);
+  for (let id = 0; id < length; id++) {
+    const row = stacks.siteOf(stack[id]) - NO_STACK;
+    sums[row] ??= { stack: row + NO_STACK, first: id, ...NOTHING, class: -1 };
+    const sum = sums[row];
+    sum.allocations++;
+    if (start[id] <= peak && freeRequested[id] > peak) {
+      sum.peakCount++;
+      sum.peakBytes += sizeBytes[id];
+      if (sizeBytes[id] > largestBytes[row]) {
+        largestBytes[row] = sizeBytes[id];
+        sum.class = classOf[id];
+      }
+    }
+    if (freeRequested[id] === NEVER) sum.endBytes += sizeBytes[id];
+  }
+  for (const sum of sums) if (sum !== undefined) yield sum;
+}
+
+const SEED_LOW = 0x811c9dc5;
+const SEED_HIGH = 0x1b873593;
+const PRIME = 0x01000193;
+
+/** Kinds of frames that are no lines of a program. */
+const NO_LINES: ReadonlySet<string> = new Set(['cpp', 'runtime']);
+
+type Hash = readonly [low: number, high: number];
+
+/**
+ * Names for call sites that are the same on every rank: row numbers of stacks are each file's own.
+ *
+ * A key is a hash of the Python frames from the outermost in: function, file, line. Folders differ from rank to
+ * rank (/mnt/node3/train.py, /home/x/job/train.py), and ways through C++ from allocation to allocation, so neither counts.
+ * Of generated code only function and line count: TorchInductor writes the device's number into it, and names
+ * the file by its content. A stack of C++ alone is keyed by the name it is shown under ('AddmmBackward0
+ * (backward pass)').
+ */
+export class SiteKeys {
+  readonly #source: StackSource;
+  readonly #stacks: StackReader;
+  /** Of frames of Python; undefined for others. */
+  readonly #frames: readonly (Hash | undefined)[];
+  /** By stack row: the two halves of the hash of its Python frames; 0 for none. */
+  readonly #low: Int32Array;
+  readonly #high: Int32Array;
+
+  constructor(source: StackSource, stacks: StackReader) {
+    this.#source = source;
+    this.#stacks = stacks;
+    const { length, frame, parent } = source.stacks;
+    this.#low = new Int32Array(length);
+    this.#high = new Int32Array(length);
+    this.#frames = this.#frameHashes();
+    // A caller's row lies before its callees': one pass hashes each stack from its caller's hash.
+    for (let row = 1; row < length; row++) {
+      const above = parent[row];
+      const own = this.#frames[frame[row]];
+      this.#low[row] = own === undefined ? this.#low[above] : mix(this.#low[above], own[0]);
+      this.#high[row] = own === undefined ? this.#high[above] : mix(this.#high[above], own[1]);
+    }
+  }
+
+  /** `isFromBefore`: of an allocation from before the recording. */
+  keyOf(stack: StackIndex, isFromBefore = false): string {
+    if (stack > EMPTY_STACK && this.#low[stack] !== 0) {
+      return keyText([this.#low[stack], this.#high[stack]]);
+    }
+    return this.#labelKey(stack, isFromBefore);
+  }
+
+  /** Of the innermost line outside of PyTorch, or of PyTorch where there is no other. */
+  lineKeyOf(stack: StackIndex, isFromBefore = false): string {
+    const kindOf = (frame: FrameIndex) => this.#stacks.frame(frame).kind;
+    const frames = [...this.#stacks.frames(stack)].filter((frame) => !NO_LINES.has(kindOf(frame)));
+    const innermost = frames.find((frame) => kindOf(frame) !== 'pytorch') ?? frames[0];
+    const hash = innermost === undefined ? undefined : this.#frames[innermost];
+    return hash === undefined ? this.#labelKey(stack, isFromBefore) : keyText(hash);
+  }
+
+  #labelKey(stack: StackIndex, isFromBefore: boolean): string {
+    if (stack <= EMPTY_STACK) return stackKind(stack, isFromBefore);
+    const label = this.labelOf(stack, isFromBefore);
+    return keyText([hashText(SEED_LOW, label), hashText(SEED_HIGH, label)]);
+  }
+
+  /** What a site without a line of Python is called. */
+  labelOf(stack: StackIndex, isFromBefore = false): string {
+    const frame = this.#stacks.topUserFrameView(stack);
+    return frame === undefined ? absenceText(stackKind(stack, isFromBefore)) : functionText(frame);
+  }
+
+  /** Undefined for frames that are not of Python. */
+  #frameHashes(): (Hash | undefined)[] {
+    const { length } = this.#source.frames;
+    return Array.from({ length }, (_, frame) => {
+      const { kind, name, filename, line } = this.#stacks.frame(frame);
+      if (kind === 'cpp') return undefined;
+      const text = `${name}\n${kind === 'runtime' ? '' : fileName(filename)}:${line}`;
+      return [hashText(SEED_LOW, text), hashText(SEED_HIGH, text)] as const;
+    });
+  }
+}
+
+const keyText = ([low, high]: Hash): string =>
+  ((low >>> 0) * 2 ** 20 + ((high >>> 0) & 0xfffff)).toString(36).padStart(10, '0');
+
+/** FNV-1a over UTF-16 units. */
+function hashText(seed: number, text: string): number {
+  let hash = seed;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME);
+  return hash | 0;
+}
+
+/** Never 0, which stands for no frames. */
+function mix(above: number, own: number): number {
+  let hash = Math.imul(above ^ Math.imul(own, 0x85ebca6b), PRIME);
+  hash ^= hash >>> 15;
+  hash = Math.imul(hash, 0xc2b2ae35);
+  hash ^= hash >>> 13;
+  return hash === 0 ? 1 : hash;
+}

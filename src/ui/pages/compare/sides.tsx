@@ -1,0 +1,167 @@
+/** The two files of a comparison: the second one's session, one of them as the only one that views show, and both compared. */
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { RunProfile } from '../../../analysis/compare/run-profile.ts';
+import { CancelledError, errorText } from '../../../base/errors.ts';
+import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
+import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
+import { nameOf } from '../../../state/snapshot-loader.ts';
+import { type Stores, StoresContext, useStores } from '../../../state/stores.ts';
+import { openingView } from '../../../state/view-fitting.ts';
+import { createViewStore, type ViewStore } from '../../../state/view-store.ts';
+import { createSessionClient, type SessionClient } from '../../../worker/client.ts';
+import type { PageComparison } from '../../../worker/handlers/compare.ts';
+import type { IdleCounter } from '../../../worker/instrumentation.ts';
+import type { OpenProgress, OpenSource } from '../../../worker/protocol.ts';
+import { SelectionContext, useFoundSelection } from '../../shared/selection.tsx';
+import {
+  CurrentDeviceContext,
+  type Services,
+  ServicesContext,
+  useServices,
+} from '../../shared/services.ts';
+
+/** An open file and the device of it that is compared. */
+export interface OpenSide {
+  readonly letter: 'A' | 'B';
+  readonly session: Services['session'];
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+/** The view on one side, apart from that of the page: its window, cursor and search. */
+export function useSideView({ info, device }: OpenSide): ViewStore {
+  const view = useMemo(
+    () => createViewStore({ ...openingView(info), deviceIndex: device.index, colorBy: 'class' }),
+    [info, device],
+  );
+  return view;
+}
+
+interface SideProviderProps {
+  readonly side: OpenSide;
+  readonly view: ViewStore;
+  readonly children: ReactNode;
+}
+
+/** Everything below sees this side as if it were the only file open. */
+export function SideProvider({ side, view, children }: SideProviderProps) {
+  const services = useServices();
+  const stores = useStores();
+  const { session, info, device } = side;
+  const ownServices = useMemo(() => ({ ...services, session }), [services, session]);
+  const ownStores = useMemo((): Stores => ({ ...stores, view }), [stores, view]);
+  const shown = useMemo(() => ({ info, device }), [info, device]);
+  return (
+    <ServicesContext value={ownServices}>
+      <StoresContext value={ownStores}>
+        <CurrentDeviceContext value={shown}>
+          <WithSelection>{children}</WithSelection>
+        </CurrentDeviceContext>
+      </StoresContext>
+    </ServicesContext>
+  );
+}
+
+function WithSelection({ children }: { readonly children: ReactNode }) {
+  return <SelectionContext value={useFoundSelection()}>{children}</SelectionContext>;
+}
+
+export type SecondState =
+  | { readonly phase: 'loading'; readonly progress: OpenProgress | undefined }
+  | { readonly phase: 'ready'; readonly info: SessionInfo }
+  | { readonly phase: 'failed'; readonly failure: LoadFailure };
+
+/**
+ * The file that the open one is compared with, in a worker of its own. It begins to be read as soon as it is
+ * given, beside the other one, and ends with the comparison.
+ */
+export interface SecondSession extends StoreApi<SecondState> {
+  readonly name: string;
+  readonly session: SessionClient;
+  /** Reads the same file up to its fault. */
+  openPartially(): void;
+  /** Ends the worker. */
+  close(): void;
+}
+
+export function beginSecondSession(source: OpenSource, idle: IdleCounter): SecondSession {
+  const store = createStore<SecondState>(() => ({ phase: 'loading', progress: undefined }));
+  const session = createSessionClient({ idle });
+  let isClosed = false;
+  const show = (state: SecondState) => {
+    if (!isClosed) store.setState(state, true);
+  };
+  const open = (allowPartial: boolean) => {
+    show({ phase: 'loading', progress: undefined });
+    session
+      .open(
+        source,
+        { allowPartial },
+        { onProgress: (progress) => show({ phase: 'loading', progress }) },
+      )
+      .then(
+        (info) => show({ phase: 'ready', info }),
+        (error: unknown) => show({ phase: 'failed', failure: failureOf(error) }),
+      );
+  };
+  open(false);
+  return Object.assign(store, {
+    name: nameOf(source),
+    session,
+    openPartially: () => open(true),
+    close() {
+      isClosed = true;
+      session.close();
+    },
+  });
+}
+
+function failureOf(error: unknown): LoadFailure {
+  if (error instanceof LoadError) return error.failure;
+  return new LoadError({ code: 'unexpected', message: errorText(error) }).failure;
+}
+
+export interface ComparedPair {
+  /** Names the pair in later queries. */
+  readonly pair: string;
+  readonly a: RunProfile;
+  readonly b: RunProfile;
+  readonly comparison: PageComparison;
+}
+
+export type ComparisonState =
+  | { readonly phase: 'comparing' }
+  | { readonly phase: 'ready'; readonly compared: ComparedPair }
+  | { readonly phase: 'failed'; readonly message: string };
+
+let pairs = 0;
+
+/** Each session gives its side, both at once; that of A compares them. */
+export function useComparison(a: OpenSide, b: OpenSide, at: 'peak' | 'end'): ComparisonState {
+  const { idle } = useServices();
+  const [state, setState] = useState<ComparisonState>({ phase: 'comparing' });
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    setState({ phase: 'comparing' });
+    const compare = async () => {
+      const [sideA, sideB] = await Promise.all([a, b].map((side) => sideOf(side, at, signal)));
+      if (sideA === undefined || sideB === undefined) throw new CancelledError();
+      const pair = `${++pairs}`;
+      const request = { deviceIndex: a.device.index, pair, a: sideA, b: sideB };
+      const comparison = await a.session.comparison(request, { signal });
+      return { pair, a: sideA, b: sideB, comparison };
+    };
+    idle.during(compare).then(
+      (compared) => signal.aborted || setState({ phase: 'ready', compared }),
+      (error: unknown) =>
+        signal.aborted || setState({ phase: 'failed', message: errorText(error) }),
+    );
+    return () => controller.abort();
+  }, [a, b, at, idle]);
+  return state;
+}
+
+const sideOf = ({ session, info, device }: OpenSide, at: 'peak' | 'end', signal: AbortSignal) =>
+  session.comparisonSide({ deviceIndex: device.index, file: info.file, at }, { signal });
