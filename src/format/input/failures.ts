@@ -21,6 +21,9 @@ export function isNoSnapshot(error: unknown): boolean {
   return error instanceof LoadError && NO_SNAPSHOT.has(error.failure.code);
 }
 
+export const isNotASnapshot = (error: unknown): boolean =>
+  error instanceof LoadError && error.failure.code === 'not-a-snapshot';
+
 const RECOPY_ADVICE = 'Copy or download the file again.';
 
 /** A container that ends before it should. `byte`: decompressed bytes that were still whole. */

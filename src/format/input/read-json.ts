@@ -1,9 +1,15 @@
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
+import { snapshotFromValue } from '../snapshot/from-value.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
 import { collectBytes, type OpenBytes } from './byte-cursor.ts';
-import { cutShortError, damagedError, ForeignError, foreignError } from './failures.ts';
-import { findSnapshot } from './find-snapshot.ts';
+import {
+  cutShortError,
+  damagedError,
+  ForeignError,
+  foreignError,
+  isNotASnapshot,
+} from './failures.ts';
 import { KINETO_TRACE, SNAPSHOT_ADVICE } from './sniff.ts';
 
 /**
@@ -23,8 +29,11 @@ export async function readJson(open: OpenBytes): Promise<Snapshot> {
   if (bytes === undefined) throw tooBig(`of more than ${MAX_JSON_BYTES / 2 ** 20} MiB`);
   if (countObjects(bytes) > MAX_JSON_OBJECTS) throw tooBig('of millions of objects');
   const value = parse(bytes);
-  const snapshot = findSnapshot(value);
-  if (snapshot !== undefined) return snapshot;
+  try {
+    return snapshotFromValue(value);
+  } catch (error) {
+    if (!isNotASnapshot(error)) throw error;
+  }
   if (isTrace(value)) throw foreignError(KINETO_TRACE, undefined);
   throw new ForeignError({
     code: 'not-a-snapshot',

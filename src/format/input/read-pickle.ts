@@ -3,8 +3,10 @@ import { LoadError } from '../../base/load-error.ts';
 import { CORRUPT_ADVICE, truncatedPickle } from '../pickle/errors.ts';
 import { DeclinedError } from '../pickle/types.ts';
 import { SnapshotDecoder } from '../snapshot/decoder.ts';
+import { snapshotFromValue } from '../snapshot/from-value.ts';
 import type { Snapshot, SnapshotWarning } from '../snapshot/tables.ts';
 import { collectBytes, type OpenBytes } from './byte-cursor.ts';
+import { isNotASnapshot } from './failures.ts';
 import type { Meter } from './meter.ts';
 import { SNAPSHOT_ADVICE } from './sniff.ts';
 import type { ReadOptions } from './types.ts';
@@ -45,9 +47,7 @@ export async function readPickle(
     const snapshot = decoder.finish();
     return { snapshot, protocol: decoder.protocol, decoder: 'columnar', partial: undefined };
   } catch (error) {
-    if (!(error instanceof DeclinedError) && !isNotASnapshot(error)) {
-      return partialOf(decoder, error, allowPartial);
-    }
+    if (!(error instanceof DeclinedError)) return partialOf(decoder, error, allowPartial);
     try {
       const snapshot = await readGeneral(open, error, decoder.eventCount > 0);
       return { snapshot, protocol: decoder.protocol, decoder: 'general', partial: undefined };
@@ -77,10 +77,6 @@ async function pump(
     meter.report();
     onRead?.(decoder, { share, isEnd: false });
   }
-}
-
-function isNotASnapshot(error: unknown): error is LoadError {
-  return error instanceof LoadError && error.failure.code === 'not-a-snapshot';
 }
 
 /** The events before the fault where the user wants them; else the fault, saying how many there are. */
@@ -132,36 +128,25 @@ function nestsTooDeep(): LoadError {
  */
 async function readGeneral(
   open: OpenBytes,
-  cause: DeclinedError | LoadError,
+  cause: DeclinedError,
   hasEvents: boolean,
 ): Promise<Snapshot> {
   const bytes = await collectBytes(open(), MAX_GENERAL_BYTES);
-  if (bytes === undefined) throw cause instanceof LoadError ? cause : tooBig(cause);
+  if (bytes === undefined) throw tooBig(cause);
   // Few files need it: fetched when one does.
   const { isReadable, unpickle } = await import('./unpickle.ts');
-  if (!isReadable(bytes)) throw cause instanceof LoadError ? cause : tooBig(cause);
+  if (!isReadable(bytes)) throw tooBig(cause);
   const { value, callables, failure } = unpickle(bytes);
   if (failure !== undefined && (hasEvents || callables.length === 0)) {
-    throw isEndOfFile(failure) ? truncatedPickle(bytes.length) : brokenPickle(cause, failure);
+    throw isEndOfFile(failure) ? truncatedPickle(bytes.length) : brokenPickle(cause);
   }
-  const snapshot = await findIn(value, cause);
-  if (snapshot !== undefined) {
-    return { ...snapshot, warnings: [...snapshot.warnings, generalWarning(cause, callables)] };
-  }
-  if (callables.length > 0)
-    throw holdsCode(callables[0], cause instanceof DeclinedError ? cause.byte : undefined);
-  throw cause instanceof LoadError ? cause : notASnapshot();
-}
-
-async function findIn(
-  value: unknown,
-  cause: DeclinedError | LoadError,
-): Promise<Snapshot | undefined> {
-  const { findSnapshot } = await import('./find-snapshot.ts');
   try {
-    return findSnapshot(value);
+    const snapshot = snapshotFromValue(value);
+    return { ...snapshot, warnings: [...snapshot.warnings, generalWarning(cause, callables)] };
   } catch (error) {
-    throw error instanceof LoadError ? error : brokenPickle(cause, error);
+    if (!(error instanceof LoadError)) throw brokenPickle(cause);
+    if (!isNotASnapshot(error)) throw error;
+    throw callables.length > 0 ? holdsCode(callables[0], cause.byte) : notASnapshot();
   }
 }
 
@@ -170,9 +155,7 @@ function isEndOfFile(failure: unknown): boolean {
   return /unexpected end of file|could not find end of line/i.test(errorText(failure));
 }
 
-function generalWarning(cause: Error, callables: readonly string[]): SnapshotWarning {
-  const reason =
-    cause instanceof DeclinedError ? cause.reason : 'the snapshot lies in another value';
+function generalWarning({ reason }: DeclinedError, callables: readonly string[]): SnapshotWarning {
   const named =
     callables.length === 0
       ? ''
@@ -216,12 +199,11 @@ function tooBig(cause: DeclinedError): LoadError {
 }
 
 /** Neither decoder gets through: most likely damage that looks like an opcode. */
-function brokenPickle(cause: DeclinedError | LoadError, failure: unknown): LoadError {
-  const reason = cause instanceof DeclinedError ? cause.reason : errorText(failure);
+function brokenPickle({ reason, byte }: DeclinedError): LoadError {
   return new LoadError({
     code: 'corrupt',
     message: `The pickle is damaged, or PyTorch did not write it: ${reason}.`,
     advice: CORRUPT_ADVICE,
-    byte: cause instanceof DeclinedError ? cause.byte : undefined,
+    byte,
   });
 }

@@ -27,8 +27,9 @@ const TOP_KEYS = ['segments', 'device_traces', 'traces', 'host_segments', 'host_
 /** Those of the top-level keys that list the traces of CUDA devices. */
 export const TRACE_KEYS = ['device_traces', 'traces'];
 
-/** How deep a dictionary may wrap the snapshot: {'rank0': {'snapshot': {…}}} is 2. */
-const MAX_WRAPPING = 3;
+/** How deep other values may hold the snapshot, and how many values of a level are looked at. */
+const MAX_WRAPPING = 4;
+const MAX_LOOKED_AT = 10_000;
 
 interface AssembleOptions {
   /**
@@ -78,17 +79,29 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   };
 }
 
-function findTop(schema: SnapshotSchema): Entries {
-  const { machine } = schema;
-  const tag = machine.sp > 0 ? (machine.tags[0] as Tag) : Tag.None;
-  const val = machine.vals[0];
-  const items = machine.kept.items(tag, val);
-  // torch.cuda.memory_snapshot(): a bare list of segments.
-  if (items?.every((run) => isRowOf(run, Sink.Segment))) {
-    return new Map([['segments', { key: 'segments', tag, val }]]);
+/** The least deep dictionary with one of the top-level keys: {'rank0': [{'snapshot': {…}}]} holds one three levels down. */
+function findTop({ machine: { kept, sp, tags, vals } }: SnapshotSchema): Entries {
+  const root = { tag: sp > 0 ? (tags[0] as Tag) : Tag.None, first: vals[0] };
+  // torch.cuda.memory_snapshot() of a program that has allocated nothing.
+  if (root.tag === Tag.List && root.first === 0) return segmentsAlone(root);
+  let level: Pick<ListRun, 'tag' | 'first'>[] = [root];
+  for (let depth = 0; depth <= MAX_WRAPPING; depth++) {
+    const next: typeof level = [];
+    for (const value of level) {
+      if (value.tag === Tag.Dict) {
+        const entries = kept.dictEntries(value.first);
+        const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+        if (TOP_KEYS.some((key) => isListed(byKey.get(key)?.tag))) return byKey;
+        next.push(...entries.map(({ tag, val }) => ({ tag, first: val })).slice(0, MAX_LOOKED_AT));
+      } else {
+        const items = kept.items(value.tag, value.first) ?? [];
+        if (items.length > 0 && items.every((run) => isRowOf(run, Sink.Segment)))
+          return segmentsAlone(value);
+        next.push(...items.slice(0, MAX_LOOKED_AT));
+      }
+    }
+    level = next.slice(0, MAX_LOOKED_AT);
   }
-  const found = tag === Tag.Dict ? findWrapped(schema, val, MAX_WRAPPING) : undefined;
-  if (found !== undefined) return found;
   throw new LoadError({
     code: 'not-a-snapshot',
     message:
@@ -97,18 +110,8 @@ function findTop(schema: SnapshotSchema): Entries {
   });
 }
 
-/** The dictionary itself, or one that it holds under some key. */
-function findWrapped(schema: SnapshotSchema, dict: number, depth: number): Entries | undefined {
-  const entries = schema.machine.kept.dictEntries(dict);
-  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
-  if (TOP_KEYS.some((key) => isListed(byKey.get(key)?.tag))) return byKey;
-  if (depth === 0) return undefined;
-  for (const entry of entries) {
-    const found = entry.tag === Tag.Dict ? findWrapped(schema, entry.val, depth - 1) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
+const segmentsAlone = ({ tag, first }: Pick<ListRun, 'tag' | 'first'>): Entries =>
+  new Map([['segments', { key: 'segments', tag, val: first }]]);
 
 const isRowOf = (run: ListRun, sink: number): boolean =>
   run.tag === Tag.Row && Math.floor(run.first / ROWS_PER_SINK) === sink;
