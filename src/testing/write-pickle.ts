@@ -17,11 +17,12 @@ export function writePickle(value: PickleValue): Uint8Array {
 /** One array of bytes from byte lists and strings of one byte a character. */
 export function join(...parts: readonly (string | ArrayLike<number>)[]): Uint8Array {
   return concatBytes(
-    parts.map((part) =>
-      typeof part === 'string'
+    parts.map((part) => {
+      if (part instanceof Uint8Array) return part;
+      return typeof part === 'string'
         ? Uint8Array.from(part, (letter) => letter.charCodeAt(0))
-        : Uint8Array.from(part),
-    ),
+        : Uint8Array.from(part);
+    }),
   );
 }
 
