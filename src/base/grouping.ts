@@ -11,3 +11,10 @@ export function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
 }
+
+/** Counts one more of a key, and says how many there are now. */
+export function countOne<K>(counts: Map<K, number>, key: K): number {
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count;
+}

@@ -35,7 +35,7 @@ export interface PreexistingBlock {
   readonly stack: number;
   /** Its free was requested before the trace. */
   readonly isPending: boolean;
-  /** When it goes, which orders them: what stays is drawn at the bottom. */
+  /** When it goes. */
   readonly end: EventIndex;
 }
 
@@ -52,10 +52,7 @@ export function findPreexisting(
 ): Preexisting {
   const segments = [...findNativeSegments(trace, rules), ...findMappings(trace, rules)];
   const blocks = trueSizes(trace, findBlocks(trace, kind, rules, segments), segments, rules);
-  return {
-    blocks: blocks.sort((a, b) => b.end - a.end || a.address - b.address),
-    segments,
-  };
+  return { blocks: inOrder(blocks), segments };
 }
 
 /**
@@ -89,10 +86,7 @@ function trueSizes(
   }
   const { events } = trace;
   // The final segments say how long the blocks are that never go.
-  const lastEnd = blocks.reduce(
-    (last, { end }) => (end === NEVER ? last : Math.max(last, end)),
-    -1,
-  );
+  const lastEnd = blocks.reduce((last, { end }) => Math.max(last, end === NEVER ? -1 : end), -1);
   for (let t = 0; t < lastEnd; t++) {
     if (events.action[t] !== TraceAction.Alloc) continue;
     const before = upperBound(addresses, events.address[t]) - 1;
@@ -173,7 +167,7 @@ function addFinalBlocks(
       if (blocks.state[b] === BlockState.Inactive) continue;
       if (known === FROM_TRACE || known === GONE) continue;
       if (known === UNKNOWN && !wasThere(address)) continue;
-      const block = { ...blockFields(segments, s, blocks, b), end: NEVER };
+      const block = blockFields(segments, s, blocks, b, NEVER);
       // A free that the trace requested is pending now, but was not before the trace.
       if (known > 0) found[known - 1] = { ...block, isPending: false };
       else found.push(block);
@@ -199,7 +193,7 @@ function findNativeSegments(trace: DeviceTrace, rules: BlockRules): SegmentField
   }
   for (let s = 0; s < segments.length; s++) {
     if (segments.isExpandable[s] === 0 && live.get(segments.address[s]) === UNKNOWN) {
-      found.push(segmentFields(trace.segments, s));
+      found.push(segmentFields(segments, s));
     }
   }
   return found;
@@ -210,7 +204,7 @@ function findMappings(trace: DeviceTrace, rules: BlockRules): SegmentFields[] {
   const { events, segments } = trace;
   const mapped: SegmentFields[] = [];
   for (let s = 0; s < segments.length; s++) {
-    if (segments.isExpandable[s] === 1) mapped.push(segmentFields(trace.segments, s));
+    if (segments.isExpandable[s] === 1) mapped.push(segmentFields(segments, s));
   }
   for (let t = events.length - 1; t >= 0; t--) {
     const action = events.action[t];
@@ -248,30 +242,25 @@ function takeOut(mapped: SegmentFields[], address: number, sizeBytes: number): v
 }
 
 /** The same of a part that was cut out of a recording: it says so itself. */
-export function openingOf(trace: DeviceTrace, opening: InitialState): Preexisting {
+export function openingOf(trace: DeviceTrace, { segments, blocks }: InitialState): Preexisting {
   const ends = firstFrees(trace);
-  const found = openingBlocks(opening).map((block) => {
-    const end = ends.get(block.address);
-    return { ...block, end: end < 0 ? NEVER : end };
-  });
+  const found: PreexistingBlock[] = [];
+  for (let s = 0; s < segments.length; s++) {
+    for (let b = segments.firstBlock[s]; b < segments.firstBlock[s + 1]; b++) {
+      if (blocks.state[b] === BlockState.Inactive) continue;
+      const end = ends.get(blocks.address[b]);
+      found.push(blockFields(segments, s, blocks, b, end < 0 ? NEVER : end));
+    }
+  }
   return {
-    blocks: found.sort((a, b) => b.end - a.end || a.address - b.address),
-    segments: Array.from({ length: opening.segments.length }, (_, s) =>
-      segmentFields(opening.segments, s),
-    ),
+    blocks: inOrder(found),
+    segments: Array.from({ length: segments.length }, (_, s) => segmentFields(segments, s)),
   };
 }
 
-function openingBlocks({ segments, blocks }: InitialState): Omit<PreexistingBlock, 'end'>[] {
-  const found: Omit<PreexistingBlock, 'end'>[] = [];
-  for (let s = 0; s < segments.length; s++) {
-    for (let row = segments.firstBlock[s]; row < segments.firstBlock[s + 1]; row++) {
-      if (blocks.state[row] === BlockState.Inactive) continue;
-      found.push(blockFields(segments, s, blocks, row));
-    }
-  }
-  return found;
-}
+/** What stays is drawn at the bottom. */
+const inOrder = (blocks: PreexistingBlock[]): PreexistingBlock[] =>
+  blocks.sort((a, b) => b.end - a.end || a.address - b.address);
 
 /** What the file says of block `b`, which lies in segment `s`. */
 function blockFields(
@@ -279,7 +268,8 @@ function blockFields(
   s: number,
   blocks: BlockTable,
   b: number,
-): Omit<PreexistingBlock, 'end'> {
+  end: EventIndex,
+): PreexistingBlock {
   return {
     address: blocks.address[b],
     requestedBytes: blocks.requestedBytes[b],
@@ -287,6 +277,7 @@ function blockFields(
     stream: segments.stream[s],
     stack: blocks.stack[b],
     isPending: blocks.state[b] === BlockState.PendingFree,
+    end,
   };
 }
 

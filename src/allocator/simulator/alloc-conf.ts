@@ -49,10 +49,7 @@ const MIN_LARGE_ALLOC_MB = 10;
 /** CUDAAllocatorConfig::pinned_max_register_threads() */
 const MAX_REGISTER_THREADS = 128;
 
-interface Megabytes {
-  readonly value: number;
-  readonly token: ConfToken;
-}
+type Megabytes = ReturnType<ConfReader['integer']>;
 
 /** What a text without any option says. */
 const unset = () => ({
@@ -119,10 +116,7 @@ function checkNotLess(
 }
 
 /** The settings of a recording, from allocator_settings of the snapshot. */
-export function recordedSettings(settings: Readonly<Record<string, SettingValue>>): {
-  readonly text: string;
-  readonly settings: AllocSettings;
-} {
+export function recordedSettings(settings: Readonly<Record<string, SettingValue>>): AllocConf {
   const text = confText(settings);
   const rules = blockRules(settings);
   const parsed = parseAllocConf(text);
@@ -141,57 +135,61 @@ export function recordedSettings(settings: Readonly<Record<string, SettingValue>
   };
 }
 
+/** Reads an option's value, checks it, and keeps what has an effect. */
+type ReadValue = (reader: ConfReader, found: Found, name: string) => void;
+
+const READERS: Readonly<Record<string, ReadValue>> = {
+  backend: readBackend,
+  expandable_segments: (reader, found, name) => {
+    found.expandableSegments = reader.boolean(name);
+  },
+  garbage_collection_threshold: (reader, found, name) => {
+    found.garbageCollectionThreshold = readShare(reader, name, false);
+  },
+  large_segment_size_mb: (reader, found, name) => {
+    found.largeSegment = readOver(reader, name, MIN_LARGE_ALLOC_MB);
+  },
+  max_non_split_rounding_mb: (reader, found, name) => {
+    found.maxNonSplitRounding = reader.integer(name);
+  },
+  max_split_size_mb: (reader, found, name) => {
+    found.maxSplit = reader.integer(name);
+  },
+  per_process_memory_fraction: (reader, found, name) => {
+    found.memoryFraction = readShare(reader, name, true);
+  },
+  roundup_power2_divisions: (reader, found) => {
+    found.divisions = readDivisions(reader);
+  },
+  throw_on_cudamalloc_oom: (reader, found, name) => {
+    found.throwsBeforeMalloc = reader.boolean(name);
+  },
+};
+
 const HOST_MEMORY = 'affects pinned host memory, not GPU memory';
 const ADDRESSES = 'affects addresses, not memory use';
 const TIMING = 'affects time, not memory use';
 const CAPTURE = 'can only lower reserved memory during CUDA graph capture, which is not simulated';
 
-/** Options that change nothing of these figures, and why: accepted and checked. */
-const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
-  release_lock_on_cudamalloc: TIMING,
-  release_lock_on_hipmalloc: TIMING,
-  pinned_use_cuda_host_register: HOST_MEMORY,
-  pinned_use_hip_host_register: HOST_MEMORY,
-  pinned_use_background_threads: HOST_MEMORY,
-  pinned_num_register_threads: HOST_MEMORY,
-  pinned_reserve_segment_size_mb: HOST_MEMORY,
-  pinned_max_round_threshold_mb: HOST_MEMORY,
-  pinned_max_cached_size_mb: HOST_MEMORY,
-  pinned_free_catch_all: HOST_MEMORY,
-  expandable_segments_reserve: ADDRESSES,
-  expandable_segments_reserve_by_class: ADDRESSES,
-  graph_capture_record_stream_reuse: CAPTURE,
-};
+const checkBoolean: ReadValue = (reader, _, name) => void reader.boolean(name);
+const checkPositive: ReadValue = (reader, _, name) => void readOver(reader, name, 0);
 
-/** How each option with an effect is read. */
-const READERS: Readonly<Record<string, (reader: ConfReader, found: Found, name: string) => void>> =
-  {
-    backend: readBackend,
-    expandable_segments: (reader, found, name) => {
-      found.expandableSegments = reader.boolean(name);
-    },
-    garbage_collection_threshold: (reader, found, name) => {
-      found.garbageCollectionThreshold = readShare(reader, name, false);
-    },
-    large_segment_size_mb: (reader, found, name) => {
-      found.largeSegment = readOver(reader, name, MIN_LARGE_ALLOC_MB);
-    },
-    max_non_split_rounding_mb: (reader, found, name) => {
-      found.maxNonSplitRounding = reader.integer(name);
-    },
-    max_split_size_mb: (reader, found, name) => {
-      found.maxSplit = reader.integer(name);
-    },
-    per_process_memory_fraction: (reader, found, name) => {
-      found.memoryFraction = readShare(reader, name, true);
-    },
-    roundup_power2_divisions: (reader, found) => {
-      found.divisions = readDivisions(reader);
-    },
-    throw_on_cudamalloc_oom: (reader, found, name) => {
-      found.throwsBeforeMalloc = reader.boolean(name);
-    },
-  };
+/** Options that change nothing of these figures, and why: accepted and checked. */
+const WITHOUT_EFFECT: Readonly<Record<string, readonly [string, ReadValue]>> = {
+  release_lock_on_cudamalloc: [TIMING, checkBoolean],
+  release_lock_on_hipmalloc: [TIMING, checkBoolean],
+  pinned_use_cuda_host_register: [HOST_MEMORY, checkBoolean],
+  pinned_use_hip_host_register: [HOST_MEMORY, checkBoolean],
+  pinned_use_background_threads: [HOST_MEMORY, checkBoolean],
+  pinned_num_register_threads: [HOST_MEMORY, checkThreads],
+  pinned_reserve_segment_size_mb: [HOST_MEMORY, checkPositive],
+  pinned_max_round_threshold_mb: [HOST_MEMORY, checkPositive],
+  pinned_max_cached_size_mb: [HOST_MEMORY, checkPositive],
+  pinned_free_catch_all: [HOST_MEMORY, checkBoolean],
+  expandable_segments_reserve: [ADDRESSES, checkReserve],
+  expandable_segments_reserve_by_class: [ADDRESSES, checkReserves],
+  graph_capture_record_stream_reuse: [CAPTURE, checkBoolean],
+};
 
 const OPTIONS = [...Object.keys(READERS), ...Object.keys(WITHOUT_EFFECT)];
 
@@ -199,7 +197,7 @@ const OPTIONS = [...Object.keys(READERS), ...Object.keys(WITHOUT_EFFECT)];
 export function optionsWithoutEffect(text: string): string[] {
   const names = new Set(tokenize(text).map((token) => token.text));
   return [...names].flatMap((name) =>
-    Object.hasOwn(WITHOUT_EFFECT, name) ? [`${name} ${WITHOUT_EFFECT[name]}`] : [],
+    Object.hasOwn(WITHOUT_EFFECT, name) ? [`${name} ${WITHOUT_EFFECT[name][0]}`] : [],
   );
 }
 
@@ -207,39 +205,25 @@ function readOption(reader: ConfReader, found: Found): void {
   const name = reader.next('an option');
   if (!OPTIONS.includes(name.text)) throw unknownOption(name);
   reader.expect(':');
-  if (Object.hasOwn(READERS, name.text)) READERS[name.text](reader, found, name.text);
-  else checkValue(reader, name.text);
+  const read = READERS[name.text] ?? WITHOUT_EFFECT[name.text][1];
+  read(reader, found, name.text);
 }
 
-/** Of an option whose value does not matter here. */
-function checkValue(reader: ConfReader, option: string): void {
-  switch (option) {
-    case 'pinned_num_register_threads': {
-      const { value, token } = reader.integer(option);
-      checkPowerOfTwo(value, option, token);
-      if (value <= MAX_REGISTER_THREADS) return;
-      throw new ConfError(`${option} must be at most ${MAX_REGISTER_THREADS}, not ${value}`, token);
-    }
-    case 'pinned_reserve_segment_size_mb':
-    case 'pinned_max_round_threshold_mb':
-    case 'pinned_max_cached_size_mb':
-      readOver(reader, option, 0);
-      return;
-    case 'expandable_segments_reserve':
-      checkReserve(reader);
-      return;
-    case 'expandable_segments_reserve_by_class':
-      reader.expect('[');
-      do {
-        reader.next('a name');
-        reader.expect(':');
-        checkReserve(reader);
-      } while (reader.skip(','));
-      reader.expect(']');
-      return;
-    default:
-      reader.boolean(option);
-  }
+function checkThreads(reader: ConfReader, _: Found, option: string): void {
+  const { value, token } = reader.integer(option);
+  checkPowerOfTwo(value, option, token);
+  if (value <= MAX_REGISTER_THREADS) return;
+  throw new ConfError(`${option} must be at most ${MAX_REGISTER_THREADS}, not ${value}`, token);
+}
+
+function checkReserves(reader: ConfReader): void {
+  reader.expect('[');
+  do {
+    reader.next('a name');
+    reader.expect(':');
+    checkReserve(reader);
+  } while (reader.skip(','));
+  reader.expect(']');
 }
 
 function unknownOption(name: ConfToken): ConfError {
@@ -322,10 +306,8 @@ function readDivisions(reader: ConfReader): number[] {
 
 function intervalOf(key: ConfToken): number {
   const value = /^\d+$/.test(key.text) ? Number(key.text) : Number.NaN;
-  if (!isPowerOfTwo(value)) {
-    throw new ConfError(`Sizes must be powers of 2 (in MiB) or '>', not '${key.text}'`, key);
-  }
-  return Math.min(Math.round(Math.log2(value)), INTERVALS - 1);
+  if (isPowerOfTwo(value)) return Math.min(Math.round(Math.log2(value)), INTERVALS - 1);
+  throw new ConfError(`Sizes must be powers of 2 (in MiB) or '>', not '${key.text}'`, key);
 }
 
 function readPowerOfTwo(reader: ConfReader, what: string, mayBeZero = false): number {

@@ -99,17 +99,10 @@ export function closestName(text: string, names: readonly string[]): string | un
   const typed = text.toLowerCase();
   const parts = names.filter((name) => typed.length > 3 && isPart(typed, name));
   if (parts.length === 1) return parts[0];
-  let closest: string | undefined;
-  let fewest = Infinity;
-  for (const name of names) {
-    const changes = editDistance(typed, name.toLowerCase());
-    const isNear = changes <= MOST_CHANGED * Math.max(typed.length, name.length);
-    if (isNear && changes < fewest) {
-      closest = name;
-      fewest = changes;
-    }
-  }
-  return closest;
+  const near = names
+    .map((name) => ({ name, changes: editDistance(typed, name.toLowerCase()) }))
+    .filter(({ name, changes }) => changes <= MOST_CHANGED * Math.max(typed.length, name.length));
+  return near.sort((a, b) => a.changes - b.changes)[0]?.name;
 }
 
 const isPart = (typed: string, name: string): boolean =>

@@ -3,7 +3,7 @@
 import type { DeviceTrace, EventIndex } from '../../format/snapshot/tables.ts';
 import { NO_BLOCK } from '../replay/block-chain.ts';
 import type { AllocationTable, ReplayColumns } from '../replay/types.ts';
-import type { AllocSettings } from './alloc-conf.ts';
+import type { AllocConf, AllocSettings } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
 import { DeviceMemory, type SegmentChange } from './device-memory.ts';
 import {
@@ -26,7 +26,7 @@ export interface WhatIfInput {
   readonly requests: Requests;
   /** Where it had its segments. */
   readonly places: RecordedPlaces;
-  readonly recorded: { readonly text: string; readonly settings: AllocSettings };
+  readonly recorded: AllocConf;
 }
 
 export interface SimulationOptions {

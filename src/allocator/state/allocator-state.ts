@@ -105,8 +105,6 @@ function layOut(
 
 const endOf = ({ address, sizeBytes }: MappedRange): number => address + sizeBytes;
 
-type BlockColumns = typeof BLOCK_STATE_COLUMNS;
-
 /** Writes the two tables: a segment is opened, gets its live blocks by address, and is closed. */
 class StateBuilder {
   /** Row of the segment that is open, or comes next. */
@@ -129,35 +127,14 @@ class StateBuilder {
 
   openRange({ address, sizeBytes, spans: rows }: MappedRange, since: Int32Array): void {
     const { segmentSpans: spans } = this.#replay;
-    const first = rows[0];
-    const { segment } = this;
-    this.#open(address, sizeBytes);
-    const columns = this.#segments;
-    columns.kind[segment] =
-      spans.isExpandable[first] === 1 ? SegmentKind.Expandable : SegmentKind.Native;
-    columns.isSmall[segment] = spans.isSmall[first];
-    columns.pool[segment] = spans.pool[first];
-    columns.stream[segment] = spans.stream[first];
-    columns.stack[segment] = spans.stack[first];
-    columns.pieces[segment] = rows.length;
-    const mapped = rows.map((row) => since[row]);
-    columns.firstMapped[segment] = lowest(mapped);
-    columns.lastMapped[segment] = highest(mapped);
+    const [first] = rows;
+    const kind = spans.isExpandable[first] === 1 ? SegmentKind.Expandable : SegmentKind.Native;
+    this.#open(address, sizeBytes, kind, spans, rows, since);
   }
 
   openApart(id: AllocationIndex): void {
     const { allocations: table } = this.#replay;
-    const { segment } = this;
-    this.#open(table.address[id], table.sizeBytes[id]);
-    const columns = this.#segments;
-    columns.kind[segment] = SegmentKind.None;
-    columns.isSmall[segment] = table.isSmall[id];
-    columns.pool[segment] = table.pool[id];
-    columns.stream[segment] = table.stream[id];
-    columns.stack[segment] = table.stack[id];
-    columns.pieces[segment] = 1;
-    columns.firstMapped[segment] = table.start[id];
-    columns.lastMapped[segment] = table.start[id];
+    this.#open(table.address[id], table.sizeBytes[id], SegmentKind.None, table, [id], table.start);
   }
 
   addLive(id: AllocationIndex): void {
@@ -182,15 +159,35 @@ class StateBuilder {
   }
 
   finish(): AllocatorState {
-    const length = this.#block;
-    const written = (name: string) => this.#blocks[name as keyof BlockColumns].slice(0, length);
-    const blocks = tableFrom(BLOCK_STATE_COLUMNS, length, written);
+    const blocks = tableFrom(BLOCK_STATE_COLUMNS, this.#block, (name) =>
+      this.#blocks[name as keyof typeof BLOCK_STATE_COLUMNS].slice(0, this.#block),
+    );
     return { event: this.#event, segments: this.#segments, blocks };
   }
 
-  #open(address: number, sizeBytes: number): void {
-    this.#segments.address[this.segment] = address;
-    this.#segments.sizeBytes[this.segment] = sizeBytes;
+  /** @param rows of `places` that it consists of, the lowest first; each is there `since` an event */
+  #open(
+    address: number,
+    sizeBytes: number,
+    kind: SegmentKind,
+    places: Pick<SegmentSpanTable, 'isSmall' | 'pool' | 'stream' | 'stack'>,
+    rows: readonly number[],
+    since: Int32Array,
+  ): void {
+    const { segment } = this;
+    const columns = this.#segments;
+    const [first] = rows;
+    const mapped = rows.map((row) => since[row]);
+    columns.address[segment] = address;
+    columns.sizeBytes[segment] = sizeBytes;
+    columns.kind[segment] = kind;
+    columns.isSmall[segment] = places.isSmall[first];
+    columns.pool[segment] = places.pool[first];
+    columns.stream[segment] = places.stream[first];
+    columns.stack[segment] = places.stack[first];
+    columns.pieces[segment] = rows.length;
+    columns.firstMapped[segment] = lowest(mapped);
+    columns.lastMapped[segment] = highest(mapped);
     this.#at = address;
   }
 
@@ -213,8 +210,6 @@ class StateBuilder {
   }
 }
 
-/** Which memory is reserved after an event, in the pieces in which the file would write it. */
-
 /** Row of {@link SegmentSpanTable}. */
 type SpanIndex = number;
 
@@ -232,30 +227,21 @@ export interface MappedRange {
  * Example: 20 MiB mapped at 0 and 20 MiB at 20 MiB are one range of 40 MiB with two spans.
  */
 export function mappedRangesAt(spans: SegmentSpanTable, event: EventIndex): MappedRange[] {
-  const ranges: { address: number; sizeBytes: number; spans: SpanIndex[] }[] = [];
-  for (const row of spansAt(spans, event)) {
-    const last = ranges.at(-1);
-    const before = last?.spans.at(-1);
-    if (last !== undefined && before !== undefined && isContinued(spans, before, row)) {
-      last.sizeBytes += spans.sizeBytes[row];
-      last.spans.push(row);
-    } else {
-      ranges.push({
-        address: spans.address[row],
-        sizeBytes: spans.sizeBytes[row],
-        spans: [row],
-      });
-    }
-  }
-  return ranges;
-}
-
-function spansAt({ length, start, end, address }: SegmentSpanTable, event: EventIndex) {
+  const { length, start, end, address, sizeBytes } = spans;
   const rows: SpanIndex[] = [];
   for (let row = 0; row < length; row++) {
     if (start[row] <= event && end[row] > event) rows.push(row);
   }
-  return rows.sort((a, b) => address[a] - address[b]);
+  rows.sort((a, b) => address[a] - address[b]);
+  const ranges: { address: number; sizeBytes: number; spans: SpanIndex[] }[] = [];
+  for (const [i, row] of rows.entries()) {
+    const last = ranges.at(-1);
+    if (last !== undefined && isContinued(spans, rows[i - 1], row)) {
+      last.sizeBytes += sizeBytes[row];
+      last.spans.push(row);
+    } else ranges.push({ address: address[row], sizeBytes: sizeBytes[row], spans: [row] });
+  }
+  return ranges;
 }
 
 /**

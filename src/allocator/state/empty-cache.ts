@@ -19,34 +19,25 @@ import {
   type SegmentStateIndex,
 } from './types.ts';
 
-/** What a call would do, added up. */
-export interface ReleaseSums {
+export const NOTHING_RELEASED = {
   /** All that would go back to the driver. */
-  readonly releasedBytes: number;
-  /** Of it, what goes back only because it waits for pending frees. */
-  readonly awaitedBytes: number;
-  /** Whole native segments among it; the rest is pages of expandable ones. */
-  readonly releasedSegments: number;
-  readonly releasedPageBytes: number;
-  /** Free bytes in native segments that hold a live block, and how many those are. */
-  readonly pinnedBytes: number;
-  readonly pinnedSegments: number;
-  /** Free bytes of expandable segments on pages that hold a live block too. */
-  readonly partialPageBytes: number;
-  /** Free bytes of private pools that would go back from the default pool. */
-  readonly privateBytes: number;
-}
-
-export const NOTHING_RELEASED: ReleaseSums = {
   releasedBytes: 0,
+  /** Of it, what goes back only because it waits for pending frees. */
   awaitedBytes: 0,
+  /** Whole native segments among it; the rest is pages of expandable ones. */
   releasedSegments: 0,
   releasedPageBytes: 0,
+  /** Free bytes in native segments that hold a live block, and how many those are. */
   pinnedBytes: 0,
   pinnedSegments: 0,
+  /** Free bytes of expandable segments on pages that hold a live block too. */
   partialPageBytes: 0,
+  /** Free bytes of private pools that would go back from the default pool. */
   privateBytes: 0,
 };
+
+/** What a call would do, added up. */
+export type ReleaseSums = Readonly<typeof NOTHING_RELEASED>;
 
 export interface CacheRelease extends ReleaseSums {
   /** Live blocks that keep free bytes from going back, with their share; in segment order. */
@@ -73,13 +64,14 @@ export function cacheReleaseAt(
 ): CacheRelease {
   const state: PagedState = { ...unpaged, largePageBytes };
   const { segments } = state;
-  const sums: { -readonly [K in keyof ReleaseSums]: ReleaseSums[K] } = { ...NOTHING_RELEASED };
+  const sums = { ...NOTHING_RELEASED };
   const pins: PinningBlock[] = [];
   for (let s = 0; s < segments.length; s++) {
     if (segments.kind[s] === SegmentKind.None) continue;
     const isExpandable = segments.kind[s] === SegmentKind.Expandable;
-    const releasable = isExpandable ? freePages(state, s, true) : wholeSegment(state, s, true);
-    const atOnce = isExpandable ? freePages(state, s, false) : wholeSegment(state, s, false);
+    const bytesOf = isExpandable ? freePages : wholeSegment;
+    const releasable = bytesOf(state, s, true);
+    const atOnce = bytesOf(state, s, false);
     const kept = segments.sizeBytes[s] - segments.allocatedBytes[s] - releasable;
     if (isPrivatePool(pools[segments.pool[s]])) sums.privateBytes += releasable;
     else {
@@ -165,14 +157,13 @@ function pagesWithin(
 }
 
 /** All live blocks of a native segment keep its free bytes together. */
-function* segmentPins({ segments, blocks }: AllocatorState, s: number, kept: number) {
-  const rows: number[] = [];
-  for (let row = segments.firstBlock[s]; row < segments.firstBlock[s + 1]; row++) {
-    if (blocks.state[row] === BlockState.Allocated) rows.push(row);
-  }
-  for (const row of rows) {
-    yield { allocation: blocks.allocation[row], segment: s, bytes: kept / rows.length };
-  }
+function segmentPins({ segments, blocks }: AllocatorState, s: number, kept: number) {
+  const from = segments.firstBlock[s];
+  const to = segments.firstBlock[s + 1];
+  const isAllocated = (_: number, i: number) => blocks.state[from + i] === BlockState.Allocated;
+  const allocations = blocks.allocation.subarray(from, to).filter(isAllocated);
+  const bytes = kept / allocations.length;
+  return Array.from(allocations, (allocation) => ({ allocation, segment: s, bytes }));
 }
 
 /** A page's free bytes are kept by the live blocks at the ends of the free stretch. */

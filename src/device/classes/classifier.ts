@@ -4,6 +4,7 @@
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import { countOne } from '../../base/grouping.ts';
 import type { Task } from '../../base/task.ts';
 import {
   EMPTY_STACK,
@@ -29,23 +30,23 @@ const MANY_BEFORE = 4;
 /** Steps of optimizers in one turn of the program's loop, as far as that differs from a slower rhythm. */
 const MOST_STEPS_OF_A_TURN = 4;
 /** A class and its evidence. */
-type Verdict = number;
-const verdict = (name: MemoryClass, evidence: Evidence): Verdict => (name << 8) | evidence;
-const GATHERED = verdict(MemoryClass.Parameters, Evidence.Gathered);
-const COLLECTIVE = verdict(MemoryClass.Communication, Evidence.Collective);
-const REDUCED = verdict(MemoryClass.Gradients, Evidence.Reduced);
-const GRADIENT = verdict(MemoryClass.Gradients, Evidence.BackwardKept);
-const MADE_BEFORE = verdict(MemoryClass.Inputs, Evidence.BeforeFirstStep);
-const PARAMETER = verdict(MemoryClass.Parameters, Evidence.BuiltAndKept);
-const COPY = verdict(MemoryClass.Parameters, Evidence.CopiedWeights);
-const BEFORE_RECORDING = verdict(MemoryClass.Unknown, Evidence.BeforeRecording);
-const WORKSPACE = verdict(MemoryClass.Workspaces, Evidence.WorkspaceStack);
-const WORKSPACE_BY_SIZE = verdict(MemoryClass.Workspaces, Evidence.WorkspaceSize);
-const FREED_IN_BACKWARD = verdict(MemoryClass.Temporaries, Evidence.BackwardFreed);
-const ACTIVATION = verdict(MemoryClass.Activations, Evidence.FreedInBackward);
-const FREED_IN_FORWARD = verdict(MemoryClass.Temporaries, Evidence.ForwardFreed);
-const CACHE = verdict(MemoryClass.GrowingState, Evidence.CacheStack);
-const GROWING = verdict(MemoryClass.GrowingState, Evidence.Grows);
+type Decision = number;
+const decision = (name: MemoryClass, evidence: Evidence): Decision => (name << 8) | evidence;
+const GATHERED = decision(MemoryClass.Parameters, Evidence.Gathered);
+const COLLECTIVE = decision(MemoryClass.Communication, Evidence.Collective);
+const REDUCED = decision(MemoryClass.Gradients, Evidence.Reduced);
+const GRADIENT = decision(MemoryClass.Gradients, Evidence.BackwardKept);
+const MADE_BEFORE = decision(MemoryClass.Inputs, Evidence.BeforeFirstStep);
+const PARAMETER = decision(MemoryClass.Parameters, Evidence.BuiltAndKept);
+const COPY = decision(MemoryClass.Parameters, Evidence.CopiedWeights);
+const BEFORE_RECORDING = decision(MemoryClass.Unknown, Evidence.BeforeRecording);
+const WORKSPACE = decision(MemoryClass.Workspaces, Evidence.WorkspaceStack);
+const WORKSPACE_BY_SIZE = decision(MemoryClass.Workspaces, Evidence.WorkspaceSize);
+const FREED_IN_BACKWARD = decision(MemoryClass.Temporaries, Evidence.BackwardFreed);
+const ACTIVATION = decision(MemoryClass.Activations, Evidence.FreedInBackward);
+const FREED_IN_FORWARD = decision(MemoryClass.Temporaries, Evidence.ForwardFreed);
+const CACHE = decision(MemoryClass.GrowingState, Evidence.CacheStack);
+const GROWING = decision(MemoryClass.GrowingState, Evidence.Grows);
 /** Parameters and gradients have the same sizes. */
 const MODEL: ReadonlySet<number> = new Set([MemoryClass.Parameters, MemoryClass.Gradients]);
 
@@ -114,13 +115,13 @@ export class Classifier {
     this.#lookBack();
     for (const { id, class: of, name, evidence } of writtenLabels(this.#source)) {
       if (name !== '') this.names.set(id, name);
-      if (of !== undefined) this.#set(id, verdict(of, evidence));
+      if (of !== undefined) this.#set(id, decision(of, evidence));
     }
   }
 
   #lookBack(): void {
     const hindsight = this.#hindsight;
-    hindsight.correct((id, to, evidence) => this.#set(id, verdict(to, evidence)));
+    hindsight.correct((id, to, evidence) => this.#set(id, decision(to, evidence)));
     for (const [id, copy] of hindsight.modelCopies()) {
       this.copies.set(id, copy);
       this.#set(id, COPY);
@@ -128,12 +129,12 @@ export class Classifier {
     for (const [id, set] of hindsight.laterOptimizers(this.#passes)) this.copies.set(id, set);
   }
 
-  #set(id: AllocationIndex, found: Verdict): void {
+  #set(id: AllocationIndex, found: Decision): void {
     this.classOf[id] = found >> 8;
     this.evidenceOf[id] = found & 255;
   }
 
-  #decide(id: AllocationIndex): Verdict {
+  #decide(id: AllocationIndex): Decision {
     const stack = this.#table.stack[id];
     if (id < this.#table.preexisting && stack <= EMPTY_STACK) return BEFORE_RECORDING;
     const role = this.#roles.role[stack - NO_STACK];
@@ -151,11 +152,11 @@ export class Classifier {
       case StackRole.Host:
         return this.#onHost(id, hints);
       default:
-        return verdict(MemoryClass.Unknown, Evidence.NoStack);
+        return decision(MemoryClass.Unknown, Evidence.NoStack);
     }
   }
 
-  #inBackward(id: AllocationIndex, hints: number): Verdict {
+  #inBackward(id: AllocationIndex, hints: number): Decision {
     const { freeRequested, requestedBytes } = this.#table;
     const { end, endsIn } = this.#passes;
     const passEnd = end[this.#pass] ?? this.#last;
@@ -170,32 +171,32 @@ export class Classifier {
       // Nobody knows what would have outlived this pass: a gradient has the size of a parameter.
       const isModelSize = this.#modelSizes.has(requestedBytes[id]);
       const name = isModelSize ? MemoryClass.Gradients : MemoryClass.Temporaries;
-      return verdict(name, isModelSize ? Evidence.SizeOfParameter : Evidence.BackwardFreed);
+      return decision(name, isModelSize ? Evidence.SizeOfParameter : Evidence.BackwardFreed);
     }
     return GRADIENT;
   }
 
   /** A forward that runs again: what it keeps is an activation until the backward pass has used it. */
-  #recomputed(id: AllocationIndex): Verdict {
+  #recomputed(id: AllocationIndex): Decision {
     const { freeRequested, start } = this.#table;
     const free = freeRequested[id];
     const isFreedThere = this.#passes.hasFreeStacks
       ? (this.#freeHints(free) & StackHint.Recompute) !== 0
       : free - start[id] <= SHORT_EVENTS / 4;
     if (isFreedThere) return FREED_IN_BACKWARD;
-    return verdict(MemoryClass.Activations, Evidence.Recomputed);
+    return decision(MemoryClass.Activations, Evidence.Recomputed);
   }
 
-  #inOptimizer(id: AllocationIndex, hints: number): Verdict {
+  #inOptimizer(id: AllocationIndex, hints: number): Decision {
     const { freeRequested } = this.#table;
     const { begin } = this.#passes;
     const nextBackward = begin[this.#nextPass(id)] ?? NEVER - 1;
     const isState = (hints & (StackHint.StateInit | StackHint.Building)) !== 0;
     const isLast = nextBackward === NEVER - 1 && this.#passes.endsIn === StackRole.Optimizer;
     if (freeRequested[id] > nextBackward && (isState || !isLast)) {
-      return verdict(MemoryClass.OptimizerState, Evidence.OptimizerKept);
+      return decision(MemoryClass.OptimizerState, Evidence.OptimizerKept);
     }
-    return verdict(MemoryClass.Temporaries, Evidence.OptimizerFreed);
+    return decision(MemoryClass.Temporaries, Evidence.OptimizerFreed);
   }
 
   /** Row of the first backward pass that begins after an allocation. */
@@ -204,7 +205,7 @@ export class Classifier {
     return isWithin ? this.#pass + 1 : this.#pass;
   }
 
-  #inForward(id: AllocationIndex, hints: number): Verdict {
+  #inForward(id: AllocationIndex, hints: number): Decision {
     const { freeRequested, stack } = this.#table;
     const free = freeRequested[id];
     if ((hints & StackHint.Building) !== 0 && this.#isKept(id)) return PARAMETER;
@@ -221,15 +222,15 @@ export class Classifier {
     if (this.#isFreedInBackward(id)) return ACTIVATION;
     if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
     if (this.#isKept(id)) return this.#keptOver(id, hints);
-    return verdict(MemoryClass.Activations, Evidence.LiveUntilBackward);
+    return decision(MemoryClass.Activations, Evidence.LiveUntilBackward);
   }
 
   /** A convolution's output outlives its call; what is freed before the next allocation is cuDNN's workspace. */
-  #freedInForward(id: AllocationIndex, hints: number): Verdict {
+  #freedInForward(id: AllocationIndex, hints: number): Decision {
     const { freeRequested, start } = this.#table;
     const isScratch = freeRequested[id] === start[id] + 1;
     if (isScratch && (hints & StackHint.Convolution) !== 0) {
-      return verdict(MemoryClass.Workspaces, Evidence.ConvolutionFreed);
+      return decision(MemoryClass.Workspaces, Evidence.ConvolutionFreed);
     }
     return FREED_IN_FORWARD;
   }
@@ -284,19 +285,19 @@ export class Classifier {
     return next <= turnEnd && this.#table.freeRequested[id] - next <= INSTANT_EVENTS;
   }
 
-  #keptOver(id: AllocationIndex, hints: number): Verdict {
+  #keptOver(id: AllocationIndex, hints: number): Decision {
     const isCache = (hints & StackHint.Cache) !== 0;
     if (isCache && !this.#isGathered(id)) return CACHE;
-    return verdict(MemoryClass.Kept, Evidence.OutlivesSteps);
+    return decision(MemoryClass.Kept, Evidence.OutlivesSteps);
   }
 
   /** What is still there when its line has made several others was not replaced. */
-  #growingOrKept(id: AllocationIndex): Verdict {
-    return this.#isGathered(id) ? verdict(MemoryClass.Kept, Evidence.OutlivesSteps) : GROWING;
+  #growingOrKept(id: AllocationIndex): Decision {
+    return this.#isGathered(id) ? decision(MemoryClass.Kept, Evidence.OutlivesSteps) : GROWING;
   }
 
   /** Inference, or the forward pass that the trace ends in. */
-  #withoutBackward(id: AllocationIndex, hints: number): Verdict {
+  #withoutBackward(id: AllocationIndex, hints: number): Decision {
     const { freeRequested, start, stack } = this.#table;
     const free = freeRequested[id];
     const runEnd = this.#runs.end[this.#runs.before[id]] ?? this.#last;
@@ -311,7 +312,7 @@ export class Classifier {
       const run = this.#runs.end[this.#runs.before[id] + KEPT_STEPS];
       if (run !== undefined) return this.#keptOver(id, hints);
     }
-    return verdict(MemoryClass.Activations, Evidence.OutlivesForward);
+    return decision(MemoryClass.Activations, Evidence.OutlivesForward);
   }
 
   /** Made before a ring began, by a line that had made many by then: each step's, and no input made in advance. */
@@ -321,16 +322,14 @@ export class Classifier {
     const siteOf = (row: StackIndex) => this.#source.stacks.siteOf(row);
     if (this.#before === undefined) {
       this.#before = new Map();
-      for (let other = 0; other < preexisting; other++) {
-        const site = siteOf(stack[other]);
-        this.#before.set(site, (this.#before.get(site) ?? 0) + 1);
-      }
+      for (let other = 0; other < preexisting; other++)
+        countOne(this.#before, siteOf(stack[other]));
     }
     return (this.#before.get(siteOf(stack[id])) ?? 0) >= MANY_BEFORE;
   }
 
   /** Made by the program's own lines, outside of modules: the model while it is built, batches, and what is computed on the side. */
-  #onHost(id: AllocationIndex, hints: number): Verdict {
+  #onHost(id: AllocationIndex, hints: number): Decision {
     const { freeRequested, start, stack, requestedBytes } = this.#table;
     const { first } = this.#passes;
     const free = freeRequested[id];
@@ -341,7 +340,7 @@ export class Classifier {
     const isLastCopy = (hints & StackHint.Copied) !== 0 && free === NEVER;
     if ((hints & StackHint.Building) !== 0 && (isModel || isLastCopy)) return PARAMETER;
     if ((hints & StackHint.Loader) !== 0) {
-      return verdict(MemoryClass.Inputs, Evidence.DataLoader);
+      return decision(MemoryClass.Inputs, Evidence.DataLoader);
     }
     const isInstant = free - start[id] <= INSTANT_EVENTS;
     const isInference = this.#passes.begin.length === 0;
@@ -349,7 +348,7 @@ export class Classifier {
       return this.#keptOver(id, hints);
     }
     if (!isInstant && this.#growing.has(stack[id])) return this.#growingOrKept(id);
-    if (first > this.#last) return verdict(MemoryClass.Unknown, Evidence.None);
+    if (first > this.#last) return decision(MemoryClass.Unknown, Evidence.None);
     if (isEarly && isLong && this.#isOfManyBefore(id)) return this.#keptOver(id, hints);
     if (isEarly) return isLong ? MADE_BEFORE : FREED_IN_FORWARD;
     const begin = this.#passes.begin[this.#nextPass(id)] ?? NEVER;
@@ -362,6 +361,6 @@ export class Classifier {
       if (isModelSize && (hints & StackHint.Building) !== 0) return PARAMETER;
       return this.#keptOver(id, hints);
     }
-    return verdict(MemoryClass.Inputs, Evidence.OutsideModules);
+    return decision(MemoryClass.Inputs, Evidence.OutsideModules);
   }
 }

@@ -7,7 +7,7 @@
  */
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo, groupBy } from '../../base/grouping.ts';
+import { addTo, countOne, groupBy } from '../../base/grouping.ts';
 import { getOrMake } from '../../base/memoized.ts';
 import {
   EMPTY_STACK,
@@ -99,8 +99,7 @@ function tensorSets(
     const isMixed = origins.size > 1 && origins.has(Origin.Candidate);
     if (counted.length < 2 || bytes < least || isMixed) continue;
     const counts = new Map<number, number>();
-    for (const id of counted)
-      counts.set(requestedBytes[id], (counts.get(requestedBytes[id]) ?? 0) + 1);
+    for (const id of counted) countOne(counts, requestedBytes[id]);
     sets.push({ ids, counts, tensors: counted.length, bytes, origin: Math.min(...origins) });
   }
   return sets;
@@ -133,8 +132,7 @@ function timesOf(
   const seen = new Map<number, number>();
   const counted = ids.filter((id) => one.counts.has(requestedBytes[id]));
   const parts = groupBy(counted, (id) => {
-    const before = seen.get(requestedBytes[id]) ?? 0;
-    seen.set(requestedBytes[id], before + 1);
+    const before = countOne(seen, requestedBytes[id]) - 1;
     return Math.floor(before / (one.counts.get(requestedBytes[id]) ?? 1));
   });
   return [...parts.values()].map((part) => ({ ...one, ids: part, origin }));

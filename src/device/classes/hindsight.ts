@@ -4,11 +4,10 @@
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
-import { addTo } from '../../base/grouping.ts';
+import { addTo, countOne } from '../../base/grouping.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { laterOptimizers, modelCopies } from './copies.ts';
 import type { Passes } from './passes.ts';
-import { Weights } from './size-evidence.ts';
 import { StackHint, type StackRoles } from './stack-roles.ts';
 import { type ClassSource, Evidence, MemoryClass } from './types.ts';
 
@@ -17,22 +16,32 @@ const LEAST_KEPT = 2;
 /** What a line that keeps all that it makes does not make. */
 const IN_USE: ReadonlySet<MemoryClass> = new Set([MemoryClass.Activations, MemoryClass.Inputs]);
 
+/** In order of start. */
+type Ids = AllocationIndex[];
+
 export class Hindsight {
   readonly #source: ClassSource;
   readonly #table: AllocationTable;
   readonly #roles: StackRoles;
-  readonly #weights: Weights;
-  readonly #states: AllocationIndex[] = [];
-  readonly #kept = new Map<StackIndex, AllocationIndex[]>();
+  readonly #parameters: Ids = [];
+  /** Made before the first step, outside of any module, and still there in it. */
+  readonly #early: Ids = [];
+  readonly #states: Ids = [];
+  readonly #young: Ids = [];
+  readonly #kept = new Map<StackIndex, Ids>();
   /** Lines that made what a step used and gave back. */
   readonly #usedUp = new Set<StackIndex>();
-  readonly #young: AllocationIndex[] = [];
+  /** By requested bytes: parameters but for deep copies, and most gradients that a backward pass made. */
+  readonly #parametersOf = new Map<number, number>();
+  readonly #gradientsOf = new Map<number, number>();
+  /** Gradients of the pass under way. */
+  #gradients = new Map<number, number>();
+  #pass = 0;
 
   constructor(source: ClassSource, roles: StackRoles) {
     this.#source = source;
     this.#table = source.replay.allocations;
     this.#roles = roles;
-    this.#weights = new Weights(this.#table.requestedBytes);
   }
 
   /**
@@ -47,9 +56,16 @@ export class Hindsight {
     pass: number,
     isJudged: boolean,
   ): void {
-    if (evidence === Evidence.BuiltAndKept) this.#weights.addParameter(id, this.#isDeepCopy(id));
-    else if (evidence === Evidence.BackwardKept) this.#weights.addGradient(id, pass);
-    else if (evidence === Evidence.BeforeFirstStep) this.#weights.addCandidate(id);
+    const bytes = this.#table.requestedBytes[id];
+    if (evidence === Evidence.BuiltAndKept) {
+      this.#parameters.push(id);
+      if (!this.#isDeepCopy(id)) countOne(this.#parametersOf, bytes);
+    } else if (evidence === Evidence.BackwardKept) {
+      if (pass !== this.#pass) this.#gradients = new Map();
+      this.#pass = pass;
+      const count = countOne(this.#gradients, bytes);
+      if (count > (this.#gradientsOf.get(bytes) ?? 0)) this.#gradientsOf.set(bytes, count);
+    } else if (evidence === Evidence.BeforeFirstStep) this.#early.push(id);
     else if (evidence === Evidence.OptimizerKept) this.#states.push(id);
     else if (of === MemoryClass.Kept) addTo(this.#kept, this.#siteOf(id), id);
     else if (IN_USE.has(of)) {
@@ -60,7 +76,7 @@ export class Hindsight {
 
   /** Calls `change` for each allocation that is something else than it seemed. */
   correct(change: (id: AllocationIndex, to: MemoryClass, evidence: Evidence) => void): void {
-    for (const id of this.#weights.looseWeights()) {
+    for (const id of this.#looseWeights()) {
       change(id, MemoryClass.Parameters, Evidence.SizeOfGradient);
     }
     for (const id of this.#young) {
@@ -70,15 +86,28 @@ export class Hindsight {
     }
   }
 
+  /**
+   * Weights that are in no module: early ones of a size that has more gradients in a pass than parameters.
+   * All of a size or none: 6 tensors of 4 MiB and 6 gradients of 4 MiB in each pass are 6 weights.
+   */
+  #looseWeights(): AllocationIndex[] {
+    const { requestedBytes } = this.#table;
+    const counts = new Map<number, number>();
+    for (const id of this.#early) countOne(counts, requestedBytes[id]);
+    return this.#early.filter((id) => {
+      const bytes = requestedBytes[id];
+      const weights = this.#parameterCount(bytes) + (counts.get(bytes) ?? 0);
+      return weights === this.#gradientsOf.get(bytes);
+    });
+  }
+
   /** Copies of the model: see {@link modelCopies}. */
   modelCopies(): ReadonlyMap<AllocationIndex, number> {
-    const { parameters, early, gradients } = this.#weights;
-    const { stack, requestedBytes } = this.#table;
     const keptOnce = [...this.#kept.values()].filter((ids) => this.#isMadeOnce(ids)).flat();
-    return modelCopies({ stack, requestedBytes }, this.#source.snapshot.stacks, {
-      parameters,
-      candidates: [...early, ...keptOnce],
-      gradients,
+    return modelCopies(this.#table, this.#source.snapshot.stacks, {
+      parameters: this.#parameters,
+      candidates: [...this.#early, ...keptOnce],
+      gradients: this.#gradientsOf,
       isDeepCopy: (id) => this.#isDeepCopy(id),
     });
   }
@@ -89,20 +118,23 @@ export class Hindsight {
       ids: this.#states,
       siteOf: (stack) => this.#source.stacks.siteOf(stack),
       backwards: begin,
-      parametersOf: (bytes) => this.#weights.countOf(bytes),
+      parametersOf: (bytes) => this.#parameterCount(bytes),
     });
+  }
+
+  /** How many parameters there are of a size, deep copies left out. */
+  #parameterCount(bytes: number): number {
+    return this.#parametersOf.get(bytes) ?? 0;
   }
 
   /** No more of a size than there are parameters of it: what each step keeps is no copy. */
   #isMadeOnce(ids: readonly AllocationIndex[]): boolean {
     const counts = new Map<number, number>();
-    for (const id of ids) {
-      const bytes = this.#table.requestedBytes[id];
-      const count = (counts.get(bytes) ?? 0) + 1;
-      if (count > this.#weights.countOf(bytes)) return false;
-      counts.set(bytes, count);
-    }
-    return true;
+    const { requestedBytes } = this.#table;
+    return ids.every((id) => {
+      const bytes = requestedBytes[id];
+      return countOne(counts, bytes) <= this.#parameterCount(bytes);
+    });
   }
 
   #siteOf(id: AllocationIndex): StackIndex {

@@ -1,6 +1,5 @@
 /** What the sizes of allocations tell, where stacks and lifetimes leave a doubt. */
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
-import type { NarrowColumn } from '../../base/table.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -8,80 +7,6 @@ import {
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
 import { StackHint, StackRole, type StackRoles } from './stack-roles.ts';
-
-/** Weights by their sizes: each backward pass makes a gradient of the size of each that is trained. */
-export class Weights {
-  readonly #bytes: NarrowColumn;
-  readonly #parameters: AllocationIndex[] = [];
-  readonly #candidates: AllocationIndex[] = [];
-  /** By size: parameters but for deep copies, gradients of the pass under way, and most gradients of a pass. */
-  readonly #counts = new Map<number, number>();
-  readonly #most = new Map<number, number>();
-  #gradients = new Map<number, number>();
-  #pass = 0;
-
-  /** @param bytes requested bytes of the allocations */
-  constructor(bytes: NarrowColumn) {
-    this.#bytes = bytes;
-  }
-
-  /** @param isDeepCopy made by copy.deepcopy: perhaps a copy that is not trained */
-  addParameter(id: AllocationIndex, isDeepCopy: boolean): void {
-    this.#parameters.push(id);
-    if (!isDeepCopy) this.#count(this.#counts, id);
-  }
-
-  addGradient(id: AllocationIndex, pass: number): void {
-    if (pass !== this.#pass) this.#gradients = new Map();
-    this.#pass = pass;
-    const count = this.#count(this.#gradients, id);
-    if (count > (this.#most.get(this.#bytes[id]) ?? 0)) this.#most.set(this.#bytes[id], count);
-  }
-
-  /** What is made before the first step, outside of any module, and is still there in it. */
-  addCandidate(id: AllocationIndex): void {
-    this.#candidates.push(id);
-  }
-
-  /**
-   * Weights that are in no module: candidates of a size that has more gradients in a pass than parameters.
-   * All of a size or none: 6 tensors of 4 MiB and 6 gradients of 4 MiB in each pass are 6 weights.
-   */
-  looseWeights(): AllocationIndex[] {
-    const counts = new Map<number, number>();
-    for (const id of this.#candidates) this.#count(counts, id);
-    return this.#candidates.filter((id) => {
-      const bytes = this.#bytes[id];
-      const weights = (this.#counts.get(bytes) ?? 0) + (counts.get(bytes) ?? 0);
-      return weights === this.#most.get(bytes);
-    });
-  }
-
-  /** What {@link addCandidate} was given. */
-  get early(): readonly AllocationIndex[] {
-    return this.#candidates;
-  }
-
-  get parameters(): readonly AllocationIndex[] {
-    return this.#parameters;
-  }
-
-  /** By requested bytes: most gradients that a backward pass made. */
-  get gradients(): ReadonlyMap<number, number> {
-    return this.#most;
-  }
-
-  /** How many parameters there are of a size, deep copies left out. */
-  countOf(bytes: number): number {
-    return this.#counts.get(bytes) ?? 0;
-  }
-
-  #count(counts: Map<number, number>, id: AllocationIndex): number {
-    const count = (counts.get(this.#bytes[id]) ?? 0) + 1;
-    counts.set(this.#bytes[id], count);
-    return count;
-  }
-}
 
 /**
  * By allocation: the start of its successor, the next one of its stack and size; NEVER where there is none. Only of those

@@ -7,7 +7,8 @@
  */
 
 import type { CounterName, Peak, Replay } from '../../allocator/replay/types.ts';
-import { groupBy } from '../../base/grouping.ts';
+import { countOne, groupBy } from '../../base/grouping.ts';
+import { memoized } from '../../base/memoized.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { AnnotationSpan } from './types.ts';
 
@@ -66,19 +67,14 @@ export function isMoment({ complete, startUs, endUs }: AnnotationSpan): boolean 
 /** From an annotation's name to that of its group. */
 export function annotationGroupKeys(spans: readonly AnnotationSpan[]): (name: string) => string {
   const counts = new Map<string, number>();
-  for (const { name } of spans) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const patterns = new Map<string, { names: number; isRepeated: boolean }>();
-  for (const [name, count] of counts) {
-    const known = patterns.get(patternOf(name)) ?? { names: 0, isRepeated: false };
-    patterns.set(patternOf(name), {
-      names: known.names + 1,
-      isRepeated: known.isRepeated || count > 1,
-    });
-  }
+  for (const { name } of spans) countOne(counts, name);
+  const patterns = groupBy(counts.keys(), patternOf);
+  const isOnce = memoized((pattern: string) =>
+    (patterns.get(pattern) ?? []).every((name) => counts.get(name) === 1),
+  );
   return (name) => {
-    const pattern = patterns.get(patternOf(name));
-    const isOne = pattern !== undefined && pattern.names > 1 && !pattern.isRepeated;
-    return isOne ? patternOf(name) : name;
+    const names = patterns.get(patternOf(name)) ?? [];
+    return names.length > 1 && isOnce(patternOf(name)) ? patternOf(name) : name;
   };
 }
 
@@ -90,11 +86,7 @@ function groupOf(
   replay: Pick<Replay, 'countersAt'>,
   maximum: (counter: CounterName) => RangeMaximum,
 ): AnnotationGroup {
-  const peaks = {
-    allocatedBytes: NO_PEAK,
-    activeBytes: NO_PEAK,
-    reservedBytes: NO_PEAK,
-  };
+  const peaks = { allocatedBytes: NO_PEAK, activeBytes: NO_PEAK, reservedBytes: NO_PEAK };
   let [highest] = spans;
   let grownBytes = 0;
   let totalUs = 0;

@@ -9,6 +9,8 @@
  *     track 1    |fwd|  |bwd|          |fwd|
  */
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
+import { getOrMake } from '../../base/memoized.ts';
+import { createTable, type TableOf, type TableSchema } from '../../base/table.ts';
 import type {
   AnnotationTable,
   DeviceTrace,
@@ -176,17 +178,21 @@ class Tracks {
  *     track 1    |fwd|  |bwd|                            rows 2 and 3
  */
 
-export interface AnnotationTracks {
+const TRACK_COLUMNS = {
+  /** A place in `names`. */
+  name: { type: 'i32' },
+  startUs: { type: 'f64' },
+  endUs: { type: 'f64' },
+  startEvent: { type: 'i32' },
+  endEvent: { type: 'i32' },
+  isComplete: { type: 'u8' },
+} as const satisfies TableSchema;
+
+export interface AnnotationTracks extends TableOf<typeof TRACK_COLUMNS> {
   /** Rows of track k are first[k] <= row < first[k + 1]; those of a track follow each other in time. */
   readonly first: Int32Array;
-  /** Each name once; `name` holds places in it. */
+  /** Each name once. */
   readonly names: readonly string[];
-  readonly name: Int32Array;
-  readonly startUs: Float64Array;
-  readonly endUs: Float64Array;
-  readonly startEvent: Int32Array;
-  readonly endEvent: Int32Array;
-  readonly isComplete: Uint8Array;
 }
 
 /** @param spans by start, as `annotationSpans` gives them */
@@ -194,27 +200,17 @@ export function annotationTracks(spans: readonly AnnotationSpan[]): AnnotationTr
   const first = firstRows(spans);
   const next = first.slice();
   const names = new Map<string, number>();
-  const tracks = {
-    first,
-    name: new Int32Array(spans.length),
-    startUs: new Float64Array(spans.length),
-    endUs: new Float64Array(spans.length),
-    startEvent: new Int32Array(spans.length),
-    endEvent: new Int32Array(spans.length),
-    isComplete: new Uint8Array(spans.length),
-  };
+  const tracks = createTable(TRACK_COLUMNS, spans.length);
   for (const span of spans) {
     const row = next[span.depth]++;
-    const name = names.get(span.name) ?? names.size;
-    names.set(span.name, name);
-    tracks.name[row] = name;
+    tracks.name[row] = getOrMake(names, span.name, () => names.size);
     tracks.startUs[row] = span.startUs;
     tracks.endUs[row] = span.endUs;
     tracks.startEvent[row] = span.startEvent;
     tracks.endEvent[row] = span.endEvent;
     tracks.isComplete[row] = Number(span.complete);
   }
-  return { ...tracks, names: [...names.keys()] };
+  return { ...tracks, first, names: [...names.keys()] };
 }
 
 function firstRows(spans: readonly AnnotationSpan[]): Int32Array {

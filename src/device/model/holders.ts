@@ -8,6 +8,7 @@
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { fileName } from '../../base/file-names.ts';
+import { getOrMake } from '../../base/memoized.ts';
 import {
   HOLDER_KINDS,
   type HolderKind,
@@ -93,11 +94,12 @@ export function holderTotals(source: HolderSource): HolderTotal[] {
     if (row < 0) continue;
     const isGraph = HOLDER_KINDS[holders.kind[row]] === 'graph';
     const key = holders.owner[row] * 2 + Number(isGraph);
-    let total = totals.get(key);
-    if (total === undefined) {
-      total = { owner: holders.owners[holders.owner[row]], isGraph, bytes: 0, allocations: [] };
-      totals.set(key, total);
-    }
+    const total = getOrMake(totals, key, () => ({
+      owner: holders.owners[holders.owner[row]],
+      isGraph,
+      bytes: 0,
+      allocations: [],
+    }));
     total.bytes += sizeBytes[id];
     total.allocations.push(id);
   }
