@@ -194,13 +194,12 @@ function leakDraft(
   const isGraph = group.kind === 'kept-graph';
   // A running total says where the graph is held; else the statement that called the model is nearest to it.
   const isCalled = isGraph && frameIs !== 'stored at' && ids.length > 0;
-  const { frame, lines } = isCalled
-    ? places.linesOf(places.heaviest(ids))
-    : { frame: finding.frame, lines: finding.userLines };
   return {
     kind: isGraph ? 'kept-graph' : 'kept',
     ids,
-    lines: linesFrom(frame, lines),
+    lines: isCalled
+      ? places.linesOf(ids)
+      : linesFrom(finding.frame && [finding.frame], finding.userLines),
     rate: perStep && {
       bytes: Math.round(bytesPerStep),
       steps: perStep.steps,
@@ -211,13 +210,16 @@ function leakDraft(
   };
 }
 
-/** The line to look at, then those that lead there from the program's loop. */
-function linesFrom(first: FrameView | undefined, lines: readonly FrameView[]): FrameView[] {
+/** The lines to look at, then those that lead there from the program's loop. */
+function linesFrom(
+  [first, ...beside]: readonly FrameView[] = [],
+  lines: readonly FrameView[],
+): FrameView[] {
   if (first === undefined) return [...lines];
   const at = lines.findIndex(
     ({ filename, line }) => filename === first.filename && line === first.line,
   );
-  return [first, ...lines.slice(at + 1)];
+  return [first, ...beside, ...lines.slice(at + 1)];
 }
 
 function placeDraft(
@@ -231,14 +233,12 @@ function placeDraft(
   const isGraph = places.forwardSites(ids) >= GRAPH_SITES;
   const own = ids.filter((id) => places.stackOf(id) === stack);
   const isFromCall = isGraph || isOutput(context, { kept: own });
-  const { frame, lines } = isFromCall
-    ? places.linesOf(stack)
-    : { frame: context.input.stacks.topUserFrameView(stack), lines: userLines(context, stack) };
+  const top = context.input.stacks.topUserFrameView(stack);
   return {
     kind: isGraph ? 'kept-graph' : 'kept',
     ids,
     all,
-    lines: linesFrom(frame, lines),
+    lines: isFromCall ? places.linesOf(ids) : linesFrom(top && [top], userLines(context, stack)),
     rate: rateOf(context, ids, stack),
     isGrowing: isAdding,
   };
@@ -308,13 +308,28 @@ class Places {
     return input.stacks.topUserFrame(stack);
   }
 
-  /** The statement that called the model, and the user's lines that lead to it. */
-  linesOf(stack: StackIndex) {
-    const frame = this.statement(stack);
-    return {
-      frame: frame === undefined ? undefined : this.#context.input.stacks.frame(frame),
-      lines: userLines(this.#context, stack, frame),
-    };
+  /**
+   * The statement that called the model, the last one of the same function whose tensors are kept too, as it is nearest to
+   * where they are stored, and the user's lines that lead there.
+   */
+  linesOf(ids: readonly AllocationIndex[]): FrameView[] {
+    const stack = this.heaviest(ids);
+    const called = this.statement(stack);
+    const home = this.functionOf(stack);
+    let last = called;
+    for (const id of ids) {
+      const own = this.statement(this.stackOf(id));
+      if (own === undefined || this.functionOf(this.stackOf(id)) !== home) continue;
+      if (last === undefined || this.#lineOf(own) > this.#lineOf(last)) last = own;
+    }
+    const frames = [...new Set([called, last])].flatMap((own) =>
+      own === undefined ? [] : this.#context.input.stacks.frame(own),
+    );
+    return linesFrom(frames, userLines(this.#context, stack, called));
+  }
+
+  #lineOf(frame: FrameIndex): number {
+    return this.#context.input.stacks.frame(frame).line;
   }
 
   /** The stack that most bytes came from. */

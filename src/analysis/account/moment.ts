@@ -6,8 +6,8 @@ import { upperBound } from '../../base/binary-search.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { judgeOom, type OomVerdict } from '../findings/oom-verdict.ts';
-import { segmentsAt } from '../findings/segment-state.ts';
 import type { DeviceTables } from '../findings/types.ts';
+import { segmentsAt } from './free-space.ts';
 import type { MomentWhy } from './types.ts';
 
 /** From so many allocations of Python code on, the program has gone on after an error. */

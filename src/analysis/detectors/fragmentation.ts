@@ -17,20 +17,27 @@ import {
   type StackIndex,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
+import {
+  largestGaps,
+  type Pin,
+  pinningSites,
+  type SegmentState,
+  segmentsAt,
+  sizesText,
+  varyingSites,
+} from '../account/free-space.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   clear,
   findingOf,
   locationText,
+  series,
   sitePart,
-  thinned,
 } from '../findings/finding-parts.ts';
-import { largestGaps, type SegmentState, segmentsAt } from '../findings/segment-state.ts';
 import type { Detector, DetectorResult, Fact, FindingBy, Severity } from '../findings/types.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { adviceFor } from '../verdict/remedies.ts';
-import { type Pin, pinningSites, sizesText, varyingSites } from './fragmentation-causes.ts';
 
 export const fragmentation = {
   id: 'fragmentation',
@@ -113,7 +120,6 @@ function findingIn(
     claim: (where) =>
       [
         `${formatBytes(bytes)} (${formatPercent(share)}) of what PyTorch reserved was never needed: ${formatBytes(peaks.reservedBytes.bytes)} was reserved, and tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}.`,
-        ...(ooms.length > 0 ? [freeText(segments)] : []),
         ...(named === undefined ? [] : [pinText(where, named, pins)]),
         ...(varied === undefined
           ? []
@@ -129,7 +135,15 @@ function findingIn(
     ids: named?.allocations ?? allocationsOfLine(context, cause),
     gaps: largestGaps(segments),
     facts: gapFacts(context, event, segments),
-    series: gapSeries(context, curve),
+    series:
+      curve.length < 2
+        ? undefined
+        : series(
+            'event',
+            'reserved, beyond the most needed by then',
+            curve.map((point) => point.event),
+            curve.map(({ gap }) => Math.max(0, gap)),
+          ),
     advice: adviceFor('fragmentation'),
     disproof:
       'With expandable_segments:True the reserved peak stays where it is: then something needs the memory that this recording does not show.',
@@ -138,13 +152,6 @@ function findingIn(
 
 const lineText = ({ input }: AnalysisInput, stack: StackIndex): string =>
   locationText(input.stacks.topUserFrameView(stack));
-
-/** What was free at the OOM, where these segments were: the peaks were at other moments. */
-function freeText(segments: readonly SegmentState[]): string {
-  const total = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const free = segments.reduce((sum, { freeBytes }) => sum + freeBytes, 0);
-  return `At the OOM ${formatBytes(free)} of ${formatBytes(total)} was free.`;
-}
 
 function pinText(where: string, { part }: Pin, pins: readonly Pin[]): string {
   const most = part === pins[0]?.part ? 'the most' : 'the most of the lines that are known';
@@ -168,33 +175,27 @@ function allocationsOfLine(
 }
 
 function gapFacts(
-  context: AnalysisInput,
+  { input }: AnalysisInput,
   event: EventIndex,
   segments: readonly SegmentState[],
 ): Fact[] {
-  const { requestedBytes, length, start } = context.input.replay.allocations;
-  const total = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const free = segments.reduce((sum, { freeBytes }) => sum + freeBytes, 0);
+  const { requestedBytes, length, start } = input.replay.allocations;
+  const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
+  const free = sum(segments.map(({ freeBytes }) => freeBytes));
   const empty = segments.filter(({ live }) => live.length === 0);
-  const cached = empty.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const cached = sum(empty.map(({ sizeBytes }) => sizeBytes));
+  const gaps = segments.flatMap((segment) => segment.gaps.map(({ sizeBytes }) => sizeBytes));
   let largestRequest = 0;
-  for (let id = 0; id < length && start[id] <= event; id++) {
+  for (let id = 0; id < length && start[id] <= event; id++)
     largestRequest = Math.max(largestRequest, requestedBytes[id] || 0);
-  }
-  const usable = segments
-    .flatMap(({ gaps }) => gaps)
-    .filter(({ sizeBytes }) => sizeBytes >= largestRequest)
-    .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const usable = sum(gaps.filter((bytes) => bytes >= largestRequest));
   return [
     { label: 'seen at event', count: event },
-    { label: 'reserved then', bytes: total },
+    { label: 'reserved then', bytes: sum(segments.map(({ sizeBytes }) => sizeBytes)) },
     { label: 'free then', bytes: free },
     { label: 'of it in empty segments, which the cache keeps', bytes: cached },
     { label: 'of it in gaps: free ranges between live blocks', bytes: free - cached },
-    {
-      label: 'largest contiguous free range',
-      bytes: Math.max(0, highest(segments.map((s) => s.largestFreeBytes))),
-    },
+    { label: 'largest contiguous free range', bytes: highest([0, ...gaps]) },
     { label: 'largest request so far', bytes: largestRequest },
     {
       label: 'free, but in ranges too small for it',
@@ -271,22 +272,4 @@ function gapCurve(context: AnalysisInput): GapPoint[] {
 function growthOfGap(points: readonly GapPoint[]): EventIndex {
   const last = points[points.length - 1];
   return points.find(({ gap }) => gap >= (last?.gap ?? 0) / 2)?.event ?? 0;
-}
-
-/** The gap over time, for the plot. */
-function gapSeries(
-  context: AnalysisInput,
-  curve: readonly GapPoint[],
-): FragmentationFinding['series'] {
-  const points = thinned(curve);
-  if (points.length < 2) return undefined;
-  return {
-    unit:
-      context.stepSequences.length > 0 && stepCount(context.stepSequences[0]) === points.length
-        ? 'step'
-        : 'event',
-    label: 'reserved, beyond the most needed by then',
-    events: points.map(({ event }) => event),
-    bytes: points.map(({ gap }) => Math.max(0, gap)),
-  };
 }

@@ -112,6 +112,7 @@ function toFinding(
     events: { first: first.event, last: bounds[bounds.length - 1] },
     sites: lead === undefined ? [] : [{ ...lead, bytes: lead.moreBytes }],
     note: '',
+    pattern: 'stepped-up',
     parts: lines.map((line) => ({
       stack: line.stack,
       frame: context.input.stacks.topUserFrameView(line.stack),

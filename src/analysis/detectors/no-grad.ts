@@ -143,7 +143,7 @@ function unusedGraphsFinding(
     context.input.replay.peaks.allocatedBytes.bytes - peakWithout(context.input, ids);
   const weighed = { lowersPeakBytes, bytes, largestBytes: largest.keptBytes };
   return findingOf(context, {
-    ...OF_ALL,
+    ...ofBoth(),
     kind: 'graph-without-backward',
     severity: failed === undefined ? severityOf(context, weighed) : 'high',
     bytes,
@@ -175,13 +175,15 @@ function unusedGraphsFinding(
   });
 }
 
-const OF_ALL = {
-  detector: 'no-grad',
-  frameIs: 'called by',
-  note: 'kept for backward',
-  pattern: 'evaluation-without-no-grad',
-  advice: adviceFor('kept-graph', 'evaluation-without-no-grad'),
-} as const;
+/** What both kinds of findings have. */
+const ofBoth = () =>
+  ({
+    detector: 'no-grad',
+    frameIs: 'called by',
+    note: 'kept for backward',
+    pattern: 'evaluation-without-no-grad',
+    advice: adviceFor('kept-graph', 'evaluation-without-no-grad'),
+  }) as const;
 
 /** Of the peak: what it would be lower by. */
 const NOTABLE_SHARE = 0.05;
@@ -232,7 +234,7 @@ function failedEvaluation(
   const trainedAt = locationText(context.input.stacks.topUserFrameView(trained[0].call));
   const bytes = run.keptBytes;
   return findingOf(context, {
-    ...OF_ALL,
+    ...ofBoth(),
     kind: 'evaluation-ran-out',
     severity: 'high',
     bytes,

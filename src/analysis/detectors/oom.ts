@@ -4,6 +4,7 @@ import { findRetriedOoms, liveAt } from '../../allocator/replay/trace-events.ts'
 import { formatBytes, formatCount, plural, sentenceCase } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import { largestGaps, segmentsAt } from '../account/free-space.ts';
 import { isCaught, judgeOomAt } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
@@ -14,7 +15,6 @@ import {
   SiteSums,
   sumBySite,
 } from '../findings/finding-parts.ts';
-import { largestGaps, segmentsAt } from '../findings/segment-state.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
 import { type RequestOrigin, requestOrigin, shapeFacts } from './oom-request.ts';
 

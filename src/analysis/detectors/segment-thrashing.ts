@@ -1,6 +1,7 @@
 /** Segments given back to the driver and taken again: each cudaMalloc and cudaFree stops the GPU's work. */
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import { sizesText, varyingSites } from '../account/free-space.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
@@ -12,7 +13,6 @@ import {
 } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { adviceFor } from '../verdict/remedies.ts';
-import { sizesText, varyingSites } from './fragmentation-causes.ts';
 
 export const segmentThrashing = {
   id: 'segment-thrashing',
@@ -85,6 +85,7 @@ function toFinding(context: AnalysisInput, thrashing: Thrashing): ThrashingFindi
     events: { first: retaken[0], last: retaken[retaken.length - 1] },
     sites,
     note: 'segments taken again',
+    pattern: 'segments-retaken',
     facts: [
       { label: 'segments given back', count: freed },
       { label: 'segments taken after that', count: retaken.length },

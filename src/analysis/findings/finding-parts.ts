@@ -171,7 +171,7 @@ export function series(
 }
 
 /** At most MAX_POINTS of them, evenly, the last always. */
-export function thinned<T>(points: ArrayLike<T>): T[] {
+function thinned<T>(points: ArrayLike<T>): T[] {
   const all = Array.from(points);
   if (all.length <= MAX_POINTS) return all;
   return Array.from(

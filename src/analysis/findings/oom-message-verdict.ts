@@ -95,7 +95,9 @@ function judgePart(message: OomMessage): MessageVerdict {
     arithmetic: arithmeticOf(message),
     advice: [
       ...(message.allocator === 'native' ? [] : ALLOCATOR_ADVICE[message.allocator]),
-      ...PART_ADVICE[cause],
+      ...(cause === 'driver-refused'
+        ? adviceFor('unknown', undefined, false, true)
+        : PART_ADVICE[cause]),
     ],
   };
 }
@@ -179,7 +181,7 @@ const ALLOCATOR_ADVICE: Readonly<
 const LESS =
   'Reduce what is live at the peak: a smaller batch or image, lower precision, offloading.';
 
-const PART_ADVICE: Readonly<Record<PartCause, readonly string[]>> = {
+const PART_ADVICE: Readonly<Record<Exclude<PartCause, 'driver-refused'>, readonly string[]>> = {
   limit: [
     LESS,
     'Raise the limit, if the rest of the memory is yours: torch.cuda.set_per_process_memory_fraction, on a Mac PYTORCH_MPS_HIGH_WATERMARK_RATIO.',
@@ -188,6 +190,5 @@ const PART_ADVICE: Readonly<Record<PartCause, readonly string[]>> = {
     'Make this one tensor smaller: a smaller batch, or split it in chunks. Intel’s driver lifts the limit with UR_L0_USE_RELAXED_ALLOCATION_LIMITS=1 where the hardware can.',
   ],
   'too-large': [LESS],
-  'driver-refused': adviceFor('unknown', undefined, false, true),
   'cannot-tell': ['Paste the whole message, or record a snapshot.'],
 };

@@ -11,7 +11,7 @@ import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
 import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/oom-request.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import type { Finding } from '../findings/detectors.ts';
+import type { DetectorId, Finding } from '../findings/detectors.ts';
 import type { OomVerdict } from '../findings/oom-verdict.ts';
 import type { LineRole, Severity } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
@@ -180,9 +180,11 @@ function ofModel({ context, account }: Case, failure: Failure, bytes: number): D
 
 function withoutOom(known: Case): Diagnosis {
   const kept = keptCandidates(known);
-  const candidates = [...kept, ...lastingOrWasting(known), ...noted(known)].filter(
-    ({ severity }) => severity === 'high' || severity === 'medium',
-  );
+  const candidates = [
+    ...kept,
+    ...lastingOrWasting(known),
+    ...toldBy(known.findings, 'pending-free', 'segment-thrashing', 'level-shift'),
+  ].filter(({ severity }) => severity === 'high' || severity === 'medium');
   const rank = ({ severity }: Diagnosis) => (severity === 'high' ? 1 : 0);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
   const small = known.context.isTraining ? kept.find(isSmallLeak) : undefined;
@@ -217,17 +219,7 @@ function keptCandidates(known: Case): Diagnosis[] {
       finding,
     };
   });
-  const unused = findings
-    .filter(({ detector }) => detector === 'no-grad')
-    .map(
-      (finding): Diagnosis => ({
-        ...plain('kept-graph', finding.bytes, finding.userLines, 'calls the model'),
-        pattern: 'evaluation-without-no-grad',
-        severity: finding.severity,
-        finding,
-      }),
-    );
-  return [...cohorts, ...unused];
+  return [...cohorts, ...toldBy(findings, 'no-grad')];
 }
 
 /** Graphs that outlive so much of the peak, steps on end, are no cache: no healthy program needs them. */
@@ -325,28 +317,28 @@ function fragmented({ account, context, findings, failure }: Case): Diagnosis {
   return { ...plain('fragmentation', bytes, lines, does), finding };
 }
 
-/** What is no entry of the account: frees that wait, segments asked for again and again, a step up. */
-function noted({ findings }: Case): Diagnosis[] {
-  const causes: Readonly<Record<string, [Cause, Pattern | undefined]>> = {
-    'pending-free': ['pending-free', undefined],
-    'segment-thrashing': ['cached', 'segments-retaken'],
-    'level-shift': ['activations', 'stepped-up'],
-  };
-  return findings.flatMap((finding): Diagnosis[] => {
-    const known = causes[finding.detector];
-    if (known === undefined) return [];
-    const [cause, pattern] = known;
-    const does = doesOf(finding);
-    return [
-      {
-        ...plain(cause, finding.bytes, finding.userLines, does),
-        pattern,
-        severity: finding.severity,
-        finding,
-      },
-    ];
-  });
-}
+/** What is no entry of the account, as its detector tells it. */
+const CAUSE_OF: Partial<Record<DetectorId, Cause>> = {
+  'no-grad': 'kept-graph',
+  'pending-free': 'pending-free',
+  'segment-thrashing': 'cached',
+  'level-shift': 'activations',
+};
+
+const toldBy = (findings: readonly Finding[], ...detectors: readonly DetectorId[]): Diagnosis[] =>
+  findings
+    .filter(({ detector }) => detectors.includes(detector))
+    .map((finding) => ({
+      ...plain(
+        CAUSE_OF[finding.detector] ?? 'unknown',
+        finding.bytes,
+        finding.userLines,
+        doesOf(finding),
+      ),
+      pattern: finding.pattern,
+      severity: finding.severity,
+      finding,
+    }));
 
 const plain = (
   cause: Cause,

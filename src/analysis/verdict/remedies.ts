@@ -16,6 +16,8 @@ interface Idea {
   readonly saves: number | 'all' | undefined;
 }
 
+const idea = (id: RemedyId, text: string, saves?: Idea['saves']): Idea => ({ id, text, saves });
+
 /** @param savedBytes what the program would have needed less without the cause */
 export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: number): Remedy[] {
   const judged = known.failure?.judged;
@@ -93,21 +95,21 @@ function sizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
   const activations = bytesOf(account, 'activations', 'temporaries');
   const half = activations / 2;
   return [
-    {
-      id: 'batch-size',
-      text: 'Halve the batch size and accumulate gradients over two (if activations grow with the batch).',
-      saves: half,
-    },
-    {
-      id: 'checkpointing',
-      text: 'Checkpoint each block (torch.utils.checkpoint), for a third more compute.',
-      saves: activations * 0.6,
-    },
-    {
-      id: 'lower-precision',
-      text: "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",
-      saves: activations * 0.4,
-    },
+    idea(
+      'batch-size',
+      'Halve the batch size and accumulate gradients over two (if activations grow with the batch).',
+      half,
+    ),
+    idea(
+      'checkpointing',
+      'Checkpoint each block (torch.utils.checkpoint), for a third more compute.',
+      activations * 0.6,
+    ),
+    idea(
+      'lower-precision',
+      "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",
+      activations * 0.4,
+    ),
   ];
 }
 
@@ -116,21 +118,13 @@ function modelIdeas(account: Pick<Account, 'entries'>): Idea[] {
   const optimizer = bytesOf(account, 'optimizer-state');
   const model = bytesOf(account, 'parameters', 'gradients') + optimizer;
   return [
-    {
-      id: 'shard',
-      text: 'Shard the model over four GPUs (FSDP2, ZeRO-3).',
-      saves: model * 0.75,
-    },
-    {
-      id: 'optimizer-8bit',
-      text: 'Use an 8-bit or paged optimizer, if its state is 32-bit now.',
-      saves: optimizer * 0.75,
-    },
-    {
-      id: 'offload',
-      text: 'Keep the optimizer state on the CPU, for transfers every step.',
-      saves: optimizer,
-    },
+    idea('shard', 'Shard the model over four GPUs (FSDP2, ZeRO-3).', model * 0.75),
+    idea(
+      'optimizer-8bit',
+      'Use an 8-bit or paged optimizer, if its state is 32-bit now.',
+      optimizer * 0.75,
+    ),
+    idea('offload', 'Keep the optimizer state on the CPU, for transfers every step.', optimizer),
     {
       id: 'adapters',
       text: 'Train adapters (LoRA): frozen weights need no state and no gradients.',
@@ -140,178 +134,162 @@ function modelIdeas(account: Pick<Account, 'entries'>): Idea[] {
 }
 
 /** Where the process hit a limit of its own, not the end of the device. */
-const RAISE_LIMIT: Idea = {
-  id: 'raise-limit',
-  text: 'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
-  saves: undefined,
-};
-const NO_GRAD: Idea = {
-  id: 'no-grad',
-  text: 'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later: model.eval() alone does not stop the graph.',
-  saves: 'all',
-};
-const DETACH_LOSS: Idea = {
-  id: 'detach',
-  text: 'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
-  saves: 'all',
-};
-const DETACH_OUTPUTS: Idea = {
-  id: 'detach',
-  text: 'Keep the number you need, loss.item(), or empty the list, dictionary or attribute that holds the tensors when a pass is over.',
-  saves: 'all',
-};
-const TO_CPU: Idea = {
-  id: 'to-cpu',
-  text: 'If you need the tensors, move each to the CPU as it comes: outputs.append(output.detach().cpu()).',
-  saves: 'all',
-};
-const TO_CPU_BY_BATCH: Idea = {
-  id: 'to-cpu',
-  text: 'Move each piece to the CPU as it comes, and join the pieces there once at the end.',
-  saves: 'all',
-};
-const FILL_ONCE: Idea = {
-  id: 'bound-cache',
-  text: 'If it has to stay on the GPU, allocate its full size once and fill it by slices, so that no copy is made.',
-  saves: undefined,
-};
-const EXPANDABLE: Idea = {
-  id: 'expandable-segments',
-  text: 'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: segments then grow in place, and gaps close up.',
-  saves: 'all',
-};
-const REPEAT_SIZES: Idea = {
-  id: 'repeat-sizes',
-  text: 'Make sizes repeat: pad to a few lengths, drop the last smaller batch, run the largest batch first. Allocate what lives long before the loop, not between big temporaries.',
-  saves: undefined,
-};
-const ONE_TENSOR: Idea = {
-  id: 'one-tensor',
-  text: 'Do not make this tensor at once: work on it in chunks, or use a fused operator that never holds it (for attention torch.nn.functional.scaled_dot_product_attention).',
-  saves: undefined,
-};
+const RAISE_LIMIT = idea(
+  'raise-limit',
+  'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
+);
+const NO_GRAD = idea(
+  'no-grad',
+  'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later: model.eval() alone does not stop the graph.',
+  'all',
+);
+const DETACH_LOSS = idea(
+  'detach',
+  'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
+  'all',
+);
+const DETACH_OUTPUTS = idea(
+  'detach',
+  'Keep the number you need, loss.item(), or empty the list, dictionary or attribute that holds the tensors when a pass is over.',
+  'all',
+);
+const TO_CPU = idea(
+  'to-cpu',
+  'If you need the tensors, move each to the CPU as it comes: outputs.append(output.detach().cpu()).',
+  'all',
+);
+const TO_CPU_BY_BATCH = idea(
+  'to-cpu',
+  'Move each piece to the CPU as it comes, and join the pieces there once at the end.',
+  'all',
+);
+const FILL_ONCE = idea(
+  'bound-cache',
+  'If it has to stay on the GPU, allocate its full size once and fill it by slices, so that no copy is made.',
+);
+const EXPANDABLE = idea(
+  'expandable-segments',
+  'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: segments then grow in place, and gaps close up.',
+  'all',
+);
+const REPEAT_SIZES = idea(
+  'repeat-sizes',
+  'Make sizes repeat: pad to a few lengths, drop the last smaller batch, run the largest batch first. Allocate what lives long before the loop, not between big temporaries.',
+);
+const ONE_TENSOR = idea(
+  'one-tensor',
+  'Do not make this tensor at once: work on it in chunks, or use a fused operator that never holds it (for attention torch.nn.functional.scaled_dot_product_attention).',
+);
 const SHARE_MODEL: readonly Idea[] = [
-  {
-    id: 'offload',
-    text: 'Keep the second copy on the CPU, or in bf16 without gradients, and move it to the GPU only while it is used.',
-    saves: 'all',
-  },
-  {
-    id: 'share-model',
-    text: 'Use one set of weights for both: adapters that you switch off for the reference model, or its outputs computed once before training.',
-    saves: 'all',
-  },
+  idea(
+    'offload',
+    'Keep the second copy on the CPU, or in bf16 without gradients, and move it to the GPU only while it is used.',
+    'all',
+  ),
+  idea(
+    'share-model',
+    'Use one set of weights for both: adapters that you switch off for the reference model, or its outputs computed once before training.',
+    'all',
+  ),
 ];
-const FREE_DEVICE: Idea = {
-  id: 'free-the-device',
-  text: 'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
-  saves: undefined,
-};
-const WAIT_FOR_STREAMS: Idea = {
-  id: 'wait-for-streams',
-  text: 'Synchronize the side stream sooner (stream.wait_stream, event.synchronize) in place of record_stream, so that freed blocks can be used again. With FSDP set limit_all_gathers=True.',
-  saves: 'all',
-};
-const OUTSIDE_LIMIT: Idea = {
-  id: 'free-the-device',
-  text: 'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, pinned memory (ulimit -l), a largest size per allocation (4 GiB on some Intel GPUs).',
-  saves: undefined,
-};
-const RECORD_MORE: Idea = {
-  id: 'record-more',
-  text: 'Call torch.cuda.memory._record_memory_history() before the model is built, and dump at the error: then the file shows what happened over time.',
-  saves: undefined,
-};
+const FREE_DEVICE = idea(
+  'free-the-device',
+  'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
+);
+const WAIT_FOR_STREAMS = idea(
+  'wait-for-streams',
+  'Synchronize the side stream sooner (stream.wait_stream, event.synchronize) in place of record_stream, so that freed blocks can be used again. With FSDP set limit_all_gathers=True.',
+  'all',
+);
+const OUTSIDE_LIMIT = idea(
+  'free-the-device',
+  'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, pinned memory (ulimit -l), a largest size per allocation (4 GiB on some Intel GPUs).',
+);
+const RECORD_MORE = idea(
+  'record-more',
+  'Call torch.cuda.memory._record_memory_history() before the model is built, and dump at the error: then the file shows what happened over time.',
+);
 
 /** What helps first against what is known by name. */
 const OF_PATTERN: Partial<Record<NonNullable<Diagnosis['pattern']>, readonly Idea[]>> = {
   'evaluation-gathers': [
-    {
-      id: 'to-cpu',
-      text: 'Move the outputs of each batch to the CPU: in transformers set eval_accumulation_steps, elsewhere outputs.append(output.cpu()).',
-      saves: 'all',
-    },
-    {
-      id: 'one-tensor',
-      text: 'Keep less of each output: preprocess_logits_for_metrics (argmax in place of all logits), or update the metric batch by batch.',
-      saves: 'all',
-    },
+    idea(
+      'to-cpu',
+      'Move the outputs of each batch to the CPU: in transformers set eval_accumulation_steps, elsewhere outputs.append(output.cpu()).',
+      'all',
+    ),
+    idea(
+      'one-tensor',
+      'Keep less of each output: preprocess_logits_for_metrics (argmax in place of all logits), or update the metric batch by batch.',
+      'all',
+    ),
   ],
   'state-not-detached': [
-    {
-      id: 'detach',
-      text: "Detach the state before the next step, hidden = hidden.detach(): each step's backward now runs through all steps before it. item() on the loss does not help.",
-      saves: 'all',
-    },
+    idea(
+      'detach',
+      "Detach the state before the next step, hidden = hidden.detach(): each step's backward now runs through all steps before it. item() on the loss does not help.",
+      'all',
+    ),
   ],
   'kept-exceptions': [
-    {
-      id: 'clear-exceptions',
-      text: 'Keep str(error), not the exception: its traceback holds the local variables of the call that failed. Retry after the except block, not in it.',
-      saves: 'all',
-    },
+    idea(
+      'clear-exceptions',
+      'Keep str(error), not the exception: its traceback holds the local variables of the call that failed. Retry after the except block, not in it.',
+      'all',
+    ),
   ],
   'kept-by-hook': [
-    {
-      id: 'remove-hook',
-      text: 'Call handle.remove() on the handle of the hook when it has captured enough, or let it overwrite its last capture.',
-      saves: 'all',
-    },
+    idea(
+      'remove-hook',
+      'Call handle.remove() on the handle of the hook when it has captured enough, or let it overwrite its last capture.',
+      'all',
+    ),
     TO_CPU,
   ],
   'kept-optimizers': [
-    {
-      id: 'reuse-optimizer',
-      text: 'Make the optimizer once, before the loop, and keep no old ones (a list, a history, copies of state_dict()).',
-      saves: 'all',
-    },
+    idea(
+      'reuse-optimizer',
+      'Make the optimizer once, before the loop, and keep no old ones (a list, a history, copies of state_dict()).',
+      'all',
+    ),
   ],
   'unbounded-cache': [
-    {
-      id: 'bound-cache',
-      text: 'Bound the cache: functools.lru_cache(maxsize=32), or a dictionary that drops its oldest entry.',
-      saves: 'all',
-    },
+    idea(
+      'bound-cache',
+      'Bound the cache: functools.lru_cache(maxsize=32), or a dictionary that drops its oldest entry.',
+      'all',
+    ),
   ],
   'logits-in-loss': [
-    {
-      id: 'chunked-loss',
-      text: 'Compute the loss in chunks of tokens, or use a fused cross-entropy that never holds the logits of the whole batch (Liger Kernel, torchtune).',
-      saves: undefined,
-    },
-    {
-      id: 'batch-size',
-      text: 'Halve the batch or the sequence length: this one request halves with it.',
-      saves: undefined,
-    },
+    idea(
+      'chunked-loss',
+      'Compute the loss in chunks of tokens, or use a fused cross-entropy that never holds the logits of the whole batch (Liger Kernel, torchtune).',
+    ),
+    idea('batch-size', 'Halve the batch or the sequence length: this one request halves with it.'),
   ],
   'whole-graph': [
-    {
-      id: 'sampling',
-      text: 'Train on sampled neighborhoods (torch_geometric.loader.NeighborLoader, ClusterLoader) in place of the whole graph at once.',
-      saves: undefined,
-    },
+    idea(
+      'sampling',
+      'Train on sampled neighborhoods (torch_geometric.loader.NeighborLoader, ClusterLoader) in place of the whole graph at once.',
+    ),
   ],
   'larger-batch': [
-    {
-      id: 'check-batch',
-      text: 'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap the length, or sort batches by length.',
-      saves: undefined,
-    },
+    idea(
+      'check-batch',
+      'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap the length, or sort batches by length.',
+    ),
   ],
   'evaluation-without-no-grad': [NO_GRAD],
   'stepped-up': [
-    {
-      id: 'check-batch',
-      text: 'Print the shapes that reach this line before and after the step: a larger batch, a longer sequence, more tokens for one expert.',
-      saves: undefined,
-    },
+    idea(
+      'check-batch',
+      'Print the shapes that reach this line before and after the step: a larger batch, a longer sequence, more tokens for one expert.',
+    ),
   ],
   'segments-retaken': [
-    {
-      id: 'repeat-sizes',
-      text: 'Leave out torch.cuda.empty_cache() in the loop, and make sizes repeat: segments are given back and asked for again.',
-      saves: undefined,
-    },
+    idea(
+      'repeat-sizes',
+      'Leave out torch.cuda.empty_cache() in the loop, and make sizes repeat: segments are given back and asked for again.',
+    ),
   ],
 };

@@ -18,7 +18,18 @@ export type Cause =
 
 /** Of these the lines lead to the first; of others they stand side by side, the one that holds most first. */
 const CALLED: readonly Cause[] = ['kept', 'kept-graph', 'request'];
-export const areCallers = (cause: Cause): boolean => CALLED.includes(cause);
+
+/** Lines of the same function as the first, which keep something too, and then those that call it. */
+export function otherLines<Line extends { readonly name: string }>(
+  cause: Cause,
+  [first, ...others]: readonly Line[],
+): { readonly beside: readonly Line[]; readonly callers: readonly Line[] } {
+  if (!CALLED.includes(cause)) return { beside: [], callers: [] };
+  const isBeside = cause === 'kept-graph' && others[0]?.name === first?.name;
+  return isBeside
+    ? { beside: others.slice(0, 1), callers: others.slice(1) }
+    : { beside: [], callers: others };
+}
 
 /** What programs are known to do; it decides the words and what helps first. */
 export type Pattern =

@@ -3,7 +3,7 @@
 import { entryLabel } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check, DETECTOR_IDS } from '../../analysis/findings/detectors.ts';
 import type { Severity } from '../../analysis/findings/types.ts';
-import { areCallers } from '../../analysis/verdict/types.ts';
+import { otherLines } from '../../analysis/verdict/types.ts';
 import { formatBytes, formatCount, plural, sentenceCase } from '../../base/format.ts';
 import {
   type FrameReport,
@@ -67,12 +67,13 @@ function verdictText({ verdict, account }: DeviceFindings, options: TextOptions)
 
 /** For a terminal and for Markdown alike. */
 export function verdictLines({ cause, text, also, lines, advice }: VerdictReport): string[] {
-  const [first, ...others] = lines.map(frameText);
-  const callers = areCallers(cause) ? others : [];
-  const called = callers.map((caller) => `, called from ${caller}`).join('');
+  const [first] = lines;
+  const { beside, callers } = otherLines(cause, lines);
+  const besides = beside.map((line) => ` and ${frameText(line)}`).join('');
+  const called = callers.map((caller) => `, called from ${frameText(caller)}`).join('');
   return [
     text,
-    ...(first === undefined ? [] : [`Look at ${first}${called}.`]),
+    ...(first === undefined ? [] : [`Look at ${frameText(first)}${besides}${called}.`]),
     ...also,
     ...advice.map((one) => `Try: ${one.text}${gainText(one)}`),
   ];

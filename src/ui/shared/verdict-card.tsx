@@ -1,7 +1,7 @@
 import './verdict-card.css';
 import { ChevronDown, CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } from 'lucide-react';
 import {
-  areCallers,
+  otherLines,
   type Remedy,
   type Verdict,
   type VerdictTone,
@@ -43,8 +43,9 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   }
   const Icon = ICONS[verdict.tone];
   const { cause, text, brief = text, lines = [], does = '', holder, also, advice } = verdict;
-  const callers = cause !== undefined && areCallers(cause) ? lines.slice(1) : [];
-  const hasMore = text !== brief || also.length > 0 || advice.length > 1 || callers.length > 0;
+  const { beside, callers } = otherLines(cause ?? 'none', lines);
+  const hasMore =
+    text !== brief || also.length > 0 || advice.length > 1 || beside.length + callers.length > 0;
   const isFolded = folding !== undefined && !folding.isUnfolded;
   const sentence = isFolded ? brief : text;
   const shown = isFolded ? advice.slice(0, 1) : advice;
@@ -80,8 +81,11 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
             held by <CodeText text={holder} />
           </p>
         )}
-        {!isFolded && callers.length > 0 && (
-          <p className="verdict-callers dim">called from {callers.map(frameLabel).join(' ← ')}</p>
+        {!isFolded && beside.length + callers.length > 0 && (
+          <p className="verdict-callers dim">
+            {beside.map((line) => `and ${frameLabel(line)} `)}
+            {callers.length > 0 && `called from ${callers.map(frameLabel).join(' ← ')}`}
+          </p>
         )}
         {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
         {shown.length > 0 && (

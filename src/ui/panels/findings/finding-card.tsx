@@ -1,7 +1,7 @@
 import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef } from 'react';
+import type { RankedFinding } from '../../../analysis/findings/detectors.ts';
 import { bytesAreOf, titleOf } from '../../../analysis/findings/detectors.ts';
-import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import type { Severity } from '../../../analysis/findings/types.ts';
 import { formatBytes, formatExactBytes } from '../../../base/format.ts';
 import { frameLabel, functionText } from '../../../device/model/frame-text.ts';
