@@ -1,5 +1,4 @@
 /** A page of its own: a table of ten million rows, built by e2e/table.spec.ts. */
-import '../src/ui/theme/tokens.css';
 import '../src/ui/theme/base.css';
 import { createRoot } from 'react-dom/client';
 import type { Column } from '../src/ui/table/table-row.tsx';

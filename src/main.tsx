@@ -1,4 +1,3 @@
-import './ui/theme/tokens.css';
 import './ui/theme/base.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -1,5 +1,5 @@
 /** Paints what lies over the picture: crosshair, cursors, markers, highlights, a range being drawn. */
-import type { PlotStyle } from '../theme/plot-style.ts';
+import type { PlotStyle } from '../theme/palette.ts';
 import type { Marker } from './event-marks.ts';
 import type { Highlight } from './overlays.ts';
 

@@ -7,8 +7,7 @@
 import type { Crosshair, TimeFolds } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { ViewState } from '../../state/view-store.ts';
-import { plotColors, type ThemeName } from '../theme/palette.ts';
-import { plotStyle } from '../theme/plot-style.ts';
+import { plotColors, plotStyle, type ThemeName } from '../theme/palette.ts';
 import { type AxisElements, drawAxes, drawSteps } from './axes.ts';
 import { releasePixels } from './canvas.ts';
 import { FrameLayer } from './frame-layer.ts';

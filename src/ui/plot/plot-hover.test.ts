@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import type { PixelInfo } from '../../worker/handlers/raster.ts';
-import { plotStyle } from '../theme/plot-style.ts';
+import { plotStyle } from '../theme/palette.ts';
 import { createOverlayStore } from './overlays.ts';
 import { PlotHover } from './plot-hover.ts';
 import type { PlotHit, PlotPixel } from './plot-source.ts';

@@ -7,7 +7,7 @@ import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { PixelInfo } from '../../worker/handlers/raster.ts';
 import { COUNTERS } from '../shared/device-labels.ts';
-import type { PlotStyle } from '../theme/plot-style.ts';
+import type { PlotStyle } from '../theme/palette.ts';
 import {
   EventPositions,
   type Marker,

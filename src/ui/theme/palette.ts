@@ -1,10 +1,12 @@
 /**
- * Colors of allocations in both themes.
+ * Colors of the plots in both themes: of allocations, and of what is drawn over them. Canvases cannot read
+ * the style sheet's light-dark().
  *
  * The twelve stack colors were searched for, not picked: any two differ by at least 0.09 in OKLab,
  * for normal sight and for protanopia and deuteranopia (palette.test.ts measures it). Sizes go
  * along a ramp whose lightness alone tells the order.
  */
+import type { CounterName } from '../../allocator/replay/types.ts';
 import { LruCache } from '../../base/lru-cache.ts';
 import {
   colorOfClass,
@@ -28,36 +30,17 @@ interface PlotColors {
   readonly sizes: readonly string[];
 }
 
+const colorList = (text: string): readonly string[] => text.split(' ');
+
 const DARK: PlotColors = {
   background: '#12151a',
   pending: '#ff5c7c',
   thin: '#4d5561',
   absences: ['#6b7480', '#8b857a', '#5a6f88'],
-  stacks: [
-    '#1b68b0',
-    '#cd817c',
-    '#81e6bf',
-    '#f5cd79',
-    '#60912b',
-    '#bca52b',
-    '#b4d6fd',
-    '#1cb0b8',
-    '#817ed5',
-    '#825b18',
-    '#d59af8',
-    '#9d3b72',
-  ],
-  sizes: [
-    '#3a3566',
-    '#41508c',
-    '#3b6d99',
-    '#34899b',
-    '#38a494',
-    '#5dbd82',
-    '#94d169',
-    '#cbdd55',
-    '#fbe54f',
-  ],
+  stacks: colorList(
+    '#1b68b0 #cd817c #81e6bf #f5cd79 #60912b #bca52b #b4d6fd #1cb0b8 #817ed5 #825b18 #d59af8 #9d3b72',
+  ),
+  sizes: colorList('#3a3566 #41508c #3b6d99 #34899b #38a494 #5dbd82 #94d169 #cbdd55 #fbe54f'),
 };
 
 const LIGHT: PlotColors = {
@@ -65,31 +48,10 @@ const LIGHT: PlotColors = {
   pending: '#e0244f',
   thin: '#c3c9d1',
   absences: ['#9aa4b1', '#b6ad9e', '#84a0c0'],
-  stacks: [
-    '#14718f',
-    '#feb79b',
-    '#0ca276',
-    '#8671d0',
-    '#afb335',
-    '#a43c58',
-    '#98afff',
-    '#654806',
-    '#e57eb8',
-    '#66dede',
-    '#593893',
-    '#a46f05',
-  ],
-  sizes: [
-    '#e4ec9a',
-    '#b9dd88',
-    '#86cb86',
-    '#54b58d',
-    '#339c94',
-    '#2f8097',
-    '#366495',
-    '#3d4688',
-    '#3b2765',
-  ],
+  stacks: colorList(
+    '#14718f #feb79b #0ca276 #8671d0 #afb335 #a43c58 #98afff #654806 #e57eb8 #66dede #593893 #a46f05',
+  ),
+  sizes: colorList('#e4ec9a #b9dd88 #86cb86 #54b58d #339c94 #2f8097 #366495 #3d4688 #3b2765'),
 };
 
 const COLORS: Readonly<Record<ThemeName, PlotColors>> = { dark: DARK, light: LIGHT };
@@ -141,15 +103,20 @@ export function paletteFor(
   colorBy: ColorBy,
   siteColors: SiteColors = '',
 ): Palette {
-  return palettes.getOrMake(`${theme} ${colorBy} ${siteColors}`, () => {
-    const { background, pending, thin } = COLORS[theme];
-    return {
-      classes: Uint32Array.from(classColors(theme, colorBy, siteColors), toAbgr),
-      background: toAbgr(background),
-      pending: toAbgr(pending),
-      thin: toAbgr(thin),
-    };
-  });
+  return palettes.getOrMake(`${theme} ${colorBy} ${siteColors}`, () =>
+    makePalette(theme, classColors(theme, colorBy, siteColors)),
+  );
+}
+
+/** @param colors CSS colors of the classes */
+export function makePalette(theme: ThemeName, colors: readonly string[]): Palette {
+  const { background, pending, thin } = COLORS[theme];
+  return {
+    classes: Uint32Array.from(colors, toAbgr),
+    background: toAbgr(background),
+    pending: toAbgr(pending),
+    thin: toAbgr(thin),
+  };
 }
 
 /** '#1b68b0' is 0xffb0681b: the bytes of ImageData, red first, read as a little-endian number. */
@@ -160,3 +127,73 @@ export function toAbgr(css: string): number {
   const blue = rgb & 0xff;
   return ((0xff << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
+
+/** Of what is drawn over the stack. */
+export interface PlotStyle {
+  readonly lines: Readonly<Record<CounterName, string>>;
+  readonly halo: string;
+  readonly ink: string;
+  readonly dim: string;
+  readonly accent: string;
+  readonly danger: string;
+  readonly onDanger: string;
+  readonly track: string;
+  readonly trackAlternate: string;
+  readonly trackText: string;
+}
+
+const STYLES: Readonly<Record<ThemeName, PlotStyle>> = {
+  dark: {
+    lines: {
+      allocatedBytes: '#4cc2ff',
+      activeBytes: '#ffb224',
+      reservedBytes: '#f2f4f8',
+      requestedBytes: '#7ee081',
+      inactiveSplitBytes: '#e59bff',
+    },
+    halo: '#12151a',
+    ink: '#e7eaef',
+    dim: '#a0a8b5',
+    accent: '#5cb3ff',
+    danger: '#ff7d92',
+    onDanger: '#24080e',
+    track: '#2b3a4d',
+    trackAlternate: '#35475e',
+    trackText: '#dfe6ef',
+  },
+  light: {
+    lines: {
+      allocatedBytes: '#0b5fd0',
+      activeBytes: '#b45309',
+      reservedBytes: '#1a1e26',
+      requestedBytes: '#17703b',
+      inactiveSplitBytes: '#8b24c4',
+    },
+    halo: '#ffffff',
+    ink: '#1a1e26',
+    dim: '#565e6c',
+    accent: '#0b62cc',
+    danger: '#b91c35',
+    onDanger: '#ffffff',
+    track: '#dbe6f3',
+    trackAlternate: '#c9d9ec',
+    trackText: '#1f2c3d',
+  },
+};
+
+export const plotStyle = (theme: ThemeName): PlotStyle => STYLES[theme];
+
+/** Dashed are those that mostly run on top of another, so that both can be seen. */
+const DASHES: Readonly<Partial<Record<CounterName, readonly [number, number]>>> = {
+  allocatedBytes: [5, 4],
+  requestedBytes: [2, 3],
+};
+
+export function dashOf(counter: CounterName, pixelRatio: number): [number, number] | undefined {
+  const dash = DASHES[counter];
+  if (dash === undefined) return undefined;
+  return [Math.round(dash[0] * pixelRatio), Math.round(dash[1] * pixelRatio)];
+}
+
+export const lineColor = (theme: ThemeName, counter: CounterName): number =>
+  toAbgr(STYLES[theme].lines[counter]);

@@ -7,10 +7,10 @@ import type { FlameGraph, FlameGrouping } from '../../../device/flame-graph/type
 import { useElementWidth } from '../../shared/browser.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { FlameCanvas } from '../../views/flame-graph/flame-canvas.tsx';
-import { flameColors } from '../../views/flame-graph/flame-colors.ts';
 import { GROUPING_TEXT, weightFormat } from '../../views/flame-graph/flame-labels.ts';
 import { type BoxIndex, FlameLayout } from '../../views/flame-graph/flame-layout.ts';
 import { FlameTrail } from '../../views/flame-graph/flame-toolbar.tsx';
+import { flameColors } from '../../views/flame-graph/paint-flame.ts';
 import type { ComparedPair, OpenSide } from './sides.tsx';
 
 type Grouping = Exclude<FlameGrouping, 'stack'>;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { createViewStore, DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { deviceInfo } from '../../../testing/device-info.ts';
-import { byteChange } from './cursor-difference.tsx';
+import { byteChange } from './cursor-bar.tsx';
 import { cursorEvent, nextOom, onCursorKey, stepped } from './cursor-steps.ts';
 import { jumpsOf, LISTED_OOMS } from './jump-menu.tsx';
 

@@ -5,7 +5,7 @@ import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
 import type { PlotPixel } from '../../plot/plot-source.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { FreeFacts, PinnedAddress, SlotKinds } from './address-facts.tsx';
-import { addressColors, markColors } from './address-palette.ts';
+import { addressColors, markColors } from './address-source.ts';
 
 interface AddressToolbarProps {
   readonly slots: AddressSlots;

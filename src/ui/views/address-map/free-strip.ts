@@ -15,9 +15,8 @@ import type { SessionApi } from '../../../worker/protocol.ts';
 import { blankCanvas } from '../../plot/canvas.ts';
 import type { PlotStrip, StripHost } from '../../plot/plot-controller.ts';
 import { hideTooltip, showTooltip } from '../../plot/tooltip.ts';
-import type { ThemeName } from '../../theme/palette.ts';
-import { plotStyle } from '../../theme/plot-style.ts';
-import { addressColors } from './address-palette.ts';
+import { plotStyle, type ThemeName } from '../../theme/palette.ts';
+import { addressColors } from './address-source.ts';
 
 export interface FreeStripOptions {
   readonly canvas: HTMLCanvasElement;

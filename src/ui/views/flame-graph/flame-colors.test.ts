@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FlameGroup } from '../../../device/flame-graph/types.ts';
 import type { FrameKind } from '../../../device/model/types.ts';
-import { type BoxColor, changeColor, flameColors, groupColor } from './flame-colors.ts';
+import { type BoxColor, changeColor, flameColors, groupColor } from './paint-flame.ts';
 
 type Rgb = readonly [number, number, number];
 

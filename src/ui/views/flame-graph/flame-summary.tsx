@@ -6,7 +6,6 @@ import type { ViewState } from '../../../state/view-store.ts';
 import { ColorKey } from '../../plot/plot-controls.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useTheme } from '../../theme/use-theme.ts';
-import { type BoxColor, flameColors } from './flame-colors.ts';
 import {
   countText,
   eventRangeText,
@@ -14,6 +13,7 @@ import {
   setText,
   shareText,
 } from './flame-labels.ts';
+import { type BoxColor, flameColors } from './paint-flame.ts';
 import type { FlameReady } from './use-flame.ts';
 
 interface FlameSummaryProps {

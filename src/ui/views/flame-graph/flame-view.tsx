@@ -7,7 +7,6 @@ import { useElementWidth } from '../../shared/browser.ts';
 import { useDevice } from '../../shared/services.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { FlameCanvas } from './flame-canvas.tsx';
-import { flameColors } from './flame-colors.ts';
 import { type FlameFigures, weightFormat } from './flame-labels.ts';
 import { type BoxIndex, FlameLayout } from './flame-layout.ts';
 import { selectedBox, selectionOf, useChosen } from './flame-selection.ts';
@@ -15,6 +14,7 @@ import { FlameEmpty, FlameSummary } from './flame-summary.tsx';
 import { FlameTable } from './flame-table.tsx';
 import { FlameDownloads, FlameToolbar, FlameTrail } from './flame-toolbar.tsx';
 import { FrameStrip } from './frame-strip.tsx';
+import { flameColors } from './paint-flame.ts';
 import { type FlameReady, useFlame } from './use-flame.ts';
 
 /** Who holds the memory: call stacks as boxes, and the same as a table. */

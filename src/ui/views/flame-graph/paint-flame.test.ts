@@ -2,10 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { contextsOf } from '../../../testing/contexts.ts';
 import { flameGraphOf } from '../../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../../testing/snapshot-from-text.ts';
-import { flameColors } from './flame-colors.ts';
 import { weightFormat } from './flame-labels.ts';
 import { FlameLayout } from './flame-layout.ts';
-import { type FlameContext, type FlameScene, LEVEL_HEIGHT_PX, paintFlame } from './paint-flame.ts';
+import {
+  type FlameContext,
+  type FlameScene,
+  flameColors,
+  LEVEL_HEIGHT_PX,
+  paintFlame,
+} from './paint-flame.ts';
 
 const DRAWN = snapshotFromText(`
   +seg 20Mi large @0x2000000

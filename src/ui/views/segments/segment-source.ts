@@ -1,5 +1,6 @@
 /** The segments over time, as a plot, and their colors. */
 import { formatBytes } from '../../../base/format.ts';
+import { LruCache } from '../../../base/lru-cache.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
@@ -8,7 +9,7 @@ import type { SegmentFrameRequest } from '../../../worker/handlers/address-map.t
 import type { SessionApi } from '../../../worker/protocol.ts';
 import type { PlotHit, PlotSource } from '../../plot/plot-source.ts';
 import { segmentContent } from '../../shared/segment-content.tsx';
-import { plotColors, type ThemeName, toAbgr } from '../../theme/palette.ts';
+import { makePalette, plotColors, type ThemeName } from '../../theme/palette.ts';
 
 type SegmentSession = Pick<
   SessionApi,
@@ -73,20 +74,13 @@ export function segmentColor(theme: ThemeName, kind: SegmentClass): string {
   return stacks[PLACES[theme][kind]] ?? thin;
 }
 
-const palettes = new Map<ThemeName, Palette>();
+const palettes = new LruCache<Palette>(2);
 
 /** The same object for the same theme. */
-function segmentPaletteFor(theme: ThemeName): Palette {
-  let palette = palettes.get(theme);
-  if (palette === undefined) {
-    const { background, pending, thin } = plotColors(theme);
-    palette = {
-      classes: Uint32Array.from(SEGMENT_CLASSES, (kind) => toAbgr(segmentColor(theme, kind))),
-      background: toAbgr(background),
-      pending: toAbgr(pending),
-      thin: toAbgr(thin),
-    };
-    palettes.set(theme, palette);
-  }
-  return palette;
-}
+const segmentPaletteFor = (theme: ThemeName): Palette =>
+  palettes.getOrMake(theme, () =>
+    makePalette(
+      theme,
+      SEGMENT_CLASSES.map((kind) => segmentColor(theme, kind)),
+    ),
+  );

@@ -11,8 +11,14 @@ import type { FrameRequest, MatchingRequest } from '../../../worker/timeline-ren
 import type { LineStyle } from '../../plot/line-raster.ts';
 import type { PlotHit, PlotLine, PlotSource } from '../../plot/plot-source.ts';
 import { hitContent } from '../../plot/tooltip.ts';
-import { paletteFor, type ThemeName, toAbgr } from '../../theme/palette.ts';
-import { dashOf, lineColor, plotStyle } from '../../theme/plot-style.ts';
+import {
+  dashOf,
+  lineColor,
+  paletteFor,
+  plotStyle,
+  type ThemeName,
+  toAbgr,
+} from '../../theme/palette.ts';
 
 type TimelineSession = Pick<SessionApi, 'frame' | 'recycle' | 'hit' | 'stackBytes'>;
 

@@ -4,7 +4,7 @@ import { ColorLegend, ColorSelect } from '../../panels/legend/color-legend.tsx';
 import { AxisSwitch, FitButton } from '../../plot/plot-controls.tsx';
 import { Segmented } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
-import { plotStyle } from '../../theme/plot-style.ts';
+import { plotStyle } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 
 /** How the timeline is drawn, and what its colors mean. */

@@ -6,8 +6,7 @@ import type { PlotAxis, Viewport } from '../../../draw/timeline/types.ts';
 import { blankCanvas, elided } from '../../plot/canvas.ts';
 import type { PlotStrip, StripHost } from '../../plot/plot-controller.ts';
 import { hideTooltip, showTooltip, type TooltipContent } from '../../plot/tooltip.ts';
-import type { ThemeName } from '../../theme/palette.ts';
-import { type PlotStyle, plotStyle } from '../../theme/plot-style.ts';
+import { type PlotStyle, plotStyle, type ThemeName } from '../../theme/palette.ts';
 import {
   boxAt,
   firstFocus,
