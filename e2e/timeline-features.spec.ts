@@ -45,7 +45,7 @@ test('sets a second cursor with Alt and a click, and measures from it', async ({
   await page.mouse.click(to.x, to.y);
   await page.keyboard.up('Alt');
   await expect(page).toHaveURL(/mark=\d+/);
-  await expect(page.getByText(/^Second cursor at event/)).toBeVisible();
+  await expect(page.getByText(/^From event/)).toBeVisible();
 });
 
 test('goes through the annotations by keys', async ({ page }) => {

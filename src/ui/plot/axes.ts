@@ -1,5 +1,14 @@
 /** The axes and the grid, by D3, in SVG. */
-import { axisBottom, axisLeft, type NumberValue, scaleLinear, select, tickStep, ticks } from 'd3';
+import {
+  axisBottom,
+  axisLeft,
+  format,
+  type NumberValue,
+  scaleLinear,
+  select,
+  tickStep,
+  ticks,
+} from 'd3';
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { formatCount, formatDurationUs, plural } from '../../base/format.ts';
@@ -173,8 +182,6 @@ export interface Tick {
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
-/** A label has at most three decimals: 1/8 of a unit is the finest step it can say. */
-const FINEST_SHARE = 1 / 8;
 
 /**
  * Bytes from y0 to y1 in steps of a power of two, at most `count` steps.
@@ -189,31 +196,26 @@ export function byteTicks(y0: number, y1: number, count: number): readonly Tick[
   return result;
 }
 
-/** In the largest unit that the value reaches and that the step can be said in. */
+/** In the largest unit that the value reaches and that the step can be said in: with three decimals 1/8 of it. */
 function byteLabel(bytes: number, step: number): string {
   if (bytes === 0) return '0';
   let unit = UNITS.length - 1;
-  while (unit > 0 && (bytes < 1024 ** unit || step < 1024 ** unit * FINEST_SHARE)) unit--;
+  while (unit > 0 && (bytes < 1024 ** unit || step < 1024 ** unit / 8)) unit--;
   return `${formatDecimal(bytes / 1024 ** unit)} ${UNITS[unit]}`;
 }
 
 /** Up to three decimals, none that are 0: '1,025', '0.5'. */
-function formatDecimal(value: number): string {
-  const [whole = '', decimals] = String(Number(value.toFixed(3))).split('.');
-  const text = formatCount(Number(whole));
-  return decimals === undefined ? text : `${text}.${decimals}`;
-}
+const formatDecimal = format(',.3~f');
 
 /** Events or microseconds from x0 to x1, about `count` of them. */
 export function axisTicks(axis: TimeAxis, x0: number, x1: number, count: number): readonly Tick[] {
-  return axis === 'event' ? eventTicks(x0, x1, count) : timeTicks(x0, x1, count);
-}
-
-/** Whole events only: there is nothing at 2.5. */
-function eventTicks(x0: number, x1: number, count: number): readonly Tick[] {
-  return ticks(x0, x1, count)
-    .filter(Number.isInteger)
-    .map((value) => ({ value, label: formatCount(value) }));
+  const values = ticks(x0, x1, count);
+  if (axis === 'event') {
+    // Whole events only: there is nothing at 2.5.
+    return values.filter(Number.isInteger).map((value) => ({ value, label: formatCount(value) }));
+  }
+  const stepUs = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : x1 - x0;
+  return values.map((value) => ({ value, label: timeLabel(value, stepUs) }));
 }
 
 const TIME_UNITS = [
@@ -221,12 +223,6 @@ const TIME_UNITS = [
   { us: 1e3, name: 'ms' },
   { us: 1, name: 'µs' },
 ] as const;
-
-function timeTicks(x0: number, x1: number, count: number): readonly Tick[] {
-  const values = ticks(x0, x1, count);
-  const stepUs = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : x1 - x0;
-  return values.map((value) => ({ value, label: timeLabel(value, stepUs) }));
-}
 
 /** In the unit that the step between ticks can be said in. */
 function timeLabel(timeUs: number, stepUs: number): string {

@@ -43,11 +43,11 @@ const PINCH_SPEED = 1 / 100;
 const LINE_HEIGHT = 20;
 
 interface Drag {
-  /** A press becomes one of the others when it moves. */
-  readonly kind: 'press' | 'pan' | 'range';
   readonly start: Point;
   /** Shift was held when it began. */
   readonly isRange: boolean;
+  /** Until it moves it is a press. */
+  readonly hasMoved: boolean;
 }
 
 /** Starts to listen; the result stops it. */
@@ -62,18 +62,18 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
     // The page must not scroll, and Ctrl with the wheel must not zoom it.
     event.preventDefault();
     const at = pointOf(event);
-    const { dx, dy } = pixels(event);
-    if (event.ctrlKey || event.metaKey) handlers.zoomX(at, Math.exp(-dy * pinchOrWheel(dy)));
-    else if (event.altKey) handlers.zoomY(at, Math.exp(-dy * WHEEL_SPEED));
-    else if (event.shiftKey) handlers.pan({ x: -(dx || dy), y: 0 }, true);
-    else if (Math.abs(dx) > Math.abs(dy)) handlers.pan({ x: -dx, y: 0 }, true);
-    else handlers.zoomX(at, Math.exp(-dy * WHEEL_SPEED));
+    const { x, y } = wheelPixels(event);
+    if (event.ctrlKey || event.metaKey) handlers.zoomX(at, wheelFactor(y, true));
+    else if (event.altKey) handlers.zoomY(at, wheelFactor(y));
+    else if (event.shiftKey) handlers.pan({ x: -(x || y), y: 0 }, true);
+    else if (Math.abs(x) > Math.abs(y)) handlers.pan({ x: -x, y: 0 }, true);
+    else handlers.zoomX(at, wheelFactor(y));
   }
 
   function onDown(event: PointerEvent): void {
     if (event.button !== 0 || !event.isPrimary) return;
     element.setPointerCapture(event.pointerId);
-    drag = { kind: 'press', start: pointOf(event), isRange: event.shiftKey };
+    drag = { start: pointOf(event), isRange: event.shiftKey, hasMoved: false };
   }
 
   function onMove(event: PointerEvent): void {
@@ -83,24 +83,24 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
     else follow(drag, at);
   }
 
-  function follow({ kind, start, isRange }: Drag, at: Point): void {
+  function follow({ start, isRange, hasMoved }: Drag, at: Point): void {
     const move = { x: at.x - start.x, y: at.y - start.y };
-    if (kind === 'press') {
+    if (!hasMoved) {
       if (Math.hypot(move.x, move.y) < CLICK_SLOP) return;
-      drag = { kind: isRange ? 'range' : 'pan', start, isRange };
-      element.dataset.drag = drag.kind;
+      drag = { start, isRange, hasMoved: true };
+      element.dataset.drag = isRange ? 'range' : 'pan';
       handlers.hover(undefined);
       handlers.drag(true);
     }
     if (isRange) handlers.range({ from: start.x, to: at.x });
-    else handlers.pan(move, kind === 'press');
+    else handlers.pan(move, !hasMoved);
   }
 
   function onUp(event: PointerEvent): void {
     if (drag === undefined) return;
     const at = pointOf(event);
-    isClick = drag.kind === 'press';
-    if (drag.kind === 'range') handlers.zoomToRange(drag.start.x, at.x);
+    isClick = !drag.hasMoved;
+    if (drag.hasMoved && drag.isRange) handlers.zoomToRange(drag.start.x, at.x);
     end();
     handlers.hover(at);
   }
@@ -115,7 +115,7 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
 
   function end(): void {
     handlers.range(undefined);
-    if (drag !== undefined && drag.kind !== 'press') handlers.drag(false);
+    if (drag?.hasMoved) handlers.drag(false);
     drag = undefined;
     delete element.dataset.drag;
   }
@@ -146,21 +146,19 @@ export function listenToAxisWheel(
     if (!(event instanceof WheelEvent)) return;
     event.preventDefault();
     const { bottom, height } = element.getBoundingClientRect();
-    zoom((bottom - event.clientY) / height, Math.exp(-pixels(event).dy * WHEEL_SPEED));
+    zoom((bottom - event.clientY) / height, wheelFactor(wheelPixels(event).y));
   }
   element.addEventListener('wheel', onWheel, { passive: false, signal: stop.signal });
   return () => stop.abort();
 }
 
-function pixels({ deltaX, deltaY, deltaMode }: WheelEvent): {
-  readonly dx: number;
-  readonly dy: number;
-} {
+function wheelPixels({ deltaX, deltaY, deltaMode }: WheelEvent): Point {
   const unit = deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE_HEIGHT;
-  return { dx: deltaX * unit, dy: deltaY * unit };
+  return { x: deltaX * unit, y: deltaY * unit };
 }
 
 /** A pinch arrives as wheel events with Ctrl of a few pixels; a real wheel with Ctrl of 100. */
-function pinchOrWheel(delta: number): number {
-  return Math.abs(delta) < 50 ? PINCH_SPEED : WHEEL_SPEED;
+function wheelFactor(pixels: number, mayBePinch = false): number {
+  const isPinch = mayBePinch && Math.abs(pixels) < 50;
+  return Math.exp(-pixels * (isPinch ? PINCH_SPEED : WHEEL_SPEED));
 }

@@ -30,16 +30,10 @@ export function drawLine(
   style: LineStyle,
 ): void {
   const rows = envelope(rowsOf(viewport, values), style.reach);
-  const joins = style.reach > 0 ? 'veil' : 'solid';
+  const { halo, thickness } = style;
   // The halo first, all of it: drawn column by column it would cut the line before it.
-  paintRuns(
-    pixels,
-    viewport,
-    rows,
-    { ...style, color: style.halo, thickness: style.thickness + 2 },
-    joins,
-  );
-  paintRuns(pixels, viewport, rows, style, joins);
+  paintRuns(pixels, viewport, rows, { ...style, color: halo, thickness: thickness + 2 });
+  paintRuns(pixels, viewport, rows, style);
 }
 
 /**
@@ -52,24 +46,24 @@ function envelope(rows: Float64Array, reach: number): Float64Array {
   // Row 0 is on top: first each takes the highest near it, then the edges go back to where they were.
   // The columns beside the frame take part, or a peak near its edge would reach to the edge.
   const wide = Float64Array.from({ length: rows.length + 2 * reach }, (_, column) => {
-    return extremeNear(rows, column - reach, reach, Math.min);
+    return extremeOf(rows, column - 2 * reach, column, Math.min);
   });
   return rows.map((row, column) =>
-    Number.isNaN(row) ? row : extremeNear(wide, column + reach, reach, Math.max),
+    Number.isNaN(row) ? row : extremeOf(wide, column, column + 2 * reach, Math.max),
   );
 }
 
-/** The least or greatest of the values up to `reach` columns from one; NaN counts for nothing. */
-function extremeNear(
+/** The least or greatest value from a column to another, both of them included; NaN counts for nothing. */
+function extremeOf(
   values: Float64Array,
-  column: number,
-  reach: number,
+  from: number,
+  to: number,
   extreme: (a: number, b: number) => number,
 ): number {
   let found = Number.NaN;
-  const last = Math.min(values.length - 1, column + reach);
-  for (let near = Math.max(0, column - reach); near <= last; near++) {
-    const value = values[near] ?? Number.NaN;
+  const last = Math.min(values.length - 1, to);
+  for (let at = Math.max(0, from); at <= last; at++) {
+    const value = values[at] ?? Number.NaN;
     if (Number.isNaN(value)) continue;
     found = Number.isNaN(found) ? value : extreme(found, value);
   }
@@ -86,14 +80,14 @@ function rowsOf({ height, y0, y1 }: Viewport, values: Float64Array): Float64Arra
 /** How much of a vertical run covers what is behind it, where it is a veil. */
 const VEIL = 0.3;
 
-/** @param joins how values are joined: by the line itself, or by a veil that lets the stack through */
+/** Joins values by the line itself; those of an envelope by a veil that lets the stack through. */
 function paintRuns(
   pixels: Uint32Array,
   { width, height }: Viewport,
   rows: Float64Array,
-  { color, halo, thickness, dash }: LineStyle,
-  joins: 'solid' | 'veil',
+  { color, halo, thickness, dash, reach }: LineStyle,
 ): void {
+  const isVeiled = reach > 0;
   const before = (thickness - 1) >> 1;
   const after = thickness - before;
   const period = dash === undefined ? 1 : dash[0] + dash[1];
@@ -105,7 +99,6 @@ function paintRuns(
     const to = Number.isNaN(previous) ? row : Math.max(previous, row);
     previous = row;
     if (Number.isNaN(row) || column % period >= on) continue;
-    const isVeiled = joins === 'veil';
     const first = Math.max(0, (isVeiled ? row : from) - before);
     const last = Math.min(height, (isVeiled ? row : to) + after);
     for (let at = first; at < last; at++) pixels[at * width + column] = color;

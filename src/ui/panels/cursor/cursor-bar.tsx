@@ -156,7 +156,7 @@ export function CursorDifference({ second, cursor }: CursorDifferenceProps) {
           title="Go to the second cursor"
           onClick={() => view.commit({ cursor: second.event })}
         >
-          Second cursor at event {formatCount(second.event)}
+          From event {formatCount(second.event)}
         </button>
         <span title="Events from the second cursor to the cursor">
           {change(events, (count) => plural(count, 'event'))}

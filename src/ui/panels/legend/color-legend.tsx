@@ -45,13 +45,13 @@ export function ColorLegend() {
         <li>
           <span className="legend-entry" title="Several blocks share these pixels. Zoom in.">
             <Swatch colors={[thin]} />
-            <span className="legend-label">thinner than a pixel</span>
+            <span className="one-line legend-label">thinner than a pixel</span>
           </span>
         </li>
       </ul>
       <button
         type="button"
-        className="legend-toggle"
+        className="hoverable legend-toggle"
         aria-expanded={isOpen}
         title={isOpen ? 'Back to one row' : 'Show every color'}
         onClick={() => setIsOpen(!isOpen)}
@@ -101,7 +101,7 @@ function Entry({ entry, shown }: EntryProps) {
   const content = (
     <>
       <Swatch colors={swatchColors(theme, shown, entry)} />
-      <span className="legend-label">
+      <span className="one-line legend-label">
         <LineLabel label={label} />
       </span>
       <span className="legend-bytes" data-none={count === 0 || undefined}>
@@ -119,7 +119,7 @@ function Entry({ entry, shown }: EntryProps) {
   return (
     <button
       type="button"
-      className="legend-entry legend-filter"
+      className="hoverable legend-entry legend-filter"
       aria-pressed={isOn}
       aria-label={`${label} ${formatBytes(bytes)}`}
       title={`${title}\n${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`}

@@ -87,14 +87,14 @@ interface PinnedAddressProps {
 export function PinnedAddress({ slots, place }: PinnedAddressProps) {
   const { value, failure } = useQuery('addressHit', place);
   if (failure !== undefined)
-    return <p className="one-line pinned-address">It cannot be read: {failure}</p>;
+    return <p className="one-line dim small pinned-address">It cannot be read: {failure}</p>;
   if (place === undefined || value?.hit === undefined) {
-    return <p className="one-line pinned-address">Click a block or gap to pin it.</p>;
+    return <p className="one-line dim small pinned-address">Click a block or gap to pin it.</p>;
   }
   const { block, gap, segment } = value.hit;
   return (
     <p
-      className="one-line pinned-address"
+      className="one-line dim small pinned-address"
       aria-live="polite"
       title={segment && segmentText(segment)}
     >

@@ -53,7 +53,7 @@ export function StateView() {
   const FoldIcon = areAllFolded ? ChevronsUpDown : ChevronsDownUp;
   return (
     <section className="view" aria-label="Allocator state">
-      <div className="row state-toolbar">
+      <div className="row toolbar-row view-toolbar">
         <span className="dim">Order</span>
         <Segmented
           label="Order of the segments"

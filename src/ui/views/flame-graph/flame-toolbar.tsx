@@ -44,7 +44,7 @@ interface FlameToolbarProps {
 /** What is added up and how. Another grouping has other boxes: what was zoomed into is gone. */
 export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
   return (
-    <div className="row toolbar-row flame-toolbar">
+    <div className="row toolbar-row view-toolbar">
       <Choice
         label="Show"
         texts={DATASET_TEXT}
@@ -103,7 +103,7 @@ export function FlameTrail({ trail, onZoom }: FlameTrailProps) {
       <ChevronRight size={12} aria-hidden />
       <button
         type="button"
-        className="one-line hoverable flame-step"
+        className="one-line hoverable quiet flame-step"
         title={`${groupLabel(group)} ${groupPlace(group)}`}
         aria-label={label}
         aria-current={path === trail.at(-1)?.path ? 'true' : undefined}
@@ -117,7 +117,7 @@ export function FlameTrail({ trail, onZoom }: FlameTrailProps) {
     <nav className="flame-trail" aria-label="Zoomed into">
       <button
         type="button"
-        className="one-line hoverable flame-step"
+        className="one-line hoverable quiet flame-step"
         onClick={() => onZoom(undefined)}
       >
         All

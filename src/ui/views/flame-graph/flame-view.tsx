@@ -71,7 +71,7 @@ function FlameContent({ asked, onChange }: FlameContentProps) {
   return (
     <>
       <FlameSummary asked={asked} figures={figures} />
-      <div className="flame-trail-row">
+      <div className="spread flame-trail-row">
         <FlameTrail trail={graph.trail} onZoom={zoom} />
         <FlameDownloads query={query} />
       </div>
