@@ -143,7 +143,7 @@ interface CursorDifferenceProps {
 }
 
 /** What changed from the second cursor to the cursor. */
-export function CursorDifference({ second, cursor }: CursorDifferenceProps) {
+function CursorDifference({ second, cursor }: CursorDifferenceProps) {
   const { view } = useStores();
   const events = cursor.event - second.event;
   const us = cursor.timeUs - second.timeUs;

@@ -192,7 +192,7 @@ export interface ShownLegend {
 const REST_MS = 120;
 
 /** The legend at the cursor or of the peak in view; undefined until it came. */
-export function useLegend(): ShownLegend | undefined {
+function useLegend(): ShownLegend | undefined {
   const resting = useRestingRequest();
   const { value: legend, request, isCurrent } = useQuery('legend', resting, { cancelsStale: true });
   const siteColors = useSiteColors(request?.colorBy === 'stack' ? legend : undefined);

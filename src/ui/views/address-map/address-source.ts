@@ -145,7 +145,7 @@ export function markColors(theme: ThemeName): Readonly<Record<MarkStyle, string>
 const palettes = new LruCache<DimmablePalette>(16);
 
 /** The same object for the same arguments, as paletteFor. */
-export function addressPaletteFor(
+function addressPaletteFor(
   theme: ThemeName,
   { colorBy, siteColors, onlyMatches }: Pick<ViewState, 'colorBy' | 'siteColors' | 'onlyMatches'>,
 ): DimmablePalette {
