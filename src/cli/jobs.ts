@@ -14,7 +14,7 @@ import {
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
 import { deviceOrder } from '../output/report/text.ts';
 import { fileSource, nodePlatform } from './byte-sources.ts';
-import type { Answer, Question } from './mcp/questions.ts';
+import type { Answer, Question } from './mcp/tools.ts';
 import { openSnapshot } from './open-snapshot.ts';
 
 interface Job<Request, Result> {
@@ -54,7 +54,7 @@ const NO_STDIN = { stdin: (async function* () {})() };
 export const ANSWER_QUESTION: Job<Question, Answer> = {
   name: 'answerQuestion',
   // What agents ask for is as large as the rest: fetched for them alone.
-  run: async (question) => (await import('./mcp/questions.ts')).answerQuestion(question),
+  run: async (question) => (await import('./mcp/tools.ts')).answerQuestion(question),
 };
 
 /** @param io its stdin is read for the path '-' */

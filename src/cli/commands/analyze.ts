@@ -9,7 +9,7 @@ import { statsText } from '../../output/report/stats-text.ts';
 import { deviceOrder } from '../../output/report/text.ts';
 import { citeWhatIf } from '../../output/report/what-if-citation.ts';
 import { type CliIo, FailedOn } from '../cli-io.ts';
-import { openSnapshot } from '../open-snapshot.ts';
+import { type OpenedSnapshot, openSnapshot } from '../open-snapshot.ts';
 import {
   type PrintOptions,
   printReport,
@@ -44,11 +44,9 @@ export function analyzeCommand(io: CliIo): Command {
     .addHelpText('after', ANALYZE_EXAMPLES)
     .action(async (path: string, options: AnalyzeOptions, command: Command) => {
       refuseTwoForms(options, command);
-      const { file, snapshot, contexts } = await openSnapshot(io, path, options);
-      const analyses = [];
-      for (const context of contexts) analyses.push(citeWhatIf(await analyse(context), context));
-      const report = buildFindings(file, snapshot.devices, analyses);
-      const order = deviceOrder(contexts);
+      const opened = await openSnapshot(io, path, options);
+      const report = await findingsOf(opened);
+      const order = deviceOrder(opened.contexts);
       printReport(io, options, {
         json: () => report,
         markdown: () => findingsMarkdown(report, order),
@@ -57,6 +55,16 @@ export function analyzeCommand(io: CliIo): Command {
       const failing = options.failOn ?? [];
       if (isFailed(report, failing)) throw new FailedOn(failing);
     });
+}
+
+export async function findingsOf({
+  file,
+  snapshot,
+  contexts,
+}: OpenedSnapshot): Promise<FindingsReport> {
+  const analyses = [];
+  for (const context of contexts) analyses.push(citeWhatIf(await analyse(context), context));
+  return buildFindings(file, snapshot.devices, analyses);
 }
 
 /** A low finding is told and fails nothing: it is no fault of the program. */

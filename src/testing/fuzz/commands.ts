@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_ANSWER_BYTES } from '../../cli/mcp/answer.ts';
-import { answerQuestion, TOOLS } from '../../cli/mcp/questions.ts';
+import { answerQuestion, TOOLS } from '../../cli/mcp/tools.ts';
 import { EXPORT_KINDS } from '../../output/export/exports.ts';
 import { cli } from '../cli-run.ts';
 import { sampleSnapshot, writePickle } from '../write-pickle.ts';
