@@ -27,10 +27,7 @@ declare global {
   }
 }
 
-/**
- * A page that nobody gives a file for so long fetches what shows one. Sooner would hold up who comes with
- * a file at hand; the service worker, which fetches all of the page, comes later.
- */
+/** After this much idle time, preload the workbench. Any sooner would delay a file that is given at once. */
 const PRELOAD_QUIET_MS = 1500;
 
 /** Who frames this page and may talk to it: see state/embedding.ts. */

@@ -2,8 +2,8 @@
  * The page in a frame of another page, such as a dashboard: `?embedder=https://dash.example.org` names
  * the one origin that may talk to it, by messages. docs/embedding.md is for those who write that page.
  *
- * Whoever frames the page could name themselves, so that a person might drop a file into a frame of
- * a page they do not know. That page is therefore told of snapshots that it gave itself, of no others.
+ * Any page could frame this one and name itself as the embedder, and a person might drop a file into it
+ * unawares. So the embedder hears only of snapshots that it sent itself.
  */
 import type { LoadFailure } from '../base/load-error.ts';
 import type { AllocationDetails } from '../device/model/allocation-details.ts';
@@ -19,7 +19,7 @@ const MESSAGE_VERSION = 1;
 
 /** What the embedding page may send, beside `vramscope: 1`. */
 type EmbedderMessage =
-  /** Asks for `ready`, for whoever began to listen too late. */
+  /** Asks for `ready` again, in case it was sent before anyone listened. */
   | { readonly type: 'hello' }
   | { readonly type: 'open'; readonly blob: Blob; readonly name: string }
   /** `hash`: the part of a link after #, such as "view=allocations&search=size>64MiB". */
@@ -145,7 +145,7 @@ function originOf(text: string): string | undefined {
   return isWeb && (text === origin || text === `${origin}/`) ? origin : undefined;
 }
 
-/** A message that was checked field by field: it comes from somebody else's code. */
+/** Checked field by field: the message comes from somebody else's code. */
 function messageOf(data: Readonly<Record<string, unknown>>): EmbedderMessage | undefined {
   const { type, blob, name, hash } = data;
   if (type === 'hello') return { type };

@@ -1,7 +1,7 @@
 /**
- * The findings of each device that was looked at, for as long as its snapshot is open. A run starts when
- * the first frame has been painted, and only for the device that is shown; another device's ends. The
- * worker that it needs loads before that, while the page waits for its frame.
+ * The findings of each device that was looked at, for as long as its snapshot is open. A run starts once the
+ * first frame has been painted, and only for the device that is shown: showing another device ends it. The
+ * worker loads before that, while the page waits for its frame.
  */
 
 import { createStore, type StoreApi } from 'zustand/vanilla';
@@ -21,7 +21,7 @@ export interface FindingsState {
   /** So far; all of it when done. */
   readonly findings: readonly RankedFinding[];
   readonly checks: Analysis['checks'];
-  /** What the memory is, and what that says; undefined until all has been looked at. */
+  /** The account and the verdict; undefined until all detectors have run. */
   readonly judgement: Judgement | undefined;
   /** Of phase 'failed'. */
   readonly failure: LoadFailure | undefined;
@@ -35,7 +35,7 @@ interface Needs {
   readonly analysis: Pick<AnalysisClient, 'findings' | 'forget' | 'hold'>;
   readonly idle: Pick<IdleCounter, 'begin'>;
   readonly marks: Pick<Marks, 'reached' | 'reach'>;
-  /** A view that paints no timeline sets no mark: the run starts after so long all the same. */
+  /** A view without a timeline never reports a first paint: the run then starts after this long. */
   readonly timeoutMs?: number;
 }
 
@@ -88,7 +88,7 @@ export function createFindingsStore(needs: Needs) {
     if (!signal.aborted) await run(store, deviceIndex, signal);
   }
 
-  /** One run for a device at a time. The page is not idle until it ends, or a script could look too soon. */
+  /** One run per device at a time. The page is not idle until it ends, so that scripts do not look too soon. */
   function begin(store: DeviceFindings, work: (signal: AbortSignal) => Promise<void>): void {
     runs.get(store)?.abort();
     const controller = new AbortController();
@@ -109,7 +109,7 @@ export function createFindingsStore(needs: Needs) {
 
   return {
     of,
-    /** That device is shown: looks for its findings, unless they are there. Gives what ends the run. */
+    /** Looks for the findings of the device that is shown, unless they are there. Returns what ends the run. */
     show(info: SessionInfo, deviceIndex: number): () => void {
       if (latest !== info) analysis.forget();
       latest = info;
@@ -119,7 +119,7 @@ export function createFindingsStore(needs: Needs) {
       }
       return () => end(store, NOTHING);
     },
-    /** Ends a run for now; what was found stays. */
+    /** Ends a run; what was found stays. */
     stop(info: SessionInfo, deviceIndex: number): void {
       end(of(info, deviceIndex), { phase: 'stopped' });
     },

@@ -1,6 +1,5 @@
 /**
- * What it means to give the page one file, two, many, or a folder: decided here for dropping, pasting and
- * the file chooser alike.
+ * What the page does with one file, two, many, or a folder. The same for dropping, pasting and the file chooser.
  *
  *   one file                  → opened
  *   two files                 → compared, in the order they were given
@@ -13,9 +12,9 @@ import type { OpenSource } from '../worker/protocol.ts';
 /** What a drop, a paste or the file chooser handed over. */
 export interface GivenFiles {
   readonly files: readonly File[];
-  /** Folders by their entry; `files` has each of them too, as a file that cannot be read. */
+  /** Folders as entries. Each is in `files` too, as a file that cannot be read. */
   readonly folders: readonly FileSystemEntry[];
-  /** By a button that said what it would do. */
+  /** Chosen with a button that said what it would do, so there is nothing to ask. */
   readonly isChosen?: true;
 }
 

@@ -1,4 +1,4 @@
-/** What belongs to the user and not to a link: kept in localStorage, read with suspicion. */
+/** What belongs to the user and not to a link. Kept in localStorage, whose content is never trusted. */
 import { createStore } from 'zustand/vanilla';
 
 const THEMES = ['system', 'light', 'dark'] as const;
@@ -35,13 +35,13 @@ export function createPreferencesStore(storage: () => PreferenceStorage = () => 
       try {
         storage().setItem(KEY, JSON.stringify(store.getState()));
       } catch {
-        // Private mode or a full disk: the choice holds until the page is closed, which is all it can.
+        // Private mode or a full disk: the choice lasts until the page is closed.
       }
     },
   };
 }
 
-/** Whatever the text holds, each preference is a valid one: its own default where it is not. */
+/** Reads any text. A preference that is missing or invalid has its default. */
 export function parsePreferences(text: string | null): Preferences {
   const { theme, detailsPercent: percent } = parseObject(text);
   const isPercent = typeof percent === 'number' && percent >= MIN_PERCENT && percent <= MAX_PERCENT;

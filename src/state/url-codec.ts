@@ -4,7 +4,7 @@
  *
  *   https://host/?snapshot=samples/oom.pickle#v=1&axis=time&x=1200..98000&select=b7f064c000000_0
  *
- * Numbers are written as JavaScript prints them, which reads back to the very same double.
+ * Numbers are written as JavaScript prints them, which reads back to the same double.
  */
 
 import { COUNTER_NAMES, type CounterName } from '../allocator/replay/types.ts';
@@ -24,14 +24,14 @@ import {
 /** Raised when the meaning of a parameter changes; not for a new one. */
 export const URL_VERSION = 1;
 
-/** Enough of a file to notice a link that was made for another one. */
+/** Enough to notice that a link was made for another file. */
 interface Fingerprint {
   readonly name: string;
   readonly bytes: number;
 }
 
 export interface ParsedUrl {
-  /** `opening` for all that the URL does not say, or says in a way that cannot be read. */
+  /** Has the values of `opening` wherever the URL says nothing, or nothing readable. */
   readonly view: ViewState;
   /** True when the URL says anything about the view. */
   readonly hasView: boolean;
@@ -78,7 +78,7 @@ const OLD_VIEWS: ReadonlyMap<string, ViewName> = new Map([
 /** Label of an allocation: b, the address in hex, _, the count of earlier uses. */
 const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
 
-/** What depends on the device is written by {@link encodeView} itself; colors follow from the rest. */
+/** Device and cursor are written by {@link encodeView} itself; the site colors follow from the rest. */
 const VIEW_PARAMS: Params<Omit<ViewState, 'deviceIndex' | 'cursor' | 'siteColors' | 'flame'>> = {
   view: { key: 'view', read: (text) => oneOf(...VIEW_NAMES)(text) ?? OLD_VIEWS.get(text) },
   axis: { key: 'axis', read: oneOf(...TIME_AXES) },
@@ -143,7 +143,7 @@ function writeParams<S>(url: URLSearchParams, params: Params<S>, values: S, defa
   }
 }
 
-/** Where a file opens is of one device: on any other, nothing said means no cursor. */
+/** A file opens at a cursor on one device. On any other device, a link without a cursor has none. */
 function openingCursorOf(opening: ViewState, deviceIndex: number): ViewState['cursor'] {
   return deviceIndex === opening.deviceIndex ? opening.cursor : undefined;
 }
@@ -172,7 +172,7 @@ export function linkMismatch(
   madeFor: Fingerprint | undefined,
   open: Fingerprint,
 ): string | undefined {
-  // A renamed copy is the same snapshot; two snapshots of the very same length hardly ever are.
+  // A renamed copy is the same snapshot; two different snapshots hardly ever have the same length.
   if (madeFor === undefined || madeFor.bytes === open.bytes) return undefined;
   return (
     `This link was made for ${madeFor.name} (${madeFor.bytes} bytes), ` +
@@ -220,7 +220,7 @@ function sortText(sort: Sort | undefined): string {
   return sort === undefined ? '' : `${sort.descending ? '-' : ''}${sort.key}`;
 }
 
-/** Events and devices: whole, not negative, exact. */
+/** Numbers of events and devices. */
 function parseIndex(text: string): number | undefined {
   return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
 }

@@ -1,7 +1,7 @@
 /**
  * Keeps the address bar and the view store equal: a commit adds a history entry, and so does the
  * first move of a gesture; further moves replace that entry once they pause. Back and Forward
- * restore the view of theirs.
+ * restore the view of their entry.
  */
 import type { SessionInfo } from '../device/model/device-info.ts';
 import { encodeView, type ParsedUrl, parseUrl } from './url-codec.ts';
@@ -21,7 +21,7 @@ interface UrlSyncOptions {
   readonly openInfo: () => Pick<SessionInfo, 'file' | 'devices'> | undefined;
   /** Back or Forward led to a URL that holds something unreadable. */
   readonly onProblems?: (problems: readonly string[]) => void;
-  /** The address lags behind the view from this call on, until the function that it returned is called. */
+  /** Called when the address begins to lag behind the view; returns what to call when it has caught up. */
   readonly beginLag?: () => () => void;
 }
 
@@ -67,7 +67,7 @@ export function startUrlSync(options: UrlSyncOptions): UrlSync {
     if (wanted !== hash) window.history[how](null, '', pathname + search + wanted);
   }
 
-  /** Writes once the view rests; a drag goes on however long it rests. */
+  /** Writes once the view rests. A drag is still one gesture, however long it rests. */
   function writeLater(): void {
     clearTimeout(timer);
     endLag ??= beginLag?.();

@@ -4,7 +4,7 @@ import { mainDeviceIndex, mainPeak, reservedOverhead } from '../device/model/mai
 import type { EventIndex } from '../format/snapshot/tables.ts';
 import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
 
-/** What a file opens with, where no link says otherwise: the device that it is about, at the moment that matters. */
+/** What a file opens with where no link says otherwise: its main device, at the moment that matters. */
 export function openingView(info: Pick<SessionInfo, 'devices'>): ViewState {
   const deviceIndex = mainDeviceIndex(info.devices);
   const device = info.devices[deviceIndex];
@@ -12,9 +12,9 @@ export function openingView(info: Pick<SessionInfo, 'devices'>): ViewState {
 }
 
 /**
- * Where one looks first on a device: at the first OOM that the program saw; at the highest reserved where much of
- * it was never needed, for at the highest allocated little may be reserved; else at its main peak. The end is after
- * teardown, when little is left to see. A peak from before the trace is nearest at its first event.
+ * The event to show first: the first OOM that the program saw; else the peak of reserved memory if much of it was
+ * never needed; else the main peak. Not the end, which is after teardown, when little is left to see. A peak from
+ * before the trace is shown at the first event.
  */
 export function openingCursor(
   device: Pick<DeviceInfo, 'events' | 'ooms' | 'peaks'>,
@@ -24,7 +24,7 @@ export function openingCursor(
   if (oom !== undefined) return oom.event;
   const { severity } = reservedOverhead(device.peaks, device.ooms.length);
   const { event } = device.peaks.reservedBytes;
-  // A finding is about this, then: what was never needed is most often more than anything that was.
+  // There is a finding about it then, and it is usually the largest.
   const isFragmented = (severity === 'high' || severity === 'medium') && event >= 0;
   return isFragmented ? event : Math.max(0, mainPeak(device.peaks).event);
 }
@@ -40,7 +40,7 @@ export function onDevice(device: DeviceInfo): Partial<ViewState> {
   return { deviceIndex, x, y, selection, cursor, secondCursor, search, finding, addresses, flame };
 }
 
-/** The view without what this snapshot has not: a link may have been made for another one. */
+/** The view without what this snapshot lacks: the link may have been made for another one. */
 export function viewFitting(view: ViewState, info: SessionInfo): ViewState {
   const wanted = info.devices[view.deviceIndex];
   const opening = openingView(info);
@@ -61,7 +61,7 @@ export function viewFitting(view: ViewState, info: SessionInfo): ViewState {
   };
 }
 
-/** A sentence for each place of a link that lies behind the last event of the trace. */
+/** A sentence for each place of a link that lies beyond the last event of the trace. */
 export function placesBeyond(view: ViewState, info: SessionInfo): readonly string[] {
   const device = info.devices[view.deviceIndex];
   if (device === undefined) return [];

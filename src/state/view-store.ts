@@ -2,9 +2,9 @@
  * What the user looks at: small, serialisable, all of it in the URL. Hover and drag change every
  * frame and are not here.
  *
- * What a person does gets one entry in the history. A commit (a range zoomed to, an allocation
- * selected) is one; so is a gesture, however many moves it takes: a drag from press to release, a run
- * of wheel steps or of held keys up to the first pause. What the page adjusts by itself gets none.
+ * Each thing a person does gets one history entry. A commit is one: a range zoomed to, an allocation
+ * selected. A gesture is one, however many moves it takes: a drag from press to release, or wheel steps or
+ * held keys up to the first pause. What the page adjusts by itself gets none.
  */
 import { createStore } from 'zustand/vanilla';
 import type { CounterName } from '../allocator/replay/types.ts';
@@ -59,11 +59,11 @@ export interface ViewState {
   /** Position in SessionInfo.devices. */
   readonly deviceIndex: number;
   readonly axis: TimeAxis;
-  /** Idle gaps are cut short in plots by time; `x` and all figures are in true time all the same. */
+  /** Plots by time cut idle gaps short; `x` and all figures are still in true time. */
   readonly foldsGaps: boolean;
   /** 'all' is the whole trace, whatever its length. */
   readonly x: Range | 'all';
-  /** 'fit' reaches to the highest of what is drawn, over the whole trace: panning does not rescale. */
+  /** 'fit' reaches to the highest value of the whole trace, so panning does not rescale. */
   readonly y: Range | 'fit';
   /** Label of the pinned allocation, as PyTorch's viewer writes it: b7f064c000000_0. */
   readonly selection: string | undefined;
@@ -79,7 +79,7 @@ export interface ViewState {
   readonly secondCursor: EventIndex | undefined;
   /** Text of the search box (core/search); '' matches all. */
   readonly search: string;
-  /** Show the matches alone; else the others are dimmed. */
+  /** Hide everything but the matches; otherwise the rest is dimmed. */
   readonly onlyMatches: boolean;
   /** Fingerprint of the finding that is shown. */
   readonly finding: string | undefined;
@@ -92,8 +92,8 @@ export interface ViewState {
   /** Bytes that PyTorch may reserve in what-if runs; undefined: what the recorded run had. */
   readonly limit: number | 'none' | undefined;
   /**
-   * The comparison with another file, as src/ui/pages/compare writes it; undefined where none is shown. A text, so
-   * that a page that compares nothing need not know what is in it.
+   * The comparison with another file, as src/ui/pages/compare writes it; undefined where none is shown. It is plain
+   * text here, so that only the chunk of comparisons has to know the format.
    */
   readonly comparison: string | undefined;
 }
@@ -138,14 +138,14 @@ export interface ViewStoreState {
   readonly commits: number;
   /** Grows with each move. */
   readonly moves: number;
-  /** Grows where a drag begins and where it ends: moves before and after are not of one gesture. */
+  /** Grows where a drag begins and where it ends: moves before and after belong to different gestures. */
   readonly gesture: number;
   readonly isDragging: boolean;
-  /** Grows with each view that a URL, Back or a new file brought. */
+  /** Grows with each view that came from a URL, Back or a new file. */
   readonly restores: number;
 }
 
-/** What a click was on: Esc takes all clicks in a row on the same kind of thing back at once. */
+/** What a click was on. Esc undoes a run of clicks on the same kind of thing at once. */
 type ClickedThing = 'allocation' | 'legend' | 'account' | 'finding';
 
 export type ViewStore = ReturnType<typeof createViewStore>;
@@ -159,7 +159,7 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW) {
     isDragging: false,
     restores: 0,
   }));
-  /** What clicks have set, the last on top. */
+  /** What clicks have set, the latest last. */
   let clicks: readonly Click[] = [];
   function commit(change: Partial<ViewState>): void {
     store.setState(({ view, commits }) => ({ view: { ...view, ...change }, commits: commits + 1 }));
@@ -189,19 +189,19 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW) {
     },
     /** A deliberate change that Back should undo. */
     commit,
-    /** What follows from the last change by itself, such as bringing the cursor into view; no history entry. */
+    /** A consequence of the last change, such as bringing the cursor into view; no history entry. */
     adjust,
     /** A commit that `undoClick` takes back. */
     click(thing: ClickedThing, change: Partial<ViewState>): void {
       remember(thing, change);
       commit(change);
     },
-    /** What a click turned out to be on: a part of that click, and of its history entry. */
+    /** Adds what a click turned out to be on to that click and its history entry. */
     amendClick(thing: ClickedThing, change: Partial<ViewState>): void {
       remember(thing, change);
       adjust(change);
     },
-    /** Takes back what the last clicks set, and leaves what has been changed since. False when there is nothing to undo. */
+    /** Undoes what the last clicks set, but not what has changed since. False when there is nothing to undo. */
     undoClick(): boolean {
       for (let last = clicks.at(-1); last !== undefined; last = clicks.at(-1)) {
         clicks = clicks.slice(0, -1);
@@ -225,12 +225,12 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW) {
 
 interface Click {
   readonly thing: ClickedThing;
-  /** What the fields were that it set, and what it set them to. */
+  /** The fields that it set: their values before and after. */
   readonly before: Partial<ViewState>;
   readonly after: Partial<ViewState>;
 }
 
-/** The change that takes a click back: of the fields that still are as it left them. */
+/** The change that undoes a click, for those of its fields that nobody has changed since. */
 const undoing = ({ before, after }: Click, view: ViewState): Partial<ViewState> =>
   fieldsOf({ ...view, ...before }, (key) => {
     return key in before && view[key] === after[key] && view[key] !== before[key];

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useState } from 'react';
 
 /**
- * Listens to the keys of the whole page, from when the component is shown. A key meets what is on screen:
- * the handler of the newest render, also where the key comes before that render's effects.
+ * Listens to the keys of the whole page. A key always meets the handler of the newest render, even when it comes
+ * before that render's effects.
  */
 export function useKeyDown(onKeyDown: (event: KeyboardEvent) => void): void {
   const onNewest = useEffectEvent(onKeyDown);

@@ -34,7 +34,7 @@ interface CopyButtonProps {
   readonly text: string | (() => Promise<string>);
   /** What is copied, for the name of the button. */
   readonly label: string;
-  /** For texts that are too long to be shown when one points at the button. */
+  /** Instead of a text that is too long for a tooltip. */
   readonly title?: string;
   readonly className: string;
   readonly children?: ReactNode;
@@ -79,7 +79,7 @@ export function CopyButton({ text, label, title, className, children }: CopyButt
 export interface SegmentedOption<T extends string> {
   readonly value: T;
   readonly label: string;
-  /** For those who point at it. */
+  /** The tooltip. */
   readonly about?: string;
   readonly icon?: LucideIcon;
   readonly isDisabled?: boolean;

@@ -24,9 +24,9 @@ interface FrameCellProps {
 }
 
 /**
- * A frame in a row of a table: 'forward models/gpt.py:52 · gelu in functional.py:16'. Where it does not fit, its folders go
- * first, then the leaf's place, then the function, then the leaf; of the file's name the front, so that the line
- * number stays.
+ * A frame in a row of a table: 'forward models/gpt.py:52 · gelu in functional.py:16'. Where it does not fit, it loses
+ * its folders first, then the leaf's place, the function, and the leaf. The file's name loses its front, so that the
+ * line number stays.
  */
 export function FrameCell({ name, path = '', title, leaf, leafPlace }: FrameCellProps) {
   const slash = path.lastIndexOf('/') + 1;
@@ -63,9 +63,9 @@ export function SiteCell({ stackKind, topFrame, leafFrame }: CallSiteLine) {
 }
 
 /**
- * A label such as 'train.py:21 (step)' in a box that may be too narrow: what follows the line gives way first, then
- * the file's name, and never the line's number, which is what people look for. Screen readers read its parts as
- * words of their own: a button that it names needs a label too.
+ * A label such as 'train.py:21 (step)' in a box that may be too narrow. What follows the line is cut first, then the
+ * file's name, but never the line number, which is what people look for. Screen readers read its parts as separate
+ * words, so a button with this as its text needs a label too.
  */
 export function LineLabel({ label }: { readonly label: string }) {
   const [, file, line, rest] = /^(.*?)(:\d+)(.*)$/s.exec(label) ?? [];
@@ -85,7 +85,7 @@ export function LineLabel({ label }: { readonly label: string }) {
   );
 }
 
-/** Where a frame is, ready to be copied as a whole path; of C++ without a known file, its whole name. */
+/** Where a frame is, with its whole path to copy; for C++ without a known file, its whole name. */
 export function FramePlace({ frame }: { readonly frame: FrameView }) {
   const path = framePath(frame);
   const whole = fullPlace(frame);
@@ -100,12 +100,12 @@ export function FramePlace({ frame }: { readonly frame: FrameView }) {
   );
 }
 
-/** What a frame that is written short says when it is pointed at: all that was recorded. */
+/** The tooltip of a shortened frame: everything that was recorded of it. */
 export function frameTitle(frame: FrameView): string {
   return frameLocation(frame) === undefined ? frame.name : `${frame.name}\n${fullPlace(frame)}`;
 }
 
-/** Why there is no stack, in full; absenceText (core/device) is the short form. */
+/** Why there is no stack, in full; absenceText is the short form. */
 export function absenceExplanation(kind: StackKind): string {
   switch (kind) {
     case 'recorded':

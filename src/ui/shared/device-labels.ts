@@ -40,7 +40,7 @@ export const deviceLabel = ({ kind, device }: Pick<DeviceInfo, 'kind' | 'device'
 
 interface RecordingText {
   readonly short: string;
-  /** A few words on what it hides. */
+  /** What it hides, in a few words. */
   readonly note: (device: DeviceInfo) => string;
 }
 

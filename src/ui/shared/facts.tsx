@@ -47,7 +47,7 @@ export function TableHead({ labels }: { readonly labels: readonly string[] }) {
 }
 
 /**
- * A sentence with names of code in it, which breaks between their words where it has to break in one:
+ * A sentence with code in it. A long name may break between its words:
  * 'PYTORCH_CUDA_ALLOC_CONF=|expandable_|segments:True'.
  */
 export function CodeText({ text }: { readonly text: string }) {

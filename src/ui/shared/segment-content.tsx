@@ -16,7 +16,7 @@ export function segmentKindText({ isExpandable, pool, privatePool }: SegmentFact
     : `${what} of private pool ${privatePool}`;
 }
 
-/** 'from event 12 to event 3,400, 1.2 s'; what lies outside of the trace is said to. */
+/** 'from event 12 to event 3,400, 1.2 s', or 'since before the trace to the end'. */
 export function lifeText({ startEvent, endEvent, startUs, endUs }: SegmentFacts): string {
   const from = startEvent < 0 ? 'since before the trace' : `from event ${formatCount(startEvent)}`;
   const to = endEvent === NEVER ? 'to the end' : `to event ${formatCount(endEvent)}`;

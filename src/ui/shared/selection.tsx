@@ -1,4 +1,4 @@
-/** The pinned allocation: looked up once by the workbench, which provides it to all that is below. */
+/** The pinned allocation. The workbench looks it up once and provides it to everything below. */
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { ClassifiedDetails } from '../../device/classes/types.ts';
 import { hasTerm, toggleTerm } from '../../device/search/parse-search.ts';
@@ -23,7 +23,7 @@ export function useSelectedIndex(): number {
   return selection.kind === 'found' ? selection.details.index : -1;
 }
 
-/** Looks up the view's selection. While the next one is looked up the last one stays, so nothing flickers. */
+/** Looks up the view's selection. Until the next one is found the last one stays, so nothing flickers. */
 export function useFoundSelection(): Selection {
   const label = useView((view) => view.selection);
   const found = useQuery('findAllocation', label === undefined ? undefined : { label });
@@ -51,7 +51,7 @@ interface FilterLinkProps {
   readonly children: ReactNode;
 }
 
-/** Filters all views to what it names; clicked again it shows all. */
+/** Filters all views to what it names; a second click clears the filter. */
 export function FilterLink({ term, about, children }: FilterLinkProps) {
   const { view } = useStores();
   const isOn = useView(({ search }) => hasTerm(search, term));

@@ -66,7 +66,7 @@ export function useFindings(): FindingsState {
   return useStore(findings.of(info, device.index));
 }
 
-/** Has it looked for: once, by who stands for the device on the page. */
+/** Runs the detectors on the device in view. For one component of the page. */
 export function useFindingsRun(): void {
   const { findings } = useAnalysis();
   const { info, device } = useDevice();

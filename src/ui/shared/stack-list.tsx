@@ -12,7 +12,7 @@ interface StackListProps {
   readonly testId?: string;
 }
 
-/** A call stack, innermost frame first; runs of plumbing are one click away. */
+/** A call stack, innermost frame first; internal frames are folded. */
 export function StackList({ stack, testId }: StackListProps) {
   if (stack.frames.length === 0) {
     return (

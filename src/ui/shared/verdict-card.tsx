@@ -18,20 +18,20 @@ const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   unknown: CircleHelp,
 };
 
-/** What is said of a pasted message has no account behind it. */
+/** The verdict on a pasted message has no account behind it. */
 type ShownVerdict = Pick<Verdict, 'tone' | 'text' | 'also' | 'advice'> &
   Partial<Pick<Verdict, 'cause' | 'brief' | 'lines' | 'does' | 'holder'>>;
 
 interface VerdictCardProps {
   /** Undefined: not known yet. */
   readonly verdict: ShownVerdict | undefined;
-  /** What it is in brief, and the line, until it is unfolded; without this all of it is shown. */
+  /** Shows the short form until it is unfolded. Without this, everything is shown. */
   readonly folding?: { readonly isUnfolded: boolean; readonly onToggle: () => void };
-  /** Makes buttons of the sentence and of the line: they lead to the evidence. */
+  /** Turns the sentence and the line into buttons that lead to the evidence. */
   readonly onShow?: (() => void) | undefined;
 }
 
-/** The answer in a sentence, on top of all else. */
+/** The answer in a sentence, above everything else. */
 export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   if (verdict === undefined) {
     return (

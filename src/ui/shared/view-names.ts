@@ -18,7 +18,7 @@ interface ViewLabel {
   readonly icon: LucideIcon;
 }
 
-/** In the order of the tabs; their place is the digit that shows them. */
+/** In the order of the tabs. */
 export const VIEW_LABELS: Readonly<Record<ViewName, ViewLabel>> = {
   timeline: { label: 'Timeline', icon: ChartArea },
   'address-map': { label: 'Addresses', icon: MemoryStick },

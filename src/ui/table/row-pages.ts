@@ -1,23 +1,23 @@
 import { useEffect, useMemo, useReducer } from 'react';
 import type { RowRange } from './scroll-scale.ts';
 
-/** The rows of a table, read when they come into view. Another object is another table. */
+/** The rows of a table, read when they come into view. A new object means a new table. */
 export interface RowSource<R> {
   readonly count: number;
-  /** A row to have in the middle at first; undefined: the table stays scrolled as far as it was. */
+  /** The row to show in the middle at first; undefined: the table stays where it was. */
   readonly start?: number | undefined;
   /** Rows from `from` to before `to`, in order. Rejects with an AbortError when `signal` is aborted. */
   load(from: number, to: number, signal: AbortSignal): Promise<readonly R[]>;
 }
 
-/** Rows that are here already, as a source. */
+/** Rows that are already loaded, as a source. */
 export const rowsAtHand = <R>(rows: readonly R[]): RowSource<R> => ({
   count: rows.length,
   load: async (from, to) => rows.slice(from, to),
 });
 
 const PAGE_ROWS = 128;
-/** 8,000 rows of some hundred bytes: scrolling back a little reads nothing again. */
+/** 8,000 rows of some hundred bytes, so that scrolling back a little reads nothing again. */
 const KEPT_PAGES = 64;
 
 /**
@@ -58,7 +58,7 @@ export class RowPages<R> {
       this.#loading.delete(page);
       controller.abort();
     }
-    // After a failure it is for the reader to try again: the next scroll step would fail as well.
+    // After a failure the user tries again: the next scroll step would fail as well.
     if (this.#failure !== undefined) return;
     for (let page = first; page <= last; page++) this.#wantPage(page);
     this.#forget();

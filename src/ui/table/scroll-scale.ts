@@ -1,5 +1,5 @@
 /**
- * Where a table of any length stands, and where its scrollbar stands for that.
+ * The position of a table of any length, and what its scrollbar shows for it.
  *
  * Browsers give an element no more than 16 to 33 million pixels of height; a table of ten million
  * rows would be 260 million high. So the truth is `position`, the pixels of rows above the upper
@@ -95,13 +95,13 @@ function lastScrollTop(geometry: ScrollGeometry): number {
   return Math.max(0, scrollPx(geometry) - geometry.bodyPx);
 }
 
-/** Which row a key leads to from another. */
+/** What decides which row a key leads to. */
 interface RowPlace {
   /** Undefined before any row was chosen. */
   readonly active: number | undefined;
   readonly rowCount: number;
   readonly rowsPerPage: number;
-  /** The uppermost row that is all visible: where keys begin. */
+  /** The first row that is wholly visible: where keys begin. */
   readonly firstVisible: number;
 }
 
@@ -110,7 +110,7 @@ export function rowForKey(key: string, place: RowPlace): number | undefined {
   const { active, rowCount, rowsPerPage, firstVisible } = place;
   if (rowCount === 0) return undefined;
   const within = (row: number) => Math.max(0, Math.min(row, rowCount - 1));
-  // Nothing is chosen yet: an arrow chooses a row instead of moving on from one.
+  // Nothing is chosen yet: an arrow chooses the first row instead of moving on.
   const from = active ?? firstVisible;
   const step = active === undefined ? 0 : 1;
   switch (key) {

@@ -9,7 +9,7 @@ export interface Column<R> {
   readonly header: string;
   /** What the column holds, at length. */
   readonly title?: string | undefined;
-  /** At least so wide; what is left of the table is shared out by `grow` (0 where not given). */
+  /** The least width; the rest of the table is shared out by `grow` (0 where not given). */
   readonly widthPx: number;
   readonly grow?: number;
   readonly align?: 'start' | 'end';
@@ -23,7 +23,7 @@ type ColumnWords<Id extends string> = Readonly<
   Record<Id, readonly [header: string, title?: string]>
 >;
 
-/** Makes columns whose words stand in one table. */
+/** Makes columns; their words stand in one table. */
 export function columnsIn<R, Id extends string>(words: ColumnWords<Id>) {
   type Render = Column<R>['render'];
   const text = (id: Id, widthPx: number, render: Render, more?: Partial<Column<R>>): Column<R> => ({
@@ -39,10 +39,10 @@ export function columnsIn<R, Id extends string>(words: ColumnWords<Id>) {
   return {
     text,
     figure,
-    /** Rounded; exact to those who point at it. */
+    /** Rounded, with the exact figure in the tooltip. */
     bytes: (id: Id, widthPx: number, of: (row: R) => number) =>
       figure(id, widthPx, (row) => <Bytes bytes={of(row)} />),
-    /** Whole to those who point at it. */
+    /** Cut where it does not fit, whole in the tooltip. */
     code: (id: Id, widthPx: number, of: (row: R) => string) =>
       text(id, widthPx, (row) => (
         <span className="mono" title={of(row)}>
@@ -61,11 +61,11 @@ interface RowState {
   readonly tone?: 'danger' | 'related';
 }
 
-/** What the view above a table can have it do. */
+/** What a view can ask of its table. */
 export interface TableHandle {
   /** Scrolls until all of the row is visible; 'middle' also leaves rows around it. */
   reveal(row: number, place?: 'nearest' | 'middle'): void;
-  /** The same, and the keys go on from there. */
+  /** The same, and keys continue from there. */
   goTo(row: number): void;
   focus(): void;
 }
@@ -86,7 +86,7 @@ export interface VirtualTableProps<R> {
   readonly onActivate?: (row: R, index: number) => void;
   /** A double click, or Enter, which then does not activate. */
   readonly onOpen?: (row: R, index: number) => void;
-  /** A key on a row that the table has no use for; true when it was taken. */
+  /** A key that the table itself does not use; true when it was taken. */
   readonly onRowKey?: (key: string, row: R, index: number) => boolean;
   readonly handle?: Ref<TableHandle>;
 }
@@ -131,7 +131,7 @@ function Row<R>(props: TableRowProps<R>) {
   );
 }
 
-/** While scrolling most rows are the same as a frame ago. memo forgets the type parameter. */
+/** While scrolling, most rows are the same as a frame ago. memo loses the type parameter. */
 export const TableRow = memo(Row) as typeof Row;
 
 interface TableHeaderProps<R> {

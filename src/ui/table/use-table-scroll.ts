@@ -21,10 +21,10 @@ export interface TableScroll {
   readonly onScroll: () => void;
 }
 
-/** Where to be: pixels of rows above the upper edge, or what is in the middle, whatever the height. */
+/** The wanted place: pixels of rows above the upper edge, or the row in the middle, whatever the height. */
 type Wish = number | { readonly middleRow: number };
 
-/** A position among the rows that wheel, scrollbar and `moveTo` change together. */
+/** The position among the rows, which the wheel, the scrollbar and `moveTo` change. */
 export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start'>): TableScroll {
   const { count: rowCount, start } = source;
   const scroller = useRef<HTMLDivElement>(null);
@@ -33,7 +33,7 @@ export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start
   const [known, setKnown] = useState<object>();
   if (known !== source) {
     setKnown(source);
-    // While rendering: an effect would run after the rows of the old position were requested.
+    // Not in an effect, which would run after the rows of the old position were requested.
     if (start !== undefined) setWanted({ middleRow: start });
   }
   const geometry: ScrollGeometry = { rowCount, rowHeightPx: ROW_HEIGHT_PX, bodyPx };
@@ -43,7 +43,7 @@ export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start
       : positionCentring(geometry, wanted.middleRow);
   const latest = useRef({ geometry, position });
   latest.current = { geometry, position };
-  /** Where the scrollbar was put by us; its echo, the scroll event, is no wish of the user's. */
+  /** Where this hook put the scrollbar. The scroll event that follows does not come from the user. */
   const written = useRef(0);
   const mustWrite = useRef(false);
 
@@ -60,7 +60,7 @@ export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start
     setWanted(positionOf(now, top));
   }, []);
 
-  // After a move, and when rows or height are others: what the scrollbar says has another meaning.
+  // After a move, and when the rows or the height change: the scrollbar then means another position.
   // biome-ignore lint/correctness/useExhaustiveDependencies: these two changes are what it waits for
   useLayoutEffect(() => {
     mustWrite.current = true;
@@ -92,7 +92,7 @@ function useBodyHeight(scroller: RefObject<HTMLDivElement | null>): number {
   return bodyPx;
 }
 
-/** Where the scrollbar is scaled the browser's own step would skip rows, so it is done by hand. */
+/** Where the scrollbar is scaled, the browser's own wheel step would skip rows, so this replaces it. */
 function useWheelSteps(
   scroller: RefObject<HTMLDivElement | null>,
   isActive: boolean,

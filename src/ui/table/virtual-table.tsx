@@ -35,9 +35,9 @@ import {
 /**
  * A table of up to tens of millions of rows; only the visible ones are in the DOM.
  *
- * The scrolled element is as high as the rows (see scroll-scale.ts for when that is too high); what
- * is seen stays put in it and is drawn for the position. Keys: arrows, Page Up and Down, Home and
- * End move from row to row, Enter activates; others go to `onRowKey`.
+ * The scrolled element is as high as all rows together, or as high as browsers allow (see scroll-scale.ts). The
+ * visible part stays in place inside it and shows the rows of the current position. Arrows, Page Up and Down, Home
+ * and End move from row to row, Enter activates a row, and other keys go to `onRowKey`.
  */
 export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const { label, columns, source, empty, handle } = props;
@@ -111,7 +111,7 @@ interface RowsProps<R> extends VirtualTableProps<R> {
   readonly pages: RowPages<R>;
   readonly visible: RowRange;
   readonly offsetPx: number;
-  /** At least as many as rows can be visible at once, the same while the height is. */
+  /** The most rows that can be visible at once; changes only with the height. */
   readonly slots: number;
   readonly template: string;
   readonly active: number | undefined;
@@ -138,7 +138,7 @@ function Rows<R>(props: RowsProps<R>) {
     const state = row === undefined ? undefined : rowState?.(row);
     rows.push(
       <TableRow
-        // Elements are used again for other rows: a jump changes texts instead of making elements.
+        // Elements are reused for other rows: a jump changes texts instead of creating elements.
         key={index % slots}
         id={rowId(id, index)}
         index={index}
@@ -170,7 +170,7 @@ interface KeyTarget<R> {
 }
 
 function onKey<R>(event: KeyboardEvent, target: KeyTarget<R>): void {
-  // Those of buttons in the header are theirs; Ctrl, Alt and Meta are the browser's and the page's.
+  // Buttons in the header take their own keys; Ctrl, Alt and Meta belong to the browser and the page.
   if (event.target !== event.currentTarget) return;
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   const { props, pages, scroll, active, setActive } = target;
@@ -199,7 +199,7 @@ function useTableHandle(
   { geometry, position, moveTo }: TableScroll,
   setActive: (row: number) => void,
 ): void {
-  /** To be brought to the middle once it is known where that is. */
+  /** A row to bring to the middle once the height is known. */
   const awaited = useRef<number>(undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the height is first known
   useLayoutEffect(() => {
@@ -227,7 +227,7 @@ function useTableHandle(
   });
 }
 
-/** When the table gets lower, the row that was chosen and visible stays so: it may have opened a panel. */
+/** Keeps the chosen row visible when the table gets lower: choosing it may have opened a panel. */
 function useKeepInSight(shown: number | undefined, scroll: TableScroll): void {
   const { geometry, position, moveTo } = scroll;
   const before = useRef<number>(undefined);
@@ -241,7 +241,7 @@ function useKeepInSight(shown: number | undefined, scroll: TableScroll): void {
   });
 }
 
-/** No higher than the rows: more would make room to scroll into. */
+/** No higher than the rows, or there would be empty room to scroll into. */
 function stageBodyPx({ geometry }: TableScroll): number {
   return Math.min(geometry.bodyPx, scrollPx(geometry));
 }

@@ -30,7 +30,7 @@ export function FilePickerRoot({ onPick, onFiles, children }: FilePickerRootProp
         aria-label="Snapshot file"
         onChange={({ currentTarget }) => {
           onFiles({ files: [...(currentTarget.files ?? [])], folders: [], isChosen: true });
-          // Emptied, so that the same file can be chosen again.
+          // Emptied, or the same file could not be chosen again.
           currentTarget.value = '';
         }}
       />

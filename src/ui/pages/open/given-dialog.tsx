@@ -14,11 +14,11 @@ interface GivenDialogProps {
   /** Name of the file that is open. */
   readonly openName: string;
   readonly onChoose: (choice: GivenChoice) => void;
-  /** All stays as it is. */
+  /** Nothing changes. */
   readonly onCancel: () => void;
 }
 
-/** Asks what one or two files are for that were dropped on an open one. */
+/** Asks what to do with one or two files that were dropped on an open one. */
 export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialogProps) {
   const names = given.files.map(({ name }) => name);
   const isTwo = names.length === 2;

@@ -8,7 +8,7 @@ import { Button, IconButton } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
 
-/** How an opening goes: a card while it lasts, another when it has failed. */
+/** The state of an opening: one card while it lasts, another if it failed. */
 export function OpeningStatus({ state }: { readonly state: SessionState }) {
   switch (state.phase) {
     case 'loading':
@@ -68,7 +68,7 @@ const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
   indexing: 'Preparing the timeline',
 };
 
-/** Progress of an opening. Cancel has the focus, so that Esc and Enter are at hand. */
+/** Progress of an opening. Cancel has the focus, so that Enter cancels. */
 function LoadingCard({ name, progress }: LoadingCardProps) {
   const { loader } = useServices();
   const start = useRef({ ms: performance.now(), readBytes: progress?.readBytes ?? 0 });
@@ -106,7 +106,7 @@ function CancelButton({ onCancel }: { readonly onCancel: () => void }) {
   );
 }
 
-/** Undefined, a bar that only moves, where the server does not say how long the file is. */
+/** Undefined, for a bar without an end, if the server does not say how long the file is. */
 function shareOf(progress: OpenProgress | undefined): number | undefined {
   if (progress?.totalBytes === undefined || progress.totalBytes === 0) return undefined;
   return Math.min(1, progress.readBytes / progress.totalBytes);
@@ -121,7 +121,7 @@ function speedText(readBytes: number, elapsedMs: number): string {
   return `${megabytes((readBytes / Math.max(1, elapsedMs)) * 1000)} MB/s`;
 }
 
-/** Files are said in decimal megabytes, as file managers do; GPU memory in MiB. */
+/** Decimal, as in file managers; GPU memory is in MiB. */
 function megabytes(bytes: number): string {
   const value = bytes / 1e6;
   return value < 100 ? value.toFixed(1) : formatCount(Math.round(value));

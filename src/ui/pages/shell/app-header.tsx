@@ -8,12 +8,12 @@ import { FilePicker } from '../open/file-picker.tsx';
 
 interface AppHeaderProps {
   readonly info: SessionInfo | undefined;
-  /** A report shows one snapshot: another one is opened elsewhere. */
+  /** A report shows one snapshot and opens no other. */
   readonly isReport: boolean;
   readonly onHelp: () => void;
   /** Leads back to where the file was opened from. */
   readonly back?: ReactNode;
-  /** What is said of the open file, see OpenFile. */
+  /** The open file, see OpenFile. */
   readonly children: ReactNode;
 }
 
@@ -33,7 +33,7 @@ export function AppHeader({ info, isReport, onHelp, back, children }: AppHeaderP
   );
 }
 
-/** The page's heading once a snapshot is open; before, the empty page has one of its own. */
+/** The page's heading once a snapshot is open. Before that, the empty page has its own. */
 function Brand({ isHeading }: { readonly isHeading: boolean }) {
   const Tag = isHeading ? 'h1' : 'span';
   return (
@@ -56,7 +56,7 @@ const CHOICES: Readonly<Record<Theme, Choice>> = {
   dark: { icon: Moon, label: 'Theme: dark', next: 'system' },
 };
 
-/** Goes round: as the system, light, dark. */
+/** Cycles through system, light and dark. */
 function ThemeSwitch() {
   const { preferences } = useStores();
   const { icon: Icon, label, next } = CHOICES[usePreferences(({ theme }) => theme)];

@@ -32,7 +32,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   );
   const [isRanks, setIsRanks] = useState(ranks !== undefined);
   const { second, routes, setSecond } = useSecondFile();
-  /** Files that may mean several things. */
+  /** Files that may be meant in several ways. */
   const [asked, setAsked] = useState<GivenFiles>();
   function openRanks(given: GivenRanks): void {
     setRanks(given);
@@ -59,7 +59,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     else if (a !== undefined) routes.compareWith(a);
   }
   function showRanks(isShown: boolean): void {
-    // A rank's snapshot is opened instead: what was compared before is over.
+    // A rank's snapshot is opened instead, which ends a comparison.
     if (!isShown) setSecond(undefined);
     setIsRanks(isShown);
   }
@@ -74,7 +74,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     if (isDragging) preloadWorkbench();
   }, [isDragging]);
   const { Workbench, OpenFile, GrowingView } = loadedWorkbench() ?? {};
-  // Of a pair that is being opened, what was open before is not the first.
+  // While a pair is opened, what was open before is neither of the two.
   const isPairComing = second !== undefined && state.phase !== 'ready';
   const info = isPairComing ? undefined : openInfo(state);
   const growth = GrowingView && growthOf(state);

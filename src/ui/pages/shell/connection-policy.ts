@@ -1,10 +1,10 @@
 /**
- * Whom the page may talk to: itself, and the address that `?snapshot=` names.
+ * The servers that the page may talk to: its own, and the one that `?snapshot=` names.
  *
  * index.html has a Content-Security-Policy that allows nothing but our own scripts; it cannot know
  * the address that a link names, so it leaves connections to any host open. This narrows them
- * before the first one is made. A policy that was added can't be taken back or widened, and what
- * the workers may do is theirs too (src/worker/start-worker.ts).
+ * before the first one is made. An added policy can't be taken back or widened, and workers inherit it
+ * (src/worker/start-worker.ts).
  */
 export function limitConnections(document: Document, snapshotUrl: string | undefined): void {
   const policy = document.createElement('meta');
@@ -16,7 +16,7 @@ export function limitConnections(document: Document, snapshotUrl: string | undef
 /**
  * Example: on https://host/app/ with https://data.org/a.pickle?key=1 it is
  * "connect-src 'self' https://data.org".
- * @param snapshotUrl as the link has it; one that is no address allows nothing more
+ * @param snapshotUrl as the link has it; what is not an address allows nothing more
  */
 export function connectionPolicy(baseUrl: string, snapshotUrl: string | undefined): string {
   const { origin, protocol } = new URL(baseUrl);

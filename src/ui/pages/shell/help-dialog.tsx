@@ -10,7 +10,7 @@ interface HelpDialogProps {
 
 interface HelpGroup {
   readonly title: string;
-  /** Keys that are pressed together, 'Shift ↑', with _ for a blank in a name; and what they do. */
+  /** Keys that are pressed together, such as 'Shift ↑' (_ is a space in a name), and what they do. */
   readonly entries: readonly (readonly [keys: string, does: string])[];
 }
 

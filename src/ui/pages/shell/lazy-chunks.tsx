@@ -30,9 +30,8 @@ export function LazyRanks({
 }
 
 /**
- * What is needed only once there is something to show: D3, the panels, the timeline. It is fetched
- * as soon as a file is in sight, while the worker reads, so that the empty page stays light.
- * An opening waits for both the snapshot and its views.
+ * What is needed only once there is something to show: D3, the panels, the timeline. It is fetched as soon as a file is
+ * in sight, while the worker reads, so that the empty page stays light. An opening waits for the snapshot and for this.
  */
 type Workbench = typeof import('./workbench.tsx');
 

@@ -32,7 +32,7 @@ export function UpdateBar() {
   const { idle } = useServices();
   const isOpen = useSession((session) => openInfo(session) !== undefined);
   useEffect(() => {
-    // A function given to a setter is called: hand it one that gives the function.
+    // React calls a function that is given to a setter: give it one that returns the function.
     watchUpdates(idle, (start) => setReload(() => start));
   }, [idle]);
   if (reload === undefined) return undefined;
@@ -80,15 +80,15 @@ function contents({ devices }: SessionInfo): string {
 }
 
 /**
- * The service worker keeps the page for when there is no network. It fetches and stores all of the page once more,
- * on the cores that a first file needs, so it starts after this much idle time.
+ * The service worker keeps the page for when there is no network. It fetches and stores the whole page again, on the
+ * cores that a first file needs, so it starts only after this much idle time.
  */
 const QUIET_MS = 3000;
 
 /**
- * Registers it; `onUpdate` is called when a newer version has been fetched and waits. It takes over
- * only when its argument is called, which reloads the page: an open snapshot is never lost to it.
- * Where there is none (`npx vramscope`, private windows) the page works as ever, online.
+ * Registers the service worker. `onUpdate` is called when a newer version waits; calling its argument reloads the page
+ * with it, so an open snapshot is never lost. Without service workers (`npx vramscope`, private windows) the page works
+ * online.
  */
 function watchUpdates(
   idle: Pick<IdleCounter, 'whenIdle'>,
@@ -109,7 +109,7 @@ async function register(
   const registration = await workers.register('./sw.js');
   const offer = () => {
     const { waiting } = registration;
-    // Without a controller it is the first version: there is nothing to replace.
+    // Without a controller this is the first version, which replaces nothing.
     if (waiting === null || workers.controller === null) return;
     onUpdate(() => {
       workers.addEventListener('controllerchange', () => window.location.reload(), { once: true });
@@ -122,7 +122,7 @@ async function register(
   });
 }
 
-/** Samples of another version, which its service worker kept (scripts/vite-plugins.mjs); all that is not the page itself. */
+/** Deletes what the service workers of other versions kept beside the page, such as samples (scripts/vite-plugins.mjs). */
 async function forgetOldCaches(): Promise<void> {
   if (!('caches' in globalThis)) return;
   const names = await caches.keys().catch(() => []);

@@ -12,7 +12,7 @@ import { Fact } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 
-/** The header's part on the open file: what it is on the left, which of its devices is shown on the right. */
+/** The open file in the header: its name on the left, its devices on the right. */
 export function OpenFile({ info }: { readonly info: SessionInfo }) {
   const { view } = useStores();
   const { report } = useServices();
@@ -72,15 +72,15 @@ function Settings({ settings }: { readonly settings: SessionInfo['settings'] }) 
   );
 }
 
-/** Decimal, as file managers say it: '19.8 MB'. */
+/** Decimal, as in file managers: '19.8 MB'. */
 function fileSize(bytes: number): string {
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
 /**
- * A native list: it works by keyboard, by touch and for screen readers as it is. Devices that the process
- * did not use come last, and cannot be chosen.
+ * A native list, for keyboard, touch and screen readers. Devices that the process did not use come last and cannot
+ * be chosen.
  */
 function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) {
   const { view } = useStores();

@@ -16,7 +16,7 @@ const tabId = (name: Tab): string => `side-tab-${name}`;
 
 /** The panel beside every view: findings, and details of the selection. */
 export function SidePanel() {
-  // Here and not in the panel: the analysis runs, and the plot shows findings, whichever tab is open.
+  // Not in the panel: the analysis runs and the plot shows findings whichever tab is open.
   useFindingsRun();
   const { findings, judgement } = useFindings();
   const lead = judgement?.verdict.finding;
@@ -61,7 +61,7 @@ export function SidePanel() {
   );
 }
 
-/** As many as the list below shows; red where one of them does harm. */
+/** As many as the list below shows; red if one of them is more than low. */
 function FindingCount({ findings }: { readonly findings: FindingsState['findings'] }) {
   if (findings.length === 0) return undefined;
   const isHarmless = findings.every(({ severity }) => severity === 'low');
@@ -78,14 +78,14 @@ function goByArrow(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): 
   if (step === undefined) return;
   const next = TABS.at((TABS.indexOf(tab) + step) % TABS.length);
   if (next === undefined) return;
-  // The arrows of a view mean something else.
+  // Arrows mean something else in a view.
   event.stopPropagation();
   event.preventDefault();
   setTab(next);
   document.getElementById(tabId(next))?.focus();
 }
 
-/** Shows the tab of what was selected last; where nothing is, that is what was found. */
+/** The tab of what was selected last; the findings where nothing is selected. */
 function useTab(): readonly [Tab, (tab: Tab) => void] {
   const label = useView((view) => view.selection);
   const finding = useView((view) => view.finding);

@@ -16,13 +16,13 @@ interface Stat {
   /** The exact figure or the whole sentence. */
   readonly title?: string;
   readonly tone?: 'good' | 'warning' | 'danger';
-  /** Events that it leads to: a press goes to the next of them after the cursor. */
+  /** Makes it a button: a press goes to the next of these events after the cursor. */
   readonly events?: readonly number[];
 }
 
 /**
- * What happened, in seconds: how it ended, how high it went, and what the recording hides. In the row
- * of the tabs stand the figures that fit there; a button opens all of them, with the notes.
+ * The recording at a glance: how it ended, how high it went, and what it hides. The row of tabs shows the figures
+ * that fit; a button opens all of them, with notes.
  */
 export function SummaryStrip() {
   const shown = useDevice();
@@ -43,7 +43,7 @@ export function SummaryStrip() {
   ];
   return (
     <section className="summary" aria-label="Summary">
-      {/* The last gives way first: what the recording hides comes before how high it went. */}
+      {/* The last one is dropped first: what the recording hides comes before how high it went. */}
       <Stats stats={isWhole ? [oom, first, recording] : [oom, recording, first]} />
       <button
         type="button"
@@ -74,7 +74,7 @@ export function SummaryStrip() {
   );
 }
 
-/** A popover is in the top layer, where nothing else places it: below its row, at the right of the page. */
+/** Places a popover below its row, at the right of the page: in the top layer, CSS does not know the row. */
 function placeBelowRow({ currentTarget, newState }: ToggleEvent<HTMLElement>): void {
   const row = currentTarget.parentElement;
   if (newState !== 'open' || row === null) return;

@@ -14,7 +14,7 @@ export function useIncomingFiles(onFiles: (given: GivenFiles) => void): boolean 
   useEffect(() => {
     const stop = new AbortController();
     const { signal } = stop;
-    // dragenter and dragleave fire for every element passed: the page is left when they are even.
+    // dragenter and dragleave fire for every element on the way: the drag has left when they are even.
     let depth = 0;
     const setDepth = (value: number) => {
       depth = Math.max(0, value);

@@ -1,6 +1,6 @@
 /**
- * The views on a snapshot: one entry and one folder a view. Each but the timeline is a chunk of its
- * own, fetched when it is first shown.
+ * The views on a snapshot: one entry and one folder for each. All but the timeline have a chunk of their own, which is
+ * fetched when the view is first shown.
  */
 import { type RefObject, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
@@ -16,11 +16,11 @@ import { VIEW_LABELS } from '../../shared/view-names.ts';
 import { TimelineView } from '../../views/timeline/timeline-view.tsx';
 
 interface ViewEntry extends Lazy<object> {
-  /** Has nothing to show of a device without events: then it is said why, and what is known. */
+  /** Needs events. For a device without them, the page says why there are none, and what is known. */
   readonly needsTrace?: true;
 }
 
-/** In the order of the tabs; their place is the digit that shows them. */
+/** In the order of the tabs. */
 const VIEWS: Readonly<Record<ViewName, ViewEntry>> = {
   timeline: { needsTrace: true, load: async () => TimelineView, component: TimelineView },
   'address-map': {
@@ -53,7 +53,7 @@ const VIEWS: Readonly<Record<ViewName, ViewEntry>> = {
   },
 };
 
-/** The views on a snapshot, also by the digits 1 to 9. */
+/** The tabs of the views; the digits 1 to 9 open them too. */
 export function ViewTabs() {
   const { view } = useStores();
   const current = useView((state) => state.view);
@@ -141,12 +141,12 @@ function NoTrace() {
 /** Nothing else on the page takes these, except a text field. */
 const FREE_KEYS: ReadonlySet<string> = new Set([...'+=-_0fxwasd[]{}']);
 
-/** These scroll, press and close where the focus is: the view has them while that is nowhere or on a view's tab. */
+/** Keys that usually act where the focus is. They go to the view if nothing or a view's tab has the focus. */
 const OWNED_KEYS = /^(Arrow(Left|Right|Up|Down)|Page(Up|Down)|Home|End|Enter|Escape)$/;
 
 /**
- * Hands keys on to the element in `view` that takes them, marked `data-takes-keys`, as if it had the
- * focus. The view of the allocator's state listens to the window by itself and has no such element.
+ * Passes keys on to the element in `view` marked `data-takes-keys`, as if it had the focus: the keys of a view work
+ * wherever the focus is. The view of the allocator's state listens to the window itself and has no such element.
  */
 export function useViewKeys(view: RefObject<HTMLElement | null>): void {
   useKeyDown((event) => {
@@ -164,7 +164,7 @@ export function useViewKeys(view: RefObject<HTMLElement | null>): void {
   });
 }
 
-/** True when the element took the key. Who listens to the window gets the key itself, not this copy of it. */
+/** True when the element took the key. Listeners on the window get the original, not this copy. */
 function handOn(taker: Element, key: KeyboardEventInit): boolean {
   const copy = new KeyboardEvent('keydown', { ...key, bubbles: true, cancelable: true });
   const stop = (event: Event) => {

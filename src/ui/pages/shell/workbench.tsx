@@ -62,8 +62,8 @@ function LazyCompare(props: ComponentProps<ComparePages['ComparePage']>) {
 }
 
 /**
- * The page is not idle before each snapshot is shown once. Runs after the effects of what is below: by then the
- * timeline has begun work of its own.
+ * Tells the loader that a snapshot is shown, which ends its work. The effect runs after those of the children: by then
+ * the timeline has begun work of its own, and the page is not idle in between.
  */
 function useShown(info: SessionInfo): void {
   const { loader } = useServices();
@@ -82,14 +82,14 @@ function OneFile({ info }: { readonly info: SessionInfo }) {
   return (
     <AnalysisServicesContext value={analysis}>
       <CurrentDeviceContext value={shown}>
-        {/* The key starts the views afresh for another device. */}
+        {/* With this key, another device gets new views. */}
         <DeviceWorkbench key={shown.device.index} />
       </CurrentDeviceContext>
     </AnalysisServicesContext>
   );
 }
 
-/** Here and not with the other services: the empty page need not load them. */
+/** Not with the other services, so that the empty page need not load them. */
 function useAnalysisServices(): AnalysisServices {
   const { session, idle, marks } = useServices();
   const { view } = useStores();
@@ -105,7 +105,7 @@ function useAnalysisServices(): AnalysisServices {
   useEffect(
     () =>
       view.subscribe(({ moves, commits }, before) => {
-        // What follows by itself, such as colors that settle, is no reason to wait.
+        // Adjustments by the page itself, such as colors that settle, are no reason to wait.
         if (moves !== before.moves || commits !== before.commits)
           services.analysis.yieldToInteraction();
       }),

@@ -32,10 +32,10 @@ export async function takePicture(kind: PictureKind, title: string): Promise<Blo
   return new Blob([titledSvg(view, frame)], { type: 'image/svg+xml' });
 }
 
-/** Says in a copy how far the original is scrolled: "left,top" in CSS pixels. */
+/** Tells the copy how far the original is scrolled: "left,top" in CSS pixels. */
 const SCROLLED = 'data-scrolled';
 
-/** What the axes and the minimap take from style sheets, which a picture has not. */
+/** What the axes and the minimap take from style sheets, which a picture does not have. */
 const SVG_STYLES = [
   'display',
   'fill',
@@ -48,12 +48,12 @@ const SVG_STYLES = [
 ];
 
 /**
- * What `style` is called while the copy is a document: its parser takes that attribute as an attempt to
- * style the page, and reports each of some hundred against the page's policy.
+ * The name of the `style` attribute while the copy is a document. Under its own name, the parser would report each
+ * of a few hundred as a violation of the page's security policy.
  */
 const STYLE = 'data-copied-style';
 
-/** The element as the markup of an SVG. Canvases become images, the library sees to HTML's styles. */
+/** The element as the markup of an SVG. Canvases become images; the library copies the styles of HTML. */
 async function copyOf(element: HTMLElement, backgroundColor: string): Promise<string> {
   const { toSvg } = await import('html-to-image');
   const scrolled = [...element.querySelectorAll('*')].filter(
@@ -85,13 +85,13 @@ function mend(copy: Document, element: HTMLElement): void {
     const [left = 0, top = 0] = (part.getAttribute(SCROLLED) ?? '').split(',').map(Number);
     for (const child of part.children) {
       addStyle(child, `translate:${-left}px ${isSticky(child) ? 0 : -top}px`);
-      // What sticks to the top stays: it lies in what was moved.
+      // A sticky head was moved with its parent: move it back.
       for (const inner of [...child.querySelectorAll(`[${STYLE}]`)].filter(isSticky)) {
         if (!isSticky(child)) addStyle(inner, `translate:0 ${top}px`);
       }
     }
   }
-  // Else the picture may show bars to scroll it, and be shown before its canvases are decoded.
+  // Otherwise the picture may have scrollbars, and may appear before its canvases are decoded.
   for (const part of copy.querySelectorAll(`foreignObject [${STYLE}*="overflow"]`)) {
     addStyle(part, 'scrollbar-width:none');
   }

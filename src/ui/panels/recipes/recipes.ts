@@ -11,7 +11,7 @@ export interface Recipe {
   readonly name: string;
   readonly code: string;
   readonly about: string;
-  /** With what it was run; undefined: not at all, what it needs was not at hand. */
+  /** The versions it was run with; undefined: it was never run. */
   readonly triedWith?: string;
 }
 

@@ -2,11 +2,11 @@ import { useEffect, useId, useState } from 'react';
 import { CopyButton } from '../../shared/buttons.tsx';
 import type { Recipe } from './recipes.ts';
 
-/** How to record a snapshot, ready to copy. It is below the fold of the empty page, so the texts load later. */
+/** How to record a snapshot, ready to copy. The texts load later: on the empty page this is below the fold. */
 export function RecordRecipes() {
   const [recipes, setRecipes] = useState<readonly Recipe[]>([]);
   useEffect(() => {
-    // Offline, before the first visit has ended, they are missing; the rest of the page works.
+    // Without a network they are missing; the rest of the page works.
     import('./recipes.ts').then(({ RECIPES }) => setRecipes(RECIPES)).catch(() => undefined);
   }, []);
   return <Recipes recipes={recipes} />;

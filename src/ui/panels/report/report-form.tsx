@@ -120,7 +120,7 @@ async function windowInView(
   return { from: first, to: Math.min(Math.max(last, first + 1), events) };
 }
 
-/** The browser's own encoder: no string of millions of letters is put together here. */
+/** The browser's own encoder, which is faster than building a string of millions of letters. */
 async function base64Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
@@ -132,8 +132,8 @@ async function base64Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 }
 
 /**
- * The same view on a report: its device is its only one, and the events of a part are counted from
- * the part's start. Example: the cursor at 5,200 of a part from 5,000 on is at 200.
+ * The same view on a report, which has one device and counts the events of a part from its start. Example: in a part
+ * from event 5,000 on, a cursor at 5,200 is at 200.
  * @param events of the whole recording
  */
 export function viewOfPart(view: ViewState, window: EventWindow, events: number): ViewState {
@@ -145,11 +145,11 @@ export function viewOfPart(view: ViewState, window: EventWindow, events: number)
   return {
     ...view,
     deviceIndex: 0,
-    // The part is what was in view.
+    // The part is what was in view, so it is shown whole.
     x: 'all',
     cursor: moved(view.cursor),
     secondCursor: moved(view.secondCursor),
-    // A label counts the earlier uses of an address, a finding the bytes: both differ in a part.
+    // Labels count earlier uses of an address, and findings count bytes: both differ in a part.
     selection: undefined,
     finding: undefined,
   };

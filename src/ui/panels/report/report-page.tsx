@@ -1,4 +1,4 @@
-/** The page in one file: its own text, to which a report adds its data, and the report that it holds. */
+/** The page in one file: its own text, to which a report adds data, and the report that it may hold. */
 import { FileText } from 'lucide-react';
 import {
   type ParsedReport,
@@ -14,8 +14,8 @@ const SHELL_URL = 'vramscope.html';
 let own: string | undefined;
 
 /**
- * Keeps the page's own text, where it is the page in one file: on file:// it can't be fetched. To be
- * called before anything is added to the document.
+ * Keeps the text of the page in one file, because it can't be fetched on file://. Call this before anything is added
+ * to the document.
  */
 export function keepShell(document: Document): void {
   if (!import.meta.env.VITE_SINGLE) return;
@@ -29,7 +29,7 @@ export async function appShell(): Promise<string> {
   if (own !== undefined) return own;
   const response = await fetch(SHELL_URL).catch(() => undefined);
   const text = response?.ok === true ? await response.text() : '';
-  // A server that answers everything with its index.html has not answered this.
+  // Some servers answer every request with index.html.
   if (text.includes('Content-Security-Policy') && text.includes('worker-src blob:')) return text;
   throw new Error(
     `The page in one file (${SHELL_URL}), is not available: it is downloaded when you export your first report, which needs the network once.`,
@@ -37,8 +37,8 @@ export async function appShell(): Promise<string> {
 }
 
 /**
- * Takes the report out of the document, which would otherwise keep its text for good. Undefined where
- * there is none, as always on a server: a report is a page in one file.
+ * Takes the report out of the document, which would otherwise keep its text in memory. Undefined where there is none,
+ * as always on a server: only the page in one file holds a report.
  */
 export function takeReport(document: Document): ParsedReport | undefined {
   if (!import.meta.env.VITE_SINGLE) return undefined;
@@ -61,7 +61,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** Above a report's views: what it is, when it was made, and its author's notes. None in a notebook's cell, which nobody made. */
+/** Above a report's views: what it is, when it was made, and its author's notes. Nothing in a notebook's cell. */
 export function ReportBar({ title, notes, madeAt, version }: ReportHead) {
   if (madeAt === '') return null;
   return (

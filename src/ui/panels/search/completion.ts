@@ -31,8 +31,7 @@ const MAX_VALUES = 10;
 const LAST_WORD = /(?:^|\s)-?((?:\w+[:=<>]*)?"[^"]*|[^\s"]*)$/;
 
 /**
- * For the word that ends at the caret: qualifiers that begin so, or values of its qualifier that have
- * that in them.
+ * For the word that ends at the caret: qualifiers that begin with it, or values of its qualifier that contain it.
  */
 export function suggest(text: string, caret: number, known: KnownValues = {}): Suggested {
   const word = LAST_WORD.exec(text.slice(0, caret))?.[1] ?? '';
@@ -84,7 +83,7 @@ interface Completion {
   readonly option: Suggestion | undefined;
   readonly setCaret: (caret: number) => void;
   readonly setOpen: (isOpen: boolean) => void;
-  /** To the next option, or the one before, round and round; opens the list. */
+  /** To the next option or the one before, wrapping around; opens the list. */
   readonly step: (direction: 1 | -1) => void;
   readonly choose: (option: Suggestion) => void;
 }
@@ -119,7 +118,7 @@ export function useCompletion(
     text.type(completed.text);
     setCaret(completed.caret);
     setOpen(!option.isWhole);
-    // After React has written the text, and unless somebody has typed on by then.
+    // After React has written the text, unless the user has typed on.
     requestAnimationFrame(() => {
       if (input.current?.value !== completed.text) return;
       input.current.setSelectionRange(completed.caret, completed.caret);

@@ -30,13 +30,13 @@ export function SearchBox() {
   const isSearching = search.trim() !== '';
   const answer = useQuery('searchSummary', isSearching ? { search, at: cursor } : undefined);
   const summary = isSearching ? answer.value : undefined;
-  // Asked for when the box is first used: a snapshot may have thousands of phases.
+  // Asked for when the box gets the focus: a snapshot may have thousands of annotations.
   const known = useQuery('searchValues', hasFocus ? {} : undefined);
   const completion = useCompletion(input, text, known.value);
   const { suggested, active, setCaret, setOpen } = completion;
   const isOpen = hasFocus && suggested !== undefined;
   const problem = summary?.problem;
-  // Nobody who is typing a term wants to hear that it is wrong.
+  // While somebody types a term, it is not called wrong.
   const isWrong = problem !== undefined && !(hasFocus && problem.isUnfinished);
   const hasMatches = summary?.isFiltering === true && summary.count > 0;
   useShortcut('/', () => input.current?.select());
@@ -67,7 +67,7 @@ export function SearchBox() {
             const caret = selectionStart ?? value.length;
             text.type(value);
             setCaret(caret);
-            // Between words the list would only hide what was found.
+            // Between words, the list would only hide what was found.
             setOpen(/\S$/.test(value.slice(0, caret)));
           }}
           onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart ?? 0)}

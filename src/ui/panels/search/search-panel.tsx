@@ -37,7 +37,7 @@ interface ProblemProps {
   readonly problem: SearchProblem;
 }
 
-/** The place is shown where the text is still the one that was looked at. */
+/** Shows the place only if it is a part of the text. */
 function Problem({ search, problem: { at, length, message, isUnfinished } }: ProblemProps) {
   const part = search.slice(at, at + length);
   return (
@@ -73,7 +73,7 @@ function Options({ id, suggested, active, onChoose, search }: OptionsProps) {
             role="option"
             tabIndex={-1}
             aria-selected={i === active}
-            // Before the box would lose the focus, and the list be gone.
+            // Otherwise the box would lose the focus and the list would close before the click.
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => onChoose(option)}
           >
@@ -96,7 +96,7 @@ function Options({ id, suggested, active, onChoose, search }: OptionsProps) {
   );
 }
 
-/** Bytes where the reader looks: at the cursor, else at the peak; without a trace there is but the end. */
+/** Bytes at the cursor, else at the peak; without a trace, at the end. */
 export function matchBytes(
   { cursorBytes, peakBytes, endBytes }: SearchSummary,
   { events }: DeviceInfo,
@@ -107,7 +107,7 @@ export function matchBytes(
     : `${formatBytes(cursorBytes)} at the cursor`;
 }
 
-/** All figures, for the title. */
+/** All figures, for the tooltip. */
 export function matchTitle(summary: SearchSummary, allocations: number): string {
   const { count, blockBytes, requestedBytes, requestedUnknown } = summary;
   const { peakBytes, endBytes, cursorBytes } = summary;
@@ -122,7 +122,7 @@ export function matchTitle(summary: SearchSummary, allocations: number): string 
   ].join('\n');
 }
 
-/** Why nothing matches: the terms that match nothing on their own, or that only together they exclude all. */
+/** Why nothing matches: which terms match nothing on their own, or that they exclude everything together. */
 export function emptyReasons({ terms }: SearchSummary): readonly string[] {
   const alone = terms.filter(({ count }) => count === 0);
   if (alone.length > 0) {

@@ -24,8 +24,8 @@ export interface SearchText {
 }
 
 /**
- * The text of the box and the search of all views. The search follows the typing a moment later. Of
- * all that is typed in one go only the beginning gets an entry in the history.
+ * The text of the box and the search of all views. The search follows the typing a moment later. Text typed in one
+ * go gets one history entry, at its start.
  */
 export function useSearchText(): SearchText {
   const { view } = useStores();
@@ -72,7 +72,7 @@ export function useSearchSteps() {
   const [failure, setFailure] = useState<string>();
   const selected = useRef(-1);
   selected.current = useSelectedIndex();
-  /** A step that is asked for before the page has drawn the one before starts from that one. */
+  /** The last step's match: a second step may come before the page has drawn the first. */
   const before = useRef<MatchStep>(undefined);
   async function takeStep(isBackwards: boolean): Promise<void> {
     const { search, cursor: at, axis, x, selection } = view.getState().view;
@@ -102,8 +102,8 @@ export function useSearchSteps() {
 }
 
 /**
- * The window in which an allocation can be seen: the one there is where it does, else one as wide
- * whose middle is where it begins.
+ * A window in which an allocation can be seen: the present one if it can, else one of the same width around its
+ * start.
  */
 export function windowShowing(
   x: Range | 'all',
@@ -113,7 +113,7 @@ export function windowShowing(
 ): Range | 'all' {
   if (x === 'all') return x;
   const extent = axis === 'event' ? events : durationUs;
-  // From before the trace it begins at 0; what is not freed reaches to the end.
+  // Allocated before the trace: from 0. Never freed: to the end.
   const start = axis === 'event' ? Math.max(0, life.startEvent) : life.startUs || 0;
   const isOpen = life.endEvent === NEVER;
   const end = isOpen ? extent : axis === 'event' ? life.endEvent : life.endUs;

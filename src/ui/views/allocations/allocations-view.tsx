@@ -20,7 +20,7 @@ import {
 } from './list.ts';
 import { ListTable } from './list-table.tsx';
 
-/** All allocations that the search lets through, one a row, or their sites. */
+/** The allocations that match the search, one per row, or their call sites. */
 export function AllocationsView() {
   const order = orderOf(useView(({ sort }) => sort));
   return (

@@ -150,7 +150,7 @@ function lifetimeText(row: AllocationRow, axis: TimeAxis): string {
   return row.isLifeLonger && !Number.isNaN(lifetimeOf(row, axis)) ? `≥ ${text}` : text;
 }
 
-/** Bytes × lifetime: '1.26 GiB·s', or per event; what it costs to hold it so long. */
+/** Bytes × lifetime, in seconds or events: '1.26 GiB·s'. */
 function costText(row: AllocationRow, axis: TimeAxis): string {
   const lifetime = lifetimeOf(row, axis);
   if (Number.isNaN(lifetime)) return 'unknown';
@@ -181,8 +181,8 @@ function momentWidthPx({ events }: DeviceInfo, clock: TimeAxis): number {
   return CELL_PADDING_PX + LETTER_PX * Math.max(LEAST_LETTERS, letters);
 }
 
-/** Of tabular figures at the size of the page, rounded up. */
+/** Width of a digit, rounded up. */
 const LETTER_PX = 8;
 const CELL_PADDING_PX = 18;
-/** 'before' takes as much. */
+/** As long as 'before'. */
 const LEAST_LETTERS = 6;

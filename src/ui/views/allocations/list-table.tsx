@@ -21,14 +21,14 @@ import {
   useList,
 } from './list.ts';
 
-/** More rows than this are too much to paste. */
+/** The most rows that are copied at once. */
 const MOST_COPIED = 10_000;
 
 interface ListTableProps<Key extends ListKey, R> {
   readonly queries: ListQueries<Key, R>;
   readonly order: { readonly key: Key; readonly isDescending: boolean };
   readonly switcher: ReactNode;
-  /** What keys and clicks do, shown where there is room. */
+  /** What keys and clicks do; shown where there is room. */
   readonly hint: string;
   readonly columns: readonly Column<Listed<R>>[];
   readonly onOpen: (row: R) => void;

@@ -51,7 +51,7 @@ const SITE_KEYS: Readonly<
   siteLast: { key: 'last', first: 'up' },
 };
 
-/** The default, also for an order in a link that does not exist: largest allocations first. */
+/** The default, also for an unknown order in a link: largest allocations first. */
 export const LARGEST_FIRST: Sort = { key: 'size', descending: true };
 export const SITES_AT_PEAK: Sort = { key: 'sitePeak', descending: true };
 

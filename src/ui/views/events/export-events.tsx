@@ -45,7 +45,7 @@ export function ExportButton({ listing: { choice, length } }: { readonly listing
   );
 }
 
-/** The worker needs about 50 ms for these, so a hover never waits longer. */
+/** The worker needs about 50 ms for this many, so a hover never waits longer. */
 const PIECE_ROWS = 5000;
 
 interface EventExport {
@@ -57,8 +57,8 @@ interface EventExport {
 }
 
 /**
- * The parts of the file, in order. Each is a Blob: the browser may keep those on disk, and 5.8 M
- * events, 700 MB, are more than one string can hold. Rejects as `read` does.
+ * The parts of the file, in order. Each is a Blob, which the browser may keep on disk: 5.8 M events are 700 MB, more
+ * than one string can hold. Rejects as `read` does.
  */
 export async function exportEvents(wanted: EventExport): Promise<readonly Blob[]> {
   const { read, length, onProgress } = wanted;

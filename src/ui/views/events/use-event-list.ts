@@ -64,7 +64,7 @@ function useFetchList() {
   );
 }
 
-/** The cursor's row, or the one after where it would be; the first without a cursor. */
+/** The cursor's row, or the one after it if it is not listed; the first row without a cursor. */
 function firstShown({ length, cursor }: Pick<EventListing, 'length' | 'cursor'>): number {
   return Math.max(0, Math.min(cursor?.row ?? 0, length - 1));
 }

@@ -28,7 +28,7 @@ const ROWS_AT_ONCE = 12;
 const ROW_PX = 26;
 const HEADER_PX = 30;
 
-/** Which part of the program memory stood highest in: annotations by name. */
+/** Where in the program memory was highest: annotations by name. */
 export function AnnotationsSection({ query: { value, failure } }: AnnotationsSectionProps) {
   const { device } = useDevice();
   const isEmpty = value?.groups.length === 0;

@@ -26,7 +26,7 @@ import { useTheme } from '../../theme/use-theme.ts';
 import { Section, SummaryTable, Unanswered } from './section.tsx';
 
 interface MemorySectionProps {
-  /** What goes into the text that is copied, besides the figures; undefined while not known. */
+  /** For the copied text; undefined while not known. */
   readonly annotationGroups: readonly AnnotationGroup[] | undefined;
   readonly facts: TraceFacts | undefined;
 }
@@ -58,7 +58,7 @@ export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
   const hasTrace = device.events > 0;
   const fallback = hasTrace ? 'peak' : 'end';
   const moment = events[chosen] === undefined || !hasTrace ? fallback : chosen;
-  // Without a trace there is one moment; an OOM is offered where there was one.
+  // Without a trace, only the end is known.
   const moments = MOMENTS.filter((one) =>
     hasTrace ? one !== 'oom' || events.oom !== undefined : one === 'end',
   );

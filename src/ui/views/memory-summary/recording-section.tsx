@@ -19,7 +19,7 @@ interface RecordingSectionProps {
   readonly query: QueryState<unknown, TraceFacts>;
 }
 
-/** What was recorded, what that hides, and what looked wrong. */
+/** What was recorded, what is missing, and what looked wrong. */
 export function RecordingSection({ query: { value, failure } }: RecordingSectionProps) {
   const { info, device } = useDevice();
   const notes = notesOf(info, device);

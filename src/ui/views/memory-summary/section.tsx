@@ -20,7 +20,7 @@ export function Section({ title, head, children }: SectionProps) {
   );
 }
 
-/** Stands where an answer is awaited, or could not be had. */
+/** Shown until an answer comes, or when it failed. */
 export function Unanswered({ failure }: { readonly failure: string | undefined }) {
   if (failure === undefined) {
     return (

@@ -9,7 +9,7 @@ export function SummaryView() {
   const annotations = useQuery('annotationGroups', {});
   const facts = useQuery('traceFacts', {});
   return (
-    // It scrolls, and nothing in it need take the focus.
+    // It scrolls, and may hold nothing else that takes the focus.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: so that keys can scroll it
     <section className="summary-view" aria-label="Figures" tabIndex={0}>
       <MemorySection annotationGroups={annotations.value?.groups} facts={facts.value} />

@@ -59,11 +59,11 @@ function EnvironmentLine({ line, note }: { readonly line: string; readonly note:
 interface ConfidenceNoteProps {
   readonly result: WhatIfResult;
   readonly requests: number;
-  /** Peak reserved had no free waited for another stream; undefined where none did. */
+  /** The peak of reserved memory if no free waited for another stream; undefined where none did. */
   readonly lowestBytes: number | undefined;
 }
 
-/** What the figures of a run rest on, and what the trace does not tell. */
+/** What the figures of a run rest on, and what the trace does not say. */
 export function ConfidenceNote({ result, requests, lowestBytes }: ConfidenceNoteProps) {
   const { confidence, unknowns, peakReservedBytes } = result;
   return (
@@ -104,7 +104,7 @@ interface ComparedRunsProps {
   readonly recordedCard: CardFit | undefined;
   readonly result: WhatIfResult;
   readonly card: CardFit | undefined;
-  /** Peak reserved had no free waited for another stream; undefined where none did. */
+  /** The peak of reserved memory if no free waited for another stream; undefined where none did. */
   readonly lowestBytes: number | undefined;
 }
 

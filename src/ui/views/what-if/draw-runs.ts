@@ -1,4 +1,4 @@
-/** The lines of two runs and the marks of their OOMs, by D3, in the plot's SVG. */
+/** Draws the lines of two runs and the markers of their OOMs in the plot's SVG. */
 import { area, curveStepAfter, line, select } from 'd3';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
 import { lowerBound, type SortedNumbers, upperBound } from '../../../base/binary-search.ts';
@@ -65,7 +65,7 @@ export function drawMarks(
   ooms: readonly OomMark[],
   cursorX: number | undefined,
 ): void {
-  // Of several in one pixel one would hide the others: a run may have thousands.
+  // One marker a pixel: a run may have thousands.
   const inView = ooms
     .map((oom) => [Math.round(x(oom.x)), oom] as const)
     .filter(([at]) => at >= 0 && at <= width);
@@ -89,7 +89,7 @@ export function drawMarks(
     .attr('x2', x(cursorX ?? 0));
 }
 
-/** A corner of a line of steps: `y` from `x` to the next corner. */
+/** A corner of a step line: `y` holds from `x` to the next corner. */
 type Corner = readonly [x: number, y: number];
 
 /** Where the parts of the curves begin on an axis, and where the last one ends. */
@@ -110,7 +110,7 @@ export function cornersIn(
 ): readonly Corner[] {
   const corners: Corner[] = [];
   let end = x0;
-  // Parts that have no width (several at one time) count too: their peak is as high as any.
+  // Parts without width (several at one time) count too, for their peaks.
   const from = Math.max(0, Math.min(lowerBound(edges, x0), upperBound(edges, x0) - 1));
   for (let part = from; part < values.length; part++) {
     const y = values[part] ?? Number.NaN;
@@ -123,13 +123,13 @@ export function cornersIn(
   return last === undefined ? [] : [...corners, [end, last[1]]];
 }
 
-/** The part under an x, for what is said of it; undefined outside. */
+/** The part under an x; undefined outside the curves. */
 export function partAt(edges: SortedNumbers, x: number): number | undefined {
   const part = upperBound(edges, x) - 1;
   return part < 0 || part >= edges.length - 1 ? undefined : part;
 }
 
-/** Where an event lies: exact by events, by time the start of its part (under a pixel of the whole). */
+/** The x of an event: exact by events; by time the start of its part, which is under a pixel wide. */
 export function xOfEvent(recorded: RecordedSide, axis: TimeAxis, event: number): number {
   if (axis === 'event' || recorded.timesUs === undefined) return event + 0.5;
   const part = upperBound(recorded.events, event) - 1;

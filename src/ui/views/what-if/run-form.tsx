@@ -8,7 +8,7 @@ import { Button } from '../../shared/buttons.tsx';
 
 interface LimitSelectProps {
   readonly limit: Limit;
-  /** Of the recorded run, where its failures tell. */
+  /** The limit of the recorded run; undefined if no failure shows one. */
   readonly recorded: LimitBounds | undefined;
   readonly onChange: (limit: Limit) => void;
 }
@@ -100,7 +100,7 @@ function OtherLimit({ bytes, onChange }: OtherLimitProps) {
 }
 
 interface SettingFormProps {
-  /** What the link asked for, where it cannot be read. */
+  /** What the link asked for, if it cannot be read. */
   readonly unreadable: string | undefined;
   readonly onTry: (settings: string) => void;
 }
@@ -149,7 +149,7 @@ export function SettingForm({ unreadable, onTry }: SettingFormProps) {
   );
 }
 
-/** The text with what is wrong in it marked, and what is wrong. */
+/** The text with the mistake marked in it, and what the mistake is. */
 function WrongPlace({ text, message, position, end }: Extract<ParsedConf, { ok: false }>) {
   return (
     <>

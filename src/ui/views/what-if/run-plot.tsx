@@ -23,7 +23,7 @@ interface RunPlotProps {
 }
 
 const HEIGHT = 190;
-/** Room above the highest line, for the marks of OOMs. */
+/** Room above the highest line, for the markers of OOMs. */
 const HEADROOM = 1.08;
 
 /** Reserved memory of the recorded run and of the chosen setting, in the window of the timeline. */
@@ -152,7 +152,7 @@ function chosenAt(result: WhatIfResult, part: number | undefined): string {
   return Number.isNaN(bytes) ? 'ended' : formatBytes(bytes);
 }
 
-/** 'events 1,200 to 1,205': a curve has one value for all of them, the highest. */
+/** 'highest in events 1,200 to 1,205': a curve has one value for each part. */
 function placeText({ events, timesUs }: RecordedSide, part: number, axis: TimeAxis): string {
   const first = events[part] ?? 0;
   const last = Math.max(first, (events[part + 1] ?? 0) - 1);

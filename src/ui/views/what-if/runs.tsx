@@ -23,9 +23,9 @@ type WhatIfPhase =
 const BEGUN: WhatIfPhase = { kind: 'running', current: undefined, done: 0 };
 
 /**
- * Runs what is not known yet of these settings under this limit, also when settings are added.
+ * Runs those of these settings that have not been run under this limit, also when settings are added.
  * `cancel` ends them, `resume` goes on after that or after a failure.
- * @param settings the same array as long as it holds the same
+ * @param settings the same array while its content is the same
  */
 export function useWhatIfRuns(settings: readonly string[], limit: Limit) {
   const { analysis } = useAnalysis();
@@ -63,7 +63,7 @@ export function useWhatIfRuns(settings: readonly string[], limit: Limit) {
           if (!isLatest) return;
           if (error instanceof LoadError) setPhase({ kind: 'failed', failure: error.failure });
           else if (own.signal.aborted) setPhase({ kind: 'cancelled' });
-          // The worker let go of another snapshot, and of all that was asked of it.
+          // The worker dropped its snapshot for another one, and with it this request.
           else setAttempt((count) => count + 1);
         },
       );

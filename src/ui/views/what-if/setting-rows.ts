@@ -1,4 +1,4 @@
-/** The settings that are run, in words and as rows of the table, and their order. */
+/** The settings that are run: their words, their rows in the table, and the order of the rows. */
 import { ascending } from 'd3';
 import { compareRuns, limitOfCard } from '../../../allocator/simulator/presets.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
@@ -67,7 +67,7 @@ export function settingRows(
   }));
 }
 
-/** Those that have not been run come last, in the order in which they will be. */
+/** Settings that have not been run come last, in the order in which they will run. */
 export function sortRows(
   rows: readonly SettingRow[],
   sort: RowSort | undefined,

@@ -68,7 +68,7 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** Times the recorded run: one absurd setting must not make all other bars too short to compare. */
+/** In multiples of the recorded run: one absurd setting must not make all other bars too short to compare. */
 const LONGEST_BAR = 2;
 
 /** The recorded run, and under it every setting that was tried. */
@@ -102,7 +102,7 @@ export function SettingsTable(props: SettingsTableProps) {
           </RunCells>
         </tr>
         {rows.map(({ settings, result, card }) => (
-          // For keys there is the radio button in it.
+          // For keys there is the radio button.
           <tr
             key={settings}
             data-chosen={settings === chosen || undefined}
@@ -178,7 +178,7 @@ interface RunCellsProps {
   readonly card: CardFit | undefined;
   /** Bytes of the longest bar; what is longer is cut. */
   readonly most: number;
-  /** To say the difference to; undefined for the recorded run itself. */
+  /** What the difference is to; undefined for the recorded run itself. */
   readonly recordedBytes?: number;
   /** The cell of the confidence. */
   readonly children: ReactNode;
@@ -203,7 +203,7 @@ function RunCells({ run, card, most, recordedBytes, children }: RunCellsProps) {
             )}
           </span>
           <span className="figure">{formatBytes(peakReservedBytes)}</span>
-          {/* Where it ran out of memory, less than recorded is nothing saved. */}
+          {/* A run that ran out of memory saves nothing. */}
           {recordedBytes !== undefined && ooms.count === 0 && (
             <Difference bytes={peakReservedBytes - recordedBytes} />
           )}

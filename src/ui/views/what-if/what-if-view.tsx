@@ -49,7 +49,7 @@ function Runs() {
   const rows = settingRows(known, limit, settings);
   const choose = (text: string) => {
     setTried((before) => (settings.includes(text) ? before : [...before, text]));
-    // A click on the button is one on its row too.
+    // A click on the radio button is also a click on its row.
     if (view.getState().view.setting !== text) view.commit({ setting: text });
   };
   return (
@@ -131,13 +131,13 @@ function Compared({ recorded, recordedCard, rows, ...props }: ComparedProps) {
   );
 }
 
-/** Each once, and the same array as long as they are the same: choosing one of them runs nothing. */
+/** Each setting once. The array stays the same while its content does, so that choosing one runs nothing. */
 function useSettings(settings: readonly string[]): readonly string[] {
   const key = [...new Set(settings)].join('\n');
   return useMemo(() => key.split('\n'), [key]);
 }
 
-/** '' where the file does not say, or says what is invalid search: then the recorded run has no row of its own. */
+/** '' if the file has none, or an invalid one: then the recorded run has no row of its own. */
 function recordedSettingOf({ settings }: SessionInfo): string {
   const parsed = parseAllocConf(confText(settings));
   return parsed.ok ? parsed.text : '';
