@@ -6,6 +6,7 @@ import type { AddressSlot, AddressSlots } from '../../../draw/address-map/addres
 import type { FreeMemory } from '../../../draw/address-map/free-memory.ts';
 import type { SegmentFacts } from '../../../draw/address-map/segment-index.ts';
 import { useView } from '../../../state/stores.ts';
+import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import type { PlotPixel } from '../../plot/plot-source.ts';
 import { Bytes, TableHead } from '../../shared/facts.tsx';
 import { lifeText, segmentKindText } from '../../shared/segment-content.tsx';
@@ -17,7 +18,7 @@ import { addressText } from './address-source.ts';
 export function FreeFacts({ slots }: { readonly slots: AddressSlots }) {
   const { device } = useDevice();
   const cursor = useView((view) => view.cursor);
-  const state = Math.min(cursor ?? device.events - 1, device.events - 1);
+  const state = cursorEvent(device, cursor);
   const { value, failure } = useQuery('freeMemory', { state });
   const oom = device.ooms.find(({ event }) => event === state);
   const missing = missingText(device, slots);

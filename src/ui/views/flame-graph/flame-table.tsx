@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'react';
 import type { FlameOrderBy, FlameRow } from '../../../device/flame-graph/types.ts';
 import { frameLabel, framePath, functionText } from '../../../device/model/frame-text.ts';
-import type { FrameView } from '../../../device/model/types.ts';
 import type { Sort } from '../../../state/view-store.ts';
 import { FrameCell } from '../../shared/code-place.tsx';
 import { useDevice } from '../../shared/services.ts';
@@ -86,19 +85,16 @@ function columnsOf(
   { format, isDifference }: FlameFigures,
   totalMagnitude: number,
 ): readonly Column<FlameRow>[] {
+  const end = { align: 'end', isSortable: true } as const;
   const figure = (id: 'total' | 'self', header: string, title: string): Column<FlameRow> => ({
+    ...end,
     id,
     header,
     title,
     widthPx: 104,
-    align: 'end',
-    isSortable: true,
-    render: (row) => (
-      <span
-        title={format.exact(row[id])}
-        data-change={isDifference ? changeOf(row[id]) : undefined}
-      >
-        {format.short(row[id])}
+    render: ({ [id]: value }) => (
+      <span title={format.exact(value)} data-change={isDifference ? changeOf(value) : undefined}>
+        {format.short(value)}
       </span>
     ),
   });
@@ -111,24 +107,23 @@ function columnsOf(
     render: (row) => <RowName row={row} />,
   };
   const share: Column<FlameRow> = {
+    ...end,
+    isSortable: false,
     id: 'share',
     header: 'Share',
     title: isDifference ? 'Share of the total change: growth plus shrinkage' : 'Share of the total',
     widthPx: 76,
-    align: 'end',
     render: ({ total }) => shareText(total, totalMagnitude),
   };
   const count: Column<FlameRow> = {
+    ...end,
     id: 'count',
     header: 'Allocations',
     widthPx: 92,
-    align: 'end',
-    isSortable: true,
-    render: (row) => (
-      <span title={countText(row.count, isDifference)}>
-        {countText(row.count, isDifference).split(' ')[0]}
-      </span>
-    ),
+    render: (row) => {
+      const text = countText(row.count, isDifference);
+      return <span title={text}>{text.split(' ')[0]}</span>;
+    },
   };
   const total = figure(
     'total',
@@ -145,37 +140,26 @@ const changeOf = (value: number) => (value > 0 ? 'grew' : value < 0 ? 'shrank' :
 
 /** By stack the user's line, and what was called in the end. */
 function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
-  const own = `${groupLabel(group)} ${groupPlace(group)}`.trim();
-  if (userFrame === undefined) {
-    return (
-      <span
-        className="flame-row-name"
-        data-kind={kindOf(group.kind === 'frame' ? group.frame : undefined)}
-        title={own}
-      >
-        <FrameCell name={groupLabel(group)} path={groupPlace(group)} title={own} />
-      </span>
-    );
-  }
-  const isSame =
-    group.kind === 'frame' &&
-    group.frame.name === userFrame.name &&
-    group.frame.filename === userFrame.filename;
-  const title = isSame ? frameLabel(userFrame) : `${frameLabel(userFrame)} · ${own}`;
+  const inner = group.kind === 'frame' ? group.frame : undefined;
+  const frame = userFrame ?? inner;
+  const isSame = inner?.name === userFrame?.name && inner?.filename === userFrame?.filename;
+  const hasLeaf = userFrame !== undefined && !isSame;
+  const [label, place] = [groupLabel(group), groupPlace(group)];
+  const title = [
+    ...(userFrame === undefined ? [] : [frameLabel(userFrame)]),
+    ...(userFrame === undefined || hasLeaf ? [`${label} ${place}`.trim()] : []),
+  ].join(' · ');
+  // What has no frame is as faint as plumbing.
+  const kind = frame === undefined || frame.isPlumbing ? 'plumbing' : frame.kind;
   return (
-    <span className="flame-row-name" data-kind={kindOf(userFrame)} title={title}>
+    <span className="flame-row-name" data-kind={kind} title={title}>
       <FrameCell
-        name={functionText(userFrame)}
-        path={framePath(userFrame)}
+        name={userFrame === undefined ? label : functionText(userFrame)}
+        path={userFrame === undefined ? place : framePath(userFrame)}
         title={title}
-        leaf={isSame ? undefined : groupLabel(group)}
-        leafPlace={isSame ? undefined : groupPlace(group) || undefined}
+        leaf={hasLeaf ? label : undefined}
+        leafPlace={hasLeaf && place !== '' ? place : undefined}
       />
     </span>
   );
-}
-
-/** What has no frame is as faint as plumbing. */
-function kindOf(frame: FrameView | undefined): string {
-  return frame === undefined || frame.isPlumbing ? 'plumbing' : frame.kind;
 }

@@ -1,12 +1,14 @@
 import './segments.css';
 import { useMemo, useState } from 'react';
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
+import type { StackView } from '../../../device/model/types.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
 import type { SegmentContent, SegmentUse } from '../../../draw/address-map/address-hits.ts';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
+import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { Plot } from '../../plot/plot.tsx';
 import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
 import { Bytes, Fact } from '../../shared/facts.tsx';
@@ -98,43 +100,45 @@ interface SegmentPanelProps {
 }
 
 /** What the pinned segment is, what it holds at the cursor, who made it and who gave it back. */
-export function SegmentPanel({ segment }: SegmentPanelProps) {
+function SegmentPanel({ segment }: SegmentPanelProps) {
   const { device } = useDevice();
-  const cursor = useView((view) => view.cursor);
-  const state = Math.min(cursor ?? device.events - 1, device.events - 1);
-  const request = segment < 0 ? undefined : { segment, state };
-  const { value, failure } = useQuery('segmentUse', request);
-  if (failure !== undefined) {
-    return (
-      <section className="segment-panel" aria-label="Segment" role="alert">
-        Could not read the segment: {failure}
-      </section>
-    );
-  }
-  if (request === undefined) {
-    return (
-      <section className="segment-panel segment-hint" aria-label="Segment">
+  const state = cursorEvent(
+    device,
+    useView((view) => view.cursor),
+  );
+  const isPinned = segment >= 0;
+  const { value, failure } = useQuery('segmentUse', isPinned ? { segment, state } : undefined);
+  return (
+    <section
+      className={isPinned ? 'segment-panel' : 'segment-panel segment-hint'}
+      aria-label="Segment"
+      role={failure === undefined ? undefined : 'alert'}
+    >
+      {!isPinned && (
         <p className="dim">
           Click a segment to see its size, its contents and the line that created it.
         </p>
-      </section>
-    );
-  }
-  if (value === undefined) return <section className="segment-panel" aria-label="Segment" />;
-  return (
-    <section className="segment-panel" aria-label="Segment">
-      <SegmentFactList found={value} state={state} />
-      <div className="segment-stack">
-        <h2 className="details-heading">Created by</h2>
-        <StackList stack={value.facts.stack} />
-      </div>
-      {value.facts.releaseStack !== undefined && (
-        <div className="segment-stack">
-          <h2 className="details-heading">Given back by</h2>
-          <StackList stack={value.facts.releaseStack} />
-        </div>
+      )}
+      {failure !== undefined && <p>Could not read the segment: {failure}</p>}
+      {isPinned && failure === undefined && value !== undefined && (
+        <>
+          <SegmentFactList found={value} state={state} />
+          <SegmentStack heading="Created by" stack={value.facts.stack} />
+          {value.facts.releaseStack !== undefined && (
+            <SegmentStack heading="Given back by" stack={value.facts.releaseStack} />
+          )}
+        </>
       )}
     </section>
+  );
+}
+
+function SegmentStack({ heading, stack }: { heading: string; stack: StackView }) {
+  return (
+    <div className="segment-stack">
+      <h2 className="details-heading">{heading}</h2>
+      <StackList stack={stack} />
+    </div>
   );
 }
 
