@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { captureNames, loadCapture } from '../../testing/captures.ts';
+import { captureNames, isRepeated, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
@@ -144,7 +144,7 @@ const ALLOCATION_KEYS: Readonly<Record<AllocationKey, (row: AllocationRow) => nu
   site: ({ line }) => line.topFrame?.filename ?? Number.NaN,
 };
 
-describe.each(captureNames())('%s', (name) => {
+describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) => {
   const contexts = contextsOf(loadCapture(name));
 
   test('every column is in order, unknown values last', () => {

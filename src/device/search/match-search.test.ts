@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
-import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
+import { allCaptureNames, isRepeated, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import {
@@ -293,7 +293,7 @@ describe('regular expressions', () => {
   });
 });
 
-describe.each(allCaptureNames())('%s', (name) => {
+describe.each(allCaptureNames().filter((name) => !isRepeated(name)))('%s', (name) => {
   const contexts = contextsOf(loadCapture(name));
 
   test('matches what a look at each allocation finds', () => {
