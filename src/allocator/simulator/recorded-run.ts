@@ -13,43 +13,13 @@ import { allocationSize } from './allocator.ts';
 import { type ByteCurve, ByteCurveBuilder } from './recorded-memory.ts';
 import type { ReleaseRun } from './requests.ts';
 import { endStateOf, type WhatIfInput } from './simulation.ts';
-import type { EndState, WhatIfResult } from './types.ts';
+import type { EndState } from './types.ts';
 
-/** The limit of the recorded run lay in [atLeastBytes, belowBytes). */
-export interface LimitBounds {
-  readonly atLeastBytes: number;
-  readonly belowBytes: number;
-  /**
-   * Reserved and free on the device at an OOM, where the two lie between the bounds: then the card was
-   * full. Else `atLeastBytes`, under which the recorded run comes out as it was.
-   */
-  readonly likelyBytes: number;
-}
-
-/** `settings`: PYTORCH_ALLOC_CONF as recorded. `retriedOoms`: oom entries beside `ooms`. */
-export interface RecordedRun
-  extends Pick<
-    WhatIfResult,
-    | 'settings'
-    | 'peakReservedBytes'
-    | 'peakAllocatedBytes'
-    | 'retriedOoms'
-    | 'retries'
-    | 'deviceAllocs'
-    | 'deviceFrees'
-    | 'reserved'
-  > {
-  /** Errors that the program saw. */
-  readonly ooms: number;
-  /** undefined where the file has no final segments. */
-  readonly end: EndState | undefined;
-  /** undefined where nothing failed for lack of memory. */
-  readonly limit: LimitBounds | undefined;
-  readonly allocated: ByteCurve;
-}
+export type RecordedRun = ReturnType<typeof recordedRun>;
+export type LimitBounds = NonNullable<RecordedRun['limit']>;
 
 /** @param parts of the curves */
-export function recordedRun(input: WhatIfInput, parts: number): RecordedRun {
+export function recordedRun(input: WhatIfInput, parts: number) {
   const { trace, replay, requests, recorded } = input;
   const { action } = trace.events;
   const count = (...actions: readonly TraceAction[]) =>
@@ -57,16 +27,20 @@ export function recordedRun(input: WhatIfInput, parts: number): RecordedRun {
   const { size: retriedOoms } = requests.retriedOoms;
   const retries = recordedRetries(trace, requests.releases, recorded.settings);
   return {
+    /** PYTORCH_ALLOC_CONF as recorded. */
     settings: recorded.text,
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     peakAllocatedBytes: replay.peaks.allocatedBytes.bytes,
+    /** Errors that the program saw, and oom entries beside them. */
     ooms: requests.ooms - retriedOoms,
     retriedOoms,
     // A request that fails has released all that is cached first: one retry, entries of it or not.
     retries: retries.filter((run) => action[run.end] !== TraceAction.Oom).length + requests.ooms,
     deviceAllocs: count(TraceAction.SegmentAlloc, TraceAction.SegmentMap),
     deviceFrees: count(TraceAction.SegmentFree, TraceAction.SegmentUnmap),
+    /** undefined where the file has no final segments. */
     end: recordedEnd(input),
+    /** undefined where nothing failed for lack of memory. */
     limit: limitBounds(input, retries),
     reserved: reservedCurve(input, parts),
     allocated: allocatedCurve(input, parts),
@@ -100,10 +74,11 @@ function recordedRetries(
   );
 }
 
+/** The limit of the recorded run lay in [atLeastBytes, belowBytes). */
 function limitBounds(
   { trace, replay, reserved, recorded }: WhatIfInput,
   retries: readonly ReleaseRun[],
-): LimitBounds | undefined {
+) {
   const { action, sizeBytes, oomDeviceFreeBytes } = trace.events;
   let belowBytes = Infinity;
   const failed = (event: EventIndex, bytes: number) => {
@@ -120,6 +95,7 @@ function limitBounds(
   const onDevice = [...oomDeviceFreeBytes]
     .map(([event, freeBytes]) => reserved.after(event - 1) + freeBytes)
     .filter((bytes) => bytes >= atLeastBytes && bytes < belowBytes);
+  // Where the two figures lie between the bounds the card was full. Else the recorded run comes out as it was.
   const likelyBytes = Math.max(atLeastBytes, highest(onDevice));
   return { atLeastBytes, belowBytes, likelyBytes };
 }

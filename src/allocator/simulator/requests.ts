@@ -26,25 +26,7 @@ export const RequestKind = {
 } as const;
 export type RequestKind = (typeof RequestKind)[keyof typeof RequestKind];
 
-export interface Requests {
-  readonly length: number;
-  /** {@link RequestKind} */
-  readonly kind: Uint8Array;
-  /** Allocation that is meant, -1 for EmptyCache and Oom. */
-  readonly row: Int32Array;
-  readonly event: Int32Array;
-  readonly allocations: AllocationTable;
-  /** Pool of each allocation. */
-  readonly pool: Uint16Array;
-  /** Runs of frees of segments in the recording: retries, and calls of empty_cache(). */
-  readonly releases: readonly ReleaseRun[];
-  /** Recorded OOMs, all of them. */
-  readonly ooms: number;
-  /** Recorded OOMs that the program never saw as an error. */
-  readonly retriedOoms: ReadonlySet<EventIndex>;
-  /** Frees that waited for another stream. */
-  readonly delayedFrees: number;
-}
+export type Requests = ReturnType<typeof collectRequests>;
 
 /** @param reserved memory that the recording had reserved: it distinguishes a retry from a call of empty_cache() */
 export function collectRequests(
@@ -52,7 +34,7 @@ export function collectRequests(
   replay: ReplayColumns,
   reserved: ReservedSteps,
   recorded: AllocSettings,
-): Requests {
+) {
   const { action } = trace.events;
   const releases = releaseRuns(trace, reserved, replay.peaks.reservedBytes.bytes, recorded);
   const emptied = new Set(
@@ -87,14 +69,20 @@ export function collectRequests(
   }
   return {
     length,
+    /** {@link RequestKind} */
     kind,
+    /** Allocation that is meant, -1 for EmptyCache and Oom. */
     row,
     event,
     allocations: replay.allocations,
+    /** Pool of each allocation. */
     pool: poolsOfAllocations(trace, replay.allocations),
+    /** Runs of frees of segments in the recording: retries, and calls of empty_cache(). */
     releases,
+    /** Recorded OOMs, and those of them that the program never saw as an error. */
     ooms,
     retriedOoms: findRetriedOoms(trace, replay),
+    /** Frees that waited for another stream. */
     delayedFrees,
   };
 }

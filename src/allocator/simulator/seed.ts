@@ -12,78 +12,63 @@ import { type AllocationTable, BEFORE_TRACE, type SegmentSpanTable } from '../re
 import type { CachingAllocator } from './allocator.ts';
 import { BlockUse } from './block-table.ts';
 
-/** Block of each allocation that was there before the trace; writes them to `blockOf`. */
-export class Seeder {
-  readonly #allocator: CachingAllocator;
-  readonly #allocations: AllocationTable;
-  readonly #spans: SegmentSpanTable;
-  readonly #blockOf: Int32Array;
-  /** Allocations from before the trace, by address. */
-  readonly #byAddress: readonly number[];
-  readonly #addresses: readonly number[];
-
-  constructor(
-    allocator: CachingAllocator,
-    allocations: AllocationTable,
-    spans: SegmentSpanTable,
-    blockOf: Int32Array,
-  ) {
-    this.#allocator = allocator;
-    this.#allocations = allocations;
-    this.#spans = spans;
-    this.#blockOf = blockOf;
-    const rows = Array.from({ length: allocations.preexisting }, (_, row) => row);
-    this.#byAddress = rows.sort((a, b) => allocations.address[a] - allocations.address[b]);
-    this.#addresses = this.#byAddress.map((row) => allocations.address[row]);
-  }
+/** Gives allocations that were there before the trace their blocks; writes these to `blockOf`. */
+export function seeder(
+  allocator: CachingAllocator,
+  allocations: AllocationTable,
+  spans: SegmentSpanTable,
+  blockOf: Int32Array,
+) {
+  /** By address. */
+  const byAddress = Array.from({ length: allocations.preexisting }, (_, row) => row);
+  byAddress.sort((a, b) => allocations.address[a] - allocations.address[b]);
+  const addresses = byAddress.map((row) => allocations.address[row]);
 
   /** Segments, blocks and gaps as they were. */
-  restore(): void {
-    const { start, isExpandable, length } = this.#spans;
+  function restore(): void {
+    const { start, isExpandable, length } = spans;
     const expandable = new Map<string, number[]>();
     for (let span = 0; span < length; span++) {
       if (start[span] !== BEFORE_TRACE) continue;
       if (isExpandable[span] === 0) {
-        this.#restoreNative(span);
+        restoreNative(span);
       } else {
-        const key = [this.#spans.stream, this.#spans.pool, this.#spans.isSmall]
-          .map((column) => column[span])
-          .join();
+        const key = [spans.stream, spans.pool, spans.isSmall].map((column) => column[span]).join();
         addTo(expandable, key, span);
       }
     }
-    for (const spans of expandable.values()) this.#restoreExpandable(spans);
+    for (const rows of expandable.values()) restoreExpandable(rows);
   }
 
   /** The blocks allocated anew. Bytes of the first that does not fit under the limit, if one does not. */
-  allocate(): number | undefined {
-    const { requestedBytes, sizeBytes, stream, pool } = this.#allocations;
-    for (const row of this.#byAddress) {
+  function allocate(): number | undefined {
+    const { requestedBytes, sizeBytes, stream, pool } = allocations;
+    for (const row of byAddress) {
       const known = Number.isNaN(requestedBytes[row]) ? sizeBytes[row] : requestedBytes[row];
-      const block = this.#allocator.malloc(known, stream[row], pool[row]);
+      const block = allocator.malloc(known, stream[row], pool[row]);
       if (block === NO_BLOCK) return known;
-      this.#use(row, block);
+      use(row, block);
     }
     return undefined;
   }
 
-  #restoreNative(span: number): void {
-    const { address, sizeBytes, stream, pool, isSmall } = this.#spans;
-    const { table, arenas, memory } = this.#allocator;
+  function restoreNative(span: number): void {
+    const { address, sizeBytes, stream, pool, isSmall } = spans;
+    const { table, arenas, memory } = allocator;
     const arena = arenas.get(pool[span], isSmall[span] === 1, stream[span]);
     const bytes = sizeBytes[span];
     const place = memory.addresses.take(bytes, [address[span]]);
     const row = table.add(place, bytes, arena.index);
     memory.seed(bytes);
-    this.#restoreBlocks(row, address[span]);
+    restoreBlocks(row, address[span]);
   }
 
   /** What was mapped for one pool and stream: one segment, from the lowest piece on. */
-  #restoreExpandable(spans: readonly number[]): void {
-    const { stream, pool, isSmall } = this.#spans;
-    const { table, arenas, expandable, memory } = this.#allocator;
-    const pieces = this.#joined(spans);
-    const [first] = spans;
+  function restoreExpandable(rows: readonly number[]): void {
+    const { stream, pool, isSmall } = spans;
+    const { table, arenas, expandable, memory } = allocator;
+    const pieces = joined(rows);
+    const [first] = rows;
     const arena = arenas.get(pool[first], isSmall[first] === 1, stream[first]);
     const { address } = pieces[0];
     let row = expandable.reserve(arena, pieces[pieces.length - 1].end - address);
@@ -96,17 +81,17 @@ export class Seeder {
       table.use[row] = BlockUse.Free;
       if (gap > 0) expandable.addUnmapped(arena, space);
       memory.seed(piece.end - piece.address);
-      this.#restoreBlocks(row, piece.address);
+      restoreBlocks(row, piece.address);
       row = rest;
     }
     expandable.addUnmapped(arena, row);
   }
 
   /** Mapped ranges by address; pieces that touch are one, as blocks may lie across. */
-  #joined(spans: readonly number[]): { readonly address: number; end: number }[] {
-    const { address, sizeBytes } = this.#spans;
+  function joined(rows: readonly number[]): { readonly address: number; end: number }[] {
+    const { address, sizeBytes } = spans;
     const joined: { readonly address: number; end: number }[] = [];
-    for (const span of [...spans].sort((a, b) => address[a] - address[b])) {
+    for (const span of [...rows].sort((a, b) => address[a] - address[b])) {
       const last = joined.at(-1);
       const end = address[span] + sizeBytes[span];
       if (last !== undefined && address[span] <= last.end) last.end = Math.max(last.end, end);
@@ -116,17 +101,17 @@ export class Seeder {
   }
 
   /** Cuts a free block, in no list, as it was in use; `address` is its place in the recording. */
-  #restoreBlocks(free: BlockRow, address: number): void {
-    const { table, arenas } = this.#allocator;
-    const { sizeBytes } = this.#allocations;
+  function restoreBlocks(free: BlockRow, address: number): void {
+    const { table, arenas } = allocator;
+    const { sizeBytes } = allocations;
     const arena = arenas.all[table.owner[free]];
     const end = address + table.sizeBytes[free];
     let row = free;
     let at = address;
-    let next = upperBound(this.#addresses, address - 1);
-    for (; next < this.#addresses.length && this.#addresses[next] < end; next++) {
-      const from = this.#addresses[next];
-      const to = Math.min(end, from + sizeBytes[this.#byAddress[next]]);
+    let next = upperBound(addresses, address - 1);
+    for (; next < addresses.length && addresses[next] < end; next++) {
+      const from = addresses[next];
+      const to = Math.min(end, from + sizeBytes[byAddress[next]]);
       if (from < at || to <= from) continue;
       if (from > at) {
         const gap = row;
@@ -136,17 +121,19 @@ export class Seeder {
       const block = row;
       if (to < end) row = table.cut(block, to - from);
       table.use[block] = BlockUse.Used;
-      this.#allocator.seedAllocated(block);
-      this.#use(this.#byAddress[next], block);
+      allocator.seedAllocated(block);
+      use(byAddress[next], block);
       at = to;
     }
     if (at < end) arena.free.add(row);
   }
 
-  #use(allocation: number, block: BlockRow): void {
-    this.#blockOf[allocation] = block;
-    if (this.#allocations.freeRequested[allocation] === BEFORE_TRACE) {
-      this.#allocator.requestFree(block);
+  function use(allocation: number, block: BlockRow): void {
+    blockOf[allocation] = block;
+    if (allocations.freeRequested[allocation] === BEFORE_TRACE) {
+      allocator.requestFree(block);
     }
   }
+
+  return { restore, allocate };
 }

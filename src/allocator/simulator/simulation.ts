@@ -14,7 +14,7 @@ import {
   type ReservedSteps,
 } from './recorded-memory.ts';
 import { RequestKind, type Requests } from './requests.ts';
-import { Seeder } from './seed.ts';
+import { seeder } from './seed.ts';
 import type { EndState, SimulatedOom } from './types.ts';
 
 /** A device's recording, ready to be run any number of times. */
@@ -137,11 +137,11 @@ export class Simulation {
   #seed({ expandableSegments }: AllocSettings): void {
     const { recorded, replay } = this.#input;
     const { allocator } = this;
-    const seeder = new Seeder(allocator, this.#allocations, replay.segmentSpans, this.#blockOf);
+    const seeds = seeder(allocator, this.#allocations, replay.segmentSpans, this.#blockOf);
     if (expandableSegments === recorded.settings.expandableSegments) {
-      seeder.restore();
+      seeds.restore();
     } else {
-      const failedBytes = seeder.allocate();
+      const failedBytes = seeds.allocate();
       if (failedBytes !== undefined) this.#fail(failedBytes, -1, false);
     }
     for (let row = 0; row < this.#allocations.preexisting; row++) {

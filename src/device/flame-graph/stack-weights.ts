@@ -108,29 +108,17 @@ function membership(table: AllocationTable, { set, weight }: WeighOptions): Memb
 }
 
 function weigher(
-  table: AllocationTable,
-  events: EventTable,
+  { sizeBytes, start, end }: AllocationTable,
+  { length, timeUs }: EventTable,
   weight: FlameWeight,
 ): (id: number) => number {
-  const { sizeBytes, start, end } = table;
-  switch (weight) {
-    case 'bytes':
-    case 'allocated':
-      return (id) => sizeBytes[id];
-    case 'count':
-      return () => 1;
-    case 'lifetime': {
-      const last = events.length - 1;
-      const { timeUs } = events;
-      // Without a trace no time passes in it.
-      if (last < 0) return () => 0;
-      if (timeUs === undefined) {
-        return (id) => sizeBytes[id] * (Math.min(end[id], last) - Math.max(0, start[id]));
-      }
-      return (id) =>
-        sizeBytes[id] * (timeUs[Math.min(end[id], last)] - timeUs[Math.max(0, start[id])]);
-    }
-  }
+  if (weight === 'count') return () => 1;
+  if (weight !== 'lifetime') return (id) => sizeBytes[id];
+  const last = length - 1;
+  // Without a trace no time passes in it.
+  if (last < 0) return () => 0;
+  const timeOf = (event: EventIndex) => timeUs?.[event] ?? event;
+  return (id) => sizeBytes[id] * (timeOf(Math.min(end[id], last)) - timeOf(Math.max(0, start[id])));
 }
 
 /** From what the page has in its hands (cursors, a window, a wish) to a set of allocations. */

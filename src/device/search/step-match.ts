@@ -6,17 +6,7 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 
 /** The match that next or previous leads to, and when it lived. */
-export interface MatchStep {
-  readonly allocation: AllocationIndex;
-  readonly label: string;
-  /** Its position among the matches, from 1. */
-  readonly position: number;
-  readonly startEvent: EventIndex;
-  readonly endEvent: EventIndex;
-  /** Microseconds since the first event; NaN where not known. */
-  readonly startUs: number;
-  readonly endUs: number;
-}
+export type MatchStep = NonNullable<ReturnType<typeof stepMatch>>;
 
 /**
  * The next match after an allocation (before it where `isBackwards`), in order of alloc events; past
@@ -28,7 +18,7 @@ export function stepMatch(
   mask: Uint8Array | undefined,
   from: number,
   isBackwards: boolean,
-): MatchStep | undefined {
+) {
   const { allocations } = context.replay;
   const isMatch = (id: AllocationIndex) => mask === undefined || mask[id] === 1;
   let found = -1;
@@ -48,9 +38,11 @@ export function stepMatch(
   return {
     allocation: found,
     label: allocationLabel(allocations, context.snapshot.addresses, found),
+    /** Its position among the matches, from 1. */
     position,
     startEvent: start[found],
     endEvent: end[found],
+    /** Microseconds since the first event; NaN where not known. */
     startUs: timeOfEventUs(context.trace.events, start[found]),
     endUs: timeOfEventUs(context.trace.events, end[found]),
   };
