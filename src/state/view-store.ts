@@ -77,7 +77,7 @@ export interface ViewState {
   readonly cursor: EventIndex | undefined;
   /** The second cursor: what lies between it and the first is measured. */
   readonly secondCursor: EventIndex | undefined;
-  /** Text of the search box (core/search); '' matches all. */
+  /** Text of the search box (src/device/search); '' matches all. */
   readonly search: string;
   /** Hide everything but the matches; otherwise the rest is dimmed. */
   readonly onlyMatches: boolean;

@@ -26,17 +26,11 @@ import { type EventListState, useEventList, useFollowCursor } from './use-event-
 /** Every event of the trace, one a row. */
 export function EventsView() {
   const { device } = useDevice();
-  const selected = useSelectedIndex();
+  const view = useView((state) => state);
+  const { cursor, selection } = view;
   const [settings, setSettings] = useState(ALL_EVENTS);
-  const choice = eventChoice(
-    settings,
-    useView((state) => state),
-    selected,
-  );
-  const list = useEventList(choice);
+  const list = useEventList(eventChoice(settings, view, useSelectedIndex()));
   const facets = useQuery('eventFacets', {}).value;
-  const cursor = useView((state) => state.cursor);
-  const selection = useView((state) => state.selection);
   const table = useRef<TableHandle>(null);
   const follow = useFollowCursor(list, table);
   const { goTo, isMissing } = follow;

@@ -4,7 +4,7 @@ import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
 import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
-import type { CardFit } from '../../../worker/analysis/what-if-handler.ts';
+import type { CardFit, RecordedSide } from '../../../worker/analysis/what-if-handler.ts';
 import { CopyButton } from '../../shared/buttons.tsx';
 import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './setting-rows.ts';
 
@@ -56,15 +56,27 @@ function EnvironmentLine({ line, note }: { readonly line: string; readonly note:
   );
 }
 
-interface ConfidenceNoteProps {
+interface DetailsProps {
+  readonly recorded: RecordedSide;
+  readonly recordedCard: CardFit | undefined;
   readonly result: WhatIfResult;
-  readonly requests: number;
+  readonly card: CardFit | undefined;
   /** The peak of reserved memory if no free waited for another stream; undefined where none did. */
   readonly lowestBytes: number | undefined;
 }
 
+/** All figures of the two runs, and how certain they are. */
+export function Details(props: DetailsProps) {
+  return (
+    <div className="whatif-details">
+      <ComparedRuns {...props} />
+      <ConfidenceNote {...props} />
+    </div>
+  );
+}
+
 /** What the figures of a run rest on, and what the trace does not say. */
-export function ConfidenceNote({ result, requests, lowestBytes }: ConfidenceNoteProps) {
+function ConfidenceNote({ recorded: { requests }, result, lowestBytes }: DetailsProps) {
   const { confidence, unknowns, peakReservedBytes } = result;
   return (
     <section className="whatif-sure" aria-label="Confidence">
@@ -99,15 +111,6 @@ export function ConfidenceNote({ result, requests, lowestBytes }: ConfidenceNote
   );
 }
 
-interface ComparedRunsProps {
-  readonly recorded: RecordedRun;
-  readonly recordedCard: CardFit | undefined;
-  readonly result: WhatIfResult;
-  readonly card: CardFit | undefined;
-  /** The peak of reserved memory if no free waited for another stream; undefined where none did. */
-  readonly lowestBytes: number | undefined;
-}
-
 type Cell = readonly [text: string, title?: string];
 
 const bytes = (value: number | undefined): Cell =>
@@ -125,8 +128,9 @@ function smallest(card: CardFit | undefined): Cell {
 }
 
 /** All figures of the two runs side by side. */
-export function ComparedRuns(props: ComparedRunsProps) {
-  const { recorded, recordedCard, result, card, lowestBytes } = props;
+function ComparedRuns(props: DetailsProps) {
+  const { recordedCard, result, card, lowestBytes } = props;
+  const recorded = props.recorded.run;
   const was = recorded.end;
   const is = result.end;
   const lowest = ['… without waiting for streams', [''], bytes(lowestBytes)] as const;

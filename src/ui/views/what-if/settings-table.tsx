@@ -27,46 +27,29 @@ interface SettingsTableProps {
   readonly onSort: (sort: RowSort | undefined) => void;
 }
 
-interface Column {
-  readonly key: SortKey;
-  readonly label: string;
-  readonly about: string;
-  readonly isNumber?: true;
-}
-
-const COLUMNS: readonly Column[] = [
-  { key: 'settings', label: 'Setting', about: 'PYTORCH_ALLOC_CONF' },
-  {
-    key: 'reserved',
-    label: 'Peak reserved',
-    about: 'Peak reserved memory; the darker part of a bar is peak allocated memory',
-  },
-  {
-    key: 'card',
-    label: 'Fits on',
-    about:
-      'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
-    isNumber: true,
-  },
-  { key: 'ooms', label: 'OOM', about: 'Requests that would run out of memory', isNumber: true },
-  {
-    key: 'retries',
-    label: 'Retries',
-    about: 'How often PyTorch would release its whole cache to serve one request (slow)',
-    isNumber: true,
-  },
-  {
-    key: 'calls',
-    label: 'Calls',
-    about: 'Calls of cudaMalloc and cudaFree, or maps and unmaps; each one stalls your program',
-    isNumber: true,
-  },
-  {
-    key: 'confidence',
-    label: 'Confidence',
-    about: 'How certain the figures are; the reasons are below',
-  },
-];
+const COLUMNS: Readonly<Record<SortKey, readonly [label: string, about: string]>> = {
+  settings: ['Setting', 'PYTORCH_ALLOC_CONF'],
+  reserved: [
+    'Peak reserved',
+    'Peak reserved memory; the darker part of a bar is peak allocated memory',
+  ],
+  card: [
+    'Fits on',
+    'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
+  ],
+  ooms: ['OOM', 'Requests that would run out of memory'],
+  retries: [
+    'Retries',
+    'How often PyTorch would release its whole cache to serve one request (slow)',
+  ],
+  calls: [
+    'Calls',
+    'Calls of cudaMalloc and cudaFree, or maps and unmaps; each one stalls your program',
+  ],
+  confidence: ['Confidence', 'How certain the figures are; the reasons are below'],
+};
+const KEYS = Object.keys(COLUMNS) as readonly SortKey[];
+const NUMBERS: readonly SortKey[] = ['card', 'ooms', 'retries', 'calls'];
 
 /** In multiples of the recorded run: one absurd setting must not make all other bars too short to compare. */
 const LONGEST_BAR = 2;
@@ -84,8 +67,8 @@ export function SettingsTable(props: SettingsTableProps) {
     <table className="whatif-table" aria-label="Settings">
       <thead>
         <tr>
-          {COLUMNS.map((column) => (
-            <SortHeader key={column.key} column={column} sort={sort} onSort={onSort} />
+          {KEYS.map((key) => (
+            <SortHeader key={key} column={key} sort={sort} onSort={onSort} />
           ))}
         </tr>
       </thead>
@@ -120,7 +103,7 @@ export function SettingsTable(props: SettingsTableProps) {
               </label>
             </th>
             {result === undefined ? (
-              <td className="dim" colSpan={COLUMNS.length - 1}>
+              <td className="dim" colSpan={KEYS.length - 1}>
                 not tried yet
               </td>
             ) : (
@@ -138,18 +121,23 @@ export function SettingsTable(props: SettingsTableProps) {
 }
 
 interface SortHeaderProps extends Pick<SettingsTableProps, 'sort' | 'onSort'> {
-  readonly column: Column;
+  readonly column: SortKey;
 }
 
 /** Up, down, and back to the best first. */
-function SortHeader({ column: { key, label, about, isNumber }, sort, onSort }: SortHeaderProps) {
+function SortHeader({ column: key, sort, onSort }: SortHeaderProps) {
+  const [label, about] = COLUMNS[key];
   const isSorted = sort?.key === key;
   const descending = isSorted && sort.descending;
   const next = descending ? undefined : { key, descending: isSorted };
   const state = descending ? 'descending' : 'ascending';
   const Arrow = descending ? ArrowDown : ArrowUp;
   return (
-    <th scope="col" className={isNumber && 'figure'} aria-sort={isSorted ? state : undefined}>
+    <th
+      scope="col"
+      className={NUMBERS.includes(key) ? 'figure' : undefined}
+      aria-sort={isSorted ? state : undefined}
+    >
       <button type="button" title={about} onClick={() => onSort(next)}>
         {label}
         {isSorted && <Arrow size={12} aria-hidden />}

@@ -5,14 +5,13 @@ import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../../allocator/simulator/presets.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import type { CardFit, RecordedSide } from '../../../worker/analysis/what-if-handler.ts';
 import { lowestOf } from '../../panels/what-if/what-if-results.ts';
 import { useDevice } from '../../shared/services.ts';
-import { ChosenSetting, ComparedRuns, ConfidenceNote } from './compared-runs.tsx';
+import { ChosenSetting, Details } from './compared-runs.tsx';
 import { LimitSelect, SettingForm } from './run-form.tsx';
 import { RunPlot } from './run-plot.tsx';
 import { RunStatus, useWhatIfRuns } from './runs.tsx';
-import { type RowSort, type SettingRow, settingRows, sortRows } from './setting-rows.ts';
+import { type RowSort, settingRows, sortRows } from './setting-rows.ts';
 import { SettingsTable } from './settings-table.tsx';
 
 /** The recorded requests run again under other allocator settings, the best first. */
@@ -41,12 +40,16 @@ function Runs() {
   const { view } = useStores();
   const setting = useView((state) => state.setting);
   const limit = useView((state) => state.limit) ?? 'recorded';
+  const [sort, setSort] = useState<RowSort>();
+  const [tried, setTried] = useState<readonly string[]>([]);
   const asked = parseAllocConf(setting ?? '');
   const recordedSetting = recordedSettingOf(info);
-  const [tried, setTried] = useState<readonly string[]>([]);
   const settings = useSettings([...PRESETS, recordedSetting, ...tried, asked.ok ? asked.text : '']);
   const { known, phase, cancel, resume } = useWhatIfRuns(settings, limit);
   const rows = settingRows(known, limit, settings);
+  const best = sortRows(rows, undefined)[0];
+  const wanted = setting !== undefined && asked.ok ? asked.text : undefined;
+  const chosen = rows.find((row) => row.settings === wanted) ?? best;
   const choose = (text: string) => {
     setTried((before) => (settings.includes(text) ? before : [...before, text]));
     // A click on the radio button is also a click on its row.
@@ -63,71 +66,37 @@ function Runs() {
         <SettingForm unreadable={asked.ok ? undefined : asked.text} onTry={choose} />
       </div>
       <RunStatus phase={phase} rows={rows} onCancel={cancel} onResume={resume} />
-      {known.recorded !== undefined && (
-        <Compared
-          recorded={known.recorded}
-          recordedCard={known.cards.get(recordedSetting)}
-          rows={rows}
-          areAllRun={phase.kind === 'done'}
-          setting={setting !== undefined && asked.ok ? asked.text : undefined}
-          lowestBytes={(text) => lowestOf(known, limit, text)}
-          onChoose={choose}
-        />
-      )}
-    </section>
-  );
-}
-
-interface ComparedProps {
-  readonly recorded: RecordedSide;
-  readonly recordedCard: CardFit | undefined;
-  readonly rows: readonly SettingRow[];
-  readonly areAllRun: boolean;
-  /** The one that was chosen; undefined: the best. */
-  readonly setting: string | undefined;
-  readonly lowestBytes: (setting: string) => number | undefined;
-  readonly onChoose: (setting: string) => void;
-}
-
-function Compared({ recorded, recordedCard, rows, ...props }: ComparedProps) {
-  const [sort, setSort] = useState<RowSort>();
-  const best = sortRows(rows, undefined)[0];
-  const chosen = rows.find(({ settings }) => settings === props.setting) ?? best;
-  if (chosen === undefined) return undefined;
-  const { settings, result, card } = chosen;
-  const lowestBytes = props.lowestBytes(settings);
-  return (
-    <div className="whatif-content column">
-      {result !== undefined && (
-        <ChosenSetting
-          recorded={recorded.run}
-          result={result}
-          isBest={props.areAllRun && settings === best?.settings}
-        />
-      )}
-      <SettingsTable
-        recorded={recorded.run}
-        recordedCard={recordedCard}
-        rows={sortRows(rows, sort)}
-        chosen={settings}
-        onChoose={props.onChoose}
-        sort={sort}
-        onSort={setSort}
-      />
-      <RunPlot recorded={recorded} result={result} />
-      {result !== undefined && (
-        <div className="whatif-details">
-          <ComparedRuns
-            recorded={recorded.run}
-            recordedCard={recordedCard}
-            result={result}
-            card={card}
-            lowestBytes={lowestBytes}
+      {known.recorded !== undefined && chosen !== undefined && (
+        <div className="whatif-content column">
+          {chosen.result !== undefined && (
+            <ChosenSetting
+              recorded={known.recorded.run}
+              result={chosen.result}
+              isBest={phase.kind === 'done' && chosen === best}
+            />
+          )}
+          <SettingsTable
+            recorded={known.recorded.run}
+            recordedCard={known.cards.get(recordedSetting)}
+            rows={sortRows(rows, sort)}
+            chosen={chosen.settings}
+            onChoose={choose}
+            sort={sort}
+            onSort={setSort}
           />
-          <ConfidenceNote result={result} requests={recorded.requests} lowestBytes={lowestBytes} />
+          <RunPlot recorded={known.recorded} result={chosen.result} />
+          {chosen.result !== undefined && (
+            <Details
+              recorded={known.recorded}
+              recordedCard={known.cards.get(recordedSetting)}
+              result={chosen.result}
+              card={chosen.card}
+              lowestBytes={lowestOf(known, limit, chosen.settings)}
+            />
+          )}
         </div>
       )}
-    </div>
+    </section>
   );
 }
 
