@@ -1,4 +1,4 @@
-/** The axes and the grid, by D3, in SVG. */
+/** The axes and the grid, drawn by D3 as SVG. */
 import {
   axisBottom,
   axisLeft,
@@ -49,7 +49,6 @@ export function drawAxes(
   );
   drawFolds(elements.x, axis === 'folded' ? foldsInView(folds, x0, x1, size.width) : [], x);
   const left = axisLeft(y).tickValues(valuesOf(yTicks)).tickFormat(labelOf(yTicks));
-  // Drawn towards the left from the right edge of its own element.
   select(elements.y).select<SVGGElement>('g').call(left.tickSizeOuter(0));
   select(elements.grid)
     .selectAll('line')
@@ -60,7 +59,7 @@ export function drawAxes(
     .attr('y2', ({ value }) => Math.round(y(value)) + 0.5);
 }
 
-/** Two slanted strokes where time is cut short, and how long nothing happened there. */
+/** Draws two slanted strokes where time is cut short; their title says how long nothing happened. */
 function drawFolds(
   element: SVGSVGElement,
   folds: readonly FoldInView[],
@@ -84,7 +83,7 @@ function drawFolds(
     );
 }
 
-/** Short strokes where the program's steps begin, and how many steps there are in the axis' corner. */
+/** Draws short strokes where the program's steps begin, and their number in the corner of the axis. */
 export function drawSteps(
   element: SVGSVGElement,
   steps: StepMarks | undefined,
@@ -114,7 +113,7 @@ export interface FoldInView {
   /** Its middle, on the folded axis. */
   readonly x: number;
   readonly idleUs: number;
-  /** Gaps too close to be marked one by one share a mark. */
+  /** Gaps that are too close together share a mark. */
   readonly count: number;
 }
 
@@ -142,7 +141,7 @@ export function foldsInView(
   return found;
 }
 
-/** True times, where they lie on the folded axis; none within a gap. About `count`, well apart. */
+/** About `count` ticks at round true times, placed on the folded axis; none lies within a gap. */
 export function foldedTicks(
   folds: TimeFolds,
   x0: number,
@@ -152,7 +151,7 @@ export function foldedTicks(
   const stepUs = tickStep(x0, x1, count);
   const apart = stepUs * 0.75;
   const found: Tick[] = [];
-  // Places about a step apart, each moved to the round time that is nearest to it.
+  // Try places a quarter step apart, and move each to the nearest round time.
   for (let x = Math.ceil(x0 / stepUs) * stepUs; x <= x1; x += stepUs / 4) {
     const timeUs = Math.round(unfoldTime(folds, x) / stepUs) * stepUs;
     const place = foldTime(folds, timeUs);
@@ -175,7 +174,7 @@ const valuesOf = (ticks: readonly Tick[]) => ticks.map(({ value }) => value);
 const labelOf = (ticks: readonly Tick[]) => (_: NumberValue, index: number) =>
   ticks[index]?.label ?? '';
 
-/** Ticks that people count in: powers of two for bytes, 1-2-5 steps for events and time. */
+/** A tick at a round value: powers of two for bytes, steps of 1, 2 and 5 for events and time. */
 export interface Tick {
   readonly value: number;
   readonly label: string;
@@ -196,7 +195,7 @@ export function byteTicks(y0: number, y1: number, count: number): readonly Tick[
   return result;
 }
 
-/** In the largest unit that the value reaches and that the step can be said in: with three decimals 1/8 of it. */
+/** Uses the largest unit that the value reaches and whose eighth is no more than the step: labels have three decimals. */
 function byteLabel(bytes: number, step: number): string {
   if (bytes === 0) return '0';
   let unit = UNITS.length - 1;
@@ -204,14 +203,14 @@ function byteLabel(bytes: number, step: number): string {
   return `${formatDecimal(bytes / 1024 ** unit)} ${UNITS[unit]}`;
 }
 
-/** Up to three decimals, none that are 0: '1,025', '0.5'. */
+/** '1,025', '0.5': up to three decimals, without trailing zeros. */
 const formatDecimal = format(',.3~f');
 
 /** Events or microseconds from x0 to x1, about `count` of them. */
 export function axisTicks(axis: TimeAxis, x0: number, x1: number, count: number): readonly Tick[] {
   const values = ticks(x0, x1, count);
   if (axis === 'event') {
-    // Whole events only: there is nothing at 2.5.
+    // There is no event 2.5.
     return values.filter(Number.isInteger).map((value) => ({ value, label: formatCount(value) }));
   }
   const stepUs = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : x1 - x0;
@@ -224,7 +223,7 @@ const TIME_UNITS = [
   { us: 1, name: 'µs' },
 ] as const;
 
-/** In the unit that the step between ticks can be said in. */
+/** Uses the unit that suits the step between ticks. */
 function timeLabel(timeUs: number, stepUs: number): string {
   const { us, name } = TIME_UNITS.find((unit) => stepUs >= unit.us / 10) ?? TIME_UNITS[2];
   return timeUs === 0 ? '0' : `${formatDecimal(timeUs / us)} ${name}`;

@@ -1,6 +1,6 @@
-/** For canvases: as sharp as the screen, texts cut to fit, memory given back. */
+/** What canvases share: sharp pixels, texts cut to fit, memory freed early. */
 
-/** A blank canvas whose context counts in CSS pixels; undefined while it is not shown. */
+/** Clears a canvas and sizes it for the screen; its context counts in CSS pixels. Undefined while it is hidden. */
 export function blankCanvas(
   canvas: HTMLCanvasElement,
   width: number,
@@ -13,7 +13,7 @@ export function blankCanvas(
     Math.round(width * pixelRatio),
     Math.round(height * pixelRatio),
   ];
-  // Setting a size, also the same one, makes a new buffer.
+  // Setting a size makes a new buffer, even if it is the same size.
   if (canvas.width !== pixelWidth) canvas.width = pixelWidth;
   if (canvas.height !== pixelHeight) canvas.height = pixelHeight;
   context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
@@ -23,7 +23,7 @@ export function blankCanvas(
   return context;
 }
 
-/** As much of a text as there is room for, the end replaced by '…'; '' where not even a letter has any. */
+/** Cuts a text to fit, with '…' at the end; '' where not even one letter fits. */
 export function elided(
   context: Pick<CanvasRenderingContext2D, 'measureText'>,
   text: string,
@@ -31,7 +31,7 @@ export function elided(
 ): string {
   const { width } = context.measureText(text);
   if (width <= room) return text;
-  // Letters differ in width: begin with a guess, and take away until it fits.
+  // Letters differ in width: start from a guess and shorten until it fits.
   for (let length = Math.floor((text.length * room) / width); length > 0; length--) {
     const part = `${text.slice(0, length)}…`;
     if (context.measureText(part).width <= room) return part;
@@ -39,7 +39,7 @@ export function elided(
   return '';
 }
 
-/** Lets go of a canvas's memory at once, 5 to 20 MB with the browser's copies, and not when garbage is next collected. */
+/** Frees a canvas's memory now (5 to 20 MB with the browser's copies), not at the next garbage collection. */
 export function releasePixels(canvas: HTMLCanvasElement): void {
   canvas.width = 0;
   canvas.height = 0;

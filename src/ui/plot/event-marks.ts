@@ -1,4 +1,4 @@
-/** Where single events lie on the x axis: OOMs, snapshots and steps in view, and places asked of the worker. */
+/** Where single events lie on the x axis: OOMs, snapshots, steps, and places that the worker knows. */
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
@@ -8,7 +8,7 @@ import type { SessionApi } from '../../worker/protocol.ts';
 import { oomContent, snapshotContent, type TooltipContent } from './tooltip.ts';
 import { endOf, toPlotX } from './viewport-of.ts';
 
-/** By time an event's place is asked of the worker, once an event. */
+/** On an axis of time, the worker is asked for the place of an event, once per event. */
 export class EventPositions {
   readonly #session: Pick<SessionApi, 'crosshair'>;
   readonly #device: DeviceInfo;
@@ -16,7 +16,7 @@ export class EventPositions {
   /** NaN while it is asked for. */
   readonly #timesUs = new Map<EventIndex, number>();
 
-  /** @param onKnown a place that was not known when it was asked for is now */
+  /** @param onKnown called when a place has become known */
   constructor(session: Pick<SessionApi, 'crosshair'>, device: DeviceInfo, onKnown: () => void) {
     this.#session = session;
     this.#device = device;
@@ -42,7 +42,7 @@ export class EventPositions {
       this.#timesUs.set(event, timeUs);
       this.#onKnown();
     } catch {
-      // The worker is gone; the frame that fails with it tells the user.
+      // The worker is gone: the frame that fails too tells the user.
     }
   }
 }
@@ -61,7 +61,7 @@ export interface Markers {
   readonly xs: Float64Array;
 }
 
-/** OOMs and snapshots; those whose place is not known yet are left out. */
+/** OOMs and snapshots whose place is known. */
 export function markersOf(
   device: DeviceInfo,
   axis: PlotAxis,
@@ -81,7 +81,7 @@ export function markersOf(
   return { items, xs: Float64Array.from(items, ({ x }) => x) };
 }
 
-/** Those in view, at most one a CSS pixel and kind: more would be drawn over each other. */
+/** Those in view, at most one per CSS pixel and kind. */
 export function markersInView(
   { items, xs }: Markers,
   x0: number,
@@ -117,7 +117,7 @@ export function stepsInView(
   let next = x0;
   for (const place of axis === 'event' ? steps.events : steps.timesUs) {
     const x = toPlotX(device, axis, place);
-    // NaN, where the trace has no times, is in no range.
+    // NaN (a trace without times) is in no range.
     if (!(x >= next && x <= x1)) continue;
     found.push(x);
     next = x + (STEP_SPACING * (x1 - x0)) / width;

@@ -1,8 +1,8 @@
 /**
- * The picture: asks the worker for frames and keeps the last one.
+ * Asks the worker for frames and keeps the last one.
  *
- * While a frame is awaited, the last one is drawn stretched to where it belongs in the viewport that
- * is wanted, so that a pan or zoom moves at once and sharpens when its own frame comes.
+ * While a frame is awaited, the last one is drawn stretched to its place in the new viewport. So a pan or
+ * zoom moves at once, and sharpens when its own frame arrives.
  */
 
 import { isAbortError } from '../../base/errors.ts';
@@ -79,7 +79,7 @@ export class FrameLayer {
 
   destroy(): void {
     this.#stop.abort();
-    // An answer that was awaited may still have the plot painted once.
+    // An answer that is under way may still paint the plot once.
     this.#shown = undefined;
     releasePixels(this.#bitmap);
   }

@@ -1,5 +1,5 @@
 /**
- * Wheel, drag and pinch on the plot, as calls in plain numbers. Knows nothing of viewports.
+ * Turns wheel, drag and pinch on the plot into calls with plain numbers. Knows nothing of viewports.
  *
  *   wheel, pinch        zoom x at the pointer          drag          pan
  *   alt + wheel         zoom y at the pointer          shift + drag  a range to zoom to
@@ -12,7 +12,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** Also where in the window, so that nobody has to ask for the layout. */
+/** Also the place in the window, which saves asking for the layout. */
 export interface PointerPlace extends Point {
   readonly clientX: number;
   readonly clientY: number;
@@ -22,22 +22,22 @@ export interface GestureHandlers {
   /** Factor above 1 shows less. */
   zoomX(at: Point, factor: number): void;
   zoomY(at: Point, factor: number): void;
-  /** By how far the content is to move in CSS pixels; `isFirst` at the start of a drag. */
+  /** `move` is how far the content moves, in CSS pixels; `isFirst` marks the start of a drag. */
   pan(move: Point, isFirst: boolean): void;
-  /** The range under the pointer while it is drawn; undefined when it was given up. */
+  /** The range while it is being drawn; undefined when it ends. */
   range(range: { readonly from: number; readonly to: number } | undefined): void;
   zoomToRange(from: number, to: number): void;
   hover(at: PointerPlace | undefined): void;
   click(at: Point): unknown;
   altClick(at: Point): void;
   doubleClick(): void;
-  /** A drag begins, or has ended: what moves in between is one gesture. */
+  /** A drag begins or ends: all moves in between are one gesture. */
   drag(isGoingOn: boolean): void;
 }
 
 /** A press that moves less than this is a click. */
 const CLICK_SLOP = 4;
-/** A mouse's notch is 100 to 120: a quarter closer. A pinch comes in steps of a few units. */
+/** One notch of a wheel is 100 to 120 units and zooms by a quarter. A pinch comes in steps of a few units. */
 const WHEEL_SPEED = 1 / 450;
 const PINCH_SPEED = 1 / 100;
 const LINE_HEIGHT = 20;
@@ -46,11 +46,11 @@ interface Drag {
   readonly start: Point;
   /** Shift was held when it began. */
   readonly isRange: boolean;
-  /** Until it moves it is a press. */
+  /** False while it is only a press. */
   readonly hasMoved: boolean;
 }
 
-/** Starts to listen; the result stops it. */
+/** Starts listening; the returned function stops it. */
 export function listenToGestures(element: HTMLElement, handlers: GestureHandlers): () => void {
   const stop = new AbortController();
   const { signal } = stop;
@@ -105,7 +105,7 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
     handlers.hover(at);
   }
 
-  /** Only this event counts: the second click of a double click is none of its own. */
+  /** Ignores the second click of a double click. */
   function onClick(event: MouseEvent): void {
     if (!isClick || event.detail > 1) return;
     const at = pointOf(event);
@@ -131,12 +131,12 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   return () => stop.abort();
 }
 
-/** What is in the element lets the pointer through, so the event's own offset is from its edges. */
+/** The element's children let the pointer through, so the event's offset is from the element's edges. */
 function pointOf({ offsetX, offsetY, clientX, clientY }: MouseEvent): PointerPlace {
   return { x: offsetX, y: offsetY, clientX, clientY };
 }
 
-/** The wheel over the byte axis. `zoom` is given the place, 0 at the bottom and 1 at the top. */
+/** Listens to the wheel over the byte axis. `zoom` gets the place, 0 at the bottom and 1 at the top. */
 export function listenToAxisWheel(
   element: Element,
   zoom: (at: number, factor: number) => void,

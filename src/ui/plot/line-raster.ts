@@ -16,8 +16,8 @@ export interface LineStyle {
   /** Columns drawn and left out in turn; undefined for a solid line. */
   readonly dash: readonly [on: number, off: number] | undefined;
   /**
-   * Columns on either side that a column's value reaches over, where a column stands for many events:
-   * dips that are narrower go. 0 draws every value.
+   * Columns to either side that a value covers, where a column stands for many events: narrower dips
+   * disappear. 0 draws every value.
    */
   readonly reach: number;
 }
@@ -31,7 +31,7 @@ export function drawLine(
 ): void {
   const rows = envelope(rowsOf(viewport, values), style.reach);
   const { halo, thickness } = style;
-  // The halo first, all of it: drawn column by column it would cut the line before it.
+  // Draw the whole halo first: column by column, it would cut the line to its left.
   paintRuns(pixels, viewport, rows, { ...style, color: halo, thickness: thickness + 2 });
   paintRuns(pixels, viewport, rows, style);
 }
@@ -43,8 +43,8 @@ export function drawLine(
  */
 function envelope(rows: Float64Array, reach: number): Float64Array {
   if (reach === 0) return rows;
-  // Row 0 is on top: first each takes the highest near it, then the edges go back to where they were.
-  // The columns beside the frame take part, or a peak near its edge would reach to the edge.
+  // Row 0 is on top. Each column takes the highest row near it; then the edges move back to where they were.
+  // Columns beside the frame take part too: else a peak near the edge would extend to the edge.
   const wide = Float64Array.from({ length: rows.length + 2 * reach }, (_, column) => {
     return extremeOf(rows, column - 2 * reach, column, Math.min);
   });
@@ -70,14 +70,14 @@ function extremeOf(
   return found;
 }
 
-/** Row of each value, 0 on top, rounded up to more bytes; NaN for none. May lie outside the frame. */
+/** Row of each value, 0 on top, rounded towards more bytes; NaN without a value. May lie outside the frame. */
 function rowsOf({ height, y0, y1 }: Viewport, values: Float64Array): Float64Array {
   return values.map((value) =>
     Number.isNaN(value) ? Number.NaN : Math.floor(height - ((value - y0) / (y1 - y0)) * height),
   );
 }
 
-/** How much of a vertical run covers what is behind it, where it is a veil. */
+/** Opacity of a vertical run that is drawn as a veil. */
 const VEIL = 0.3;
 
 /** Joins values by the line itself; those of an envelope by a veil that lets the stack through. */

@@ -66,19 +66,19 @@ function useBrush(root: RefObject<SVGSVGElement | null>, width: number): void {
         [width, HEIGHT],
       ])
       .on('start brush end', ({ type, sourceEvent, selection }: D3BrushEvent<unknown>) => {
-        // Without a source event it was moved by `follow` below.
+        // No source event: `follow` below moved it.
         if (!sourceEvent) return;
         if (type === 'start') view.beginDrag();
-        // A press alone has not drawn a range yet; on its release it is a click.
+        // A press has no range yet; released without one, it is a click.
         else view.move({ x: rangeOf(selection) });
         if (type === 'end') view.endDrag();
       });
     const follow = () => {
       const { x } = view.getState().view;
-      // Without a range all of the map is free to draw one: a frame around it would be dragged instead.
+      // Show no frame around the whole map: dragging would move it instead of drawing a range.
       if (x === 'all') return group.call(brush.move, null);
       const left = Math.min(width - 2, pixelOf(x.from));
-      // At least two pixels, so that it can be seen and gripped.
+      // At least two pixels wide, to be seen and gripped.
       const right = Math.min(width, Math.max(left + 2, pixelOf(x.to)));
       return group.call(brush.move, [left, right]);
     };

@@ -1,6 +1,5 @@
 /**
- * What the analysis draws over every plot. Whoever shows a verdict or a finding fills the store, and
- * empties it when that is left; plots only read it.
+ * What the analysis draws over every plot. The panels of verdict and findings fill the store; plots read it.
  */
 import { createContext, useContext } from 'react';
 import { createStore, type StoreApi } from 'zustand/vanilla';
@@ -18,7 +17,7 @@ export interface Highlight {
   readonly label: string;
   /** The search for the blocks that the finding speaks of: a timeline highlights them. '' for none. */
   readonly search: string;
-  /** Nobody has asked for it: it is drawn so that what lies behind it stays easy to see. */
+  /** Drawn faintly: nobody asked for it. */
   readonly isLight: boolean;
 }
 

@@ -31,7 +31,7 @@ export interface OverlayScene {
   readonly markers: readonly Pick<Marker, 'kind' | 'x'>[];
 }
 
-/** Below the bars of highlights, in the room that a fitted plot leaves above its peak. */
+/** Below the bars of highlights: a fitted plot leaves that room above its peak. */
 const MARKER_TOP = 5;
 const PILL_HEIGHT = 15;
 
@@ -67,7 +67,7 @@ class OverlayPainter {
     if (pointer !== undefined) this.#crosshair(pointer);
   }
 
-  /** A line with its name in the middle, away from highlights and OOMs; of one above the plot the name, with an arrow. */
+  /** A line with its name in the middle, away from highlights and OOMs. Above the plot, only the name with an arrow. */
   #limit({ y, label }: NonNullable<OverlayScene['limit']>): void {
     const { width, height } = this.#scene;
     const { danger, onDanger } = this.#style;
@@ -82,7 +82,7 @@ class OverlayPainter {
   /** Narrow ones are drawn a pixel wide. */
   #highlights(): void {
     const { width, height, highlights, markers } = this.#scene;
-    // Below the labels of OOMs and snapshots, where there are any.
+    // Leave room for the labels of OOMs and snapshots.
     const top = markers.length === 0 ? MARKER_TOP : MARKER_TOP + 19;
     let labelledUpTo = 0;
     for (const { left: from, right: to, style, label, isLight } of highlights) {
@@ -122,7 +122,7 @@ class OverlayPainter {
       }
       this.#cursor(secondCursor, 'second cursor', dim);
     }
-    // Alone, the cursor needs no name.
+    // A single cursor needs no name.
     if (cursor !== undefined) this.#cursor(cursor, secondCursor && 'cursor', accent);
   }
 
@@ -130,7 +130,7 @@ class OverlayPainter {
     const { width, height } = this.#scene;
     if (right < 0 || left > width) return;
     const drawn = Math.max(1.5, right - left);
-    // A wide event is tinted: filled it would hide its own picture.
+    // Tint a wide event: a solid fill would hide its picture.
     this.#rect(left, 0, drawn, height, color, drawn > 4 ? 0.18 : 0.9);
     const middle = left + drawn / 2;
     this.#context.beginPath();

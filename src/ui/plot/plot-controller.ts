@@ -1,8 +1,8 @@
 /**
- * The plot: owns the canvases and the one animation frame, and keeps React out of what moves.
+ * Runs a plot without React: owns the canvases and the one animation frame.
  *
- * The view store says what is to be seen. Gestures write to it, a change of it makes a viewport,
- * a viewport asks for a frame; painting happens in one place, when a frame came or once a picture.
+ * The view store says what to show. Gestures write to it; a change of it makes a viewport; a viewport asks
+ * for a frame. Painting happens in one place: when a frame arrives, or once per animation frame.
  */
 import type { Crosshair, TimeFolds } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
@@ -51,12 +51,12 @@ export interface PlotOptions extends PlotContext {
   readonly onPainted: () => void;
 }
 
-/** A frame that comes sooner needs no stand-in: nobody sees a stutter that short. */
+/** A frame that arrives sooner needs no stand-in: nobody notices so short a stutter. */
 const STALE_PAINT_DELAY_MS = 24;
 
 const FRAME_MEASURE = 'vramscope:frame';
 
-/** With device pixels also a change of the zoom of the page is noticed; Safari has none. */
+/** Device pixels also tell of a change of the page's zoom. Safari does not have them. */
 const RESIZE_BOX: ResizeObserverBoxOptions =
   'devicePixelContentBoxSize' in ResizeObserverEntry.prototype
     ? 'device-pixel-content-box'
@@ -93,7 +93,7 @@ export class PlotController {
         source.lines?.(request, frame, this.#theme, this.#pixelRatio) ?? [],
       onFrame: () => {
         this.#paintPicture();
-        // Only the picture may tell how high it reaches: then a fitted y is another.
+        // Only the picture knows how high the matches reach: a fitted y may change now.
         this.#update();
       },
       onError: options.onError,
@@ -175,7 +175,7 @@ export class PlotController {
 
   #resize(entry: ResizeObserverEntry): void {
     const { width, height } = entry.contentRect;
-    // Not known to Safari: there the ratio is taken and rounded.
+    // Safari lacks this box: use the ratio, rounded.
     const box = entry.devicePixelContentBoxSize?.[0];
     const pixelWidth = box?.inlineSize ?? Math.round(width * devicePixelRatio);
     const pixelHeight = box?.blockSize ?? Math.round(height * devicePixelRatio);
@@ -188,11 +188,11 @@ export class PlotController {
     }
     overlay.getContext('2d')?.scale(pixelWidth / width, pixelHeight / height);
     this.#update();
-    // At once: an observer runs before the page is painted, and the canvas is blank now.
+    // Paint at once: an observer runs before the page is painted, and resizing has blanked the canvas.
     this.#paintPicture();
   }
 
-  /** Something that shows has changed: asks for the frame of it. */
+  /** Asks for a frame if anything that shows has changed. */
   #update(before: ViewState = this.#view): void {
     const { device, source, overlays } = this.#options;
     const view = this.#view;
@@ -221,8 +221,8 @@ export class PlotController {
   }
 
   /**
-   * The last picture, stretched, stands in for a frame that takes its time. Painting it each time
-   * would keep this thread from taking the frame that is there in a few milliseconds.
+   * Stretches the last picture while a slow frame is awaited. Not at once: painting it would delay a
+   * frame that arrives within a few milliseconds.
    */
   #paintStaleLater(): void {
     if (this.#staleTimer !== undefined) return;
@@ -232,7 +232,7 @@ export class PlotController {
     }, STALE_PAINT_DELAY_MS);
   }
 
-  /** Brings the pinned event into view where it is not, and its figures into the legend. */
+  /** Shows the figures of the pinned event, and brings it into view. */
   async #moveCursor(): Promise<void> {
     const { device, session } = this.#options;
     const view = this.#view;
@@ -274,11 +274,11 @@ export class PlotController {
     this.#hover.paint(plotStyle(this.#theme));
   }
 
-  /** Input to pixels, for whoever observes the browser's performance timeline: the bench does. */
+  /** Reports the time from input to pixels on the browser's performance timeline, for the bench. */
   #measureFrame(): void {
     if (this.#inputMs === undefined) return;
     performance.measure(FRAME_MEASURE, { start: this.#inputMs });
-    // Observers have it; kept, it would fill the timeline's buffer.
+    // Observers have it already; keeping it would fill the timeline's buffer.
     performance.clearMeasures(FRAME_MEASURE);
     this.#inputMs = undefined;
   }
@@ -291,7 +291,7 @@ export class PlotController {
     this.#isPictureStale = false;
     this.#frames.paint(context, viewport, plotColors(this.#theme).background);
     if (wasStale) {
-      // The strip first: it asks for its size, which costs a layout once the axes have changed.
+      // Paint the strip before the axes: it asks for its size, which would cost a layout after them.
       this.#strip?.paint(viewport, this.#theme);
       const { elements, device, overlays } = this.#options;
       drawAxes(elements.axes, viewport, this.#size, device.folds);
@@ -306,7 +306,7 @@ export class PlotController {
   }
 }
 
-/** Compares field by field, so that what did not change keeps its identity. */
+/** Compares field by field. */
 function hasSameFields<T extends object>(a: T, b: T | undefined): b is T {
   if (b === undefined) return false;
   const keys = Object.keys(a) as (keyof T)[];

@@ -33,7 +33,7 @@ const AXES: readonly AxisChoice[] = [
   },
 ];
 
-/** What x counts. @param canFold false for a plot that only draws true time */
+/** Chooses what x counts. @param canFold false for a plot that only draws true time */
 export function AxisSwitch({ canFold = true }: { readonly canFold?: boolean }) {
   const { device } = useDevice();
   const { view } = useStores();
@@ -52,7 +52,7 @@ export function AxisSwitch({ canFold = true }: { readonly canFold?: boolean }) {
               aria-pressed={isOn}
               disabled={reason !== undefined && !isOn}
               title={`${reason ?? about} (X)`}
-              // Between true and folded time the window stays where it is.
+              // The window stays between true and folded time.
               onClick={() =>
                 view.commit({ axis, foldsGaps, ...(current !== axis && { x: 'all' }) })
               }
@@ -123,7 +123,7 @@ interface ChoiceProps<T extends string> {
   readonly onChoose: (value: T) => void;
 }
 
-/** One of several options, in a list that opens. */
+/** A labelled list of options. */
 export function Choice<T extends string>(props: ChoiceProps<T>) {
   const { label, texts, value, title, reasonOf, onChoose } = props;
   const options = Object.keys(texts) as T[];

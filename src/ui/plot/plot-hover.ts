@@ -25,7 +25,7 @@ export interface PlotHoverOptions extends Pick<PlotContext, 'device' | 'session'
   readonly source: Pick<PlotSource, 'hit' | 'heightText' | 'limitBytes'>;
   /** Of the overlay canvas. */
   readonly context: CanvasRenderingContext2D | null;
-  /** Says the counters at an event, and what that event is: 'cursor'. */
+  /** Shows the counters at an event. `place` says which event it is: 'pointer', 'cursor' or 'end'. */
   readonly readOut: (crosshair: Crosshair | undefined, place: string) => void;
   /** Something under the pointer has changed. */
   readonly repaint: () => void;
@@ -43,7 +43,7 @@ export interface PinnedEvent {
   readonly x: number;
 }
 
-/** CSS pixels within which a marker's line is meant. */
+/** A marker is hit within this many CSS pixels of its line. */
 const MARKER_REACH = 4;
 
 export class PlotHover {
@@ -58,7 +58,7 @@ export class PlotHover {
   #cursor: PinnedEvent | undefined;
   #secondCursor: EventIndex | undefined;
   #rest: Crosshair | undefined;
-  /** Undefined until they are needed for the axis that is shown, and when more places are known. */
+  /** Made when needed; undefined after the axis changed or more places became known. */
   #markers: Markers | undefined;
   readonly #positions: EventPositions;
   readonly #stopOverlays: () => void;
@@ -109,7 +109,7 @@ export class PlotHover {
     this.#options.repaint();
   }
 
-  /** Asks what lies under the pointer, unless that was asked: also at rest the picture may have changed. */
+  /** Asks what lies under the pointer, unless it was asked already. The picture may change under a pointer at rest. */
   ask(): void {
     const pixel = this.#pointer && this.pixelAt(this.#pointer);
     if (pixel === undefined || isSamePixel(pixel, this.#asked)) return;
@@ -119,7 +119,7 @@ export class PlotHover {
       .then(
         (answer) => this.#receive(answer),
         (error: unknown) => {
-          // The worker died or another snapshot came; the frame that fails with it tells the user.
+          // The worker died or another snapshot came: the frame that fails too tells the user.
           if (!isAbortError(error)) this.#asked = undefined;
         },
       );
@@ -173,7 +173,7 @@ export class PlotHover {
     const placeOf = (event: EventIndex) => this.#positions.xOf(event, axis);
     const highlights = overlays.getState().highlights.flatMap((highlight): DrawnHighlight[] => {
       const [from, to] = [placeOf(highlight.fromEvent), placeOf(highlight.toEvent)];
-      // Where its place is not known yet, it is drawn when it is.
+      // It is drawn once its place is known.
       if (from === undefined || to === undefined) return [];
       return [{ ...highlight, left: toX(from), right: toX(to) }];
     });
@@ -206,7 +206,7 @@ export class PlotHover {
     return markersInView(this.#markers, x0, x1, width);
   }
 
-  /** A marker's text goes before that of the block behind it. */
+  /** A marker's text wins over that of the block behind it. */
   #placeTooltip({ viewport, size }: Shown): void {
     const pointer = this.#pointer;
     if (pointer === undefined) return;
@@ -225,8 +225,8 @@ function isSamePixel(a: PlotPixel, b: PlotPixel | undefined): boolean {
 }
 
 /**
- * Writes the counters at the crosshair straight into the page: they change with every move. Looks below
- * `root` for elements with data-readout="event", "time" and the counters' names.
+ * Writes the counters at the crosshair into the page without React, since they change with every move. Fills the
+ * elements below `root` whose data-readout is "event", "time" or a counter's name.
  */
 export function writeReadout(
   root: ParentNode | null,

@@ -1,4 +1,4 @@
-/** Where to look and what to pin, from gestures, keys and buttons: all of it goes to the view store. */
+/** Turns gestures and keys into changes of the view: what is shown, and what is pinned. */
 import { failedOoms } from '../../device/model/device-info.ts';
 import type { AnnotationSpan } from '../../device/model/types.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
@@ -34,11 +34,11 @@ type Movement = (viewport: Viewport, extent: Extent) => Viewport;
 export class PlotNavigation {
   readonly #options: PlotNavigationOptions;
   #panStart: Viewport | undefined;
-  /** What was pinned, and at which state: neighbors are found from there. */
+  /** What is pinned, and at which state: the place to look for neighbors from. */
   #pinned: { readonly state: EventIndex; readonly hit: PlotHit } | undefined;
   /** What was pinned before the last click. */
   #beforeClick: Pick<ViewState, 'selection' | 'cursor'> | undefined;
-  /** Counts what is pinned, so that what was given up meanwhile is not. */
+  /** Grows with each pin: an answer for an older one is dropped. */
   #pins = 0;
 
   constructor(options: PlotNavigationOptions) {
@@ -52,7 +52,7 @@ export class PlotNavigation {
     );
   }
 
-  /** Around the pinned event, where that is in view, unless a place is given. */
+  /** Zooms around `at` (0 to 1), else around the pinned event if it is in view. */
   zoomX(factor: number, at?: number): void {
     this.#move((viewport, extent) =>
       zoomXAt(viewport, at ?? this.#cursorShare() ?? 0.5, factor, extent),
@@ -67,7 +67,7 @@ export class PlotNavigation {
     this.#options.view.commit({ x: 'all', ...this.#withY('fit') });
   }
 
-  /** The pinned event moves on by `step`; the first step begins in the middle of the plot. */
+  /** Moves the cursor by `step` events. Without a cursor, starts in the middle of the plot. */
   stepEvent(step: number): void {
     const { view, device } = this.#options;
     const from = this.#view.cursor ?? this.#stateInTheMiddle();
@@ -88,7 +88,7 @@ export class PlotNavigation {
     if (found !== undefined) view.commit({ cursor: found.event });
   }
 
-  /** Pins the newest of what is there at the pinned event: the top of a stack. */
+  /** Pins the newest block at the cursor's event: the top of a stack. */
   async pinNewest(): Promise<void> {
     const { source, onError } = this.#options;
     const state = this.#view.cursor ?? this.#stateInTheMiddle();
@@ -111,8 +111,8 @@ export class PlotNavigation {
   }
 
   /**
-   * Esc: takes back what the last clicks did; without any, unpins what is pinned. A finding that is
-   * shown goes first, and its panel does that: then false.
+   * Esc: takes back what the last clicks did; without any, unpins what is pinned. Returns false while a
+   * finding is shown: its panel closes that first.
    */
   clear(): boolean {
     const { view } = this.#options;
@@ -163,7 +163,7 @@ export class PlotNavigation {
     else this.#commitRange(toX(span.startUs), toX(span.endUs));
   }
 
-  /** Brings `x` to the middle if it is out of view: part of what moved the cursor there. */
+  /** Moves `x` to the middle if it is out of view. No history entry: whatever moved the cursor has one. */
   bringIntoView(x: number): void {
     const change = this.#changeBy((viewport, extent) => {
       const { x0, x1, width } = viewport;
@@ -251,7 +251,7 @@ export class PlotNavigation {
     if (pixel !== undefined) await this.#pinAt(pixel);
   }
 
-  /** The first half of a double click has pinned something, or is about to: that is taken back. */
+  /** The first click of a double click has pinned something, or is about to: takes that back. */
   #fitInstead(): void {
     const { view } = this.#options;
     const before = this.#beforeClick;
@@ -262,7 +262,7 @@ export class PlotNavigation {
     const { selection, cursor } = this.#view;
     const hasPinned =
       before !== undefined && (selection !== before.selection || cursor !== before.cursor);
-    // The entry of the pin becomes that of the whole trace.
+    // The pin's history entry becomes the entry of the whole trace.
     if (hasPinned) view.adjust(all);
     else view.commit(all);
   }
@@ -271,7 +271,7 @@ export class PlotNavigation {
     const { source, view, onError } = this.#options;
     const { state } = pixel;
     const pin = ++this.#pins;
-    // At once: a key that follows is about this event, whatever turns out to be under the pointer.
+    // Set the cursor at once: a key that follows means this event, whatever lies under the pointer.
     view.click('allocation', { cursor: state });
     try {
       const { hit } = await source.hit(pixel);
@@ -284,7 +284,7 @@ export class PlotNavigation {
     }
   }
 
-  /** Where the pinned event is across the plot; undefined out of view. */
+  /** Place of the pinned event across the plot, 0 to 1; undefined if it is out of view. */
   #cursorShare(): number | undefined {
     const plot = this.#options.plot();
     if (plot?.cursorX === undefined) return undefined;
@@ -301,7 +301,6 @@ export class PlotNavigation {
 const PAN_SHARE = 0.1;
 const ZOOM_STEP = 1.5;
 
-/** The part of a keyboard event that counts. */
 export type PlotKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>;
 
 type Action = (plot: PlotNavigation, event: PlotKey) => unknown;
@@ -343,9 +342,9 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   Escape: (plot) => plot.clear(),
 };
 
-/** Does what a key stands for when the plot has the focus; false when it stands for nothing here. */
+/** Runs the action of a key while the plot has the focus; false if the key has none. */
 export function onPlotKey(event: PlotKey, plot: PlotNavigation): boolean {
-  // Ctrl and Meta are the browser's.
+  // The browser uses Ctrl and Meta.
   if (event.ctrlKey || event.metaKey) return false;
   const action = ACTIONS[event.key];
   return action !== undefined && action(plot, event) !== false;

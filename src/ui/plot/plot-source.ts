@@ -1,9 +1,8 @@
 /**
- * What sets one plot over events or time apart from the others: where its pictures come from, what
- * lies under a pixel, how far y reaches. Axes, gestures, keys, markers, cursor and the window in x
- * are the same for all and live in this folder.
+ * What a view supplies to make a plot: its pictures, what lies under a pixel, how far y reaches. All else is
+ * the same for every plot: axes, gestures, keys, markers, cursor and the window in x.
  *
- * y is in bytes for all of them, 0 at the bottom: of a stack, or of addresses packed together.
+ * y is in bytes from the bottom: of a stack, or of addresses packed together.
  */
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
@@ -16,7 +15,7 @@ import type { LineStyle } from './line-raster.ts';
 import type { OverlayStore } from './overlays.ts';
 import type { TooltipContent } from './tooltip.ts';
 
-/** Besides the viewport all that a picture depends on; the source reads the rest from the view. */
+/** All that a picture depends on besides the viewport. */
 export interface PlotLook {
   readonly view: ViewState;
   readonly theme: ThemeName;
@@ -26,7 +25,7 @@ export interface PlotLook {
   readonly highlighted: string;
 }
 
-/** Asks for one picture. A request whose fields are all the same asks for the same picture. */
+/** Asks for one picture. Requests with equal fields ask for the same picture. */
 export interface PlotRequest {
   readonly viewport: Viewport;
 }
@@ -77,18 +76,18 @@ export interface PlotSource<Q extends PlotRequest = PlotRequest, F extends PlotF
   /** Takes the pixels of a frame back once they are on the canvas. */
   recycle(pixels: Uint32Array): void;
   lines?(request: Q, frame: F, theme: ThemeName, pixelRatio: number): readonly PlotLine[];
-  /** What the process could reserve, where y is reserved memory and it is known: a line in the plot. */
+  /** What the process could reserve, if that is known and y is reserved memory: drawn as a line. */
   limitBytes?(): number | undefined;
   /** What the crosshair says at a height. */
   heightText(bytes: number): string;
   hit(pixel: PlotPixel): Promise<PixelInfo<PlotHit>>;
   /** What Enter pins at a state; undefined where nothing is. */
   newestAt(state: EventIndex): Promise<PlotPixel | undefined>;
-  /** A click or a key went to this pixel, and to what is there; undefined when all is unpinned. */
+  /** A click or key went to this pixel and what is there; undefined once nothing is pinned. */
   pinned?(pixel: PlotPixel | undefined, hit?: PlotHit): void;
 }
 
-/** What a plot shows, and whom it tells of what happens in it. */
+/** What a plot shows, and whom it tells of failures. */
 export interface PlotContext {
   readonly device: DeviceInfo;
   readonly session: Pick<SessionApi, 'crosshair'>;

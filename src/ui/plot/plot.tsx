@@ -30,15 +30,15 @@ interface PlotProps {
   /** Keep it the same object: another source starts the plot afresh. */
   readonly source: PlotSource;
   readonly strip?: MakeStrip | undefined;
-  /** What it shows, and what kind of picture it is: 'Memory over time', 'stacked timeline'. */
+  /** Names of what it shows and of the kind of picture: 'Memory over time', 'stacked timeline'. */
   readonly label: string;
   readonly kind: string;
-  /** For those who cannot see it: what is drawn and what the keys do. */
+  /** Tells a screen reader what is drawn and what the keys do. */
   readonly hint: string;
   readonly testId?: string;
-  /** A row of figures above the plot: within, it would hide the peaks. */
+  /** A row of figures above the plot. Inside the plot it would hide peaks. */
   readonly figures?: ReactNode;
-  /** Elements of the rows above and below the plot: of classes plot-above, plot-below and their heads. */
+  /** Rows above and below the plot, of the classes plot-above, plot-below and plot-above-head, plot-below-head. */
   readonly children?: ReactNode;
 }
 
@@ -83,7 +83,7 @@ export function PlotOf({ of, source, strip, label, kind, hint, testId, ...props 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot starts afresh even where its device looks the same
   useEffect(() => {
     if (root.current === null) return;
-    // From here to the first picture the page is busy, also while no question is under way.
+    // The page counts as busy until the first picture, even while no request is running.
     const endPainting = idle.begin();
     const made = new PlotController({
       ...start.current,
@@ -167,7 +167,7 @@ function elementsIn(plot: HTMLElement): PlotElements {
   };
 }
 
-/** The worker fails only when it has died; the page reports that as it reports a failed opening. */
+/** A request fails only if the worker has died; the page reports that like a failed opening. */
 export function useFailureReport(): (error: unknown) => void {
   const { info } = useDevice();
   const { session } = useStores();

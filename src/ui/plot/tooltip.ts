@@ -13,7 +13,7 @@ export interface TooltipContent {
   readonly lines: readonly string[];
 }
 
-/** Distance from the pointer, so that the tooltip never covers what it speaks of. */
+/** Distance from the pointer, so that the tooltip never covers its subject. */
 const OFFSET = 14;
 
 /** Made when it is first shown; only one thing is under the pointer at a time. */
@@ -28,7 +28,7 @@ export function showTooltip(content: TooltipContent, x: number, y: number): void
   if (content !== shown) fill(element, content);
   const { width, height } = size;
   const fitsRight = x + OFFSET + width < window.innerWidth;
-  // Above first: a stack grows from the bottom, so that there is less of it.
+  // Prefer above: a stack grows from the bottom, so less of it is there.
   const fitsAbove = y - OFFSET - height > 0;
   const left = fitsRight ? x + OFFSET : Math.max(0, x - OFFSET - width);
   const lowest = Math.max(0, window.innerHeight - height);
@@ -66,7 +66,7 @@ function child(tag: 'strong' | 'code' | 'div', className: string, text: string):
   return made;
 }
 
-/** 'alive for' up to the event under the pointer. */
+/** '12 events, 1.2 s old' at the event under the pointer. */
 function ageText({ ageEvents, ageUs }: HitResult): string {
   const events = plural(ageEvents, 'event');
   return Number.isNaN(ageUs) ? `${events} old` : `${events}, ${formatDurationUs(ageUs)} old`;

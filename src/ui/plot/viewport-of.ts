@@ -1,4 +1,4 @@
-/** Between what the URL says (ranges, 'all', 'fit') and the viewport of a canvas. */
+/** Converts between what the view keeps (ranges, 'all', 'fit') and the viewport of a canvas. */
 
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import { foldTime, unfoldTime } from '../../device/model/events.ts';
@@ -13,7 +13,7 @@ import {
 import type { Range } from '../../state/view-store.ts';
 import type { PlotHeights } from './plot-source.ts';
 
-/** Of a canvas, in device pixels. */
+/** Device pixels of a canvas. */
 export interface PlotSize {
   readonly width: number;
   readonly height: number;
@@ -23,12 +23,12 @@ export interface PlotSize {
 export interface Window {
   readonly axis: TimeAxis;
   readonly foldsGaps: boolean;
-  /** In events or true time, also where gaps are folded. */
+  /** Events or true time, even while gaps are folded. */
   readonly x: Range | 'all';
   readonly y: Range | 'fit';
 }
 
-/** What a plot draws by: the view keeps true times, the picture may fold them. */
+/** The axis that a plot draws. The view keeps true times; the picture may fold them. */
 export const plotAxisOf = ({ axis, foldsGaps }: Pick<Window, 'axis' | 'foldsGaps'>): PlotAxis =>
   axis === 'time' && foldsGaps ? 'folded' : axis;
 
@@ -48,7 +48,7 @@ export function endOf(device: DeviceInfo, axis: PlotAxis): number {
   return axisExtent(axis, device.events, toPlotX(device, axis, device.durationUs));
 }
 
-/** How far one can go: x to the end of the trace, y as high as the plot reaches. */
+/** The limits of panning and zooming: the end of the trace, and the top of the plot. */
 export function extentOf(device: DeviceInfo, axis: PlotAxis, heights: PlotHeights): Extent {
   return { x: endOf(device, axis), y: heights.reachBytes };
 }
@@ -70,7 +70,7 @@ export function viewportOf(
   return snapToColumns(clampViewport(withY, extent), extent);
 }
 
-/** The x of a viewport as it is kept, in true time: 'all' stays true when the canvas is resized. */
+/** A viewport's x as the view keeps it, in true time. 'all' stays 'all' when the canvas is resized. */
 export function rangeX(
   { axis, x0, x1 }: Viewport,
   extent: Extent,

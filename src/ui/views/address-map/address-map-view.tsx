@@ -87,7 +87,7 @@ function useEvidence(): AddressHighlight | undefined {
   const question =
     finding === undefined || gaps.length === 0 ? undefined : { state: finding.events.last, gaps };
   const { value, isCurrent } = useQuery('gapBands', question);
-  // Without its gaps a finding's blocks are still worth seeing; the plot itself says what failed.
+  // A finding's blocks are worth seeing without its gaps; the plot itself says what failed.
   const bands = question !== undefined && isCurrent ? value : undefined;
   return useMemo(() => {
     if (evidence === undefined) return undefined;

@@ -69,7 +69,7 @@ export function addressSource({
   };
 }
 
-/** What a hover outlines: a block, else the gap, else the pixel itself. */
+/** A hover outlines the block, else the gap, else the pixel. */
 function plotHit(hit: AddressHit, pixel: PlotPixel, slots: AddressSlots['slots']): PlotHit {
   const { block, gap } = hit;
   const content = addressContent(hit, slots);
@@ -136,7 +136,7 @@ const COLORS: Readonly<Record<ThemeName, AddressColors>> = {
 
 export const addressColors = (theme: ThemeName): AddressColors => COLORS[theme];
 
-/** Of a finding's blocks and gaps: the colors that its band has over the plot. */
+/** Colors of a finding's blocks and gaps: those of its highlight over the plot. */
 export function markColors(theme: ThemeName): Readonly<Record<MarkStyle, string>> {
   const { danger, lines } = plotStyle(theme);
   return { block: danger, gap: lines.inactiveSplitBytes };
@@ -155,7 +155,7 @@ function addressPaletteFor(
       ...paletteFor(theme, colorBy, siteColors),
       gap: toAbgr(gap),
       dim: toAbgr(onlyMatches ? faint : dim),
-      // Segments stand apart as tiles do, by what is behind them.
+      // The background shows between segments, as between tiles.
       separator: toAbgr(plotColors(theme).background),
       marks: { block: toAbgr(markColors(theme).block), gap: toAbgr(markColors(theme).gap) },
     };

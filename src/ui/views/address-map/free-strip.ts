@@ -1,9 +1,8 @@
 /**
- * Below the map: how much of the reserved memory is free, and the largest unbroken range of it.
+ * Below the map: free reserved memory, and its largest unbroken range.
  *
- * Both speak of all addresses, whatever part of them the map shows. The figures cost more than a
- * picture does, so they are asked for when the window has come to rest; until then the last ones
- * are drawn where they belong.
+ * Both cover all addresses, whatever part the map shows. The figures cost more than a picture, so they are
+ * requested when the window rests; until then the last ones are drawn where they belong.
  */
 
 import { scaleLinear } from 'd3';
@@ -75,7 +74,7 @@ export class FreeStrip implements PlotStrip {
     for (const [column, value] of found.freeBytes.entries()) {
       if (value > 0) context.fillRect(x(column), y(value), columnWidth, height - y(value));
     }
-    // A line of two pixels: mostly low, and what one looks for.
+    // The largest range is a line of two pixels: it is low most of the time, yet what users look for.
     context.fillStyle = largest;
     let before = Number.NaN;
     for (const [column, value] of found.largestBytes.entries()) {
@@ -106,7 +105,7 @@ export class FreeStrip implements PlotStrip {
     if (isSame) return;
     const columns = { axis, x0, x1, width };
     this.#wanted = columns;
-    // The map moves on: its frames must not wait for figures that nobody will see.
+    // The map moves on: its frames must not wait for outdated figures.
     this.#asked.abort();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(

@@ -21,7 +21,7 @@ interface Pixel {
   readonly classOf: number;
 }
 
-/** A block that fills only part of a pixel is paler, but always visible. */
+/** Opacity of a block that fills only a little of a pixel: paler, but visible. */
 const FAINTEST = 0.35;
 const DIMMED = 0.2;
 /** Narrower blocks get no edge: it would cover them. */
@@ -87,7 +87,7 @@ function paintRun(
   context.globalAlpha = 1;
 }
 
-/** Stripes over a paler ground, so that pending frees differ from free memory and from blocks in use. */
+/** Stripes on a pale ground: pending frees must differ from free memory and from blocks in use. */
 function hatch(context: CanvasRenderingContext2D, x: number, width: number): void {
   const { height } = context.canvas;
   const alpha = context.globalAlpha;
@@ -99,7 +99,7 @@ function hatch(context: CanvasRenderingContext2D, x: number, width: number): voi
   context.fillRect(x, 0, width, height);
   context.globalAlpha = alpha;
   context.beginPath();
-  // From a multiple of the spacing: the stripes of neighbours meet.
+  // Start at a multiple of the spacing, so that stripes of neighbours meet.
   const first = Math.floor((x - height) / HATCH) * HATCH;
   for (let at = first; at < x + width; at += HATCH) {
     context.moveTo(at, height);

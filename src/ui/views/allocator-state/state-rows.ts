@@ -9,7 +9,7 @@ export type StateRow =
   /** The segment at a position of the order. */
   | { readonly kind: 'segment'; readonly group: SegmentGroup; readonly position: number };
 
-/** Finds rows without listing them: there may be more segments than the page should hold. */
+/** Finds rows without listing them: there may be very many segments. */
 export class StateRows {
   readonly count: number;
   readonly #groups: readonly SegmentGroup[];
@@ -49,7 +49,7 @@ export class StateRows {
   }
 }
 
-/** Which groups are folded. A group stays folded from event to event, also when it comes back. */
+/** Which groups are folded. A group stays folded from event to event, even if it vanishes and comes back. */
 export function useFolding(groups: readonly SegmentGroup[]) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => new StateRows(groups, folded), [groups, folded]);

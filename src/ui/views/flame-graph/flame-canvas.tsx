@@ -22,7 +22,7 @@ interface FlameCanvasProps {
   readonly onBack: () => void;
 }
 
-/** The boxes, as an icicle: the outermost on top. Hovering does not bother React. */
+/** The boxes as an icicle, the outermost on top. Hovering renders nothing in React. */
 export function FlameCanvas(props: FlameCanvasProps) {
   const { layout, scene, isBusy, onSelect, onZoom } = props;
   const scroller = useRef<HTMLDivElement>(null);

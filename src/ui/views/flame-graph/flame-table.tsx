@@ -27,7 +27,7 @@ interface FlameTableProps {
   readonly onChoose: (row: FlameRow) => void;
 }
 
-/** Without a sort, the order that reads best: see byRelevance. */
+/** Without a sort, rows come in the order that reads best: see byRelevance. */
 export function FlameTable(props: FlameTableProps) {
   const { query, rowCount, totalMagnitude, figures, chosenKey, onChoose } = props;
   const [sort, setSort] = useState<Sort | undefined>(undefined);

@@ -23,7 +23,7 @@ import {
 type TimelineSession = Pick<SessionApi, 'frame' | 'recycle' | 'hit' | 'stackBytes'>;
 
 /**
- * @param view what is looked at now: a place is asked about as it is drawn
+ * @param view what is shown now: a question about a place uses the same search and order
  * @param limitBytes what the process could reserve, once it is known
  */
 export function timelineSource(
@@ -35,7 +35,7 @@ export function timelineSource(
   const { index, peaks } = device;
   const { activeBytes, reservedBytes } = peaks;
   const reachBytes = Math.max(activeBytes.bytes, reservedBytes.bytes);
-  /** Of the matches that were stacked last: their height is known once they are drawn. */
+  /** Height of the matches that were drawn last. */
   let matches = { search: '', peakBytes: 0 };
   return {
     heights: ({ lines, search, onlyMatches }) => {
@@ -87,10 +87,10 @@ export function timelineSource(
   };
 }
 
-/** A limit that is no higher than this over all else is worth the room that it takes of the picture. */
+/** A fitted plot includes a limit up to this many times the height of all else. */
 const SHOWN_ABOVE = 1.25;
 
-/** As high as a fitted plot reaches. @param bytes the highest of all else that it draws */
+/** Height of a fitted plot. @param bytes the highest of all else that it draws */
 export function fittedWithLimit(bytes: number, limitBytes = 0): number {
   return limitBytes > SHOWN_ABOVE * bytes ? bytes : Math.max(bytes, limitBytes);
 }
@@ -121,7 +121,7 @@ async function hitAt(
   return { hit: shown, crosshair };
 }
 
-/** CSS pixels that a counter's value reaches over on either side, where it is drawn as an envelope. */
+/** CSS pixels to either side that a value covers where a line is an envelope. */
 const LINE_REACH = 7;
 
 function hasManyEventsAColumn({ states }: TimelineFrame): boolean {

@@ -31,7 +31,7 @@ const STACKINGS = [
   },
 ] as const;
 
-/** By class alone: other colorings have more colors than a person can follow as bands. */
+/** Only by class: other colorings have too many colors to follow as bands. */
 function BandSwitch() {
   const { view } = useStores();
   const isByClass = useView(({ colorBy }) => colorBy === 'class');

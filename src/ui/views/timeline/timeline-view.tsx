@@ -14,7 +14,7 @@ import { TRACK_HEIGHT, LABEL as TRACKS_LABEL, TrackStrip } from './track-strip.t
 
 const NO_ANNOTATIONS = annotationTracks([]);
 
-/** More levels than these are shown on request, and beyond those by the wheel. */
+/** A button shows up to MAX_TRACKS levels; the wheel reaches the others. */
 const TRACKS_AT_FIRST = 4;
 const MAX_TRACKS = 12;
 

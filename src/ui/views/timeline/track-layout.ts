@@ -1,11 +1,11 @@
-/** Annotation ranges as boxes in tracks: only what is in view, thin ones merged; and keys that go from range to range. */
+/** Lays annotation ranges out as boxes in tracks, thin ones merged; and finds the next range for a key. */
 import { lowerBound, upperBound } from '../../../base/binary-search.ts';
 import { type AnnotationTracks, spanOfRow } from '../../../device/model/annotations.ts';
 import { foldTime, NO_FOLDS, type TimeFolds } from '../../../device/model/events.ts';
 import type { AnnotationSpan } from '../../../device/model/types.ts';
 import type { PlotAxis } from '../../../draw/timeline/types.ts';
 
-/** The spans of one nesting level, in order; none overlap. */
+/** The spans of one nesting level, in order, without overlaps. */
 export interface Track {
   readonly length: number;
   readonly starts: Float64Array | Int32Array;
@@ -25,7 +25,7 @@ export interface TrackBox {
 /** Thinner than this is merged with its neighbors. */
 const MIN_WIDTH = 1;
 
-/** One track for each level, on any axis. Nothing is copied, unless gaps are folded. */
+/** One track per level. Copies nothing unless gaps are folded. */
 export function tracksOf(
   annotations: AnnotationTracks,
   axis: PlotAxis,
@@ -50,8 +50,8 @@ export function tracksOf(
 }
 
 /**
- * Boxes of a track for x0 to x1 on `width` pixels. Costs a binary search for each box, not a look
- * at each span: a run of spans within one pixel is leapt over.
+ * Boxes of a track for x0 to x1 on `width` pixels. Costs a binary search per box, not a look at each span:
+ * it skips a run of spans within one pixel.
  */
 export function trackBoxes(
   track: Track,
@@ -87,7 +87,7 @@ export function trackBoxes(
 
 function firstEndingAfter({ starts, ends }: Track, x0: number): number {
   const at = lowerBound(starts, x0);
-  // The one before may reach in.
+  // The span before it may reach in.
   return at > 0 && (ends[at - 1] ?? 0) > x0 ? at - 1 : at;
 }
 

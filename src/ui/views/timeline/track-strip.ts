@@ -35,7 +35,7 @@ export class TrackStrip implements PlotStrip {
   #tracks: readonly Track[] = [];
   #axis: PlotAxis | undefined;
   #boxes: readonly (readonly TrackBox[])[] = [];
-  /** Level on top; others are reached by wheel and keys where there are more than fit. */
+  /** The topmost level shown. Wheel and keys reach levels that do not fit. */
   #firstTrack = 0;
   #focus: TrackFocus | undefined;
   #viewport: Viewport | undefined;
@@ -56,7 +56,7 @@ export class TrackStrip implements PlotStrip {
     });
   }
 
-  /** Also after the canvas has got another height. */
+  /** Call it again after the canvas changed its height. */
   setAnnotations(annotations: AnnotationTracks): void {
     this.#annotations = annotations;
     this.#axis = undefined;
@@ -118,7 +118,7 @@ export class TrackStrip implements PlotStrip {
   #setFocus(focus: TrackFocus | undefined): void {
     this.#focus = focus;
     const span = focusedSpan(this.#tracks, focus);
-    // Read out as it changes: the surface has the focus.
+    // Screen readers read it out as it changes: the surface has the focus.
     this.#surface.ariaLabel =
       span === undefined ? LABEL : [span.name, ...spanLines(span)].join(', ');
     if (focus === undefined || span === undefined) hideTooltip();
