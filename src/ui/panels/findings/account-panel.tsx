@@ -8,9 +8,8 @@ import { useStores } from '../../../state/stores.ts';
 import { Segmented } from '../../shared/buttons.tsx';
 import { Bytes } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
-import { AccountBar } from './account-bar.tsx';
 import { type AccountPart, classNote, partsOf } from './account-parts.ts';
-import { AccountRow } from './account-row.tsx';
+import { AccountBar, AccountRow } from './account-row.tsx';
 import { useAccountAtCursor } from './use-account.ts';
 
 const MOMENTS: Readonly<Record<MomentWhy, string>> = {

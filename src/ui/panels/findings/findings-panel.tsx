@@ -11,9 +11,8 @@ import { useDevice, useFindings } from '../../shared/services.ts';
 import { VerdictCard } from '../../shared/verdict-card.tsx';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
-import { CheckList } from './check-list.tsx';
 import { FindingCard } from './finding-card.tsx';
-import { Failed, Missing, Progress } from './run-status.tsx';
+import { CheckList, Failed, Missing, Progress } from './run-status.tsx';
 import { useMarking } from './use-finding-highlights.ts';
 import { useFindingSelection } from './use-finding-selection.ts';
 
