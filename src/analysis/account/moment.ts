@@ -71,7 +71,7 @@ export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdic
       (most, { largestFreeBytes }) => Math.max(most, largestFreeBytes),
       0,
     ),
-    deviceFreeBytes: trace.events.oomDeviceFreeBytes.get(event),
+    freeBytes: trace.events.oomDeviceFreeBytes.get(event),
   });
 }
 

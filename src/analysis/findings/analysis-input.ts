@@ -27,6 +27,8 @@ export class AnalysisInput implements StepDetectionInput {
   /** With the C++ frames that `input` is without. */
   readonly #recorded: DeviceTables;
   readonly #isCancelled: () => boolean;
+  #classifier: StackClassifier | undefined;
+  #knownSites: SiteIndex | undefined;
   #stepSequences: readonly StepSequence[] | undefined;
   readonly #made = new Map<unknown, unknown>();
 
@@ -48,7 +50,8 @@ export class AnalysisInput implements StepDetectionInput {
   }
 
   get classifier(): StackClassifier {
-    return this.once(classifierOf);
+    this.#classifier ??= new StackClassifier(this.input);
+    return this.#classifier;
   }
 
   /** What each allocation is. */
@@ -101,7 +104,8 @@ export class AnalysisInput implements StepDetectionInput {
   }
 
   get #siteIndex(): SiteIndex {
-    return this.once(indexSites);
+    this.#knownSites ??= indexSites(this.input);
+    return this.#knownSites;
   }
 
   /** Counters after an event. One pass over the allocations: for a few events, not for curves. */
@@ -142,7 +146,7 @@ interface SiteIndex {
   readonly count: number;
 }
 
-function indexSites({ input: { replay, snapshot } }: AnalysisInput): SiteIndex {
+function indexSites({ replay, snapshot }: DeviceTables): SiteIndex {
   const { stack, requestedBytes } = replay.allocations;
   const bySize = new Map<number, number>();
   const sites = stack.map((own, id) => {
@@ -154,8 +158,6 @@ function indexSites({ input: { replay, snapshot } }: AnalysisInput): SiteIndex {
   });
   return { sites, count: snapshot.stacks.length + bySize.size };
 }
-
-const classifierOf = ({ input }: AnalysisInput) => new StackClassifier(input);
 
 function runsBackward({ input, classifier }: AnalysisInput): boolean {
   const { stack, preexisting } = input.replay.allocations;

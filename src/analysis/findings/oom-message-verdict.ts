@@ -1,26 +1,20 @@
 /** What a pasted out-of-memory message means: all of it where it has every figure, else what its figures allow. */
 import { formatBytes } from '../../base/format.ts';
 import { adviceFor } from '../verdict/remedies.ts';
-import { judgeOom, type OomVerdict, refusedText } from './oom-verdict.ts';
+import { judgeOom, type OomFigures, type OomVerdict, refusedText } from './oom-verdict.ts';
 
 /** The figures of a message; one that its text does not state is undefined, never 0. */
-export interface OomMessage {
+export interface OomMessage
+  extends Omit<OomFigures, 'allocatedBytes' | 'reservedBytes' | 'isLimitStated'> {
   readonly allocator: 'native' | 'cudaMallocAsync' | 'MPS';
-  readonly device: number | undefined;
-  readonly requestedBytes: number;
-  readonly allocatedBytes: number | undefined;
-  readonly reservedBytes: number | undefined;
-  /** The limit on the process; undefined where there is none, or none is stated. */
-  readonly allowedBytes: number | undefined;
+  readonly device?: number | undefined;
+  readonly allocatedBytes?: number | undefined;
+  readonly reservedBytes?: number | undefined;
   /** The most that one allocation may have, where that is what failed (some Intel GPUs). */
-  readonly largestBytes: number | undefined;
-  readonly totalBytes: number | undefined;
-  readonly freeBytes: number | undefined;
+  readonly largestBytes?: number | undefined;
   /** This process with CUDA's context and other libraries. */
-  readonly processBytes: number | undefined;
-  readonly privatePoolBytes: number | undefined;
-  /** On the device and neither free nor PyTorch's, where the message says enough to know. */
-  readonly otherBytes: number | undefined;
+  readonly processBytes?: number | undefined;
+  readonly privatePoolBytes?: number | undefined;
   readonly otherProcesses: readonly ListedProcess[];
 }
 
@@ -40,16 +34,7 @@ export function judgeMessage(message: OomMessage): MessageVerdict {
   if (allocatedBytes === undefined || reservedBytes === undefined) return judgePart(message);
   const isRoomKnown = freeBytes !== undefined || allowedBytes !== undefined;
   if (!isRoomKnown && reservedBytes - allocatedBytes < requestedBytes) return judgePart(message);
-  const verdict = judgeOom({
-    requestedBytes,
-    allocatedBytes,
-    reservedBytes,
-    deviceFreeBytes: freeBytes,
-    deviceTotalBytes: message.totalBytes,
-    allowedBytes,
-    isLimitStated: true,
-    otherBytes: message.otherBytes,
-  });
+  const verdict = judgeOom({ ...message, allocatedBytes, reservedBytes, isLimitStated: true });
   return {
     cause: verdict.cause,
     text: `Out of memory: ${verdict.text}`,
@@ -130,8 +115,7 @@ const SENTENCES: Readonly<Record<PartCause, (message: OomMessage) => string>> = 
     totalBytes !== undefined && requestedBytes > totalBytes
       ? `${formatBytes(requestedBytes)} was requested at once, and the whole GPU has ${formatBytes(totalBytes)}.`
       : `${formatBytes(requestedBytes)} was requested, and the GPU had ${said(freeBytes)} free.`,
-  'driver-refused': ({ requestedBytes, freeBytes }) =>
-    refusedText({ requestedBytes, deviceFreeBytes: freeBytes }),
+  'driver-refused': ({ requestedBytes, freeBytes }) => refusedText({ requestedBytes, freeBytes }),
   'cannot-tell': ({ requestedBytes }) =>
     `${formatBytes(requestedBytes)} was requested. We can't tell what was missing: the message does not say how much was free.`,
 };

@@ -78,21 +78,8 @@ function judge(figures: Figures, count: number, text: string): OomMessageResult 
   if (requestedBytes === undefined || !isStated) {
     return { status: 'incomplete', missing: missingOf(figures), note: noteOf(text) };
   }
-  const message: OomMessage = {
-    allocator: figures.allocator ?? 'native',
-    device: figures.device,
-    requestedBytes,
-    allocatedBytes,
-    reservedBytes: figures.reservedBytes,
-    allowedBytes,
-    largestBytes: figures.largestBytes,
-    totalBytes: figures.totalBytes,
-    freeBytes,
-    processBytes: figures.processBytes,
-    privatePoolBytes: figures.privatePoolBytes,
-    otherBytes: figures.otherBytes,
-    otherProcesses: figures.otherProcesses ?? [],
-  };
+  const { allocator = 'native', otherProcesses = [] } = figures;
+  const message: OomMessage = { ...figures, allocator, requestedBytes, otherProcesses };
   return { status: 'read', message, verdict: judgeMessage(message), count };
 }
 

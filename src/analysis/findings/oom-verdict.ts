@@ -12,15 +12,15 @@ export interface OomFigures {
   readonly reservedBytes: number;
   /** Largest contiguous free range in PyTorch's segments. */
   readonly largestFreeBytes?: number | undefined;
-  readonly deviceFreeBytes?: number | undefined;
-  readonly deviceTotalBytes?: number | undefined;
+  readonly freeBytes?: number | undefined;
+  readonly totalBytes?: number | undefined;
   /** set_per_process_memory_fraction, where the message says it. */
   readonly allowedBytes?: number | undefined;
   /** The most that was ever reserved: a limit on the process is no lower. */
   readonly peakReservedBytes?: number | undefined;
   /** A limit on the process would have been stated: without one, there is none. Messages state it, events do not. */
   readonly isLimitStated?: boolean;
-  /** What other processes and non-PyTorch memory take, where the message lists it. */
+  /** On the device and neither free nor PyTorch's: other processes and non-PyTorch memory, where the message says enough. */
   readonly otherBytes?: number | undefined;
 }
 
@@ -55,12 +55,12 @@ const OTHERS_SHARE = 0.3;
 const SMALLEST_DEVICE_BYTES = 4 * 2 ** 30;
 
 export function judgeOom(figures: OomFigures): OomVerdict {
-  const { requestedBytes, allocatedBytes, reservedBytes, deviceFreeBytes } = figures;
+  const { requestedBytes, allocatedBytes, reservedBytes, freeBytes } = figures;
   const gapBytes = Math.max(0, reservedBytes - allocatedBytes);
   const isCapped = hitsLimit(figures);
   const room = isCapped
     ? Math.max(0, (figures.allowedBytes ?? reservedBytes) - reservedBytes)
-    : deviceFreeBytes;
+    : freeBytes;
   const missingBytes = Math.max(0, requestedBytes - gapBytes - (room ?? 0));
   const cause = causeOf(figures, gapBytes, isCapped);
   return {
@@ -84,8 +84,8 @@ function hitsLimit(figures: OomFigures): boolean {
   return deviceHadRoom(figures) || reservedBytes + segmentBytes(requestedBytes) > allowedBytes;
 }
 
-const deviceHadRoom = ({ deviceFreeBytes, requestedBytes }: OomFigures): boolean =>
-  deviceFreeBytes !== undefined && deviceFreeBytes >= segmentBytes(requestedBytes);
+const deviceHadRoom = ({ freeBytes, requestedBytes }: OomFigures): boolean =>
+  freeBytes !== undefined && freeBytes >= segmentBytes(requestedBytes);
 
 /** What the allocator would ask the driver for: 2 MiB, 20 MiB, or whole 2 MiB from 10 MiB on. */
 function segmentBytes(requestedBytes: number): number {
@@ -95,22 +95,22 @@ function segmentBytes(requestedBytes: number): number {
 }
 
 function causeOf(figures: OomFigures, gapBytes: number, isCapped: boolean): OomCause {
-  const { requestedBytes, reservedBytes, otherBytes, deviceTotalBytes } = figures;
+  const { requestedBytes, reservedBytes, otherBytes, totalBytes } = figures;
   const share = reservedBytes > 0 ? gapBytes / reservedBytes : 0;
   if (gapBytes >= requestedBytes && share >= MIN_GAP_SHARE) return 'fragmented';
   if (share >= BOTH_GAP_SHARE && gapBytes >= MIN_GAP_SHARE * requestedBytes) return 'both';
-  const others = otherBytes !== undefined && deviceTotalBytes !== undefined;
+  const others = otherBytes !== undefined && totalBytes !== undefined;
   if (isCapped) return 'too-large';
   if (deviceHadRoom(figures)) return 'driver-refused';
-  if (others && otherBytes >= OTHERS_SHARE * deviceTotalBytes) return 'others-on-the-card';
+  if (others && otherBytes >= OTHERS_SHARE * totalBytes) return 'others-on-the-card';
   return seesLittle(figures) ? 'others-on-the-card' : 'too-large';
 }
 
 /** Of an event, which does not say how large the device is: all that this process has and could get is less than any has. */
 function seesLittle(figures: OomFigures): boolean {
-  const { reservedBytes, deviceFreeBytes, deviceTotalBytes, isLimitStated } = figures;
-  if (isLimitStated === true || deviceTotalBytes !== undefined) return false;
-  return deviceFreeBytes !== undefined && reservedBytes + deviceFreeBytes < SMALLEST_DEVICE_BYTES;
+  const { reservedBytes, freeBytes, totalBytes, isLimitStated } = figures;
+  if (isLimitStated === true || totalBytes !== undefined) return false;
+  return freeBytes !== undefined && reservedBytes + freeBytes < SMALLEST_DEVICE_BYTES;
 }
 
 function textOf(
@@ -135,24 +135,21 @@ function textOf(
   }
 }
 
-export const refusedText = ({
-  requestedBytes,
-  deviceFreeBytes,
-}: Pick<OomFigures, 'requestedBytes' | 'deviceFreeBytes'>): string =>
-  `${formatBytes(requestedBytes)} was requested and the GPU reported ${formatBytes(deviceFreeBytes ?? Number.NaN)} free, but the driver refused it. We can't tell why from these figures.`;
+export const refusedText = (figures: Pick<OomFigures, 'requestedBytes' | 'freeBytes'>): string =>
+  `${formatBytes(figures.requestedBytes)} was requested and the GPU reported ${formatBytes(figures.freeBytes ?? Number.NaN)} free, but the driver refused it. We can't tell why from these figures.`;
 
 function othersText(figures: OomFigures, asked: string): string {
-  const { otherBytes, reservedBytes, deviceFreeBytes = 0 } = figures;
+  const { otherBytes, reservedBytes, freeBytes = 0 } = figures;
   if (otherBytes !== undefined) {
     return `${formatBytes(otherBytes)} of it is not your program's PyTorch memory, and ${asked} did not fit in the rest.`;
   }
-  return `PyTorch held ${formatBytes(reservedBytes)} of the GPU and ${formatBytes(deviceFreeBytes)} was free. No GPU is so small, so other processes hold the rest, and ${asked} did not fit.`;
+  return `PyTorch held ${formatBytes(reservedBytes)} of the GPU and ${formatBytes(freeBytes)} was free. No GPU is so small, so other processes hold the rest, and ${asked} did not fit.`;
 }
 
 function notEnough(figures: OomFigures, missingBytes: number): string {
-  const { requestedBytes, allocatedBytes, reservedBytes, deviceTotalBytes } = figures;
+  const { requestedBytes, allocatedBytes, reservedBytes, totalBytes } = figures;
   const asked = formatBytes(requestedBytes);
-  const total = deviceTotalBytes ?? Number.POSITIVE_INFINITY;
+  const total = totalBytes ?? Number.POSITIVE_INFINITY;
   // Where Windows has moved memory to the host, more than the GPU has can be reserved.
   if (requestedBytes > total && reservedBytes <= total) {
     return `${asked} was requested at once, and the whole GPU has ${formatBytes(total)}.`;
@@ -162,9 +159,8 @@ function notEnough(figures: OomFigures, missingBytes: number): string {
 }
 
 function capSentence(figures: OomFigures): string {
-  const { deviceFreeBytes } = figures;
-  const free =
-    deviceFreeBytes === undefined ? '' : `; the GPU still had ${formatBytes(deviceFreeBytes)} free`;
+  const { freeBytes } = figures;
+  const free = freeBytes === undefined ? '' : `; the GPU still had ${formatBytes(freeBytes)} free`;
   return `Your process hit its own memory limit${limitText(figures)} (set_per_process_memory_fraction)${free}.`;
 }
 
@@ -190,21 +186,20 @@ function roughBytes(bytes: number): string {
 }
 
 function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: number): string[] {
-  const { requestedBytes, allocatedBytes, reservedBytes, largestFreeBytes, deviceFreeBytes } =
-    figures;
+  const { requestedBytes, allocatedBytes, reservedBytes, largestFreeBytes, freeBytes } = figures;
   const lines = [
     `requested ${formatBytes(requestedBytes)}`,
     `reserved ${formatBytes(reservedBytes)} − in use ${formatBytes(allocatedBytes)} = ${formatBytes(gapBytes)} free`,
   ];
   if (largestFreeBytes !== undefined)
     lines.push(`largest free piece ${formatBytes(largestFreeBytes)}`);
-  if (deviceFreeBytes !== undefined) lines.push(`free on the GPU ${formatBytes(deviceFreeBytes)}`);
+  if (freeBytes !== undefined) lines.push(`free on the GPU ${formatBytes(freeBytes)}`);
   if (figures.allowedBytes !== undefined) {
     lines.push(`limit of this process ${formatBytes(figures.allowedBytes)}`);
   }
-  if (figures.deviceTotalBytes !== undefined && reservedBytes > figures.deviceTotalBytes) {
+  if (figures.totalBytes !== undefined && reservedBytes > figures.totalBytes) {
     lines.push(
-      `reserved is more than the GPU's ${formatBytes(figures.deviceTotalBytes)}: the driver moved the rest to system memory`,
+      `reserved is more than the GPU's ${formatBytes(figures.totalBytes)}: the driver moved the rest to system memory`,
     );
   }
   if (figures.otherBytes !== undefined) {

@@ -182,6 +182,15 @@ it('puts the cursor where the verdict looks, unless it has been moved', async ()
   expect(textContent).toBe(`event ${formatCount(view().cursor ?? -1)}`);
 });
 
+it('leads from a verdict that no finding tells to its row of the account', async () => {
+  const { user, view } = await showFindings(
+    'pairs/settings/expandable_segments_True_large_segment_size_mb_64/growing_concat',
+  );
+  const verdict = within(screen.getByRole('status', { name: 'Verdict' }));
+  await user.click(verdict.getByRole('button', { name: /replaced by larger ones/ }));
+  await expect.poll(() => view().search).toMatch(/^(part:growing|class:growing-state)$/);
+});
+
 it('leads from gaps to the address map at that moment', async () => {
   const { user, view } = await showFindings('oom_fragmented');
   await user.click(rows().getByRole('button', { name: /^gaps between blocks/ }));

@@ -11,8 +11,10 @@ import { useDevice, useFindings } from '../../shared/services.ts';
 import { VerdictCard } from '../../shared/verdict-card.tsx';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
+import { partsOf } from './account-parts.ts';
 import { FindingCard } from './finding-card.tsx';
 import { CheckList, Failed, Missing, Progress } from './run-status.tsx';
+import { useShowPart } from './use-account.ts';
 import { useMarking } from './use-finding-highlights.ts';
 import { useFindingSelection } from './use-finding-selection.ts';
 
@@ -36,6 +38,12 @@ export function FindingsPanel() {
   const leadId = judgement?.verdict.finding;
   const lead = findings.find(({ fingerprint }) => fingerprint === leadId);
   const others = findings.filter((finding) => finding !== lead);
+  const showPart = useShowPart();
+  // What no finding tells, as a tensor that is replaced by larger ones, is shown by its row of the account.
+  const part =
+    judgement &&
+    partsOf(judgement.account, '').find(({ kind }) => kind === judgement.verdict.cause);
+  const showRow = judgement && part && (() => void showPart(part, judgement.account.moment.event));
   const cardOf = (finding: RankedFinding) => (
     <FindingCard
       key={finding.id}
@@ -57,7 +65,7 @@ export function FindingsPanel() {
         <VerdictCard
           verdict={verdict}
           folding={{ isUnfolded, onToggle: () => setIsUnfolded(!isUnfolded) }}
-          onShow={lead && (() => choose(lead))}
+          onShow={lead ? () => choose(lead) : showRow}
         />
       )}
       {lead !== undefined && <MarkingButton />}

@@ -84,13 +84,26 @@ interface PartFilter {
 
 export function usePartFilter(part: AccountPart, event: EventIndex): PartFilter {
   const { view } = useStores();
-  const ask = useAsk();
+  const show = useShowPart();
   const { ofClass, own } = termsOf(part);
   const isThere = (search: string, term: string | undefined) =>
     term !== undefined && hasTerm(search, term);
   const isOn = useView(({ search }) => isThere(search, ofClass) || isThere(search, own));
 
-  async function show(): Promise<void> {
+  function clear(): void {
+    const { search } = view.getState().view;
+    view.commit({ search: removeTerm(removeTerm(search, own), ofClass ?? own) });
+  }
+
+  return { isOn, toggle: () => void (isOn ? clear() : show(part, event)) };
+}
+
+/** Filters all views to a part at its moment. */
+export function useShowPart(): (part: AccountPart, event: EventIndex) => Promise<void> {
+  const { view } = useStores();
+  const ask = useAsk();
+  return async (part, event) => {
+    const { ofClass, own } = termsOf(part);
     const cursor = event < 0 ? undefined : event;
     const { search } = view.getState().view;
     if (isFree(part.kind)) {
@@ -102,14 +115,7 @@ export function usePartFilter(part: AccountPart, event: EventIndex): PartFilter 
     const totals = ofClass && (await ask('classTotals', { event }).catch(() => undefined));
     const term = totals && isWholeClass(part, totals) ? ofClass : own;
     view.click('account', { search: addTerm(withoutParts(search), term ?? own), cursor });
-  }
-
-  function clear(): void {
-    const { search } = view.getState().view;
-    view.commit({ search: removeTerm(removeTerm(search, own), ofClass ?? own) });
-  }
-
-  return { isOn, toggle: () => void (isOn ? clear() : show()) };
+  };
 }
 
 /** Two parts have no block in common: the one that is clicked takes the place of the last. */
