@@ -89,7 +89,7 @@ function shapeOf(device: DeviceStats) {
   return Object.fromEntries(
     Object.entries(device).map(([key, value]) => [
       key,
-      isListed.has(key) ? Object.keys(value) : typeof value,
+      isListed.has(key) ? Object.keys(value ?? {}) : typeof value,
     ]),
   );
 }

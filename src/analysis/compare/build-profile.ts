@@ -1,7 +1,7 @@
 /** From an open device to its profile: two passes over the allocations. */
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
-import { COUNTER_NAMES, type Counters } from '../../allocator/replay/types.ts';
+import { perCounter } from '../../allocator/replay/types.ts';
 import { getOrMake, memoized } from '../../base/memoized.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
@@ -61,7 +61,6 @@ export function buildProfile(
   const sites = sitesAt(device, tree, event);
   parts.runs ??= stackRuns(device, tree);
   parts.stepBounds ??= analysis.findPrimarySteps()?.bounds ?? new Int32Array(0);
-  const peak = Object.fromEntries(COUNTER_NAMES.map((name) => [name, replay.peaks[name].bytes]));
   return {
     file,
     deviceIndex,
@@ -70,7 +69,7 @@ export function buildProfile(
     event,
     events: trace.events.length,
     counters: replay.countersAt(event),
-    peak: peak as Counters,
+    peak: perCounter((name) => replay.peaks[name].bytes),
     recording: replay.recording,
     settings: snapshot.settings,
     ooms: failedOoms(trace, replay).length,

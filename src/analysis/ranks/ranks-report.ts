@@ -1,65 +1,34 @@
 /** What is said of a job: the contract `vramscope.ranks/1`, and tables and titles for terminal, Markdown and page. */
 
-import type { CounterName, Recording } from '../../allocator/replay/types.ts';
+import { perCounter } from '../../allocator/replay/types.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural, shareNote } from '../../base/format.ts';
 import { ranksText } from './problems.ts';
 import { frameLabelOf } from './rank-lines.ts';
-import type { Job, JobProblem, JobRank, Outlier, Role } from './types.ts';
+import type { Job, JobRank, Outlier } from './types.ts';
 
 /** `vramscope ranks --json`. What is not known is null, never 0. */
-export interface RanksReport {
-  readonly schema: 'vramscope.ranks/1';
-  readonly ranks: readonly RankReport[];
-  readonly roles: readonly Role[];
-  readonly outliers: readonly Outlier[];
-  /** Of two ranks that do different work. */
-  readonly difference: Outlier | null;
-  readonly verdict: string;
-  readonly failed: readonly { readonly rank: number; readonly step: number | null }[];
-  readonly failedFirst: readonly number[];
-  readonly problems: readonly JobProblem[];
-}
-
-interface RankReport {
-  readonly rank: number;
-  readonly file: { readonly name: string };
-  readonly device: number;
-  readonly role: string;
-  readonly peak: { readonly [K in CounterName]: number | null };
-  readonly ooms: number;
-  readonly recording: Recording;
-  readonly aboveRoleBytes: number | null;
-  /** 'EXTEND', 'step 10'; null where no name says it. */
-  readonly moment: string | null;
-  /** The rank's files of other moments. */
-  readonly otherFiles: readonly { readonly name: string }[];
-}
-
-export function ranksReport(job: Job): RanksReport {
+export function ranksReport(job: Job) {
   const { roles, outliers, difference, verdict, failure, problems } = job;
   return {
-    schema: 'vramscope.ranks/1',
+    schema: 'vramscope.ranks/1' as const,
     ranks: job.ranks.map(({ rank, path, summary, role, aboveRoleBytes, moment, others }) => ({
       rank,
       file: { name: path },
       device: summary.device,
       role: roles[role].name,
-      peak: {
-        requestedBytes: summary.peak.requestedBytes.bytes,
-        allocatedBytes: summary.peak.allocatedBytes.bytes,
-        activeBytes: summary.peak.activeBytes.bytes,
-        reservedBytes: summary.peak.reservedBytes.bytes,
-        inactiveSplitBytes: summary.peak.inactiveSplitBytes.bytes,
-      },
+      peak: perCounter((name) => summary.peak[name].bytes),
       ooms: summary.oomCount,
       recording: summary.recording,
       aboveRoleBytes,
+      /** 'EXTEND', 'step 10'; null where no name says it. */
       moment: moment || null,
+      /** The rank's files of other moments. */
       otherFiles: others.map((name) => ({ name })),
     })),
     roles,
     outliers,
+    /** Of two ranks that do different work. */
     difference,
     verdict,
     failed: failure.failed,

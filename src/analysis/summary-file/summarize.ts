@@ -1,6 +1,6 @@
 /** One rank's snapshot as a summary of at most 64 kB. */
 
-import { COUNTER_NAMES, type CounterName, type Counters } from '../../allocator/replay/types.ts';
+import { type CounterName, perCounter } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { plural } from '../../base/format.ts';
 import { LoadError } from '../../base/load-error.ts';
@@ -152,9 +152,9 @@ function summaryIn(
     anomalies: info.anomalies,
     startUs: known(snapshot.startUs + (trace.events.timeUs?.[0] ?? Number.NaN)),
     durationUs: info.hasTime ? info.durationUs : null,
-    start: nullable(info.start),
-    end: nullable(info.end),
-    peak: byCounter((name) => ({
+    start: perCounter((name) => known(info.start[name])),
+    end: perCounter((name) => known(info.end[name])),
+    peak: perCounter((name) => ({
       bytes: known(info.peaks[name].bytes),
       event: info.peaks[name].event,
     })),
@@ -283,15 +283,6 @@ function frameOf(frame: FrameView | undefined, letters: number): FrameReport | n
 
 const known = (value: number | undefined): number | null =>
   value === undefined || Number.isNaN(value) ? null : value;
-
-const nullable = (counters: Counters): RankSummary['end'] =>
-  byCounter((name) => known(counters[name]));
-
-function byCounter<T>(value: (name: CounterName) => T): { readonly [K in CounterName]: T } {
-  return Object.fromEntries(COUNTER_NAMES.map((name) => [name, value(name)])) as {
-    [K in CounterName]: T;
-  };
-}
 
 const cut = (text: string, letters: number): string =>
   text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;

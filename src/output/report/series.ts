@@ -3,43 +3,26 @@
 import { lineText, signedBytes } from '../../analysis/compare/change-text.ts';
 import { growthOf, type Series, type SeriesSite } from '../../analysis/compare/series.ts';
 import { formatBytes } from '../../base/format.ts';
-import { type FrameReport, frameReport } from '../../device/model/frame-text.ts';
-import { type SideReport, sideReport } from './comparison.ts';
+import { frameReport } from '../../device/model/frame-text.ts';
+import { sideReport } from './comparison.ts';
 import { classLabel, markdownTable, moreSitesText } from './comparison-text.ts';
 import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 
-export interface SeriesReport {
-  readonly schema: 'vramscope.series/1';
-  readonly files: readonly SideReport[];
-  /** One figure a file, in the files' order. */
-  readonly callSites: readonly {
-    readonly class: string;
-    readonly frame: FrameReport | null;
-    readonly bytes: readonly number[];
-    readonly counts: readonly number[];
-    readonly growthBytes: number;
-    readonly grows: boolean;
-  }[];
-  readonly classes: readonly { readonly class: string; readonly bytes: readonly number[] }[];
-  readonly verdict: string;
-}
-
-export function buildSeries({ sides, sites, classes, verdict }: Series): SeriesReport {
-  return {
-    schema: 'vramscope.series/1',
-    files: sides.map(sideReport),
-    callSites: sites.map((site) => ({
-      class: site.class,
-      frame: frameReport(site.frame),
-      bytes: site.bytes,
-      counts: site.counts,
-      growthBytes: growthOf(site.bytes),
-      grows: site.grows,
-    })),
-    classes,
-    verdict,
-  };
-}
+/** In `bytes` and `counts` one figure a file, in the files' order. */
+export const buildSeries = ({ sides, sites, classes, verdict }: Series) => ({
+  schema: 'vramscope.series/1' as const,
+  files: sides.map(sideReport),
+  callSites: sites.map((site) => ({
+    class: site.class,
+    frame: frameReport(site.frame),
+    bytes: site.bytes,
+    counts: site.counts,
+    growthBytes: growthOf(site.bytes),
+    grows: site.grows,
+  })),
+  classes,
+  verdict,
+});
 
 /** Call sites shown; the JSON has all. */
 const MAX_SITES = 20;

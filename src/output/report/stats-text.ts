@@ -20,7 +20,7 @@ import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { durationUs } from '../../device/model/events.ts';
 import { memoryChart } from './memory-chart.ts';
-import type { ClassBytes, DeviceStats, OomReport, StatsReport } from './stats.ts';
+import type { ClassBytes, DeviceStats, StatsReport } from './stats.ts';
 import { changedSettings } from './summary-text.ts';
 import { deviceOrder, printable, styled, type TextOptions, wrap } from './text.ts';
 
@@ -196,7 +196,7 @@ function tableFact(label: string, text: string): string {
 
 interface OomEvents {
   /** That the program saw. */
-  readonly failed: readonly OomReport[];
+  readonly failed: DeviceStats['ooms'];
   /** How many were retried at once: the program saw no error. */
   readonly retried: number;
 }

@@ -6,106 +6,41 @@
  * fact, and the lowest that the real peak can have been.
  */
 
-import type { CounterName, Counters, Peak, Recording } from '../../allocator/replay/types.ts';
+import type { Counters, Recording } from '../../allocator/replay/types.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
-import { MEMORY_CLASSES, type MemoryClassId } from '../../device/classes/types.ts';
-import {
-  type DeviceInfo,
-  type OomInfo,
-  sessionInfo,
-  type TraceCounts,
-  traceCounts,
-} from '../../device/model/device-info.ts';
+import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { type DeviceInfo, sessionInfo, traceCounts } from '../../device/model/device-info.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
-import {
-  type HolderShare,
-  type HolderTotal,
-  holderShare,
-  holderTotals,
-} from '../../device/model/holders.ts';
+import { holderShare, holderTotals } from '../../device/model/holders.ts';
 import { isUnusedDevice } from '../../device/model/main-device.ts';
-import type {
-  Container,
-  FileInfo,
-  HolderOwner,
-  SettingValue,
-  Snapshot,
-} from '../../format/snapshot/tables.ts';
+import type { FileInfo, Snapshot } from '../../format/snapshot/tables.ts';
 
-export interface StatsReport {
-  readonly schema: 'vramscope.stats/1';
-  readonly file: FileReport;
-  readonly devices: readonly DeviceStats[];
-  readonly settings: Readonly<Record<string, SettingValue>>;
-  readonly warnings: readonly ReportWarning[];
-}
-
-/** The `file` of every report. */
-export interface FileReport {
-  readonly name: string;
-  readonly bytes: number;
-  readonly container: Container;
-  /** null where the container holds no pickle: JSON knows no undefined, and keys should not come and go. */
-  readonly protocol: number | null;
-  readonly decoder: 'columnar' | 'general';
-}
-
-export interface DeviceStats
-  extends TraceCounts,
-    Pick<DeviceInfo, 'device' | 'kind' | 'events' | 'actions' | 'allocations' | 'anomalies'>,
-    Pick<DeviceInfo, 'segmentsAtEnd' | 'recording'> {
-  readonly start: StateBytes;
-  readonly end: StateBytes;
-  readonly peak: { readonly [K in CounterName]: Peak };
-  /** What the peak of allocated bytes is made of, the largest first: its bytes add up to `peak.allocatedBytes`. */
-  readonly peakByClass: readonly ClassBytes[];
-  readonly ooms: readonly OomReport[];
-  /** What held the memory that was live at the end; null where the file has no names. */
-  readonly holders: HoldersReport | null;
-}
-
-export interface HoldersReport extends HolderShare {
-  /** The largest first, {@link MOST_HOLDERS} at most. */
-  readonly owners: readonly (HolderOwner & Omit<HolderTotal, 'owner' | 'allocations'>)[];
-}
+export type StatsReport = ReturnType<typeof buildStats>;
+export type DeviceStats = ReturnType<typeof deviceStats>;
+export type ClassBytes = ReturnType<typeof peakByClass>[number];
 
 const MOST_HOLDERS = 20;
 
-/** See docs/classes.md. */
-export interface ClassBytes {
-  readonly class: MemoryClassId;
-  readonly bytes: number;
-  readonly count: number;
-}
-
-export type StateBytes = Omit<Counters, 'inactiveSplitBytes'>;
-
-export type OomReport = Pick<OomInfo, 'event' | 'requestedBytes' | 'deviceFreeBytes'>;
-
 /** Codes are those of the snapshot's warnings and 'recorded-late', 'anomalies'. */
-export interface ReportWarning {
+interface ReportWarning {
   readonly code: string;
   readonly message: string;
 }
 
 /** `vramscope stats --json`: a contract, see docs/adr/0005-unknown-in-reports.md. `contexts`: one a device. */
-export function buildStats(
-  file: FileInfo,
-  snapshot: Snapshot,
-  contexts: readonly DeviceModel[],
-): StatsReport {
+export function buildStats(file: FileInfo, snapshot: Snapshot, contexts: readonly DeviceModel[]) {
   const { devices, settings, warnings } = sessionInfo(file, snapshot, contexts);
   const known = new Set<string>(warnings.map(({ code }) => code));
   const recording = devices
     .filter((device) => !isUnusedDevice(device))
     .flatMap((device) => recordingWarning(device) ?? []);
   return {
-    schema: 'vramscope.stats/1',
+    schema: 'vramscope.stats/1' as const,
     file: fileReport(file),
     devices: devices.map((info, i) => deviceStats(info, contexts[i])),
     settings,
     warnings: [
-      ...warnings,
+      ...(warnings as readonly ReportWarning[]),
       // The reader has said already that the ring overflowed or that there is no trace.
       ...recording.filter(({ code }) => !known.has(code)),
       ...contexts.flatMap(anomalyWarning),
@@ -113,35 +48,36 @@ export function buildStats(
   };
 }
 
-export function fileReport({ name, bytes, container, protocol, decoder }: FileInfo): FileReport {
-  return { name, bytes, container, protocol: protocol ?? null, decoder };
-}
+/** The `file` of every report. `protocol`: null where the container holds no pickle. */
+export const fileReport = ({ name, bytes, container, protocol, decoder }: FileInfo) => ({
+  ...{ name, bytes, container, protocol: protocol ?? null, decoder },
+});
 
-function deviceStats(info: DeviceInfo, context: DeviceModel): DeviceStats {
-  return {
-    device: info.device,
-    kind: info.kind,
-    events: info.events,
-    actions: info.actions,
-    allocations: info.allocations,
-    ...traceCounts(context),
-    segmentsAtEnd: info.segmentsAtEnd,
-    recording: info.recording,
-    start: stateBytes(info.start),
-    end: stateBytes(info.end),
-    peak: info.peaks,
-    peakByClass: peakByClass(info, context),
-    ooms: info.ooms.map(({ event, requestedBytes, deviceFreeBytes }) => ({
-      event,
-      requestedBytes,
-      deviceFreeBytes,
-    })),
-    anomalies: info.anomalies,
-    holders: holdersReport(context),
-  };
-}
+const deviceStats = (info: DeviceInfo, context: DeviceModel) => ({
+  device: info.device,
+  kind: info.kind,
+  events: info.events,
+  actions: info.actions,
+  allocations: info.allocations,
+  ...traceCounts(context),
+  segmentsAtEnd: info.segmentsAtEnd,
+  recording: info.recording,
+  start: stateBytes(info.start),
+  end: stateBytes(info.end),
+  peak: info.peaks,
+  /** What the peak of allocated bytes is made of, the largest first: its bytes add up to `peak.allocatedBytes`. */
+  peakByClass: peakByClass(info, context),
+  ooms: info.ooms.map(({ event, requestedBytes, deviceFreeBytes }) => ({
+    event,
+    requestedBytes,
+    deviceFreeBytes,
+  })),
+  anomalies: info.anomalies,
+  holders: holdersReport(context),
+});
 
-function holdersReport(context: DeviceModel): HoldersReport | null {
+/** What held the memory that was live at the end, the largest first; null where the file has no names. */
+function holdersReport(context: DeviceModel) {
   const share = holderShare(context);
   if (share === undefined) return null;
   const largest = holderTotals(context).slice(0, MOST_HOLDERS);
@@ -151,17 +87,18 @@ function holdersReport(context: DeviceModel): HoldersReport | null {
   };
 }
 
-function peakByClass({ peaks, recording }: DeviceInfo, context: DeviceModel): ClassBytes[] {
-  if (recording === 'none') return [];
-  return classTotalsAt(context, peaks.allocatedBytes.event, true).map(
-    ({ class: of, bytes, count }) => ({ class: MEMORY_CLASSES[of].id, bytes, count }),
-  );
-}
+/** See docs/classes.md. */
+const peakByClass = ({ peaks, recording }: DeviceInfo, context: DeviceModel) =>
+  recording === 'none'
+    ? []
+    : classTotalsAt(context, peaks.allocatedBytes.event, true).map(
+        ({ class: of, bytes, count }) => ({ class: MEMORY_CLASSES[of].id, bytes, count }),
+      );
 
-function stateBytes(counters: Counters): StateBytes {
+const stateBytes = (counters: Counters): Omit<Counters, 'inactiveSplitBytes'> => {
   const { requestedBytes, allocatedBytes, activeBytes, reservedBytes } = counters;
   return { requestedBytes, allocatedBytes, activeBytes, reservedBytes };
-}
+};
 
 const RECORDING_CODES: Readonly<Record<Recording, string | undefined>> = {
   complete: undefined,

@@ -7,39 +7,6 @@ import type { SmallestCard } from '../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 
-export interface WhatIfReport {
-  readonly schema: 'vramscope.whatif/1';
-  readonly devices: readonly WhatIfDevice[];
-}
-
-export interface WhatIfDevice {
-  readonly device: number;
-  readonly recorded: WhatIfFigures;
-  /** In the order in which they were asked for; none where the file has no trace. */
-  readonly cases: readonly WhatIfCase[];
-  /** What there was no time for; only where there is any. */
-  readonly notSimulated?: readonly string[];
-}
-
-export interface WhatIfFigures {
-  /** As PYTORCH_ALLOC_CONF has it; '' is the default. */
-  readonly settings: string;
-  readonly peakReservedBytes: number;
-  readonly peakAllocatedBytes: number;
-  /** As torch.cuda.memory_stats() counts num_ooms. */
-  readonly ooms: number;
-  /** Of these, requests that were made again at once for less: the program saw no error. Where there are any. */
-  readonly oomsAskedAgain?: number;
-  readonly retries: number;
-}
-
-export interface WhatIfCase extends WhatIfFigures {
-  /** Had no free waited for another stream; only where some did. A real run lies about between the two. */
-  readonly lowestPeakReservedBytes?: number;
-  /** null: no limit. */
-  readonly limitBytes: number | null;
-}
-
 /** What was simulated of one device. */
 export interface WhatIfRuns {
   readonly device: number;
@@ -52,30 +19,34 @@ export interface WhatIfRuns {
   readonly budgetMs: number;
 }
 
-export function buildWhatIf(devices: readonly WhatIfRuns[]): WhatIfReport {
-  return {
-    schema: 'vramscope.whatif/1',
-    devices: devices.map(({ device, recorded, results, lowestBytes, notSimulated }) => ({
-      device,
-      recorded: figures(recorded, recorded.ooms),
-      cases: results.map((result, i) => {
-        const { settings, ...peaks } = figures(result, result.ooms.length);
-        const limited = { settings, limitBytes: result.limitBytes ?? null, ...peaks };
-        const lowest = lowestBytes[i];
-        return lowest === undefined ? limited : { ...limited, lowestPeakReservedBytes: lowest };
-      }),
-      ...(notSimulated.length > 0 && { notSimulated }),
-    })),
-  };
-}
+/** `cases` in the order in which they were asked for; none where the file has no trace. */
+export const buildWhatIf = (devices: readonly WhatIfRuns[]) => ({
+  schema: 'vramscope.whatif/1' as const,
+  devices: devices.map(({ device, recorded, results, lowestBytes, notSimulated }) => ({
+    device,
+    recorded: figures(recorded, recorded.ooms),
+    cases: results.map((result, i) => {
+      const { settings, ...peaks } = figures(result, result.ooms.length);
+      const limited = { settings, limitBytes: result.limitBytes ?? null, ...peaks };
+      const lowest = lowestBytes[i];
+      // Had no free waited for another stream; only where some did. A real run lies about between the two.
+      return lowest === undefined ? limited : { ...limited, lowestPeakReservedBytes: lowest };
+    }),
+    ...(notSimulated.length > 0 && { notSimulated }),
+  })),
+});
 
 type Run = Pick<
   RecordedRun,
   'settings' | 'peakReservedBytes' | 'peakAllocatedBytes' | 'retriedOoms' | 'retries'
 >;
 
-/** @param failures that the program saw */
-function figures(run: Run, failures: number): WhatIfFigures {
+/**
+ * `ooms`: as torch.cuda.memory_stats() counts num_ooms. `oomsAskedAgain`: those of them that were requested again at
+ * once for less, so that the program saw no error; where there are any.
+ * @param failures that the program saw
+ */
+function figures(run: Run, failures: number) {
   const { settings, peakReservedBytes, peakAllocatedBytes, retriedOoms, retries } = run;
   const ooms = failures + retriedOoms;
   const known = { settings, peakReservedBytes, peakAllocatedBytes, ooms, retries };
