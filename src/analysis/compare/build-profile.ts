@@ -51,7 +51,7 @@ export function buildProfile(
   { file, deviceIndex, at }: ProfileOptions,
 ): RunProfile {
   const { trace, replay, snapshot } = device;
-  const event = eventAt(device, at);
+  const event = at === 'end' ? trace.events.length - 1 : replay.peaks.allocatedBytes.event;
   const parts: KeptParts = keptParts.get(device) ?? {
     analysis: new AnalysisInput(device),
     tree: new StackTree(device),
@@ -160,13 +160,6 @@ function siteOf({ bySize, ...site }: SiteSum): SideSite {
     count: sizes.reduce((sum, { count }) => sum + count, 0),
     sizes,
   };
-}
-
-/** The peak is that of allocated bytes; an event beyond the end stands for the end. */
-function eventAt({ trace, replay }: DeviceModel, at: Moment): EventIndex {
-  const last = trace.events.length - 1;
-  if (at === 'end') return last;
-  return at === 'peak' ? replay.peaks.allocatedBytes.event : Math.min(Math.max(-1, at), last);
 }
 
 /**

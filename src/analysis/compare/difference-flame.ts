@@ -1,6 +1,6 @@
 /** The difference of two sides as a flame graph: what grew and what shrank, by call stack. */
 import { getOrMake } from '../../base/memoized.ts';
-import { calleeTree, callerTree, flameGraph } from '../../device/flame-graph/flame-graph.ts';
+import { callerTree, flameGraph } from '../../device/flame-graph/flame-graph.ts';
 import { foldTree, weighTree } from '../../device/flame-graph/folded-tree.ts';
 import { FrameGroups } from '../../device/flame-graph/frame-groups.ts';
 import {
@@ -8,7 +8,7 @@ import {
   EXTRA_ROWS,
   NO_CONTEXT_ROW,
 } from '../../device/flame-graph/stack-weights.ts';
-import type { FlameFrames, FlameGraph, FlameGrouping } from '../../device/flame-graph/types.ts';
+import type { FlameGraph, FlameGrouping } from '../../device/flame-graph/types.ts';
 import { StackReader, type StackSource } from '../../device/model/stacks.ts';
 import { alignFrames } from './align-frames.ts';
 import { mergeStacks } from './match-sites.ts';
@@ -16,8 +16,6 @@ import type { RunProfile, SideFrame, SideStacks } from './run-profile.ts';
 
 export interface DifferenceFlameOptions {
   readonly groupBy: Exclude<FlameGrouping, 'stack'>;
-  readonly frames: FlameFrames;
-  readonly inverted: boolean;
   /** Path of the box to zoom into. */
   readonly root: string | undefined;
   /** Boxes narrower than this share of the box zoomed into are put together, 0 to 1. */
@@ -54,12 +52,12 @@ export class DifferenceFlame {
     return stack < 0 ? length + NO_CONTEXT_ROW : rowOf[stack];
   }
 
-  graph({ groupBy, frames, inverted, ...zoom }: DifferenceFlameOptions): FlameGraph {
-    const groups = new FrameGroups(this.#source, new StackReader(this.#source), groupBy, frames);
+  graph({ groupBy, ...zoom }: DifferenceFlameOptions): FlameGraph {
+    const groups = new FrameGroups(this.#source, new StackReader(this.#source), groupBy, 'known');
     const tree = foldTree(this.#source, groups, groupBy);
     const weights = { value: this.#value, count: this.#count, matched: this.#value };
     const weighed = weighTree(tree, weights);
-    return flameGraph(inverted ? calleeTree(weighed) : callerTree(weighed), groups, zoom);
+    return flameGraph(callerTree(weighed), groups, zoom);
   }
 }
 

@@ -69,7 +69,7 @@ export interface StackRun {
 }
 
 /** Where in its recording a side is looked at. */
-export type Moment = 'peak' | 'end' | EventIndex;
+export type Moment = 'peak' | 'end';
 
 export interface RunProfile {
   readonly file: FileInfo;

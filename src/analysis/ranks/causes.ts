@@ -2,7 +2,7 @@
 import { median } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { SummaryFinding } from '../summary-file/types.ts';
-import { classLabel, frameLabelOf, type LineUse, type RankLines } from './rank-lines.ts';
+import { frameLabelOf, knownClass, type LineUse, type RankLines } from './rank-lines.ts';
 import type { Outlier } from './types.ts';
 
 /** What follows the rank's name: 'keeps 8.02 MiB every step at train.py:26 (step), and …'. */
@@ -117,7 +117,7 @@ function predicateOf(
   { hold, name }: Peers,
 ): string {
   const more = `${formatBytes(bytes)} more at its peak`;
-  const kind = classLabel(own.class);
+  const kind = knownClass(own.class);
   const what = kind === undefined ? '' : ` (${kind})`;
   const tensors = `${plural(own.count, 'tensor')}${what}`;
   switch (cause) {

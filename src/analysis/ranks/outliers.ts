@@ -10,7 +10,7 @@ import { formatBytes, shareNote } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { causeOf, type Peers, risenClass } from './causes.ts';
 import type { PipelineStages } from './pipeline.ts';
-import { classLabel, type RankLines } from './rank-lines.ts';
+import { knownClass, type RankLines } from './rank-lines.ts';
 import { roleTitle } from './roles.ts';
 import type { Outlier } from './types.ts';
 
@@ -155,7 +155,7 @@ function moreText(own: RankLines, { lines, name }: Peers, aboveBytes: number): s
   const kind =
     risen === undefined
       ? ''
-      : `, ${formatBytes(Math.min(risen.bytes, aboveBytes))} of it ${classLabel(risen.class)}`;
+      : `, ${formatBytes(Math.min(risen.bytes, aboveBytes))} of it ${knownClass(risen.class)}`;
   const share = shareNote(aboveBytes, other.peakBytes);
   return `${formatBytes(aboveBytes)}${share} more than ${name} at its peak${kind}`;
 }

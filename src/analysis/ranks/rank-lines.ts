@@ -1,6 +1,6 @@
 /** One rank's memory by line of the program, so that ranks can be compared line by line. */
 import { fileName } from '../../base/file-names.ts';
-import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { classLabel } from '../../device/classes/types.ts';
 import { type FrameReport, frameLabel } from '../../device/model/frame-text.ts';
 import type { RankSummary, SummaryFinding } from '../summary-file/types.ts';
 
@@ -108,7 +108,5 @@ export function frameLabelOf({ file, line, name }: FrameReport): string {
 }
 
 /** 'activations'; undefined where it says nothing. */
-export function classLabel(id: string | null): string | undefined {
-  if (id === null || id === 'unknown') return undefined;
-  return MEMORY_CLASSES.find((one) => one.id === id)?.label ?? id;
-}
+export const knownClass = (id: string | null): string | undefined =>
+  id === null || id === 'unknown' ? undefined : classLabel(id);

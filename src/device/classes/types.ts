@@ -104,6 +104,10 @@ export const MEMORY_CLASS_ORDER: readonly MemoryClass[] = [
 
 export const classInfo = (of: MemoryClass): MemoryClassInfo => MEMORY_CLASSES[of];
 
+/** Of an id: 'optimizer state'; of parts that are no class of memory, their own name. */
+export const classLabel = (id: string): string =>
+  MEMORY_CLASSES.find((known) => known.id === id)?.label ?? id.replaceAll('-', ' ');
+
 /** 'class:gradients', the search for a class. */
 export const classTerm = (of: MemoryClass): string => `class:${MEMORY_CLASSES[of].id}`;
 

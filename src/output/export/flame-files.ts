@@ -6,33 +6,6 @@ import { memoized } from '../../base/memoized.ts';
 import { type FlameStack, noFrameText } from '../../device/flame-graph/flame-context.ts';
 import type { FlameGroup, FlameWeight } from '../../device/flame-graph/types.ts';
 
-export interface SpeedscopeFile {
-  readonly $schema: 'https://www.speedscope.app/file-format-schema.json';
-  readonly shared: { readonly frames: readonly SpeedscopeFrame[] };
-  readonly profiles: readonly SampledProfile[];
-  readonly name: string;
-  readonly activeProfileIndex: number;
-  readonly exporter: string;
-}
-
-interface SpeedscopeFrame {
-  readonly name: string;
-  readonly file?: string;
-  readonly line?: number;
-}
-
-interface SampledProfile {
-  readonly type: 'sampled';
-  readonly name: string;
-  readonly unit: 'bytes' | 'none';
-  readonly startValue: number;
-  readonly endValue: number;
-  /** Indices into the frames, outermost first. */
-  readonly samples: readonly (readonly number[])[];
-  /** One a sample, in `unit`. */
-  readonly weights: readonly number[];
-}
-
 export interface SpeedscopeOptions {
   /** What is shown: 'x.pickle, live at the peak'. */
   readonly name: string;
@@ -44,20 +17,21 @@ export interface SpeedscopeOptions {
 export function speedscopeFile(
   stacks: Iterable<FlameStack>,
   { name, weight, isDifference }: SpeedscopeOptions,
-): SpeedscopeFile {
-  const frames: SpeedscopeFrame[] = [];
+) {
+  const frames: ReturnType<typeof frameOf>[] = [];
   // Groups are the same object wherever they occur: each is one frame.
   const frameRow = memoized((group: FlameGroup) => frames.push(frameOf(group)) - 1);
   const samples = Array.from(stacks, ({ groups, value }) => ({
     frames: groups.map(frameRow),
     value,
   }));
-  const profile = (title: string, own: typeof samples): SampledProfile => ({
+  const profile = (title: string, own: typeof samples) => ({
     type: 'sampled',
     name: title,
     unit: weight === 'bytes' || weight === 'allocated' ? 'bytes' : 'none',
     startValue: 0,
     endValue: own.reduce((sum, { value }) => sum + Math.abs(value), 0),
+    /** Indices into the frames, outermost first. */
     samples: own.map((sample) => sample.frames),
     weights: own.map(({ value }) => Math.abs(value)),
   });
@@ -76,15 +50,13 @@ export function speedscopeFile(
 }
 
 /** File and line are named where the box has one place: a module has many files. */
-function frameOf(group: FlameGroup): SpeedscopeFrame {
+function frameOf(group: FlameGroup): { name: string; file?: string; line?: number } {
   if (group.kind === 'absent') return { name: `[${noFrameText(group.reason)}]` };
   if (group.kind === 'class') return { name: group.label };
   const { label, location, frame } = group;
   if (location === '') return { name: label };
-  const hasLine = location.endsWith(`:${frame.line}`);
-  return hasLine
-    ? { name: label, file: frame.filename, line: frame.line }
-    : { name: label, file: frame.filename };
+  const { filename: file, line } = frame;
+  return { name: label, file, ...(location.endsWith(`:${line}`) && { line }) };
 }
 
 /**

@@ -16,11 +16,11 @@ import {
   formatPercent,
   plural,
 } from '../../base/format.ts';
-import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { classLabel } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { durationUs } from '../../device/model/events.ts';
 import { memoryChart } from './memory-chart.ts';
-import type { ClassBytes, DeviceStats, StatsReport } from './stats.ts';
+import type { DeviceStats, StatsReport } from './stats.ts';
 import { changedSettings } from './summary-text.ts';
 import { deviceOrder, printable, styled, type TextOptions, wrap } from './text.ts';
 
@@ -144,7 +144,7 @@ function classesText({ peak, peakByClass }: DeviceStats, options: TextOptions): 
   if (peakByClass.every((one) => one.class === 'unknown')) return [];
   const rest = whole - shown.reduce((sum, { bytes }) => sum + bytes, 0);
   const rows = [
-    ...shown.map((one): [string, number] => [labelOf(one), one.bytes]),
+    ...shown.map((one): [string, number] => [classLabel(one.class), one.bytes]),
     ...(rest > 0 ? [['others', rest] satisfies [string, number]] : []),
   ];
   return [
@@ -156,9 +156,6 @@ function classesText({ peak, peakByClass }: DeviceStats, options: TextOptions): 
     '',
   ];
 }
-
-const labelOf = ({ class: id }: ClassBytes): string =>
-  MEMORY_CLASSES.find((one) => one.id === id)?.label ?? id;
 
 function factsText(device: DeviceStats, { replay }: DeviceModel): string[] {
   const { preexisting } = replay.allocations;

@@ -17,7 +17,6 @@ import type { FileInfo, Snapshot } from '../../format/snapshot/tables.ts';
 
 export type StatsReport = ReturnType<typeof buildStats>;
 export type DeviceStats = ReturnType<typeof deviceStats>;
-export type ClassBytes = ReturnType<typeof peakByClass>[number];
 
 const MOST_HOLDERS = 20;
 

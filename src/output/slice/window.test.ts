@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoized } from '../../base/memoized.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf, describeStack } from '../../testing/contexts.ts';
@@ -14,12 +15,13 @@ function windowsOf(n: number) {
   ].filter(({ from, to }) => to > from);
 }
 
-function liveStacks(context: DeviceModel, event: number): string[] {
-  const { start, end, stack, address, sizeBytes, length } = context.replay.allocations;
+function liveStacks({ replay, snapshot }: DeviceModel, event: number): string[] {
+  const { start, end, stack, address, sizeBytes, length } = replay.allocations;
+  const textOf = memoized((row: number) => describeStack(snapshot, row));
   const rows: string[] = [];
   for (let id = 0; id < length; id++) {
     if (start[id] > event || end[id] <= event) continue;
-    rows.push(`${address[id]} ${sizeBytes[id]} ${describeStack(context.snapshot, stack[id])}`);
+    rows.push(`${address[id]} ${sizeBytes[id]} ${textOf(stack[id])}`);
   }
   return rows.sort();
 }

@@ -180,7 +180,11 @@ function TabContent({ a, b, compared, handle, rows, sideA, sideB }: TabContentPr
         />
       );
     case 'flame':
-      return <DifferenceFlameView compared={compared} by={a} />;
+      return (
+        <SideProvider side={a} view={sideA.view}>
+          <DifferenceFlameView pair={compared.pair} />
+        </SideProvider>
+      );
     case 'facts':
       return <FactsTable compared={compared} />;
     case 'whatif':

@@ -1,34 +1,29 @@
 import '../../views/flame-graph/flame.css';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { signedBytes } from '../../../analysis/compare/change-text.ts';
-import { isAbortError } from '../../../base/errors.ts';
 import { formatExactBytes } from '../../../base/format.ts';
-import type { FlameGraph, FlameGrouping } from '../../../device/flame-graph/types.ts';
+import type { FlameGrouping } from '../../../device/flame-graph/types.ts';
 import { useElementWidth } from '../../shared/browser.ts';
+import { useQuery } from '../../shared/use-query.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { FlameCanvas } from '../../views/flame-graph/flame-canvas.tsx';
 import { GROUPING_TEXT, weightFormat } from '../../views/flame-graph/flame-labels.ts';
 import { type BoxIndex, FlameLayout } from '../../views/flame-graph/flame-layout.ts';
 import { FlameTrail } from '../../views/flame-graph/flame-toolbar.tsx';
 import { flameColors } from '../../views/flame-graph/paint-flame.ts';
-import type { ComparedPair, OpenSide } from './sides.tsx';
+import type { ComparedPair } from './sides.tsx';
 
 type Grouping = Exclude<FlameGrouping, 'stack'>;
 const GROUPINGS: readonly Grouping[] = ['line', 'function', 'file', 'module'];
 
-interface DifferenceFlameProps {
-  readonly compared: ComparedPair;
-  /** The session that has compared them. */
-  readonly by: OpenSide;
-}
-
-/** What grew and what shrank, by call stack: a box is as wide as what changed in it. */
-export function DifferenceFlameView({ compared, by }: DifferenceFlameProps) {
+/** What grew and what shrank, by call stack: a box is as wide as what changed in it. Asks the session that compared them. */
+export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
   const area = useRef<HTMLElement>(null);
   const width = useElementWidth(area);
   const [groupBy, setGroupBy] = useState<Grouping>('line');
   const [root, setRoot] = useState<string>();
-  const graph = useGraph(compared, by, groupBy, root, width);
+  const request = width === 0 ? undefined : { pair, groupBy, root, smallestShare: 1 / width };
+  const { value: graph } = useQuery('differenceFlame', request, { cancelsStale: true });
   const layout = useMemo(() => graph && new FlameLayout(graph), [graph]);
   const theme = useTheme();
   const [selected, setSelected] = useState<BoxIndex>();
@@ -85,27 +80,4 @@ export function DifferenceFlameView({ compared, by }: DifferenceFlameProps) {
       {graph?.total.magnitude === 0 && <p className="compare-empty">Nothing differs.</p>}
     </section>
   );
-}
-
-function useGraph(
-  { pair }: ComparedPair,
-  { session, device }: OpenSide,
-  groupBy: Grouping,
-  root: string | undefined,
-  width: number,
-): FlameGraph | undefined {
-  const [graph, setGraph] = useState<FlameGraph>();
-  useEffect(() => {
-    if (width === 0) return;
-    const controller = new AbortController();
-    const { signal } = controller;
-    const options = { groupBy, frames: 'known', inverted: false, root, smallestShare: 1 / width };
-    session
-      .differenceFlame({ deviceIndex: device.index, pair, ...options, frames: 'known' }, { signal })
-      .then(setGraph, (error: unknown) => {
-        if (!isAbortError(error)) setGraph(undefined);
-      });
-    return () => controller.abort();
-  }, [pair, session, device, groupBy, root, width]);
-  return graph;
 }

@@ -2,11 +2,11 @@ import { useCallback, useMemo } from 'react';
 import { signedBytes } from '../../../analysis/compare/change-text.ts';
 import { CHANGE_KINDS } from '../../../analysis/compare/types.ts';
 import { formatCount, formatExactBytes, plural } from '../../../base/format.ts';
+import { classLabel } from '../../../device/classes/types.ts';
 import { Bytes } from '../../shared/facts.tsx';
 import { rowsAtHand } from '../../table/row-pages.ts';
 import type { Column } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
-import { classLabel } from './class-labels.ts';
 import type { ComparisonView, SortKey } from './comparison-view.ts';
 import { KIND_LABELS, type SiteRow, shownRows } from './site-rows.ts';
 

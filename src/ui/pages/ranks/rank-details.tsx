@@ -1,5 +1,5 @@
 import { formatBytes, plural } from '../../../base/format.ts';
-import { MEMORY_CLASSES } from '../../../device/classes/types.ts';
+import { classLabel } from '../../../device/classes/types.ts';
 import type { JobView, LineRow, RankDetails, RankRow } from '../../../worker/ranks/protocol.ts';
 import { Fact } from '../../shared/facts.tsx';
 
@@ -102,11 +102,10 @@ function Lines({ details: { lines, leftOut, peers } }: { readonly details: RankD
 }
 
 function Line({ line, hasRole }: { readonly line: LineRow; readonly hasRole: boolean }) {
-  const own = MEMORY_CLASSES.find(({ id }) => id === line.class);
   const isFar = line.roleBytes !== null && line.bytes > 1.05 * line.roleBytes;
   return (
     <tr>
-      <td title={own === undefined ? line.label : `${line.label}: ${own.label}`}>
+      <td title={line.class === null ? line.label : `${line.label}: ${classLabel(line.class)}`}>
         <code>{line.label}</code>
       </td>
       <td className="figure" data-far={isFar || undefined}>
