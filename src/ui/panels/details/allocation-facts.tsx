@@ -99,13 +99,13 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
 
 interface FilterFactProps<T> {
   readonly term: string;
-  /** Undefined where it is not known: then nothing is said. */
+  /** Undefined if unknown: then the fact is left out. */
   readonly value: T | undefined;
   readonly filter: (value: T) => string;
   readonly children?: ReactNode;
 }
 
-/** A fact that filters all views to what has it too. */
+/** A fact; a click filters all views to the blocks that share it. */
 function FilterFact<T extends string | number>(props: FilterFactProps<T>) {
   const { term, value, filter, children } = props;
   if (value === undefined) return undefined;
@@ -146,7 +146,7 @@ const STATE_TEXT: Readonly<Record<AllocationDetails['state'], string>> = {
   live: 'live at the end',
 };
 
-/** '512 bytes (3.1%)'; unknown where the request is. */
+/** '512 bytes (3.1%)'; 'unknown' if the requested size is unknown. */
 function roundingText({ blockBytes, requestedBytes }: AllocationDetails): string {
   const lost = blockBytes - requestedBytes;
   if (Number.isNaN(lost)) return 'unknown';

@@ -90,7 +90,7 @@ function Entry({ entry, shown }: EntryProps) {
   const isOn = useView(({ search }) => term !== undefined && hasTerm(search, term));
   const toggle = (filter: string) => {
     const search = toggleTerm(view.getState().view.search, filter);
-    // What is pending is so at one event: there the search has to look.
+    // Blocks are pending at one event only: the search has to look there.
     view.click(
       'legend',
       entry.swatch === 'pending' ? { search, cursor: shown.legend.event } : { search },
@@ -163,7 +163,7 @@ const LABELS: Readonly<Record<ColorBy, string>> = {
   compile: 'compiled region',
 };
 
-/** What the colors of the allocations tell apart; what a snapshot does not record is said, not hidden. */
+/** Chooses what the colors tell apart. What a snapshot does not record is listed with the reason. */
 export function ColorSelect() {
   const { view } = useStores();
   const choices = useQuery('colorings', {}).value;
@@ -180,15 +180,15 @@ export function ColorSelect() {
 
 export interface ShownLegend {
   readonly legend: Legend;
-  /** What its swatches are rows of: the view may have gone on to another coloring. */
+  /** The coloring of its swatches: the view may show another one by now. */
   readonly colorBy: ColorBy;
   readonly siteColors: SiteColors;
   readonly isAtCursor: boolean;
-  /** False while that of another moment or file is on its way. */
+  /** False while a newer legend is awaited. */
   readonly isCurrent: boolean;
 }
 
-/** A pan changes the window with each picture; the legend is asked for when it rests. */
+/** A pan changes the window with each picture; the legend is requested once the window rests. */
 const REST_MS = 120;
 
 /** The legend at the cursor or of the peak in view; undefined until it came. */
@@ -201,7 +201,7 @@ function useLegend(): ShownLegend | undefined {
   return { legend, colorBy, siteColors, isAtCursor: at !== undefined, isCurrent };
 }
 
-/** Gives the call sites that a legend names colors that differ, in the plots too. */
+/** Gives the call sites that a legend names different colors, in the plots too. */
 function useSiteColors(legend: Legend | undefined): SiteColors {
   const { view } = useStores();
   const before = useView((state) => state.siteColors);

@@ -19,7 +19,7 @@ interface StateSummaryProps {
   readonly onPick: (site: PinSite) => void;
 }
 
-/** In CSS pixels. In a lower window the list needs the space more. */
+/** CSS pixels. In a lower window the list needs the space more. */
 const ROOMY_PX = 800;
 
 /** The figures of a state, and what empty_cache() would do to it. */
