@@ -19,11 +19,13 @@ test('says the figures of memory_summary() at the peak, the end and the cursor',
 }) => {
   await openSummary(page, 'train_annotated.pickle.gz');
   await expect(memoryRow(page, 'Allocated memory')).toContainText('827.35 MiB');
-  await expect(page.getByRole('button', { name: 'At the cursor' })).toBeEnabled();
+  await expect(
+    page.getByTestId('main-panel').getByRole('button', { name: 'At the cursor' }),
+  ).toBeEnabled();
   await page.getByTestId('main-panel').getByRole('button', { name: 'At the end' }).click();
   await expect(memoryRow(page, 'Allocated memory')).toHaveText(/65\.00 MiB.*827\.35 MiB/);
   await page.keyboard.press('p');
-  await page.getByRole('button', { name: 'At the cursor' }).click();
+  await page.getByTestId('main-panel').getByRole('button', { name: 'At the cursor' }).click();
   await expect(memoryRow(page, 'Reserved segments')).toContainText('44');
 });
 

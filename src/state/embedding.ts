@@ -36,17 +36,11 @@ type PageMessage =
   /** A message could not be understood. */
   | { readonly type: 'refused'; readonly message: string };
 
-/** The part of `window` that is used. */
-interface EmbeddedWindow {
-  readonly parent: { postMessage(message: unknown, targetOrigin: string): void };
-  addEventListener(type: 'message', listener: (event: MessageEvent) => void): void;
-}
-
 interface EmbeddingOptions {
   /** `?embedder=`, as it stands in the address. */
   readonly embedder: string;
   readonly version: string;
-  readonly window: EmbeddedWindow;
+  readonly window: Window;
   readonly loader: Pick<SnapshotLoader, 'open'>;
   readonly session: Pick<SessionClient, 'findAllocation' | 'allocation'>;
   readonly stores: Pick<Stores, 'session' | 'view'>;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sessionInfoOf } from '../testing/device-info.ts';
-import { startUrlSync, type UrlSync, type UrlWindow } from './url-sync.ts';
+import { startUrlSync, type UrlWindow } from './url-sync.ts';
 import { createViewStore, DEFAULT_VIEW, type ViewStore } from './view-store.ts';
 
 const INFO = sessionInfoOf('a.pickle');
@@ -42,7 +42,7 @@ class FakeWindow {
 
 let window: FakeWindow;
 let store: ViewStore;
-let sync: UrlSync;
+let sync: ReturnType<typeof startUrlSync>;
 let problems: readonly string[];
 /** How often the address was said to lag, and to have caught up. */
 let lags: number;

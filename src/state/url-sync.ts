@@ -25,16 +25,10 @@ interface UrlSyncOptions {
   readonly beginLag?: () => () => void;
 }
 
-export interface UrlSync {
-  /** What the URL says now of a view on `info`, by default the open snapshot. */
-  read(info?: Pick<SessionInfo, 'devices'>): ParsedUrl;
-  stop(): void;
-}
-
 /** Safari refuses more than 100 changes in 30 s. */
 const PAUSE_MS = 400;
 
-export function startUrlSync(options: UrlSyncOptions): UrlSync {
+export function startUrlSync(options: UrlSyncOptions) {
   const { store, window, openInfo, onProblems, beginLag } = options;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let endLag: (() => void) | undefined;
@@ -43,7 +37,8 @@ export function startUrlSync(options: UrlSyncOptions): UrlSync {
   /** True while the store takes over what the URL says already. */
   let isRestoring = false;
 
-  const read = (info: Pick<SessionInfo, 'devices'> | undefined = openInfo()) => {
+  /** What the URL says now of a view on `info`, by default the open snapshot. */
+  const read = (info: Pick<SessionInfo, 'devices'> | undefined = openInfo()): ParsedUrl => {
     const opening = info === undefined ? DEFAULT_VIEW : openingView(info);
     return parseUrl(window.location.search, window.location.hash, opening);
   };

@@ -12,20 +12,13 @@ import {
 export const ROW_HEIGHT_PX = 26;
 export const HEADER_HEIGHT_PX = 28;
 
-export interface TableScroll {
-  readonly scroller: RefObject<HTMLDivElement | null>;
-  readonly geometry: ScrollGeometry;
-  /** Pixels of rows above the upper edge. */
-  readonly position: number;
-  readonly moveTo: (position: number) => void;
-  readonly onScroll: () => void;
-}
+export type TableScroll = ReturnType<typeof useTableScroll>;
 
 /** The wanted place: pixels of rows above the upper edge, or the row in the middle, whatever the height. */
 type Wish = number | { readonly middleRow: number };
 
 /** The position among the rows, which the wheel, the scrollbar and `moveTo` change. */
-export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start'>): TableScroll {
+export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start'>) {
   const { count: rowCount, start } = source;
   const scroller = useRef<HTMLDivElement>(null);
   const bodyPx = useBodyHeight(scroller);
@@ -37,6 +30,7 @@ export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start
     if (start !== undefined) setWanted({ middleRow: start });
   }
   const geometry: ScrollGeometry = { rowCount, rowHeightPx: ROW_HEIGHT_PX, bodyPx };
+  /** Pixels of rows above the upper edge. */
   const position =
     typeof wanted === 'number'
       ? clampPosition(geometry, wanted)

@@ -71,6 +71,8 @@ const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
 /** Progress of an opening. Cancel has the focus, so that Enter cancels. */
 function LoadingCard({ name, progress }: LoadingCardProps) {
   const { loader } = useServices();
+  const cancel = useRef<HTMLButtonElement>(null);
+  useEffect(() => cancel.current?.focus({ preventScroll: true }), []);
   const start = useRef({ ms: performance.now(), readBytes: progress?.readBytes ?? 0 });
   const share = shareOf(progress);
   return (
@@ -91,18 +93,10 @@ function LoadingCard({ name, progress }: LoadingCardProps) {
         )}
         {progress !== undefined && <span>{formatCount(progress.events)} events</span>}
       </p>
-      <CancelButton onCancel={loader.cancel} />
+      <Button ref={cancel} data-testid="cancel" onClick={loader.cancel}>
+        Cancel
+      </Button>
     </section>
-  );
-}
-
-function CancelButton({ onCancel }: { readonly onCancel: () => void }) {
-  const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => button.current?.focus({ preventScroll: true }), []);
-  return (
-    <Button ref={button} data-testid="cancel" onClick={onCancel}>
-      Cancel
-    </Button>
   );
 }
 

@@ -21,9 +21,14 @@ export function AppHeader({ info, isReport, onHelp, back, children }: AppHeaderP
   useEffect(() => {
     document.title = info === undefined ? 'vramscope' : `${info.file.name} · vramscope`;
   }, [info]);
+  // The page's heading once a snapshot is open. Before that, the empty page has its own.
+  const Heading = info === undefined ? 'span' : 'h1';
   return (
     <header className="app-header">
-      <Brand isHeading={info !== undefined} />
+      <Heading className="brand">
+        <Logo />
+        vramscope
+      </Heading>
       {back}
       {children || <span className="spacer" />}
       {info !== undefined && !isReport && <FilePicker icon={FolderOpen}>Open…</FilePicker>}
@@ -33,34 +38,24 @@ export function AppHeader({ info, isReport, onHelp, back, children }: AppHeaderP
   );
 }
 
-/** The page's heading once a snapshot is open. Before that, the empty page has its own. */
-function Brand({ isHeading }: { readonly isHeading: boolean }) {
-  const Tag = isHeading ? 'h1' : 'span';
-  return (
-    <Tag className="brand">
-      <Logo />
-      vramscope
-    </Tag>
-  );
-}
-
-interface Choice {
-  readonly icon: LucideIcon;
-  readonly label: string;
-  readonly next: Theme;
-}
-
-const CHOICES: Readonly<Record<Theme, Choice>> = {
-  system: { icon: Monitor, label: 'Theme: system', next: 'light' },
-  light: { icon: Sun, label: 'Theme: light', next: 'dark' },
-  dark: { icon: Moon, label: 'Theme: dark', next: 'system' },
+const THEMES: Readonly<Record<Theme, readonly [icon: LucideIcon, next: Theme]>> = {
+  system: [Monitor, 'light'],
+  light: [Sun, 'dark'],
+  dark: [Moon, 'system'],
 };
 
 /** Cycles through system, light and dark. */
 function ThemeSwitch() {
   const { preferences } = useStores();
-  const { icon: Icon, label, next } = CHOICES[usePreferences(({ theme }) => theme)];
-  return <IconButton icon={Icon} label={label} onClick={() => preferences.set({ theme: next })} />;
+  const theme = usePreferences((now) => now.theme);
+  const [icon, next] = THEMES[theme];
+  return (
+    <IconButton
+      icon={icon}
+      label={`Theme: ${theme}`}
+      onClick={() => preferences.set({ theme: next })}
+    />
+  );
 }
 
 /** The favicon's bars, in the page's colours. */

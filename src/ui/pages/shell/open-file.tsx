@@ -33,6 +33,7 @@ export function OpenFile({ info }: { readonly info: SessionInfo }) {
 function FileFacts({ info }: { readonly info: SessionInfo }) {
   const { file } = info;
   const id = useId();
+  const settings = Object.entries(info.settings);
   return (
     <div className="file-facts">
       <span className="file-name" title={file.name}>
@@ -52,23 +53,16 @@ function FileFacts({ info }: { readonly info: SessionInfo }) {
           {file.partial !== undefined && <Fact term="Partial">{file.partial}</Fact>}
         </dl>
         <h2 className="popover-title">Allocator settings</h2>
-        <Settings settings={info.settings} />
+        {settings.length === 0 && <p className="dim">The file has no settings.</p>}
+        <dl className="facts">
+          {settings.map(([name, value]) => (
+            <Fact key={name} term={name}>
+              {settingText(value)}
+            </Fact>
+          ))}
+        </dl>
       </div>
     </div>
-  );
-}
-
-function Settings({ settings }: { readonly settings: SessionInfo['settings'] }) {
-  const entries = Object.entries(settings);
-  if (entries.length === 0) return <p className="dim">The file says nothing of them.</p>;
-  return (
-    <dl className="facts">
-      {entries.map(([name, value]) => (
-        <Fact key={name} term={name}>
-          {settingText(value)}
-        </Fact>
-      ))}
-    </dl>
   );
 }
 
@@ -85,6 +79,9 @@ function fileSize(bytes: number): string {
 function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) {
   const { view } = useStores();
   const current = useView((state) => state.deviceIndex);
+  const inOrder = [...devices].sort(
+    (a, b) => Number(isUnusedDevice(a)) - Number(isUnusedDevice(b)),
+  );
   return (
     <select
       className="field device-select"
@@ -96,7 +93,7 @@ function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) 
         if (device !== undefined) view.commit(onDevice(device));
       }}
     >
-      {inOrder(devices).map((device) => (
+      {inOrder.map((device) => (
         <option
           key={device.index}
           value={device.index}
@@ -108,11 +105,6 @@ function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) 
     </select>
   );
 }
-
-const inOrder = (devices: readonly DeviceInfo[]): readonly DeviceInfo[] => [
-  ...devices.filter((device) => !isUnusedDevice(device)),
-  ...devices.filter(isUnusedDevice),
-];
 
 /** 'cuda:0 · 11,633 events · peak 2.05 GiB' */
 function deviceText(info: DeviceInfo): string {

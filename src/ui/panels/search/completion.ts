@@ -74,26 +74,17 @@ function valuesFor(word: string, known: KnownValues): readonly Suggestion[] {
     .map(({ term, hint }) => ({ text: term, hint, isWhole: true }));
 }
 
-/** The list under the box, and which of its options the arrow keys have reached. */
-interface Completion {
-  /** Undefined while the list is closed, or has nothing to offer. */
-  readonly suggested: Suggested | undefined;
-  /** Index of the option in the list; -1 for none. */
-  readonly active: number;
-  readonly option: Suggestion | undefined;
-  readonly setCaret: (caret: number) => void;
-  readonly setOpen: (isOpen: boolean) => void;
-  /** To the next option or the one before, wrapping around; opens the list. */
-  readonly step: (direction: 1 | -1) => void;
-  readonly choose: (option: Suggestion) => void;
-}
+export type Completion = ReturnType<typeof useCompletion>;
 
-/** @param known undefined until the worker has answered */
+/**
+ * The list under the box, and which of its options the arrow keys have reached.
+ * @param known undefined until the worker has answered
+ */
 export function useCompletion(
   input: RefObject<HTMLInputElement | null>,
   text: SearchText,
   known: KnownValues | undefined,
-): Completion {
+) {
   const [isOpen, setIsOpen] = useState(false);
   const [active, setActive] = useState(-1);
   const [caret, setCaret] = useState(0);
@@ -106,6 +97,7 @@ export function useCompletion(
     setActive(-1);
   }
 
+  /** To the next option or the one before, wrapping around; opens the list. */
   function step(direction: 1 | -1): void {
     setIsOpen(true);
     const none = direction > 0 ? -1 : options.length;
@@ -126,7 +118,9 @@ export function useCompletion(
   }
 
   return {
+    /** Undefined while the list is closed, or has nothing to offer. */
     suggested: isShown ? suggested : undefined,
+    /** Index of the option in the list; -1 for none. */
     active,
     option: isShown ? options[active] : undefined,
     setCaret,

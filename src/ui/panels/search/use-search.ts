@@ -13,23 +13,16 @@ import { useAsk } from '../../shared/use-query.ts';
 /** Longer than between two keys, shorter than a pause. */
 const DEBOUNCE_MS = 150;
 
-export interface SearchText {
-  /** What stands in the box: ahead of the search of the views while typing. */
-  readonly draft: string;
-  readonly type: (text: string) => void;
-  /** Searches for that text at once. */
-  readonly apply: (text: string) => void;
-  /** The next change is a new search, which Back leads away from. */
-  readonly begin: () => void;
-}
+export type SearchText = ReturnType<typeof useSearchText>;
 
 /**
  * The text of the box and the search of all views. The search follows the typing a moment later. Text typed in one
  * go gets one history entry, at its start.
  */
-export function useSearchText(): SearchText {
+export function useSearchText() {
   const { view } = useStores();
   const search = useView((state) => state.search);
+  /** What stands in the box: ahead of the search of the views while typing. */
   const [draft, setDraft] = useState(search);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const hasBegun = useRef(false);
@@ -41,6 +34,7 @@ export function useSearchText(): SearchText {
   }, [search]);
   useEffect(() => () => clearTimeout(timer.current), []);
 
+  /** Searches for that text at once. */
   function apply(text: string): void {
     clearTimeout(timer.current);
     setDraft(text);
@@ -54,6 +48,7 @@ export function useSearchText(): SearchText {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => apply(text), DEBOUNCE_MS);
   }
+  /** The next change is a new search, which Back leads away from. */
   function begin(): void {
     hasBegun.current = false;
   }

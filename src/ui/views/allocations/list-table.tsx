@@ -112,7 +112,7 @@ function useRequest<Key extends ListKey>(order: ListTableProps<Key, unknown>['or
 }
 
 interface ListCountProps {
-  readonly list: ListState<unknown>;
+  readonly list: ListState;
   readonly label: string;
   /** Allocations of the device. */
   readonly all: number;

@@ -100,22 +100,14 @@ export interface Listing<R> {
   readonly copy: (from: number, to: number) => Promise<string>;
 }
 
-export interface ListState<R> {
-  /** The newest list that is ready; undefined before the first. */
-  readonly listing: Listing<R> | undefined;
-  /** False while a newer one is being sorted. */
-  readonly isCurrent: boolean;
-  readonly failure: string | undefined;
-  /** Row of the selected allocation, or of its site; -1 when it is not in the list. */
-  readonly place: number;
-}
+export type ListState = ReturnType<typeof useList>;
 
 /** The rows of a list. The previous list stays until the next one is sorted. */
 export function useList<Key extends ListKey, R>(
   queries: ListQueries<Key, R>,
   shown: ShownList<Key>,
   selected: number,
-): ListState<R> {
+) {
   const ask = useAsk();
   const { value: counted, isCurrent, failure } = useCount(queries, shown);
   const wanted =
@@ -130,6 +122,7 @@ export function useList<Key extends ListKey, R>(
     const copy = (from: number, to: number) => queries.tsv(ask, { ...counted.shown, from, to });
     return { source: { count: counted.count, load }, copy };
   }, [ask, queries, counted]);
+  /** Row of the selected allocation, or of its site; -1 when it is not in the list. */
   const place = found.isCurrent && wanted !== undefined ? (found.value ?? -1) : -1;
   return { listing, isCurrent, failure, place };
 }

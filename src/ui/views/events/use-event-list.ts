@@ -16,16 +16,10 @@ export interface EventListing extends EventListAnswer {
   readonly source: RowSource<EventRow>;
 }
 
-export interface EventListState {
-  /** The newest list that is ready; undefined before the first. */
-  readonly listing: EventListing | undefined;
-  /** False while a newer list is being made. */
-  readonly isCurrent: boolean;
-  readonly failure: string | undefined;
-}
+export type EventListState = ReturnType<typeof useEventList>;
 
 /** The events of a choice. The previous list stays until the next one is ready. */
-export function useEventList(choice: EventChoice): EventListState {
+export function useEventList(choice: EventChoice) {
   const ask = useAsk();
   const { value, isCurrent, failure } = useComposedQuery(useFetchList(), choice);
   const listing = useMemo<EventListing | undefined>(() => {
@@ -69,29 +63,21 @@ function firstShown({ length, cursor }: Pick<EventListing, 'length' | 'cursor'>)
   return Math.max(0, Math.min(cursor?.row ?? 0, length - 1));
 }
 
-export interface FollowCursor {
-  /** Puts the cursor on an event and its row in the middle. */
-  readonly goTo: (event: number) => void;
-  /** The cursor is about to be put on an event whose row is in sight: nothing scrolls. */
-  readonly isHere: (event: number) => void;
-  /** The cursor's event is not in the list. */
-  readonly isMissing: boolean;
-}
+export type FollowCursor = ReturnType<typeof useFollowCursor>;
 
 /** Keeps the row of the cursor in sight when it is moved elsewhere, and when the list changes. */
-export function useFollowCursor(
-  { listing }: EventListState,
-  table: RefObject<TableHandle | null>,
-): FollowCursor {
+export function useFollowCursor({ listing }: EventListState, table: RefObject<TableHandle | null>) {
   const { view } = useStores();
   const ask = useAsk();
   const cursor = useView((state) => state.cursor);
+  /** The cursor's event is not in the list. */
   const [isMissing, setIsMissing] = useState(false);
   /** What the table was last scrolled for. The same event of the same list does not scroll it again. */
   const here = useRef<{ event: number | undefined; listing: object | undefined }>(undefined);
   const current = useRef(listing);
   current.current = listing;
 
+  /** The cursor is about to be put on an event whose row is in sight: nothing scrolls. */
   const isHere = useCallback((event: number) => {
     here.current = { event, listing: current.current };
     setIsMissing(false);
@@ -129,6 +115,7 @@ export function useFollowCursor(
     };
   }, [cursor, listing, show, table]);
 
+  /** Puts the cursor on an event and its row in the middle. */
   const goTo = useCallback(
     (event: number) => {
       if (view.getState().view.cursor !== event) view.commit({ cursor: event });

@@ -112,9 +112,7 @@ function plotLabel({ run }: RecordedSide, result: WhatIfResult | undefined): str
   return `${was}, ${settingName(result.settings)} up to ${formatBytes(result.peakReservedBytes)}`;
 }
 
-interface RunLegendProps {
-  readonly recorded: RecordedSide;
-  readonly result: WhatIfResult | undefined;
+interface RunLegendProps extends RunPlotProps {
   /** Under the pointer. */
   readonly part: number | undefined;
   readonly axis: TimeAxis;
@@ -123,33 +121,29 @@ interface RunLegendProps {
 /** What the lines are, with their peaks, or their highest values under the pointer. */
 function RunLegend({ recorded, result, part, axis }: RunLegendProps) {
   const { run } = recorded;
-  const at = (values: Float64Array, peak: number) =>
-    formatBytes(part === undefined ? peak : (values[part] ?? Number.NaN));
+  const at = (values: Float64Array, peak: number) => {
+    const bytes = part === undefined ? peak : (values[part] ?? Number.NaN);
+    return Number.isNaN(bytes) ? 'ended' : formatBytes(bytes);
+  };
+  const lines = [
+    ['was', 'reserved, recorded', at(run.reserved.highest, run.peakReservedBytes)],
+    result && ['is', 'reserved, chosen', at(result.reserved.highest, result.peakReservedBytes)],
+    ['allocated', 'allocated', at(run.allocated.highest, run.peakAllocatedBytes)],
+  ];
   return (
     <ul className="color-key whatif-legend" aria-label="Lines">
-      <li>
-        <span className="line-swatch whatif-swatch" data-line="was" aria-hidden />
-        reserved, recorded <b>{at(run.reserved.highest, run.peakReservedBytes)}</b>
-      </li>
-      {result !== undefined && (
-        <li>
-          <span className="line-swatch whatif-swatch" data-line="is" aria-hidden />
-          reserved, chosen <b>{chosenAt(result, part)}</b>
-        </li>
+      {lines.map(
+        (line) =>
+          line !== undefined && (
+            <li key={line[0]}>
+              <span className="line-swatch whatif-swatch" data-line={line[0]} aria-hidden />
+              {line[1]} <b>{line[2]}</b>
+            </li>
+          ),
       )}
-      <li>
-        <span className="line-swatch whatif-swatch" data-line="allocated" aria-hidden />
-        allocated <b>{at(run.allocated.highest, run.peakAllocatedBytes)}</b>
-      </li>
       <li className="dim">{part === undefined ? 'peaks' : placeText(recorded, part, axis)}</li>
     </ul>
   );
-}
-
-function chosenAt(result: WhatIfResult, part: number | undefined): string {
-  if (part === undefined) return formatBytes(result.peakReservedBytes);
-  const bytes = result.reserved.highest[part] ?? Number.NaN;
-  return Number.isNaN(bytes) ? 'ended' : formatBytes(bytes);
 }
 
 /** 'highest in events 1,200 to 1,205': a curve has one value for each part. */
