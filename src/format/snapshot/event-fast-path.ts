@@ -114,9 +114,6 @@ export class EventFastPath implements FastPath {
     let timeKey = -2;
     let lastHandle = -1;
     let lastStream = 0;
-    let lastText = 0;
-    let lastTextAt = 0;
-    let lastTextBytes = 0;
     let hasTime = false;
     let hasPool = false;
 
@@ -130,65 +127,40 @@ export class EventFastPath implements FastPath {
       let named = -1;
       let high = -1;
 
+      // The low bits of BINGET and LONG_BINGET differ in one.
       let op = buffer[at];
-      if (op === 0x6a) {
-        named = view.getInt32(at + 1, true);
-        at += 5;
-      } else {
-        named = op === 0x68 ? buffer[at + 1] : -1;
-        at += 2;
-      }
-      if (named !== actionKey) {
-        if (!this.#isKey(named, slot, 'action')) break;
-        actionKey = named;
-      }
+      named = op === 0x6a ? view.getInt32(at + 1, true) : buffer[at + 1];
+      at += op === 0x6a ? 5 : 2;
+      if ((op & 0xfd) !== 0x68) break;
+      if (named !== actionKey && !this.#isKey(named, slot, 'action')) break;
+      actionKey = named;
       op = buffer[at];
-      if (op === 0x6a) {
-        named = view.getInt32(at + 1, true);
-        at += 5;
-      } else if (op === 0x68) {
-        named = buffer[at + 1];
-        at += 2;
-      } else break;
-      if (named < 0 || named >= slot || memoTags[named] !== STRING) break;
+      named = op === 0x6a ? view.getInt32(at + 1, true) : buffer[at + 1];
+      at += op === 0x6a ? 5 : 2;
+      if ((op & 0xfd) !== 0x68 || named < 0 || named >= slot || memoTags[named] !== STRING) break;
       const code = actionOfString[memoVals[named]];
       // Not `>=`: a string row may be out of bounds.
       if (!(code < UNKNOWN)) break;
       action[row] = code;
 
       op = buffer[at];
-      if (op === 0x6a) {
-        named = view.getInt32(at + 1, true);
-        at += 5;
-      } else {
-        named = op === 0x68 ? buffer[at + 1] : -1;
-        at += 2;
-      }
-      if (named !== addressKey) {
-        if (!this.#isKey(named, slot, 'addr')) break;
-        addressKey = named;
-      }
-      op = buffer[at + 1];
+      named = op === 0x6a ? view.getInt32(at + 1, true) : buffer[at + 1];
+      at += op === 0x6a ? 5 : 2;
+      if ((op & 0xfd) !== 0x68) break;
+      if (named !== addressKey && !this.#isKey(named, slot, 'addr')) break;
+      addressKey = named;
       if (buffer[at] !== 0x8a) break;
-      if (op === 6) high = view.getInt16(at + 6, true);
-      else if (op === 8) high = view.getInt32(at + 6, true);
-      else break;
+      high = upperHalf(view, at, buffer[at + 1]);
       if (high < 0 || high >= HIGH_LIMIT) break;
       address[row] = view.getUint32(at + 2, true) + high * UINT32;
-      at += 2 + op;
+      at += 2 + buffer[at + 1];
 
       op = buffer[at];
-      if (op === 0x6a) {
-        named = view.getInt32(at + 1, true);
-        at += 5;
-      } else {
-        named = op === 0x68 ? buffer[at + 1] : -1;
-        at += 2;
-      }
-      if (named !== sizeKey) {
-        if (!this.#isKey(named, slot, 'size')) break;
-        sizeKey = named;
-      }
+      named = op === 0x6a ? view.getInt32(at + 1, true) : buffer[at + 1];
+      at += op === 0x6a ? 5 : 2;
+      if ((op & 0xfd) !== 0x68) break;
+      if (named !== sizeKey && !this.#isKey(named, slot, 'size')) break;
+      sizeKey = named;
       op = buffer[at];
       if (op === 0x4a) {
         const bytes = view.getInt32(at + 1, true);
@@ -202,27 +174,18 @@ export class EventFastPath implements FastPath {
         sizeBytes[row] = buffer[at + 1];
         at += 2;
       } else if (op === 0x8a) {
-        const bytes = buffer[at + 1];
-        if (bytes === 5) high = view.getInt8(at + 6);
-        else if (bytes === 8) high = view.getInt32(at + 6, true);
-        else break;
+        high = upperHalf(view, at, buffer[at + 1]);
         if (high < 0 || high >= HIGH_LIMIT) break;
         sizeBytes[row] = view.getUint32(at + 2, true) + high * UINT32;
-        at += 2 + bytes;
+        at += 2 + buffer[at + 1];
       } else break;
 
       op = buffer[at];
-      if (op === 0x6a) {
-        named = view.getInt32(at + 1, true);
-        at += 5;
-      } else {
-        named = op === 0x68 ? buffer[at + 1] : -1;
-        at += 2;
-      }
-      if (named !== streamKey) {
-        if (!this.#isKey(named, slot, 'stream')) break;
-        streamKey = named;
-      }
+      named = op === 0x6a ? view.getInt32(at + 1, true) : buffer[at + 1];
+      at += op === 0x6a ? 5 : 2;
+      if ((op & 0xfd) !== 0x68) break;
+      if (named !== streamKey && !this.#isKey(named, slot, 'stream')) break;
+      streamKey = named;
       op = buffer[at];
       let handle = -1;
       if (op === 0x4b) {
@@ -232,13 +195,10 @@ export class EventFastPath implements FastPath {
         handle = view.getInt32(at + 1, true);
         at += 5;
       } else if (op === 0x8a) {
-        const bytes = buffer[at + 1];
-        if (bytes === 6) high = view.getInt16(at + 6, true);
-        else if (bytes === 8) high = view.getInt32(at + 6, true);
-        else break;
+        high = upperHalf(view, at, buffer[at + 1]);
         if (high >= HIGH_LIMIT) break;
         handle = view.getUint32(at + 2, true) + high * UINT32;
-        at += 2 + bytes;
+        at += 2 + buffer[at + 1];
       }
       if (handle < 0) break;
       if (handle !== lastHandle) {
@@ -251,23 +211,15 @@ export class EventFastPath implements FastPath {
 
       const timeAt = at;
       op = buffer[at];
-      if (op === 0x6a) {
-        named = view.getInt32(at + 1, true);
-        at += 5;
-      } else {
-        named = op === 0x68 ? buffer[at + 1] : -1;
-        at += 2;
-      }
-      if (named === timeKey || this.#isKey(named, slot, 'time_us')) {
+      named = op === 0x6a ? view.getInt32(at + 1, true) : buffer[at + 1];
+      at += op === 0x6a ? 5 : 2;
+      if ((op & 0xfd) === 0x68 && (named === timeKey || this.#isKey(named, slot, 'time_us'))) {
         timeKey = named;
-        op = buffer[at + 1];
         if (buffer[at] !== 0x8a) break;
-        if (op === 7) high = view.getInt32(at + 5, true) >> 8;
-        else if (op === 8) high = view.getInt32(at + 6, true);
-        else break;
+        high = upperHalf(view, at, buffer[at + 1]);
         if (high < 0 || high >= HIGH_LIMIT) break;
         timeUs[row] = view.getUint32(at + 2, true) + high * UINT32;
-        at += 2 + op;
+        at += 2 + buffer[at + 1];
         hasTime = true;
       } else {
         // Versions before 2.2 write none.
@@ -278,26 +230,21 @@ export class EventFastPath implements FastPath {
       let seen = 0;
       let textCount = 0;
       while (at < limit) {
-        op = buffer[at];
-        if (op === 0x6a) {
-          named = view.getInt32(at + 1, true);
-          at += 5;
-        } else if (op === 0x68) {
-          named = buffer[at + 1];
-          at += 2;
-        } else break;
-        if (named < 0 || named >= slot || memoTags[named] !== STRING) break rows;
+        named = slotAt(buffer, view, at);
+        if (named < 0) break;
+        at += buffer[at] === 0x6a ? 5 : 2;
+        if (named >= slot || memoTags[named] !== STRING) break rows;
         let field = fieldOf[memoVals[named]] | 0;
         if (field === 0) field = this.#resolve(memoVals[named]);
         // Of a key that comes twice the last counts; the opcode loop knows.
         if ((seen & (1 << field)) !== 0) break rows;
         seen |= 1 << field;
         op = buffer[at];
-        if (op === 0x68 || op === 0x6a) {
+        named = slotAt(buffer, view, at);
+        if (named >= 0) {
           // The value is one that the memo holds.
-          named = op === 0x68 ? buffer[at + 1] : view.getInt32(at + 1, true);
-          at += op === 0x68 ? 2 : 5;
-          if (named < 0 || named >= slot) break rows;
+          at += op === 0x6a ? 5 : 2;
+          if (named >= slot) break rows;
           const tag = memoTags[named];
           const val = memoVals[named];
           if (field === FRAMES) {
@@ -336,16 +283,7 @@ export class EventFastPath implements FastPath {
           if (op === 0x58 && view.getInt32(at + 1, true) > 255) break rows;
           const from = at + (op === 0x8c ? 2 : 5);
           at = from + buffer[at + 1];
-          // Mostly it is the text of the row before.
-          let i = at - from === lastTextBytes ? 0 : -1;
-          while (i >= 0 && i < lastTextBytes)
-            i = buffer[from + i] === buffer[lastTextAt + i] ? i + 1 : -1;
-          if (i < 0) {
-            lastText = strings.intern(buffer, from, at);
-            lastTextAt = from;
-            lastTextBytes = at - from;
-          }
-          val = lastText;
+          val = strings.intern(buffer, from, at);
           if (!events.isPlainText(val)) {
             textFields[textCount] = field;
             texts[textCount++] = val;
@@ -430,9 +368,23 @@ export class EventFastPath implements FastPath {
   }
 }
 
+/** The memo slot that the BINGET or LONG_BINGET at `at` names; -1 where another opcode stands. */
+function slotAt(buffer: Uint8Array, view: DataView, at: number): number {
+  if (buffer[at] === 0x6a) return view.getInt32(at + 1, true);
+  return buffer[at] === 0x68 ? buffer[at + 1] : -1;
+}
+
 /** Bytes of the opcode at `at` that writes to memo slot `slot`; 0 where there is none, -1 for one that is not read here. */
 function putBytes(buffer: Uint8Array, view: DataView, at: number, slot: number): number {
   if (buffer[at] === 0x94) return 1;
   if (buffer[at] === 0x72) return view.getInt32(at + 1, true) === slot ? 5 : -1;
   return buffer[at] === 0x71 ? -1 : 0;
+}
+
+/** What the LONG1 of five to eight bytes at `at` holds above its low 32 bits; -1 for one of another length. */
+function upperHalf(view: DataView, at: number, bytes: number): number {
+  if (bytes === 6) return view.getInt16(at + 6, true);
+  if (bytes === 8) return view.getInt32(at + 6, true);
+  if (bytes === 7) return view.getInt32(at + 5, true) >> 8;
+  return bytes === 5 ? view.getInt8(at + 6) : -1;
 }
