@@ -3,8 +3,8 @@ import { replayDevice } from '../allocator/replay/replay.ts';
 import { createDeviceContexts, type DeviceModel } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource } from '../format/input/types.ts';
+import { withHolders } from '../format/snapshot/from-value.ts';
 import type { FileInfo, Snapshot } from '../format/snapshot/tables.ts';
-import { withHolders } from '../format/snapshot/with-holders.ts';
 import { fileSource, nodePlatform, regularSource, streamSource } from './byte-sources.ts';
 
 export interface OpenedSnapshot {

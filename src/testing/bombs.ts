@@ -98,12 +98,12 @@ const AMPLIFIED: readonly Bomb[] = [
   refused('empty-lists.pickle.gz', 'corrupt', () => packed(']', 8)),
   refused('sets.pickle.gz', 'unsupported-pickle', () => packed([0x8f, 0x30], 8, 'N.')),
   refused('maps.pickle.gz', 'not-a-snapshot', () => packed('}0', 8, 'cbuiltins\ndict\n)R.')),
-  refused('a-dictionary-of-300000-keys.pickle', 'not-a-snapshot', () =>
-    join(PROTO_4, '}(', manyKeys(300_000), 'u.'),
+  refused('a-dictionary-of-100000-keys.pickle', 'not-a-snapshot', () =>
+    join(PROTO_4, '}(', manyKeys(100_000), 'u.'),
   ),
-  warned('a-frame-of-300000-keys.pickle', /'frames'/, () => {
+  warned('a-frame-of-100000-keys.pickle', /'frames'/, () => {
     const file = join(text('name'), text('f'), text('filename'), text('f.py'));
-    const frame = join('}(', file, text('line'), 'K\x01', manyKeys(300_000), 'u');
+    const frame = join('}(', file, text('line'), 'K\x01', manyKeys(100_000), 'u');
     return top(join(']'), join('](](', EVENT.subarray(0, -1), text('frames'), '](', frame, 'euee'));
   }),
   refused('zips-in-zips.zip', 'zip-without-snapshot', () => {
@@ -118,7 +118,7 @@ const AMPLIFIED: readonly Bomb[] = [
     gzipSync(join('[', repeated('[],', 7_000_000), '0]'), { level: 1 }),
   ),
   refused('nested-tuples.pickle', 'not-a-snapshot', () =>
-    join(PROTO_4, ')', repeated([0x85], 400_000), '.'),
+    join(PROTO_4, ')', repeated([0x85], 200_000), '.'),
   ),
   refused('nested-marked-tuples.pickle', 'corrupt', () =>
     join(PROTO_4, repeated('(', 200_000), repeated('t', 200_000), '.'),

@@ -9,7 +9,7 @@ import { readSnapshot } from './read-snapshot.ts';
 describe('a file that asks for too much, or holds what it cannot', () => {
   it.each(BOMBS)('$name', async ({ make, answer, name }) => {
     const bytes = make();
-    const startMs = performance.now();
+    const start = process.cpuUsage();
     const opened = await readSnapshot(bytesSource(bytes, name, 1 << 20), nodePlatform).then(
       ({ snapshot }) => snapshot.warnings.map(({ message }) => message).join('\n'),
       (error: unknown) => {
@@ -19,6 +19,7 @@ describe('a file that asks for too much, or holds what it cannot', () => {
     );
     if ('code' in answer) expect(opened).toEqual(answer);
     else expect(opened).toMatch(answer.warning);
-    expect(performance.now() - startMs).toBeLessThan(10_000);
+    // Processor time, as the machine may be busy with other things.
+    expect(process.cpuUsage(start).user).toBeLessThan(10e6);
   });
 });

@@ -1,5 +1,5 @@
 import type { Gunzip } from 'fflate';
-import { CancelledError, errorText } from '../../base/errors.ts';
+import { errorText, isAbortError } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import type { ByteStream, OpenBytes } from './byte-cursor.ts';
 import { cutShortError, damagedError } from './failures.ts';
@@ -31,7 +31,7 @@ export async function* gunzip(
       yield chunk;
     }
   } catch (failure) {
-    if (failure instanceof LoadError || failure instanceof CancelledError) throw failure;
+    if (failure instanceof LoadError || isAbortError(failure)) throw failure;
     // Few files need it: fetched when one does.
     const { Gunzip } = await import('fflate');
     const rescue = new GzipRescue(Gunzip);

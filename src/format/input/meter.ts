@@ -37,7 +37,8 @@ export class Meter {
     this.#readBytes = 0;
     try {
       for await (const chunk of this.#source.chunks()) {
-        this.checkCancelled();
+        if (this.#options.isCancelled?.() === true)
+          throw new CancelledError('Opening was cancelled');
         this.#readBytes += chunk.length;
         this.#highestBytes = Math.max(this.#highestBytes, this.#readBytes);
         this.report();
@@ -46,10 +47,6 @@ export class Meter {
     } catch (error) {
       throw sourceFailure(error, this.#source.name) ?? error;
     }
-  }
-
-  checkCancelled(): void {
-    if (this.#options.isCancelled?.() === true) throw new CancelledError('Opening was cancelled');
   }
 
   /** Tells how far reading is, if the last time is long enough ago. */

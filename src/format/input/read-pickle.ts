@@ -1,9 +1,7 @@
-import { CancelledError, errorText } from '../../base/errors.ts';
+import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
-import { CORRUPT_ADVICE, truncatedPickle } from '../pickle/errors.ts';
-import { DeclinedError } from '../pickle/types.ts';
+import { CORRUPT_ADVICE, DeclinedError, truncatedPickle } from '../pickle/errors.ts';
 import { SnapshotDecoder } from '../snapshot/decoder.ts';
-import { snapshotFromValue } from '../snapshot/from-value.ts';
 import type { Snapshot, SnapshotWarning } from '../snapshot/tables.ts';
 import { collectBytes, type OpenBytes } from './byte-cursor.ts';
 import { isNotASnapshot } from './failures.ts';
@@ -81,7 +79,6 @@ async function pump(
 
 /** The events before the fault where the user wants them; else the fault, saying how many there are. */
 function partialOf(decoder: SnapshotDecoder, error: unknown, allowPartial: boolean): ReadPickle {
-  if (error instanceof CancelledError) throw error;
   const failure = asLoadError(error).failure;
   const partial = failure.message;
   const snapshot = tryPartial(decoder, partial);
@@ -135,6 +132,7 @@ async function readGeneral(
   if (bytes === undefined) throw tooBig(cause);
   // Few files need it: fetched when one does.
   const { isReadable, unpickle } = await import('./unpickle.ts');
+  const { snapshotFromValue } = await import('../snapshot/from-value.ts');
   if (!isReadable(bytes)) throw tooBig(cause);
   const { value, callables, failure } = unpickle(bytes);
   if (failure !== undefined && (hasEvents || callables.length === 0)) {

@@ -24,15 +24,14 @@ export async function readSnapshot(
       if (kind === 'pickle') return readPickle(open, meter, options);
       if (kind === 'compact') {
         // Only reports hold one: fetched when one does.
-        const { readCompact } = await import('./read-compact.ts');
+        const { readCompact } = await import('./read-whole.ts');
         const { snapshot, origin } = await readCompact(open);
         return { snapshot, origin, protocol: undefined, decoder: 'columnar', partial: undefined };
       }
-      const { readJson } = await import('./read-json.ts');
+      const { readJson } = await import('./read-whole.ts');
       const snapshot = await readJson(open);
       return { snapshot, protocol: undefined, decoder: 'general', partial: undefined };
     },
-    () => meter.checkCancelled(),
   );
   const { snapshot, protocol, decoder, partial } = payload;
   const own = { name: source.name, bytes: meter.bytes, container, protocol, decoder, partial };

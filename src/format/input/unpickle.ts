@@ -5,8 +5,7 @@
  */
 import { BufferReader, Parser } from 'pickleparser';
 import { concatBytes } from '../../base/bytes.ts';
-import { opcodeEnd } from '../pickle/opcode-span.ts';
-import { Op } from '../pickle/opcodes.ts';
+import { HEADER_BYTES, Op } from '../pickle/opcodes.ts';
 
 /** Stands for an object whose class is unknown here; the state the pickle gives it lies in its properties. */
 class Opaque {
@@ -122,6 +121,41 @@ function exactLong(digits: Uint8Array): Uint8Array | undefined {
   return new Uint8Array(out.buffer);
 }
 
+/** Opcodes followed by lines of text, and how many. */
+const LINES: ReadonlyMap<number, number> = new Map<number, number>([
+  ...[Op.Int, Op.Long, Op.Float, Op.String, Op.Unicode, Op.Get, Op.Put, Op.PersId].map(
+    (op): [number, number] => [op, 1],
+  ),
+  [Op.Global, 2],
+  [Op.Inst, 2],
+]);
+
+/** Opcodes followed by a count of bytes, and how many bytes the count has. */
+const COUNT_BYTES: ReadonlyMap<number, number> = new Map<number, number>([
+  ...[Op.Long1, Op.ShortBinUnicode, Op.ShortBinString, Op.ShortBinBytes].map(
+    (op): [number, number] => [op, 1],
+  ),
+  ...[Op.Long4, Op.BinUnicode, Op.BinString, Op.BinBytes].map((op): [number, number] => [op, 4]),
+  ...[Op.BinUnicode8, Op.BinBytes8, Op.ByteArray8].map((op): [number, number] => [op, 8]),
+]);
+
+/** Position after the opcode at `pos` and its argument; undefined when it is none or is cut off. */
+function opcodeEnd(buffer: Uint8Array, pos: number): number | undefined {
+  const op = buffer[pos];
+  const header = HEADER_BYTES[op];
+  if (header === 0 || pos + header > buffer.length) return undefined;
+  let end = pos + header;
+  for (let i = COUNT_BYTES.get(op) ?? 0, scale = 1; i > 0; i--, scale *= 256) {
+    end += buffer[pos + header - i] * scale;
+  }
+  for (let lines = LINES.get(op) ?? 0; lines > 0; lines--) {
+    const newline = buffer.indexOf(0x0a, end);
+    if (newline < 0) return undefined;
+    end = newline + 1;
+  }
+  return end <= buffer.length ? end : undefined;
+}
+
 /** pickleparser takes a negative length (BINBYTES is signed there) and would go back in the file for ever. */
 class CheckedReader extends BufferReader {
   /** A length; pickleparser's own writes to the console where it is beyond 2^53. */
@@ -203,40 +237,31 @@ class NumpyType {
   }
 }
 
+/** How DataView reads each of numpy's types. */
+const NUMBERS: Readonly<Record<string, (view: DataView, little: boolean) => number | bigint>> = {
+  i1: (view) => view.getInt8(0),
+  u1: (view) => view.getUint8(0),
+  i2: (view, little) => view.getInt16(0, little),
+  u2: (view, little) => view.getUint16(0, little),
+  i4: (view, little) => view.getInt32(0, little),
+  u4: (view, little) => view.getUint32(0, little),
+  i8: (view, little) => view.getBigInt64(0, little),
+  u8: (view, little) => view.getBigUint64(0, little),
+  f4: (view, little) => view.getFloat32(0, little),
+  f8: (view, little) => view.getFloat64(0, little),
+};
+
 /** numpy's scalar(dtype, bytes): integers, booleans and floats up to eight bytes. */
 function toNumber(type: unknown, bytes: unknown): unknown {
   if (!(type instanceof NumpyType) || !(bytes instanceof Uint8Array))
     return new Opaque('numpy scalar');
+  const { code } = type;
+  if (code === 'b1') return bytes[0] !== 0;
+  if (!Object.hasOwn(NUMBERS, code)) return new Opaque(`numpy ${code}`);
   const eight = new Uint8Array(8);
   eight.set(bytes);
-  const view = new DataView(eight.buffer);
-  const little = !type.isBigEndian;
-  switch (type.code) {
-    case 'b1':
-      return view.getUint8(0) !== 0;
-    case 'i1':
-      return view.getInt8(0);
-    case 'u1':
-      return view.getUint8(0);
-    case 'i2':
-      return view.getInt16(0, little);
-    case 'u2':
-      return view.getUint16(0, little);
-    case 'i4':
-      return view.getInt32(0, little);
-    case 'u4':
-      return view.getUint32(0, little);
-    case 'i8':
-      return safeNumber(view.getBigInt64(0, little));
-    case 'u8':
-      return safeNumber(view.getBigUint64(0, little));
-    case 'f4':
-      return view.getFloat32(0, little);
-    case 'f8':
-      return view.getFloat64(0, little);
-    default:
-      return new Opaque(`numpy ${type.code}`);
-  }
+  const number = NUMBERS[code](new DataView(eight.buffer), !type.isBigEndian);
+  return typeof number === 'bigint' ? safeNumber(number) : number;
 }
 
 function safeNumber(value: bigint): number | bigint {

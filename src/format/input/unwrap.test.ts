@@ -20,12 +20,7 @@ async function contentOf(bytes: Uint8Array, chunkBytes = 1 << 16) {
     expect(Buffer.compare(first ?? pickle, again ?? pickle)).toBe(0);
     return first;
   };
-  return unwrap(
-    webPlatform,
-    () => source.chunks(),
-    read,
-    () => undefined,
-  );
+  return unwrap(webPlatform, () => source.chunks(), read);
 }
 
 /** A zstd frame of stored blocks, as RFC 8878 section 3.1.1 says. */

@@ -1,7 +1,7 @@
 /** From a file to the pickle or JSON in it, through containers in containers. */
 import { LoadError } from '../../base/load-error.ts';
 import type { Container } from '../snapshot/tables.ts';
-import { ByteCursor, type ByteStream, type OpenBytes } from './byte-cursor.ts';
+import { ByteCursor, type OpenBytes } from './byte-cursor.ts';
 import { foreignError, isNoSnapshot } from './failures.ts';
 import { gunzip } from './gzip.ts';
 import { HEAD_BYTES, SNAPSHOT_ADVICE, sniff, TORCH_CHECKPOINT } from './sniff.ts';
@@ -34,16 +34,15 @@ export interface ArchiveChoice {
 
 /**
  * Finds the payload behind `open` and hands it to `read`. In a zip with several files, those that
- * hold no snapshot are passed over. `check` is called for every chunk of every layer, and may throw.
+ * hold no snapshot are passed over.
  * @throws LoadError for files that hold no snapshot, or whose containers are broken
  */
 export async function unwrap<T>(
   platform: Platform,
   open: OpenBytes,
   read: PayloadReader<T>,
-  check: () => void,
 ): Promise<Unwrapped<T>> {
-  const unwrapper = new Unwrapper(platform, read, check);
+  const unwrapper = new Unwrapper(platform, read);
   const { payload, container } = await unwrapper.layer(open, undefined, 0);
   return { payload, container, archive: unwrapper.archive };
 }
@@ -56,23 +55,16 @@ interface Layer<T> {
 class Unwrapper<T> {
   readonly #platform: Platform;
   readonly #read: PayloadReader<T>;
-  readonly #check: () => void;
   archive: ArchiveChoice | undefined;
   #zipFilesTried = 0;
 
-  constructor(platform: Platform, read: PayloadReader<T>, check: () => void) {
+  constructor(platform: Platform, read: PayloadReader<T>) {
     this.#platform = platform;
     this.#read = read;
-    this.#check = check;
   }
 
-  async layer(
-    openUnchecked: OpenBytes,
-    outer: Container | undefined,
-    depth: number,
-  ): Promise<Layer<T>> {
+  async layer(open: OpenBytes, outer: Container | undefined, depth: number): Promise<Layer<T>> {
     if (depth > MAX_DEPTH) throw tooNested();
-    const open = (): ByteStream => checked(openUnchecked(), this.#check);
     const cursor = new ByteCursor(open());
     try {
       const found = sniff(await cursor.peek(HEAD_BYTES));
@@ -140,13 +132,6 @@ class Unwrapper<T> {
   async #zipEntry(open: OpenBytes, entry: ZipEntry, depth: number): Promise<T> {
     const { openEntry } = await import('./zip.ts');
     return this.#inner(() => openEntry(this.#platform, open, entry), 'zip', depth);
-  }
-}
-
-async function* checked(stream: ByteStream, check: () => void): AsyncGenerator<Uint8Array> {
-  for await (const chunk of stream) {
-    check();
-    yield chunk;
   }
 }
 

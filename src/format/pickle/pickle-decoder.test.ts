@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../../base/load-error.ts';
 import { join, type PickleValue, writePickle } from '../../testing/write-pickle.ts';
+import { DeclinedError } from './errors.ts';
 import { PickleDecoder } from './pickle-decoder.ts';
-import { DeclinedError, type Schema, type Tag } from './types.ts';
+import type { Schema, Tag } from './types.ts';
 import { ValueMachine } from './value-machine.ts';
 
 /** A schema that takes nothing: every value stays in the machine. */

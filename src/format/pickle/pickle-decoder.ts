@@ -7,10 +7,10 @@
  */
 import { concatBytes } from '../../base/bytes.ts';
 import { LoadError } from '../../base/load-error.ts';
-import { tooManyMarks, truncatedPickle } from './errors.ts';
+import { DeclinedError, tooManyMarks, truncatedPickle } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
 import { readRareOpcode } from './rare-opcodes.ts';
-import { DeclinedError, Tag } from './types.ts';
+import { Tag } from './types.ts';
 import { MAX_MARKS, type ValueMachine } from './value-machine.ts';
 
 const UINT32 = 2 ** 32;

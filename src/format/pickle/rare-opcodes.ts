@@ -1,8 +1,8 @@
 /** Opcodes that a snapshot has seldom or never; the others are in the decoder's loop. */
-import { corrupt } from './errors.ts';
+import { corrupt, DeclinedError } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
 import { readTextOpcode } from './text-opcodes.ts';
-import { DeclinedError, Tag } from './types.ts';
+import { Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
 const UINT32 = 2 ** 32;

@@ -15,54 +15,35 @@ export function readTextOpcode(
   pos: number,
   machine: ValueMachine,
 ): number | undefined {
-  if (!isTextOpcode(op)) return undefined;
+  const run = TEXT_OPCODES.get(op);
+  if (run === undefined) return undefined;
   const end = buffer.indexOf(NEWLINE, pos + 1);
   if (end < 0) {
     if (buffer.length - pos > MAX_LINE_BYTES) throw corrupt('a line of text does not end');
     return -1;
   }
-  const line = new TextDecoder().decode(buffer.subarray(pos + 1, end));
-  runTextOpcode(op, line, machine);
+  run(new TextDecoder().decode(buffer.subarray(pos + 1, end)), machine);
   return end + 1;
 }
 
-function isTextOpcode(op: number): boolean {
-  return (
-    op === Op.Int ||
-    op === Op.Long ||
-    op === Op.Float ||
-    op === Op.String ||
-    op === Op.Unicode ||
-    op === Op.Get ||
-    op === Op.Put
-  );
-}
-
-function runTextOpcode(op: number, line: string, machine: ValueMachine): void {
-  switch (op) {
-    case Op.Int:
+const TEXT_OPCODES = new Map<number, (line: string, machine: ValueMachine) => void>([
+  [
+    Op.Int,
+    (line, machine) => {
       if (line === '00' || line === '01') machine.push(Tag.Bool, Number(line));
       else machine.pushBigInt(integer(line));
-      return;
-    case Op.Long:
-      machine.pushBigInt(integer(line.replace(/L$/, '')));
-      return;
-    case Op.Float:
-      machine.push(Tag.Float, decimal(line));
-      return;
-    case Op.String:
-      machine.push(Tag.String, machine.strings.internText(unescapeString(line)));
-      return;
-    case Op.Unicode:
-      machine.push(Tag.String, machine.strings.internText(unescapeUnicode(line)));
-      return;
-    case Op.Get:
-      machine.recall(Number(integer(line)));
-      return;
-    default:
-      machine.memoize(Number(integer(line)));
-  }
-}
+    },
+  ],
+  [Op.Long, (line, machine) => machine.pushBigInt(integer(line.replace(/L$/, '')))],
+  [Op.Float, (line, machine) => machine.push(Tag.Float, decimal(line))],
+  [Op.String, (line, machine) => pushText(machine, unescapeString(line))],
+  [Op.Unicode, (line, machine) => pushText(machine, unescapeUnicode(line))],
+  [Op.Get, (line, machine) => machine.recall(Number(integer(line)))],
+  [Op.Put, (line, machine) => machine.memoize(Number(integer(line)))],
+]);
+
+const pushText = (machine: ValueMachine, text: string): void =>
+  machine.push(Tag.String, machine.strings.internText(text));
 
 function integer(line: string): bigint {
   if (!/^\s*[+-]?\d{1,400}\s*$/.test(line)) throw corrupt(`'${line.slice(0, 40)}' is no integer`);

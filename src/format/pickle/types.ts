@@ -74,22 +74,3 @@ export interface ListRun {
   readonly first: number;
   count: number;
 }
-
-/** A legal pickle that holds what the columnar machine does not do; the general decoder may. */
-export class DeclinedError extends Error {
-  override readonly name = 'DeclinedError';
-  readonly byte: number;
-  readonly reason: string;
-  /** It names a class or function (GLOBAL, REDUCE, …): unpickling it in Python would run code. */
-  readonly holdsCode: boolean;
-  /** 'os.system', where it is known. */
-  readonly callable: string | undefined;
-
-  constructor(reason: string, byte: number, callable?: string, holdsCode = callable !== undefined) {
-    super(reason);
-    this.reason = reason;
-    this.byte = byte;
-    this.callable = callable;
-    this.holdsCode = holdsCode;
-  }
-}

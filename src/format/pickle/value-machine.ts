@@ -13,12 +13,12 @@
  */
 import { enlarged, GrowthPlan } from '../../base/growable.ts';
 import { StringInterner } from '../../base/string-interner.ts';
-import { corrupt, lateItem, tooManyMarks } from './errors.ts';
+import { corrupt, DeclinedError, lateItem, tooManyMarks } from './errors.ts';
 import { Memo } from './memo.ts';
 import { PendingItems } from './pending-items.ts';
 import { RetainedValues } from './retained-values.ts';
 import { ShapeTable } from './shape-table.ts';
-import { DeclinedError, type ListRun, ROWS_PER_SINK, type Schema, Tag } from './types.ts';
+import { type ListRun, ROWS_PER_SINK, type Schema, Tag } from './types.ts';
 
 /** Pairs or items in one SETITEMS or APPENDS that more may follow. */
 const BATCH = 1000;

@@ -5,9 +5,16 @@
  *   10 bytes         varint    varint
  */
 import { isRecord } from '../../base/json.ts';
+import { LoadError } from '../../base/load-error.ts';
 import { ARRAYS, type Column, type ColumnType } from '../../base/table.ts';
-import { ByteReader, ByteWriter, damagedAt, newerVersion } from './bytes.ts';
-import { columnType, decodeColumn, encodeColumn } from './column-codec.ts';
+import {
+  ByteReader,
+  ByteWriter,
+  columnType,
+  damagedAt,
+  decodeColumn,
+  encodeColumn,
+} from './column-codec.ts';
 import { COMPACT_MAGIC } from './compact-magic.ts';
 
 /** Raised when a file can't be read by the code before. */
@@ -85,3 +92,11 @@ function isHead(value: unknown): value is Head {
 }
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+function newerVersion(version: number): LoadError {
+  return new LoadError({
+    code: 'compact-newer',
+    message: `A newer version of vramscope made this file (format ${version}); this version cannot read it.`,
+    advice: 'Open it with the newer version; a report opens by itself in any browser.',
+  });
+}

@@ -15,7 +15,7 @@ import {
   STACK_COLUMNS,
   type StackTable,
 } from '../snapshot/tables.ts';
-import { damagedAt } from './bytes.ts';
+import { damagedAt } from './column-codec.ts';
 import { type CompactFile, readCompactFile } from './compact-file.ts';
 import { type CompactDevice, type CompactHolders, isCompactRest } from './compact-rest.ts';
 

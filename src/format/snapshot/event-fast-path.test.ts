@@ -4,7 +4,7 @@ import { LoadError } from '../../base/load-error.ts';
 import { captureBytes } from '../../testing/captures.ts';
 import { differences } from '../../testing/differences.ts';
 import { EventPickler, type PickleForm, type WrittenEvent } from '../../testing/event-pickler.ts';
-import { DeclinedError } from '../pickle/types.ts';
+import { DeclinedError } from '../pickle/errors.ts';
 import { SnapshotDecoder } from './decoder.ts';
 import { EventSink } from './event-sink.ts';
 

@@ -1,10 +1,17 @@
 /** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
 
-import type { GrowthPlan } from '../../base/growable.ts';
+import {
+  type GrowableColumn,
+  type GrowthPlan,
+  growableFloat64,
+  growableInt32,
+} from '../../base/growable.ts';
 import { getOrMake } from '../../base/memoized.ts';
 import type { StringInterner } from '../../base/string-interner.ts';
 import {
   type Column,
+  type ColumnSpec,
+  type ColumnType,
   createTable,
   finished,
   grow,
@@ -15,7 +22,6 @@ import {
 import { corrupt } from '../pickle/errors.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
-import { type CarriedColumn, carriedColumns, textOf } from './carried-columns.ts';
 import type { FieldReader } from './field-reader.ts';
 import { ACTION_NAMES, EVENT_COLUMNS, type EventTable, NO_STACK, TraceAction } from './tables.ts';
 
@@ -289,4 +295,66 @@ interface RareField {
   /** Text that is mostly '' or 'N/A'. */
   readonly isText: boolean;
   readonly keep: (tag: number, val: number, row: number) => void;
+}
+
+/** Letters of one text: a list of texts may name a long one a thousand times. */
+const MAX_TEXT = 1 << 16;
+
+/** The carried columns of {@link EVENT_COLUMNS}, by their key in the file. */
+function carriedColumns(): ReadonlyMap<string, CarriedColumn> {
+  const columns = new Map<string, CarriedColumn>();
+  for (const spec of Object.values<ColumnSpec>(EVENT_COLUMNS)) {
+    if (spec.pickleKey !== undefined) columns.set(spec.pickleKey, new CarriedColumn(spec.type));
+  }
+  return columns;
+}
+
+/**
+ * A column that most files leave at its default (no text, no number): costs nothing until the first
+ * event that differs.
+ */
+class CarriedColumn {
+  readonly type: ColumnType;
+  readonly #default: number;
+  #column: GrowableColumn<Int32Array> | GrowableColumn<Float64Array> | undefined;
+
+  /** @param type 'f64' for counts, 'i32' for rows of strings */
+  constructor(type: ColumnType) {
+    this.type = type;
+    this.#default = type === 'f64' ? Number.NaN : -1;
+  }
+
+  set(row: number, value: number): void {
+    this.#column ??= this.type === 'f64' ? growableFloat64() : growableInt32();
+    while (this.#column.length < row) this.#column.push(this.#default);
+    this.#column.push(value);
+  }
+
+  /** Undefined when every row has the default. */
+  finish(length: number): Column | undefined {
+    if (this.#column === undefined) return undefined;
+    while (this.#column.length < length) this.#column.push(this.#default);
+    return this.#column.finish();
+  }
+}
+
+/** A value as text: lists of strings by line, dictionaries as JSON. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+    return joinLines(value);
+  if (value instanceof Map) return JSON.stringify(Object.fromEntries(value), bigIntAsText);
+  return typeof value === 'object' ? JSON.stringify(value, bigIntAsText) : String(value ?? '');
+}
+
+function joinLines(lines: readonly string[]): string {
+  let letters = 0;
+  for (const [i, line] of lines.entries()) {
+    letters += line.length;
+    if (letters > MAX_TEXT) return `${lines.slice(0, i).join('\n')}\n…`;
+  }
+  return lines.join('\n');
+}
+
+function bigIntAsText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
 }

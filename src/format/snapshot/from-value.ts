@@ -1,7 +1,7 @@
 import { walkValue } from '../pickle/walk-value.ts';
 import { assembleSnapshot } from './assemble.ts';
 import { SnapshotSchema } from './schema.ts';
-import type { Snapshot } from './tables.ts';
+import type { HolderTable, Snapshot } from './tables.ts';
 
 /**
  * The tables from a JavaScript value: JSON.parse's or pickleparser's result, dictionaries as
@@ -12,4 +12,25 @@ export function snapshotFromValue(value: unknown): Snapshot {
   walkValue(schema.machine, value);
   schema.machine.finish();
   return assembleSnapshot(schema);
+}
+
+/**
+ * The snapshot with the names of NAME.holders.json, which vramscope.holders writes beside it; it is left as it is, with a warning, where they cannot be read.
+ * @param value what JSON.parse gave
+ */
+export function withHolders(snapshot: Snapshot, value: unknown): Snapshot {
+  const { holders, strings, addresses } = snapshotFromValue({ segments: [], holders: value });
+  if (holders === undefined) {
+    const message = 'The .holders.json file beside the snapshot cannot be read.';
+    return { ...snapshot, warnings: [...snapshot.warnings, { code: 'bad-value', message }] };
+  }
+  const own = snapshot.strings;
+  const renumbered: HolderTable = {
+    ...holders,
+    address: holders.address.map((key) => snapshot.addresses.fromBigInt(addresses.toBigInt(key))),
+    name: holders.name.map((row) => own.length + row),
+  };
+  const length = own.length + strings.length;
+  const get = (row: number) => (row < own.length ? own.get(row) : strings.get(row - own.length));
+  return { ...snapshot, strings: { length, get }, holders: renumbered };
 }

@@ -1,7 +1,9 @@
+/** Files that are read whole, and not as they come: JSON, and what a report of vramscope holds. */
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { snapshotFromValue } from '../snapshot/from-value.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
+import { type DecodedSnapshot, decodeSnapshot } from '../snapshot-file/decode-snapshot.ts';
 import { collectBytes, type OpenBytes } from './byte-cursor.ts';
 import {
   cutShortError,
@@ -69,4 +71,21 @@ function parse(bytes: Uint8Array): unknown {
 
 function isTrace(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'traceEvents' in value;
+}
+
+/** Made of some ten times as much pickle: what a tab can hold of it ends before this does. */
+const MAX_COMPACT_BYTES = 2 ** 30;
+
+/**
+ * What a report of vramscope holds.
+ * @throws LoadError 'compact-too-big', 'compact-damaged' or 'compact-newer'
+ */
+export async function readCompact(open: OpenBytes): Promise<DecodedSnapshot> {
+  const bytes = await collectBytes(open(), MAX_COMPACT_BYTES);
+  if (bytes !== undefined) return decodeSnapshot(bytes);
+  throw new LoadError({
+    code: 'compact-too-big',
+    message: `This compact snapshot is larger than ${MAX_COMPACT_BYTES / 2 ** 20} MiB, too large to read at once.`,
+    advice: 'Open the original pickle instead: vramscope reads pickles of any size.',
+  });
 }
