@@ -55,7 +55,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'start', tags: ['$initial'], priority: 1 },
-            { name: 'handlers', test: /[\\/]worker[\\/]handlers\.ts$/ },
+            { name: 'answers', test: /[\\/]worker[\\/]answers\.ts$/ },
           ],
         },
       },

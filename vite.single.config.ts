@@ -22,8 +22,8 @@ export default defineConfig({
     alias: [
       { find: /^\.{1,2}\/workers\.ts$/, replacement: here('src/worker/workers.single.ts') },
       {
-        find: /^\.\/replay-worker\.ts$/,
-        replacement: here('src/worker/live/replay-worker.single.ts'),
+        find: /^\.\/partial\/replay-worker\.ts$/,
+        replacement: here('src/worker/partial/replay-worker.single.ts'),
       },
     ],
   },

@@ -48,6 +48,8 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   'cli/uses-react.ts': 'react',
   'state/reaches-session.ts': '../worker/session.ts',
   'ui/plot/reaches-session.ts': '../../worker/session.ts',
+  'ui/views/timeline/reaches-handler.ts': '../../../worker/handlers/raster.ts',
+  'state/reaches-renderer.ts': '../worker/timeline-renderer.ts',
   'ui/shared/knows-panel.ts': '../panels/search/planted.ts',
   'ui/panels/search/knows-view.ts': '../../views/timeline/planted.ts',
   'ui/views/timeline/knows-view.ts': '../events/planted.ts',
@@ -55,6 +57,8 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
 };
 const ALLOWED: Readonly<Record<string, string>> = {
   'state/asks-client.ts': '../worker/client.ts',
+  'ui/pages/ranks/asks-client.ts': '../../../worker/ranks/client.ts',
+  'ui/views/timeline/knows-protocol.ts': '../../../worker/protocol.ts',
   'ui/views/timeline/uses-plot.ts': '../../plot/planted.ts',
   'ui/pages/shell/shows-view.ts': '../../views/timeline/planted.ts',
 };

@@ -3,6 +3,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createStore } from 'zustand/vanilla';
 import type { Report } from './output/report/report-page.ts';
+import { createIdleCounter, createTimings, type StageTimes } from './state/page-timings.ts';
 import { openInfo } from './state/session-store.ts';
 import { createSnapshotLoader, type SnapshotLoader } from './state/snapshot-loader.ts';
 import { createStores, StoresContext } from './state/stores.ts';
@@ -14,7 +15,6 @@ import { loadWorkbench, preloadWorkbench } from './ui/pages/shell/lazy-chunks.ts
 import { keepShell, reportSource, takeReport } from './ui/panels/report/report-page.tsx';
 import { ServicesContext } from './ui/shared/services.ts';
 import { createSessionClient } from './worker/client.ts';
-import { createIdleCounter, createMarks, type MarkTimes } from './worker/instrumentation.ts';
 
 declare global {
   interface Window {
@@ -22,13 +22,16 @@ declare global {
     vramscope?: {
       readonly version: string;
       whenIdle(): Promise<void>;
-      marks(): MarkTimes;
+      marks(): StageTimes;
     };
   }
 }
 
 /** After this much idle time, preload the workbench. Any sooner would delay a file that is given at once. */
 const PRELOAD_QUIET_MS = 1500;
+
+/** After this much idle time, another worker is made for the next file. */
+const SPARE_QUIET_MS = 2000;
 
 /** Who frames this page and may talk to it: see state/embedding.ts. */
 const embedderOf = ({ location, parent }: Window): string | undefined =>
@@ -58,10 +61,14 @@ function start(root: HTMLElement): void {
   if (import.meta.env.PROD)
     limitConnections(document, parseUrl(window.location.search, '').snapshotUrl);
   const idle = createIdleCounter();
-  const marks = createMarks();
+  const timings = createTimings();
   const stores = createStores();
   const notices = createStore<readonly string[]>(() => []);
-  const session = createSessionClient({ idle, marks });
+  const session = createSessionClient({
+    idle,
+    timings,
+    whenQuiet: () => idle.whenIdle(SPARE_QUIET_MS),
+  });
   const onNotices = (sentences: readonly string[]) => notices.setState(sentences, true);
   const urlSync = startUrlSync({
     store: stores.view,
@@ -82,12 +89,12 @@ function start(root: HTMLElement): void {
   window.vramscope = {
     version: String(import.meta.env.VITE_VERSION),
     whenIdle: idle.whenIdle,
-    marks: marks.times,
+    marks: timings.times,
   };
   createRoot(root).render(
     <StrictMode>
       <StoresContext value={stores}>
-        <ServicesContext value={{ session, loader, marks, idle, notices, report }}>
+        <ServicesContext value={{ session, loader, timings, idle, notices, report }}>
           <App ranksUrl={ranksUrl} />
         </ServicesContext>
       </StoresContext>

@@ -42,7 +42,7 @@ interface EmbeddingOptions {
   readonly version: string;
   readonly window: Window;
   readonly loader: Pick<SnapshotLoader, 'open'>;
-  readonly session: Pick<SessionClient, 'findAllocation' | 'allocation'>;
+  readonly session: Pick<SessionClient, 'query'>;
   readonly stores: Pick<Stores, 'session' | 'view'>;
 }
 
@@ -113,8 +113,10 @@ export function startEmbedding(options: EmbeddingOptions): string | undefined {
   }
 
   async function detailsOf(label: string, deviceIndex: number) {
-    const index = await options.session.findAllocation({ deviceIndex, label });
-    return index === undefined ? undefined : options.session.allocation({ deviceIndex, index });
+    const index = await options.session.query('findAllocation', { deviceIndex, label });
+    return index === undefined
+      ? undefined
+      : options.session.query('allocation', { deviceIndex, index });
   }
 
   window.addEventListener('message', ({ origin: sender, source, data }) => {

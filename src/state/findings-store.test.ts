@@ -4,9 +4,9 @@ import type { Analysis } from '../analysis/findings/analyse.ts';
 import type { Verdict } from '../analysis/verdict/types.ts';
 import { LoadError } from '../base/load-error.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
-import type { FindingsProgress } from '../worker/analysis/findings-handler.ts';
-import { createIdleCounter, createMarks } from '../worker/instrumentation.ts';
+import type { AnalysisQueries, AskQuery, FindingsProgress } from '../worker/protocol.ts';
 import { createFindingsStore } from './findings-store.ts';
+import { createIdleCounter, createTimings } from './page-timings.ts';
 
 const INFO = sessionInfoOf('x');
 const ACCOUNT: Account = {
@@ -51,40 +51,45 @@ function setUp(timeoutMs = 10_000) {
     answer: (analysis: Analysis) => void;
     fail: (error: Error) => void;
   }[] = [];
-  let forgotten = 0;
   let held = 0;
   const idle = createIdleCounter();
-  const marks = createMarks();
+  const timings = createTimings();
+  const ask: AskQuery<AnalysisQueries> = (_name, { deviceIndex }, { signal, onProgress } = {}) =>
+    new Promise((answer, fail) => {
+      const tell = onProgress as ((progress: FindingsProgress) => void) | undefined;
+      signal?.addEventListener('abort', () => fail(signal.reason));
+      asked.push({
+        ...{ deviceIndex, signal, fail },
+        tell: (progress) => tell?.(progress),
+        answer: answer as (analysis: Analysis) => void,
+      });
+    });
   const keeper = createFindingsStore({
     idle,
-    marks,
+    timings,
     timeoutMs,
     analysis: {
-      forget: () => forgotten++,
       hold: () => {
         held++;
         return () => held--;
       },
-      findings: ({ deviceIndex }, { signal, onProgress } = {}) =>
-        new Promise((answer, fail) => {
-          asked.push({ deviceIndex, signal, tell: (p) => onProgress?.(p), answer, fail });
-        }),
+      query: ask,
     },
   });
-  marks.start();
-  return { asked, idle, keeper, marks, forgotten: () => forgotten, held: () => held };
+  timings.start();
+  return { asked, idle, keeper, timings, held: () => held };
 }
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe('findings', () => {
   it('are looked for when the first frame has been painted, and the page is not idle until then', async () => {
-    const { asked, idle, keeper, marks } = setUp();
+    const { asked, idle, keeper, timings } = setUp();
     keeper.show(INFO, 0);
     await settled();
     expect(asked).toHaveLength(0);
     expect(idle.running).toBe(1);
-    marks.reach('painted');
+    timings.reach('painted');
     await settled();
     expect(asked).toHaveLength(1);
     asked[0]?.tell({ kind: 'check', check: CLEAR });
@@ -93,15 +98,15 @@ describe('findings', () => {
     asked[0]?.answer({ findings: [], checks: [CLEAR], ...JUDGEMENT });
     await settled();
     expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'done', judgement: JUDGEMENT });
-    expect(marks.times().analysed).toBeGreaterThanOrEqual(marks.times().painted ?? Infinity);
+    expect(timings.times().analysed).toBeGreaterThanOrEqual(timings.times().painted ?? Infinity);
     expect(idle.running).toBe(0);
   });
 
   it('have their worker before the first frame, and hold it until they are there', async () => {
-    const { asked, held, keeper, marks } = setUp();
+    const { asked, held, keeper, timings } = setUp();
     keeper.show(INFO, 0);
     expect([asked.length, held()]).toEqual([0, 1]);
-    marks.reach('painted');
+    timings.reach('painted');
     await settled();
     asked[0]?.answer({ findings: [], checks: [CLEAR], ...JUDGEMENT });
     await settled();
@@ -115,8 +120,8 @@ describe('findings', () => {
   });
 
   it('are looked for once for a device, whoever asks', async () => {
-    const { asked, keeper, marks } = setUp();
-    marks.reach('painted');
+    const { asked, keeper, timings } = setUp();
+    timings.reach('painted');
     keeper.show(INFO, 0);
     await settled();
     asked[0]?.answer({ findings: [], checks: [], ...JUDGEMENT });
@@ -127,8 +132,8 @@ describe('findings', () => {
   });
 
   it('of a device that is left are begun anew when one comes back', async () => {
-    const { asked, keeper, marks } = setUp();
-    marks.reach('painted');
+    const { asked, keeper, timings } = setUp();
+    timings.reach('painted');
     const leave = keeper.show(INFO, 0);
     await settled();
     leave();
@@ -142,8 +147,8 @@ describe('findings', () => {
   });
 
   it('that could not be had are said so, and tried again', async () => {
-    const { asked, idle, keeper, marks } = setUp();
-    marks.reach('painted');
+    const { asked, idle, keeper, timings } = setUp();
+    timings.reach('painted');
     keeper.show(INFO, 0);
     await settled();
     asked[0]?.fail(new LoadError({ code: 'worker-crashed', message: 'It has stopped.' }));
@@ -153,7 +158,7 @@ describe('findings', () => {
       phase: 'failed',
       failure: { message: 'It has stopped.' },
     });
-    expect(marks.times().analysed).toBeUndefined();
+    expect(timings.times().analysed).toBeUndefined();
     keeper.retry(INFO, 0);
     expect(store.getState()).toMatchObject({ phase: 'running', failure: undefined });
     asked[1]?.answer({ findings: [], checks: [CLEAR], ...JUDGEMENT });
@@ -163,8 +168,8 @@ describe('findings', () => {
   });
 
   it('can be stopped, keep what came until then, and begin anew', async () => {
-    const { asked, idle, keeper, marks } = setUp();
-    marks.reach('painted');
+    const { asked, idle, keeper, timings } = setUp();
+    timings.reach('painted');
     const leave = keeper.show(INFO, 0);
     await settled();
     asked[0]?.tell({ kind: 'check', check: CLEAR });
@@ -181,21 +186,12 @@ describe('findings', () => {
   });
 
   it('can be stopped before the first frame', async () => {
-    const { asked, keeper, marks } = setUp();
+    const { asked, keeper, timings } = setUp();
     keeper.show(INFO, 0);
     keeper.stop(INFO, 0);
-    marks.reach('painted');
+    timings.reach('painted');
     await settled();
     expect(asked).toHaveLength(0);
     expect(keeper.of(INFO, 0).getState().phase).toBe('stopped');
-  });
-
-  it('of another snapshot let the copy of the last one go', () => {
-    const { keeper, forgotten } = setUp();
-    keeper.show(INFO, 0);
-    keeper.show(INFO, 0);
-    expect(forgotten()).toBe(1);
-    keeper.show({ ...INFO }, 0);
-    expect(forgotten()).toBe(2);
   });
 });

@@ -8,12 +8,13 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { Analysis } from '../analysis/findings/analyse.ts';
 import { type RankedFinding, rankFindings } from '../analysis/findings/detectors.ts';
 import type { Judgement } from '../analysis/verdict/verdict.ts';
-import { errorText } from '../base/errors.ts';
+import { errorText, isAbortError } from '../base/errors.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
+import { withinTime } from '../base/task.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { AnalysisClient } from '../worker/analysis/client.ts';
-import type { FindingsProgress } from '../worker/analysis/findings-handler.ts';
-import type { IdleCounter, Marks } from '../worker/instrumentation.ts';
+import type { FindingsProgress } from '../worker/protocol.ts';
+import type { IdleCounter, Timings } from './page-timings.ts';
 
 export interface FindingsState {
   /** stopped: by the user. */
@@ -32,9 +33,9 @@ type DeviceFindings = StoreApi<FindingsState>;
 export type FindingsStore = ReturnType<typeof createFindingsStore>;
 
 interface Needs {
-  readonly analysis: Pick<AnalysisClient, 'findings' | 'forget' | 'hold'>;
+  readonly analysis: Pick<AnalysisClient, 'query' | 'hold'>;
   readonly idle: Pick<IdleCounter, 'begin'>;
-  readonly marks: Pick<Marks, 'reached' | 'reach'>;
+  readonly timings: Pick<Timings, 'reached' | 'reach'>;
   /** A view without a timeline never reports a first paint: the run then starts after this long. */
   readonly timeoutMs?: number;
 }
@@ -49,10 +50,9 @@ const NOTHING: FindingsState = {
 };
 
 export function createFindingsStore(needs: Needs) {
-  const { analysis, idle, marks, timeoutMs = TIMEOUT_MS } = needs;
+  const { analysis, idle, timings, timeoutMs = TIMEOUT_MS } = needs;
   const stores = new WeakMap<SessionInfo, Map<number, DeviceFindings>>();
   const runs = new WeakMap<DeviceFindings, AbortController>();
-  let latest: SessionInfo | undefined;
 
   /** The same store for the same device of the same snapshot. */
   function of(info: SessionInfo, deviceIndex: number): DeviceFindings {
@@ -71,20 +71,21 @@ export function createFindingsStore(needs: Needs) {
     store.setState({ ...NOTHING, phase: 'running' });
     try {
       const onProgress = (progress: FindingsProgress) => store.setState(withProgress(progress));
-      const { checks, findings, ...judgement } = await analysis.findings(
+      const { checks, findings, ...judgement } = await analysis.query(
+        'findings',
         { deviceIndex },
         { signal, onProgress },
       );
       store.setState({ phase: 'done', checks, findings: rankFindings(findings), judgement });
-      marks.reach('analysed');
+      timings.reach('analysed');
     } catch (error) {
-      if (!signal.aborted) store.setState({ phase: 'failed', failure: failureOf(error) });
+      // Also aborted where another file took the place of this one.
+      if (!isAbortError(error)) store.setState({ phase: 'failed', failure: failureOf(error) });
     }
   }
 
   async function runAfterPaint(store: DeviceFindings, deviceIndex: number, signal: AbortSignal) {
-    const patience = new Promise((resolve) => setTimeout(resolve, timeoutMs));
-    await Promise.race([marks.reached('painted'), patience]);
+    await withinTime(timings.reached('painted'), timeoutMs);
     if (!signal.aborted) await run(store, deviceIndex, signal);
   }
 
@@ -111,8 +112,6 @@ export function createFindingsStore(needs: Needs) {
     of,
     /** Looks for the findings of the device that is shown, unless they are there. Returns what ends the run. */
     show(info: SessionInfo, deviceIndex: number): () => void {
-      if (latest !== info) analysis.forget();
-      latest = info;
       const store = of(info, deviceIndex);
       if (store.getState().phase === 'waiting') {
         begin(store, (signal) => runAfterPaint(store, deviceIndex, signal));

@@ -2,8 +2,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
-import type { GrowthInfo } from '../worker/live/growing-file.ts';
-import type { OpenProgress } from '../worker/protocol.ts';
+import type { OpenProgress, PartialState } from '../worker/protocol.ts';
 
 /** `previous` is the snapshot that stays open (and visible) until another has been read. */
 export type SessionState =
@@ -21,7 +20,7 @@ export type SessionState =
       readonly failure: LoadFailure;
       readonly previous: SessionInfo | undefined;
       /** What was read of it before, which can still be seen. */
-      readonly growth: GrowthInfo | undefined;
+      readonly partial: PartialState | undefined;
     };
 
 /**
@@ -62,20 +61,20 @@ export function createSessionStore(): SessionStore {
     const number = ++openings;
     const previous = openInfo(store.getState());
     const isCurrent = () => number === openings;
-    let growth: GrowthInfo | undefined;
+    let partial: PartialState | undefined;
     become({ phase: 'loading', name, progress: undefined, previous });
     return {
       isCurrent,
       progress: (progress) => {
-        growth = progress.growth;
+        partial = progress.partial;
         if (isCurrent()) become({ phase: 'loading', name, progress, previous });
       },
       ready: (info) => {
         if (isCurrent()) become({ phase: 'ready', info });
       },
       failed: (failure) => {
-        const shown = failure.partialEvents === undefined ? undefined : growth;
-        if (isCurrent()) become({ phase: 'failed', name, failure, previous, growth: shown });
+        const shown = failure.partialEvents === undefined ? undefined : partial;
+        if (isCurrent()) become({ phase: 'failed', name, failure, previous, partial: shown });
       },
       cancelled: () => {
         if (isCurrent()) settle(previous);
@@ -97,9 +96,9 @@ export function createSessionStore(): SessionStore {
 }
 
 /** What can be seen of a file that is read, or was read up to a fault; undefined for none. */
-export function growthOf(state: SessionState): GrowthInfo | undefined {
-  if (state.phase === 'loading') return state.progress?.growth;
-  return state.phase === 'failed' ? state.growth : undefined;
+export function partialOf(state: SessionState): PartialState | undefined {
+  if (state.phase === 'loading') return state.progress?.partial;
+  return state.phase === 'failed' ? state.partial : undefined;
 }
 
 /** The snapshot that can be looked at, also while another is being opened or has failed. */

@@ -35,7 +35,7 @@ const view: fc.Arbitrary<ViewState> = fc.record({
   selection: fc.option(label, { nil: undefined }),
   foldsGaps: fc.boolean(),
   siteColors: fc.constant(''),
-  inBands: fc.boolean(),
+  stackOrder: fc.constantFrom('time', 'class'),
   colorBy: fc.constantFrom('stack' as const, 'size' as const, 'category' as const),
   lines: fc.subarray([
     'requestedBytes' as const,

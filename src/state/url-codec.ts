@@ -87,7 +87,7 @@ const VIEW_PARAMS: Params<Omit<ViewState, 'deviceIndex' | 'cursor' | 'siteColors
   y: { key: 'y', read: parseRange, write: rangeText },
   selection: { key: 'select', read: (text) => (LABEL.test(text) ? text : undefined) },
   colorBy: { key: 'color', read: oneOf(...COLORINGS) },
-  inBands: flag('order', 'class'),
+  stackOrder: { key: 'order', read: oneOf('time', 'class') },
   lines: { key: 'lines', read: parseLines, write: linesText },
   secondCursor: { key: 'mark', read: parseIndex },
   search: { key: 'search', read: anyText },

@@ -69,7 +69,7 @@ export interface ViewState {
   readonly selection: string | undefined;
   readonly colorBy: ColorBy;
   /** By class, the timeline is ordered by class: one band each. */
-  readonly inBands: boolean;
+  readonly stackOrder: 'time' | 'class';
   /** Colors of the call sites that the legend names. Follows from the rest, so it is not in the URL. */
   readonly siteColors: SiteColors;
   readonly lines: readonly CounterName[];
@@ -116,7 +116,7 @@ export const DEFAULT_VIEW: ViewState = {
   y: 'fit',
   selection: undefined,
   colorBy: 'stack',
-  inBands: false,
+  stackOrder: 'time',
   siteColors: '',
   lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'],
   cursor: undefined,

@@ -2,7 +2,6 @@
 
 import { serveAnalysis } from '../worker/analysis/serve-analysis.ts';
 import { webPlatform } from '../worker/gunzip.ts';
-import { replayerHere } from '../worker/live/replayer.ts';
 import type { SessionApi } from '../worker/protocol.ts';
 import { createSession } from '../worker/session.ts';
 import { bytesSource } from './byte-source.ts';
@@ -19,7 +18,6 @@ export function captureSession(
   return createSession({
     platform: webPlatform,
     clock: nodeClock,
-    startReplayer: async () => replayerHere(),
     sourceOf: async (source) => {
       if (source.kind !== 'url') throw new Error('Captures are opened by name');
       return bytesSource(bytesOf(source.url), source.url);

@@ -5,6 +5,7 @@ import { type ReactNode, useMemo } from 'react';
 import { onTestFinished } from 'vitest';
 import { createStore } from 'zustand/vanilla';
 import { createFindingsStore } from '../state/findings-store.ts';
+import { createIdleCounter, createTimings } from '../state/page-timings.ts';
 import { openInfo } from '../state/session-store.ts';
 import { createSnapshotLoader } from '../state/snapshot-loader.ts';
 import { createStores, StoresContext, useSession, useView } from '../state/stores.ts';
@@ -18,7 +19,6 @@ import {
   ServicesContext,
 } from '../ui/shared/services.ts';
 import { createAnalysisClient } from '../worker/analysis/client.ts';
-import { createIdleCounter, createMarks } from '../worker/instrumentation.ts';
 import type { SessionApi } from '../worker/protocol.ts';
 import { captureSession, InThreadWorker } from './open-session.ts';
 
@@ -46,19 +46,17 @@ export async function renderOn(
   children: ReactNode,
   bytes?: Uint8Array,
 ): Promise<Shown> {
-  const session = Object.assign(captureSession(bytes && (() => bytes)), {
-    onReplaced: () => () => undefined,
-  });
+  const session = Object.assign(captureSession(bytes && (() => bytes)), {});
   const idle = createIdleCounter();
-  const marks = createMarks();
+  const timings = createTimings();
   const stores = createStores();
   const notices = createStore<readonly string[]>(() => []);
   const analysis = createAnalysisClient({
-    attachAnalysis: (port) => session.attachAnalysis({ port }),
+    session,
     createWorker: () => new InThreadWorker(),
     idle,
   });
-  const findings = createFindingsStore({ analysis, idle, marks });
+  const findings = createFindingsStore({ analysis, idle, timings });
   const loader = createSnapshotLoader({
     client: session,
     idle,
@@ -70,16 +68,16 @@ export async function renderOn(
   });
   await loader.open({ kind: 'url', url: name });
   // No timeline will paint a first frame, which findings wait for.
-  marks.reach('painted');
+  timings.reach('painted');
   // jsdom lays nothing out.
   Element.prototype.scrollIntoView = () => undefined;
   onTestFinished(() => {
     cleanup();
-    analysis.forget();
+    analysis.close();
   });
   render(
     <StoresContext value={stores}>
-      <ServicesContext value={{ session, loader, marks, idle, notices, report: undefined }}>
+      <ServicesContext value={{ session, loader, timings, idle, notices, report: undefined }}>
         <AnalysisServicesContext value={{ analysis, findings }}>
           <InView>{children}</InView>
         </AnalysisServicesContext>

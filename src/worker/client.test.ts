@@ -1,16 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
-import { annotationTracks } from '../device/model/annotations.ts';
-import type { SessionInfo } from '../device/model/device-info.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
+import { fakeSession } from '../testing/fake-session.ts';
 import { blobSource } from './blob-source.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';
-import { createIdleCounter, createMarks } from './instrumentation.ts';
 import { pageBlob } from './page-blob.ts';
-import type { OpenOptions, OpenProgress, OpenSource, SessionApi, WireSource } from './protocol.ts';
+import type { FrameRequest, OpenProgress, OpenSource, SessionApi, WireSource } from './protocol.ts';
 import { serveSession } from './session.ts';
-import { ALL_ALLOCATIONS, type FrameRequest } from './timeline-renderer.ts';
+import { ALL_ALLOCATIONS } from './timeline-renderer.ts';
 
 const PROGRESS: OpenProgress = { phase: 'reading', readBytes: 0, totalBytes: 9, events: 0 };
 const FRAME: FrameRequest = {
@@ -23,18 +21,15 @@ const FRAME: FrameRequest = {
   ...ALL_ALLOCATIONS,
 };
 const FILE: OpenSource = { kind: 'blob', blob: new Blob(['x']), name: 'x' };
+const OTHER: OpenSource = { kind: 'url', url: 'https://host/other' };
+const EVENT = { deviceIndex: 0, timeUs: 1 };
+const HIT = { deviceIndex: 0, state: 0, bytesFrom: 0, bytesTo: 1, ...ALL_ALLOCATIONS };
+const never = (): Promise<never> => new Promise(() => undefined);
 
-/** What the fake session was asked, in order; 'open' answers at once, 'hit' never. */
-class FakeSession {
+/** A worker's session: it opens at once, and never answers 'hit'. */
+class FakeSession implements SessionApi {
   readonly asked: unknown[] = [];
-  /** Only what is asked here: the questions go the same way, whatever they are. */
-  readonly api: Partial<SessionApi> = {
-    open: async (source, _options, call) => {
-      this.asked.push(source);
-      call?.onProgress?.(PROGRESS);
-      call?.onProgress?.({ ...PROGRESS, readBytes: 9 });
-      return sessionInfoOf('x');
-    },
+  readonly query = fakeSession({
     frame: async ({ viewport }) => ({
       viewport,
       pixels: new Uint32Array(4).fill(7),
@@ -42,33 +37,48 @@ class FakeSession {
       lines: { activeBytes: new Float64Array(2) },
       stackPeakBytes: 0,
     }),
-    hit: () => new Promise(() => undefined),
-    minimap: async ({ width }) => ({
-      activeBytes: new Float64Array(width),
-      reservedBytes: new Float64Array(width),
-    }),
-    eventAt: async () => 5,
-    findAllocation: async () => undefined,
-    annotations: async () => annotationTracks([]),
-    attachAnalysis: async () => {
-      this.asked.push('attachAnalysis');
-      return undefined;
-    },
-    recycle: async ({ pixels }) => {
-      this.asked.push([...pixels]);
-      return undefined;
-    },
+    hit: never,
+    eventAt: async () => this.number,
+  }).query;
+  readonly number: number;
+
+  constructor(number: number) {
+    this.number = number;
+  }
+  open: SessionApi['open'] = async (source, _options, call) => {
+    this.asked.push(source);
+    call?.onProgress?.(PROGRESS);
+    call?.onProgress?.({ ...PROGRESS, readBytes: 9 });
+    return sessionInfoOf('x');
+  };
+  partialFrame: SessionApi['partialFrame'] = async ({ trace, width, height }) => ({
+    viewport: { ...FRAME.viewport, x0: trace, width, height },
+    pixels: new Uint32Array(width * height),
+    states: new Int32Array(width),
+    lines: {},
+    stackPeakBytes: 0,
+  });
+  attachAnalysis = never;
+  recycle: SessionApi['recycle'] = async ({ pixels }) => {
+    this.asked.push([...pixels]);
+    return undefined;
   };
 }
 
 /** A worker that is a port and a list of listeners; `die` is what the browser does to it. */
 class FakeWorker {
   isTerminated = false;
-  readonly session = new FakeSession();
+  readonly session: FakeSession;
   readonly #onError: ((event: Event) => void)[] = [];
 
+  constructor(number: number) {
+    this.session = new FakeSession(number);
+  }
   postMessage(_message: unknown, [port]: Transferable[]): void {
-    if (port instanceof MessagePort) serveSession(port, this.session.api as SessionApi);
+    // Tests change what it does after this.
+    const { session } = this;
+    if (port instanceof MessagePort)
+      serveSession(port, { ...session, open: (...given) => session.open(...given) });
   }
   addEventListener(type: string, listener: (event: Event) => void): void {
     if (type === 'error') this.#onError.push(listener);
@@ -81,47 +91,45 @@ class FakeWorker {
   }
 }
 
-const OTHER: OpenSource = { kind: 'url', url: 'https://host/other' };
-const EVENT = { deviceIndex: 0, timeUs: 1 };
-const never = (): Promise<never> => new Promise(() => undefined);
-
-/** @param prepare is given the session of each worker but the first */
-function setUp(
-  options: SessionClientOptions = {},
-  prepare: (session: FakeSession) => void = () => undefined,
-) {
+function setUp(options: SessionClientOptions = {}) {
   const workers: FakeWorker[] = [];
   const client = createSessionClient({
     baseUrl: 'https://host/app/index.html?snapshot=x',
     ...options,
     createWorker: () => {
-      const worker = new FakeWorker();
-      if (workers.length > 0) prepare(worker.session);
+      const worker = new FakeWorker(workers.length);
       workers.push(worker);
       return worker as unknown as Worker;
     },
   });
-  return { client, workers };
+  /** Of each worker. */
+  const ended = () => workers.map(({ isTerminated }) => isTerminated);
+  return { client, workers, ended };
 }
 
+/** A file that is read until `end` or `fail`. */
+function slowOpening(worker: FakeWorker | undefined) {
+  const settle = { end: () => {}, fail: (_: Error) => {} };
+  if (worker !== undefined) {
+    worker.session.open = () =>
+      new Promise((resolve, reject) => {
+        settle.end = () => resolve(sessionInfoOf('slow'));
+        settle.fail = reject;
+      });
+  }
+  return settle;
+}
+
+const messages = () => new Promise((resolve) => setTimeout(resolve, 20));
+
 describe('the session client', () => {
-  it('passes calls through and sets the marks of an opening', async () => {
-    let nowMs = 100;
-    const marks = createMarks(() => nowMs);
-    const { client } = setUp({ marks });
-    const opening = client.open(
-      FILE,
-      {},
-      {
-        onProgress: ({ readBytes }) => {
-          nowMs += readBytes;
-        },
-      },
-    );
-    nowMs = 150;
-    expect(await opening).toMatchObject({ file: { name: 'x' } });
-    expect(marks.times()).toEqual({ firstByte: 50, decoded: 59 });
-    expect(await client.eventAt({ deviceIndex: 0, timeUs: 1 })).toBe(5);
+  it('passes calls through and notes the stages of an opening', async () => {
+    const reached: string[] = [];
+    const timings = { start: () => reached.push('start'), reach: (s: string) => reached.push(s) };
+    const { client } = setUp({ timings });
+    expect(await client.open(FILE, {})).toMatchObject({ file: { name: 'x' } });
+    expect(reached).toEqual(['start', 'firstByte', 'decoded']);
+    expect(await client.query('eventAt', EVENT)).toBe(0);
   });
 
   it('means URLs from the page', async () => {
@@ -137,143 +145,164 @@ describe('the session client', () => {
 
   it('moves the pixels of a frame there and back', async () => {
     const { client, workers } = setUp();
-    const { pixels } = await client.frame(FRAME);
+    await client.open(FILE, {});
+    const { pixels } = await client.query('frame', FRAME);
     expect([...pixels]).toEqual([7, 7, 7, 7]);
     await client.recycle({ deviceIndex: 0, pixels });
     expect(pixels).toHaveLength(0);
-    expect(workers[0]?.session.asked).toEqual([[7, 7, 7, 7]]);
+    expect(workers[0]?.session.asked.at(-1)).toEqual([7, 7, 7, 7]);
+    const count = workers[0]?.session.asked.length;
     await client.recycle({ deviceIndex: 0, pixels });
-    expect(workers[0]?.session.asked).toHaveLength(1);
+    expect(workers[0]?.session.asked).toHaveLength(count ?? -1);
   });
 
   it('is busy for as long as a call is under way', async () => {
-    const idle = createIdleCounter();
-    const { client } = setUp({ idle });
+    let running = 0;
+    const during = <T>(work: () => Promise<T>) => {
+      running++;
+      return work().finally(() => running--);
+    };
+    const { client } = setUp({ idle: { during } });
+    await client.open(FILE, {});
     const stop = new AbortController();
-    const hit = client.hit(
-      { deviceIndex: 0, state: 0, bytesFrom: 0, bytesTo: 1, ...ALL_ALLOCATIONS },
-      { signal: stop.signal },
-    );
-    expect(idle.running).toBe(1);
+    const hit = client.query('hit', HIT, { signal: stop.signal });
+    await messages();
+    expect(running).toBe(1);
     stop.abort();
     await expect(hit).rejects.toSatisfy(isAbortError);
-    expect(idle.running).toBe(0);
+    expect(running).toBe(0);
   });
 
-  it('tells of a crash to all calls until a file is opened in a new worker', async () => {
-    const { client, workers } = setUp();
-    const hit = client.hit({
-      deviceIndex: 0,
-      state: 0,
-      bytesFrom: 0,
-      bytesTo: 1,
-      ...ALL_ALLOCATIONS,
+  it('has nothing to ask about before a file is open', async () => {
+    await expect(setUp().client.query('eventAt', EVENT)).rejects.toMatchObject({
+      failure: { code: 'nothing-open' },
     });
-    workers[0]?.die();
-    for (const call of [hit, client.frame(FRAME)]) {
-      await expect(call).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });
-    }
-    expect(workers).toHaveLength(1);
+  });
+});
+
+describe('one worker a file', () => {
+  it('a second file is opened in another one, and the first ends then', async () => {
+    const { client, workers, ended } = setUp();
     await client.open(FILE, {});
-    expect(await client.frame(FRAME)).toMatchObject({ viewport: FRAME.viewport });
-    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
+    const second = client.open(OTHER, {});
+    expect(await client.query('eventAt', EVENT)).toBe(0);
+    await second;
+    expect(await client.query('eventAt', EVENT)).toBe(1);
+    expect(ended()).toEqual([true, false]);
+    expect(workers[0]?.session.asked).toHaveLength(1);
   });
 
-  it('gives the error to an opening whose worker dies, and opens the next file', async () => {
-    const { client, workers } = setUp();
-    const [first] = workers;
-    if (first !== undefined) Object.assign(first.session.api, { open: never });
-    const opening = client.open(FILE, {});
-    first?.die();
-    await expect(opening).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });
-    expect(await client.open(FILE, {})).toMatchObject({ file: { name: 'x' } });
+  it('what is still asked about the first is cancelled', async () => {
+    const { client } = setUp();
+    await client.open(FILE, {});
+    const { port1: port } = new MessageChannel();
+    const asked = [client.query('hit', HIT), client.attachAnalysis({ port })];
+    await client.open(OTHER, {});
+    for (const one of asked) await expect(one).rejects.toSatisfy(isAbortError);
   });
 
-  it('replaces a worker that does not stop when its opening is cancelled', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { client, workers } = setUp();
-    const [busy] = workers;
+  it('a file that is cancelled ends its worker at once; the open one stays', async () => {
+    const { client, workers, ended } = setUp({ whenQuiet: () => Promise.resolve() });
     await client.open(FILE, {});
-    if (busy !== undefined) Object.assign(busy.session.api, { open: never, eventAt: never });
+    await messages();
+    slowOpening(workers[1]);
     const stop = new AbortController();
-    const cancelled = client.open(FILE, {}, { signal: stop.signal });
-    const asked = client.eventAt({ deviceIndex: 0, timeUs: 1 });
+    const opening = client.open(OTHER, {}, { signal: stop.signal });
     stop.abort();
-    await expect(cancelled).rejects.toSatisfy(isAbortError);
-    const next = client.open({ kind: 'blob', blob: new Blob(['y']), name: 'y' }, {});
-    vi.advanceTimersByTime(999);
-    expect(busy?.isTerminated).toBe(false);
-    vi.advanceTimersByTime(1);
-    vi.useRealTimers();
-    expect(busy?.isTerminated).toBe(true);
-    // What was asked of the old worker is answered by the new one.
-    expect(await next).toMatchObject({ file: { name: 'x' } });
-    expect(await asked).toBe(5);
+    await expect(opening).rejects.toSatisfy(isAbortError);
+    expect(ended()).toEqual([false, true, false]);
+    expect(await client.query('eventAt', EVENT)).toBe(0);
+    await client.open(OTHER, {});
+    expect(await client.query('eventAt', EVENT)).toBe(2);
+    await expect(client.open(OTHER, {}, { signal: AbortSignal.abort() })).rejects.toSatisfy(
+      isAbortError,
+    );
+    expect(await client.query('eventAt', EVENT)).toBe(2);
+  });
+
+  it('a file that fails leaves the open one, and what was read of it is there until the next', async () => {
+    const { client, workers, ended } = setUp();
+    await client.open(FILE, {});
+    const opening = client.open(OTHER, {});
+    const failing = new LoadError({ code: 'png', message: 'A picture.' });
+    if (workers[1] !== undefined) workers[1].session.open = () => Promise.reject(failing);
+    await expect(opening).rejects.toMatchObject({ failure: { code: 'png' } });
+    expect(await client.query('eventAt', EVENT)).toBe(0);
+    const { viewport } = await client.partialFrame({ ...FRAME, trace: 3, width: 2, height: 1 });
+    expect(viewport).toMatchObject({ x0: 3, width: 2, height: 1 });
+    await client.open(OTHER, {});
+    expect(ended()).toEqual([true, true, false]);
+    await expect(
+      client.partialFrame({ ...FRAME, trace: 3, width: 2, height: 1 }),
+    ).rejects.toSatisfy(isAbortError);
+  });
+
+  it('of two files that are given at once the second is opened', async () => {
+    const { client, ended } = setUp();
+    const first = client.open(FILE, {});
+    const second = client.open(OTHER, {});
+    await expect(first).rejects.toSatisfy(isAbortError);
+    await second;
+    expect(await client.query('eventAt', EVENT)).toBe(1);
+    expect(ended()).toEqual([true, false]);
+  });
+
+  it('a worker is there for the next file once the page is quiet', async () => {
+    let quiet = () => {};
+    const whenQuiet = () => new Promise<void>((resolve) => (quiet = resolve));
+    const { client, workers } = setUp({ whenQuiet });
+    await client.open(FILE, {});
+    expect(workers).toHaveLength(1);
+    quiet();
+    await messages();
+    expect(workers).toHaveLength(2);
+    await client.open(OTHER, {});
     expect(workers).toHaveLength(2);
   });
+});
 
-  /** FILE is open, and its worker was replaced because it did not stop reading another one. */
-  async function setUpReplaced(prepare: (next: FakeSession) => void = () => undefined) {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { client, workers } = setUp({}, prepare);
+describe('a worker that dies', () => {
+  it('with the open file: all questions are told, and the next file is opened', async () => {
+    const { client, workers, ended } = setUp();
     await client.open(FILE, {});
-    if (workers[0] !== undefined) Object.assign(workers[0].session.api, { open: never });
-    const replaced = vi.fn();
-    onTestFinished(client.onReplaced(replaced));
-    const stop = new AbortController();
-    const cancelled = client.open(OTHER, {}, { signal: stop.signal });
-    stop.abort();
-    await expect(cancelled).rejects.toSatisfy(isAbortError);
-    expect(replaced).not.toHaveBeenCalled();
-    vi.advanceTimersByTime(1000);
-    vi.useRealTimers();
-    expect(replaced).toHaveBeenCalledOnce();
-    return { client, asked: () => workers[1]?.session.asked };
-  }
-
-  it('reads the snapshot that was open once more after such a replacement', async () => {
-    const { client, asked } = await setUpReplaced();
-    expect(await Promise.all([client.eventAt(EVENT), client.eventAt(EVENT)])).toEqual([5, 5]);
-    expect(asked()).toMatchObject([{ kind: 'blob', name: 'x' }]);
+    const hit = client.query('hit', HIT);
+    await messages();
+    workers[0]?.die();
+    for (const call of [hit, client.query('frame', FRAME)]) {
+      await expect(call).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });
+    }
+    await client.open(FILE, {});
+    expect(await client.query('eventAt', EVENT)).toBe(1);
+    expect(ended()).toEqual([true, false]);
   });
 
-  it('has it there for the analysis, too', async () => {
-    const { client, asked } = await setUpReplaced();
-    const { port1: port } = new MessageChannel();
-    await client.attachAnalysis({ port });
-    expect(asked()).toMatchObject([{ kind: 'blob', name: 'x' }, 'attachAnalysis']);
+  it('while it reads: that opening fails, and the open file stays', async () => {
+    const { client, workers } = setUp({ whenQuiet: () => Promise.resolve() });
+    await client.open(FILE, {});
+    await messages();
+    slowOpening(workers[1]);
+    const opening = client.open(OTHER, {});
+    workers[1]?.die();
+    await expect(opening).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });
+    expect(await client.query('eventAt', EVENT)).toBe(0);
   });
 
-  it('does not disturb the opening of another file for it, and goes on when that fails', async () => {
-    const failed = new LoadError({ code: 'png', message: 'A picture.' });
-    let fail: () => void = () => undefined;
-    const { client, asked } = await setUpReplaced(({ api }) => {
-      const { open } = api;
-      const others = new Promise<never>((_, reject) => {
-        fail = () => reject(failed);
-      });
-      Object.assign(api, {
-        open: (source: OpenSource, ...rest: [OpenOptions]) =>
-          source.kind === 'url' ? others : open?.(source, ...rest),
-      });
-    });
-    const other = client.open(OTHER, {});
-    const event = client.eventAt(EVENT);
-    await client.recycle({ deviceIndex: 0, pixels: new Uint32Array(1) });
-    expect(asked()).toEqual([[0]]);
-    fail();
-    await expect(other).rejects.toMatchObject({ failure: { code: 'png' } });
-    expect(await event).toBe(5);
-    expect(asked()).toMatchObject([[0], { kind: 'blob', name: 'x' }]);
+  it('before it is needed: another one takes its place', async () => {
+    const { client, workers } = setUp();
+    workers[0]?.die();
+    expect(await client.open(FILE, {})).toMatchObject({ file: { name: 'x' } });
+    expect(await client.query('eventAt', EVENT)).toBe(1);
   });
+});
 
+describe('a file', () => {
   it('reads a file for a worker that cannot', async () => {
     const { client, workers } = setUp();
     const texts: string[] = [];
     const kinds: string[] = [];
     const unreadable = new LoadError({ code: 'unreadable', message: 'No.', byte: 0 });
     if (workers[0] !== undefined) {
-      Object.assign(workers[0].session.api, {
+      Object.assign(workers[0].session, {
         open: async (source: WireSource) => {
           kinds.push(source.kind);
           if (source.kind !== 'page') throw unreadable;
@@ -290,9 +319,7 @@ describe('the session client', () => {
     });
     expect(texts).toHaveLength(2);
     expect(texts.join('')).toBe('long '.repeat(2_000_000));
-    await client.open(FILE, {});
-    expect(texts.at(-1)).toBe('x');
-    expect(kinds).toEqual(['blob', 'page', 'page']);
+    expect(kinds).toEqual(['blob', 'page']);
   });
 
   it('says what is wrong with a file that the page cannot read either', async () => {
@@ -300,7 +327,7 @@ describe('the session client', () => {
     const slice = () => ({ arrayBuffer: () => Promise.reject(new Error('Gone')) });
     const blob = Object.assign(new Blob(['x']), { slice });
     if (workers[0] !== undefined) {
-      Object.assign(workers[0].session.api, {
+      Object.assign(workers[0].session, {
         open: async (source: WireSource) => {
           if (source.kind !== 'page') throw new LoadError({ code: 'folder', message: 'No.' });
           const { chunks } = blobSource(pageBlob(source.port, source), source.name);
@@ -314,91 +341,14 @@ describe('the session client', () => {
       failure: { code: 'folder', message: expect.stringContaining('folder') },
     });
   });
-
-  it('keeps a worker that stops in time', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { client, workers } = setUp();
-    const [worker] = workers;
-    const stop = new AbortController();
-    let end: (info: SessionInfo) => void = () => undefined;
-    const begun = new Promise<void>((begin) => {
-      if (worker === undefined) return;
-      const open = () => {
-        begin();
-        return new Promise<SessionInfo>((resolve) => {
-          end = resolve;
-        });
-      };
-      Object.assign(worker.session.api, { open });
-    });
-    const cancelled = client.open(FILE, {}, { signal: stop.signal });
-    await begun;
-    stop.abort();
-    await expect(cancelled).rejects.toSatisfy(isAbortError);
-    end(sessionInfoOf('x'));
-    // Whatever it still says has arrived by then: a question's answer comes behind it.
-    expect(await client.eventAt({ deviceIndex: 0, timeUs: 1 })).toBe(5);
-    vi.advanceTimersByTime(60_000);
-    vi.useRealTimers();
-    expect([workers.length, worker?.isTerminated]).toEqual([1, false]);
-  });
-
-  it('ends with its worker', async () => {
-    const { client, workers } = setUp();
-    client.close();
-    expect(workers[0]?.isTerminated).toBe(true);
-    await expect(client.frame(FRAME)).rejects.toMatchObject({ failure: { code: 'closed' } });
-  });
 });
 
-describe('idleness', () => {
-  beforeEach(() => vi.useFakeTimers());
-  afterEach(() => vi.useRealTimers());
-
-  it('comes when all work has ended and none follows at once', async () => {
-    const idle = createIdleCounter();
-    const first = idle.begin();
-    let isIdle = false;
-    const waiting = idle.whenIdle().then(() => {
-      isIdle = true;
-    });
-    first();
-    const second = idle.begin();
-    first();
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect([isIdle, idle.running]).toEqual([false, 1]);
-    second();
-    await vi.advanceTimersByTimeAsync(1000);
-    await waiting;
-    expect(isIdle).toBe(true);
-  });
-
-  it('comes at once when nothing runs, and again after work that failed', async () => {
-    const idle = createIdleCounter();
-    const comes = async () => {
-      const waiting = idle.whenIdle();
-      await vi.advanceTimersByTimeAsync(1000);
-      await waiting;
-    };
-    await comes();
-    await expect(idle.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    await comes();
-  });
-});
-
-describe('marks', () => {
-  it('hold the first time of each, for the latest file', () => {
-    let nowMs = 10;
-    const marks = createMarks(() => nowMs);
-    marks.reach('painted');
-    expect(marks.times()).toEqual({});
-    marks.start();
-    nowMs = 15;
-    marks.reach('painted');
-    nowMs = 99;
-    marks.reach('painted');
-    expect(marks.times()).toEqual({ painted: 5 });
-    marks.start();
-    expect(marks.times()).toEqual({});
+it('ends with its workers', async () => {
+  const { client, ended } = setUp();
+  await client.open(FILE, {});
+  client.close();
+  expect(ended()).toEqual([true]);
+  await expect(client.query('frame', FRAME)).rejects.toMatchObject({
+    failure: { code: 'closed' },
   });
 });

@@ -1,22 +1,14 @@
 /**
- * The page's handle on the session worker. Every method rejects with LoadError or an AbortError.
- * Starts the worker at once (it loads while the user looks for a file), and a new one for the next
- * `open` after a crash.
+ * The page's handle on its files: each is opened in a worker of its own, which holds it until it is closed.
  *
- * A worker that does not stop when an opening is cancelled, because a hostile file keeps it busy, is
- * ended and replaced. The snapshot that was open before is read once more when it is asked about.
+ *   spare  ── open(A) ──►  reading A  ── A is open ──►  current; the one before ends
+ *                             │ fails                   what was read of A can be seen until the next open
+ *                             │ is cancelled            ends at once
+ *
+ * A spare worker is warm when a file comes: it loads and compiles its code while the user looks for one.
  */
-import { isAbortError } from '../base/errors.ts';
+import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
-import type { SessionInfo } from '../device/model/device-info.ts';
-import {
-  connectWorker,
-  type RemoteCallOptions,
-  type WorkerConnection,
-  type WorkerLike,
-} from './connect.ts';
-import { crashError } from './errors.ts';
-import { createIdleCounter, createMarks, type IdleCounter, type Marks } from './instrumentation.ts';
 import { servePageBlob } from './page-blob.ts';
 import type {
   OpenOptions,
@@ -25,151 +17,87 @@ import type {
   SessionMethods,
   WireSource,
 } from './protocol.ts';
-import type { CallOptions } from './queries.ts';
-import { createRpcProxy } from './rpc.ts';
+import type { RemoteCallOptions } from './rpc.ts';
+import { connectWorker, type WorkerConnection, type WorkerLike } from './worker-connection.ts';
 import { newSessionWorker } from './workers.ts';
 
-const CRASHED = 'The part of vramscope that holds the snapshot has stopped';
-const AFTER_CRASH =
-  'Open the file again. If this happens again, your browser may be short of memory.';
-
-/** How long a worker may take to stop an opening that was cancelled. It looks about every 50 ms. */
-const STOP_TIMEOUT_MS = 1000;
+const CRASHED = [
+  'The part of vramscope that holds the snapshot has stopped',
+  'Open the file again. If this happens again, your browser may be short of memory.',
+] as const;
 
 export interface SessionClient extends SessionApi {
-  /** Calls back when another worker has taken the place of one, until the returned function is called. */
-  onReplaced(listener: () => void): () => void;
-  /** Ends the worker; what is pending rejects. */
+  /** Ends the workers; what is pending rejects. */
   close(): void;
 }
 
 export interface SessionClientOptions {
-  readonly idle?: IdleCounter;
-  readonly marks?: Marks;
+  /** Told of each question while it is under way. */
+  readonly idle?: { during<T>(work: () => Promise<T>): Promise<T> };
+  readonly timings?: { start(): void; reach(stage: 'firstByte' | 'decoded'): void };
+  /** Resolves when there is time to make a spare worker for the next file; without it that waits until it is given. */
+  readonly whenQuiet?: () => Promise<void>;
   /** Relative URLs are relative to the page, not to the worker's script. */
   readonly baseUrl?: string;
   readonly createWorker?: () => WorkerLike;
 }
 
-/** What the client implements; every other method is forwarded to the worker. */
-type ClientMethods = Pick<
-  SessionClient,
-  'open' | 'recycle' | 'attachAnalysis' | 'onReplaced' | 'close'
->;
-type ForwardedMethods = Omit<SessionMethods, 'open' | 'recycle' | 'attachAnalysis'>;
-
-interface Connection extends WorkerConnection<SessionMethods> {
-  /** Set when the worker died. */
-  crashed: boolean;
-  /** Set when the worker was ended because it did not stop: what it was asked is asked of the next. */
-  replaced: boolean;
-  /** The snapshot that was open before, while it is read once more. */
-  restoring: Promise<unknown> | undefined;
-}
-
-interface OpenRequest {
-  readonly source: WireSource;
-  readonly options: OpenOptions;
-}
+type Connection = WorkerConnection<SessionMethods>;
 
 export function createSessionClient(options: SessionClientOptions = {}): SessionClient {
-  const {
-    idle = createIdleCounter(),
-    marks = createMarks(),
-    createWorker = newSessionWorker,
-  } = options;
+  const { idle, timings, whenQuiet, createWorker = newSessionWorker } = options;
   const baseUrl = options.baseUrl ?? globalThis.document?.baseURI;
-  let connection = connectTo(createWorker());
-
-  const onReplaced = new Set<() => void>();
-
-  /** What is open, which a worker that takes the place of another does not have. */
-  let opened: { readonly request: OpenRequest; in: Connection } | undefined;
-  /** Settles when the file that is being opened is open or has failed; never rejects. */
-  let opening: Promise<void> | undefined;
+  const during: <T>(work: () => Promise<T>) => Promise<T> = idle?.during ?? ((work) => work());
+  const start = (): Connection => connectWorker(createWorker(), { crashed: CRASHED });
+  let spare: Connection | undefined = start();
+  /** Holds the open file. */
+  let current: Connection | undefined;
+  /** Reads the next file, or has failed to. */
+  let reading: Connection | undefined;
   /** Workers cannot read files here: the page does. */
   let isReadHere = false;
+  let isClosed = false;
 
-  /** Sends until a worker answers that is not replaced meanwhile. */
-  function ask<T>(
-    send: (asked: Connection) => Promise<T>,
-    signal: AbortSignal | undefined,
-  ): Promise<T> {
-    return idle.during(async () => {
-      for (;;) {
-        const asked = connection;
-        try {
-          return await send(asked);
-        } catch (error) {
-          const isStale = asked.replaced && connection !== asked;
-          if (!isStale || signal?.aborted) throw error;
-        }
-      }
-    });
+  function takeSpare(): Connection {
+    const taken = spare === undefined || spare.isOver ? start() : spare;
+    spare = undefined;
+    return taken;
   }
 
-  /** Asks about what is open, which is read once more where the worker does not have it. */
-  function call<K extends Exclude<keyof SessionMethods, 'open'>>(
-    method: K,
-    request: SessionMethods[K]['request'],
-    options: RemoteCallOptions<SessionMethods[K]['progress']> = {},
-  ): Promise<SessionMethods[K]['result']> {
-    return ask(async (asked) => {
-      await restore(asked);
-      return asked.remote.call(method, request, options);
-    }, options.signal);
-  }
-
-  async function restore(asked: Connection): Promise<void> {
-    while (opened !== undefined && opened.in !== asked && !asked.crashed && !asked.replaced) {
-      // The file that is being opened comes first: a session reads one at a time.
-      if (opening !== undefined) await opening;
-      else await restoreIn(asked, opened.request);
-    }
-  }
-
-  async function restoreIn(asked: Connection, request: OpenRequest): Promise<void> {
-    asked.restoring ??= sendOpen(asked, request).finally(() => {
-      asked.restoring = undefined;
-    });
-    try {
-      await asked.restoring;
-    } catch (error) {
-      // Another file is being opened.
-      if (opening !== undefined && isAbortError(error)) return;
-      throw error;
-    }
-    if (opened?.request === request) opened.in = asked;
+  function makeSpare(): void {
+    if (!isClosed) spare ??= start();
   }
 
   /** A port goes once: each sending of a file that the page reads has one of its own. */
-  function sendOpen(
-    { remote }: Connection,
-    request: OpenRequest,
-    callOptions: RemoteCallOptions<OpenProgress> = {},
-  ): Promise<SessionInfo> {
-    const { source, options } = request;
-    if (source.kind !== 'blob' || !isReadHere) return remote.call('open', request, callOptions);
+  function send(
+    { call }: Connection,
+    source: WireSource,
+    options: OpenOptions,
+    callOptions: RemoteCallOptions<OpenProgress>,
+  ) {
+    if (source.kind !== 'blob' || !isReadHere)
+      return call('open', { source, options }, callOptions);
     const { blob, name } = source;
     const { size, type } = blob;
     const port = servePageBlob(blob);
     const onPage = { kind: 'page', port, name, size, type } as const;
-    return remote.call('open', { source: onPage, options }, { ...callOptions, transfer: [port] });
+    return call('open', { source: onPage, options }, { ...callOptions, transfer: [port] });
   }
 
   async function sendReadably(
-    asked: Connection,
-    request: OpenRequest,
+    to: Connection,
+    source: WireSource,
+    options: OpenOptions,
     callOptions: RemoteCallOptions<OpenProgress>,
-  ): Promise<SessionInfo> {
+  ) {
     try {
-      return await sendOpen(asked, request, callOptions);
+      return await send(to, source, options, callOptions);
     } catch (error) {
-      if (isReadHere || request.source.kind !== 'blob' || !isUnreadable(error)) throw error;
+      if (isReadHere || source.kind !== 'blob' || !isUnreadable(error)) throw error;
     }
     isReadHere = true;
     try {
-      return await sendOpen(asked, request, callOptions);
+      return await send(to, source, options, callOptions);
     } catch (error) {
       // It is the file that cannot be read, whoever tries.
       if (isUnreadable(error)) isReadHere = false;
@@ -177,100 +105,64 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
     }
   }
 
-  /** Ends the worker that reads a file nobody waits for, unless it stops soon. */
-  function endUnlessStopped(signal: AbortSignal | undefined): () => void {
-    const busy = connection;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = () => {
-      if (busy !== connection || busy.crashed) return;
-      busy.replaced = true;
-      connection = connectTo(createWorker());
-      busy.end(closedError());
-      for (const listener of onReplaced) listener();
-    };
-    const wait = () => {
-      timer = setTimeout(end, STOP_TIMEOUT_MS);
-    };
-    signal?.addEventListener('abort', wait, { once: true });
-    return () => {
-      signal?.removeEventListener('abort', wait);
-      clearTimeout(timer);
-    };
-  }
-
-  async function open(
-    source: WireSource,
-    openOptions: OpenOptions,
-    callOptions: CallOptions<OpenProgress> = {},
-  ) {
-    marks.start();
-    if (connection.crashed) connection = connectTo(createWorker());
+  const open: SessionApi['open'] = async (source, openOptions, call = {}) => {
+    timings?.start();
+    reading?.end(abortError('Another file was opened'));
+    const own = takeSpare();
+    reading = own;
+    const cancel = () => own.end(abortError('Cancelled'));
+    if (call.signal?.aborted) cancel();
+    call.signal?.addEventListener('abort', cancel);
     const onProgress = (progress: OpenProgress) => {
-      if (progress.readBytes > 0) marks.reach('firstByte');
-      callOptions.onProgress?.(progress);
+      if (progress.readBytes > 0) timings?.reach('firstByte');
+      call.onProgress?.(progress);
     };
-    const { signal } = callOptions;
-    const request = { source: absolute(source, baseUrl), options: openOptions };
-    const onAnswered = endUnlessStopped(signal);
-    const info = await openIn(request, { signal, onProgress, onAnswered });
-    marks.reach('decoded');
-    return info;
-  }
-
-  async function openIn(request: OpenRequest, callOptions: RemoteCallOptions<OpenProgress>) {
-    const reading = ask(async (asked) => {
-      const info = await sendReadably(asked, request, callOptions);
-      opened = { request, in: asked };
+    try {
+      const info = await during(async () =>
+        sendReadably(own, absolute(source, baseUrl), openOptions, { onProgress }),
+      );
+      if (reading !== own) throw abortError('Another file was opened');
+      reading = undefined;
+      current?.end(abortError('Another file is open'));
+      current = own;
+      timings?.reach('decoded');
+      void whenQuiet?.().then(makeSpare);
       return info;
-    }, callOptions.signal);
-    const settled = () => {
-      if (opening === ended) opening = undefined;
-    };
-    const ended: Promise<void> = reading.then(settled, settled);
-    opening = ended;
-    return reading;
+    } catch (error) {
+      if (reading === own) makeSpare();
+      throw error;
+    } finally {
+      call.signal?.removeEventListener('abort', cancel);
+    }
+  };
+
+  /** Whoever has the open file. */
+  async function holder(): Promise<Connection> {
+    if (current !== undefined) return current;
+    throw new LoadError({ code: 'nothing-open', message: 'No snapshot is open.' });
   }
 
-  const own: ClientMethods = {
+  return {
     open,
-    recycle: (request) => {
+    query: (name, request, callOptions) =>
+      during(async () => (await holder()).call(name, request, callOptions)),
+    async partialFrame(request) {
+      if (reading === undefined) throw abortError('No file is read');
+      return reading.call('partialFrame', request);
+    },
+    async recycle(request) {
       const { buffer } = request.pixels;
-      const transfer = buffer instanceof ArrayBuffer && buffer.byteLength > 0 ? [buffer] : [];
-      return transfer.length === 0
-        ? Promise.resolve(undefined)
-        : connection.remote.call('recycle', request, { transfer }).catch(() => undefined);
+      if (!(buffer instanceof ArrayBuffer) || buffer.byteLength === 0) return undefined;
+      return current?.call('recycle', request, { transfer: [buffer] }).catch(() => undefined);
     },
-    attachAnalysis: (request) => call('attachAnalysis', request, { transfer: [request.port] }),
-    onReplaced(listener) {
-      onReplaced.add(listener);
-      return () => onReplaced.delete(listener);
-    },
+    attachAnalysis: async (request) =>
+      (await holder()).call('attachAnalysis', request, { transfer: [request.port] }),
     close() {
-      connection.end(closedError());
+      isClosed = true;
+      const closed = new LoadError({ code: 'closed', message: 'This session was closed.' });
+      for (const connection of [spare, current, reading]) connection?.end(closed);
     },
   };
-  const forward =
-    (name: keyof ForwardedMethods) => (request: never, callOptions?: CallOptions<unknown>) =>
-      call(name, request, callOptions);
-  return createRpcProxy<SessionClient>(own, (name) => forward(name as keyof ForwardedMethods));
-}
-
-function connectTo(worker: WorkerLike): Connection {
-  const connected = connectWorker<SessionMethods>(worker, (event) => {
-    connection.crashed = true;
-    connection.end(crashError(event, CRASHED, AFTER_CRASH));
-  });
-  const connection: Connection = {
-    ...connected,
-    crashed: false,
-    replaced: false,
-    restoring: undefined,
-  };
-  return connection;
-}
-
-function closedError(): LoadError {
-  return new LoadError({ code: 'closed', message: 'This session was closed.' });
 }
 
 /** The first byte could not be read already. */

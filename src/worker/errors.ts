@@ -1,5 +1,6 @@
-/** Errors of the engine, and how they cross from a worker to the page. */
-import { isAbortError } from '../base/errors.ts';
+/** What the page says of errors in its workers, and how an error crosses from one thread to another. */
+import { assertUnreachable } from '../base/assert.ts';
+import { abortError, isAbortError } from '../base/errors.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
 
 /** What to tell the user when a worker dies. `message` is a sentence without its full stop. */
@@ -22,6 +23,17 @@ export type WireError =
 export function toWireError(error: unknown): WireError {
   if (isAbortError(error)) return { kind: 'aborted', message: textOf(error) };
   return { kind: 'load', failure: failureOf(error) };
+}
+
+export function fromWireError(error: WireError): Error {
+  switch (error.kind) {
+    case 'load':
+      return new LoadError(error.failure);
+    case 'aborted':
+      return abortError(error.message);
+    default:
+      return assertUnreachable(error);
+  }
 }
 
 /** What to tell the user about any error: a LoadError's own failure, or code 'internal' for a bug. */

@@ -2,21 +2,17 @@
 
 import type { AllocationTable, CounterName } from '../allocator/replay/types.ts';
 import { LruCache } from '../base/lru-cache.ts';
-import { type Clock, runToEnd, type Task } from '../base/task.ts';
+import type { Clock, Task } from '../base/task.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
-import { searchMatching } from '../device/search/lazy-matching.ts';
 import type { SearchMatches } from '../device/search/types.ts';
-import type { Coloring } from '../draw/coloring/first-colorings.ts';
-import { coloringOf } from '../draw/coloring/lazy-colorings.ts';
+import { type Coloring, firstColoring } from '../draw/coloring/first-colorings.ts';
 import type { CounterBlocks } from '../draw/timeline/counter-blocks.ts';
 import { TimelineIndex } from '../draw/timeline/timeline-index.ts';
 import type { ColorBy, Viewport } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
 import { FrameQueue, PixelBufferPool } from './frame-queue.ts';
-import { ALL_ALLOCATIONS, type FrameRequest, TimelineRenderer } from './timeline-renderer.ts';
-
-/** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
-const WARM_UP = { width: 96, height: 64, rounds: 4, share: 0.05, classes: 16 };
+import { loadAnswers } from './load-answers.ts';
+import { TimelineRenderer } from './timeline-renderer.ts';
 
 /** Each view asks for the same search with each frame; two or three are typed one after the other. */
 const CACHED_SEARCHES = 4;
@@ -56,12 +52,14 @@ export class OpenDevice {
    * What a search finds on this device, see matchAllocations: its mask is undefined for '' and for
    * a text with a problem. `at` is the cursor of the view. The last few are cached.
    */
-  matches(search: string, at: EventIndex | undefined): SearchMatches {
+  async matches(search: string, at: EventIndex | undefined): Promise<SearchMatches> {
+    const answers = await loadAnswers();
+    if (answers.mayHoldRegex(search)) await answers.loadRegexEngine();
     // Most searches match the same wherever the cursor is.
-    const { dependsOnCursor, matchAllocations } = searchMatching();
-    const state = dependsOnCursor(search) ? at : undefined;
+    const state = answers.dependsOnCursor(search) ? at : undefined;
     const key = `${state ?? 'end'} ${search}`;
-    return this.#matches.getOrMake(key, () => matchAllocations(this.context, search, state));
+    const match = () => answers.matchAllocations(this.context, search, state);
+    return this.#matches.getOrMake(key, match);
   }
 
   /** Of searches that match something else from now on. */
@@ -96,58 +94,20 @@ export class OpenDevice {
     this.#pixelBuffers.release(pixels);
   }
 
-  /** Draws small frames, so that the first real one meets compiled code: cold it takes 3 to 7 times as long. */
-  warmUp(): void {
-    const events = this.context.trace.events.length;
-    const peakBytes = this.context.replay.peaks.activeBytes.bytes;
-    if (events === 0 || peakBytes === 0) return;
-    const { width, height, rounds, share } = WARM_UP;
-    const span = Math.max(1, events * share);
-    for (let round = 0; round < rounds; round++) {
-      const x0 = ((events - span) * round) / rounds;
-      const viewport: Viewport = {
-        axis: 'event',
-        x0,
-        x1: x0 + span,
-        y0: 0,
-        y1: peakBytes,
-        width,
-        height,
-      };
-      runToEnd(this.timeline.begin(warmUpRequest(viewport), undefined));
-    }
-    // Made for the warm-up's number of classes; the page's palette has another.
-    this.#colorings.clear();
-  }
-
   /** The classes and their meaning in a palette of `count` colors. */
-  coloring(colorBy: ColorBy, count: number): Coloring {
+  async coloring(colorBy: ColorBy, count: number): Promise<Coloring> {
     const known = this.#colorings.get(colorBy);
     if (known?.count === count) return known.coloring;
-    const coloring = coloringOf(this.context, colorBy, count);
+    const isFirst = colorBy === 'stack' || colorBy === 'size';
+    const coloring = isFirst
+      ? firstColoring(this.context, colorBy, count)
+      : (await loadAnswers()).makeColoring(this.context, colorBy, count);
     this.#colorings.set(colorBy, { count, coloring });
     return coloring;
   }
 
   /** Class of each allocation in a palette of `count` colors. */
-  classesBy(colorBy: ColorBy, count: number): Uint8Array {
-    return this.coloring(colorBy, count).classOf;
+  async classesBy(colorBy: ColorBy, count: number): Promise<Uint8Array> {
+    return (await this.coloring(colorBy, count)).classOf;
   }
-}
-
-function warmUpRequest(viewport: Viewport): FrameRequest {
-  return {
-    deviceIndex: 0,
-    viewport,
-    colorBy: 'size',
-    palette: {
-      classes: new Uint32Array(WARM_UP.classes),
-      background: 0,
-      pending: 0,
-      thin: 0,
-    },
-    lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'],
-    selected: -1,
-    ...ALL_ALLOCATIONS,
-  };
 }

@@ -1,17 +1,16 @@
 /** From a file to all that queries need: read, replay, index. */
 
-import { replayFromNothing } from '../allocator/replay/replay.ts';
+import { replayDevice } from '../allocator/replay/replay.ts';
 import type { Replay } from '../allocator/replay/types.ts';
-import { CancelledError } from '../base/errors.ts';
 import { type Clock, createPause } from '../base/task.ts';
 import { type SessionInfo, sessionInfo } from '../device/model/device-info.ts';
 import { createDeviceContexts } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../format/input/types.ts';
-import type { DeviceTrace, Snapshot } from '../format/snapshot/tables.ts';
-import type { FrameQueue } from './frame-queue.ts';
-import type { Growth } from './live/growth.ts';
+import { FrameQueue } from './frame-queue.ts';
 import { OpenDevice } from './open-device.ts';
+import { LongFile } from './partial/long-file.ts';
+import type { PartialFile, ReplayWorker } from './partial/partial-file.ts';
 import type { OpenOptions, OpenPhase, OpenProgress } from './protocol.ts';
 
 export interface OpenSnapshot {
@@ -24,80 +23,80 @@ export interface OpenJob {
   readonly source: ByteSource;
   readonly platform: Platform;
   readonly clock: Clock;
-  /** Draws the pictures of all devices. */
-  readonly frames: FrameQueue;
   readonly options: OpenOptions;
-  readonly signal: AbortSignal;
   readonly onProgress: (progress: OpenProgress) => void;
-  /** What is to be seen of the file while it is read; undefined where nobody looks. */
-  readonly growth?: Growth | undefined;
+  /** Where a long file is replayed and drawn while it is read. */
+  readonly startReplayWorker?: () => ReplayWorker | undefined;
+  /** Given what can be seen of such a file, and undefined once it is open. */
+  readonly onPartial?: (partial: PartialFile | undefined) => void;
+  /** Ends the opening, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws LoadError, or CancelledError once `signal` is aborted */
+/** @throws LoadError */
 export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
-  const { clock, frames, growth, options, signal } = job;
-  const onProgress = (step: OpenProgress) => job.onProgress({ ...step, growth: growth?.info });
-  const reader = new CooperativeReader(clock);
+  const { clock, options, signal, startReplayWorker = () => undefined, onPartial } = job;
+  const reader = new CooperativeReader(clock, signal);
   let progress: OpenProgress = {
     phase: 'reading',
     readBytes: 0,
     totalBytes: job.source.size,
     events: 0,
   };
+  const report = (step: Partial<OpenProgress>) => {
+    progress = { ...progress, ...step, partial: long.partial?.state };
+    job.onProgress(progress);
+  };
+  const onMore = () => {
+    onPartial?.(long.partial);
+    report({});
+  };
+  const long = new LongFile({ size: job.source.size, clock, startReplayWorker, onMore });
   /** Reports what comes next, and lets messages in before it. */
   const enter = async (phase: OpenPhase) => {
-    progress = { ...progress, phase };
-    onProgress(progress);
+    report({ phase });
     await clock.yieldTask();
-    if (signal.aborted) throw new CancelledError('Opening was cancelled');
+    signal?.throwIfAborted();
   };
 
   await enter('reading');
   const read = readSnapshot(reader.source(job.source), reader.platform(job.platform), {
     allowPartial: options.allowPartial === true,
-    isCancelled: () => signal.aborted,
-    ...(growth !== undefined && { onRead: growth.onRead }),
-    onProgress: (read) => {
-      progress = { phase: 'reading', ...read };
-      onProgress(progress);
-    },
+    onRead: long.onRead,
+    onProgress: report,
   });
   const { snapshot, file } = await read.catch(async (error: unknown) => {
-    if (!signal.aborted) await growth?.settle();
+    await long.partial?.settle();
     throw error;
   });
   const events = snapshot.devices.reduce((sum, device) => sum + device.events.length, 0);
-  progress = { ...progress, readBytes: file.bytes, totalBytes: file.bytes, events };
+  report({ readBytes: file.bytes, totalBytes: file.bytes, events });
 
   await enter('replaying');
-  const grown = (await growth?.finish(snapshot)) ?? [];
+  const early = (await long.partial?.finish(snapshot)) ?? [];
+  long.close();
+  onPartial?.(undefined);
   const replays: Replay[] = [];
   for (const [i, device] of snapshot.devices.entries()) {
     await enter('replaying');
-    replays.push(grown[i]?.replay ?? (await replayWhole(device, snapshot.settings)));
+    replays.push(early[i]?.replay ?? replayDevice(device, snapshot.settings));
   }
+  /** Draws the pictures of all devices. */
+  const frames = new FrameQueue(clock);
   const devices: OpenDevice[] = [];
   for (const [i, context] of createDeviceContexts(snapshot, replays).entries()) {
     await enter('indexing');
-    devices.push(new OpenDevice(context, clock, frames, grown[i]?.counters));
+    devices.push(new OpenDevice(context, clock, frames, early[i]?.counters));
   }
   await enter('indexing');
-  for (const device of devices) device.warmUp();
+  for (const { timeline } of devices) timeline.warmUp();
   const contexts = devices.map(({ context }) => context);
   return { info: sessionInfo(file, snapshot, contexts), devices };
 }
 
-/** What a late recording needs is fetched when one is opened. */
-async function replayWhole(device: DeviceTrace, settings: Snapshot['settings']): Promise<Replay> {
-  const replay = replayFromNothing(device, settings);
-  if (replay !== undefined) return replay;
-  const { replayFromBefore } = await import('../allocator/replay/replay.ts');
-  return replayFromBefore(device, settings);
-}
-
 /** The decoder takes about 5 ms for it; what is handed to it is worked on in one go. */
 const PIECE_BYTES = 2 ** 20;
-/** Frames and hovers of the snapshot that is open already wait no longer than about this. */
+/** Pictures of what has been read wait no longer than about this. */
 const BUSY_MS = 12;
 
 /**
@@ -107,8 +106,8 @@ const BUSY_MS = 12;
 class CooperativeReader {
   readonly #pause: () => Promise<void>;
 
-  constructor(clock: Clock) {
-    this.#pause = createPause({ clock, sliceMs: BUSY_MS });
+  constructor(clock: Clock, signal: AbortSignal | undefined) {
+    this.#pause = createPause({ clock, sliceMs: BUSY_MS, signal });
   }
 
   source(source: ByteSource): ByteSource {

@@ -1,20 +1,31 @@
 /**
- * The messages between the page and the session worker. Plain data only: everything here survives
- * structured clone, big arrays are transferred. `SessionApi` is the whole contract: its own methods are
- * in session.ts, the queries about a device in handlers/; the page calls it through a proxy (client.ts).
+ * What the page and the session worker say to each other. Plain data only: everything here survives structured clone,
+ * big arrays are transferred. What state and ui know of the workers stands here and in the clients.
  */
-
-import type { HitResult } from '../device/model/allocation-details.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
-import type { Crosshair } from '../device/model/events.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
-import type { EventIndex } from '../format/snapshot/tables.ts';
-import type { HitRequest, PixelInfo } from './handlers/raster.ts';
-import type { DeviceQueries } from './handlers.ts';
-import type { GrowthInfo } from './live/growing-file.ts';
-import type { CallOptions, DeviceRequest, Query, QueryClient } from './queries.ts';
+import type { DeviceQueries } from './answers.ts';
+import type { PartialFrameRequest, PartialState } from './partial/partial-replay.ts';
+import type { AskQuery, CallOptions, DeviceRequest, Query } from './queries.ts';
 import type { Method } from './rpc.ts';
 import type { FrameRequest } from './timeline-renderer.ts';
+
+export type { AnalysisQueries, FindingsProgress } from './analysis/serve-analysis.ts';
+export type * from './analysis/what-if-handler.ts';
+export type { DeviceQueries } from './answers.ts';
+export type * from './handlers/address-map.ts';
+export type * from './handlers/allocation-list.ts';
+export type * from './handlers/allocator-state.ts';
+export type * from './handlers/coloring.ts';
+export type * from './handlers/compare.ts';
+export type * from './handlers/event-list.ts';
+export type * from './handlers/flame-graph.ts';
+export type * from './handlers/memory-summary.ts';
+export type * from './handlers/raster.ts';
+export type * from './handlers/search.ts';
+export type { PartialState } from './partial/partial-replay.ts';
+export type * from './queries.ts';
+export type { FrameRequest, MatchingRequest } from './timeline-renderer.ts';
 
 /** Where the bytes come from. The URL must be one that CORS allows. */
 export type OpenSource =
@@ -43,43 +54,37 @@ export interface OpenProgress {
   readonly readBytes: number;
   readonly totalBytes: number | undefined;
   readonly events: number;
-  /** What can be seen of it already, by the queries of {@link GrowingQueries}; undefined while that is nothing. */
-  readonly growth?: GrowthInfo | undefined;
+  /** What can be drawn of it already, see {@link SessionApi.partialFrame}; undefined while that is nothing. */
+  readonly partial?: PartialState | undefined;
 }
 
-/**
- * About the file that is being read, or was read up to a fault. `deviceIndex` is a trace's, see GrowthInfo.
- * They reject with an AbortError when it is not read any more.
- */
-export interface GrowingQueries {
-  /** Newest wins. All allocations, by stack; lines only where the recording is exact. */
-  readonly growingFrame: Query<FrameRequest, TimelineFrame>;
-  readonly growingHit: Query<HitRequest, PixelInfo<HitResult>>;
-  readonly growingCrosshair: Query<{ readonly event: EventIndex }, Crosshair>;
-}
-
-/** Newest wins: a frame still waiting when a newer one is asked for rejects with AbortError. */
+/** The newest wins: a frame that waits when a newer one is asked for rejects with an AbortError. */
 export interface FrameQueries {
   readonly frame: Query<FrameRequest, TimelineFrame>;
 }
 
-export interface SessionApi
-  extends QueryClient<DeviceQueries>,
-    QueryClient<FrameQueries>,
-    QueryClient<GrowingQueries> {
-  /** Replaces the open snapshot only when it succeeds. Rejects with LoadError (src/base/load-error.ts) or AbortError. */
+export interface SessionQueries extends DeviceQueries, FrameQueries {}
+
+export interface SessionApi {
+  /** Rejects with LoadError (src/base/load-error.ts) or AbortError. */
   open(
     source: WireSource,
     options: OpenOptions,
     call?: CallOptions<OpenProgress>,
   ): Promise<SessionInfo>;
+  readonly query: AskQuery<SessionQueries>;
+  /** All of a file that is being read, or was read up to a fault, as far as it is there. */
+  partialFrame(request: PartialFrameRequest): Promise<TimelineFrame>;
   /**
    * Returns the pixels of a frame that is on screen, so that the next frame need not allocate.
    * The array is transferred: it has length 0 afterwards. Optional; never rejects.
    */
   recycle(request: RecycleRequest): Promise<undefined>;
-  /** Serves copies of the open snapshot's devices on a port (analysis/protocol.ts), which is transferred. */
-  attachAnalysis(request: { readonly port: MessagePort }): Promise<undefined>;
+  /**
+   * Serves copies of the open file's devices on a port, which is transferred (analysis/clone-device.ts). Stays pending
+   * while the file is open: rejects when it is not any more.
+   */
+  attachAnalysis(request: { readonly port: MessagePort }): Promise<never>;
 }
 
 export interface RecycleRequest extends DeviceRequest {
@@ -87,12 +92,13 @@ export interface RecycleRequest extends DeviceRequest {
 }
 
 /** What goes over the wire for each method of {@link SessionApi}: one request, one result. */
-export interface SessionMethods extends DeviceQueries, FrameQueries, GrowingQueries {
+export interface SessionMethods extends SessionQueries {
   readonly open: Method<
     { readonly source: WireSource; readonly options: OpenOptions },
     SessionInfo,
     OpenProgress
   >;
+  readonly partialFrame: Method<PartialFrameRequest, TimelineFrame>;
   readonly recycle: Method<RecycleRequest, undefined>;
-  readonly attachAnalysis: Method<{ readonly port: MessagePort }, undefined>;
+  readonly attachAnalysis: Method<{ readonly port: MessagePort }, never>;
 }

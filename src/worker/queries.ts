@@ -1,12 +1,11 @@
 /**
- * Queries about one device of the open snapshot. Each feature declares its requests and results in one
- * file of handlers/, beside the functions that answer them; handlers.ts combines the features. The wire
- * needs nothing else.
+ * Queries about one device of an open snapshot. Each feature declares its requests and results in one file of
+ * handlers/, beside the functions that answer them; answers.ts combines the features. The wire needs nothing else.
  *
  *   export interface AllocatorStateQueries { state: Query<{ event: EventIndex }, State> }
  *   export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = { state: (device, request) => … }
  *
- * Then `session.state({ deviceIndex, event }, { signal })` works on the page, and
+ * Then `session.query('state', { deviceIndex, event }, { signal })` works on the page, and
  * `useQuery('state', { event })` in a component.
  */
 import type { OpenDevice } from './open-device.ts';
@@ -29,7 +28,7 @@ export type Queries<Q> = { readonly [K in keyof Q]: Query<object, unknown, unkno
 
 /**
  * One function for each query. Those of the session worker get an OpenDevice; the analysis worker's get a device of its
- * own, and `More` in their call (analysis/analysis-device.ts).
+ * own, and `More` in their call (analysis/serve-analysis.ts).
  */
 export type QueryHandlers<Q extends Queries<Q>, Device = OpenDevice, More = unknown> = {
   readonly [K in keyof Q]: (
@@ -44,10 +43,9 @@ export interface CallOptions<P = never> {
   readonly onProgress?: ((progress: P) => void) | undefined;
 }
 
-/** What the page calls: one method for each query. Rejects with LoadError or an AbortError. */
-export type QueryClient<Q extends Queries<Q>> = {
-  readonly [K in keyof Q]: (
-    request: Q[K]['request'],
-    options?: CallOptions<Q[K]['progress']>,
-  ) => Promise<Q[K]['result']>;
-};
+/** How queries are asked. Rejects with LoadError or an AbortError. */
+export type AskQuery<Q extends Queries<Q>> = <K extends keyof Q>(
+  name: K,
+  request: Q[K]['request'],
+  options?: CallOptions<Q[K]['progress']>,
+) => Promise<Q[K]['result']>;

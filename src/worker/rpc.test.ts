@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CancelledError, isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
-import { connect, type Remote } from './connect.ts';
-import { type Handlers, serve, transferring } from './rpc.ts';
+import { connect, type Handlers, type Remote, serve, transferring } from './rpc.ts';
 
 interface Calls {
   readonly count: { readonly request: number; readonly progress: number; readonly result: string };

@@ -1,16 +1,18 @@
 /**
  * Typed calls over a MessagePort: request and response by id, progress, abort, transfer, errors.
  *
- *   page                             worker
+ *   caller                           server
  *   call {id 7, 'open', request}  →  handler runs
  *                                 ←  progress {id 7, …}      any number of times
  *   abort {id 7}                  →  call.signal is aborted   at most once
  *                                 ←  done {id 7, value} or failed {id 7, error}
  *
- * An aborted call rejects on the page at once; what the worker still answers to it is ignored.
+ * An aborted call rejects at once; what the server still answers to it is ignored.
  */
+import { assertUnreachable } from '../base/assert.ts';
 import { abortError } from '../base/errors.ts';
-import { toWireError, type WireError } from './errors.ts';
+import { fromWireError, toWireError, type WireError } from './errors.ts';
+import type { CallOptions } from './queries.ts';
 
 /** What goes in, what comes out, and what is reported meanwhile. */
 export interface Method<Request, Result, Progress = never> {
@@ -24,7 +26,7 @@ export type Methods<M> = { readonly [K in keyof M]: Method<unknown, unknown, unk
 
 /** What a handler gets beside its request. */
 export interface HandlerCall<P> {
-  /** Aborted when the page no longer wants the result. */
+  /** Aborted when the caller no longer wants the result. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: P) => void;
 }
@@ -36,7 +38,7 @@ export type Handlers<M extends Methods<M>> = {
   ) => Promise<M[K]['result']> | M[K]['result'];
 };
 
-export type ToWorker =
+type ToServer =
   | {
       readonly type: 'call';
       readonly id: number;
@@ -44,30 +46,36 @@ export type ToWorker =
       readonly request: unknown;
     }
   | { readonly type: 'abort'; readonly id: number };
-export type ToPage =
+type ToCaller =
   | { readonly type: 'progress'; readonly id: number; readonly value: unknown }
   | { readonly type: 'done'; readonly id: number; readonly value: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly error: WireError };
 
-type AnyHandler = (request: unknown, call: HandlerCall<unknown>) => unknown;
-
 /**
  * Answers calls that arrive at `port` until it is closed. The port is where types end: a message is
  * whatever the other side, of the same build, has sent.
+ * @param other answers what has no handler
  */
-export function serve<M extends Methods<M>>(port: MessagePort, handlers: Handlers<M>): void {
+export function serve<M extends Methods<M>>(
+  port: MessagePort,
+  handlers: Handlers<M>,
+  other?: (method: string, request: unknown, call: HandlerCall<unknown>) => unknown,
+): void {
   const running = new Map<number, AbortController>();
-  const send = (message: ToPage, transfer: Transferable[] = []) =>
+  const send = (message: ToCaller, transfer: Transferable[] = []) =>
     port.postMessage(message, transfer);
 
   async function run(id: number, method: string, request: unknown): Promise<void> {
     const controller = new AbortController();
     const onProgress = (value: unknown) => send({ type: 'progress', id, value });
+    const call: HandlerCall<unknown> = { signal: controller.signal, onProgress };
     running.set(id, controller);
     try {
-      const handler: AnyHandler | undefined = Reflect.get(handlers, method);
-      if (typeof handler !== 'function') throw new Error(`No method ${method}`);
-      const value = await handler(request, { signal: controller.signal, onProgress });
+      const handler = Reflect.get(handlers, method);
+      if (handler === undefined && other === undefined) throw new Error(`No method ${method}`);
+      const value = await (handler === undefined
+        ? other?.(method, request, call)
+        : handler(request, call));
       send({ type: 'done', id, value }, transferablesOf(value));
     } catch (error) {
       send({ type: 'failed', id, error: toWireError(error) });
@@ -76,28 +84,28 @@ export function serve<M extends Methods<M>>(port: MessagePort, handlers: Handler
     }
   }
 
-  listen<ToWorker>(port, (message) => {
+  listen<ToServer>(port, (message) => {
     if (message.type === 'call') void run(message.id, message.method, message.request);
     else running.get(message.id)?.abort(abortError('Cancelled'));
   });
 }
 
-export function listen<T>(port: MessagePort, receive: (message: T) => void): void {
+function listen<T>(port: MessagePort, receive: (message: T) => void): void {
   port.addEventListener('message', (event: MessageEvent<T>) => receive(event.data));
   port.start();
 }
 
 /**
- * Big arrays of a result that move to the other side instead of being copied. The handler marks them,
- * `serve` reads the mark; in between, and in tests, the result is an ordinary object.
+ * Big arrays of a result that move to the other side instead of being copied. The handler names them,
+ * `serve` moves them; in between, and in tests, the result is an ordinary object.
  *
  *   return transferring({ rows, total });   // rows has length 0 here once it is sent
  */
-const marked = new WeakMap<object, readonly ArrayBufferView[]>();
+const moving = new WeakMap<object, readonly ArrayBufferView[]>();
 
-/** Marks all typed arrays in `part` of a result, plain data that nobody else keeps. */
+/** All typed arrays in `part` of a result, plain data that nobody else keeps, will move. */
 export function transferring<T extends object>(result: T, part: object = result): T {
-  marked.set(result, arraysIn(part));
+  moving.set(result, arraysIn(part));
   return result;
 }
 
@@ -108,28 +116,90 @@ function arraysIn(value: unknown): ArrayBufferView[] {
   return [...parts].flatMap(arraysIn);
 }
 
-/** What was marked; empty for anything else. Shared memory, which we do not make, cannot move. */
+/** What was named; empty for anything else. Shared memory, which we do not make, cannot move. */
 export function transferablesOf(result: unknown): Transferable[] {
   if (typeof result !== 'object' || result === null) return [];
-  const buffers = (marked.get(result) ?? []).map(({ buffer }) => buffer);
+  const buffers = (moving.get(result) ?? []).map(({ buffer }) => buffer);
   return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
 }
 
-/**
- * An API object without a list of its methods: those in `own` are as they are, every other name gives
- * what `methodOf` makes of it. `then` has none: an object with it would be taken for a promise, and
- * awaited forever.
- */
-export function createRpcProxy<Api extends object>(
-  own: Partial<Api>,
-  methodOf: (name: string) => unknown,
-): Api {
-  const proxy = new Proxy(own, {
-    get(target, name) {
-      if (name in target || typeof name === 'symbol') return Reflect.get(target, name);
-      return name === 'then' ? undefined : methodOf(name);
-    },
+export interface RemoteCallOptions<P> extends CallOptions<P> {
+  /** Buffers and ports of the request that move to the other side. */
+  readonly transfer?: readonly Transferable[];
+}
+
+export interface Remote<M extends Methods<M>> {
+  /** Rejects with LoadError or an AbortError, never with anything else. */
+  call<K extends keyof M>(
+    method: K,
+    request: M[K]['request'],
+    options?: RemoteCallOptions<M[K]['progress']>,
+  ): Promise<M[K]['result']>;
+  /** The other side is gone: rejects all that is pending, and every later call. */
+  fail(error: Error): void;
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly onProgress: ((progress: unknown) => void) | undefined;
+  readonly release: () => void;
+}
+
+/** The other side of {@link serve}. */
+export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
+  const pending = new Map<number, Pending>();
+  let nextId = 0;
+  let failure: Error | undefined;
+
+  /** Takes a call off the list, so that it settles once; undefined if it has settled already. */
+  function take(id: number): Pending | undefined {
+    const call = pending.get(id);
+    pending.delete(id);
+    call?.release();
+    return call;
+  }
+
+  listen<ToCaller>(port, (message) => {
+    switch (message.type) {
+      case 'progress':
+        return pending.get(message.id)?.onProgress?.(message.value);
+      case 'done':
+        return take(message.id)?.resolve(message.value);
+      case 'failed':
+        return take(message.id)?.reject(fromWireError(message.error));
+      default:
+        return assertUnreachable(message);
+    }
   });
-  // The names that are missing in `own` are those that `methodOf` knows.
-  return proxy as Api;
+
+  function start(
+    method: string,
+    request: unknown,
+    { signal, onProgress, transfer = [] }: RemoteCallOptions<never>,
+  ): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (failure !== undefined) return reject(failure);
+      if (signal?.aborted) return reject(abortError('Cancelled'));
+      const id = nextId++;
+      const abort = () => {
+        take(id)?.reject(abortError('Cancelled'));
+        port.postMessage({ type: 'abort', id } satisfies ToServer);
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      const release = () => signal?.removeEventListener('abort', abort);
+      const report = onProgress as Pending['onProgress'];
+      pending.set(id, { resolve, reject, onProgress: report, release });
+      port.postMessage({ type: 'call', id, method, request } satisfies ToServer, [...transfer]);
+    });
+  }
+
+  return {
+    call: (method, request, options = {}) =>
+      start(String(method), request, options) as Promise<M[typeof method]['result']>,
+    fail(error) {
+      failure = error;
+      for (const id of [...pending.keys()]) take(id)?.reject(error);
+    },
+  };
 }

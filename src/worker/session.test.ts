@@ -6,8 +6,7 @@ import type { Palette } from '../draw/timeline/types.ts';
 import { nodeClock } from '../testing/node-clock.ts';
 import { blobSource } from './blob-source.ts';
 import { webPlatform } from './gunzip.ts';
-import { replayerHere } from './live/replayer.ts';
-import type { OpenProgress, OpenSource, SessionApi } from './protocol.ts';
+import type { OpenProgress, OpenSource } from './protocol.ts';
 import { createSession, type SessionHost } from './session.ts';
 import { ALL_ALLOCATIONS, type FrameRequest } from './timeline-renderer.ts';
 
@@ -21,7 +20,6 @@ const PALETTE: Palette = {
 const host: SessionHost = {
   platform: webPlatform,
   clock: nodeClock,
-  startReplayer: async () => replayerHere(),
   sourceOf: async (source) => {
     if (source.kind !== 'blob') throw new Error('These tests open blobs alone');
     return blobSource(source.blob, source.name);
@@ -57,10 +55,6 @@ function whole(info: SessionInfo, deviceIndex = 0): FrameRequest {
   };
 }
 
-/** Tells one snapshot from another. */
-const peaksOf = (session: SessionApi) =>
-  session.minimap({ deviceIndex: 0, axis: 'event', width: 1 });
-
 describe('an open snapshot', () => {
   const session = createSession(host);
   const progress: OpenProgress[] = [];
@@ -74,8 +68,8 @@ describe('an open snapshot', () => {
   it('draws the picture that was asked for last, whatever the one before needs', async () => {
     const session = createSession(host);
     const info = await session.open(fixture('train_gpt_small.pickle.gz'), {});
-    const first = session.frame({ ...whole(info), search: 'size>=1MiB' });
-    const second = session.frame({ ...whole(info), selected: 3 });
+    const first = session.query('frame', { ...whole(info), search: 'size>=1MiB' });
+    const second = session.query('frame', { ...whole(info), selected: 3 });
     await expect(first).rejects.toSatisfy(isAbortError);
     expect((await second).pixels.length).toBeGreaterThan(0);
   });
@@ -102,7 +96,7 @@ describe('an open snapshot', () => {
 
   it('draws its peak, and what a pixel of it shows is found again by its label', async () => {
     const request = whole(info);
-    const { pixels, states, lines } = await session.frame(request);
+    const { pixels, states, lines } = await session.query('frame', request);
     expect(pixels).toHaveLength(320 * 200);
     expect(Math.max(...(lines.activeBytes ?? []))).toBe(info.devices[0]?.peaks.activeBytes.bytes);
     expect(Math.max(...(lines.reservedBytes ?? []))).toBe(
@@ -113,7 +107,7 @@ describe('an open snapshot', () => {
     for (let column = 0; column < width; column += 16) {
       const state = states[column] ?? -1;
       const rowBytes = y1 / height;
-      const { hit } = await session.hit({
+      const { hit } = await session.query('hit', {
         deviceIndex: 0,
         state,
         bytesFrom: 0,
@@ -121,11 +115,11 @@ describe('an open snapshot', () => {
         ...ALL_ALLOCATIONS,
       });
       if (hit === undefined) continue;
-      const found = await session.allocation({ deviceIndex: 0, index: hit.allocation });
+      const found = await session.query('allocation', { deviceIndex: 0, index: hit.allocation });
       expect(found).toMatchObject({ label: hit.label, blockBytes: hit.blockBytes });
       expect(found.startEvent).toBeLessThanOrEqual(state);
       expect(found.endEvent).toBeGreaterThan(state);
-      expect(await session.findAllocation({ deviceIndex: 0, label: hit.label })).toBe(
+      expect(await session.query('findAllocation', { deviceIndex: 0, label: hit.label })).toBe(
         hit.allocation,
       );
     }
@@ -133,7 +127,7 @@ describe('an open snapshot', () => {
 
   it('gives each allocation the stack of the line that made it', async () => {
     const peak = info.devices[0]?.peaks.activeBytes.event ?? -1;
-    const { hit } = await session.hit({
+    const { hit } = await session.query('hit', {
       deviceIndex: 0,
       state: peak,
       bytesFrom: 0,
@@ -141,7 +135,7 @@ describe('an open snapshot', () => {
       ...ALL_ALLOCATIONS,
     });
     expect(hit?.topFrame).toMatchObject({ filename: expect.stringMatching(/\.py$/) });
-    const { allocStack } = await session.allocation({
+    const { allocStack } = await session.query('allocation', {
       deviceIndex: 0,
       index: hit?.allocation ?? -1,
     });
@@ -152,33 +146,35 @@ describe('an open snapshot', () => {
   it('answers from event to time and back', async () => {
     const events = info.devices[0]?.events ?? 0;
     for (const event of [0, events >> 1, events - 1]) {
-      const { timeUs, counters } = await session.crosshair({ deviceIndex: 0, event });
-      const back = await session.eventAt({ deviceIndex: 0, timeUs });
-      expect((await session.crosshair({ deviceIndex: 0, event: back })).timeUs).toBe(timeUs);
+      const { timeUs, counters } = await session.query('crosshair', { deviceIndex: 0, event });
+      const back = await session.query('eventAt', { deviceIndex: 0, timeUs });
+      expect((await session.query('crosshair', { deviceIndex: 0, event: back })).timeUs).toBe(
+        timeUs,
+      );
       expect(counters.allocatedBytes).toBeLessThanOrEqual(counters.reservedBytes);
     }
   });
 
   it('draws into pixels that came back', async () => {
-    const { pixels } = await session.frame(whole(info));
+    const { pixels } = await session.query('frame', whole(info));
     const before = pixels.slice();
     await session.recycle({ deviceIndex: 0, pixels });
-    const again = await session.frame(whole(info));
+    const again = await session.query('frame', whole(info));
     expect(again.pixels).toBe(pixels);
     expect(again.pixels).toEqual(before);
   });
 
   it('draws the other views into them, too', async () => {
-    const { pixels } = await session.frame(whole(info));
+    const { pixels } = await session.query('frame', whole(info));
     await session.recycle({ deviceIndex: 0, pixels });
     const { viewport, palette } = whole(info);
     const request = { deviceIndex: 0, viewport, palette, selected: -1 };
-    expect((await session.segmentFrame(request)).pixels).toBe(pixels);
+    expect((await session.query('segmentFrame', request)).pixels).toBe(pixels);
   });
 
   it('draws one picture at a time: the newest wins, whichever view it is of', async () => {
     const { viewport, palette } = whole(info);
-    const frame = session.frame(whole(info));
+    const frame = session.query('frame', whole(info));
     const segments = { deviceIndex: 0, viewport, palette, selected: -1 };
     const palettes = { gap: 1, separator: 2, dim: 3 };
     const addresses = {
@@ -189,92 +185,29 @@ describe('an open snapshot', () => {
       search: '',
       cursor: undefined,
     };
-    const outcomes = [frame, session.segmentFrame(segments), session.addressFrame(addresses)];
+    const outcomes = [
+      frame,
+      session.query('segmentFrame', segments),
+      session.query('addressFrame', addresses),
+    ];
     const settled = await Promise.allSettled(outcomes);
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
   });
 
   it('says which device it lacks', async () => {
     await expect(
-      session.minimap({ deviceIndex: 9, axis: 'event', width: 4 }),
+      session.query('minimap', { deviceIndex: 9, axis: 'event', width: 4 }),
     ).rejects.toMatchObject({
       failure: { code: 'no-such-device' },
     });
-    expect(await session.findAllocation({ deviceIndex: 0, label: 'b0_0' })).toBeUndefined();
+    expect(
+      await session.query('findAllocation', { deviceIndex: 0, label: 'b0_0' }),
+    ).toBeUndefined();
   });
 });
 
-describe('opening', () => {
-  const text: OpenSource = { kind: 'blob', blob: new Blob(['hello']), name: 'x.txt' };
-
-  it('has nothing to answer about before', async () => {
-    await expect(peaksOf(createSession(host))).rejects.toMatchObject({
-      failure: { code: 'nothing-open' },
-    });
-  });
-
-  it('replaces the snapshot only when it succeeds', async () => {
-    const session = createSession(host);
-    await session.open(fixture('two_devices.pickle.gz'), {});
-    const before = await peaksOf(session);
-    await expect(session.open(text, {})).rejects.toMatchObject({ name: 'LoadError' });
-    expect(await peaksOf(session)).toEqual(before);
-    await session.open(fixture('kv_cache_generate.pickle.gz'), {});
-    expect(await peaksOf(session)).not.toEqual(before);
-  });
-
-  it('answers about the old snapshot while it reads the next', async () => {
-    const session = createSession(host);
-    const old = await session.open(fixture('two_devices.pickle.gz'), {});
-    const opening = session.open(fixture('leak_slow_in_long_run.pickle.gz'), {});
-    let isOpen = false;
-    void opening.then(() => {
-      isOpen = true;
-    });
-    let frames = 0;
-    while (!isOpen) {
-      const { lines } = await session.frame(whole(old));
-      if (!isOpen) {
-        expect(Math.max(...(lines.activeBytes ?? []))).toBe(
-          old.devices[0]?.peaks.activeBytes.bytes,
-        );
-        frames++;
-      }
-    }
-    expect(frames).toBeGreaterThan(5);
-    expect((await opening).devices[0]?.events).toBeGreaterThan(200_000);
-  });
-
-  it('stops when it is cancelled, and the old snapshot stays', async () => {
-    const session = createSession(host);
-    await session.open(fixture('two_devices.pickle.gz'), {});
-    const before = await peaksOf(session);
-    const stop = new AbortController();
-    const steps: OpenProgress[] = [];
-    const opening = session.open(
-      fixture('leak_slow_in_long_run.pickle.gz'),
-      {},
-      {
-        signal: stop.signal,
-        onProgress: (step) => {
-          steps.push(step);
-          if (step.events > 0) stop.abort();
-        },
-      },
-    );
-    await expect(opening).rejects.toSatisfy(isAbortError);
-    expect(steps.map(({ phase }) => phase)).not.toContain('indexing');
-    expect(await peaksOf(session)).toEqual(before);
-  });
-
-  it('gives the first of two up for the second', async () => {
-    const session = createSession(host);
-    const first = session.open(fixture('leak_slow_in_long_run.pickle.gz'), {});
-    const second = session.open(fixture('two_devices.pickle.gz'), {});
-    await expect(first).rejects.toSatisfy(isAbortError);
-    expect((await second).devices.length).toBe(2);
-    expect(
-      (await session.minimap({ deviceIndex: 1, axis: 'event', width: 4 })).activeBytes,
-    ).toHaveLength(4);
-  });
+it('has nothing to answer about before a file is open', async () => {
+  await expect(
+    createSession(host).query('minimap', { deviceIndex: 0, axis: 'event', width: 1 }),
+  ).rejects.toMatchObject({ failure: { code: 'nothing-open' } });
 });

@@ -1,10 +1,11 @@
 /** The session worker: waits for the page's port and serves one session on it. */
-
 import { createClock, startTimer } from '../base/task.ts';
 import { blobSource } from './blob-source.ts';
 import { webPlatform } from './gunzip.ts';
 import { pageBlob } from './page-blob.ts';
+import { startReplayWorker } from './partial/replay-worker.ts';
 import { createSession, serveSession } from './session.ts';
+import { urlSource } from './url-source.ts';
 import { warmUp } from './warm-up.ts';
 
 /** Time for the page to show itself before the worker takes a core. */
@@ -16,13 +17,12 @@ function start(port: MessagePort): void {
   const session = createSession({
     platform: webPlatform,
     clock,
-    startReplayer: async () => (await import('./live/start-replayer.ts')).startReplayer(),
-    sourceOf: async (source, signal) => {
+    startReplayWorker,
+    sourceOf: async (source) => {
       warming.abort();
       if (source.kind === 'blob') return blobSource(source.blob, source.name);
       if (source.kind === 'page') return blobSource(pageBlob(source.port, source), source.name);
-      const { urlSource } = await import('./url-source.ts');
-      return urlSource(source.url, { signal });
+      return urlSource(source.url);
     },
   });
   serveSession(port, session);

@@ -1,6 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { runToEnd } from '../base/task.ts';
-import { loadSearchMatching } from '../device/search/lazy-matching.ts';
+import { describe, expect, test } from 'vitest';
 import { liveBytesAt, matchAllocations } from '../device/search/match-search.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
@@ -9,15 +7,13 @@ import { nodeClock } from '../testing/node-clock.ts';
 import { OpenDevice } from './open-device.ts';
 import type { FrameRequest, MatchingRequest } from './timeline-renderer.ts';
 
-beforeAll(loadSearchMatching);
-
 const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
 const device = new OpenDevice(context, nodeClock);
 const { events } = context.trace;
 const peak = context.replay.peaks.activeBytes;
 const large: MatchingRequest = { search: 'size>=1MiB', onlyMatches: true, at: undefined };
 
-const frameOf = (matching: MatchingRequest, selected = -1, marked = '') => {
+const frameOf = (matching: MatchingRequest, selected = -1, highlight = '') => {
   const request: FrameRequest = {
     deviceIndex: 0,
     viewport: {
@@ -33,47 +29,47 @@ const frameOf = (matching: MatchingRequest, selected = -1, marked = '') => {
     palette: TEST_PALETTE,
     lines: ['activeBytes', 'reservedBytes'],
     selected,
-    marked,
+    highlight,
     ...matching,
   };
-  return runToEnd(device.timeline.begin(request, undefined));
+  return device.timeline.frame(request);
 };
 
 describe('the matches alone', () => {
   const { mask } = matchAllocations(context, large.search, undefined);
 
-  test('are stacked as high as their blocks, at the events where they are highest', () => {
-    const { states, lines, stackPeakBytes } = frameOf(large);
+  test('are stacked as high as their blocks, at the events where they are highest', async () => {
+    const { states, lines, stackPeakBytes } = await frameOf(large);
     expect(lines.reservedBytes).toBeUndefined();
-    states.forEach((state, column) => {
+    for (const [column, state] of states.entries()) {
       const bytes = liveBytesAt(context, mask, state);
       expect(lines.activeBytes?.[column]).toBe(bytes);
-      expect(device.timeline.bytesAt(large, state)).toBe(bytes);
-    });
+      expect(await device.timeline.bytesAt(large, state)).toBe(bytes);
+    }
     expect(Math.max(...(lines.activeBytes ?? []))).toBe(stackPeakBytes);
     expect(stackPeakBytes).toBeLessThan(peak.bytes);
   });
 
-  test('are found under a pixel by their own places', () => {
-    const top = device.timeline.bytesAt(large, peak.event);
-    const all = device.timeline.hits(large, peak.event, 0, top);
+  test('are found under a pixel by their own places', async () => {
+    const top = await device.timeline.bytesAt(large, peak.event);
+    const all = await device.timeline.hits(large, peak.event, 0, top);
     expect(all.totalBytes).toBe(top);
     expect(all.ids.every((id) => mask?.[id] === 1)).toBe(true);
-    const newest = device.timeline.hits(large, peak.event, top - 1, top);
+    const newest = await device.timeline.hits(large, peak.event, top - 1, top);
     expect(newest.main).toBe(all.ids.at(-1));
-    expect(device.timeline.hits(large, peak.event, top, top + 1).main).toBe(-1);
+    expect((await device.timeline.hits(large, peak.event, top, top + 1)).main).toBe(-1);
   });
 
-  test('can be none: an empty picture', () => {
+  test('can be none: an empty picture', async () => {
     const none = { ...large, search: 'size>1PiB' };
-    expect(frameOf(none).stackPeakBytes).toBe(0);
-    expect(new Set(frameOf(none).pixels)).toEqual(new Set([TEST_PALETTE.background]));
+    expect((await frameOf(none)).stackPeakBytes).toBe(0);
+    expect(new Set((await frameOf(none)).pixels)).toEqual(new Set([TEST_PALETTE.background]));
   });
 });
 
-test('a search dims the others and moves nothing', () => {
-  const plain = frameOf({ ...large, search: '' });
-  const dimmed = frameOf({ ...large, search: 'size>=32MiB', onlyMatches: false });
+test('a search dims the others and moves nothing', async () => {
+  const plain = await frameOf({ ...large, search: '' });
+  const dimmed = await frameOf({ ...large, search: 'size>=32MiB', onlyMatches: false });
   expect(dimmed.states).toEqual(plain.states);
   expect(dimmed.lines).toEqual(plain.lines);
   const isEmpty = (pixel: number) => pixel === TEST_PALETTE.background;
@@ -85,30 +81,30 @@ test('a search dims the others and moves nothing', () => {
   expect(dimmed.pixels).not.toEqual(plain.pixels);
 });
 
-test('a mark leaves its blocks as they are, makes all others paler, and moves nothing', () => {
-  const plain = frameOf({ ...large, search: '' });
+test('what is highlighted stays as it is, makes all others paler, and moves nothing', async () => {
+  const plain = await frameOf({ ...large, search: '' });
   const search = 'size>=32MiB';
-  const marked = frameOf({ ...large, search: '' }, -1, search);
-  expect(marked.lines).toEqual(plain.lines);
-  const dimmed = frameOf({ ...large, search, onlyMatches: false });
+  const highlighted = await frameOf({ ...large, search: '' }, -1, search);
+  expect(highlighted.lines).toEqual(plain.lines);
+  const dimmed = await frameOf({ ...large, search, onlyMatches: false });
   const meant = plain.pixels.map((pixel, i) => Number(pixel === dimmed.pixels[i]));
   expect(new Set(meant)).toEqual(new Set([0, 1]));
   plain.pixels.forEach((pixel, i) => {
-    if (meant[i] === 1 && marked.pixels[i] !== pixel) throw new Error(`Pixel ${i} is changed`);
+    if (meant[i] === 1 && highlighted.pixels[i] !== pixel) throw new Error(`Pixel ${i} is changed`);
   });
-  // What is thinner than a pixel has one color, marked or not.
-  const isPaler = plain.pixels.filter((pixel, i) => pixel !== marked.pixels[i]);
+  // What is thinner than a pixel has one color, highlighted or not.
+  const isPaler = plain.pixels.filter((pixel, i) => pixel !== highlighted.pixels[i]);
   expect(isPaler.length).toBeGreaterThan(0.1 * meant.length);
   // Unlike what a search dims, the others can still be told apart.
   const others = (pixels: Uint32Array) => new Set(pixels.filter((_, i) => meant[i] === 0)).size;
-  expect(others(marked.pixels)).toBeGreaterThan(others(dimmed.pixels));
-  // A search comes before a mark.
-  expect(frameOf({ ...large, search, onlyMatches: false }, -1, 'size<1MiB').pixels).toEqual(
+  expect(others(highlighted.pixels)).toBeGreaterThan(others(dimmed.pixels));
+  // A search comes before a highlight.
+  expect((await frameOf({ ...large, search, onlyMatches: false }, -1, 'size<1MiB')).pixels).toEqual(
     dimmed.pixels,
   );
 });
 
-test('a search with a problem shows all', () => {
-  const { pixels } = frameOf({ ...large, search: 'size>' });
-  expect(pixels).toEqual(frameOf({ ...large, search: '' }).pixels);
+test('a search with a problem shows all', async () => {
+  const { pixels } = await frameOf({ ...large, search: 'size>' });
+  expect(pixels).toEqual((await frameOf({ ...large, search: '' })).pixels);
 });

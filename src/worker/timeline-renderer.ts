@@ -4,12 +4,12 @@
  */
 
 import type { CounterName } from '../allocator/replay/types.ts';
-import { assert } from '../base/assert.ts';
 import type { Task } from '../base/task.ts';
 import type { StackRange } from '../device/model/allocation-details.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 import type { SearchMatches } from '../device/search/types.ts';
-import { type MarkingPalette, withDimmedClass, withPaleClasses } from '../draw/timeline/colors.ts';
+import { firstColoring } from '../draw/coloring/first-colorings.ts';
+import { DimmedClasses, HighlightedClasses, withDimmedClass } from '../draw/timeline/emphasis.ts';
 import {
   type MatchingTimeline,
   matchingRow,
@@ -20,7 +20,9 @@ import type { TimelineIndex } from '../draw/timeline/timeline-index.ts';
 import { type Scene, TimelinePainter } from '../draw/timeline/timeline-painter.ts';
 import type { ColorBy, Palette, TimelineFrame, Viewport } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
-import type { BandRenderer } from './band-renderer.ts';
+import type { LayerRenderer } from './layer-renderer.ts';
+import { loadAnswers } from './load-answers.ts';
+import type { OpenDevice } from './open-device.ts';
 
 /** The matches of one search as a timeline of their own. */
 interface Matches {
@@ -31,29 +33,28 @@ interface Matches {
   classes: { readonly all: Uint8Array; readonly own: Uint8Array } | undefined;
 }
 
-type BandModule = typeof import('./band-renderer.ts');
-
-let bandModule: BandModule | undefined;
-
-/** To be awaited before bands are drawn: most timelines are never ordered by class. */
-export async function loadBandRenderer(): Promise<void> {
-  bandModule ??= await import('./band-renderer.ts');
-}
+/** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
+const WARM_UP = {
+  ...{ width: 96, height: 64, rounds: 4, share: 0.05 },
+  palette: { classes: new Uint32Array(16), background: 0, pending: 0, thin: 0 },
+  lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'] satisfies CounterName[],
+};
 
 /** What of an OpenDevice is needed. */
 interface Drawn {
   readonly context: DeviceModel;
   readonly index: TimelineIndex;
-  matches(search: string, at: EventIndex | undefined): Pick<SearchMatches, 'mask'>;
-  classesBy(colorBy: ColorBy, count: number): Uint8Array;
+  matches(search: string, at: EventIndex | undefined): Promise<Pick<SearchMatches, 'mask'>>;
+  classesBy(colorBy: ColorBy, count: number): Promise<Uint8Array>;
+  drawFrame: OpenDevice['drawFrame'];
 }
 
 export class TimelineRenderer {
   readonly #device: Drawn;
   readonly #painter: TimelinePainter;
   readonly #dimmed = new DimmedClasses();
-  readonly #marked = new MarkedClasses();
-  #bands: BandRenderer | undefined;
+  readonly #highlighted = new HighlightedClasses();
+  #layers: LayerRenderer | undefined;
   /** Of the last search alone: up to 32 MB for 1.9 M allocations. */
   #matches: Matches | undefined;
 
@@ -62,15 +63,41 @@ export class TimelineRenderer {
     this.#painter = new TimelinePainter(device.index);
   }
 
+  /** Draws small frames, so that the first real one meets compiled code: cold it takes 3 to 7 times as long. */
+  warmUp(): void {
+    const { context } = this.#device;
+    const events = context.trace.events.length;
+    const peakBytes = context.replay.peaks.activeBytes.bytes;
+    if (events === 0 || peakBytes === 0) return;
+    const { width, height, rounds, share } = WARM_UP;
+    const { classOf } = firstColoring(context, 'size', WARM_UP.palette.classes.length);
+    const span = Math.max(1, events * share);
+    for (let round = 0; round < rounds; round++) {
+      const x0 = ((events - span) * round) / rounds;
+      const x = { axis: 'event', x0, x1: x0 + span } as const;
+      const viewport: Viewport = { ...x, y0: 0, y1: peakBytes, width, height };
+      const { palette, lines } = WARM_UP;
+      this.#painter.draw({ viewport, classOf, palette, lines, selected: -1 });
+    }
+  }
+
+  /** A whole frame; the newest of the session wins. */
+  frame(request: FrameRequest, signal?: AbortSignal): Promise<TimelineFrame> {
+    const begin = (out: Uint32Array | undefined) => this.#begin(request, out);
+    return this.#device.drawFrame(request.viewport, begin, signal);
+  }
+
   /** Starts a frame; an earlier one that is not finished must not go on any more. */
-  begin(request: FrameRequest, out: Uint32Array | undefined): Task<TimelineFrame> {
-    if (request.inBands === true) return this.#beginBands(request, out);
+  async #begin(request: FrameRequest, out: Uint32Array | undefined): Promise<Task<TimelineFrame>> {
+    const mask = await this.#maskOf(request);
+    if (request.stackOrder === 'class') return this.#beginLayers(request, mask, out);
     const { viewport, palette, lines, selected, colorBy } = request;
     const classes = palette.classes.length;
-    const classOf = this.#device.classesBy(colorBy, classes);
+    const classOf = await this.#device.classesBy(colorBy, classes);
     const scene: Scene = { viewport, classOf, palette, lines, selected };
-    const mask = this.#maskOf(request);
-    if (mask === undefined) return this.#painter.begin(this.#withMarks(scene, request), out);
+    if (mask === undefined) {
+      return this.#painter.begin(await this.#withHighlight(scene, request), out);
+    }
     if (!request.onlyMatches) {
       const dimmed = this.#dimmed.of(classOf, mask, classes);
       const all = { classOf: dimmed, dimmedClass: classes, palette: withDimmedClass(palette) };
@@ -86,44 +113,49 @@ export class TimelineRenderer {
     return painter.begin({ ...scene, ...matches }, out);
   }
 
-  /** What is marked keeps its color, all else is paler. */
-  #withMarks(scene: Scene, { marked = '' }: FrameRequest): Scene {
-    const mask = marked === '' ? undefined : this.#device.matches(marked, undefined).mask;
-    return mask === undefined ? scene : { ...scene, ...this.#marked.of(scene, mask) };
+  /** What is highlighted keeps its color, all else is paler. */
+  async #withHighlight(scene: Scene, { highlight = '' }: FrameRequest): Promise<Scene> {
+    if (highlight === '') return scene;
+    const { mask } = await this.#device.matches(highlight, undefined);
+    return mask === undefined ? scene : { ...scene, ...this.#highlighted.of(scene, mask) };
   }
 
-  #beginBands(request: FrameRequest, out: Uint32Array | undefined): Task<TimelineFrame> {
+  async #beginLayers(
+    request: FrameRequest,
+    mask: Uint8Array | undefined,
+    out: Uint32Array | undefined,
+  ): Promise<Task<TimelineFrame>> {
     const { onlyMatches } = request;
-    const mask = this.#maskOf(request);
-    const all = this.#device.index;
+    const layers = await this.#layerRenderer();
     if (mask === undefined || !onlyMatches) {
-      return this.#bandRenderer().begin(all, { mask, onlyMatches }, request, out);
+      return layers.begin(this.#device.index, { mask, onlyMatches }, request, out);
     }
     const { index } = this.#only(mask).timeline;
     const lines = request.lines.filter((line) => line === 'activeBytes');
-    return this.#bandRenderer().begin(index, { mask, onlyMatches }, { ...request, lines }, out);
+    return layers.begin(index, { mask, onlyMatches }, { ...request, lines }, out);
   }
 
-  #bandRenderer(): BandRenderer {
-    assert(bandModule !== undefined, 'loadBandRenderer was awaited');
-    this.#bands ??= new bandModule.BandRenderer(this.#device.context);
-    return this.#bands;
+  async #layerRenderer(): Promise<LayerRenderer> {
+    const answers = await loadAnswers();
+    this.#layers ??= new answers.LayerRenderer(this.#device.context);
+    return this.#layers;
   }
 
   /** What lies in a range of bytes of the stack that is drawn. */
-  hits(
+  async hits(
     request: MatchingRequest,
     state: EventIndex,
     bytesFrom: number,
     bytesTo: number,
-  ): StackRange {
-    if (request.inBands === true) {
-      const matching = { mask: this.#maskOf(request), onlyMatches: request.onlyMatches };
-      const { index } = this.#device;
-      return this.#bandRenderer().hits(index, matching, state, bytesFrom, bytesTo);
+  ): Promise<StackRange> {
+    const { onlyMatches } = request;
+    const { index: all } = this.#device;
+    const mask = await this.#maskOf(request);
+    if (request.stackOrder === 'class') {
+      const layers = await this.#layerRenderer();
+      return layers.hits(all, { mask, onlyMatches }, state, bytesFrom, bytesTo);
     }
-    const mask = request.onlyMatches ? this.#maskOf(request) : undefined;
-    if (mask === undefined) return stackHits(this.#device.index, state, bytesFrom, bytesTo);
+    if (mask === undefined || !onlyMatches) return stackHits(all, state, bytesFrom, bytesTo);
     const { index, ids } = this.#only(mask).timeline;
     const hits = stackHits(index, state, bytesFrom, bytesTo);
     const main = hits.main < 0 ? -1 : (ids[hits.main] ?? -1);
@@ -131,15 +163,15 @@ export class TimelineRenderer {
   }
 
   /** Height of the stack that is drawn after an event. */
-  bytesAt(request: MatchingRequest, state: EventIndex): number {
-    const mask = request.onlyMatches ? this.#maskOf(request) : undefined;
+  async bytesAt(request: MatchingRequest, state: EventIndex): Promise<number> {
+    const mask = request.onlyMatches ? await this.#maskOf(request) : undefined;
     const index: TimelineIndex =
       mask === undefined ? this.#device.index : this.#only(mask).timeline.index;
     return index.counter('activeBytes').highest(state, state);
   }
 
-  #maskOf({ search, at }: MatchingRequest): Uint8Array | undefined {
-    return search === '' ? undefined : this.#device.matches(search, at).mask;
+  async #maskOf({ search, at }: MatchingRequest): Promise<Uint8Array | undefined> {
+    return search === '' ? undefined : (await this.#device.matches(search, at)).mask;
   }
 
   #only(mask: Uint8Array): Matches {
@@ -173,8 +205,8 @@ export interface MatchingRequest {
   readonly onlyMatches: boolean;
   /** The cursor, at which states and ages are taken; undefined: the end. */
   readonly at: EventIndex | undefined;
-  /** Ordered by class, one band each; else by time of allocation. */
-  readonly inBands?: boolean | undefined;
+  /** By time of allocation, or by class: one layer each. */
+  readonly stackOrder?: 'time' | 'class' | undefined;
 }
 
 /** For those who look at all allocations. */
@@ -190,40 +222,6 @@ export interface FrameRequest extends MatchingRequest {
   readonly lines: readonly CounterName[];
   /** Allocation to draw highlighted, -1 for none. */
   readonly selected: number;
-  /** A search whose blocks are marked where nothing is searched for; not in bands. */
-  readonly marked?: string | undefined;
-}
-
-/** The marked blocks' classes and those of the others, in a palette that has both. */
-class MarkedClasses {
-  #of: readonly [classOf: Uint8Array, mask: Uint8Array, palette: Palette] | undefined;
-  #made: Pick<Scene, 'classOf' | 'palette'> | undefined;
-
-  /** The same arrays as long as what they are made of is the same: a panned frame keeps its columns by them. */
-  of({ classOf, palette }: Scene, mask: Uint8Array): Pick<Scene, 'classOf' | 'palette'> {
-    const made = this.#made;
-    const isSame = this.#of?.[0] === classOf && this.#of[1] === mask && this.#of[2] === palette;
-    if (made !== undefined && isSame) return made;
-    const { bright, pale, palette: both }: MarkingPalette<Palette> = withPaleClasses(palette);
-    const classes = classOf.map((of, id) => (mask[id] === 1 ? bright : pale)[of] ?? 0);
-    this.#of = [classOf, mask, palette];
-    this.#made = { classOf: classes, palette: both };
-    return this.#made;
-  }
-}
-
-/** The classes of those that match; the others have the class after the last. */
-export class DimmedClasses {
-  #classOf: Uint8Array | undefined;
-  #mask: Uint8Array | undefined;
-  #dimmed = new Uint8Array(0);
-
-  /** The same array as long as both are the same: a panned frame keeps its columns by it. */
-  of(classOf: Uint8Array, mask: Uint8Array, dim: number): Uint8Array {
-    if (classOf === this.#classOf && mask === this.#mask) return this.#dimmed;
-    this.#classOf = classOf;
-    this.#mask = mask;
-    this.#dimmed = classOf.map((of, id) => (mask[id] === 1 ? of : dim));
-    return this.#dimmed;
-  }
+  /** A search whose blocks stand out where nothing is searched for; not where the stack is ordered by class. */
+  readonly highlight?: string | undefined;
 }

@@ -17,7 +17,7 @@ export function replayDevice(trace: DeviceTrace, settings: Snapshot['settings'])
 }
 
 /** Works out what was there before the first event, and replays the trace from that. */
-export function replayFromBefore(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
+function replayFromBefore(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
   const rules = blockRules(settings);
   const kind = traceKindOf(trace);
   const before =
@@ -37,10 +37,7 @@ export const NOTHING: Preexisting = { blocks: [], segments: [] };
  * that of the file: then `replayFromBefore` finds out what was.
  * @param settings allocator_settings of the snapshot: they decide rounding and splitting.
  */
-export function replayFromNothing(
-  trace: DeviceTrace,
-  settings: Snapshot['settings'],
-): Replay | undefined {
+function replayFromNothing(trace: DeviceTrace, settings: Snapshot['settings']): Replay | undefined {
   if (trace.opening !== undefined || trace.events.length === 0) return undefined;
   const replay = beginReplay(NOTHING, trace, traceKindOf(trace), blockRules(settings));
   if (!replay.advance(trace.events, 0, trace.events.length, true)) return undefined;

@@ -19,10 +19,6 @@ const CODES = 1 << (FADE_BIT + 1);
 /** How far the top row goes towards black, and faded colors towards the background. */
 const EDGE_SHARE = 0.3;
 const FADE_SHARE = 0.35;
-/** What does not match a search: how far "thin" goes towards the background. */
-const DIMMED_SHARE = 0.55;
-/** What is not marked: how far its own color goes there. */
-const PALE_SHARE = 0.6;
 
 /**
  * Color of every code; classes beyond the palette begin again at its first color.
@@ -43,33 +39,6 @@ export function colorTable(palette: Palette): Uint32Array {
     table[code | EDGE_FLAG | (1 << FADE_BIT)] = mix(edge, palette.background, FADE_SHARE);
   }
   return table;
-}
-
-/** The palette with one class more, the last: what stays in sight without being meant. */
-export function withDimmedClass<P extends Palette>(palette: P): P {
-  const classes = new Uint32Array(palette.classes.length + 1);
-  classes.set(palette.classes);
-  classes[palette.classes.length] = mix(palette.thin, palette.background, DIMMED_SHARE);
-  return { ...palette, classes };
-}
-
-/** A palette with each color twice, and which class of it a class has bright and pale. */
-export interface MarkingPalette<P extends Palette> {
-  readonly palette: P;
-  readonly bright: Uint8Array;
-  readonly pale: Uint8Array;
-}
-
-/** For marking some blocks among others that keep their hue: classes of one color share theirs, so that there is room. */
-export function withPaleClasses<P extends Palette>(palette: P): MarkingPalette<P> {
-  const colors = [...new Set(palette.classes)].slice(0, MAX_CLASSES >> 1);
-  const pale = colors.map((color) => mix(color, palette.background, PALE_SHARE));
-  const bright = Uint8Array.from(palette.classes, (color) => Math.max(0, colors.indexOf(color)));
-  return {
-    palette: { ...palette, classes: Uint32Array.from([...colors, ...pale]) },
-    bright,
-    pale: bright.map((color) => color + colors.length),
-  };
 }
 
 const BLACK = 0xff000000;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { OomInfo } from '../../device/model/device-info.ts';
 import type { PlotAxis } from '../../draw/timeline/types.ts';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
-import type { SessionApi } from '../../worker/protocol.ts';
+import { fakeSession } from '../../testing/fake-session.ts';
 import { EventPositions, markersInView, markersOf, stepsInView } from './event-marks.ts';
 
 /** Where nothing is known but the events themselves. */
@@ -55,12 +55,12 @@ describe('markers', () => {
 function setUp() {
   const asked: number[] = [];
   let known = 0;
-  const session: Pick<SessionApi, 'crosshair'> = {
+  const session = fakeSession({
     crosshair: async ({ event }) => {
       asked.push(event);
       return { ...crosshairOf(event), timeUs: event * 10 };
     },
-  };
+  });
   const device = deviceInfo({ hasTime: true, durationUs: 990 });
   const places = new EventPositions(session, device, () => known++);
   return { places, asked, known: () => known };

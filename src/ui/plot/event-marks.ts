@@ -10,14 +10,14 @@ import { endOf, toPlotX } from './viewport-of.ts';
 
 /** On an axis of time, the worker is asked for the place of an event, once per event. */
 export class EventPositions {
-  readonly #session: Pick<SessionApi, 'crosshair'>;
+  readonly #session: Pick<SessionApi, 'query'>;
   readonly #device: DeviceInfo;
   readonly #onKnown: () => void;
   /** NaN while it is asked for. */
   readonly #timesUs = new Map<EventIndex, number>();
 
   /** @param onKnown called when a place has become known */
-  constructor(session: Pick<SessionApi, 'crosshair'>, device: DeviceInfo, onKnown: () => void) {
+  constructor(session: Pick<SessionApi, 'query'>, device: DeviceInfo, onKnown: () => void) {
     this.#session = session;
     this.#device = device;
     this.#onKnown = onKnown;
@@ -38,7 +38,10 @@ export class EventPositions {
   async #ask(event: EventIndex): Promise<void> {
     this.#timesUs.set(event, Number.NaN);
     try {
-      const { timeUs } = await this.#session.crosshair({ deviceIndex: this.#device.index, event });
+      const { timeUs } = await this.#session.query('crosshair', {
+        deviceIndex: this.#device.index,
+        event,
+      });
       this.#timesUs.set(event, timeUs);
       this.#onKnown();
     } catch {

@@ -147,12 +147,6 @@ export class PlotController {
     this.#update();
   }
 
-  /** The device has more to show than before. */
-  refresh(): void {
-    this.#update();
-    if (this.#view.cursor === undefined) void this.#moveCursor();
-  }
-
   destroy(): void {
     cancelAnimationFrame(this.#animation);
     clearTimeout(this.#staleTimer);
@@ -239,7 +233,7 @@ export class PlotController {
     const event = view.cursor ?? device.events - 1;
     let crosshair: Crosshair;
     try {
-      crosshair = await session.crosshair({ deviceIndex: device.index, event });
+      crosshair = await session.query('crosshair', { deviceIndex: device.index, event });
     } catch (error) {
       this.#options.onError(error);
       return;

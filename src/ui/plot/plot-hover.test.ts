@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
-import type { PixelInfo } from '../../worker/handlers/raster.ts';
+import { fakeSession } from '../../testing/fake-session.ts';
+import type { PixelInfo } from '../../worker/protocol.ts';
 import { plotStyle } from '../theme/palette.ts';
 import { createOverlayStore } from './overlays.ts';
 import { PlotHover } from './plot-hover.ts';
@@ -21,12 +22,12 @@ function setUp() {
   };
   const hover = new PlotHover({
     device: deviceInfo({ events: 10 }),
-    session: {
+    session: fakeSession({
       crosshair: ({ event }) => {
         requests.push(`crosshair at ${event}`);
         return Promise.resolve(crosshairOf(event));
       },
-    },
+    }),
     source: { hit, heightText: String },
     context: null,
     readOut: (crosshair) => events.push(crosshair?.event),

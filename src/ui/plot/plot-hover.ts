@@ -5,7 +5,7 @@ import { LatestOnly } from '../../base/latest-only.ts';
 import type { Crosshair } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { PixelInfo } from '../../worker/handlers/raster.ts';
+import type { PixelInfo } from '../../worker/protocol.ts';
 import { COUNTERS } from '../shared/device-labels.ts';
 import type { PlotStyle } from '../theme/palette.ts';
 import {

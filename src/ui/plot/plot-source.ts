@@ -8,8 +8,7 @@ import type { DeviceInfo } from '../../device/model/device-info.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { ViewState, ViewStore } from '../../state/view-store.ts';
-import type { PixelInfo } from '../../worker/handlers/raster.ts';
-import type { SessionApi } from '../../worker/protocol.ts';
+import type { PixelInfo, SessionApi } from '../../worker/protocol.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import type { LineStyle } from './line-raster.ts';
 import type { OverlayStore } from './overlays.ts';
@@ -90,7 +89,7 @@ export interface PlotSource<Q extends PlotRequest = PlotRequest, F extends PlotF
 /** What a plot shows, and whom it tells of failures. */
 export interface PlotContext {
   readonly device: DeviceInfo;
-  readonly session: Pick<SessionApi, 'crosshair'>;
+  readonly session: Pick<SessionApi, 'query'>;
   readonly source: PlotSource;
   readonly view: ViewStore;
   readonly overlays: OverlayStore;

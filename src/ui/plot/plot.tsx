@@ -1,13 +1,5 @@
 import './plot.css';
-import {
-  type ReactNode,
-  type Ref,
-  useCallback,
-  useEffect,
-  useId,
-  useImperativeHandle,
-  useRef,
-} from 'react';
+import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { useStores } from '../../state/stores.ts';
@@ -17,12 +9,7 @@ import { useTheme } from '../theme/use-theme.ts';
 import { Y_AXIS_WIDTH } from './axes.ts';
 import { Minimap } from './minimap.tsx';
 import { useOverlayStore } from './overlays.ts';
-import {
-  type MakeStrip,
-  PlotController,
-  type PlotElements,
-  type PlotOptions,
-} from './plot-controller.ts';
+import { type MakeStrip, PlotController, type PlotElements } from './plot-controller.ts';
 import { onPlotKey } from './plot-navigation.ts';
 import type { PlotSource } from './plot-source.ts';
 
@@ -46,32 +33,12 @@ interface PlotProps {
  * A picture of the device in view, with its axes and the minimap. The figures at the crosshair are written
  * into the elements with data-readout of the view (`.view`) that it is in.
  */
-export function Plot(props: PlotProps) {
+export function Plot({ source, strip, label, kind, hint, testId, ...props }: PlotProps) {
   const { info, device } = useDevice();
-  const { session, marks } = useServices();
+  const { session, timings, idle } = useServices();
   const { view } = useStores();
   const onError = useFailureReport();
-  const onPainted = useCallback(() => marks.reach('painted'), [marks]);
-  const of = { info, device, session, view, onPainted, onError };
-  return <PlotOf {...props} of={of} minimap={<Minimap />} />;
-}
-
-interface PlotOfProps extends PlotProps {
-  /** A change of any of these starts the plot afresh; `info` says what the device is of. */
-  readonly of: Pick<PlotOptions, 'device' | 'session' | 'view' | 'onPainted' | 'onError'> & {
-    readonly info: unknown;
-  };
-  /** Left out where the whole trace is not known yet. */
-  readonly minimap?: ReactNode;
-  /** To tell the plot that the device has more to show than before. */
-  readonly ref?: Ref<Pick<PlotController, 'refresh'>>;
-}
-
-/** A plot of whatever it is given. */
-export function PlotOf({ of, source, strip, label, kind, hint, testId, ...props }: PlotOfProps) {
-  const { info, device, session, view, onPainted, onError } = of;
   const selected = useSelectedIndex();
-  const { idle } = useServices();
   const overlays = useOverlayStore();
   const theme = useTheme();
   const root = useRef<HTMLDivElement>(null);
@@ -94,7 +61,7 @@ export function PlotOf({ of, source, strip, label, kind, hint, testId, ...props 
       view,
       overlays,
       onPainted: () => {
-        onPainted();
+        timings.reach('painted');
         endPainting();
       },
       onError,
@@ -105,10 +72,9 @@ export function PlotOf({ of, source, strip, label, kind, hint, testId, ...props 
       made.destroy();
       endPainting();
     };
-  }, [info, device, session, source, view, overlays, idle, onPainted, onError]);
+  }, [info, device, session, source, view, overlays, idle, timings, onError]);
   useEffect(() => controller.current?.setTheme(theme), [theme]);
   useEffect(() => controller.current?.setSelected(selected), [selected]);
-  useImperativeHandle(props.ref, () => ({ refresh: () => controller.current?.refresh() }), []);
 
   return (
     <>
@@ -144,7 +110,7 @@ export function PlotOf({ of, source, strip, label, kind, hint, testId, ...props 
           </div>
         </div>
         <svg className="axis x-axis" aria-hidden="true" />
-        {props.minimap}
+        <Minimap />
       </div>
       <p id={hintId} className="visually-hidden">
         {hint}

@@ -4,7 +4,7 @@ import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
 import type { SegmentFacts } from '../../draw/address-map/segment-index.ts';
-import type { SegmentHit } from '../../worker/handlers/address-map.ts';
+import type { SegmentHit } from '../../worker/protocol.ts';
 import type { TooltipContent } from '../plot/tooltip.ts';
 import { useDevice } from './services.ts';
 

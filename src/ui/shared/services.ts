@@ -5,16 +5,15 @@ import type { StoreApi } from 'zustand/vanilla';
 import type { DeviceInfo, SessionInfo } from '../../device/model/device-info.ts';
 import type { ReportHead } from '../../output/report/report-page.ts';
 import type { FindingsState, FindingsStore } from '../../state/findings-store.ts';
+import type { IdleCounter, Timings } from '../../state/page-timings.ts';
 import type { SnapshotLoader } from '../../state/snapshot-loader.ts';
 import type { AnalysisClient } from '../../worker/analysis/client.ts';
-import type { SessionClient } from '../../worker/client.ts';
-import type { IdleCounter, Marks } from '../../worker/instrumentation.ts';
 import type { SessionApi } from '../../worker/protocol.ts';
 
 export interface Services {
-  readonly session: SessionApi & Pick<SessionClient, 'onReplaced'>;
+  readonly session: SessionApi;
   readonly loader: SnapshotLoader;
-  readonly marks: Marks;
+  readonly timings: Timings;
   readonly idle: IdleCounter;
   /** Set when this page is a report: its author's notes. */
   readonly report: ReportHead | undefined;

@@ -2,8 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { errorText, isAbortError } from '../../base/errors.ts';
 import { LatestOnly } from '../../base/latest-only.ts';
 import type { SessionInfo } from '../../device/model/device-info.ts';
-import type { DeviceQueries } from '../../worker/handlers.ts';
-import type { CallOptions, DeviceRequest, QueryClient } from '../../worker/queries.ts';
+import type { CallOptions, DeviceQueries, DeviceRequest } from '../../worker/protocol.ts';
 import { useDevice, useServices } from './services.ts';
 
 type QueryName = keyof DeviceQueries;
@@ -27,9 +26,8 @@ export function useAsk(): AskDevice {
   const { index } = useDevice().device;
   return useCallback(
     (name, request, options) => {
-      const client: QueryClient<DeviceQueries> = session;
       type Request = DeviceQueries[typeof name]['request'];
-      return client[name]({ ...request, deviceIndex: index } as Request, options);
+      return session.query(name, { ...request, deviceIndex: index } as Request, options);
     },
     [session, index],
   );

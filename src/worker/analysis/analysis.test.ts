@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { analyse } from '../../analysis/findings/analyse.ts';
 import { DETECTOR_IDS, type Finding } from '../../analysis/findings/detectors.ts';
-import { isAbortError } from '../../base/errors.ts';
+import { abortError, isAbortError } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
+import { createIdleCounter } from '../../state/page-timings.ts';
 import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { captureSession, InThreadWorker, openSession } from '../../testing/open-session.ts';
-import { createIdleCounter } from '../instrumentation.ts';
+import { InThreadWorker, openSession } from '../../testing/open-session.ts';
 import type { SessionApi } from '../protocol.ts';
 import { type AnalysisClient, type AnalysisClientOptions, createAnalysisClient } from './client.ts';
 
@@ -30,7 +30,7 @@ interface Analysed {
 function clientOf(session: SessionApi, options: Partial<AnalysisClientOptions> = {}): Analysed {
   const workers: InThreadWorker[] = [];
   const client = createAnalysisClient({
-    attachAnalysis: (port) => session.attachAnalysis({ port }),
+    session,
     createWorker: () => {
       const worker = new InThreadWorker();
       workers.push(worker);
@@ -38,7 +38,7 @@ function clientOf(session: SessionApi, options: Partial<AnalysisClientOptions> =
     },
     ...options,
   });
-  onTestFinished(() => client.forget());
+  onTestFinished(() => client.close());
   return { client, workers };
 }
 
@@ -57,13 +57,13 @@ describe('over the ports', () => {
   ])('findings in %s are those that analyse() finds', async (name) => {
     const { client } = clientOf(await openSession(name));
     const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
-    expect(await client.findings({ deviceIndex: 0 })).toEqual(await analyse(context));
+    expect(await client.query('findings', { deviceIndex: 0 })).toEqual(await analyse(context));
   });
 
   it('what-if runs too', async () => {
     const { client } = clientOf(await openSession('oom_fragmented'));
     const request = { deviceIndex: 0, settings: [''], limit: 'none', cards: false } as const;
-    const { recorded, cases } = await client.whatIf(request);
+    const { recorded, cases } = await client.query('whatIf', request);
     const { stats } = truthOf('oom_fragmented.pickle.gz');
     expect(recorded.run.peakReservedBytes).toBe(stats['0']?.['reserved_bytes.all.peak']);
     expect(cases).toMatchObject([{ settings: '' }]);
@@ -73,7 +73,8 @@ describe('over the ports', () => {
     const { client } = clientOf(await openSession('leak_output_list'));
     const reported: string[] = [];
     const findings: Finding[] = [];
-    const analysis = await client.findings(
+    const analysis = await client.query(
+      'findings',
       { deviceIndex: 0 },
       {
         onProgress: (progress) => {
@@ -97,19 +98,25 @@ describe('over the ports', () => {
 
   it('keeps the session’s own tables whole', async () => {
     const session = await openSession('train_gpt_small');
-    const before = await session.minimap({ deviceIndex: 0, axis: 'event', width: 64 });
-    await clientOf(session).client.findings({ deviceIndex: 0 });
-    expect(await session.minimap({ deviceIndex: 0, axis: 'event', width: 64 })).toEqual(before);
+    const before = await session.query('minimap', { deviceIndex: 0, axis: 'event', width: 64 });
+    await clientOf(session).client.query('findings', { deviceIndex: 0 });
+    expect(await session.query('minimap', { deviceIndex: 0, axis: 'event', width: 64 })).toEqual(
+      before,
+    );
   });
 
   it('asks for each device’s own copy', async () => {
     const { client } = clientOf(await openSession('two_devices'));
     const contexts = contextsOf(loadCapture('two_devices.pickle.gz'));
     for (const [deviceIndex, context] of contexts.entries()) {
-      expect(await client.findings({ deviceIndex })).toEqual(await analyse(context));
+      expect(await client.query('findings', { deviceIndex })).toEqual(await analyse(context));
     }
-    await expect(client.findings({ deviceIndex: 7 })).rejects.toThrow(/no device at position 7/);
-    expect((await client.findings({ deviceIndex: 0 })).checks).toHaveLength(DETECTOR_IDS.length);
+    await expect(client.query('findings', { deviceIndex: 7 })).rejects.toThrow(
+      /no device at position 7/,
+    );
+    expect((await client.query('findings', { deviceIndex: 0 })).checks).toHaveLength(
+      DETECTOR_IDS.length,
+    );
   });
 });
 
@@ -119,9 +126,14 @@ describe('the worker', () => {
       idleTimeoutMs: 0,
     });
     expect(workers).toHaveLength(0);
-    await Promise.all([client.findings({ deviceIndex: 0 }), client.findings({ deviceIndex: 0 })]);
+    await Promise.all([
+      client.query('findings', { deviceIndex: 0 }),
+      client.query('findings', { deviceIndex: 0 }),
+    ]);
     await expect.poll(() => workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
-    expect((await client.findings({ deviceIndex: 0 })).checks).toHaveLength(DETECTOR_IDS.length);
+    expect((await client.query('findings', { deviceIndex: 0 })).checks).toHaveLength(
+      DETECTOR_IDS.length,
+    );
     expect(workers).toHaveLength(2);
   });
 
@@ -130,7 +142,7 @@ describe('the worker', () => {
     const { client, workers } = clientOf(await openSession('train_gpt_small'));
     const release = client.hold();
     expect(workers).toHaveLength(1);
-    await client.findings({ deviceIndex: 0 });
+    await client.query('findings', { deviceIndex: 0 });
     vi.advanceTimersByTime(60_000);
     expect(workers[0]?.isTerminated).toBe(false);
     expect(workers).toHaveLength(1);
@@ -141,46 +153,46 @@ describe('the worker', () => {
 
   it('is heard when it dies, and another one answers the next question', async () => {
     const { client, workers } = clientOf(await openSession('leak_forward_hook'));
-    const asked = client.findings({ deviceIndex: 0 });
+    const asked = client.query('findings', { deviceIndex: 0 });
     workers[0]?.crash();
     await expect(asked).rejects.toThrow(LoadError);
     await expect(asked).rejects.toThrow(/analysis has stopped/);
-    expect((await client.findings({ deviceIndex: 0 })).findings).not.toHaveLength(0);
+    expect((await client.query('findings', { deviceIndex: 0 })).findings).not.toHaveLength(0);
     expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
   });
 
-  it('begins again when the session that it copies from was replaced', async () => {
-    const sessions = [
-      { attachAnalysis: async () => undefined },
-      await openSession('leak_forward_hook'),
-    ];
-    let replace: () => void = () => undefined;
-    const { client, workers } = clientOf(captureSession(), {
-      attachAnalysis: async (port) => sessions.shift()?.attachAnalysis({ port }),
-      onReplaced: (listener) => {
-        replace = listener;
-        return () => undefined;
+  it('ends with the file that it copies from, and begins again with the next one', async () => {
+    let closeFile: (error: Error) => void = () => undefined;
+    const closed = new Promise<never>((_, reject) => {
+      closeFile = reject;
+    });
+    const session = await openSession('leak_forward_hook');
+    const files = [{ attachAnalysis: () => closed }, session];
+    const { client, workers } = clientOf(session, {
+      session: {
+        attachAnalysis: async (request) => files.shift()?.attachAnalysis(request) ?? closed,
       },
     });
-    const asked = client.findings({ deviceIndex: 0 });
-    replace();
-    expect((await asked).findings).not.toHaveLength(0);
+    const asked = client.query('findings', { deviceIndex: 0 });
+    closeFile(abortError('Another file is open'));
+    await expect(asked).rejects.toSatisfy(isAbortError);
+    expect((await client.query('findings', { deviceIndex: 0 })).findings).not.toHaveLength(0);
     expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
   });
 
   it('is of no use without a session', async () => {
     const session = await openSession('train_gpt_small');
     const { client } = clientOf(session, {
-      attachAnalysis: () => Promise.reject(new Error('gone')),
+      session: { attachAnalysis: () => Promise.reject(new Error('gone')) },
     });
-    await expect(client.findings({ deviceIndex: 0 })).rejects.toThrow('gone');
+    await expect(client.query('findings', { deviceIndex: 0 })).rejects.toThrow('gone');
   });
 });
 
 describe('a user who moves', () => {
   it('is waited for, and gets the same findings a little later', async () => {
     const session = await openSession('leak_output_list');
-    const undisturbed = await clientOf(session).client.findings({ deviceIndex: 0 });
+    const undisturbed = await clientOf(session).client.query('findings', { deviceIndex: 0 });
     useFakeTimeouts();
     const { client } = clientOf(session);
     let isLong = false;
@@ -191,7 +203,7 @@ describe('a user who moves', () => {
       isLong = true;
       client.yieldToInteraction();
     };
-    const answer = client.findings({ deviceIndex: 0 }, { onProgress }).finally(() => {
+    const answer = client.query('findings', { deviceIndex: 0 }, { onProgress }).finally(() => {
       isAnswered = true;
     });
     while (!isLong) await passMs(0);
@@ -208,11 +220,11 @@ describe('a user who moves', () => {
 
 it('does not wait for a user who moves, where it is soon done', async () => {
   const session = await openSession('leak_output_list');
-  const undisturbed = await clientOf(session).client.findings({ deviceIndex: 0 });
+  const undisturbed = await clientOf(session).client.query('findings', { deviceIndex: 0 });
   useFakeTimeouts();
   const { client } = clientOf(session);
   const onProgress = () => client.yieldToInteraction();
-  expect(await client.findings({ deviceIndex: 0 }, { onProgress })).toEqual(undisturbed);
+  expect(await client.query('findings', { deviceIndex: 0 }, { onProgress })).toEqual(undisturbed);
 });
 
 describe('cancelling', () => {
@@ -223,7 +235,8 @@ describe('cancelling', () => {
     const { client } = clientOf(await openSession('frag_gpt_varlen'), { idle });
     const controller = new AbortController();
     const reported: unknown[] = [];
-    const first = client.findings(
+    const first = client.query(
+      'findings',
       { deviceIndex: 0 },
       {
         signal: controller.signal,
@@ -233,17 +246,17 @@ describe('cancelling', () => {
         },
       },
     );
-    const second = client.findings({ deviceIndex: 0 });
+    const second = client.query('findings', { deviceIndex: 0 });
     await expect(first).rejects.toSatisfy(isAbortError);
     expect(reported).toHaveLength(1);
     expect((await second).checks).toHaveLength(DETECTOR_IDS.length);
     expect(reported).toHaveLength(1);
   });
 
-  it('is what becomes of questions about a snapshot that is no longer open', async () => {
+  it('is what becomes of questions to a client that is closed', async () => {
     const { client, workers } = clientOf(await openSession('frag_gpt_varlen'), { idle });
-    const asked = client.findings({ deviceIndex: 0 });
-    client.forget();
+    const asked = client.query('findings', { deviceIndex: 0 });
+    client.close();
     await expect(asked).rejects.toSatisfy(isAbortError);
     expect(workers[0]?.isTerminated).toBe(true);
   });

@@ -1,22 +1,67 @@
-/** The analysis worker without the worker: serves a page on one port with copies of devices from another. */
-import { CancelledError } from '../../base/errors.ts';
+/**
+ * The analysis worker without the worker: detectors and simulator over a copy of a device (clone-device.ts), so that
+ * frames and hovers never wait for them. Serves a page on one port, and asks the session worker on another.
+ */
+import { accountAt } from '../../analysis/account/account.ts';
+import type { Account } from '../../analysis/account/types.ts';
+import { type Analysis, analyse } from '../../analysis/findings/analyse.ts';
+import { AnalysisInput } from '../../analysis/findings/analysis-input.ts';
+import type { Check, Finding } from '../../analysis/findings/detectors.ts';
+import type { DeviceTables } from '../../analysis/findings/types.ts';
 import type { Clock } from '../../base/task.ts';
-import { connect, type Remote } from '../connect.ts';
-import { type HandlerCall, type Handlers, serve } from '../rpc.ts';
-import { type AnalysisCall, AnalysisDevice, type AnalysisHandlers } from './analysis-device.ts';
-import type { CopyMethods } from './clone-device.ts';
-import { findingsHandlers } from './findings-handler.ts';
+import { StackReader } from '../../device/model/stacks.ts';
+import type { EventIndex, Snapshot } from '../../format/snapshot/tables.ts';
+import type { Queries, Query, QueryHandlers } from '../queries.ts';
+import { connect, type HandlerCall, type Method, type Remote, serve } from '../rpc.ts';
+import { type CopyMethods, type DeviceCopy, spreadEvents } from './clone-device.ts';
 import { InteractionThrottle } from './interaction-throttle.ts';
-import type { AnalysisMethods, AnalysisQueries } from './protocol.ts';
-import { whatIfHandlers } from './what-if-handler.ts';
+import { type WhatIfQueries, whatIfHandlers } from './what-if-handler.ts';
 
-const HANDLERS: AnalysisHandlers<AnalysisQueries> = { ...findingsHandlers, ...whatIfHandlers };
+/** Findings of a detector come before its check; the result has all of them again, ranked. */
+export type FindingsProgress =
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  | { readonly kind: 'check'; readonly check: Check };
+
+export interface AnalysisQueries extends WhatIfQueries {
+  readonly findings: Query<object, Analysis, FindingsProgress>;
+  /** The state after `event`. What the account of one moment needs of the whole run is kept for the next. */
+  readonly account: Query<{ readonly event: EventIndex }, Account>;
+}
+
+/** All messages from the page to the analysis worker. */
+export interface AnalysisMethods extends AnalysisQueries {
+  /** The user zooms or pans: see interaction-throttle.ts. */
+  readonly yieldToInteraction: Method<undefined, undefined>;
+}
+
+interface Pausing {
+  /** Lets messages in and interaction go first. Rejects once the page does not want the result any more. */
+  readonly pause: () => Promise<void>;
+}
+
+/** What a handler gets beside its request. */
+export type AnalysisCall<Progress> = HandlerCall<Progress> & Pausing;
+
+/** One function a query. */
+export type AnalysisHandlers<Q extends Queries<Q>> = QueryHandlers<Q, AnalysisDevice, Pausing>;
+
+const inputOf = ({ input }: AnalysisDevice) => new AnalysisInput(input);
+
+const HANDLERS: AnalysisHandlers<AnalysisQueries> = {
+  ...whatIfHandlers,
+  findings: ({ input }, _request, { onProgress, pause }) =>
+    analyse(input, {
+      onFinding: (finding) => onProgress({ kind: 'finding', finding }),
+      onCheck: (check) => onProgress({ kind: 'check', check }),
+      pause,
+    }),
+  account: (device, { event }) => accountAt(device.once(inputOf), event, 'cursor'),
+};
 
 /** @param session answers {@link CopyMethods} */
 export function serveAnalysis(page: MessagePort, session: MessagePort, clock: Clock): void {
   const throttle = new InteractionThrottle(clock);
   const devices = new Devices(connect<CopyMethods>(session));
-  const names = Object.keys(HANDLERS) as (keyof AnalysisQueries)[];
   const handler =
     <K extends keyof AnalysisQueries>(name: K) =>
     async (
@@ -25,12 +70,17 @@ export function serveAnalysis(page: MessagePort, session: MessagePort, clock: Cl
     ) => {
       const handle: AnalysisHandlers<AnalysisQueries>[K] = HANDLERS[name];
       const device = await devices.get(request.deviceIndex);
-      return handle(device, request, withPause(call, throttle.createPause()));
+      const wait = throttle.createPause();
+      const pause = async () => {
+        await wait();
+        call.signal.throwIfAborted();
+      };
+      return handle(device, request, { ...call, pause });
     };
-  // Names and functions come from one table of that very type; Object.fromEntries forgets it.
-  const handlers = Object.fromEntries(names.map((name) => [name, handler(name)]));
   serve<AnalysisMethods>(page, {
-    ...(handlers as unknown as Handlers<AnalysisQueries>),
+    findings: handler('findings'),
+    whatIf: handler('whatIf'),
+    account: handler('account'),
     yieldToInteraction: () => {
       throttle.noteInteraction();
       return undefined;
@@ -38,13 +88,36 @@ export function serveAnalysis(page: MessagePort, session: MessagePort, clock: Cl
   });
 }
 
-function withPause<P>(call: HandlerCall<P>, wait: () => Promise<void>): AnalysisCall<P> {
-  const { signal, onProgress } = call;
-  async function pause(): Promise<void> {
-    await wait();
-    if (signal.aborted) throw new CancelledError();
+/** One device as detectors and simulator want it. */
+export class AnalysisDevice {
+  /** Of alloc and free events `trace` has action and time alone, see clone-device.ts. */
+  readonly input: DeviceTables;
+  /** The allocator's, as recorded. */
+  readonly settings: Snapshot['settings'];
+  readonly #made = new Map<unknown, unknown>();
+
+  constructor({ snapshot, trace, events, replay, classification, owners }: DeviceCopy) {
+    const { strings, settings, ...tables } = snapshot;
+    const source = {
+      ...tables,
+      strings: { length: strings.size, get: (index: number) => strings.get(index) ?? '' },
+    };
+    this.settings = settings;
+    this.input = {
+      snapshot: source,
+      trace: { ...trace, events: spreadEvents(events) },
+      stacks: new StackReader(source),
+      replay,
+      classification,
+      owners,
+    };
   }
-  return { signal, onProgress, pause };
+
+  /** As OpenDevice.once. */
+  once<T>(make: (device: AnalysisDevice) => T): T {
+    if (!this.#made.has(make)) this.#made.set(make, make(this));
+    return this.#made.get(make) as T;
+  }
 }
 
 /** The copy of one device at a time: another one's takes its place. */

@@ -6,8 +6,8 @@ import { CancelledError } from '../../base/errors.ts';
 import { runToEnd } from '../../base/task.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { AnalysisDevice } from './analysis-device.ts';
 import { cloneDevice } from './clone-device.ts';
+import { AnalysisDevice } from './serve-analysis.ts';
 import { type WhatIfProgress, type WhatIfRequest, whatIfHandlers } from './what-if-handler.ts';
 
 const GIB = 2 ** 30;

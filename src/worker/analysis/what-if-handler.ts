@@ -17,7 +17,7 @@ import { assert } from '../../base/assert.ts';
 import { LruCache } from '../../base/lru-cache.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import type { DeviceRequest, Query } from '../queries.ts';
-import type { AnalysisCall, AnalysisDevice, AnalysisHandlers } from './analysis-device.ts';
+import type { AnalysisCall, AnalysisDevice, AnalysisHandlers } from './serve-analysis.ts';
 
 export interface WhatIfRequest extends DeviceRequest {
   /** As PYTORCH_ALLOC_CONF has them; each must be one that parseAllocConf() accepts. */
@@ -104,7 +104,7 @@ class WhatIfRuns {
 
   /**
    * One request after another: two that want the same run it once, and one simulation's memory is enough.
-   * @throws CancelledError from a pause; what was finished by then is kept
+   * @throws what a pause rejects with; what was finished by then is kept
    */
   run(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
     const result = this.#earlier.then(() => this.#run(request, call));

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { loadSearchMatching } from '../../device/search/lazy-matching.ts';
+import { describe, expect, test } from 'vitest';
 import { SEGMENT_CLASSES } from '../../draw/address-map/segment-index.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import { loadCapture } from '../../testing/captures.ts';
@@ -9,8 +8,6 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { OpenDevice } from '../open-device.ts';
 import type { HandlerCall } from '../rpc.ts';
 import { addressMapHandlers, type DimmablePalette } from './address-map.ts';
-
-beforeAll(loadSearchMatching);
 
 const CALL: HandlerCall<never> = {
   signal: new AbortController().signal,

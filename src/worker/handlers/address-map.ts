@@ -44,6 +44,7 @@ import {
   segmentLives,
 } from '../../draw/address-map/segment-lives.ts';
 import type { ColumnAxis } from '../../draw/timeline/columns.ts';
+import { DimmedClasses } from '../../draw/timeline/emphasis.ts';
 import { stackHits } from '../../draw/timeline/stack-hits.ts';
 import type { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { type Scene, TimelinePainter } from '../../draw/timeline/timeline-painter.ts';
@@ -53,7 +54,6 @@ import { FrameQueue } from '../frame-queue.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
-import { DimmedClasses } from '../timeline-renderer.ts';
 import type { PixelInfo } from './raster.ts';
 
 /** The map's colours, and one for what a search does not match. */
@@ -145,13 +145,12 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
   async addressFrame(device, request, { signal }) {
     const painter = device.once(addressPainterOf);
     const { viewport } = request;
-    const { classOf, palette, dimmedClass } = colorsOf(device, request);
     const index = device.once(addressIndexOf);
     const { allocations, bands: others } = request.highlight;
-    const marked = allocations.flatMap((id) => allocationBands(index, id, 'block'));
-    const bands = [...others, ...marked, ...allocationBands(index, request.selected)];
-    const scene: AddressScene = { viewport, classOf, palette, dimmedClass, bands };
-    const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
+    const highlighted = allocations.flatMap((id) => allocationBands(index, id, 'block'));
+    const bands = [...others, ...highlighted, ...allocationBands(index, request.selected)];
+    const begin = async (out: Uint32Array | undefined) =>
+      painter.begin({ viewport, ...(await colorsOf(device, request)), bands }, out);
     return transferring(await device.drawFrame(viewport, begin, signal));
   },
 
@@ -205,13 +204,13 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
   },
 };
 
-function colorsOf(
+async function colorsOf(
   device: OpenDevice,
   { colorBy, palette, search, cursor }: AddressFrameRequest,
-): Pick<AddressScene, 'classOf' | 'palette' | 'dimmedClass'> {
+): Promise<Pick<AddressScene, 'classOf' | 'palette' | 'dimmedClass'>> {
   const { length } = palette.classes;
-  const classOf = device.classesBy(colorBy, length);
-  const { mask } = device.matches(search, cursor);
+  const classOf = await device.classesBy(colorBy, length);
+  const { mask } = await device.matches(search, cursor);
   if (mask === undefined) return { classOf, palette };
   const classes = Uint32Array.of(...palette.classes, palette.dim);
   const dimmed = device.once(newDimmedClasses).of(classOf, mask, length);

@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { loadSearchMatching } from '../../device/search/lazy-matching.ts';
+import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
 import { OpenDevice } from '../open-device.ts';
 import { allocationListHandlers as lists } from './allocation-list.ts';
 import { searchHandlers } from './search.ts';
-
-beforeAll(loadSearchMatching);
 
 const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
 const device = new OpenDevice(context, nodeClock);
@@ -75,5 +72,5 @@ describe('the list of a search', () => {
 test('a search with a problem filters nothing, and says so', async () => {
   const summary = await searchHandlers.searchSummary(device, { ...request, search: 'size>' }, call);
   expect(summary).toMatchObject({ isFiltering: false, problem: { at: 0, isUnfinished: true } });
-  expect(device.matches('size>', undefined).mask).toBeUndefined();
+  expect((await device.matches('size>', undefined)).mask).toBeUndefined();
 });

@@ -47,29 +47,37 @@ export interface AllocationListQueries {
 }
 
 export const allocationListHandlers: QueryHandlers<AllocationListQueries> = {
-  allocationCount: (device, request) => device.once(listsOf).allocations(request).length,
-  allocationRowIndex: (device, request) =>
-    device.once(listsOf).rowIndex(request, request.allocation),
+  allocationCount: async (device, request) =>
+    (await device.once(listsOf).allocations(request)).length,
+  allocationRowIndex: async (device, request) =>
+    (await device.once(listsOf).allocations(request)).indexOf(request.allocation),
   allocationRows: rowsOf,
-  allocationsTsv: (device, request) => allocationsTsv(rowsOf(device, request)),
-  callSiteCount: (device, request) => device.once(listsOf).sites(request).order.length,
+  allocationsTsv: async (device, request) => allocationsTsv(await rowsOf(device, request)),
+  callSiteCount: async (device, request) =>
+    (await device.once(listsOf).sites(request)).order.length,
   callSiteRowIndex: (device, request) =>
     device.once(listsOf).callSiteRowIndex(request, request.allocation),
   callSiteRows: siteRowsOf,
-  callSitesTsv: (device, request) => callSitesTsv(siteRowsOf(device, request)),
+  callSitesTsv: async (device, request) => callSitesTsv(await siteRowsOf(device, request)),
 };
 
 const listsOf = (device: OpenDevice): AllocationLists => new AllocationLists(device);
 
-function rowsOf(device: OpenDevice, request: ListRequest<AllocationKey> & Page): AllocationRow[] {
+async function rowsOf(
+  device: OpenDevice,
+  request: ListRequest<AllocationKey> & Page,
+): Promise<AllocationRow[]> {
   const lists = device.once(listsOf);
-  const ids = lists.allocations(request).subarray(request.from, request.to);
+  const ids = (await lists.allocations(request)).subarray(request.from, request.to);
   return allocationRows(device.context, lists.earlier, ids, request.at);
 }
 
-function siteRowsOf(device: OpenDevice, request: ListRequest<CallSiteKey> & Page): CallSiteRow[] {
+async function siteRowsOf(
+  device: OpenDevice,
+  request: ListRequest<CallSiteKey> & Page,
+): Promise<CallSiteRow[]> {
   const lists = device.once(listsOf);
-  const { table, order } = lists.sites(request);
+  const { table, order } = await lists.sites(request);
   return Array.from(order.subarray(request.from, request.to), (row) =>
     callSiteRow(device.context, lists.earlier, table, row),
   );
@@ -109,34 +117,34 @@ class AllocationLists {
     return this.#device.once(allocationUses);
   }
 
-  allocations(request: ListRequest<AllocationKey>): Uint32Array {
+  async allocations(request: ListRequest<AllocationKey>): Promise<Uint32Array> {
     const { search, at, key, isDescending, clock } = request;
+    const { mask } = await this.#device.matches(search, at);
     const state = dependsOnCursor(search) || key === 'state' ? at : undefined;
     const name = JSON.stringify([search, state, key, isDescending, clock]);
-    return this.#orders.getOrMake(name, () => {
-      const { mask } = this.#device.matches(search, at);
-      return orderAllocations(this.#device.context, mask, { key, isDescending, clock, at });
-    });
+    const options = { key, isDescending, clock, at };
+    return this.#orders.getOrMake(name, () =>
+      orderAllocations(this.#device.context, mask, options),
+    );
   }
 
-  sites(request: ListRequest<CallSiteKey>): Sites {
+  async sites(request: ListRequest<CallSiteKey>): Promise<Sites> {
     const { search, at, key, isDescending } = request;
+    const { mask } = await this.#device.matches(search, at);
     const state = dependsOnCursor(search) ? at : undefined;
     const { context } = this.#device;
     return this.#sites.getOrMake(JSON.stringify([search, state, key, isDescending]), () => {
-      const table = callSiteTable(context, this.#device.matches(search, at).mask);
+      const table = callSiteTable(context, mask);
       return { table, order: orderCallSites(context, table, key, isDescending) };
     });
   }
 
-  /** The row of an allocation; -1 when it is not in the list. */
-  rowIndex(request: ListRequest<AllocationKey>, allocation: AllocationIndex): number {
-    return this.allocations(request).indexOf(allocation);
-  }
-
   /** The row of the site of an allocation; -1 when the list has none with its stack. */
-  callSiteRowIndex(request: ListRequest<CallSiteKey>, allocation: AllocationIndex): number {
-    const { table, order } = this.sites(request);
+  async callSiteRowIndex(
+    request: ListRequest<CallSiteKey>,
+    allocation: AllocationIndex,
+  ): Promise<number> {
+    const { table, order } = await this.sites(request);
     const stack = this.#device.context.replay.allocations.stack[allocation];
     return stack === undefined ? -1 : order.indexOf(table.stack.indexOf(stack));
   }

@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { loadSearchMatching } from '../../device/search/lazy-matching.ts';
+import { describe, expect, it } from 'vitest';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { OpenDevice } from '../open-device.ts';
 import { transferablesOf } from '../rpc.ts';
 import { type AllocatorStateRequest, allocatorStateHandlers } from './allocator-state.ts';
-
-beforeAll(loadSearchMatching);
 
 const MI = 2 ** 20;
 const { snapshot, eventOf } = snapshotFromText(`

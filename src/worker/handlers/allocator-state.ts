@@ -80,14 +80,14 @@ export interface AllocatorStateQueries {
 }
 
 export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = {
-  allocatorState(device, request) {
+  async allocatorState(device, request) {
     const { event, order, width, search, colorBy, classes } = request;
     const { state, grouped, overview } = readState(device, event, order);
     const positions = request.positions.filter((position) => position < grouped.order.length);
     const shown = Int32Array.from(positions, (position) => grouped.order[position] ?? 0);
     const bars = segmentBars(state, shown, width, {
-      matches: device.matches(search, overview.event).mask,
-      classOf: device.classesBy(colorBy, classes),
+      matches: (await device.matches(search, overview.event)).mask,
+      classOf: await device.classesBy(colorBy, classes),
     });
     const rows = Array.from(shown, (row) => segmentRow(device.context, state, row));
     return transferring({ overview, positions, rows, bars }, bars);

@@ -29,9 +29,9 @@ export interface ColoringQueries {
 }
 
 export const coloringHandlers: QueryHandlers<ColoringQueries> = {
-  legend(device, request) {
+  async legend(device, request) {
     const { colorBy, classes } = request;
-    const coloring = device.coloring(colorBy, classes);
+    const coloring = await device.coloring(colorBy, classes);
     return legendAt(device.context, device.index, colorBy, coloring, legendEvent(device, request));
   },
   colorings: ({ context }) =>

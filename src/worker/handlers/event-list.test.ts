@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { loadSearchMatching } from '../../device/search/lazy-matching.ts';
+import { describe, expect, it } from 'vitest';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
@@ -7,8 +6,6 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { ALL_EVENTS, eventChoice } from '../../ui/views/events/event-filter.tsx';
 import { OpenDevice } from '../open-device.ts';
 import { type EventChoice, eventListHandlers } from './event-list.ts';
-
-beforeAll(loadSearchMatching);
 
 const { snapshot, eventOf } = snapshotFromText(`
   +A 512 @train.py:10 forward

@@ -62,25 +62,29 @@ export interface EventListQueries {
 
 export const eventListHandlers: QueryHandlers<EventListQueries> = {
   eventFacets: ({ context }) => eventFacets(context),
-  eventList(device, { choice }) {
-    const { length, actions } = device.once(eventLists).of(choice);
-    return { length, actions, problem: device.matches(choice.search, choice.at).problem };
+  async eventList(device, { choice }) {
+    const { length, actions } = await device.once(eventLists).of(choice);
+    const { problem } = await device.matches(choice.search, choice.at);
+    return { length, actions, problem };
   },
-  eventRows(device, { choice, from, to }) {
-    return device.once(eventReader).rows(device.once(eventLists).of(choice).slice(from, to));
-  },
-  eventRowIndex(device, { choice, event }) {
-    return device.once(eventLists).of(choice).rowIndex(event);
+  eventRows: rowsOf,
+  async eventRowIndex(device, { choice, event }) {
+    return (await device.once(eventLists).of(choice)).rowIndex(event);
   },
   eventDetails(device, { event }) {
     const isThere = event >= 0 && event < device.context.trace.events.length;
     return isThere ? device.once(eventReader).details(event) : undefined;
   },
-  eventsCsv(device, { choice, from, to }) {
-    const rows = device.once(eventLists).of(choice).slice(from, to);
-    return eventsCsv(device.once(eventReader).rows(rows));
-  },
+  eventsCsv: async (device, request) => eventsCsv(await rowsOf(device, request)),
 };
+
+async function rowsOf(
+  device: OpenDevice,
+  { choice, from, to }: EventRangeRequest,
+): Promise<readonly EventRow[]> {
+  const list = await device.once(eventLists).of(choice);
+  return device.once(eventReader).rows(list.slice(from, to));
+}
 
 const eventReader = (device: OpenDevice) =>
   new EventReader(device.context, () => device.once(allocationUses));
@@ -97,23 +101,18 @@ class EventLists {
     this.#device = device;
   }
 
-  of(choice: EventChoice): EventList {
-    return this.#lists.getOrMake(JSON.stringify(choice), () => this.#make(choice));
-  }
-
-  #make({ search, at, window, ...filter }: EventChoice): EventList {
-    const { context } = this.#device;
-    return filterEvents(
-      context,
-      {
-        ...filter,
-        window: window && eventsInWindow(context.trace.events, window.axis, window),
-      },
-      {
-        allocations: this.#device.matches(search, at).mask,
-        stacks: matchStacks(context, search).mask,
-      },
-      this.#device.once(eventReader).segments,
-    );
+  async of(choice: EventChoice): Promise<EventList> {
+    const { search, at, window, ...filter } = choice;
+    const { mask } = await this.#device.matches(search, at);
+    return this.#lists.getOrMake(JSON.stringify(choice), () => {
+      const { context } = this.#device;
+      const { events } = context.trace;
+      return filterEvents(
+        context,
+        { ...filter, window: window && eventsInWindow(events, window.axis, window) },
+        { allocations: mask, stacks: matchStacks(context, search).mask },
+        this.#device.once(eventReader).segments,
+      );
+    });
   }
 }

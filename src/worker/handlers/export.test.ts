@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { loadSearchMatching } from '../../device/search/lazy-matching.ts';
+import { describe, expect, it } from 'vitest';
 import { countersCsv } from '../../output/export/csv.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
 import { OpenDevice } from '../open-device.ts';
 import { exportHandlers } from './export.ts';
-
-beforeAll(loadSearchMatching);
 
 /** 6,302 events are four pieces: with the fourth it is told how far the file is. */
 const device = new OpenDevice(contextsOf(loadCapture('oom_fragmented.pickle.gz'))[0], nodeClock);

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { loadSearchMatching } from '../../device/search/lazy-matching.ts';
+import { describe, expect, it } from 'vitest';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -8,8 +7,6 @@ import { flameBoxesQuery } from '../../ui/views/flame-graph/use-flame.ts';
 import { OpenDevice } from '../open-device.ts';
 import { transferablesOf } from '../rpc.ts';
 import { type FlameRequest, flameGraphHandlers } from './flame-graph.ts';
-
-beforeAll(loadSearchMatching);
 
 const open = (name: string) =>
   new OpenDevice(contextsOf(loadCapture(`${name}.pickle.gz`))[0], nodeClock);

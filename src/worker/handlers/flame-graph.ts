@@ -69,11 +69,11 @@ export interface FlameGraphQueries {
 }
 
 export const flameGraphHandlers: QueryHandlers<FlameGraphQueries> = {
-  flame(device, request) {
+  async flame(device, request) {
     const hasStacks = device.context.snapshot.stacks.length > 1;
-    const isSearched = device.matches(request.search, request.cursor).mask !== undefined;
-    const facts = { hasStacks, isSearched };
-    const found = flameOf(device, request);
+    const { mask } = await device.matches(request.search, request.cursor);
+    const facts = { hasStacks, isSearched: mask !== undefined };
+    const found = await flameOf(device, request);
     if (found === undefined) return { set: undefined, graph: undefined, rowCount: 0, ...facts };
     const { groups, weighed, rows } = found.flame;
     const whole = request.inverted ? calleeTree(weighed) : callerTree(weighed);
@@ -82,17 +82,18 @@ export const flameGraphHandlers: QueryHandlers<FlameGraphQueries> = {
     return transferring(answer, graph.boxes);
   },
 
-  flameRows(device, request) {
-    const found = flameOf(device, request);
+  async flameRows(device, request) {
+    const found = await flameOf(device, request);
     return found?.flame.rows.page(request.order, request.from, request.to) ?? NO_ROWS;
   },
 
-  flameRow: (device, request) => flameOf(device, request)?.flame.rows.find(request.key),
+  flameRow: async (device, request) =>
+    (await flameOf(device, request))?.flame.rows.find(request.key),
 
   flameStack: ({ context }, { stack }) => context.stacks.view(stack),
 
-  flameExport(device, request) {
-    const found = flameOf(device, request);
+  async flameExport(device, request) {
+    const found = await flameOf(device, request);
     if (found === undefined) return '';
     const { name, weight, format } = request;
     const isDifference = found.set.kind === 'difference';
@@ -107,14 +108,14 @@ const NO_ROWS: FlameTable = { length: 0, rows: [] };
 
 const flameContextOf = ({ context }: OpenDevice): FlameContext => new FlameContext(context);
 
-function flameOf(
+async function flameOf(
   device: OpenDevice,
   request: FlameDataRequest,
-): { readonly set: FlameSet; readonly flame: Flame } | undefined {
+): Promise<{ readonly set: FlameSet; readonly flame: Flame } | undefined> {
   const set = resolveDataset(device.context, request);
   if (set === undefined) return undefined;
   const { groupBy, frames, weight, search, cursor, onlyMatches } = request;
-  const matches = device.matches(search, cursor).mask;
+  const { mask: matches } = await device.matches(search, cursor);
   const options = { set, weight, matches, onlyMatches };
   return { set, flame: device.once(flameContextOf).flame({ groupBy, frames }, options) };
 }

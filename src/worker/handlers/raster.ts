@@ -54,9 +54,9 @@ export const rasterHandlers: QueryHandlers<RasterQueries> = {
     const reservedBytes = counterOverview(index, 'reservedBytes', axis, width);
     return transferring({ activeBytes, reservedBytes });
   },
-  hit({ timeline, context }, request) {
+  async hit({ timeline, context }, request) {
     const { state, bytesFrom, bytesTo } = request;
-    const hits = timeline.hits(request, state, bytesFrom, bytesTo);
+    const hits = await timeline.hits(request, state, bytesFrom, bytesTo);
     const hit = describeHit(context, state, hits);
     const known = knownClasses(context);
     const what = hit && known && classText(known, hit.allocation);

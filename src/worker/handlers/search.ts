@@ -45,17 +45,18 @@ export interface SearchQueries {
 }
 
 export const searchHandlers: QueryHandlers<SearchQueries> = {
-  searchSummary(device, { search, at }) {
-    const { mask, frames: _, ...summary } = device.matches(search, at);
+  async searchSummary(device, { search, at }) {
+    const { mask, frames: _, ...summary } = await device.matches(search, at);
     const cursorBytes = at === undefined ? undefined : liveBytesAt(device.context, mask, at);
     return { ...summary, isFiltering: mask !== undefined, cursorBytes };
   },
-  stepMatch(device, { search, at, selected, axis, windowFrom, isBackwards }) {
+  async stepMatch(device, { search, at, selected, axis, windowFrom, isBackwards }) {
     const { context } = device;
     const { events } = context.trace;
     const event = axis === 'time' ? eventAtTime(events, windowFrom) : Math.floor(windowFrom);
     const from = selected >= 0 ? selected : positionBefore(context, event);
-    return stepMatch(context, device.matches(search, at).mask, from, isBackwards);
+    const { mask } = await device.matches(search, at);
+    return stepMatch(context, mask, from, isBackwards);
   },
   nameParts(device, { parts }) {
     nameParts(device.context, parts);

@@ -6,8 +6,7 @@
 import { isSummaryName } from '../../analysis/summary-file/rank-of-name.ts';
 import type { ReadRank } from '../../analysis/summary-file/read-rank-file.ts';
 import { abortError, errorText } from '../../base/errors.ts';
-import { connectWorker, type WorkerConnection, type WorkerLike } from '../connect.ts';
-import { crashError } from '../errors.ts';
+import { connectWorker, type WorkerConnection, type WorkerLike } from '../worker-connection.ts';
 import { newRanksWorker } from '../workers.ts';
 import type { JobView, RankDetails, RankSource, RanksMethods } from './protocol.ts';
 
@@ -33,8 +32,10 @@ export interface RanksClient {
 
 const MAX_READERS = 4;
 
-const CRASHED = 'The part of vramscope that reads ranks has stopped';
-const AFTER_CRASH = 'Make summaries of the files with the command line: vramscope summarize FILE.';
+const CRASHED = [
+  'The part of vramscope that reads ranks has stopped',
+  'Make summaries of the files with the command line: vramscope summarize FILE.',
+] as const;
 
 type Connection = WorkerConnection<RanksMethods>;
 
@@ -44,8 +45,10 @@ export function createRanksClient(options: RanksClientOptions): RanksClient {
   const open = new Set<Connection>();
 
   function start(): Connection {
-    const onCrash = (event: Event) => connection.end(crashError(event, CRASHED, AFTER_CRASH));
-    const connection: Connection = connectWorker(createWorker(), onCrash, version);
+    const connection: Connection = connectWorker(createWorker(), {
+      hello: version,
+      crashed: CRASHED,
+    });
     open.add(connection);
     return connection;
   }
@@ -67,14 +70,14 @@ export function createRanksClient(options: RanksClientOptions): RanksClient {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       let read: ReadRank;
       try {
-        read = await reader.remote.call('readRank', next);
+        read = await reader.call('readRank', next);
       } catch (error) {
         if (!open.has(reader)) throw error;
         end(reader);
         reader = start();
         read = { failure: { code: 'unexpected', message: errorText(error) } };
       }
-      await holder.remote.call('add', { path: next.path, read });
+      await holder.call('add', { path: next.path, read });
       onRead();
     }
     end(reader);
@@ -95,7 +98,7 @@ export function createRanksClient(options: RanksClientOptions): RanksClient {
         tell();
       };
       await Promise.all([
-        holder.remote.call(
+        holder.call(
           'readSummaries',
           { sources: summaries },
           {
@@ -109,9 +112,9 @@ export function createRanksClient(options: RanksClientOptions): RanksClient {
       ]);
       onProgress(all.length);
     },
-    job: () => holder.remote.call('job', undefined),
-    details: (rank) => holder.remote.call('details', { rank }),
-    markdown: () => holder.remote.call('markdown', undefined),
+    job: () => holder.call('job', undefined),
+    details: (rank) => holder.call('details', { rank }),
+    markdown: () => holder.call('markdown', undefined),
     close: () => {
       for (const connection of [...open]) end(connection);
     },

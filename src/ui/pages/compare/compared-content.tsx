@@ -1,6 +1,6 @@
 /** Two files once both have been read: the verdict, both timelines, and what differs, in tabs. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import type { PageComparison } from '../../../worker/handlers/compare.ts';
+import type { PageComparison } from '../../../worker/protocol.ts';
 import { Segmented } from '../../shared/buttons.tsx';
 import { CodeText } from '../../shared/facts.tsx';
 import { AllocationsView } from '../../views/allocations/allocations-view.tsx';

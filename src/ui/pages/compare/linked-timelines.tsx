@@ -220,6 +220,6 @@ async function searchOf(
   const frame = half.stacks.length > 1 ? half.frame : undefined;
   if (frame !== undefined) return `${frameTerm(frame)} class:${className}`;
   const request = { deviceIndex: device.index, index: half.example };
-  const { label } = await session.allocation(request, { signal });
+  const { label } = await session.query('allocation', request, { signal });
   return `${siteTerm(label)} class:${className}`;
 }

@@ -5,14 +5,13 @@ import type { RunProfile } from '../../../analysis/compare/run-profile.ts';
 import { CancelledError, errorText } from '../../../base/errors.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
+import type { IdleCounter } from '../../../state/page-timings.ts';
 import { nameOf } from '../../../state/snapshot-loader.ts';
 import { type Stores, StoresContext, useStores } from '../../../state/stores.ts';
 import { openingView } from '../../../state/view-fitting.ts';
 import { createViewStore, type ViewStore } from '../../../state/view-store.ts';
 import { createSessionClient, type SessionClient } from '../../../worker/client.ts';
-import type { PageComparison } from '../../../worker/handlers/compare.ts';
-import type { IdleCounter } from '../../../worker/instrumentation.ts';
-import type { OpenProgress, OpenSource } from '../../../worker/protocol.ts';
+import type { OpenProgress, OpenSource, PageComparison } from '../../../worker/protocol.ts';
 import { SelectionContext, useFoundSelection } from '../../shared/selection.tsx';
 import {
   CurrentDeviceContext,
@@ -150,7 +149,7 @@ export function useComparison(a: OpenSide, b: OpenSide, at: 'peak' | 'end'): Com
       if (sideA === undefined || sideB === undefined) throw new CancelledError();
       const pair = `${++pairs}`;
       const request = { deviceIndex: a.device.index, pair, a: sideA, b: sideB };
-      const comparison = await a.session.comparison(request, { signal });
+      const comparison = await a.session.query('comparison', request, { signal });
       return { pair, a: sideA, b: sideB, comparison };
     };
     idle.during(compare).then(
@@ -164,4 +163,4 @@ export function useComparison(a: OpenSide, b: OpenSide, at: 'peak' | 'end'): Com
 }
 
 const sideOf = ({ session, info, device }: OpenSide, at: 'peak' | 'end', signal: AbortSignal) =>
-  session.comparisonSide({ deviceIndex: device.index, file: info.file, at }, { signal });
+  session.query('comparisonSide', { deviceIndex: device.index, file: info.file, at }, { signal });

@@ -9,7 +9,7 @@ import type {
 } from '../../../analysis/compare/types.ts';
 import { fileName } from '../../../base/file-names.ts';
 import { functionText } from '../../../device/model/frame-text.ts';
-import type { PageComparison } from '../../../worker/handlers/compare.ts';
+import type { PageComparison } from '../../../worker/protocol.ts';
 import type { ComparisonView, SortKey } from './comparison-view.ts';
 
 export const KIND_LABELS: Readonly<Record<ChangeKind, { label: string; about: string }>> = {

@@ -3,8 +3,8 @@ import { PRESETS } from '../../../allocator/simulator/presets.ts';
 import { signedBytes } from '../../../analysis/compare/change-text.ts';
 import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
+import type { IdleCounter } from '../../../state/page-timings.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
-import type { IdleCounter } from '../../../worker/instrumentation.ts';
 import { TableHead } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
 import type { OpenSide } from './sides.tsx';
@@ -113,8 +113,7 @@ async function runSide(
   add: (setting: string, run: Run) => void,
 ): Promise<void> {
   if (device.events === 0 || signal.aborted) return;
-  const attachAnalysis = (port: MessagePort) => session.attachAnalysis({ port });
-  const analysis = createAnalysisClient({ attachAnalysis, onReplaced: session.onReplaced, idle });
+  const analysis = createAnalysisClient({ session, idle });
   const request = {
     deviceIndex: device.index,
     settings: PRESETS,
@@ -122,7 +121,7 @@ async function runSide(
     cards: false,
   };
   try {
-    await analysis.whatIf(request, {
+    await analysis.query('whatIf', request, {
       signal,
       onProgress(progress) {
         if (progress.kind === 'recorded') {
@@ -136,6 +135,6 @@ async function runSide(
       },
     });
   } finally {
-    analysis.forget();
+    analysis.close();
   }
 }

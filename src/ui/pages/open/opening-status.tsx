@@ -23,7 +23,7 @@ export function OpeningStatus({ state }: { readonly state: SessionState }) {
 
 /** One clear message: what it is, at which byte, what to do. */
 function ErrorCard({ state }: { readonly state: Extract<SessionState, { phase: 'failed' }> }) {
-  const { name, failure, previous, growth } = state;
+  const { name, failure, previous, partial } = state;
   const { loader } = useServices();
   const { session } = useStores();
   const { message, advice, byte, partialEvents } = failure;
@@ -38,7 +38,7 @@ function ErrorCard({ state }: { readonly state: Extract<SessionState, { phase: '
       <h2 className="card-title">
         <TriangleAlert size={16} aria-hidden />
         <span>
-          {name} could not be {growth === undefined ? 'opened' : 'read to its end'}
+          {name} could not be {partial === undefined ? 'opened' : 'read to its end'}
         </span>
       </h2>
       <p>{message}</p>

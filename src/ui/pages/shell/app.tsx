@@ -2,7 +2,7 @@ import './app.css';
 import '../open/open.css';
 import { useEffect, useState } from 'react';
 import { fileSource, type GivenFiles, routeGivenFiles } from '../../../state/given-files.ts';
-import { growthOf, openInfo } from '../../../state/session-store.ts';
+import { openInfo, partialOf } from '../../../state/session-store.ts';
 import { useSession, useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { ReportBar } from '../../panels/report/report-page.tsx';
@@ -73,13 +73,13 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   useEffect(() => {
     if (isDragging) preloadWorkbench();
   }, [isDragging]);
-  const { Workbench, OpenFile, GrowingView } = loadedWorkbench() ?? {};
+  const { Workbench, OpenFile, PartialView } = loadedWorkbench() ?? {};
   // While a pair is opened, what was open before is neither of the two.
   const isPairComing = second !== undefined && state.phase !== 'ready';
   const info = isPairComing ? undefined : openInfo(state);
-  const growth = GrowingView && growthOf(state);
-  const isGrowing = growth !== undefined && !isRanks;
-  const isOfSnapshot = !isGrowing && !isRanks;
+  const partial = PartialView && partialOf(state);
+  const isPartial = partial !== undefined && !isRanks;
+  const isOfSnapshot = !isPartial && !isRanks;
   const status = <OpeningStatus state={state} />;
   return (
     <FilePickerRoot onPick={preloadWorkbench} onFiles={takeFiles}>
@@ -103,10 +103,10 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
             <Workbench info={info} second={second} onSecond={setSecond} />
           </div>
         )}
-        {GrowingView !== undefined && growth !== undefined && isGrowing && (
-          <GrowingView growth={growth} isCut={state.phase === 'failed'}>
+        {PartialView !== undefined && partial !== undefined && isPartial && (
+          <PartialView partial={partial} isCut={state.phase === 'failed'}>
             {status}
-          </GrowingView>
+          </PartialView>
         )}
         {isOfSnapshot && info !== undefined && <div className="status-layer">{status}</div>}
         {isOfSnapshot && info === undefined && state.phase === 'loading' && (

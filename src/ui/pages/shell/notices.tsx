@@ -3,9 +3,9 @@ import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 import { formatCount } from '../../../base/format.ts';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
+import type { IdleCounter } from '../../../state/page-timings.ts';
 import { openInfo, type SessionState } from '../../../state/session-store.ts';
 import { useSession } from '../../../state/stores.ts';
-import type { IdleCounter } from '../../../worker/instrumentation.ts';
 import { Button, IconButton } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 

@@ -3,9 +3,9 @@ import { type ComponentProps, type ReactNode, useEffect, useMemo, useRef, useSta
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { createFindingsStore } from '../../../state/findings-store.ts';
+import type { IdleCounter } from '../../../state/page-timings.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
-import type { IdleCounter } from '../../../worker/instrumentation.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { CursorBar } from '../../panels/cursor/cursor-bar.tsx';
 import { ExportButton } from '../../panels/export/export-button.tsx';
@@ -24,7 +24,7 @@ import { SidePanel } from './side-panel.tsx';
 import { SummaryStrip } from './summary-strip.tsx';
 import { useViewKeys, ViewSlot, ViewTabs } from './views.tsx';
 
-export { GrowingView } from '../../views/timeline/growing-view.tsx';
+export { PartialView } from '../../views/timeline/partial-view.tsx';
 export { OpenFile } from './open-file.tsx';
 
 interface WorkbenchProps {
@@ -91,16 +91,11 @@ function OneFile({ info }: { readonly info: SessionInfo }) {
 
 /** Not with the other services, so that the empty page need not load them. */
 function useAnalysisServices(): AnalysisServices {
-  const { session, idle, marks } = useServices();
+  const { session, idle, timings } = useServices();
   const { view } = useStores();
   const [services] = useState(() => {
-    const attachAnalysis = (port: MessagePort) => session.attachAnalysis({ port });
-    const analysis = createAnalysisClient({
-      attachAnalysis,
-      onReplaced: session.onReplaced,
-      idle,
-    });
-    return { analysis, findings: createFindingsStore({ analysis, idle, marks }) };
+    const analysis = createAnalysisClient({ session, idle });
+    return { analysis, findings: createFindingsStore({ analysis, idle, timings }) };
   });
   useEffect(
     () =>

@@ -18,8 +18,8 @@ async function showKeptClone(): Promise<Pinned> {
   const { session, commit } = shown;
   const step = { deviceIndex: 0, at: undefined, axis: 'event', windowFrom: 0 } as const;
   const request = { ...step, search: 'capture.py:338', selected: -1, isBackwards: false };
-  const { allocation: index } = (await session.stepMatch(request)) ?? { allocation: -1 };
-  const details = await session.allocation({ deviceIndex: 0, index });
+  const { allocation: index } = (await session.query('stepMatch', request)) ?? { allocation: -1 };
+  const details = await session.query('allocation', { deviceIndex: 0, index });
   act(() => commit({ selection: details.label }));
   await screen.findByText('live at the end');
   return { ...shown, details };

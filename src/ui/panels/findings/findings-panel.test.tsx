@@ -101,8 +101,8 @@ it('pins the largest block of the evidence', async () => {
   await user.click(screen.getByRole('button', { name: 'Largest of 24 blocks' }));
   await expect.poll(() => view().selection).toBeDefined();
   const label = view().selection ?? '';
-  const index = await session.findAllocation({ deviceIndex: 0, label });
-  const { blockBytes, topUserFrame } = await session.allocation({
+  const index = await session.query('findAllocation', { deviceIndex: 0, label });
+  const { blockBytes, topUserFrame } = await session.query('allocation', {
     deviceIndex: 0,
     index: index ?? -1,
   });
@@ -132,7 +132,7 @@ it('accounts for every reserved byte of the moment', async () => {
   const buttons = rows().getAllByRole('button');
   const figures = buttons.map((row) => within(row).getByTitle(/ bytes$/));
   const event = Number(/event ([\d,]+)/.exec(account.textContent ?? '')?.[1]?.replaceAll(',', ''));
-  const { counters } = await session.crosshair({ deviceIndex: 0, event });
+  const { counters } = await session.query('crosshair', { deviceIndex: 0, event });
   expect(exactBytes(figures)).toBe(counters.reservedBytes);
   expect(total && exactBytes([total])).toBe(counters.reservedBytes);
 });
@@ -144,7 +144,7 @@ it('filters all views to the blocks of a row, and the search finds as many bytes
   await expect.poll(() => view().search).toBe('part:kept-graph');
   expect(row.getAttribute('aria-pressed')).toBe('true');
   const { search, cursor } = view();
-  const summary = await session.searchSummary({ deviceIndex: 0, search, at: cursor });
+  const summary = await session.query('searchSummary', { deviceIndex: 0, search, at: cursor });
   expect(summary.cursorBytes).toBe(exactBytes([within(row).getByTitle(/ bytes$/)]));
   // Another row takes its place; a class that is the same bytes is searched by the legend's name.
   await user.click(rows().getByRole('button', { name: /^optimizer state/ }));
@@ -161,7 +161,7 @@ it('accounts for the moment of the cursor, wherever that is put', async () => {
     act(() => commit({ cursor: event }));
     await account.findByRole('button', { name: `event ${formatCount(event)}` });
     const [total] = account.getAllByTitle(/ bytes/);
-    const { counters } = await session.crosshair({ deviceIndex: 0, event });
+    const { counters } = await session.query('crosshair', { deviceIndex: 0, event });
     expect(total && exactBytes([total])).toBe(counters.reservedBytes);
   }
   await user.click(rows().getByRole('button', { name: /^kept autograd graphs/ }));

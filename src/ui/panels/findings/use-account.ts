@@ -64,7 +64,11 @@ export function useAccountAtCursor(judgement: Judgement, isWanted: boolean): Acc
     const controller = new AbortController();
     const { signal } = controller;
     async function load(): Promise<void> {
-      const account = await analysis.account({ deviceIndex: device.index, event }, { signal });
+      const account = await analysis.query(
+        'account',
+        { deviceIndex: device.index, event },
+        { signal },
+      );
       if (signal.aborted) return;
       await ask('nameParts', { parts: namedParts(judgement, account) });
       setFound(account);

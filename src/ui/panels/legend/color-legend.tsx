@@ -12,7 +12,7 @@ import {
 import type { ColorBy } from '../../../draw/timeline/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
-import type { LegendRequest } from '../../../worker/handlers/coloring.ts';
+import type { LegendRequest } from '../../../worker/protocol.ts';
 import { Choice } from '../../plot/plot-controls.tsx';
 import { LineLabel } from '../../shared/code-place.tsx';
 import { useDevice } from '../../shared/services.ts';

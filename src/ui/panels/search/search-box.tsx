@@ -4,7 +4,7 @@ import { useId, useRef, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import type { MatchStep } from '../../../device/search/step-match.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import type { SearchSummary } from '../../../worker/handlers/search.ts';
+import type { SearchSummary } from '../../../worker/protocol.ts';
 import { useShortcut } from '../../shared/browser.ts';
 import { IconButton } from '../../shared/buttons.tsx';
 import { useDevice } from '../../shared/services.ts';

@@ -1,7 +1,7 @@
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { SearchProblem } from '../../../device/search/types.ts';
-import type { SearchSummary } from '../../../worker/handlers/search.ts';
+import type { SearchSummary } from '../../../worker/protocol.ts';
 import type { Suggested, Suggestion } from './completion.ts';
 
 interface SearchPanelProps {

@@ -78,7 +78,7 @@ function useWhatIfFigure(setting: string | undefined): WhatIfFigure | undefined 
       cards: false,
     } as const;
     analysis
-      .whatIf(request, {
+      .query('whatIf', request, {
         signal: controller.signal,
         onProgress(progress) {
           if (progress.kind !== 'running')

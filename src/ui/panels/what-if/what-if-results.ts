@@ -10,7 +10,7 @@ import type {
   RecordedSide,
   WhatIfProgress,
   WhatIfRequest,
-} from '../../../worker/analysis/what-if-handler.ts';
+} from '../../../worker/protocol.ts';
 
 export type Limit = WhatIfRequest['limit'];
 

@@ -2,7 +2,7 @@ import './address-map.css';
 import { useMemo, useRef, useState } from 'react';
 import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import { useView } from '../../../state/stores.ts';
-import type { AddressHighlight } from '../../../worker/handlers/address-map.ts';
+import type { AddressHighlight } from '../../../worker/protocol.ts';
 import { Plot, useFailureReport } from '../../plot/plot.tsx';
 import type { StripHost } from '../../plot/plot-controller.ts';
 import type { PlotPixel } from '../../plot/plot-source.ts';

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AddressHit } from '../../../draw/address-map/address-hits.ts';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { crosshairOf, deviceInfo } from '../../../testing/device-info.ts';
+import { fakeSession } from '../../../testing/fake-session.ts';
 import type { PlotPixel } from '../../plot/plot-source.ts';
 import { addressSource } from './address-source.ts';
 
@@ -35,12 +36,10 @@ function sourceOf(hit: AddressHit, newest?: { readonly from: number; readonly to
   const pinned: (PlotPixel | undefined)[] = [];
   const source = addressSource({
     device: deviceInfo(),
-    session: {
-      addressFrame: () => Promise.reject(new Error('Not asked here')),
+    session: fakeSession({
       addressHit: ({ state }) => Promise.resolve({ hit, crosshair: crosshairOf(state) }),
       newestAddress: () => Promise.resolve(newest),
-      recycle: () => Promise.resolve(undefined),
-    },
+    }),
     slots: {
       slots: [{ address: 0x1000n, sizeBytes: 2000, offset: 0, segments: 1, kind: 'large' }],
       totalBytes: 2000,

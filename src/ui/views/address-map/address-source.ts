@@ -12,14 +12,14 @@ import type {
   AddressFrameRequest,
   AddressHighlight,
   DimmablePalette,
-} from '../../../worker/handlers/address-map.ts';
-import type { SessionApi } from '../../../worker/protocol.ts';
+  SessionApi,
+} from '../../../worker/protocol.ts';
 import type { PlotHit, PlotPixel, PlotSource } from '../../plot/plot-source.ts';
 import { hitContent, type TooltipContent } from '../../plot/tooltip.ts';
 import { segmentKindText } from '../../shared/segment-content.tsx';
 import { paletteFor, plotColors, plotStyle, type ThemeName, toAbgr } from '../../theme/palette.ts';
 
-type AddressSession = Pick<SessionApi, 'addressFrame' | 'recycle' | 'addressHit' | 'newestAddress'>;
+type AddressSession = Pick<SessionApi, 'query' | 'recycle'>;
 
 export interface AddressSourceOptions {
   readonly device: DeviceInfo;
@@ -54,15 +54,18 @@ export function addressSource({
       // The cursor moves often and few searches ask for it.
       cursor: view.search === '' ? undefined : view.cursor,
     }),
-    frame: (request, signal) => session.addressFrame(request, { signal }),
+    frame: (request, signal) => session.query('addressFrame', request, { signal }),
     recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
     heightText: (offset) => addressText(slots, offset),
     hit: async (place) => {
-      const { hit, crosshair } = await session.addressHit({ deviceIndex: index, ...place });
+      const { hit, crosshair } = await session.query('addressHit', {
+        deviceIndex: index,
+        ...place,
+      });
       return { hit: hit && plotHit(hit, place, slots), crosshair };
     },
     newestAt: async (state) => {
-      const place = await session.newestAddress({ deviceIndex: index, state });
+      const place = await session.query('newestAddress', { deviceIndex: index, state });
       return place && { state, bytesFrom: place.from, bytesTo: place.to };
     },
     pinned: onPinned,

@@ -1,5 +1,5 @@
 import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
-import type { AddressHighlight } from '../../../worker/handlers/address-map.ts';
+import type { AddressHighlight } from '../../../worker/protocol.ts';
 import { ColorLegend, ColorSelect } from '../../panels/legend/color-legend.tsx';
 import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
 import type { PlotPixel } from '../../plot/plot-source.ts';

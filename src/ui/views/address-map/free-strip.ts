@@ -20,7 +20,7 @@ import { addressColors } from './address-source.ts';
 export interface FreeStripOptions {
   readonly canvas: HTMLCanvasElement;
   readonly deviceIndex: number;
-  readonly session: Pick<SessionApi, 'freeColumns'>;
+  readonly session: Pick<SessionApi, 'query'>;
   readonly host: StripHost;
   readonly onError: (error: unknown) => void;
 }
@@ -119,7 +119,7 @@ export class FreeStrip implements PlotStrip {
     this.#asked = new AbortController();
     const { signal } = this.#asked;
     try {
-      const found = await session.freeColumns({ deviceIndex, columns }, { signal });
+      const found = await session.query('freeColumns', { deviceIndex, columns }, { signal });
       const highestBytes = found.freeBytes.reduce((most, value) => Math.max(most, value || 0), 0);
       this.#shown = { columns, found, highestBytes };
       host.repaint();

@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'react';
 import type { AllocationKey, AllocationRow } from '../../../device/lists/allocation-rows.ts';
 import type { CallSiteKey, CallSiteRow } from '../../../device/lists/call-site-table.ts';
 import type { Sort } from '../../../state/view-store.ts';
-import type { ListRequest } from '../../../worker/handlers/allocation-list.ts';
+import type { ListRequest } from '../../../worker/protocol.ts';
 import {
   type AskDevice,
   useAsk,

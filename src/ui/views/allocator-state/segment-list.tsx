@@ -1,7 +1,7 @@
 import '../../shared/row-list.css';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useImperativeHandle, useRef } from 'react';
-import type { AllocatorStateAnswer } from '../../../worker/handlers/allocator-state.ts';
+import type { AllocatorStateAnswer } from '../../../worker/protocol.ts';
 import type { BarLook, BarPointer } from './segment-bar.tsx';
 import { GroupCells, SegmentCells } from './segment-rows.tsx';
 import type { StateRow, StateRows } from './state-rows.ts';

@@ -2,7 +2,7 @@
 import { type RefObject, useEffect } from 'react';
 import type { SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
 import { useStores } from '../../../state/stores.ts';
-import type { StateBlock } from '../../../worker/handlers/allocator-state.ts';
+import type { StateBlock } from '../../../worker/protocol.ts';
 import { BIG_STEP, stepped } from '../../panels/cursor/cursor-steps.ts';
 import { isTextField, useKeyDown } from '../../shared/browser.ts';
 import { useDevice } from '../../shared/services.ts';

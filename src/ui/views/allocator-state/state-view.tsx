@@ -3,7 +3,7 @@ import { ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import type { SegmentGroup, SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
 import { useView } from '../../../state/stores.ts';
-import type { AllocatorStateRequest } from '../../../worker/handlers/allocator-state.ts';
+import type { AllocatorStateRequest } from '../../../worker/protocol.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { Segmented, type SegmentedOption } from '../../shared/buttons.tsx';

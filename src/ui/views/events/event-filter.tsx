@@ -6,7 +6,7 @@ import type { ActionCount, EventFacets } from '../../../device/lists/event-list.
 import { parseSearch } from '../../../device/search/parse-search.ts';
 import { useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
-import type { EventChoice } from '../../../worker/handlers/event-list.ts';
+import type { EventChoice } from '../../../worker/protocol.ts';
 import { Button } from '../../shared/buttons.tsx';
 
 /** What is chosen in the view itself. */

@@ -3,7 +3,7 @@ import type { EventRowIndex } from '../../../device/lists/event-list.ts';
 import type { EventRow } from '../../../device/lists/event-reader.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import type { EventChoice, EventListAnswer } from '../../../worker/handlers/event-list.ts';
+import type { EventChoice, EventListAnswer } from '../../../worker/protocol.ts';
 import { useAsk, useComposedQuery } from '../../shared/use-query.ts';
 import type { RowSource } from '../../table/row-pages.ts';
 import type { TableHandle } from '../../table/table-row.tsx';

@@ -2,11 +2,7 @@
 import { useMemo } from 'react';
 import { useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
-import type {
-  FlameAnswer,
-  FlameDataRequest,
-  FlameRequest,
-} from '../../../worker/handlers/flame-graph.ts';
+import type { FlameAnswer, FlameDataRequest, FlameRequest } from '../../../worker/protocol.ts';
 import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 
 /** What the table, the exports and the boxes ask: the same for all of them. */

@@ -11,7 +11,7 @@ import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { Range } from '../../../state/view-store.ts';
-import type { AnnotationGroups } from '../../../worker/handlers/memory-summary.ts';
+import type { AnnotationGroups } from '../../../worker/protocol.ts';
 import { useDevice } from '../../shared/services.ts';
 import type { QueryState } from '../../shared/use-query.ts';
 import { rowsAtHand } from '../../table/row-pages.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { crosshairOf, deviceInfo } from '../../../testing/device-info.ts';
-import type { SegmentHit } from '../../../worker/handlers/address-map.ts';
+import { fakeSession } from '../../../testing/fake-session.ts';
+import type { SegmentHit } from '../../../worker/protocol.ts';
 import { segmentSource } from './segment-source.ts';
 
 const HIT: SegmentHit = {
@@ -32,10 +33,8 @@ function sourceOf(hit: SegmentHit | undefined, reservedBytes = 0) {
   const device = deviceInfo();
   const source = segmentSource({
     device,
-    session: {
-      segmentFrame: () => Promise.reject(new Error('Not asked here')),
+    session: fakeSession({
       segmentHitOverTime: ({ state }) => Promise.resolve({ hit, crosshair: crosshairOf(state) }),
-      recycle: () => Promise.resolve(undefined),
       crosshair: ({ event }) =>
         Promise.resolve({
           event,
@@ -43,7 +42,7 @@ function sourceOf(hit: SegmentHit | undefined, reservedBytes = 0) {
           timeUs: 0,
           counters: { ...device.end, reservedBytes },
         }),
-    },
+    }),
     onPinned: (segment) => pinned.push(segment),
   });
   const viewport = { axis: 'event', x0: 0, x1: 9, y0: 0, y1: 9, width: 9, height: 9 } as const;

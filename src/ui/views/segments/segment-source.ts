@@ -5,16 +5,12 @@ import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
 import type { Palette, TimelineFrame } from '../../../draw/timeline/types.ts';
-import type { SegmentFrameRequest } from '../../../worker/handlers/address-map.ts';
-import type { SessionApi } from '../../../worker/protocol.ts';
+import type { SegmentFrameRequest, SessionApi } from '../../../worker/protocol.ts';
 import type { PlotHit, PlotSource } from '../../plot/plot-source.ts';
 import { segmentContent } from '../../shared/segment-content.tsx';
 import { makePalette, plotColors, type ThemeName } from '../../theme/palette.ts';
 
-type SegmentSession = Pick<
-  SessionApi,
-  'segmentFrame' | 'recycle' | 'segmentHitOverTime' | 'crosshair'
->;
+type SegmentSession = Pick<SessionApi, 'query' | 'recycle'>;
 
 export interface SegmentSourceOptions {
   readonly device: DeviceInfo;
@@ -39,11 +35,14 @@ export function segmentSource({
     request: (viewport, { theme }) => {
       return { deviceIndex: index, viewport, palette: segmentPaletteFor(theme), selected };
     },
-    frame: (request, signal) => session.segmentFrame(request, { signal }),
+    frame: (request, signal) => session.query('segmentFrame', request, { signal }),
     recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
     heightText: formatBytes,
     hit: async (place) => {
-      const { hit, crosshair } = await session.segmentHitOverTime({ deviceIndex: index, ...place });
+      const { hit, crosshair } = await session.query('segmentHitOverTime', {
+        deviceIndex: index,
+        ...place,
+      });
       if (hit === undefined) return { hit, crosshair };
       const { main, bottomBytes } = hit;
       const topBytes = bottomBytes + main.sizeBytes;
@@ -52,7 +51,7 @@ export function segmentSource({
       return { hit: shown, crosshair };
     },
     newestAt: async (state) => {
-      const { counters } = await session.crosshair({ deviceIndex: index, event: state });
+      const { counters } = await session.query('crosshair', { deviceIndex: index, event: state });
       const topBytes = counters.reservedBytes;
       return topBytes === 0 ? undefined : { state, bytesFrom: topBytes - 1, bytesTo: topBytes };
     },

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { crosshairOf, deviceInfo, NO_PEAKS } from '../../../testing/device-info.ts';
-import type { HitRequest } from '../../../worker/handlers/raster.ts';
-import type { SessionApi } from '../../../worker/protocol.ts';
+import { fakeSession } from '../../../testing/fake-session.ts';
+import type { HitRequest } from '../../../worker/protocol.ts';
 import { fittedWithLimit, timelineSource } from './timeline-source.ts';
 
-const session: Pick<SessionApi, 'frame' | 'recycle' | 'hit' | 'stackBytes'> = {
-  frame: () => Promise.reject(new Error('Not asked here')),
-  recycle: () => Promise.resolve(undefined),
+const session = fakeSession({
   hit: ({ state }) => Promise.resolve({ hit: undefined, crosshair: crosshairOf(state) }),
   stackBytes: () => Promise.resolve(0),
-};
+});
 
 describe('the stack of all allocations', () => {
   const device = deviceInfo({
@@ -35,8 +33,7 @@ describe('the stack of all allocations', () => {
     const asked: HitRequest[] = [];
     const matching = timelineSource(
       device,
-      {
-        ...session,
+      fakeSession({
         frame: ({ viewport }) =>
           Promise.resolve({
             viewport,
@@ -47,9 +44,9 @@ describe('the stack of all allocations', () => {
           }),
         hit: (request) => {
           asked.push(request);
-          return session.hit(request);
+          return session.query('hit', request);
         },
-      },
+      }),
       () => filtered,
     );
     const viewport = { axis: 'event' as const, x0: 0, x1: 9, y0: 0, y1: 9, width: 9, height: 9 };

@@ -5,9 +5,13 @@ import { formatBytes } from '../../../base/format.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { TimelineFrame } from '../../../draw/timeline/types.ts';
 import type { ViewState } from '../../../state/view-store.ts';
-import type { HitRequest, PixelInfo } from '../../../worker/handlers/raster.ts';
-import type { SessionApi } from '../../../worker/protocol.ts';
-import type { FrameRequest, MatchingRequest } from '../../../worker/timeline-renderer.ts';
+import type {
+  FrameRequest,
+  HitRequest,
+  MatchingRequest,
+  PixelInfo,
+  SessionApi,
+} from '../../../worker/protocol.ts';
 import type { LineStyle } from '../../plot/line-raster.ts';
 import type { PlotHit, PlotLine, PlotSource } from '../../plot/plot-source.ts';
 import { hitContent } from '../../plot/tooltip.ts';
@@ -20,7 +24,7 @@ import {
   toAbgr,
 } from '../../theme/palette.ts';
 
-type TimelineSession = Pick<SessionApi, 'frame' | 'recycle' | 'hit' | 'stackBytes'>;
+type TimelineSession = Pick<SessionApi, 'query' | 'recycle'>;
 
 /**
  * @param view what is shown now: a question about a place uses the same search and order
@@ -57,10 +61,10 @@ export function timelineSource(
       lines: view.lines,
       selected,
       ...matchingOf(view),
-      marked: view.search === '' ? highlighted : '',
+      highlight: view.search === '' ? highlighted : '',
     }),
     frame: async (request, signal) => {
-      const frame = await session.frame(request, { signal });
+      const frame = await session.query('frame', request, { signal });
       const { search, onlyMatches } = request;
       if (onlyMatches) matches = { search, peakBytes: frame.stackPeakBytes };
       return frame;
@@ -77,7 +81,7 @@ export function timelineSource(
     heightText: formatBytes,
     hit: (place) => hitAt(session, { deviceIndex: index, ...place, ...matchingOf(view()) }),
     newestAt: async (state) => {
-      const topBytes = await session.stackBytes({
+      const topBytes = await session.query('stackBytes', {
         deviceIndex: index,
         state,
         ...matchingOf(view()),
@@ -96,21 +100,27 @@ export function fittedWithLimit(bytes: number, limitBytes = 0): number {
 }
 
 /** Without a search the cursor does not matter: the picture stays when it moves. */
-function matchingOf({ search, onlyMatches, cursor, colorBy, inBands }: ViewState): MatchingRequest {
+function matchingOf({
+  search,
+  onlyMatches,
+  cursor,
+  colorBy,
+  stackOrder,
+}: ViewState): MatchingRequest {
   const isSearching = search !== '';
   return {
     search,
     onlyMatches: isSearching && onlyMatches,
     at: isSearching ? cursor : undefined,
-    inBands: inBands && colorBy === 'class',
+    stackOrder: colorBy === 'class' ? stackOrder : 'time',
   };
 }
 
 async function hitAt(
-  session: Pick<SessionApi, 'hit'>,
+  session: Pick<SessionApi, 'query'>,
   request: HitRequest,
 ): Promise<PixelInfo<PlotHit>> {
-  const { hit, crosshair } = await session.hit(request);
+  const { hit, crosshair } = await session.query('hit', request);
   if (hit === undefined) return { hit, crosshair };
   const shown = {
     bottomBytes: hit.bottomBytes,

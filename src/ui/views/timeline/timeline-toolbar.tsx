@@ -35,14 +35,14 @@ const STACKINGS = [
 function BandSwitch() {
   const { view } = useStores();
   const isByClass = useView(({ colorBy }) => colorBy === 'class');
-  const inBands = useView((state) => state.inBands);
+  const stackOrder = useView((state) => state.stackOrder);
   if (!isByClass) return undefined;
   return (
     <Segmented
       label="Order"
-      value={inBands ? 'bands' : 'blocks'}
+      value={stackOrder === 'class' ? 'bands' : 'blocks'}
       options={STACKINGS}
-      onChange={(stacking) => view.commit({ inBands: stacking === 'bands' })}
+      onChange={(stacking) => view.commit({ stackOrder: stacking === 'bands' ? 'class' : 'time' })}
     />
   );
 }

@@ -4,7 +4,7 @@ import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
 import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
-import type { CardFit, RecordedSide } from '../../../worker/analysis/what-if-handler.ts';
+import type { CardFit, RecordedSide } from '../../../worker/protocol.ts';
 import { CopyButton } from '../../shared/buttons.tsx';
 import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './setting-rows.ts';
 

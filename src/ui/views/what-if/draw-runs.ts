@@ -5,7 +5,7 @@ import { lowerBound, type SortedNumbers, upperBound } from '../../../base/binary
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import { type DeviceInfo, failedOoms } from '../../../device/model/device-info.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
-import type { RecordedSide } from '../../../worker/analysis/what-if-handler.ts';
+import type { RecordedSide } from '../../../worker/protocol.ts';
 import { settingName } from './setting-rows.ts';
 
 interface Scales {

@@ -6,7 +6,7 @@ import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../../base/format.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { useView } from '../../../state/stores.ts';
-import type { RecordedSide } from '../../../worker/analysis/what-if-handler.ts';
+import type { RecordedSide } from '../../../worker/protocol.ts';
 import { drawAxes, Y_AXIS_WIDTH } from '../../plot/axes.ts';
 import { Minimap } from '../../plot/minimap.tsx';
 import { AxisSwitch } from '../../plot/plot-controls.tsx';

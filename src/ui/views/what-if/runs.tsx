@@ -49,7 +49,7 @@ export function useWhatIfRuns(settings: readonly string[], limit: Limit) {
     setPhase(BEGUN);
     const request = { deviceIndex: device.index, settings: missing, limit, cards: true };
     analysis
-      .whatIf(request, {
+      .query('whatIf', request, {
         signal: own.signal,
         onProgress(progress) {
           if (progress.kind !== 'running')

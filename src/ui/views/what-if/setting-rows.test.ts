@@ -3,7 +3,7 @@ import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
 import { simulate, whatIfInput } from '../../../allocator/simulator/what-if.ts';
 import { loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
-import type { CardFit } from '../../../worker/analysis/what-if-handler.ts';
+import type { CardFit } from '../../../worker/protocol.ts';
 import {
   missingSettings,
   type WhatIfResults,

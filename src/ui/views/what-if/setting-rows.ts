@@ -4,7 +4,7 @@ import { compareRuns, limitOfCard } from '../../../allocator/simulator/presets.t
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import { formatBytes, plural } from '../../../base/format.ts';
 import type { Sort } from '../../../state/view-store.ts';
-import type { CardFit } from '../../../worker/analysis/what-if-handler.ts';
+import type { CardFit } from '../../../worker/protocol.ts';
 import { type Limit, resultOf, type WhatIfResults } from '../../panels/what-if/what-if-results.ts';
 
 export function settingName(settings: string): string {

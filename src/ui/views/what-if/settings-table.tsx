@@ -5,7 +5,7 @@ import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { failureText } from '../../../output/report/what-if-citation.ts';
-import type { CardFit } from '../../../worker/analysis/what-if-handler.ts';
+import type { CardFit } from '../../../worker/protocol.ts';
 import {
   CONFIDENCE_TEXT,
   cardText,

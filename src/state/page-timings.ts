@@ -5,7 +5,7 @@
 import { startTimer } from '../base/task.ts';
 
 export interface IdleCounter {
-  /** Marks one piece of work as running; call the result once when it ends, however it ends. */
+  /** Timings one piece of work as running; call the result once when it ends, however it ends. */
   begin(): () => void;
   /** Runs `work` as one piece of work. */
   during<T>(work: () => Promise<T>): Promise<T>;
@@ -69,23 +69,23 @@ export function createIdleCounter(): IdleCounter {
 }
 
 /** When the stages of the latest opening were reached, in milliseconds since the file was given. */
-export type MarkName = 'firstByte' | 'firstPixels' | 'decoded' | 'painted' | 'analysed';
-export type MarkTimes = Readonly<Partial<Record<MarkName, number>>>;
+export type Stage = 'firstByte' | 'firstPixels' | 'decoded' | 'painted' | 'analysed';
+export type StageTimes = Readonly<Partial<Record<Stage, number>>>;
 
-export interface Marks {
-  /** A file was given: forgets the last one's marks and starts the clock. */
+export interface Timings {
+  /** A file was given: forgets the last one's timings and starts the clock. */
   start(): void;
   /** Sets a mark that is not set yet: 'painted' is the first frame after opening, not the latest. */
-  reach(name: MarkName): void;
-  times(): MarkTimes;
+  reach(name: Stage): void;
+  times(): StageTimes;
   /** Resolves once the mark is set; never, when another file is given before that. */
-  reached(name: MarkName): Promise<void>;
+  reached(name: Stage): Promise<void>;
 }
 
-export function createMarks(now: () => number = () => performance.now()): Marks {
+export function createTimings(now: () => number = () => performance.now()): Timings {
   let startMs: number | undefined;
-  let times: Partial<Record<MarkName, number>> = {};
-  let waiting: { readonly name: MarkName; readonly resolve: () => void }[] = [];
+  let times: Partial<Record<Stage, number>> = {};
+  let waiting: { readonly name: Stage; readonly resolve: () => void }[] = [];
   return {
     start() {
       startMs = now();

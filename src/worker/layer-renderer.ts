@@ -12,7 +12,7 @@ import {
   layerHits,
   NO_LAYER,
 } from '../draw/timeline/class-layers.ts';
-import { withDimmedClass } from '../draw/timeline/colors.ts';
+import { withDimmedClass } from '../draw/timeline/emphasis.ts';
 import type { TimelineIndex } from '../draw/timeline/timeline-index.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
@@ -27,7 +27,7 @@ export interface Matching {
 /** Stands for the color of what a search does not match. */
 const DIMMED = -1;
 
-export class BandRenderer {
+export class LayerRenderer {
   readonly #context: DeviceModel;
   #last: (Matching & { readonly layers: ClassLayers }) | undefined;
 
@@ -65,7 +65,7 @@ export class BandRenderer {
     if (last?.mask === mask && last?.onlyMatches === onlyMatches) return last.layers;
     const { replay, trace } = this.#context;
     const layerOf = classify(this.#context).classOf.map((of, id) => {
-      const lower = LOWER_BAND[of] ?? NO_LAYER;
+      const lower = LOWER_LAYER[of] ?? NO_LAYER;
       if (mask === undefined || mask[id] === 1) return lower;
       return onlyMatches ? NO_LAYER : lower + 1;
     });
@@ -77,10 +77,10 @@ export class BandRenderer {
 }
 
 /** A class has two layers, one on the other: what matches, and the rest. By MemoryClass: the lower one. */
-const LOWER_BAND = new Uint8Array(classLabels().length);
+const LOWER_LAYER = new Uint8Array(classLabels().length);
 classLabels().forEach((label, place) => {
-  LOWER_BAND[label.class] = 2 * place;
+  LOWER_LAYER[label.class] = 2 * place;
 });
 
-/** Row of the palette of each band. */
+/** Row of the palette of each layer. */
 const COLOR_OF: readonly number[] = classLabels().flatMap((label) => [label.class, DIMMED]);

@@ -1,4 +1,11 @@
-/** All queries about a device: one line for each feature in handlers/. */
+/** What a session needs once its file is open: all queries about a device, one line for each feature in handlers/. */
+export { dependsOnCursor, matchAllocations } from '../device/search/match-search.ts';
+export { loadRegexEngine, mayHoldRegex } from '../device/search/regex.ts';
+export { makeColoring } from '../draw/coloring/colorings.ts';
+export { serveDeviceCopies } from './analysis/clone-device.ts';
+export { LayerRenderer } from './layer-renderer.ts';
+export { PartialFile } from './partial/partial-file.ts';
+
 import { type AddressMapQueries, addressMapHandlers } from './handlers/address-map.ts';
 import { type AllocationListQueries, allocationListHandlers } from './handlers/allocation-list.ts';
 import { type AllocatorStateQueries, allocatorStateHandlers } from './handlers/allocator-state.ts';

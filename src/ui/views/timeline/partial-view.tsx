@@ -1,0 +1,90 @@
+import './partial-view.css';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { isAbortError } from '../../../base/errors.ts';
+import { formatBytes, formatCount } from '../../../base/format.ts';
+import { LatestOnly } from '../../../base/latest-only.ts';
+import type { TimelineFrame } from '../../../draw/timeline/types.ts';
+import { DEFAULT_VIEW } from '../../../state/view-store.ts';
+import type { PartialState } from '../../../worker/protocol.ts';
+import { useServices } from '../../shared/services.ts';
+import { paletteFor } from '../../theme/palette.ts';
+import { useTheme } from '../../theme/use-theme.ts';
+
+interface PartialViewProps {
+  readonly partial: PartialState;
+  /** Nothing more comes: the file ended in a fault. */
+  readonly isCut: boolean;
+  /** How the reading goes. */
+  readonly children: ReactNode;
+}
+
+/** The timeline of a file that is being read: what there is of it, and what is missing. */
+export function PartialView({ partial, isCut, children }: PartialViewProps) {
+  return (
+    <main className="partial">
+      {children}
+      <p className={isCut ? 'partial-note partial-cut' : 'partial-note'} data-testid="partial-note">
+        {noteOf(partial, isCut)}
+      </p>
+      <PartialPicture partial={partial} />
+    </main>
+  );
+}
+
+function PartialPicture({ partial }: Pick<PartialViewProps, 'partial'>) {
+  const { session, timings } = useServices();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const theme = useTheme();
+  const latest = useRef<LatestOnly>(undefined);
+  useEffect(() => {
+    const made = new LatestOnly();
+    latest.current = made;
+    return () => made.cancel();
+  }, []);
+  useEffect(() => {
+    const { colorBy, siteColors } = DEFAULT_VIEW;
+    const palette = paletteFor(theme, colorBy, siteColors);
+    const draw = async () => {
+      const { clientWidth = 0, clientHeight = 0 } = canvas.current ?? {};
+      const [width, height] = [clientWidth, clientHeight].map((css) =>
+        Math.max(1, Math.round(css * devicePixelRatio)),
+      ) as [number, number];
+      const frame = await session.partialFrame({ trace: partial.trace, width, height, palette });
+      if (canvas.current !== null) put(frame, canvas.current);
+      timings.reach('firstPixels');
+    };
+    latest.current?.run(draw).catch((error: unknown) => {
+      // What goes wrong with the file is said where its reading is shown.
+      if (!isAbortError(error)) return undefined;
+    });
+  }, [session, timings, theme, partial]);
+  return (
+    <canvas
+      ref={canvas}
+      className="partial-picture"
+      data-testid="partial-timeline"
+      role="img"
+      aria-label="Memory over time, as far as it has been read"
+    />
+  );
+}
+
+function put({ viewport: { width, height }, pixels }: TimelineFrame, canvas: HTMLCanvasElement) {
+  const { buffer, byteOffset, byteLength } = pixels;
+  if (!(buffer instanceof ArrayBuffer)) return;
+  canvas.width = width;
+  canvas.height = height;
+  const bytes = new Uint8ClampedArray(buffer, byteOffset, byteLength);
+  canvas.getContext('2d')?.putImageData(new ImageData(bytes, width, height), 0, 0);
+}
+
+/** What one sees, and what one does not see yet. */
+function noteOf({ events, peaks, isExact }: PartialState, isCut: boolean): string {
+  const count = formatCount(events);
+  const shown = isCut
+    ? `Partial: the ${count} events before the error. What came after them is not in the file.`
+    : `The first ${count} events. The rest is not shown yet.`;
+  const peak = `Up to ${formatBytes(peaks.activeBytes.bytes)} active.`;
+  if (isExact) return `${shown} ${peak}`;
+  return `${shown} ${peak} Recording began after memory was allocated: that memory is missing here, and blocks may be larger than drawn.`;
+}

@@ -1,0 +1,243 @@
+/**
+ * A file while it is read: its events go to a replay worker as they are decoded, which draws what there is of them and
+ * has replayed them all when the file's end is reached.
+ */
+import { completeLiveReplay } from '../../allocator/replay/live-replay.ts';
+import {
+  type CounterName,
+  REPLAYED_COLUMNS,
+  type Replay,
+  type ReplayedEvents,
+} from '../../allocator/replay/types.ts';
+import { abortError } from '../../base/errors.ts';
+import { createTable, slice } from '../../base/table.ts';
+import { type Clock, startTimer } from '../../base/task.ts';
+import { StackReader } from '../../device/model/stacks.ts';
+import { type StackSites, sitesOfStacks } from '../../draw/coloring/classes.ts';
+import { CounterBlocks } from '../../draw/timeline/counter-blocks.ts';
+import type { TimelineFrame } from '../../draw/timeline/types.ts';
+import type { ReadMoment } from '../../format/input/types.ts';
+import type { SnapshotDecoder } from '../../format/snapshot/decoder.ts';
+import { SnapshotSoFar } from '../../format/snapshot/snapshot-so-far.ts';
+import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
+import { transferablesOf, transferring } from '../rpc.ts';
+import type { WorkerConnection } from '../worker-connection.ts';
+import type { PartialFrameRequest, PartialState, ReplayMethods } from './partial-replay.ts';
+
+export type ReplayWorker = WorkerConnection<ReplayMethods>;
+
+/** A device's replay that is done when its file has been read, and the extremes of its counters. */
+export interface EarlyReplay {
+  readonly replay: Replay;
+  readonly counters: ReadonlyMap<CounterName, CounterBlocks>;
+}
+
+/** Events that are replayed at a time. */
+const CHUNK_EVENTS = 1 << 16;
+/** Fewer go when none have gone for so long. */
+const FEED_MS = 150;
+/** All that has come is handed over when no more has come for so long. */
+const STALL_MS = 300;
+/** Chunks on their way: copies of more events would only take memory. */
+const MOST_AWAY = 4;
+/** Between two pictures. */
+const REPORT_MS = 350;
+/** Stacks are read again when this many times what that takes has passed: with C++ frames there are 100,000 of them. */
+const STACKS_PAUSE = 20;
+
+/** A trace of the file, and how many of its events have gone to the replay worker. */
+interface FedTrace {
+  readonly index: number;
+  readonly first: number;
+  readonly hasSegments: boolean;
+  events: number;
+}
+
+export class PartialFile {
+  /** Called when there is more to see: `state` has changed. */
+  onMore = () => {};
+  /** Of the trace with most events; undefined while there is nothing to see. */
+  state: PartialState | undefined;
+  readonly #clock: Clock;
+  readonly #worker: ReplayWorker;
+  #soFar: SnapshotSoFar | undefined;
+  readonly #traces = new Map<number, FedTrace>();
+  /** Chunks that have not come back. */
+  readonly #away = new Set<Promise<void>>();
+  /** Columns of chunks that have come back. */
+  readonly #spare: ReplayedEvents[] = [];
+  #events: ReplayedEvents | undefined;
+  #fedMs = 0;
+  #stopStall = () => {};
+  #latest: PartialState | undefined;
+  #reportedMs = Number.NEGATIVE_INFINITY;
+  #stacks = { count: -1, nextMs: 0 };
+
+  constructor(clock: Clock, worker: ReplayWorker) {
+    this.#clock = clock;
+    this.#worker = worker;
+  }
+
+  /** For ReadOptions.onRead. */
+  onRead(decoder: SnapshotDecoder, moment: ReadMoment): void {
+    this.#soFar ??= new SnapshotSoFar(decoder.schema);
+    this.#take(moment);
+    this.#stopStall();
+    const catchUp = async () => {
+      this.#take({ ...moment, isEnd: true });
+      await this.settle();
+    };
+    if (!moment.isEnd) this.#stopStall = startTimer(STALL_MS, () => void catchUp());
+  }
+
+  async frame(request: PartialFrameRequest): Promise<TimelineFrame> {
+    return this.#worker.call('frame', { ...request, sites: this.#newSites() });
+  }
+
+  /** Shows all that was read of a file that is read no further. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#away);
+    this.#report();
+  }
+
+  /**
+   * For each device its replay, undefined where it has to be made from the whole file. Ends the replay worker.
+   * The snapshot must be made of the events that were read.
+   */
+  async finish(snapshot: Snapshot): Promise<readonly (EarlyReplay | undefined)[]> {
+    try {
+      return await this.#finish(snapshot);
+    } catch {
+      // The worker died: then all is replayed here.
+      return [];
+    } finally {
+      this.close();
+    }
+  }
+
+  close(): void {
+    this.#stopStall();
+    this.#worker.end(abortError('The file is not read any more'));
+    this.#soFar = undefined;
+  }
+
+  async #finish({ devices, settings }: Snapshot): Promise<readonly (EarlyReplay | undefined)[]> {
+    const traces = devices.map((device) => this.#traceOf(device));
+    for (const [i, trace] of traces.entries()) {
+      const events = devices[i]?.events;
+      while (trace && events && trace.events < events.length) {
+        this.#feed(trace, events, 0, events.length, events.length);
+        if (this.#away.size >= MOST_AWAY) await Promise.race(this.#away);
+      }
+    }
+    await Promise.all(this.#away);
+    const results = await this.#worker.call('finish', undefined);
+    return devices.map((device, i) => {
+      const result = results.get(traces[i]?.index ?? -1);
+      if (result === undefined) return undefined;
+      const replay = completeLiveReplay(result, device, settings);
+      if (replay === undefined) return undefined;
+      const { length } = device.events;
+      const counters = [...result.extremes].map(
+        ([name, extremes]) => [name, new CounterBlocks(replay, name, length, extremes)] as const,
+      );
+      return { replay, counters: new Map(counters) };
+    });
+  }
+
+  /** Hands over what is new: whole chunks, and less where it is time or no more comes. */
+  #take({ share = 1, isEnd }: ReadMoment): void {
+    if (this.#soFar === undefined) return;
+    const nowMs = this.#clock.now();
+    const events = this.#soFar.events();
+    this.#events = events;
+    const traces = this.#soFar.traces();
+    const isDue = isEnd || nowMs - this.#fedMs > FEED_MS;
+    for (const [index, { first, length, hasSegments }] of traces.entries()) {
+      if (length === 0) continue;
+      const trace = this.#traces.get(index) ?? { index, first, hasSegments, events: 0 };
+      this.#traces.set(index, trace);
+      const least = isDue || index < traces.length - 1 ? 1 : CHUNK_EVENTS;
+      while (length - trace.events >= least && (this.#away.size < MOST_AWAY || isEnd)) {
+        this.#feed(trace, events, first, length, length / share);
+        this.#fedMs = nowMs;
+      }
+    }
+  }
+
+  /** The trace that a device's events are: the very columns that were handed over. */
+  #traceOf({ events: { action } }: DeviceTrace): FedTrace | undefined {
+    const all = this.#events?.action;
+    return [...this.#traces.values()].find(
+      ({ first }) => action.buffer === all?.buffer && action.byteOffset === all.byteOffset + first,
+    );
+  }
+
+  /** The next chunk of a trace, whose event 0 is in row `first`. */
+  #feed(
+    trace: FedTrace,
+    events: ReplayedEvents,
+    first: number,
+    length: number,
+    expected: number,
+  ): void {
+    const { index, hasSegments } = trace;
+    const count = Math.min(CHUNK_EVENTS, length - trace.events);
+    const from = first + trace.events;
+    const columns = this.#copy(events, from, from + count);
+    const chunk = { ...columns, trace: index, first: trace.events, length: count };
+    trace.events += count;
+    const message = transferring({ ...chunk, hasSegments, expected });
+    const fed = this.#worker
+      .call('feed', message, { transfer: transferablesOf(message) })
+      .then(({ state, chunk }) => {
+        this.#spare.push(chunk);
+        this.#grow(state);
+      })
+      // The worker died: `finish` finds out.
+      .catch(() => undefined);
+    const away = fed.then(() => void this.#away.delete(away));
+    this.#away.add(away);
+  }
+
+  #copy(events: ReplayedEvents, from: number, to: number): ReplayedEvents {
+    const views = slice(REPLAYED_COLUMNS, events, from, to);
+    const { pool, ...copies } = this.#spare.pop() ?? createTable(REPLAYED_COLUMNS, CHUNK_EVENTS);
+    const own = views.pool && (pool ?? new Uint16Array(CHUNK_EVENTS));
+    const columns: ReplayedEvents = { ...copies, pool: own };
+    for (const name of Object.keys(REPLAYED_COLUMNS) as (keyof ReplayedEvents)[]) {
+      const column = views[name];
+      if (column !== undefined) columns[name]?.set(column);
+    }
+    return columns;
+  }
+
+  #grow(state: PartialState): void {
+    const latest = this.#latest;
+    if (latest !== undefined && state.events < latest.events && state.trace !== latest.trace)
+      return;
+    this.#latest = state;
+    if (this.#clock.now() - this.#reportedMs >= REPORT_MS) this.#report();
+  }
+
+  #report(): void {
+    if (this.#latest === undefined || this.#soFar === undefined) return;
+    this.#reportedMs = this.#clock.now();
+    this.state = this.#latest;
+    this.onMore();
+  }
+
+  /** What stacks are colored by, where there are others than the last time. */
+  #newSites(): StackSites | undefined {
+    const { now } = this.#clock;
+    const startMs = now();
+    const soFar = this.#soFar;
+    if (soFar === undefined || startMs < this.#stacks.nextMs) return undefined;
+    if (soFar.stackCount <= this.#stacks.count) return undefined;
+    const source = soFar.stackSource();
+    const sites = sitesOfStacks(source, new StackReader(source));
+    const nextMs = now() + (now() - startMs) * STACKS_PAUSE;
+    this.#stacks = { count: source.stacks.length, nextMs };
+    return sites;
+  }
+}

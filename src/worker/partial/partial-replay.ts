@@ -1,0 +1,152 @@
+/**
+ * The replay worker: replays the traces of a file while the session worker reads it, and draws what there is of them
+ * as any timeline is drawn. A trace that nothing at the file's end contradicts need not be replayed again.
+ */
+import {
+  type EventChunk,
+  LiveReplay,
+  type LiveTables,
+} from '../../allocator/replay/live-replay.ts';
+import type { AllocationTable, CounterName, Replay } from '../../allocator/replay/types.ts';
+import { getOrMake } from '../../base/memoized.ts';
+import {
+  addBytesOfStacks,
+  classesBySites,
+  classesOfStacks,
+  type StackSites,
+} from '../../draw/coloring/classes.ts';
+import { type BlockExtremes, CounterBlocks } from '../../draw/timeline/counter-blocks.ts';
+import { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
+import { drawFrame } from '../../draw/timeline/timeline-painter.ts';
+import type { Palette, TimelineFrame } from '../../draw/timeline/types.ts';
+import { type Method, serve, transferring } from '../rpc.ts';
+
+/** The next events of a trace. */
+export interface TraceChunk extends EventChunk {
+  /** Position in the file's list of traces. */
+  readonly trace: number;
+  readonly hasSegments: boolean;
+  /** Events that the whole trace may have. */
+  readonly expected: number;
+}
+
+/** How far the replay of a trace is. */
+export interface PartialState {
+  readonly trace: number;
+  readonly events: number;
+  readonly peaks: Replay['peaks'];
+  /** No memory was allocated before the first event, as far as is known: see ReplaySoFar. */
+  readonly isExact: boolean;
+}
+
+/** All events of a trace so far. */
+export interface PartialFrameRequest {
+  readonly trace: number;
+  readonly width: number;
+  readonly height: number;
+  readonly palette: Palette;
+}
+
+/** A trace that was replayed as it came, as plain data. */
+export interface PartialResult extends LiveTables {
+  readonly extremes: ReadonlyMap<CounterName, BlockExtremes>;
+}
+
+export interface ReplayMethods {
+  /** Chunks keep their order. The chunk comes back, for its columns to be written to again. */
+  readonly feed: Method<TraceChunk, { readonly state: PartialState; readonly chunk: TraceChunk }>;
+  /** `sites`: what stacks are colored by, where that has changed since the last frame. */
+  readonly frame: Method<
+    PartialFrameRequest & { readonly sites: StackSites | undefined },
+    TimelineFrame
+  >;
+  /** What was replayed, once; it is not kept. By trace; undefined where the whole file is needed. */
+  readonly finish: Method<undefined, ReadonlyMap<number, PartialResult | undefined>>;
+}
+
+export function servePartialReplay(port: MessagePort): void {
+  const traces = new Map<number, PartialTrace>();
+  let sites: StackSites = { siteOf: new Int32Array(0), hashes: new Uint32Array(0) };
+  serve<ReplayMethods>(port, {
+    feed(chunk) {
+      const { trace, hasSegments } = chunk;
+      const state = getOrMake(traces, trace, () => new PartialTrace(hasSegments)).feed(chunk);
+      return transferring({ chunk, state: { trace, ...state } }, chunk);
+    },
+    frame(request) {
+      sites = request.sites ?? sites;
+      const trace = traces.get(request.trace);
+      if (trace === undefined) throw new Error(`No events of trace ${request.trace} have come`);
+      return transferring(trace.frame(request, sites));
+    },
+    finish: () => transferring(new Map([...traces].map(([trace, one]) => [trace, one.finish()]))),
+  });
+}
+
+/** Counters whose extremes are found while events come: those that the timeline draws at first. */
+const COUNTERS = ['activeBytes', 'allocatedBytes', 'reservedBytes'] as const;
+
+class PartialTrace {
+  readonly #replay: LiveReplay;
+  readonly #counters = new Map<CounterName, CounterBlocks>();
+  /** Bytes of all allocations of each stack, up to the row that comes next. */
+  #bytesOf = new Float64Array(0);
+  #nextRow = 0;
+
+  constructor(hasSegments: boolean) {
+    this.#replay = new LiveReplay(hasSegments);
+  }
+
+  feed(chunk: TraceChunk): Omit<PartialState, 'trace'> {
+    this.#replay.advance(chunk, chunk.expected);
+    const { length, peaks, isExact } = this.#replay.soFar();
+    for (const name of COUNTERS) {
+      const blocks = this.#counters.get(name);
+      if (blocks !== undefined) blocks.extend(length);
+      else this.#counters.set(name, new CounterBlocks(this.#replay, name, length));
+    }
+    return { events: length, peaks, isExact };
+  }
+
+  frame(request: PartialFrameRequest, sites: StackSites): TimelineFrame {
+    const { width, height, palette } = request;
+    const { allocations, length, peaks } = this.#replay.soFar();
+    const fillCounter: Replay['fillCounter'] = (...range) => this.#replay.fillCounter(...range);
+    const drawn = { allocations, fillCounter };
+    const index = new TimelineIndex(drawn, length, undefined, this.#counters);
+    const y = { y0: 0, y1: Math.max(1, peaks.activeBytes.bytes) };
+    const viewport = {
+      axis: 'event',
+      x0: 0,
+      x1: Math.max(1, length),
+      ...y,
+      width,
+      height,
+    } as const;
+    const classOf = this.#classes(allocations, sites, palette.classes.length);
+    return drawFrame(index, { viewport, palette, classOf, lines: [], selected: -1 });
+  }
+
+  finish(): PartialResult | undefined {
+    if (!this.#replay.soFar().isExact) return undefined;
+    const extremes = new Map<CounterName, BlockExtremes>();
+    for (const [name, blocks] of this.#counters) extremes.set(name, blocks.extremes);
+    return { ...this.#replay.finish(), extremes };
+  }
+
+  /** As all allocations are colored, by what there is of them. */
+  #classes(allocations: AllocationTable, sites: StackSites, classCount: number): Uint8Array {
+    // Stacks may have come since the sites were found: they have the first class until then.
+    let stacks = sites.siteOf.length;
+    const newest = allocations.stack.subarray(this.#nextRow, allocations.length);
+    for (const stack of newest) stacks = Math.max(stacks, stack + 1);
+    if (this.#bytesOf.length < stacks) {
+      const larger = new Float64Array(stacks).fill(Number.NaN);
+      larger.set(this.#bytesOf);
+      this.#bytesOf = larger;
+    }
+    addBytesOfStacks(this.#bytesOf, allocations, this.#nextRow);
+    this.#nextRow = allocations.length;
+    return classesBySites(allocations, classesOfStacks(sites, this.#bytesOf, classCount));
+  }
+}

@@ -1,0 +1,13 @@
+/** Starts the replay worker from the session worker. The build of one file has replay-worker.single.ts. */
+import { connectWorker } from '../worker-connection.ts';
+import type { ReplayWorker } from './partial-file.ts';
+import script from './replay.worker.ts?worker&url';
+
+/** Under the policy of the page, as workers.ts says. Undefined where there is no core for it. */
+export function startReplayWorker(): ReplayWorker | undefined {
+  if (navigator.hardwareConcurrency < 2) return undefined;
+  const { href } = new URL(script, import.meta.url);
+  const blob = new Blob([`import ${JSON.stringify(href)};`], { type: 'text/javascript' });
+  const worker = new Worker(URL.createObjectURL(blob), { type: 'module' });
+  return connectWorker(worker, { crashed: ['The replay worker has stopped', ''] });
+}
