@@ -2,6 +2,7 @@
  * What the simulated process has from the device: reserved bytes against the limit, the calls that
  * changed them, and their course over the trace.
  */
+import { lowerBound } from '../../base/binary-search.ts';
 
 /** One segment_alloc, segment_map (positive bytes), segment_free or segment_unmap (negative). */
 export interface SegmentChange {
@@ -74,16 +75,12 @@ const TOP_ADDRESS = 2 ** 46;
 /** Rests of chunks that are remembered: a run of thousands of segments would look through all for each. */
 const MOST_OPEN = 256;
 
-interface Place {
-  readonly start: number;
-  readonly end: number;
-}
-
 class DeviceAddresses {
-  /** By address. */
-  readonly #places: Place[] = [];
-  /** The newest places that may have room behind them in their last chunk, newest last. */
-  #open: Place[] = [];
+  /** Where the places that are taken begin and end, by address. */
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  /** Starts of the newest places that may have room behind them in their last chunk, newest last. */
+  #open: number[] = [];
   /** By bytes: from that address on no gap has room for so many. It holds until a place there is given back. */
   readonly #searchedTo = new Map<number, number>();
 
@@ -96,78 +93,65 @@ class DeviceAddresses {
   }
 
   release(address: number): void {
-    const at = this.#from(address);
-    const [place] = this.#places.splice(at, 1);
+    const at = lowerBound(this.#starts, address);
+    this.#starts.splice(at, 1);
+    this.#ends.splice(at, 1);
     for (const [bytes, from] of this.#searchedTo) {
-      if (place.start >= from) this.#searchedTo.delete(bytes);
+      if (address >= from) this.#searchedTo.delete(bytes);
     }
-    this.#open = this.#open.filter((other) => other !== place);
-    const before = this.#places[at - 1];
-    if (before !== undefined && this.#room(at - 1) > 0 && !this.#open.includes(before)) {
-      this.#addOpen(before);
-    }
+    this.#open = this.#open.filter((start) => start !== address);
+    if (at > 0 && !this.#open.includes(this.#starts[at - 1])) this.#addOpen(at - 1);
   }
 
   #isFree(address: number, sizeBytes: number): boolean {
-    const at = this.#from(address);
-    const before = this.#places[at - 1];
-    const after = this.#places[at];
+    const at = lowerBound(this.#starts, address);
     return (
-      (before === undefined || before.end <= address) &&
-      (after === undefined || after.start >= address + sizeBytes)
+      (this.#ends[at - 1] ?? -Infinity) <= address &&
+      (this.#starts[at] ?? Infinity) >= address + sizeBytes
     );
   }
 
   #rest(sizeBytes: number): number | undefined {
     if (sizeBytes >= CHUNK_BYTES) return undefined;
-    return this.#open.findLast(({ start }) => this.#room(this.#from(start)) >= sizeBytes)?.end;
+    const at = (start: number) => lowerBound(this.#starts, start);
+    const open = this.#open.findLast((start) => this.#room(at(start)) >= sizeBytes);
+    return open === undefined ? undefined : this.#ends[at(open)];
   }
 
   /** Free bytes between a place and the end of its last chunk. */
   #room(at: number): number {
-    const { end } = this.#places[at];
-    const next = this.#places[at + 1]?.start ?? Infinity;
-    return Math.min(next, chunkEnd(end)) - end;
+    const end = this.#ends[at];
+    return Math.min(this.#starts[at + 1] ?? Infinity, chunkEnd(end)) - end;
   }
 
   #gap(sizeBytes: number): number {
     const bytes = chunkEnd(sizeBytes);
-    const places = this.#places;
-    const highest = places.length > 0 ? chunkStart(places[places.length - 1].start) : TOP_ADDRESS;
+    const last = this.#starts.at(-1);
+    const highest = last === undefined ? TOP_ADDRESS : chunkStart(last);
     let top = this.#searchedTo.get(bytes) ?? highest;
-    for (let at = this.#from(top) - 1; at >= 0; at--) {
-      if (top - chunkEnd(places[at].end) >= bytes) break;
-      top = Math.min(top, chunkStart(places[at].start));
+    for (let at = lowerBound(this.#starts, top) - 1; at >= 0; at--) {
+      if (top - chunkEnd(this.#ends[at]) >= bytes) break;
+      top = Math.min(top, chunkStart(this.#starts[at]));
     }
     this.#searchedTo.set(bytes, top);
     return top - bytes;
   }
 
   #insert(start: number, sizeBytes: number): number {
-    const at = this.#from(start);
-    const place = { start, end: start + sizeBytes };
-    if (at === this.#places.length) this.#searchedTo.clear();
-    this.#places.splice(at, 0, place);
-    this.#open = this.#open.filter((other) => other !== this.#places[at - 1]);
-    if (this.#room(at) > 0) this.#addOpen(place);
+    const at = lowerBound(this.#starts, start);
+    if (at === this.#starts.length) this.#searchedTo.clear();
+    this.#starts.splice(at, 0, start);
+    this.#ends.splice(at, 0, start + sizeBytes);
+    this.#open = this.#open.filter((other) => other !== this.#starts[at - 1]);
+    this.#addOpen(at);
     return start;
   }
 
-  #addOpen(place: Place): void {
-    this.#open.push(place);
+  /** Remembers a place, if there is room behind it. */
+  #addOpen(at: number): void {
+    if (this.#room(at) <= 0) return;
+    this.#open.push(this.#starts[at]);
     if (this.#open.length > MOST_OPEN) this.#open.shift();
-  }
-
-  /** The first place at the address or above it. */
-  #from(address: number): number {
-    let low = 0;
-    let high = this.#places.length;
-    while (low < high) {
-      const mid = (low + high) >>> 1;
-      if (this.#places[mid].start < address) low = mid + 1;
-      else high = mid;
-    }
-    return low;
   }
 }
 

@@ -36,95 +36,55 @@ export interface BarLook {
  * @param width pixels of each bar
  */
 export function segmentBars(
-  state: AllocatorState,
+  { segments, blocks }: AllocatorState,
   rows: Int32Array,
   width: number,
   { matches, classOf }: BarLook,
 ): SegmentBars {
+  const pixels = rows.length * width;
   const bars: SegmentBars = {
     width,
-    allocation: new Int32Array(rows.length * width).fill(-1),
-    used: new Uint8Array(rows.length * width),
-    isPending: new Uint8Array(rows.length * width),
-    isMatch: new Uint8Array(rows.length * width),
-    classOf: new Uint8Array(rows.length * width),
+    allocation: new Int32Array(pixels).fill(-1),
+    used: new Uint8Array(pixels),
+    isPending: new Uint8Array(pixels),
+    isMatch: new Uint8Array(pixels),
+    classOf: new Uint8Array(pixels),
   };
-  const cover = new Float64Array(width);
-  const best = new Float64Array(width);
-  rows.forEach((row, i) => {
-    cover.fill(0);
-    best.fill(0);
-    paintSegment(state, row, matches, { bars, from: i * width, cover, best });
-  });
-  bars.allocation.forEach((id, at) => {
-    if (id >= 0) bars.classOf[at] = classOf[id];
-  });
-  return bars;
-}
-
-interface Target {
-  readonly bars: SegmentBars;
-  /** First entry of the segment. */
-  readonly from: number;
-  /** Pixels covered by live blocks so far, and by the block that is shown; 0 to 1. */
-  readonly cover: Float64Array;
-  readonly best: Float64Array;
-}
-
-function paintSegment(
-  { segments, blocks }: AllocatorState,
-  row: SegmentStateIndex,
-  matches: Uint8Array | undefined,
-  target: Target,
-): void {
-  const { width } = target.bars;
-  const start = segments.address[row];
-  const perByte = width / segments.sizeBytes[row];
-  for (let b = segments.firstBlock[row]; b < segments.firstBlock[row + 1]; b++) {
-    const id = blocks.allocation[b];
+  // Shares of each pixel that live blocks cover, and that the block that is shown covers.
+  const cover = new Float64Array(pixels);
+  const best = new Float64Array(pixels);
+  for (const [i, row] of rows.entries()) {
+    const from = i * width;
+    const start = segments.address[row];
+    const perByte = width / segments.sizeBytes[row];
+    for (let b = segments.firstBlock[row]; b < segments.firstBlock[row + 1]; b++) {
+      const id = blocks.allocation[b];
+      if (id < 0) continue;
+      const isMatch = matches?.[id] !== 0;
+      const x0 = (blocks.address[b] - start) * perByte;
+      const x1 = x0 + blocks.sizeBytes[b] * perByte;
+      // A block of no bytes at the very end has its place in the last pixel.
+      const first = Math.min(Math.floor(x0), width - 1);
+      for (let x = first; x < width && (x < x1 || x === first); x++) {
+        const share = Math.min(x + 1, x1) - Math.max(x, x0);
+        const at = from + x;
+        cover[at] += share;
+        const wasMatch = bars.isMatch[at] === 1;
+        const isBetter = isMatch === wasMatch ? share > best[at] : isMatch;
+        if (bars.allocation[at] >= 0 && !isBetter) continue;
+        best[at] = share;
+        bars.allocation[at] = id;
+        bars.isPending[at] = Number(blocks.state[b] === BlockState.PendingFree);
+        bars.isMatch[at] = Number(isMatch);
+      }
+    }
+  }
+  for (const [at, id] of bars.allocation.entries()) {
     if (id < 0) continue;
-    const x0 = (blocks.address[b] - start) * perByte;
-    const x1 = x0 + blocks.sizeBytes[b] * perByte;
-    const isPending = blocks.state[b] === BlockState.PendingFree;
-    paintBlock(target, x0, x1, {
-      id,
-      isPending,
-      isMatch: matches === undefined || matches[id] === 1,
-    });
+    bars.classOf[at] = classOf[id];
+    bars.used[at] = Math.max(1, Math.round(255 * Math.min(1, cover[at])));
   }
-  for (let x = 0; x < width; x++) {
-    if (target.bars.allocation[target.from + x] < 0) continue;
-    const share = Math.min(1, target.cover[x]);
-    target.bars.used[target.from + x] = Math.max(1, Math.round(255 * share));
-  }
-}
-
-interface PaintedBlock {
-  readonly id: AllocationIndex;
-  readonly isPending: boolean;
-  readonly isMatch: boolean;
-}
-
-function paintBlock(
-  { bars, from, cover, best }: Target,
-  x0: number,
-  x1: number,
-  { id, isPending, isMatch }: PaintedBlock,
-): void {
-  // A block of no bytes at the very end has its place in the last pixel.
-  const first = Math.min(Math.floor(x0), bars.width - 1);
-  for (let x = first; x < bars.width && (x < x1 || x === first); x++) {
-    const share = Math.min(x + 1, x1) - Math.max(x, x0);
-    const at = from + x;
-    cover[x] += share;
-    const wasMatch = bars.isMatch[at] === 1;
-    const isBetter = isMatch === wasMatch ? share > best[x] : isMatch;
-    if (bars.allocation[at] >= 0 && !isBetter) continue;
-    best[x] = share;
-    bars.allocation[at] = id;
-    bars.isPending[at] = Number(isPending);
-    bars.isMatch[at] = Number(isMatch);
-  }
+  return bars;
 }
 
 /** What lies in a part of a segment. */

@@ -27,54 +27,39 @@ export const MemoryClass = {
 } as const;
 export type MemoryClass = (typeof MemoryClass)[keyof typeof MemoryClass];
 
+/** Id, label, and what belongs to it. */
 const CLASSES = [
-  { id: 'unknown', label: 'unknown', about: 'Nothing in the recording says what it is.' },
-  {
-    id: 'parameters',
-    label: 'parameters and buffers',
-    about: 'The weights and buffers of the model.',
-  },
-  {
-    id: 'gradients',
-    label: 'gradients',
-    about: 'What the backward pass leaves for the optimizer.',
-  },
-  {
-    id: 'optimizer-state',
-    label: 'optimizer state',
-    about: 'What the optimizer keeps from step to step, such as the two moments of Adam.',
-  },
-  {
-    id: 'activations',
-    label: 'activations',
-    about: 'What the forward pass keeps for the backward pass, and the output of the model.',
-  },
-  {
-    id: 'temporaries',
-    label: 'temporaries',
-    about: 'Freed before the pass that made it was over.',
-  },
-  { id: 'inputs', label: 'inputs', about: 'Batches and targets, made outside of the model.' },
-  {
-    id: 'communication',
-    label: 'communication buffers',
-    about: 'What collectives send and receive.',
-  },
-  { id: 'workspaces', label: 'workspaces', about: 'Scratch memory of cuBLAS and cuDNN.' },
-  {
-    id: 'growing-state',
-    label: 'KV cache and growing state',
-    about: 'A key-value cache, or another tensor that is replaced by a larger one again and again.',
-  },
-  {
-    id: 'kept',
-    label: 'kept over steps',
-    about: 'Made within a step and still live several steps later: a cache, or a leak.',
-  },
+  ['unknown', 'unknown', 'Nothing in the recording says what it is.'],
+  ['parameters', 'parameters and buffers', 'The weights and buffers of the model.'],
+  ['gradients', 'gradients', 'What the backward pass leaves for the optimizer.'],
+  [
+    'optimizer-state',
+    'optimizer state',
+    'What the optimizer keeps from step to step, such as the two moments of Adam.',
+  ],
+  [
+    'activations',
+    'activations',
+    'What the forward pass keeps for the backward pass, and the output of the model.',
+  ],
+  ['temporaries', 'temporaries', 'Freed before the pass that made it was over.'],
+  ['inputs', 'inputs', 'Batches and targets, made outside of the model.'],
+  ['communication', 'communication buffers', 'What collectives send and receive.'],
+  ['workspaces', 'workspaces', 'Scratch memory of cuBLAS and cuDNN.'],
+  [
+    'growing-state',
+    'KV cache and growing state',
+    'A key-value cache, or another tensor that is replaced by a larger one again and again.',
+  ],
+  [
+    'kept',
+    'kept over steps',
+    'Made within a step and still live several steps later: a cache, or a leak.',
+  ],
 ] as const;
 
 /** What JSON, links, and the search call a class. */
-export type MemoryClassId = (typeof CLASSES)[number]['id'];
+export type MemoryClassId = (typeof CLASSES)[number][0];
 
 export interface MemoryClassInfo {
   readonly id: MemoryClassId;
@@ -85,7 +70,11 @@ export interface MemoryClassInfo {
 }
 
 /** By {@link MemoryClass}. */
-export const MEMORY_CLASSES: readonly MemoryClassInfo[] = CLASSES;
+export const MEMORY_CLASSES: readonly MemoryClassInfo[] = CLASSES.map(([id, label, about]) => ({
+  id,
+  label,
+  about,
+}));
 
 /** The order in which legends, tables, and bands list the classes, from the most lasting on. */
 export const MEMORY_CLASS_ORDER: readonly MemoryClass[] = [
