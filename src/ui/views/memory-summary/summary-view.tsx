@@ -1,8 +1,32 @@
 import './summary.css';
-import { useQuery } from '../../shared/use-query.ts';
+import { useState } from 'react';
+import { formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
+import { type ClassTotal, classInfo, classTerm } from '../../../device/classes/types.ts';
+import type { MemoryFigures } from '../../../device/memory-summary/memory-stats.ts';
+import type { TraceFacts } from '../../../device/memory-summary/trace-facts.ts';
+import type { AnnotationGroup } from '../../../device/model/annotation-groups.ts';
+import { failedOoms } from '../../../device/model/device-info.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
+import {
+  FIELD_TEXTS,
+  figureText,
+  PARTIAL_TEXT,
+  POOL_TEXTS,
+  STAT_TEXTS,
+  summaryText,
+} from '../../../output/report/summary-text.ts';
+import { useView } from '../../../state/stores.ts';
+import { CopyButton, Segmented } from '../../shared/buttons.tsx';
+import { notesOf } from '../../shared/device-labels.ts';
+import { Bytes, TableHead } from '../../shared/facts.tsx';
+import { FilterLink } from '../../shared/selection.tsx';
+import { useDevice } from '../../shared/services.ts';
+import { type QueryState, useQuery } from '../../shared/use-query.ts';
+import { classColors } from '../../theme/palette.ts';
+import { useTheme } from '../../theme/use-theme.ts';
 import { AnnotationsSection } from './annotations-section.tsx';
-import { MemorySection } from './memory-section.tsx';
 import { RecordingSection, SettingsSection } from './recording-section.tsx';
+import { Section, SummaryTable, Unanswered } from './section.tsx';
 
 /** The figures of memory_summary(), a comparison of the program's annotations, and what the file holds. */
 export function SummaryView() {
@@ -17,5 +41,159 @@ export function SummaryView() {
       <SettingsSection />
       <RecordingSection query={facts} />
     </section>
+  );
+}
+
+interface MemorySectionProps {
+  /** For the copied text; undefined while not known. */
+  readonly annotationGroups: readonly AnnotationGroup[] | undefined;
+  readonly facts: TraceFacts | undefined;
+}
+
+const MOMENTS = ['cursor', 'oom', 'peak', 'end'] as const;
+type Moment = (typeof MOMENTS)[number];
+
+const MOMENT_TEXTS: Readonly<Record<Moment, readonly [label: string, title: string]>> = {
+  cursor: ['At the cursor', 'The event at the cursor'],
+  oom: ['At the OOM', 'When memory ran out; the last time if it did so more than once'],
+  peak: ['At the peak', 'When active memory was highest'],
+  end: ['At the end', 'When the snapshot was taken'],
+};
+
+/** The figures of torch.cuda.memory_summary(), at any event. */
+function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
+  const { info, device } = useDevice();
+  const cursor = useView((view) => view.cursor);
+  const [chosen, setChosen] = useState<Moment>(cursor === undefined ? 'oom' : 'cursor');
+  const events: Readonly<Record<Moment, EventIndex | undefined>> = {
+    cursor,
+    oom: failedOoms(device).at(-1)?.event,
+    peak: device.peaks.activeBytes.event,
+    end: device.events - 1,
+  };
+  const hasTrace = device.events > 0;
+  const fallback = hasTrace ? 'peak' : 'end';
+  const moment = events[chosen] === undefined || !hasTrace ? fallback : chosen;
+  // Without a trace, only the end is known.
+  const moments = MOMENTS.filter((one) =>
+    hasTrace ? one !== 'oom' || events.oom !== undefined : one === 'end',
+  );
+  const event = events[moment] ?? -1;
+  const { value, failure } = useQuery('memoryFigures', { event });
+  const classes = useQuery('classTotals', { event: value?.event ?? event });
+  const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
+  const title = `${MOMENT_TEXTS[moment][0]}, ${place}`;
+  const notes = notesOf(info, device).map(({ text }) => text);
+  const copied = { info, device, title, annotationGroups, facts, notes };
+  return (
+    <Section
+      title="Memory"
+      head={
+        <>
+          <Segmented
+            label="Moment"
+            value={moment}
+            options={moments.map((one) => {
+              const [label, about] = MOMENT_TEXTS[one];
+              const isDisabled = events[one] === undefined;
+              return {
+                value: one,
+                label,
+                about: isDisabled ? 'No cursor is set' : about,
+                isDisabled,
+              };
+            })}
+            onChange={setChosen}
+          />
+          <span className="dim">{value !== undefined && place}</span>
+          {value !== undefined && (
+            <CopyButton
+              text={summaryText({ ...copied, figures: value, classes: classes.value ?? [] })}
+              label="summary as text"
+              title="Copy these figures, annotations, settings and recording facts as text"
+              className="button"
+            >
+              Copy
+            </CopyButton>
+          )}
+        </>
+      }
+    >
+      {value === undefined ? (
+        <Unanswered failure={failure} />
+      ) : (
+        <>
+          {!value.isWhole && (
+            <p className="callout summary-caution" data-tone="warning">
+              {PARTIAL_TEXT}
+            </p>
+          )}
+          <MemoryTable figures={value} />
+          <ClassTable {...classes} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+const placeText = (event: EventIndex): string =>
+  event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
+
+function MemoryTable({ figures }: { readonly figures: MemoryFigures }) {
+  return (
+    <table className="summary-table summary-memory">
+      <TableHead labels={['', ...FIELD_TEXTS.map(({ label }) => label)]} />
+      {STAT_TEXTS.map((stat) => (
+        <tbody key={stat.name}>
+          {POOL_TEXTS.map(({ pool, label }) => (
+            <tr key={pool} data-part={pool === 'all' ? undefined : true}>
+              <th scope="row" title={stat.about}>
+                {pool === 'all' ? stat.label : label}
+              </th>
+              {FIELD_TEXTS.map((field) => {
+                const value = figures.pools[pool][stat.name][field.field];
+                return (
+                  <td key={field.field} title={stat.isBytes ? formatExactBytes(value) : undefined}>
+                    {figureText(figures, pool, stat, field)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      ))}
+    </table>
+  );
+}
+
+/** What active memory is made of; a click filters all views to a class. */
+function ClassTable({ value: totals, failure }: QueryState<unknown, readonly ClassTotal[]>) {
+  const theme = useTheme();
+  if (totals === undefined) return <Unanswered failure={failure} />;
+  const whole = totals.reduce((sum, { bytes }) => sum + bytes, 0);
+  return (
+    <SummaryTable
+      className="summary-classes"
+      label="Active memory by class"
+      columns={['Class', 'Active', 'Share', 'Allocations']}
+    >
+      {totals.map(({ class: own, bytes, count }) => (
+        <tr key={own}>
+          <th scope="row">
+            <span
+              className="class-swatch"
+              style={{ background: classColors(theme, 'class')[own] }}
+              aria-hidden
+            />
+            <FilterLink term={classTerm(own)} about={classInfo(own).about}>
+              {classInfo(own).label}
+            </FilterLink>
+          </th>
+          <Bytes as="td" bytes={bytes} />
+          <td>{formatPercent(bytes / whole)}</td>
+          <td>{formatCount(count)}</td>
+        </tr>
+      ))}
+    </SummaryTable>
   );
 }
