@@ -3,6 +3,7 @@
  * first move of a gesture; further moves replace that entry once they pause. Back and Forward
  * restore the view of their entry.
  */
+import { startTimer } from '../base/task.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import { encodeView, type ParsedUrl, parseUrl } from './url-codec.ts';
 import { openingView } from './view-fitting.ts';
@@ -30,7 +31,7 @@ const PAUSE_MS = 400;
 
 export function startUrlSync(options: UrlSyncOptions) {
   const { store, window, openInfo, onProblems, beginLag } = options;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stopTimer: (() => void) | undefined;
   let endLag: (() => void) | undefined;
   /** The gesture that the current history entry is of; undefined when its moves have paused. */
   let gesture: number | undefined;
@@ -44,8 +45,8 @@ export function startUrlSync(options: UrlSyncOptions) {
   };
 
   function cancelTimer(): void {
-    clearTimeout(timer);
-    timer = undefined;
+    stopTimer?.();
+    stopTimer = undefined;
     endLag?.();
     endLag = undefined;
   }
@@ -64,13 +65,13 @@ export function startUrlSync(options: UrlSyncOptions) {
 
   /** Writes once the view rests. A drag is still one gesture, however long it rests. */
   function writeLater(): void {
-    clearTimeout(timer);
+    stopTimer?.();
     endLag ??= beginLag?.();
-    timer = setTimeout(() => {
+    stopTimer = startTimer(PAUSE_MS, () => {
       const { view, isDragging } = store.getState();
       write(view, 'replaceState');
       if (!isDragging) gesture = undefined;
-    }, PAUSE_MS);
+    });
   }
 
   const unsubscribe = store.subscribe((now, before) => {
@@ -82,7 +83,7 @@ export function startUrlSync(options: UrlSyncOptions) {
       return;
     }
     // Back must lead to where the user was just before, also when that was mid-pan.
-    if (timer !== undefined) write(before.view, 'replaceState');
+    if (stopTimer !== undefined) write(before.view, 'replaceState');
     write(now.view, 'pushState');
     gesture = isMove ? now.gesture : undefined;
     if (isMove) writeLater();

@@ -4,6 +4,7 @@
  * The view store says what to show. Gestures write to it; a change of it makes a viewport; a viewport asks
  * for a frame. Painting happens in one place: when a frame arrives, or once per animation frame.
  */
+import { startTimer } from '../../base/task.ts';
 import type { Crosshair, TimeFolds } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { ViewState } from '../../state/view-store.ts';
@@ -78,7 +79,7 @@ export class PlotController {
   #cursor: PinnedEvent | undefined;
   #animation = 0;
   #isPictureStale = false;
-  #staleTimer: ReturnType<typeof setTimeout> | undefined;
+  #stopStale: (() => void) | undefined;
   /** When the page got the input that the awaited frame answers. */
   #inputMs: number | undefined;
 
@@ -149,7 +150,7 @@ export class PlotController {
 
   destroy(): void {
     cancelAnimationFrame(this.#animation);
-    clearTimeout(this.#staleTimer);
+    this.#stopStale?.();
     for (const stop of this.#stopListening) stop();
     this.#resizes.disconnect();
     this.#frames.destroy();
@@ -219,11 +220,10 @@ export class PlotController {
    * frame that arrives within a few milliseconds.
    */
   #paintStaleLater(): void {
-    if (this.#staleTimer !== undefined) return;
-    this.#staleTimer = setTimeout(() => {
-      this.#staleTimer = undefined;
+    this.#stopStale ??= startTimer(STALE_PAINT_DELAY_MS, () => {
+      this.#stopStale = undefined;
       if (this.#isPictureStale) this.#schedule();
-    }, STALE_PAINT_DELAY_MS);
+    });
   }
 
   /** Shows the figures of the pinned event, and brings it into view. */

@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useState } from 'react';
+import { startTimer } from '../../base/task.ts';
 
 /**
  * Listens to the keys of the whole page. A key always meets the handler of the newest render, even when it comes
@@ -57,6 +58,6 @@ export function downloadText(name: string, mime: string, text: string | readonly
   link.href = url;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(url), KEEP_MS);
+  startTimer(KEEP_MS, () => URL.revokeObjectURL(url));
   return file.size;
 }

@@ -1,5 +1,6 @@
 import { Check, Copy, type LucideIcon } from 'lucide-react';
 import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
+import { startTimer } from '../../base/task.ts';
 
 export interface ButtonProps extends ComponentProps<'button'> {
   readonly icon?: LucideIcon;
@@ -47,8 +48,7 @@ export function CopyButton({ text, label, title, className, children }: CopyButt
   const [outcome, setOutcome] = useState<'copied' | 'refused' | undefined>(undefined);
   useEffect(() => {
     if (outcome === undefined) return;
-    const timer = setTimeout(() => setOutcome(undefined), FEEDBACK_MS);
-    return () => clearTimeout(timer);
+    return startTimer(FEEDBACK_MS, () => setOutcome(undefined));
   }, [outcome]);
   async function copy() {
     try {

@@ -1,9 +1,11 @@
 /** Reads a job's files in workers and says how far that is. */
+
 import { useEffect, useState } from 'react';
 import { isRankFile } from '../../../analysis/summary-file/rank-of-name.ts';
 import { isAbortError } from '../../../base/errors.ts';
 import { isRecord } from '../../../base/json.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
+import { startTimer } from '../../../base/task.ts';
 import { fileSource, type GivenFiles } from '../../../state/given-files.ts';
 import { nameOf } from '../../../state/snapshot-loader.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
@@ -39,16 +41,16 @@ export function useJob(given: GivenRanks): JobState {
     const update = (change: Partial<JobState>) => {
       if (!isOver) setState((before) => ({ ...before, ...change }));
     };
-    const refresher = { timer: undefined as ReturnType<typeof setTimeout> | undefined };
+    const refresher = { stop: undefined as (() => void) | undefined };
     const refreshLater = () => {
-      refresher.timer ??= setTimeout(() => {
-        refresher.timer = undefined;
+      refresher.stop ??= startTimer(REFRESH_MS, () => {
+        refresher.stop = undefined;
         client.job().then(
           (job) => update({ job }),
           // The reading itself says why.
           () => undefined,
         );
-      }, REFRESH_MS);
+      });
     };
     async function read(): Promise<void> {
       const sources = await rankSources(given);
@@ -57,7 +59,7 @@ export function useJob(given: GivenRanks): JobState {
         update({ done });
         refreshLater();
       });
-      clearTimeout(refresher.timer);
+      refresher.stop?.();
       update({ job: await client.job(), done: sources.length });
     }
     setState({ ...NOTHING, client });
@@ -66,7 +68,7 @@ export function useJob(given: GivenRanks): JobState {
     });
     return () => {
       isOver = true;
-      clearTimeout(refresher.timer);
+      refresher.stop?.();
       client.close();
     };
   }, [given, idle]);

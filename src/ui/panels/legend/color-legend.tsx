@@ -1,3 +1,4 @@
+import { startTimer } from '../../../base/task.ts';
 import './color-legend.css';
 import { ChevronDown } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -220,16 +221,16 @@ function useRestingRequest(): WithoutDevice<LegendRequest> {
   const [request, setRequest] = useState(() => requestOf(view.getState().view));
   // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot is asked at once
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let stopTimer = () => {};
     const settle = () => setRequest(requestOf(view.getState().view));
     settle();
     const unsubscribe = view.subscribe(() => {
-      clearTimeout(timer);
-      timer = setTimeout(settle, REST_MS);
+      stopTimer();
+      stopTimer = startTimer(REST_MS, settle);
     });
     return () => {
       unsubscribe();
-      clearTimeout(timer);
+      stopTimer();
     };
   }, [view, info]);
   return request;

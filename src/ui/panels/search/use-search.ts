@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { NEVER } from '../../../allocator/replay/types.ts';
 import { errorText } from '../../../base/errors.ts';
+import { startTimer } from '../../../base/task.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { MatchStep } from '../../../device/search/step-match.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
@@ -24,19 +25,19 @@ export function useSearchText() {
   const search = useView((state) => state.search);
   /** What stands in the box: ahead of the search of the views while typing. */
   const [draft, setDraft] = useState(search);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const stopTimer = useRef(() => {});
   const hasBegun = useRef(false);
 
   // A filter that was clicked elsewhere, or Back.
   useEffect(() => {
-    clearTimeout(timer.current);
+    stopTimer.current();
     setDraft(search);
   }, [search]);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => () => stopTimer.current(), []);
 
   /** Searches for that text at once. */
   function apply(text: string): void {
-    clearTimeout(timer.current);
+    stopTimer.current();
     setDraft(text);
     if (text === view.getState().view.search) return;
     if (hasBegun.current) view.adjust({ search: text });
@@ -45,8 +46,8 @@ export function useSearchText() {
   }
   function type(text: string): void {
     setDraft(text);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => apply(text), DEBOUNCE_MS);
+    stopTimer.current();
+    stopTimer.current = startTimer(DEBOUNCE_MS, () => apply(text));
   }
   /** The next change is a new search, which Back leads away from. */
   function begin(): void {

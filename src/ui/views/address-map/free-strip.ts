@@ -8,6 +8,7 @@
 import { scaleLinear } from 'd3';
 import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes } from '../../../base/format.ts';
+import { startTimer } from '../../../base/task.ts';
 import type { FreeColumns } from '../../../draw/address-map/free-memory.ts';
 import type { Viewport } from '../../../draw/timeline/types.ts';
 import type { SessionApi } from '../../../worker/protocol.ts';
@@ -43,7 +44,7 @@ export class FreeStrip implements PlotStrip {
   #wanted: Columns | undefined;
   /** Of the question that is out. */
   #asked = new AbortController();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stopTimer = () => {};
   #shown: Shown | undefined;
   #viewport: Viewport | undefined;
 
@@ -95,7 +96,7 @@ export class FreeStrip implements PlotStrip {
   destroy(): void {
     this.#stop.abort();
     this.#asked.abort();
-    clearTimeout(this.#timer);
+    this.#stopTimer();
   }
 
   #want({ axis, x0, x1, width }: Viewport): void {
@@ -107,11 +108,9 @@ export class FreeStrip implements PlotStrip {
     this.#wanted = columns;
     // The map moves on: its frames must not wait for outdated figures.
     this.#asked.abort();
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(
-      () => void this.#ask(columns),
-      this.#shown === undefined ? 0 : REST_MS,
-    );
+    this.#stopTimer();
+    const restMs = this.#shown === undefined ? 0 : REST_MS;
+    this.#stopTimer = startTimer(restMs, () => void this.#ask(columns));
   }
 
   async #ask(columns: Columns): Promise<void> {
