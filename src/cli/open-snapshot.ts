@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { replayDevice } from '../allocator/replay/replay.ts';
-import { createDeviceContexts, type DeviceModel } from '../device/model/device-model.ts';
+import { createDeviceModels, type DeviceModel } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource } from '../format/input/types.ts';
 import { withHolders } from '../format/snapshot/from-value.ts';
@@ -48,7 +48,7 @@ async function openSource(
   });
   const snapshot = bare.holders === undefined ? await withNamesBeside(bare, path) : bare;
   const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
-  return { file, snapshot, contexts: createDeviceContexts(snapshot, replays) };
+  return { file, snapshot, contexts: createDeviceModels(snapshot, replays) };
 }
 
 /** run.pickle.gz has its names in run.holders.json, where vramscope.holders wrote them. */

@@ -1,5 +1,5 @@
 import { replayDevice } from '../allocator/replay/replay.ts';
-import { createDeviceContexts, type DeviceModel } from '../device/model/device-model.ts';
+import { createDeviceModels, type DeviceModel } from '../device/model/device-model.ts';
 import { snapshotFromValue } from '../format/snapshot/from-value.ts';
 import { NO_STACK, type Snapshot, type StackIndex } from '../format/snapshot/tables.ts';
 
@@ -10,7 +10,7 @@ export function contextsOf(snapshot: Snapshot): readonly DeviceModel[] {
   const known = replayed.get(snapshot);
   if (known !== undefined) return known;
   const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
-  const contexts = createDeviceContexts(snapshot, replays);
+  const contexts = createDeviceModels(snapshot, replays);
   replayed.set(snapshot, contexts);
   return contexts;
 }

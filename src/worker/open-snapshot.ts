@@ -4,7 +4,7 @@ import { replayDevice } from '../allocator/replay/replay.ts';
 import type { Replay } from '../allocator/replay/types.ts';
 import { type Clock, createPause } from '../base/task.ts';
 import { type SessionInfo, sessionInfo } from '../device/model/device-info.ts';
-import { createDeviceContexts } from '../device/model/device-model.ts';
+import { createDeviceModels } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../format/input/types.ts';
 import { FrameQueue } from './frame-queue.ts';
@@ -84,7 +84,7 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   /** Draws the pictures of all devices. */
   const frames = new FrameQueue(clock);
   const devices: OpenDevice[] = [];
-  for (const [i, context] of createDeviceContexts(snapshot, replays).entries()) {
+  for (const [i, context] of createDeviceModels(snapshot, replays).entries()) {
     await enter('indexing');
     devices.push(new OpenDevice(context, clock, frames, early[i]?.counters));
   }

@@ -6,7 +6,7 @@
 import { replayDevice } from '../../allocator/replay/replay.ts';
 import { isRecord } from '../../base/json.ts';
 import { LoadError, type LoadFailure } from '../../base/load-error.ts';
-import { createDeviceContexts } from '../../device/model/device-model.ts';
+import { createDeviceModels } from '../../device/model/device-model.ts';
 import { collectBytes } from '../../format/input/byte-cursor.ts';
 import { readSnapshot } from '../../format/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../../format/input/types.ts';
@@ -44,7 +44,7 @@ export async function readRankFile(
     const { version, allowPartial } = options;
     const { snapshot, file } = await readSnapshot(source, platform, { allowPartial });
     const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
-    const contexts = createDeviceContexts(snapshot, replays);
+    const contexts = createDeviceModels(snapshot, replays);
     return { summary: await summarize(file, contexts, { version, rank: rankOfName(path) }) };
   } catch (error) {
     if (!(error instanceof LoadError)) throw error;

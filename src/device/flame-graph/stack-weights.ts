@@ -121,8 +121,6 @@ function weigher(
   return (id) => sizeBytes[id] * (timeOf(Math.min(end[id], last)) - timeOf(Math.max(0, start[id])));
 }
 
-/** From what the page has in its hands (cursors, a window, a wish) to a set of allocations. */
-
 export type FlameDataset = 'cursor' | 'peak' | 'end' | 'window' | 'difference';
 
 /** A range of a plot: events, or microseconds since the first event. */

@@ -27,7 +27,7 @@ export type FlameWeight = 'bytes' | 'allocated' | 'count' | 'lifetime';
 /**
  * What a box, and a row of the table, stands for: a source line, or all lines of a function, a file
  * or a module. stack: boxes are lines, rows whole call stacks. class: the outermost boxes are what the
- * allocations are (core/classes), and lines stand on them.
+ * allocations are (src/device/classes), and lines stand on them.
  */
 export type FlameGrouping = 'class' | 'line' | 'stack' | 'function' | 'file' | 'module';
 

@@ -30,7 +30,7 @@ export interface EventFilter {
 }
 
 /**
- * What a search lets through (core/search): events of matching allocations, and events of no
+ * What a search lets through (src/device/search): events of matching allocations, and events of no
  * allocation by their stack. Undefined: all.
  */
 export interface SearchMasks {

@@ -34,7 +34,7 @@ export interface AnnotationGroup {
   readonly highest: AnnotationSpan;
 }
 
-/** Extremes over ranges of events: core/raster's CounterBlocks are one. */
+/** Extremes over ranges of events: src/draw/timeline's CounterBlocks are one. */
 export interface RangeMaximum {
   scan(first: EventIndex, last: EventIndex): { readonly max: number; readonly argmax: EventIndex };
 }

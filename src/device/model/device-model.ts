@@ -24,10 +24,7 @@ export interface DeviceModel {
 }
 
 /** `replays[i]` is that of `snapshot.devices[i]`. */
-export function createDeviceContexts(
-  snapshot: Snapshot,
-  replays: readonly Replay[],
-): DeviceModel[] {
+export function createDeviceModels(snapshot: Snapshot, replays: readonly Replay[]): DeviceModel[] {
   assert(replays.length === snapshot.devices.length, 'one replay for each device');
   const stacks = new StackReader(snapshot);
   return snapshot.devices.map((trace, i) => {

@@ -57,8 +57,6 @@ export function isUnusedDevice(device: {
   return device.events === 0 && device.segmentsAtEnd === 0 && device.end.reservedBytes === 0;
 }
 
-/** Memory that PyTorch reserved and no tensor ever needed, of which the fragmentation check and the opening view speak. */
-
 /** The highest reserved beyond the highest active, at whatever moment each stood there. */
 export interface ReservedOverhead {
   readonly bytes: number;

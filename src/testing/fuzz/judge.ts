@@ -6,7 +6,7 @@ import { PRESETS } from '../../allocator/simulator/presets.ts';
 import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { nodePlatform } from '../../cli/byte-sources.ts';
-import { createDeviceContexts } from '../../device/model/device-model.ts';
+import { createDeviceModels } from '../../device/model/device-model.ts';
 import { readSnapshot } from '../../format/input/read-snapshot.ts';
 import {
   ACTION_NAMES,
@@ -100,7 +100,7 @@ function workThrough(
   file: Parameters<typeof buildStats>[0],
 ): string | undefined {
   const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
-  const contexts = createDeviceContexts(snapshot, replays);
+  const contexts = createDeviceModels(snapshot, replays);
   const report = buildStats(file, snapshot, contexts);
   const text = statsText(report, contexts, { columns: 80, color: false }).join('\n');
   // Words of the file are quoted.
