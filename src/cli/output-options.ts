@@ -15,6 +15,7 @@ export const SNAPSHOT_ARGUMENT =
 export interface PrintOptions {
   readonly json?: true;
   readonly markdown?: true;
+  readonly partial?: true;
 }
 
 /** A report in the forms that a command has it in, each made when it is asked for. */

@@ -118,7 +118,7 @@ async function writePieces(
       if (interruption.aborted) throw new InterruptedError(interruption);
     }
   } finally {
-    // A full disk may say so only now; what it lacks is then missed by writeFile's caller.
+    // A full disk may be reported only when the file is closed.
     await writably(path, () => file.close());
   }
   return bytes;

@@ -49,7 +49,7 @@ export function causesOf(facts: ComparisonFacts): Cause[] {
   );
 }
 
-/** What goes the other way explains nothing of the difference, however much it is: 1 comes after 0. */
+/** 1 for a cause of the opposite sign: it explains nothing of the difference, so it sorts last. */
 const opposes = (facts: ComparisonFacts, { bytes }: Cause): number =>
   Math.abs(facts.differenceBytes) >= notableBytes(facts) && bytes * facts.differenceBytes < 0
     ? 1
@@ -64,7 +64,7 @@ const causeOf = (entries: readonly EntryChange[], isExplained: boolean, text: st
   bytes: entries.reduce((sum, { differenceBytes }) => sum + differenceBytes, 0),
 });
 
-/** What came or what went, whichever is more: they may cancel out. */
+/** The bytes that came or the bytes that went, whichever is more: the sum may be 0. */
 export function weightOf({ entries }: Pick<Cause, 'entries'>): number {
   const sum = (sign: number) =>
     entries.reduce((total, { differenceBytes }) => total + Math.max(0, sign * differenceBytes), 0);
@@ -83,7 +83,7 @@ function ownText(entry: EntryChange): string {
   return `${signedBytes(differenceBytes)} of ${entryName(entry)}${by}${more}`;
 }
 
-/** '-81.36 MiB of optimizer state, -40.00 MiB of gradients: ', of those that make up most of it. */
+/** The largest entries: '-81.36 MiB of optimizer state, -40.00 MiB of gradients: '. */
 function partsText(entries: readonly EntryChange[]): string {
   const least = NAMED_SHARE * weightOf({ entries });
   const named = entries.filter((entry) => weightOf({ entries: [entry] }) >= least);

@@ -144,7 +144,6 @@ function entryChange(a: readonly SideEntry[], b: readonly SideEntry[]): EntryCha
   };
 }
 
-/** Half as much again. */
 const RATIO = 1.5;
 /** Shares of the run: shorter lives that get longer are of no interest. */
 const NOTABLE_SHARE = 0.02;

@@ -47,7 +47,7 @@ export function thresholdBytes(side: RunProfile, counter: CounterName, at: Momen
   return at === 'peak' ? side.peak[counter] : side.counters[counter];
 }
 
-/** Those that fail, in the order in which they were given. */
+/** The thresholds that B exceeds, in the order given. */
 export function failedThresholds(
   a: RunProfile,
   b: RunProfile,
@@ -64,7 +64,7 @@ export function failedThresholds(
       const failed = { gate: gate.text, is: `+${formatBytes(growth)}`, bytesA, bytesB };
       return growth > gate.limit ? [failed] : [];
     }
-    // Of nothing any growth is more than every percentage.
+    // From 0 bytes, any growth exceeds every percentage.
     const percent = growth === 0 ? 0 : (100 * growth) / bytesA;
     if (percent <= gate.limit) return [];
     return [{ gate: gate.text, is: percentText(percent, gate.limit), bytesA, bytesB }];

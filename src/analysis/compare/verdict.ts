@@ -27,7 +27,7 @@ export function verdictOf(facts: ComparisonFacts, causes: readonly Cause[]): [st
       : `${whatText(facts)} ${signedBytes(differenceBytes)}${shareText(differenceBytes, a.counters.allocatedBytes)}`;
   const named = Math.max(notable, NAMED_SHARE * Math.abs(differenceBytes));
   const shown = causes.filter((cause) => weightOf(cause) > named);
-  // Where all stays as much as it was, the one that has most to do with it.
+  // Where no cause is large enough, name the one that several entries share.
   const first = shown[0] ?? causes.find(({ entries }) => entries.length > 1);
   const explained = shown.filter((cause) => cause !== first && cause.isExplained);
   return [

@@ -89,7 +89,7 @@ export function risenClass(
   return most === undefined || most.bytes <= 0 || most.class === 'unknown' ? undefined : most;
 }
 
-/** Where two ranks reach the same by different lines, what they hold alike is no reason. */
+/** Two ranks may hold the same class at different lines: only lines of the class that rose are a reason. */
 function ofMainClass(
   differences: readonly LineDifference[],
   own: RankLines,

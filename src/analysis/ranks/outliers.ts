@@ -54,7 +54,7 @@ export function judgeRole(
     });
     const gaps = distances(group, gapOf);
     const peaks = group.map(({ lines }) => lines.peakBytes);
-    // Of two, the other one's: it is what more is said to be more of.
+    // Of two ranks, 'more' means more than the other one.
     const peak = group.length === 2 ? Math.min(...peaks) : median(peaks);
     const far = Math.max(allocated.farBytes, FAR_ALLOCATED * peak, MIN_FAR_BYTES);
     const gapShare = group.length === 2 ? FAR_RESERVED_OF_TWO : FAR_RESERVED;
@@ -85,7 +85,7 @@ function comparable(members: readonly Judged[], pipeline: PipelineStages | undef
   return groups.every((group) => group.length > 2) ? groups : [[...members]];
 }
 
-/** Of each from the middle, of two from the other, and from where on the spread does not explain one. */
+/** Distance of each from the median (of two ranks, from the other one), and the distance that the spread still explains. */
 function distances(
   group: readonly Judged[],
   bytesOf: (one: Judged) => number,

@@ -18,7 +18,6 @@ import {
 } from '../output-options.ts';
 
 interface AnalyzeOptions extends PrintOptions {
-  readonly partial?: true;
   readonly failOn?: readonly DetectorId[];
 }
 
@@ -84,10 +83,6 @@ function parseDetectors(text: string): DetectorId[] {
   });
 }
 
-interface StatsOptions extends PrintOptions {
-  readonly partial?: true;
-}
-
 const STATS_EXAMPLES = `
 Examples:
   vramscope stats snapshot.pickle
@@ -104,7 +99,7 @@ export function statsCommand(io: CliIo): Command {
     .option('--json', 'print JSON of the schema vramscope.stats/1')
     .option('--partial', 'read a truncated file up to the damage')
     .addHelpText('after', STATS_EXAMPLES)
-    .action(async (path: string, options: StatsOptions) => {
+    .action(async (path: string, options: PrintOptions) => {
       const { file, snapshot, contexts } = await openSnapshot(io, path, options);
       const report = buildStats(file, snapshot, contexts);
       printReport(io, options, {

@@ -21,7 +21,6 @@ interface CompareOptions extends PrintOptions {
   readonly device?: number;
   readonly deviceB?: number;
   readonly failOn?: readonly Threshold[];
-  readonly partial?: true;
 }
 
 const EXAMPLES = `

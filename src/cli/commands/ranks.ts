@@ -24,7 +24,6 @@ import { rankFiles, readRanks } from '../rank-files.ts';
 import { checkTarget, writeOutput } from '../write-output.ts';
 
 interface RanksOptions extends PrintOptions {
-  readonly partial?: true;
   readonly pattern?: RegExp;
   readonly layout?: Layout;
   readonly jobs?: number;

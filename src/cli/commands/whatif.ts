@@ -15,7 +15,6 @@ interface WhatIfOptions extends PrintOptions {
   readonly setting?: readonly AllocConf[];
   readonly limit?: number | 'none';
   readonly smallestCard?: true;
-  readonly partial?: true;
 }
 
 const EXAMPLES = `

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 
 /**
  * A file that grows while it is sent is sent up to the length that was announced; one that shrinks
- * breaks the connection off, which the page tells from an end.
+ * breaks the connection off, so that the page sees that the file is not whole.
  */
 export async function sendFile(
   request: IncomingMessage,

@@ -4,7 +4,7 @@ import type { DeviceModel } from '../../device/model/device-model.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, describeStack } from '../../testing/contexts.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
-import { allocationsCsv, countersCsv } from './csv.ts';
+import { EXPORTS } from './exports.ts';
 import { perfettoTrace } from './perfetto-trace.ts';
 
 const contextOfCapture = (name: string): DeviceModel => {
@@ -30,7 +30,7 @@ function readCsv(text: string): string[][] {
 describe('counters as CSV', () => {
   it('are those of the replay, event by event', () => {
     const context = contextOfCapture('oom_fragmented');
-    const [heading, before, ...rows] = readCsv([...countersCsv(context)].join(''));
+    const [heading, before, ...rows] = readCsv([...EXPORTS['counters-csv'].make(context)].join(''));
     expect(heading?.slice(0, 4)).toEqual(['event', 'time_us', 'action', 'requested_bytes']);
     expect(before?.[0]).toBe('-1');
     expect(rows.length).toBe(context.trace.events.length);
@@ -50,7 +50,7 @@ describe('counters as CSV', () => {
 describe('allocations as CSV', () => {
   it('have a row each, whose bytes are the blocks’', () => {
     const context = contextOfCapture('train_recorded_late');
-    const [heading = [], ...rows] = readCsv([...allocationsCsv(context)].join(''));
+    const [heading = [], ...rows] = readCsv([...EXPORTS['allocations-csv'].make(context)].join(''));
     const { allocations } = context.replay;
     expect(rows.length).toBe(allocations.length);
     const block = heading.indexOf('block_bytes');

@@ -51,7 +51,7 @@ export function memoryChart(
 
 const axis = (mark: string): string => `${' '.repeat(LABEL_WIDTH)} ${mark}`;
 
-/** Height in eighths of a cell. What is not nothing shows at least one. */
+/** Height in eighths of a cell. Anything above 0 shows at least one. */
 function levelOf(bytes: number, top: number): number {
   const level = Math.round((bytes / top) * ROWS * 8);
   return bytes > 0 ? Math.max(1, level) : 0;

@@ -13,7 +13,7 @@ import type { DeviceModel } from '../../device/model/device-model.ts';
 /** The setting that findings cite. */
 export const CITED_SETTING = 'expandable_segments:True';
 
-/** Whether it may mend what the finding tells. */
+/** Whether that setting may fix what the finding reports. */
 export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
   return detectorOf(finding).isMendedBySettings === true && finding.kind !== RETRIED;
 }
@@ -32,7 +32,7 @@ export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string
   }
   const sentence =
     recorded.ooms > 0 ? servedSentence(result, recorded) : neededSentence(result, recorded);
-  // Little memory with many retries is not little that was needed.
+  // A low peak that took many retries does not mean that little was needed.
   if (result.retries <= recorded.retries) return sentence;
   return `${sentence}, releasing its whole cache ${plural(result.retries, 'time')}`;
 }

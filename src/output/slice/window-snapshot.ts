@@ -68,7 +68,7 @@ export function windowSnapshot(context: DeviceModel, window: EventWindow): Snaps
   };
 }
 
-/** Of what was live when the snapshot was taken, what was there by then: another block may have had its address. */
+/** Keeps the holders of allocations that began before `to`: until then another block may have had the address. */
 function holdersUpTo({ snapshot, replay }: DeviceModel, to: EventIndex): Partial<Snapshot> {
   const { holders } = snapshot;
   if (holders === undefined) return {};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countersCsv } from '../../output/export/csv.ts';
+import { EXPORTS } from '../../output/export/exports.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
@@ -17,7 +17,7 @@ describe('a file for other programs', () => {
       signal: new AbortController().signal,
       onProgress: (bytes) => told.push(bytes),
     });
-    expect(await blob.text()).toBe([...countersCsv(device.context)].join(''));
+    expect(await blob.text()).toBe([...EXPORTS['counters-csv'].make(device.context)].join(''));
     expect(told.at(-1)).toBe(blob.size);
     expect(blob.type).toBe('text/csv');
   });
