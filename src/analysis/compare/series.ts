@@ -20,7 +20,7 @@ export interface SeriesSite {
   readonly grows: boolean;
 }
 
-export interface Series {
+export interface RunSeries {
   readonly sides: readonly RunProfile[];
   /** The largest growth from the first file to the last comes first. They add up to each file's allocated bytes. */
   readonly sites: readonly SeriesSite[];
@@ -29,7 +29,7 @@ export interface Series {
 }
 
 /** In the order given; all are aligned with the first. */
-export function compareSeries(sides: readonly RunProfile[]): Series {
+export function compareSeries(sides: readonly RunProfile[]): RunSeries {
   const rows = new Map<string, { side: RunProfile; stack: number; row: MutableRow }>();
   sides.forEach((side, at) => {
     const keyOf = stackKeys(sides[0], side);
@@ -87,7 +87,7 @@ export const growthOf = (bytes: readonly number[]): number =>
 const grows = (bytes: readonly number[]): boolean =>
   bytes.every((own, i) => i === 0 || own > bytes[i - 1]);
 
-function classesOf(sites: readonly SeriesSite[]): Series['classes'] {
+function classesOf(sites: readonly SeriesSite[]): RunSeries['classes'] {
   const classes = new Map<string, number[]>();
   for (const { class: className, bytes } of sites) {
     const sum = getOrMake(classes, className, () => new Array<number>(bytes.length).fill(0));

@@ -6,7 +6,7 @@ import { smallestCard, whatIf, whatIfInput } from '../../allocator/simulator/wha
 import { parseBytes } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { deviceOrder } from '../../output/report/text.ts';
-import { buildWhatIf, type WhatIfTextRuns, whatIfText } from '../../output/report/whatif.ts';
+import { buildWhatIf, type WhatIfRuns, whatIfText } from '../../output/report/whatif.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import { type PrintOptions, printReport } from '../output-options.ts';
@@ -105,7 +105,7 @@ const BUDGET_US_PER_EVENT = 100;
 export function runWhatIf(
   { trace, replay, snapshot }: DeviceModel,
   { confs, limit, ...question }: WhatIfQuestion,
-): WhatIfTextRuns {
+): WhatIfRuns {
   const input = whatIfInput(trace, replay, snapshot.settings);
   const recorded = recordedRun(input, 1);
   const recordedBytes = limit === undefined ? recordedLimit(recorded, input) : undefined;

@@ -1,7 +1,7 @@
 /** `vramscope compare` with three or more files: text, Markdown and the contract `vramscope.series/1`. */
 
 import { lineText, signedBytes } from '../../analysis/compare/change-text.ts';
-import { growthOf, type Series, type SeriesSite } from '../../analysis/compare/series.ts';
+import { growthOf, type RunSeries, type SeriesSite } from '../../analysis/compare/series.ts';
 import { formatBytes } from '../../base/format.ts';
 import { frameReport } from '../../device/model/frame-text.ts';
 import { sideReport } from './comparison.ts';
@@ -9,7 +9,7 @@ import { classLabel, markdownTable, moreSitesText } from './comparison-text.ts';
 import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 
 /** In `bytes` and `counts` one figure a file, in the files' order. */
-export const buildSeries = ({ sides, sites, classes, verdict }: Series) => ({
+export const buildSeries = ({ sides, sites, classes, verdict }: RunSeries) => ({
   schema: 'vramscope.series/1' as const,
   files: sides.map(sideReport),
   callSites: sites.map((site) => ({
@@ -28,7 +28,7 @@ export const buildSeries = ({ sides, sites, classes, verdict }: Series) => ({
 const MAX_SITES = 20;
 
 /** Lines without an end of line. */
-export function seriesText(series: Series, options: TextOptions): string[] {
+export function seriesText(series: RunSeries, options: TextOptions): string[] {
   const table = (title: string, rows: readonly (readonly string[])[]) => [
     '',
     styled(title, 'bold', options),
@@ -44,7 +44,7 @@ export function seriesText(series: Series, options: TextOptions): string[] {
   ];
 }
 
-export function seriesMarkdown(series: Series): string[] {
+export function seriesMarkdown(series: RunSeries): string[] {
   return [
     `## Memory over ${series.sides.length} snapshots`,
     '',
@@ -60,7 +60,7 @@ export function seriesMarkdown(series: Series): string[] {
 /** 'A', 'B', … 'Z', '27'. */
 const letterOf = (i: number): string => (i < 26 ? String.fromCharCode(65 + i) : `${i + 1}`);
 
-function classRows({ sides, classes }: Series): string[][] {
+function classRows({ sides, classes }: RunSeries): string[][] {
   const header = ['', ...sides.map((_, i) => letterOf(i)), 'growth'];
   return [header, ...classes.map((one) => [classLabel(one.class), ...cells(one.bytes)])];
 }
@@ -70,7 +70,7 @@ const cells = (bytes: readonly number[]): string[] => [
   signedBytes(growthOf(bytes)),
 ];
 
-function siteRows({ sides, sites }: Series): string[][] {
+function siteRows({ sides, sites }: RunSeries): string[][] {
   const header = ['', 'class', ...sides.map((_, i) => letterOf(i)), 'growth'];
   const rows = changed(sites)
     .slice(0, MAX_SITES)
@@ -85,7 +85,7 @@ function siteRows({ sides, sites }: Series): string[][] {
 const changed = (sites: readonly SeriesSite[]) =>
   sites.filter(({ bytes }) => growthOf(bytes) !== 0);
 
-const restText = ({ sites }: Series): string[] =>
+const restText = ({ sites }: RunSeries): string[] =>
   moreSitesText(
     changed(sites)
       .slice(MAX_SITES)

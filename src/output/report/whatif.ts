@@ -17,6 +17,12 @@ export interface WhatIfRuns {
   /** Settings, and what else was asked for, that were not simulated within `budgetMs`. */
   readonly notSimulated: readonly string[];
   readonly budgetMs: number;
+  /** The smallest card of each, where it was asked for. */
+  readonly smallest: readonly (SmallestCard | undefined)[];
+  /** Before per_process_memory_fraction, which is a setting's; undefined: none. */
+  readonly limitBytes: number | undefined;
+  /** The limit is the one that the recorded run hit: nobody asked for it. */
+  readonly isLimitRecorded: boolean;
 }
 
 /** `cases` in the order in which they were asked for; none where the file has no trace. */
@@ -53,15 +59,6 @@ function figures(run: Run, failures: number) {
   return retriedOoms > 0 ? { ...known, oomsAskedAgain: retriedOoms } : known;
 }
 
-/** Results of one device, with the smallest card of each where it was asked for. */
-export interface WhatIfTextRuns extends WhatIfRuns {
-  readonly smallest: readonly (SmallestCard | undefined)[];
-  /** Before per_process_memory_fraction, which is a setting's; undefined: none. */
-  readonly limitBytes: number | undefined;
-  /** The limit is the one that the recorded run hit: nobody asked for it. */
-  readonly isLimitRecorded: boolean;
-}
-
 const HEADER = ['settings', 'reserved', 'allocated', 'OOMs', 'retries', 'saved'] as const;
 
 const CONFIDENCE_LABELS: Readonly<Record<Confidence, string>> = {
@@ -73,7 +70,7 @@ const CONFIDENCE_LABELS: Readonly<Record<Confidence, string>> = {
 /** Lines without an end of line. */
 export function whatIfText(
   fileName: string,
-  devices: readonly WhatIfTextRuns[],
+  devices: readonly WhatIfRuns[],
   note: string | undefined,
   options: TextOptions,
 ): string[] {
@@ -85,7 +82,7 @@ export function whatIfText(
   ];
 }
 
-function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
+function deviceText(runs: WhatIfRuns, options: TextOptions): string[] {
   const { device, recorded, results } = runs;
   const title = styled(`Device ${device}`, 'bold', options);
   if (results.length === 0 && runs.notSimulated.length === 0) {
@@ -117,7 +114,7 @@ function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
   ];
 }
 
-function titleOfLimit({ limitBytes, isLimitRecorded }: WhatIfTextRuns): string {
+function titleOfLimit({ limitBytes, isLimitRecorded }: WhatIfRuns): string {
   if (limitBytes === undefined) return 'without a limit';
   const why = isLimitRecorded ? ', which the recorded run hit (--limit none runs without)' : '';
   return `limit ${formatBytes(limitBytes)}${why}`;
@@ -155,7 +152,7 @@ function settingsName(settings: string): string {
 }
 
 function notSimulatedText(
-  { notSimulated, budgetMs }: WhatIfTextRuns,
+  { notSimulated, budgetMs }: WhatIfRuns,
   { columns }: TextOptions,
 ): string[] {
   if (notSimulated.length === 0) return [];
