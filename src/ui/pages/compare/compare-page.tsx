@@ -9,7 +9,7 @@ import { deviceLabel } from '../../shared/device-labels.ts';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 import { ComparedContent } from './compared-content.tsx';
-import { type ComparisonViewHandle, type FileMark, useComparisonView } from './comparison-view.ts';
+import { type ComparisonViewHandle, type FileId, useComparisonView } from './comparison-view.ts';
 import { type OpenSide, type SecondSession, useComparison } from './sides.tsx';
 
 export { beginSecondSession } from './sides.tsx';
@@ -31,7 +31,7 @@ export function ComparePage({ info, second, onClose }: ComparePageProps) {
 function WaitingPage({ info, onClose }: Omit<ComparePageProps, 'second'>) {
   const handle = useComparisonView(info.file, undefined);
   const { a, b } = handle;
-  const missing = [a, b].find((mark) => mark !== undefined && mark.bytes !== info.file.bytes);
+  const missing = [a, b].find((file) => file !== undefined && file.bytes !== info.file.bytes);
   return (
     <main className="view fill">
       <div className="blank" data-testid="compare-waiting">
@@ -144,7 +144,7 @@ function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
 }
 
 /** A link names its two files: given the other way round, they change places. */
-function useLinkOfTheseFiles(handle: ComparisonViewHandle, open: FileMark, second: FileMark): void {
+function useLinkOfTheseFiles(handle: ComparisonViewHandle, open: FileId, second: FileId): void {
   const { a, b, view, adjust } = handle;
   const isReversed =
     a?.bytes === second.bytes && b?.bytes === open.bytes && open.bytes !== second.bytes;

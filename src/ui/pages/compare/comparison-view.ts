@@ -39,13 +39,13 @@ export interface ComparisonView {
 }
 
 /** Enough of a file to know it again. */
-export type FileMark = Pick<FileInfo, 'name' | 'bytes'>;
+export type FileId = Pick<FileInfo, 'name' | 'bytes'>;
 
 export interface ParsedComparison {
   readonly view: ComparisonView;
   /** The files that the link was made for, as A and B. */
-  readonly a: FileMark | undefined;
-  readonly b: FileMark | undefined;
+  readonly a: FileId | undefined;
+  readonly b: FileId | undefined;
 }
 
 export const DEFAULT_COMPARISON: ComparisonView = {
@@ -65,16 +65,16 @@ export const DEFAULT_COMPARISON: ComparisonView = {
 
 export function encodeComparison(
   view: ComparisonView,
-  a: FileMark | undefined,
-  b: FileMark | undefined,
+  a: FileId | undefined,
+  b: FileId | undefined,
 ): string {
   const standard = DEFAULT_COMPARISON;
   const params = new URLSearchParams();
   const set = (key: string, value: string | undefined) => {
     if (value !== undefined) params.set(key, value);
   };
-  set('a', a && markText(a));
-  set('b', b && markText(b));
+  set('a', a && fileIdText(a));
+  set('b', b && fileIdText(b));
   if (view.tab !== standard.tab) set('tab', view.tab);
   if (view.at !== standard.at) set('at', view.at);
   set('device', view.deviceA?.toString());
@@ -111,12 +111,12 @@ export function parseComparison(text: string): ParsedComparison {
     text: params.get('text') ?? '',
     row: params.get('row') ?? undefined,
   };
-  return { view, a: markOf(params.get('a')), b: markOf(params.get('b')) };
+  return { view, a: fileIdOf(params.get('a')), b: fileIdOf(params.get('b')) };
 }
 
-const markText = ({ name, bytes }: FileMark): string => `${bytes}:${name}`;
+const fileIdText = ({ name, bytes }: FileId): string => `${bytes}:${name}`;
 
-function markOf(text: string | null): FileMark | undefined {
+function fileIdOf(text: string | null): FileId | undefined {
   const match = /^(\d{1,15}):(.*)$/s.exec(text ?? '');
   return match === null ? undefined : { bytes: Number(match[1]), name: match[2] ?? '' };
 }
@@ -146,8 +146,8 @@ export interface ComparisonViewHandle extends ParsedComparison {
 
 /** What of the comparison is looked at, as the address has it. */
 export function useComparisonView(
-  a: FileMark | undefined,
-  b: FileMark | undefined,
+  a: FileId | undefined,
+  b: FileId | undefined,
 ): ComparisonViewHandle {
   const { view } = useStores();
   const text = useView((state) => state.comparison) ?? '';
