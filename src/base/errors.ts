@@ -1,18 +1,12 @@
 /** Errors that are no failure of a file: what was cancelled, and the text of whatever was thrown. */
 
-/** Thrown when the user cancelled; never shown as an error. */
-export class CancelledError extends Error {
-  override readonly name = 'CancelledError';
-}
-
 /** What cancelled work rejects with. */
 export function abortError(message: string): DOMException {
   return new DOMException(message, 'AbortError');
 }
 
-/** True for a CancelledError and for the platform's AbortError: whoever catches one shows nothing. */
+/** Whoever catches one shows nothing. */
 export function isAbortError(error: unknown): boolean {
-  if (error instanceof CancelledError) return true;
   // A DOMException, which is no Error everywhere.
   return (
     typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError'

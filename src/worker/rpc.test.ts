@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CancelledError, isAbortError } from '../base/errors.ts';
+import { abortError, isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { connect, type Handlers, type Remote, serve, transferring } from './rpc.ts';
 
@@ -23,7 +23,7 @@ const handlers: Handlers<Calls> = {
   },
   fail: (kind) => {
     if (kind === 'load') throw new LoadError({ code: 'png', message: 'A PNG image.', byte: 7 });
-    if (kind === 'cancel') throw new CancelledError('Cancelled');
+    if (kind === 'cancel') throw abortError('Cancelled');
     if (kind === 'memory') throw new RangeError('Array buffer allocation failed');
     throw new TypeError('x is not a function');
   },

@@ -85,7 +85,6 @@ function findGrowth(context: AnalysisInput): Growth {
   const claimed = new Set<number>();
   const ofPrimary = judgeSites(context, primary);
   for (const sequence of context.stepSequences) {
-    context.checkCancelled();
     if (sequence !== primary && !mayStandAlone(context, sequence, primary)) continue;
     const judged = sequence === primary ? ofPrimary : judgeSites(context, sequence);
     const fresh = judged.leaks.filter(

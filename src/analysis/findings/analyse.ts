@@ -20,8 +20,7 @@ export interface AnalyseOptions {
   /** Findings of a detector come before its check. */
   readonly onFinding?: (finding: Finding) => void;
   readonly onCheck?: (check: Check) => void;
-  readonly isCancelled?: () => boolean;
-  /** Awaited between detectors, so that a worker can read its messages. */
+  /** Awaited between detectors, so that a worker can read its messages; ends the analysis when it rejects. */
   readonly pause?: () => Promise<void>;
 }
 
@@ -32,21 +31,20 @@ export interface Analysis extends Judgement {
   readonly findings: readonly Finding[];
 }
 
-/** @throws CancelledError when `isCancelled` says so; what has been handed out until then stays true. */
+/** Rejects with what `pause` rejects with; what has been handed out until then stays true. */
 export function analyse(input: DeviceTables, options: AnalyseOptions = {}): Promise<Analysis> {
-  return analyseContext(new AnalysisInput(input, options.isCancelled), options);
+  return analyseContext(new AnalysisInput(input), options);
 }
 
 /** As `analyse`, for callers that need the steps and call sites of the context too: both are found once. */
 export async function analyseContext(
   context: AnalysisInput,
-  options: Omit<AnalyseOptions, 'isCancelled'> = {},
+  options: AnalyseOptions = {},
 ): Promise<Analysis> {
   const findings: Finding[] = [];
   const checks: Check[] = [];
   for (const detector of DETECTOR_IDS) {
     await options.pause?.();
-    context.checkCancelled();
     const result = detect(detector, context);
     if (result.status === 'found') {
       for (const finding of result.findings) {

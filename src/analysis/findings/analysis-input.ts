@@ -2,7 +2,6 @@
 
 import { eventsOf } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex, Counters } from '../../allocator/replay/types.ts';
-import { CancelledError } from '../../base/errors.ts';
 import { classify } from '../../device/classes/classify.ts';
 import type { Classification } from '../../device/classes/types.ts';
 import { type AllocationOwners, allocationOwners } from '../../device/model/holders.ts';
@@ -26,27 +25,20 @@ export class AnalysisInput implements StepDetectionInput {
   readonly input: DeviceTables;
   /** With the C++ frames that `input` is without. */
   readonly #recorded: DeviceTables;
-  readonly #isCancelled: () => boolean;
   #classifier: StackClassifier | undefined;
   #knownSites: SiteIndex | undefined;
   #stepSequences: readonly StepSequence[] | undefined;
   readonly #made = new Map<unknown, unknown>();
 
-  constructor(input: DeviceTables, isCancelled: () => boolean = () => false) {
+  constructor(input: DeviceTables) {
     this.#recorded = input;
     this.input = pythonStacks(input).input;
-    this.#isCancelled = isCancelled;
   }
 
   /** What `make` makes of this device, made once: give a function of a module, not a new closure. */
   once<T>(make: (context: AnalysisInput) => T): T {
     if (!this.#made.has(make)) this.#made.set(make, make(this));
     return this.#made.get(make) as T;
-  }
-
-  /** @throws CancelledError when the user has. Called now and then in long loops. */
-  checkCancelled(): void {
-    if (this.#isCancelled()) throw new CancelledError();
   }
 
   get classifier(): StackClassifier {

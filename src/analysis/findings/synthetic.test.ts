@@ -1,7 +1,7 @@
 /** Programs drawn by hand: each detector's own question, without anybody's script. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CancelledError } from '../../base/errors.ts';
+import { abortError, isAbortError } from '../../base/errors.ts';
 import { contextOf, traceOf } from '../../testing/contexts.ts';
 import { analyse, detect } from './analyse.ts';
 import { AnalysisInput } from './analysis-input.ts';
@@ -350,9 +350,11 @@ describe('analyse', () => {
     const checks: string[] = [];
     const options = {
       onCheck: ({ detector }: { detector: string }) => checks.push(detector),
-      isCancelled: () => checks.length >= 2,
+      pause: async () => {
+        if (checks.length >= 2) throw abortError('Cancelled');
+      },
     };
-    await expect(analyse(context, options)).rejects.toThrow(CancelledError);
+    await expect(analyse(context, options)).rejects.toSatisfy(isAbortError);
     expect(checks).toHaveLength(2);
   });
 

@@ -55,7 +55,6 @@ function findJumps(context: StepDetectionInput): Jumps {
   const isCalledByLine = new Set<StackIndex>();
   let previous = 0;
   for (let id = table.preexisting; id < table.length; id++) {
-    if ((id & 0xffff) === 0) context.checkCancelled();
     const stack = table.stack[id];
     if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
     const jumped = tree.step(previous, stack);

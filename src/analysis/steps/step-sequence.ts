@@ -36,5 +36,4 @@ export interface StepDetectionInput {
   readonly input: DeviceTables;
   readonly classifier: StackClassifier;
   readonly hasTrace: boolean;
-  checkCancelled(): void;
 }

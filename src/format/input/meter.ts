@@ -1,4 +1,3 @@
-import { CancelledError } from '../../base/errors.ts';
 import type { ByteStream } from './byte-cursor.ts';
 import { sourceFailure } from './failures.ts';
 import type { ByteSource, ReadOptions } from './types.ts';
@@ -37,8 +36,6 @@ export class Meter {
     this.#readBytes = 0;
     try {
       for await (const chunk of this.#source.chunks()) {
-        if (this.#options.isCancelled?.() === true)
-          throw new CancelledError('Opening was cancelled');
         this.#readBytes += chunk.length;
         this.#highestBytes = Math.max(this.#highestBytes, this.#readBytes);
         this.report();

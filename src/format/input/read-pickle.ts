@@ -30,7 +30,7 @@ export interface ReadPickle {
 
 /**
  * @throws LoadError of any code; `partialEvents` says how many whole events come before the fault
- * @throws CancelledError
+ * @throws AbortError of the source, as it is
  */
 export async function readPickle(
   open: OpenBytes,

@@ -9,7 +9,7 @@ import { type ArchiveChoice, unwrap } from './unwrap.ts';
  * writes, JSON. The content decides, never the name. Runs nothing that a file holds.
  *
  * @throws LoadError with a sentence to show, for whatever is no whole snapshot
- * @throws CancelledError when `isCancelled` said so
+ * @throws AbortError of the source, as it is
  */
 export async function readSnapshot(
   source: ByteSource,

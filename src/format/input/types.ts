@@ -40,8 +40,6 @@ export interface ReadOptions {
   readonly onProgress?: (progress: ReadProgress) => void;
   /** Called while a pickle is read, after each chunk, and once more where it ends or breaks off. */
   readonly onRead?: (decoder: SnapshotDecoder, moment: ReadMoment) => void;
-  /** Asked between chunks; when it says true, reading stops with CancelledError. */
-  readonly isCancelled?: () => boolean;
 }
 
 export interface ReadResult {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type AllocConf, parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { limitOfCard, PRESETS } from '../../allocator/simulator/presets.ts';
 import { simulate, smallestCard, whatIfInput } from '../../allocator/simulator/what-if.ts';
-import { CancelledError } from '../../base/errors.ts';
+import { abortError, isAbortError } from '../../base/errors.ts';
 import { runToEnd } from '../../base/task.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -46,7 +46,7 @@ async function ask(device: AnalysisDevice, asked: WhatIfRequest, mostPauses = In
     signal: new AbortController().signal,
     onProgress: (progress) => reported.push(progress),
     pause: async () => {
-      if (++pauses > mostPauses) throw new CancelledError();
+      if (++pauses > mostPauses) throw abortError('Cancelled');
     },
   });
   return { answer, reported, pauses };
@@ -127,7 +127,7 @@ describe('what-if runs in the worker', () => {
     const all = request({ settings: ['', 'expandable_segments:True'] });
     const first = await ask(device, request({ settings: [''] }));
     const [result] = first.answer.cases;
-    await expect(ask(device, all, 2)).rejects.toThrow(CancelledError);
+    await expect(ask(device, all, 2)).rejects.toSatisfy(isAbortError);
     const again = await ask(device, all);
     expect(again.answer.cases[0]).toBe(result);
     expect(again.answer.cases[1]?.settings).toBe('expandable_segments:True');

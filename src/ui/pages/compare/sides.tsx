@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { RunProfile } from '../../../analysis/compare/run-profile.ts';
-import { CancelledError, errorText } from '../../../base/errors.ts';
+import { abortError, errorText } from '../../../base/errors.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import type { IdleCounter } from '../../../state/page-timings.ts';
@@ -146,7 +146,7 @@ export function useComparison(a: OpenSide, b: OpenSide, at: 'peak' | 'end'): Com
     setState({ phase: 'comparing' });
     const compare = async () => {
       const [sideA, sideB] = await Promise.all([a, b].map((side) => sideOf(side, at, signal)));
-      if (sideA === undefined || sideB === undefined) throw new CancelledError();
+      if (sideA === undefined || sideB === undefined) throw abortError('Cancelled');
       const pair = `${++pairs}`;
       const request = { deviceIndex: a.device.index, pair, a: sideA, b: sideB };
       const comparison = await a.session.query('comparison', request, { signal });
