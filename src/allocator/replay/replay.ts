@@ -101,9 +101,9 @@ function withInexactSums<T extends Omit<ReplayTables, 'log'>>(tables: T): T {
   return { ...tables, anomalyCount: anomalyCount + 1, anomalies: [...anomalies, anomaly] };
 }
 
-export interface RecordingVerdict {
+/** `reason`: one sentence for the user. */
+interface JudgedRecording {
   readonly recording: Recording;
-  /** One sentence for the user. */
   readonly reason: string;
 }
 
@@ -112,7 +112,7 @@ export interface RecordingVerdict {
  * says so, when such a block or segment has a stack (someone recorded it, and the entry is gone), or
  * when the trace has exactly as many entries as someone would ask for.
  */
-function judgeRecording(trace: DeviceTrace, before: Preexisting): RecordingVerdict {
+function judgeRecording(trace: DeviceTrace, before: Preexisting): JudgedRecording {
   const { length } = trace.events;
   if (length === 0) {
     return {
@@ -154,7 +154,7 @@ function judgeRecording(trace: DeviceTrace, before: Preexisting): RecordingVerdi
   };
 }
 
-function truncated(why: string): RecordingVerdict {
+function truncated(why: string): JudgedRecording {
   return { recording: 'truncated', reason: `${why}, so the beginning of the recording is lost.` };
 }
 

@@ -31,15 +31,18 @@ export interface WhatIfInput {
 
 export interface SimulationOptions {
   readonly settings: AllocSettings;
-  /** Infinity: none. */
+  /** Bytes PyTorch may reserve, or its per_process_memory_fraction of them; Infinity: no limit. */
   readonly limitBytes: number;
-  /** Parts of the curve. */
+  /** Parts of the curve of reserved bytes. */
   readonly parts: number;
   /** Called for each change of what is reserved. */
   readonly onSegment?: ((change: SegmentChange) => void) | undefined;
   /** Ends at the first OOM, also one that is recorded: to find the smallest limit. */
   readonly stopsAtAnyOom?: boolean;
-  /** No free waits for another stream: the least that the GPU's timing could have come to. */
+  /**
+   * No free waits for another stream, whose timing differs from run to run: what a run reserves lies
+   * between this and a run with the recorded delays, about.
+   */
   readonly freesAtOnce?: boolean;
 }
 

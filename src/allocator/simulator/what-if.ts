@@ -15,20 +15,13 @@ import { confidenceOf, unknownsOf } from './confidence.ts';
 import { COMMON_CARDS_GIB, cardFor, limitOfCard } from './presets.ts';
 import { ReservedSteps, recordedPlaces } from './recorded-memory.ts';
 import { collectRequests } from './requests.ts';
-import { Simulation, type WhatIfInput } from './simulation.ts';
+import { Simulation, type SimulationOptions, type WhatIfInput } from './simulation.ts';
 import type { WhatIfResult } from './types.ts';
 
-export interface WhatIfOptions {
-  /** Bytes PyTorch may reserve, or its per_process_memory_fraction of them; undefined is no limit. */
-  readonly limitBytes?: number | undefined;
-  /** Parts of the curve of reserved bytes. */
-  readonly parts?: number;
-  /**
-   * No free waits for another stream, whose timing differs from run to run: what a run reserves lies
-   * between this and a run with the recorded delays, about.
-   */
-  readonly freesAtOnce?: boolean;
-}
+/** Without `limitBytes` nothing is limited. */
+export type WhatIfOptions = Partial<
+  Pick<SimulationOptions, 'parts' | 'freesAtOnce'> & { readonly limitBytes: number | undefined }
+>;
 
 const DEFAULT_PARTS = 1000;
 /** Memory is reserved in multiples of it. */

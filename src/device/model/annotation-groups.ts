@@ -16,23 +16,7 @@ import type { AnnotationSpan } from './types.ts';
 const ANNOTATION_COUNTERS = ['allocatedBytes', 'activeBytes', 'reservedBytes'] as const;
 export type AnnotationCounter = (typeof ANNOTATION_COUNTERS)[number];
 
-export interface AnnotationGroup {
-  /** The annotation's name, or the pattern of several: '## step * ##'. */
-  readonly name: string;
-  /** How many names that are, 1 for most. */
-  readonly names: number;
-  readonly count: number;
-  /** Those of them that lack START or END, and reach to the edge of the recording. */
-  readonly unclosed: number;
-  /** Highest in any of its ranges, their first moment included, and the first event at which. */
-  readonly peaks: { readonly [K in AnnotationCounter]: Peak };
-  /** Allocated bytes after less those before, over all ranges that have both START and END. */
-  readonly grownBytes: number;
-  /** Time in all of those; their number is count - unclosed. */
-  readonly totalUs: number;
-  /** The range in which allocated memory stood highest. */
-  readonly highest: AnnotationSpan;
-}
+export type AnnotationGroup = ReturnType<typeof groupOf>;
 
 /** Extremes over ranges of events: src/draw/timeline's CounterBlocks are one. */
 export interface RangeMaximum {
@@ -85,7 +69,7 @@ function groupOf(
   spans: readonly AnnotationSpan[],
   replay: Pick<Replay, 'countersAt'>,
   maximum: (counter: CounterName) => RangeMaximum,
-): AnnotationGroup {
+) {
   const peaks = { allocatedBytes: NO_PEAK, activeBytes: NO_PEAK, reservedBytes: NO_PEAK };
   let [highest] = spans;
   let grownBytes = 0;
@@ -106,8 +90,23 @@ function groupOf(
     const before = replay.countersAt(span.startEvent - 1).allocatedBytes;
     grownBytes += replay.countersAt(span.endEvent - 1).allocatedBytes - before;
   }
-  const names = new Set(spans.map((span) => span.name)).size;
-  return { name, names, count: spans.length, unclosed, peaks, grownBytes, totalUs, highest };
+  return {
+    /** The annotation's name, or the pattern of several: '## step * ##'. */
+    name,
+    /** How many names that are, 1 for most. */
+    names: new Set(spans.map((span) => span.name)).size,
+    count: spans.length,
+    /** Those of them that lack START or END, and reach to the edge of the recording. */
+    unclosed,
+    /** Highest in any of its ranges, their first moment included, and the first event at which. */
+    peaks,
+    /** Allocated bytes after less those before, over all ranges that have both START and END. */
+    grownBytes,
+    /** Time in all of those; their number is count - unclosed. */
+    totalUs,
+    /** The range in which allocated memory stood highest. */
+    highest,
+  };
 }
 
 const NO_PEAK: Peak = { bytes: -1, event: -1 };
