@@ -72,7 +72,7 @@ const FREE_ROWS = 2 ** 20;
  * it says how much is to come: 65,536 events in the first 6 MB of 513 MB make 5.6 million, so one step
  * is enough, nothing is copied twice, and what is not used of it is never touched by the system.
  */
-export class GrowthPlan {
+export class CapacityPolicy {
   #factor = 2;
   #readBytes = 0;
 

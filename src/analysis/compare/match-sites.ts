@@ -4,8 +4,9 @@
  * is. What a model and an optimizer keep is then matched by PyTorch's own line. Last, by class: what has no
  * stack, and call sites with the very same sizes. Always within a class, and never by time or address.
  */
+
+import { TupleInterner } from '../../base/interners.ts';
 import { getOrMake } from '../../base/memoized.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
 import type { FrameAlignment } from './align-frames.ts';
 import type { RunProfile, SideSite, SideStacks, SizeCount } from './run-profile.ts';
 import type { ChangeKind } from './types.ts';

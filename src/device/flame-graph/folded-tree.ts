@@ -9,7 +9,7 @@
  * Row 0 is the whole. Rows 1 to 4 are the boxes of what has no frame. Parents come before children.
  */
 import { growableInt32 } from '../../base/growable.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { TupleInterner } from '../../base/interners.ts';
 import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
 import type { StackSource } from '../model/stacks.ts';

@@ -2,7 +2,7 @@
  * The memo: 15 million entries in a 513 MB snapshot, so 5 bytes each and no Map (whose limit of
  * 2^24 entries a 565 MB file reaches). Numbers that do not fit an int32 are rare and kept aside.
  */
-import { enlarged, type GrowthPlan } from '../../base/growable.ts';
+import { type CapacityPolicy, enlarged } from '../../base/growable.ts';
 import { release } from '../../base/table.ts';
 
 /** Slots past this are hostile: 2^28 entries would need a pickle of 4 GB at the least. */
@@ -22,10 +22,10 @@ export class Memo {
   /** Slots from `length` on hold nothing, whatever is written there. */
   tags = new Uint8Array(1 << 16);
   vals = new Int32Array(1 << 16);
-  readonly #growth: GrowthPlan;
+  readonly #growth: CapacityPolicy;
   readonly #aside = new Map<number, { tag: number; val: number }>();
 
-  constructor(growth: GrowthPlan) {
+  constructor(growth: CapacityPolicy) {
     this.#growth = growth;
   }
 

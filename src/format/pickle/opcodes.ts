@@ -79,32 +79,15 @@ export const HEADER_BYTES: Uint8Array = headerBytes();
 function headerBytes(): Uint8Array {
   const bytes = new Uint8Array(256);
   for (const op of Object.values(Op)) bytes[op] = 1;
-  const withArgument: readonly (readonly [number, number])[] = [
-    [1, Op.BinInt1],
-    [1, Op.BinGet],
-    [1, Op.BinPut],
-    [1, Op.Proto],
-    [1, Op.Ext1],
-    [1, Op.Long1],
-    [1, Op.ShortBinUnicode],
-    [1, Op.ShortBinString],
-    [1, Op.ShortBinBytes],
-    [2, Op.BinInt2],
-    [2, Op.Ext2],
-    [4, Op.BinInt],
-    [4, Op.LongBinGet],
-    [4, Op.LongBinPut],
-    [4, Op.Ext4],
-    [4, Op.Long4],
-    [4, Op.BinUnicode],
-    [4, Op.BinString],
-    [4, Op.BinBytes],
-    [8, Op.BinFloat],
-    [8, Op.Frame],
-    [8, Op.BinUnicode8],
-    [8, Op.BinBytes8],
-    [8, Op.ByteArray8],
+  const { BinInt1, BinGet, BinPut, Proto, Ext1, Long1, ShortBinUnicode, ShortBinString } = Op;
+  const { BinInt, LongBinGet, LongBinPut, Ext4, Long4, BinUnicode, BinString, BinBytes } = Op;
+  const ofSize: readonly (readonly [number, readonly number[]])[] = [
+    [1, [BinInt1, BinGet, BinPut, Proto, Ext1, Long1, ShortBinUnicode, ShortBinString]],
+    [1, [Op.ShortBinBytes]],
+    [2, [Op.BinInt2, Op.Ext2]],
+    [4, [BinInt, LongBinGet, LongBinPut, Ext4, Long4, BinUnicode, BinString, BinBytes]],
+    [8, [Op.BinFloat, Op.Frame, Op.BinUnicode8, Op.BinBytes8, Op.ByteArray8]],
   ];
-  for (const [size, op] of withArgument) bytes[op] = 1 + size;
+  for (const [size, ops] of ofSize) for (const op of ops) bytes[op] = 1 + size;
   return bytes;
 }

@@ -37,7 +37,11 @@ export function readRareOpcode(
   machine: ValueMachine,
 ): number {
   const next = pos + HEADER_BYTES[op];
-  if (changeStack(op, buffer, pos, machine)) return next;
+  const change = STACK_OPCODES.get(op);
+  if (change !== undefined) {
+    change(machine, buffer, pos);
+    return next;
+  }
   switch (op) {
     case Op.BinUnicode:
     case Op.BinString:
@@ -58,48 +62,24 @@ export function readRareOpcode(
   }
 }
 
-/** Opcodes without bytes of their own but a memo slot. False for another. */
-function changeStack(op: number, buffer: Uint8Array, pos: number, machine: ValueMachine): boolean {
-  switch (op) {
-    case Op.Append:
-      machine.append();
-      return true;
-    case Op.SetItem:
-      machine.setItem();
-      return true;
-    case Op.BinPut:
-      machine.memoize(buffer[pos + 1]);
-      return true;
-    case Op.LongBinPut:
-      machine.memoize(uint32(buffer, pos + 1));
-      return true;
-    case Op.EmptyTuple:
-      machine.tuple(machine.sp);
-      return true;
-    case Op.Tuple1:
-    case Op.Tuple2:
-    case Op.Tuple3:
-      machine.tuple(machine.sp - (op - Op.Tuple1 + 1));
-      return true;
-    case Op.Tuple:
-      machine.tuple(machine.popMark());
-      return true;
-    case Op.List:
-      machine.listFromMark();
-      return true;
-    case Op.Dict:
-      machine.dictFromMark();
-      return true;
-    case Op.Pop:
-      machine.popValueOrMark();
-      return true;
-    case Op.PopMark:
-      machine.popToMark();
-      return true;
-    default:
-      return false;
-  }
-}
+type Run = (machine: ValueMachine, buffer: Uint8Array, pos: number) => void;
+
+/** Opcodes that change the stack, without bytes of their own but a memo slot. */
+const STACK_OPCODES: ReadonlyMap<number, Run> = new Map<number, Run>([
+  [Op.Append, (machine) => machine.append()],
+  [Op.SetItem, (machine) => machine.setItem()],
+  [Op.BinPut, (machine, buffer, pos) => machine.memoize(buffer[pos + 1])],
+  [Op.LongBinPut, (machine, buffer, pos) => machine.memoize(uint32(buffer, pos + 1))],
+  [Op.EmptyTuple, (machine) => machine.tuple(machine.sp)],
+  [Op.Tuple1, (machine) => machine.tuple(machine.sp - 1)],
+  [Op.Tuple2, (machine) => machine.tuple(machine.sp - 2)],
+  [Op.Tuple3, (machine) => machine.tuple(machine.sp - 3)],
+  [Op.Tuple, (machine) => machine.tuple(machine.popMark())],
+  [Op.List, (machine) => machine.listFromMark()],
+  [Op.Dict, (machine) => machine.dictFromMark()],
+  [Op.Pop, (machine) => machine.popValueOrMark()],
+  [Op.PopMark, (machine) => machine.popToMark()],
+]);
 
 /** Opcodes followed by as many bytes as they say. */
 function readCounted(

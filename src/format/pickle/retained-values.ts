@@ -1,7 +1,8 @@
 /** What no sink took: small lists, dictionaries, tuples and integers beyond 2^53, each by a number. */
+
+import type { StringInterner } from '../../base/interners.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { getOrMake } from '../../base/memoized.ts';
-import type { StringInterner } from '../../base/string-interner.ts';
 import { type ListRun, Tag } from './types.ts';
 
 export interface DictEntry {

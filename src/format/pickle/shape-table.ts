@@ -1,5 +1,5 @@
 /** Key sequences met so far, and the sink bound to each. Real snapshots have about ten. */
-import type { StringInterner } from '../../base/string-interner.ts';
+import type { StringInterner } from '../../base/interners.ts';
 import { type BoundSink, type Schema, Tag } from './types.ts';
 
 export interface Shape {

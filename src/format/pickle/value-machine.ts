@@ -11,8 +11,8 @@
  * picklers write batches of 1,000 or all at once), so the row is made there and then, straight from
  * the stack. A dictionary filled pair by pair (SETITEM, protocol 0) gathers its pairs aside.
  */
-import { enlarged, GrowthPlan } from '../../base/growable.ts';
-import { StringInterner } from '../../base/string-interner.ts';
+import { CapacityPolicy, enlarged } from '../../base/growable.ts';
+import { StringInterner } from '../../base/interners.ts';
 import { corrupt, DeclinedError, lateItem, tooManyMarks } from './errors.ts';
 import { Memo } from './memo.ts';
 import { PendingItems } from './pending-items.ts';
@@ -34,7 +34,7 @@ export const MAX_MARKS = 2 ** 16;
 export class ValueMachine {
   readonly strings = new StringInterner();
   readonly kept = new RetainedValues(this.strings);
-  readonly growth = new GrowthPlan();
+  readonly growth = new CapacityPolicy();
   readonly memo = new Memo(this.growth);
   tags = new Uint8Array(1 << 12);
   vals = new Float64Array(1 << 12);

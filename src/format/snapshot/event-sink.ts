@@ -1,13 +1,13 @@
 /** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
 
 import {
+  type CapacityPolicy,
   type GrowableColumn,
-  type GrowthPlan,
   growableFloat64,
   growableInt32,
 } from '../../base/growable.ts';
+import type { StringInterner } from '../../base/interners.ts';
 import { getOrMake } from '../../base/memoized.ts';
-import type { StringInterner } from '../../base/string-interner.ts';
 import {
   type Column,
   type ColumnSpec,
@@ -74,7 +74,7 @@ export class EventSink {
   readonly #strings: StringInterner;
   readonly #kept: RetainedValues;
   readonly #fields: FieldReader;
-  readonly #growth: GrowthPlan;
+  readonly #growth: CapacityPolicy;
   /** Room for more rows than there are. They move when they grow. */
   columns = createTable(DENSE_COLUMNS, FIRST_CAPACITY);
   #finished: EventTable | undefined;
@@ -89,7 +89,7 @@ export class EventSink {
     strings: StringInterner,
     kept: RetainedValues,
     fields: FieldReader,
-    growth: GrowthPlan,
+    growth: CapacityPolicy,
   ) {
     this.#growth = growth;
     this.#strings = strings;

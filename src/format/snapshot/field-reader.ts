@@ -3,7 +3,7 @@
  * One place says what each field accepts; what it does not accept is counted as a bad value.
  */
 import { AddressSpace } from '../../base/address.ts';
-import type { GrowthPlan } from '../../base/growable.ts';
+import type { CapacityPolicy } from '../../base/growable.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { CORRUPT_ADVICE, corrupt } from '../pickle/errors.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
@@ -33,7 +33,7 @@ export class FieldReader {
   readonly badValues = new Map<string, { count: number; readonly byte: number | undefined }>();
 
   readonly #kept: RetainedValues;
-  readonly #growth: GrowthPlan;
+  readonly #growth: CapacityPolicy;
   readonly #byte: () => number | undefined;
   /** Rows in all lists so far. */
   #listed = 0;
@@ -44,7 +44,7 @@ export class FieldReader {
   #lastStreamIndex = 0;
 
   /** @param byte where reading is, for the warnings */
-  constructor(kept: RetainedValues, growth: GrowthPlan, byte: () => number | undefined) {
+  constructor(kept: RetainedValues, growth: CapacityPolicy, byte: () => number | undefined) {
     this.#kept = kept;
     this.#growth = growth;
     this.#byte = byte;

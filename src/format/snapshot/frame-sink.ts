@@ -1,6 +1,5 @@
 /** Frames and call stacks, each once: equal frames are one row, equal stacks one node of the tree. */
-import type { StringInterner } from '../../base/string-interner.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { type StringInterner, TupleInterner } from '../../base/interners.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
 import type { FieldReader } from './field-reader.ts';

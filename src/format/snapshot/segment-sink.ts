@@ -1,6 +1,6 @@
 /** The final segments and their blocks, in the current form and in that of 2.0 and before (`history`). */
 import { growableFloat64, growableInt32, growableUint8 } from '../../base/growable.ts';
-import type { StringInterner } from '../../base/string-interner.ts';
+import type { StringInterner } from '../../base/interners.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
 import { type FieldReader, Sink } from './field-reader.ts';
 import {
