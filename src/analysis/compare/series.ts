@@ -7,12 +7,11 @@ import { formatBytes, plural } from '../../base/format.ts';
 import { getOrMake } from '../../base/memoized.ts';
 import { alignFrames } from './align-frames.ts';
 import { lineText, signedBytes } from './change-text.ts';
-import { innermostFrame, lineOf, type RunProfile, type SideFrame } from './run-profile.ts';
+import { lineOf, type RunProfile, type SideFrame } from './run-profile.ts';
 
 export interface SeriesSite {
   readonly class: string;
   readonly frame: SideFrame | undefined;
-  readonly innermost: SideFrame | undefined;
   /** One figure a file. */
   readonly bytes: readonly number[];
   readonly counts: readonly number[];
@@ -44,7 +43,6 @@ export function compareSeries(sides: readonly RunProfile[]): RunSeries {
   const sites = Array.from(rows.values(), ({ side, stack, row }) => ({
     ...row,
     frame: lineOf(side, stack),
-    innermost: innermostFrame(side, stack),
     grows: grows(row.bytes),
   }));
   sites.sort((x, y) => Math.abs(growthOf(y.bytes)) - Math.abs(growthOf(x.bytes)));
