@@ -29,107 +29,65 @@ export async function warmUp(clock: Clock, platform: Platform, signal: AbortSign
   });
 }
 
-/** A trace as CPython pickles it: keys and strings from the memo, frame lists now and then anew. */
+/** A trace as CPython pickles it: keys and strings from the memo, frame lists anew. */
 export function madeUpPickle(): Uint8Array<ArrayBuffer> {
-  const pickle = new PickleWriter();
-  pickle.open();
-  let timeUs = 1_700_000_000_000_000;
-  pickle.event('segment_alloc', SEGMENT_ADDRESS, 2 ** 21, timeUs);
+  const frames = ['forward', 'step', 'main'].map((name) => {
+    return { name, filename: 'run.py', line: name.length };
+  });
+  let time_us = 1_700_000_000_000_000;
+  const event = (action: string, addr: number, size: number) => {
+    return { action, addr, size, stream: 0, time_us: time_us++, frames: [...frames] };
+  };
+  const events = [event('segment_alloc', SEGMENT_ADDRESS, 2 ** 21)];
+  const addresses = Array.from(
+    { length: BLOCKS_A_STEP },
+    (_, block) => SEGMENT_ADDRESS + block * BLOCK_BYTES,
+  );
   for (let step = 0; step < STEPS; step++) {
-    for (let block = 0; block < BLOCKS_A_STEP; block++) {
-      pickle.event('alloc', SEGMENT_ADDRESS + block * BLOCK_BYTES, BLOCK_BYTES - 100, timeUs++);
-    }
-    for (let block = BLOCKS_A_STEP - 1; block >= 0; block--) {
-      const address = SEGMENT_ADDRESS + block * BLOCK_BYTES;
-      pickle.event('free_requested', address, BLOCK_BYTES - 100, timeUs);
-      pickle.event('free_completed', address, BLOCK_BYTES - 100, timeUs++);
+    for (const address of addresses) events.push(event('alloc', address, BLOCK_BYTES - 100));
+    for (const address of addresses.toReversed()) {
+      events.push(event('free_requested', address, BLOCK_BYTES - 100));
+      events.push(event('free_completed', address, BLOCK_BYTES - 100));
     }
   }
-  return pickle.close();
+  return new PickleWriter().pickle({ device_traces: [events] });
 }
+
+type Pickled = string | number | readonly Pickled[] | { readonly [key: string]: Pickled };
 
 const MEMOIZE = 0x94;
 
 /** Just enough of protocol 4 for the above. */
 class PickleWriter {
   readonly #bytes: number[] = [];
-  readonly #memo = new Map<string, number>();
-  #slots = 0;
+  readonly #memo = new Map<Pickled, number>();
 
-  /** {'device_traces': [[ */
-  open(): void {
+  pickle(value: Pickled): Uint8Array<ArrayBuffer> {
     this.#bytes.push(0x80, 4);
-    this.#memoized('}');
-    this.#ascii('(');
-    this.#string('device_traces');
-    this.#memoized(']');
-    this.#memoized(']');
-    this.#ascii('(');
-  }
-
-  close(): Uint8Array<ArrayBuffer> {
-    this.#ascii('eau.');
+    this.#value(value);
+    this.#ascii('.');
     return Uint8Array.from(this.#bytes);
   }
 
-  event(action: string, address: number, sizeBytes: number, timeUs: number): void {
-    this.#memoized('}');
-    this.#ascii('(');
-    this.#string('action');
-    this.#string(action);
-    this.#string('addr');
-    this.#integer(address);
-    this.#string('size');
-    this.#integer(sizeBytes);
-    this.#string('stream');
-    this.#integer(0);
-    this.#string('time_us');
-    this.#integer(timeUs);
-    this.#string('frames');
-    this.#frames();
-    this.#ascii('u');
-  }
-
-  #frames(): void {
-    this.#memoized(']');
-    this.#ascii('(');
-    for (const name of ['forward', 'step', 'main']) this.#frame(name);
-    this.#ascii('e');
-  }
-
-  #frame(name: string): void {
-    const slot = this.#memo.get(`frame ${name}`);
+  #value(value: Pickled): void {
+    const slot = this.#memo.get(value);
     if (slot !== undefined) {
-      this.#recall(slot);
-      return;
+      if (slot < 256) this.#bytes.push(0x68, slot);
+      else this.#bytes.push(0x6a, slot & 255, (slot >> 8) & 255, (slot >> 16) & 255, 0);
+    } else if (typeof value === 'number') {
+      this.#integer(value);
+    } else if (typeof value === 'string') {
+      this.#bytes.push(0x8c, value.length);
+      this.#ascii(value);
+      this.#memoize(value);
+    } else {
+      const isList = Array.isArray(value);
+      this.#ascii(isList ? ']' : '}');
+      this.#memoize(value);
+      this.#ascii('(');
+      for (const part of isList ? value : Object.entries(value).flat()) this.#value(part);
+      this.#ascii(isList ? 'e' : 'u');
     }
-    this.#memo.set(`frame ${name}`, this.#slots);
-    this.#memoized('}');
-    this.#ascii('(');
-    this.#string('name');
-    this.#string(name);
-    this.#string('filename');
-    this.#string('run.py');
-    this.#string('line');
-    this.#integer(name.length);
-    this.#ascii('u');
-  }
-
-  #string(text: string): void {
-    const slot = this.#memo.get(text);
-    if (slot !== undefined) {
-      this.#recall(slot);
-      return;
-    }
-    this.#memo.set(text, this.#slots++);
-    this.#bytes.push(0x8c, text.length);
-    this.#ascii(text);
-    this.#bytes.push(MEMOIZE);
-  }
-
-  #recall(slot: number): void {
-    if (slot < 256) this.#bytes.push(0x68, slot);
-    else this.#bytes.push(0x6a, slot & 255, (slot >> 8) & 255, (slot >> 16) & 255, 0);
   }
 
   /** LONG1 with as many bytes as it takes to keep the sign bit clear. */
@@ -140,10 +98,9 @@ class PickleWriter {
     this.#bytes.push(0x8a, digits.length, ...digits);
   }
 
-  #memoized(opcode: string): void {
-    this.#ascii(opcode);
+  #memoize(value: Pickled): void {
     this.#bytes.push(MEMOIZE);
-    this.#slots++;
+    this.#memo.set(value, this.#memo.size);
   }
 
   #ascii(text: string): void {
