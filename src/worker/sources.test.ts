@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isAbortError } from '../base/errors.ts';
 import type { ByteSource } from '../format/input/types.ts';
 import { blobSource } from './blob-source.ts';
 import { webPlatform } from './gunzip.ts';
@@ -271,15 +270,5 @@ describe('a file on a server', () => {
       response.write('x', () => response.destroy());
     });
     await expect(open(url)).rejects.toMatchObject({ failure: { code: 'url-broken-off' } });
-  });
-
-  it('stops when it is aborted, before and after the answer', async () => {
-    const stop = new AbortController();
-    const url = await serveFile((request, response) => {
-      if (request.method === 'GET') response.write('x', () => stop.abort());
-    });
-    await expect(open(url, { signal: AbortSignal.abort() })).rejects.toSatisfy(isAbortError);
-    expect(stop.signal.aborted).toBe(false);
-    await expect(open(url, { signal: stop.signal })).rejects.toSatisfy(isAbortError);
   });
 });

@@ -5,7 +5,6 @@ import { startTimer } from '../base/task.ts';
 import type { ByteSource } from '../format/input/types.ts';
 
 export interface UrlSourceOptions {
-  readonly signal?: AbortSignal | undefined;
   /** Give up when not one byte arrived for this long. */
   readonly stallMs?: number;
   readonly fetch?: typeof fetch;
@@ -47,9 +46,8 @@ interface Transfer {
 }
 
 async function request(url: string, options: UrlSourceOptions): Promise<Transfer> {
-  const { signal, stallMs = STALL_MS, fetch: load = fetch } = options;
+  const { stallMs = STALL_MS, fetch: load = fetch } = options;
   const giveUp = new AbortController();
-  const signals = signal === undefined ? giveUp.signal : AbortSignal.any([signal, giveUp.signal]);
   /** Awaits one step of the transfer; ends the transfer when the step takes too long. */
   const step = async <T>(work: Promise<T>): Promise<T> => {
     const stalled = stalledError(url, stallMs);
@@ -63,7 +61,7 @@ async function request(url: string, options: UrlSourceOptions): Promise<Transfer
     }
   };
 
-  const response = await step(load(url, { signal: signals })).catch((error: unknown) =>
+  const response = await step(load(url, { signal: giveUp.signal })).catch((error: unknown) =>
     explainFailure(error, url, load),
   );
   if (!response.ok) throw httpError(url, response);
