@@ -6,7 +6,7 @@
 
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { Analysis } from '../analysis/findings/analyse.ts';
-import { type RankedFinding, rankFindings } from '../analysis/findings/detectors.ts';
+import { type RankedFinding, rankFindings } from '../analysis/findings/ranked-findings.ts';
 import type { Judgement } from '../analysis/verdict/verdict.ts';
 import { errorText, isAbortError } from '../base/errors.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';

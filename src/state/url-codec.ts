@@ -8,7 +8,7 @@
  */
 
 import { COUNTER_NAMES, type CounterName } from '../allocator/replay/types.ts';
-import { findingIdOfLink } from '../analysis/findings/detectors.ts';
+import { findingIdOfLink } from '../analysis/findings/ranked-findings.ts';
 import { COLORINGS, TIME_AXES } from '../draw/timeline/types.ts';
 import {
   DEFAULT_FLAME,

@@ -6,7 +6,6 @@ import type { Verdict } from '../verdict/types.ts';
 import { type Judgement, judge } from '../verdict/verdict.ts';
 import { AnalysisInput } from './analysis-input.ts';
 import {
-  bySeverity,
   type Check,
   DETECTOR_IDS,
   type DetectorId,
@@ -14,6 +13,7 @@ import {
   RUN_DETECTOR,
 } from './detectors.ts';
 import { locationText } from './finding-parts.ts';
+import { bySeverity } from './ranked-findings.ts';
 import { type DetectorResult, type DeviceTables, MAX_EVIDENCE } from './types.ts';
 
 export interface AnalyseOptions {

@@ -5,10 +5,10 @@ import {
   DETECTOR_IDS,
   DETECTORS,
   detectorIdOf,
-  findingIdOfLink,
   RUN_DETECTOR,
   titleOf,
 } from './detectors.ts';
+import { findingIdOfLink } from './ranked-findings.ts';
 import type { Detector } from './types.ts';
 
 const asDetector = (detector: Detector): Detector => detector;

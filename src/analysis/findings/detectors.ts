@@ -12,7 +12,7 @@ import { detectOom, oom } from '../detectors/oom.ts';
 import { detectPendingFree, pendingFree } from '../detectors/pending-free.ts';
 import { detectSegmentThrashing, segmentThrashing } from '../detectors/segment-thrashing.ts';
 import type { AnalysisInput } from './analysis-input.ts';
-import { type AnyFinding, type Detector, type DetectorResult, SEVERITIES } from './types.ts';
+import type { AnyFinding, Detector, DetectorResult } from './types.ts';
 
 export const DETECTORS = [
   growth,
@@ -75,39 +75,4 @@ export function detectorOf({ detector }: { readonly detector: DetectorId }): Det
   const known = DETECTORS.find(({ id }) => id === detector);
   if (known === undefined) throw new Error(`There is no detector ${detector}`);
   return known;
-}
-
-/** With a name of its own for the URL. */
-export interface RankedFinding extends Finding {
-  /** The fingerprint; with '#2' and so on where others have the same: OOMs of one line, by event. */
-  readonly id: string;
-}
-
-/** The most severe first, then the largest. */
-export function rankFindings(findings: readonly Finding[]): RankedFinding[] {
-  const seen = new Map<string, number>();
-  const named = [...findings]
-    .sort((a, b) => a.events.first - b.events.first)
-    .map((finding): RankedFinding => {
-      const count = (seen.get(finding.fingerprint) ?? 0) + 1;
-      seen.set(finding.fingerprint, count);
-      return {
-        ...finding,
-        id: count === 1 ? finding.fingerprint : `${finding.fingerprint}#${count}`,
-      };
-    });
-  return named.sort(bySeverity);
-}
-
-/** For sorting: the most severe first, of equally severe ones the one of most bytes. */
-export function bySeverity(a: Finding, b: Finding): number {
-  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.bytes - a.bytes;
-}
-
-/**
- * The id that a finding has today, of an id in a link: links of before segment thrashing got its name call it
- * 'churn|segments-retaken|train.py:step'.
- */
-export function findingIdOfLink(id: string): string {
-  return id.replace(/^churn\|segments-retaken(?=[|#]|$)/, 'segment-thrashing|segment-thrashing');
 }

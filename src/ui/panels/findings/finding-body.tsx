@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { RankedFinding } from '../../../analysis/findings/detectors.ts';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import type { Fact, FindingPart } from '../../../analysis/findings/types.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';

@@ -1,8 +1,8 @@
 import { area, curveMonotoneX, line, scaleLinear } from 'd3';
 import { ChevronRight } from 'lucide-react';
 import { type MouseEvent, useEffect, useRef } from 'react';
-import type { RankedFinding } from '../../../analysis/findings/detectors.ts';
 import { bytesAreOf, titleOf } from '../../../analysis/findings/detectors.ts';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import type { Series, Severity } from '../../../analysis/findings/types.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import { frameLabel, functionText } from '../../../device/model/frame-text.ts';

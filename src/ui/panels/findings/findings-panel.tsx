@@ -1,7 +1,7 @@
 import './findings.css';
 import { Eye, EyeOff } from 'lucide-react';
 import { useState } from 'react';
-import type { RankedFinding } from '../../../analysis/findings/detectors.ts';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { buildFindings } from '../../../output/report/findings.ts';
 import { findingsMarkdown } from '../../../output/report/findings-markdown.ts';
 import { isCiting } from '../../../output/report/what-if-citation.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { analyse } from '../../../analysis/findings/analyse.ts';
-import { type RankedFinding, rankFindings } from '../../../analysis/findings/detectors.ts';
+import { type RankedFinding, rankFindings } from '../../../analysis/findings/ranked-findings.ts';
 import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { loadCapture } from '../../../testing/captures.ts';

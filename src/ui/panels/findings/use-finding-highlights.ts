@@ -1,8 +1,8 @@
 import { createContext, useContext, useEffect } from 'react';
 import { useStore } from 'zustand';
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { RankedFinding } from '../../../analysis/findings/detectors.ts';
 import { detectorOf, type Finding } from '../../../analysis/findings/detectors.ts';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { useView } from '../../../state/stores.ts';
 import { type Highlight, useOverlayStore } from '../../plot/overlays.ts';
 import { markedSearch, type Shown } from './show-finding.ts';

@@ -1,5 +1,5 @@
 import { type RefObject, useCallback } from 'react';
-import type { RankedFinding } from '../../../analysis/findings/detectors.ts';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { openingCursor } from '../../../state/view-fitting.ts';
 import { isTextField, useKeyDown } from '../../shared/browser.ts';
