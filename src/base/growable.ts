@@ -2,7 +2,7 @@
  * Typed columns that grow while a file is decoded.
  *
  * They grow by chunks and not by doubling: a doubling column of 45 MB needs 45 + 90 MB while it
- * moves house, a chunked one needs its own size plus one copy at the end (`finish`), column by
+ * is copied, a chunked one needs its own size plus one copy at the end (`finish`), column by
  * column. Example: 150,000 pushes into a chunk size of 65,536 make three chunks, and `finish`
  * returns one array of exactly 150,000.
  */
@@ -64,7 +64,7 @@ export const growableFloat64 = (): GrowableColumn<Float64Array> => new GrowableC
 export const growableInt32 = (): GrowableColumn<Int32Array> => new GrowableColumn(Int32Array);
 export const growableUint8 = (): GrowableColumn<Uint8Array> => new GrowableColumn(Uint8Array);
 
-/** Rows that a plan allows without asking how far reading is. */
+/** Rows that are allowed however little has been read. */
 const FREE_ROWS = 2 ** 20;
 
 /**
@@ -84,9 +84,8 @@ export class CapacityPolicy {
   }
 
   /**
-   * Whether `rows` are no more than what was read can hold, at `bytesPerRow` each: a few bytes of a
-   * hostile file may stand for gigabytes. The first million is free, so that nobody need say at each
-   * byte how far reading is.
+   * Whether what was read can hold `rows` at `bytesPerRow` each: a few bytes of a hostile file may stand for
+   * gigabytes. The first million is always allowed, so that progress need not be reported at each byte.
    */
   allows(rows: number, bytesPerRow: number): boolean {
     return rows <= FREE_ROWS || rows * bytesPerRow <= this.#readBytes;

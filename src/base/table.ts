@@ -193,7 +193,7 @@ export function release({ buffer }: ArrayBufferView): void {
   port1.postMessage(undefined, [own]);
 }
 
-/** The columns that are there: their buffers can move to another thread. */
+/** The columns that exist, whose buffers can move to another thread. */
 export function transferables<S extends TableSchema>(schema: S, table: TableOf<S>): Column[] {
   return Object.keys(schema)
     .map((name) => columnOf(table, name))
@@ -230,8 +230,8 @@ export function mapRefs<S extends TableSchema, T extends TableOf<S>>(
 }
 
 /**
- * The table made of columns that nobody vouches for; undefined where one is missing, of another type
- * or length, names a row that does not exist, or holds a number that it cannot.
+ * Makes a table of untrusted columns. Undefined where one is missing, has another type or length, names a row that
+ * does not exist, or holds a number that it may not hold.
  * @param counts rows of each table that a `ref` names
  */
 export function validate<S extends TableSchema>(

@@ -16,7 +16,7 @@ const MARKER_CARRY = 64;
  */
 const MAX_BYTES_BEFORE_DATA = 64 * 2 ** 20;
 
-/** 64 and above: no digit of base64. Padding and line breaks are passed over. */
+/** The value of each base64 digit. Bytes that are none have 64: padding and line breaks are skipped. */
 const DIGITS = new Uint8Array(256).fill(64);
 for (let i = 0; i < 64; i++) {
   DIGITS['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.charCodeAt(i)] = i;

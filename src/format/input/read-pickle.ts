@@ -77,7 +77,7 @@ async function pump(
   }
 }
 
-/** The events before the fault where the user wants them; else the fault, saying how many there are. */
+/** Gives the events before the fault where the user wants them; otherwise throws the fault, with their number. */
 function partialOf(decoder: SnapshotDecoder, error: unknown, allowPartial: boolean): ReadPickle {
   const failure = asLoadError(error).failure;
   const partial = failure.message;
@@ -88,7 +88,7 @@ function partialOf(decoder: SnapshotDecoder, error: unknown, allowPartial: boole
   return { snapshot, protocol: decoder.protocol, decoder: 'columnar', partial };
 }
 
-/** Undefined where what was read makes no snapshot: no part may be promised that does not open. */
+/** Undefined where the part that was read is no snapshot: a part is only offered if it opens. */
 function tryPartial(decoder: SnapshotDecoder, reason: string): Snapshot | undefined {
   if (decoder.eventCount === 0) return undefined;
   try {
@@ -120,8 +120,9 @@ function nestsTooDeep(): LoadError {
 }
 
 /**
- * Reads the file again by the general decoder. `cause` is why the columnar one gave up; it had met
- * events before, or not (then what stops the general decoder too is likely to be damage).
+ * Reads the file again by the general decoder.
+ * @param cause why the columnar decoder gave up
+ * @param hasEvents it had read events before. Without any, what also stops the general decoder is probably damage.
  */
 async function readGeneral(
   open: OpenBytes,

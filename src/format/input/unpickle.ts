@@ -26,7 +26,7 @@ export interface Unpickled {
 
 /** Bytes of memory that the objects of a pickle may take: a tab has no more to spare. */
 const MAX_OBJECT_BYTES = 600 * 2 ** 20;
-/** What an opcode leaves behind in JavaScript, about; a value on the stack or in the memo where it is not here. */
+/** Roughly the memory that an opcode costs in JavaScript. The default is a value on the stack or in the memo. */
 const VALUE_BYTES = 16;
 const OBJECT_BYTES = objectBytes();
 /** Reading an integer of more digits takes time that grows with their square. */
@@ -43,7 +43,7 @@ function objectBytes(): Uint16Array {
   return bytes;
 }
 
-/** Whether {@link unpickle} can be asked to read it: a set is one byte of a pickle, and 200 of memory. */
+/** Whether {@link unpickle} may read it: one byte of a pickle can make a set of 200 bytes in memory. */
 export function isReadable(bytes: Uint8Array): boolean {
   let total = 0;
   let pos = 0;
@@ -156,7 +156,7 @@ function opcodeEnd(buffer: Uint8Array, pos: number): number | undefined {
   return end <= buffer.length ? end : undefined;
 }
 
-/** pickleparser takes a negative length (BINBYTES is signed there) and would go back in the file for ever. */
+/** pickleparser reads the length of BINBYTES as signed: a negative one would send it back in the file for ever. */
 class CheckedReader extends BufferReader {
   /** A length; pickleparser's own writes to the console where it is beyond 2^53. */
   override uint64(): number {

@@ -34,7 +34,7 @@ export interface ZipEntry {
 
 /**
  * The files of the archive, in the directory's order; no folders, no empty files, none of the
- * doubles that macOS adds. Undefined when the directory is missing: the archive is cut short.
+ * copies that macOS adds. Undefined when the directory is missing: the archive is cut short.
  * @throws LoadError 'zip-damaged' or 'zip-unsupported'
  */
 export async function readDirectory(stream: ByteStream): Promise<readonly ZipEntry[] | undefined> {

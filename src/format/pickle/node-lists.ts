@@ -8,7 +8,7 @@ import { ROWS_PER_SINK, Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
 const SLOTS = 1 << 14;
-/** Slots that are looked at for one list; a hostile file could make all lists fall into one. */
+/** Slots tried for one list: a hostile file could make all lists hash to the same one. */
 const PROBES = 8;
 /** Words of all lists together: 4 MB. */
 const MAX_WORDS = 1 << 20;

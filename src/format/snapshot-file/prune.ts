@@ -32,7 +32,7 @@ export interface PruneOptions {
   readonly holders?: boolean;
 }
 
-/** An equal snapshot that holds nothing it does not show. The given one is left as it is. */
+/** A snapshot that shows the same and holds nothing else. The given one stays as it is. */
 export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
   const strings = new SharedStrings(snapshot);
   const stackRows = options.stacks ? sharedStackRows(snapshot) : new Int32Array(1);

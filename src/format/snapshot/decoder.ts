@@ -30,7 +30,7 @@ export class SnapshotDecoder {
     return this.#schema.events.length;
   }
 
-  /** What there is of the tables so far, for those who look while it is read. */
+  /** The tables so far, for whoever looks at them while the file is being read. */
   get schema(): SnapshotSchema {
     return this.#schema;
   }

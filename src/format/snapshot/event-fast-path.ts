@@ -1,6 +1,6 @@
 /**
- * Reads events from the bytes of a pickle right into the columns: no opcode by opcode, no value stack, no call a row.
- * 99.9 % of a large snapshot is events, and each is a dictionary of a few keys that the memo holds:
+ * Reads events from the bytes of a pickle straight into the columns, without the opcode loop, the value stack or a call
+ * per row. 99.9 % of a large snapshot is events, and each is a dictionary of a few keys that the memo holds:
  *
  *   } 94 ( 6a a6 01 00 00   68 2a   6a a8 01 00 00   8a 06 00 00 4c 06 7f 00   …   75
  *   key 'action'            'alloc' key 'addr'       the address                   SETITEMS
@@ -31,11 +31,11 @@ const OTHER = 31;
 
 /** Numbers from 2^52 on may be addresses, which then are not their own key. This is their upper half. */
 const HIGH_LIMIT = 0x100000;
-/** More than the first five keys take with their values, and more than any other does, its frames apart. */
+/** Bytes that must follow: more than the first five keys and their values take, or any later key but the frames. */
 const SPARE_BYTES = 400;
 /** Memo slots of a row at most: its own and one a key. */
 const MAX_SLOTS = 32;
-/** After so many failures in a row, rows go by untried: as many as there were failures. */
+/** After so many failures in succession, as many dictionaries are skipped as there were failures. */
 const MAX_FAILURES = 8;
 const MAX_PAUSE = 64;
 

@@ -75,7 +75,7 @@ export class EventSink {
   readonly #kept: RetainedValues;
   readonly #fields: FieldReader;
   readonly #growth: CapacityPolicy;
-  /** Room for more rows than there are. They move when they grow. */
+  /** They have room for more rows than there are, and move when they grow. */
   columns = createTable(DENSE_COLUMNS, FIRST_CAPACITY);
   #finished: EventTable | undefined;
   #hasTime = false;
@@ -233,7 +233,7 @@ export class EventSink {
     return action;
   }
 
-  /** What there is of the columns, with room for more: events to come may move them. */
+  /** The columns so far, with spare room. Later events may move them. */
   soFar(): EventsSoFar {
     if (this.#finished !== undefined) return this.#finished;
     const { timeUs, ...columns } = this.columns;

@@ -65,7 +65,7 @@ export class FieldReader {
     return isInRange ? val : this.bad('time_us', Number.NaN);
   }
 
-  /** Position of a device, -1 for what is none; one that no machine has is an error. */
+  /** A device's ordinal, -1 where the value is none. @throws LoadError for one that no machine has */
   device(tag: number, val: number): number {
     const device = tag === Tag.Int ? val : -1;
     this.checkDevice(device);
@@ -154,7 +154,7 @@ export class FieldReader {
     return this.bad('frames', NO_STACK);
   }
 
-  /** Counts a value that a field cannot have, and gives what is taken for it. */
+  /** Counts a value that a field cannot have, and returns the one to use instead. */
   bad(field: string, instead: number, values = 1): number {
     const known = this.badValues.get(field);
     if (known === undefined) this.badValues.set(field, { count: values, byte: this.#byte() });
@@ -163,8 +163,8 @@ export class FieldReader {
   }
 
   /**
-   * Rows of one kind in a list; what else is in it is left out and counted. A list that many values
-   * share is counted for each: rows are no more than the file has bytes.
+   * Rows of one kind in a list. Anything else in it is left out and counted. A list that several values share
+   * counts for each of them, because all lists together may hold no more rows than the file has bytes.
    */
   rows(tag: number, val: number, sink: number, field: string): { first: number; count: number }[] {
     const items = this.#kept.items(tag, val);

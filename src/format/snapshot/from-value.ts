@@ -15,7 +15,8 @@ export function snapshotFromValue(value: unknown): Snapshot {
 }
 
 /**
- * The snapshot with the names of NAME.holders.json, which vramscope.holders writes beside it; it is left as it is, with a warning, where they cannot be read.
+ * The snapshot with the names of NAME.holders.json, which vramscope.holders writes beside it. Where they cannot be
+ * read, the snapshot stays as it is and gets a warning.
  * @param value what JSON.parse gave
  */
 export function withHolders(snapshot: Snapshot, value: unknown): Snapshot {

@@ -232,7 +232,7 @@ function reader(
   };
 }
 
-/** One thing that is wrong, and what was done about it; {n} is how many have it. */
+/** What can be wrong, and what is done about it; {n} is how many segments or blocks it is wrong of. */
 export const CONTRADICTIONS = {
   overlap: '{n} segments lie where another one does; they are left out.',
   overfull:
@@ -266,7 +266,7 @@ class Contradictions {
     }));
   }
 
-  /** Those of `sorted`, by address, that begin where no earlier one lies. */
+  /** Leaves out those that begin inside an earlier one. @param sorted by address */
   withoutOverlaps<T extends Piece>(sorted: readonly T[]): T[] {
     let end = -Infinity;
     const kept = sorted.filter(({ address, totalBytes }) => {
@@ -278,7 +278,7 @@ class Contradictions {
     return kept;
   }
 
-  /** Counts what of a segment's blocks cannot be. */
+  /** Counts what is impossible about a segment and its blocks. */
   checkSegment(
     segment: Piece & { readonly allocatedBytes: number; readonly activeBytes: number },
     blocks: readonly Piece[],

@@ -1,4 +1,4 @@
-/** What there is of a snapshot while its pickle is read; each answer holds until more is read. */
+/** The part of a snapshot that has been read so far. Each answer holds until more is read. */
 import type { AddressSpace } from '../../base/address.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import type { ValueMachine } from '../pickle/value-machine.ts';
