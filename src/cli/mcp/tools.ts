@@ -9,7 +9,7 @@ import { compareSides } from '../../analysis/compare/compare.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { getOrMake } from '../../base/memoized.ts';
 import { allocationRows, orderAllocations } from '../../device/lists/allocation-rows.ts';
-import { earlierUses } from '../../device/model/allocation-details.ts';
+import { earlierUses } from '../../device/model/allocation-labels.ts';
 import { deviceInfo, failedOoms } from '../../device/model/device-info.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { leafText } from '../../device/model/frame-text.ts';

@@ -7,7 +7,7 @@ import {
   type SegmentStates,
 } from '../../allocator/state/types.ts';
 import type { DeviceTrace } from '../../format/snapshot/tables.ts';
-import { privatePoolText, streamText } from '../model/allocation-details.ts';
+import { privatePoolText, streamText } from '../model/allocation-labels.ts';
 
 /** Within a group: from the lowest address up, from the largest down, from the most free bytes down. */
 export type SegmentOrder = 'address' | 'size' | 'free';

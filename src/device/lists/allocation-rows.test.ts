@@ -4,7 +4,8 @@ import { captureNames, isRepeated, loadCapture } from '../../testing/captures.ts
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
-import { allocationDetails, earlierUses } from '../model/allocation-details.ts';
+import { allocationDetails } from '../model/allocation-details.ts';
+import { earlierUses } from '../model/allocation-labels.ts';
 import { matchAllocations } from '../search/match-search.ts';
 import { siteTerm } from '../search/qualifiers/stacks.ts';
 import {

@@ -3,7 +3,7 @@ import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { classify } from '../classes/classify.ts';
 import { classAt, MEMORY_CLASS_ORDER, MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
-import { labelText, privatePoolText, streamText } from '../model/allocation-details.ts';
+import { labelText, privatePoolText, streamText } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf, holderRows } from '../model/holders.ts';

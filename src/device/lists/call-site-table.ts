@@ -4,7 +4,7 @@ import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../../allocator/repla
 import { addTo } from '../../base/grouping.ts';
 import { createTable, type TableOf, type TableSchema } from '../../base/table.ts';
 import { type FrameIndex, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
-import { labelText } from '../model/allocation-details.ts';
+import { labelText } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';

@@ -9,7 +9,7 @@ import { STACK_CLASSES } from '../../draw/coloring/site-colors.ts';
 import { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { loadCapture, pairNames } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { earlierUses } from '../model/allocation-details.ts';
+import { earlierUses } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { frameLabel, functionText } from '../model/frame-text.ts';
 import { matchAllocations } from '../search/match-search.ts';

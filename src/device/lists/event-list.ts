@@ -9,7 +9,7 @@ import {
   NO_STACK,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
-import { privatePoolText, streamText } from '../model/allocation-details.ts';
+import { privatePoolText, streamText } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import type { SegmentEvents } from './segment-events.ts';
 

@@ -3,7 +3,7 @@ import { type EventTable, TraceAction } from '../../format/snapshot/tables.ts';
 import { captureNames, isRepeated, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { allocationLabel } from '../model/allocation-details.ts';
+import { allocationLabel } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { EventReader } from './event-reader.ts';
 

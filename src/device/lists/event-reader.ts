@@ -8,13 +8,8 @@ import {
   type StackIndex,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
-import {
-  carriedValues,
-  earlierUses,
-  labelText,
-  privatePoolText,
-  streamText,
-} from '../model/allocation-details.ts';
+import { carriedValues } from '../model/allocation-details.ts';
+import { earlierUses, labelText, privatePoolText, streamText } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { actionName, timeOfEventUs } from '../model/events.ts';
 import { type CallSiteLine, stackKind } from '../model/stacks.ts';

@@ -1,7 +1,7 @@
 /** What a device's recording holds: how many bytes have stacks, on which streams, in which pools. */
 
 import { NEVER } from '../../allocator/replay/types.ts';
-import { privatePoolText, streamText } from '../model/allocation-details.ts';
+import { privatePoolText, streamText } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { stackKind } from '../model/stacks.ts';
 import type { StackKind } from '../model/types.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
-import { allocationLabel, findAllocation } from './allocation-details.ts';
+import { allocationLabel, findAllocation } from './allocation-labels.ts';
 
 describe('labels of a capture', () => {
   const [{ snapshot, replay }] = contextsOf(loadCapture('train_ring_truncated.pickle.gz'));

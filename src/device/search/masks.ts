@@ -2,7 +2,7 @@
 
 import { type AllocationIndex, BEFORE_TRACE } from '../../allocator/replay/types.ts';
 import type { EventIndex, Snapshot, StringIndex } from '../../format/snapshot/tables.ts';
-import { findAllocation } from '../model/allocation-details.ts';
+import { findAllocation } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 

@@ -4,11 +4,8 @@ import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { allCaptureNames, isRepeated, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import {
-  type AllocationDetails,
-  allocationDetails,
-  allocationLabel,
-} from '../model/allocation-details.ts';
+import { type AllocationDetails, allocationDetails } from '../model/allocation-details.ts';
+import { allocationLabel } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { functionText } from '../model/frame-text.ts';
 import { matchAllocations, matchStacks } from './match-search.ts';

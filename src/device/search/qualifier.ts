@@ -93,3 +93,10 @@ export function compare(value: number, comparison: Comparison, bound: number): b
       return value > bound;
   }
 }
+
+/** Blocks of at least `from` and of fewer than `to` bytes; Infinity: no upper end. */
+export function sizeTerms(fromBytes: number, toBytes: number): string {
+  const from = fromBytes > 0 ? [`size>=${fromBytes}`] : [];
+  const to = Number.isFinite(toBytes) ? [`size<${toBytes}`] : [];
+  return [...from, ...to].join(' ');
+}

@@ -1,7 +1,7 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import { allocationLabel } from '../model/allocation-details.ts';
+import { allocationLabel } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 

@@ -5,7 +5,7 @@
 
 import { NEVER, type Replay } from '../../allocator/replay/types.ts';
 import type { NarrowColumn } from '../../base/table.ts';
-import { privatePoolText, streamText } from '../../device/model/allocation-details.ts';
+import { privatePoolText, streamText } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { timeOfEventUs } from '../../device/model/events.ts';
 import type { FrameView, StackView } from '../../device/model/types.ts';

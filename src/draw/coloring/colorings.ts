@@ -4,7 +4,7 @@
  */
 import { classify } from '../../device/classes/classify.ts';
 import { classLabels } from '../../device/classes/types.ts';
-import { privatePoolText, streamText } from '../../device/model/allocation-details.ts';
+import { privatePoolText, streamText } from '../../device/model/allocation-labels.ts';
 import { annotationGroupKeys, innermostSpans } from '../../device/model/annotation-groups.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { poolKind } from '../../device/model/pool-kinds.ts';

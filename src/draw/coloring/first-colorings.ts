@@ -6,7 +6,7 @@ import { formatBytes } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { absenceText } from '../../device/model/stacks.ts';
 import type { StackKind } from '../../device/model/types.ts';
-import { sizeTerms } from '../../device/search/qualifiers/figures.ts';
+import { sizeTerms } from '../../device/search/qualifier.ts';
 import type { ColorBy } from '../timeline/types.ts';
 import {
   CLASS_BEFORE_RECORDING,

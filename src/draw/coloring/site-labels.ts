@@ -1,6 +1,6 @@
 /** Call sites in words, for legends: short, without C++ types, and no two alike. */
 import { groupBy } from '../../base/grouping.ts';
-import { allocationLabel } from '../../device/model/allocation-details.ts';
+import { allocationLabel } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import {
   frameLabel,

@@ -19,7 +19,7 @@ import { memoized } from '../../base/memoized.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { noFrameText } from '../../device/flame-graph/flame-context.ts';
-import { privatePoolText, streamText } from '../../device/model/allocation-details.ts';
+import { privatePoolText, streamText } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { holderOf } from '../../device/model/holders.ts';
 import { stackKind } from '../../device/model/stacks.ts';

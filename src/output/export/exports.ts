@@ -15,7 +15,7 @@ import {
   CSV_HEADER,
   eventsCsv,
 } from '../../device/lists/rows-text.ts';
-import { earlierUses } from '../../device/model/allocation-details.ts';
+import { earlierUses } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { crosshairAt } from '../../device/model/events.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';

@@ -18,7 +18,7 @@ import {
   orderCallSites,
 } from '../../device/lists/call-site-table.ts';
 import { allocationsTsv, callSitesTsv } from '../../device/lists/rows-text.ts';
-import { earlierUses } from '../../device/model/allocation-details.ts';
+import { earlierUses } from '../../device/model/allocation-labels.ts';
 import { dependsOnCursor } from '../../device/search/match-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';

@@ -20,7 +20,7 @@ import {
   neighbourOfBlock,
   StateReader,
 } from '../../device/allocator-state/state-reader.ts';
-import { allocationLabel } from '../../device/model/allocation-details.ts';
+import { allocationLabel } from '../../device/model/allocation-labels.ts';
 import type { ColorBy } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';

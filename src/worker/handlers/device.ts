@@ -3,7 +3,8 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { type ClassifiedDetails, classAt, evidenceAt } from '../../device/classes/types.ts';
-import { allocationDetails, findAllocation } from '../../device/model/allocation-details.ts';
+import { allocationDetails } from '../../device/model/allocation-details.ts';
+import { findAllocation } from '../../device/model/allocation-labels.ts';
 import { holderOf } from '../../device/model/holders.ts';
 import { poolKind } from '../../device/model/pool-kinds.ts';
 import type { Query, QueryHandlers } from '../queries.ts';

@@ -2,7 +2,7 @@
 import { isPrivatePool } from '../../../allocator/replay/types.ts';
 import { parseBytes } from '../../../base/format.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
-import { privatePoolText, streamText } from '../../model/allocation-details.ts';
+import { privatePoolText, streamText } from '../../model/allocation-labels.ts';
 import type { DeviceModel } from '../../model/device-model.ts';
 import { maskOf, noteOfTimes } from '../masks.ts';
 import { type AllocationQualifier, type Comparison, compare, quotedTerm } from '../qualifier.ts';
@@ -28,13 +28,6 @@ export const SIZE: AllocationQualifier<SizeCondition> = {
     return { mask: maskOf(length, (id) => compare(sizeBytes[id], comparison, bytes)) };
   },
 };
-
-/** Blocks of at least `from` and of fewer than `to` bytes; Infinity: no upper end. */
-export function sizeTerms(fromBytes: number, toBytes: number): string {
-  const from = fromBytes > 0 ? [`size>=${fromBytes}`] : [];
-  const to = Number.isFinite(toBytes) ? [`size<${toBytes}`] : [];
-  return [...from, ...to].join(' ');
-}
 
 /** From the alloc to the free, or to the cursor (else the end) where that comes first. */
 export interface AgeCondition {

@@ -1,0 +1,76 @@
+/** Names of allocations, streams and pools, as people see them and as links hold them. */
+
+import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
+import { isPrivatePool } from '../../allocator/replay/types.ts';
+import type { AddressSpace } from '../../base/address.ts';
+import { AddressMap } from '../../base/address-map.ts';
+import type { Pool, Stream } from '../../format/snapshot/tables.ts';
+
+/** CUDA's default stream is 0; others are pointers. */
+export function streamText(stream: Stream | undefined): string {
+  if (stream === undefined) return '0';
+  return stream.handle === 0n ? '0' : `0x${BigInt.asUintN(64, stream.handle).toString(16)}`;
+}
+
+/** '(1, 0)' for a CUDA graph's or MemPool's pool; undefined for the default pool. */
+export function privatePoolText(pool: Pool | undefined): string | undefined {
+  return isPrivatePool(pool) ? `(${pool?.id.join(', ')})` : undefined;
+}
+
+/**
+ * Names of allocations as PyTorch's own viewer writes them: 'b7f064c000000_2' is the third
+ * allocation that this snapshot knows at address 0x7f064c000000. They hold across tools, so links
+ * use them.
+ *
+ * Both ways are one scan of the address column: 3 ms for 1.9 M allocations, less than an index
+ * of them would cost to build and keep.
+ */
+
+const LABEL = /^b([0-9a-f]{1,16})_(\d{1,9})$/;
+
+/** 'b7f064c000000_2': the address in hex, and how many allocations were at it before. */
+export const labelText = (addresses: AddressSpace, address: number, earlier: number): string =>
+  `b${addresses.toHex(address)}_${earlier}`;
+
+export function allocationLabel(
+  table: AllocationTable,
+  addresses: AddressSpace,
+  allocation: AllocationIndex,
+): string {
+  const address = table.address[allocation];
+  let earlier = 0;
+  for (let id = 0; id < allocation; id++) if (table.address[id] === address) earlier++;
+  return labelText(addresses, address, earlier);
+}
+
+/** Undefined when the text is no label or this table has no such allocation. */
+export function findAllocation(
+  table: AllocationTable,
+  addresses: AddressSpace,
+  label: string,
+): AllocationIndex | undefined {
+  const match = LABEL.exec(label.trim().toLowerCase());
+  if (match === null) return undefined;
+  const address = addresses.find(BigInt(`0x${match[1]}`));
+  if (address === undefined) return undefined;
+  let earlier = Number(match[2]);
+  for (let id = 0; id < table.length; id++) {
+    if (table.address[id] === address && earlier-- === 0) return id;
+  }
+  return undefined;
+}
+
+/**
+ * How often each allocation's address was used before it: the number in its label. A single label is
+ * a scan (labels.ts); a table asks for hundreds at a time, for which the column pays at once: 1.9 M
+ * allocations take 60 ms and 8 MB.
+ */
+export function earlierUses({ length, address }: AllocationTable): Int32Array {
+  const uses = new Int32Array(length);
+  const last = new AddressMap();
+  for (let id = 0; id < length; id++) {
+    const before = last.set(address[id], id);
+    if (before >= 0) uses[id] = uses[before] + 1;
+  }
+  return uses;
+}
