@@ -20,6 +20,9 @@ const MAX_GENERAL_BYTES = 64 * 2 ** 20;
  */
 const MAX_TRAILING_BYTES = 64 * 2 ** 20;
 
+/** The code that reads events fast is fetched for a pickle of this size: the page before a file does without it. */
+const FAST_PATH_FROM_BYTES = 2 ** 20;
+
 export interface ReadPickle {
   readonly snapshot: Snapshot;
   readonly protocol: number | undefined;
@@ -63,13 +66,20 @@ async function pump(
 ): Promise<void> {
   let trailingBytes = 0;
   let bytes = 0;
+  let isFast = false;
   for await (const chunk of open()) {
     if (decoder.stopped) trailingBytes += chunk.length;
     if (trailingBytes > MAX_TRAILING_BYTES) return;
     bytes += chunk.length;
     // As much per byte of the file as so far; exact for a bare pickle.
     const { share } = meter;
-    decoder.totalBytes = share === undefined || share === 0 ? undefined : bytes / share;
+    const totalBytes = share === undefined || share === 0 ? undefined : bytes / share;
+    decoder.totalBytes = totalBytes;
+    if (!isFast && (totalBytes ?? bytes) >= FAST_PATH_FROM_BYTES) {
+      const { EventFastPath } = await import('../snapshot/event-fast-path.ts');
+      decoder.attach(EventFastPath);
+      isFast = true;
+    }
     decoder.push(chunk);
     meter.events = decoder.eventCount;
     meter.report();

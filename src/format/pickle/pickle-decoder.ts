@@ -32,7 +32,7 @@ export interface FastPath {
 
 export class PickleDecoder {
   readonly #machine: ValueMachine;
-  readonly #fastPath: FastPath | undefined;
+  fastPath: FastPath | undefined;
   #rest = new Uint8Array(0);
   /** Bytes before the buffer in hand. */
   #base = 0;
@@ -43,9 +43,8 @@ export class PickleDecoder {
   /** Size of the pickle where it is known, or a good guess: columns then grow to their size at once. */
   totalBytes: number | undefined;
 
-  constructor(machine: ValueMachine, fastPath?: FastPath) {
+  constructor(machine: ValueMachine) {
     this.#machine = machine;
-    this.#fastPath = fastPath;
   }
 
   /**
@@ -121,7 +120,7 @@ export class PickleDecoder {
     const { memo, marks, strings } = machine;
     const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
     const headerBytes = HEADER_BYTES;
-    const fastPath = this.#fastPath;
+    const { fastPath } = this;
     const end = buffer.length;
     let { tags, vals, sp } = machine;
     let { tags: memoTags, vals: memoVals } = memo;

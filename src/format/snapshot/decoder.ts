@@ -2,7 +2,7 @@
 import { LoadError } from '../../base/load-error.ts';
 import { PickleDecoder } from '../pickle/pickle-decoder.ts';
 import { assembleSnapshot } from './assemble.ts';
-import { EventFastPath } from './event-fast-path.ts';
+import type { EventFastPath } from './event-fast-path.ts';
 import { SnapshotSchema } from './schema.ts';
 import type { Snapshot } from './tables.ts';
 
@@ -15,10 +15,13 @@ import type { Snapshot } from './tables.ts';
  */
 export class SnapshotDecoder {
   readonly #schema = new SnapshotSchema();
-  readonly #pickle = new PickleDecoder(
-    this.#schema.machine,
-    new EventFastPath(this.#schema.machine, this.#schema.events, this.#schema.fields),
-  );
+  readonly #pickle = new PickleDecoder(this.#schema.machine);
+
+  /** Reads events by the fast path from here on: the same tables, in half the time. */
+  attach(FastPath: typeof EventFastPath): void {
+    const { machine, events, fields } = this.#schema;
+    this.#pickle.fastPath = new FastPath(machine, events, fields);
+  }
 
   /** Size of the pickle where it is known, or a good guess: columns then grow to their size at once. */
   set totalBytes(bytes: number | undefined) {

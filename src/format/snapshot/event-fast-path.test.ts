@@ -6,6 +6,7 @@ import { differences } from '../../testing/differences.ts';
 import { EventPickler, type PickleForm, type WrittenEvent } from '../../testing/event-pickler.ts';
 import { DeclinedError } from '../pickle/errors.ts';
 import { SnapshotDecoder } from './decoder.ts';
+import { EventFastPath } from './event-fast-path.ts';
 import { EventSink } from './event-sink.ts';
 
 afterEach(() => void vi.restoreAllMocks());
@@ -13,6 +14,7 @@ afterEach(() => void vi.restoreAllMocks());
 /** The tables, or the fault and the tables up to it. */
 function outcome(bytes: Uint8Array, chunkSizes: readonly number[]): unknown {
   const decoder = new SnapshotDecoder();
+  decoder.attach(EventFastPath);
   let fault: string | undefined;
   try {
     for (let at = 0, i = 0; at < bytes.length; i++) {
