@@ -5,7 +5,6 @@ import { webPlatform } from './gunzip.ts';
 import { pageBlob } from './page-blob.ts';
 import { startReplayWorker } from './partial/replay-worker.ts';
 import { createSession, serveSession } from './session.ts';
-import { urlSource } from './url-source.ts';
 import { warmUp } from './warm-up.ts';
 
 /** Time for the page to show itself before the worker takes a core. */
@@ -22,6 +21,7 @@ function start(port: MessagePort): void {
       warming.abort();
       if (source.kind === 'blob') return blobSource(source.blob, source.name);
       if (source.kind === 'page') return blobSource(pageBlob(source.port, source), source.name);
+      const { urlSource } = await import('./url-source.ts');
       return urlSource(source.url);
     },
   });
