@@ -1,4 +1,4 @@
-/** Takes the account of a device: every live block and every free range, each in exactly one entry. */
+/** The memory account of a device: every live block and every free range, each in exactly one entry. */
 
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -14,9 +14,9 @@ import { rateOf } from './repetitions.ts';
 import { replacedAt } from './replacements.ts';
 import type { Account, AccountEntry, EntryKind, MomentWhy } from './types.ts';
 
-/** Of the peak: what the run would need without less than this is not worth counting. */
+/** Share of the peak. Skip counting "the run without this" for anything smaller. */
 const NOTABLE_SHARE = 0.02;
-/** Lines listed of an entry that many lines make up. */
+/** Lines listed for an entry that many lines contribute to. */
 const MAX_LINES = 3;
 
 const KIND_OF_CLASS: Readonly<Record<MemoryClass, EntryKind>> = {
@@ -33,13 +33,11 @@ const KIND_OF_CLASS: Readonly<Record<MemoryClass, EntryKind>> = {
   [MemoryClass.Kept]: 'kept',
 };
 
-/** The account of the moment that matters most: see `momentOf`. */
 export function mainAccount(context: AnalysisInput): Account {
   const { event, why } = momentOf(context);
   return accountAt(context, event, why);
 }
 
-/** What the recording ends with. */
 export function accountAtEnd(context: AnalysisInput): Account {
   return accountAt(context, context.input.trace.events.length - 1, 'end');
 }
@@ -71,7 +69,7 @@ export function accountAt(context: AnalysisInput, event: EventIndex, why: Moment
   };
 }
 
-/** Who claims a block first has it: streams, cohorts, chains of replaced tensors, then its class. */
+/** The first claimant of a block gets it: streams, cohorts, chains of replaced tensors, then its class. */
 function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): Draft[] {
   const { freeRequested } = context.input.replay.allocations;
   const taken = new Set<AllocationIndex>();
@@ -110,7 +108,7 @@ const plainDraft = (
   isGrowing: false,
 });
 
-/** One entry a function that replaces its tensors by larger ones: the keys and the values of a cache together. */
+/** One entry per function that replaces its tensors with larger ones: a cache's keys and values go together. */
 function replacedDrafts(context: AnalysisInput, live: Int32Array, event: EventIndex): Draft[] {
   const { stack } = context.input.replay.allocations;
   const byFunction = groupBy(replacedAt(context, live, event), ({ id }) => {
@@ -129,7 +127,7 @@ function replacedDrafts(context: AnalysisInput, live: Int32Array, event: EventIn
   }));
 }
 
-/** What a tensor has more than the one that it replaced, on average. */
+/** Average bytes that a tensor has beyond the one it replaced. */
 function growthRate(context: AnalysisInput, chains: ReturnType<typeof replacedAt>) {
   const { stack, sizeBytes } = context.input.replay.allocations;
   const [longest] = [...chains].sort((a, b) => b.links.length - a.links.length);
@@ -140,7 +138,7 @@ function growthRate(context: AnalysisInput, chains: ReturnType<typeof replacedAt
   return rate && { ...rate, bytes, steps: links.length };
 }
 
-/** The lines of the user's that hold most, the largest sum first. */
+/** The user's lines that hold the most bytes, largest first. */
 function largestLines(context: AnalysisInput, ids: readonly AllocationIndex[]): FrameView[] {
   const { stack, sizeBytes } = context.input.replay.allocations;
   const sums = new Map<FrameIndex, number>();
@@ -159,7 +157,7 @@ function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): Account
   const holder = holderOf(context, ids);
   return {
     ...draft,
-    // A name says for sure what many call sites only suggest.
+    // A name is proof; many call sites are only a hint.
     kind: draft.kind === 'kept' && holder?.isGraph === true ? 'kept-graph' : draft.kind,
     bytes,
     count: ids.length,
@@ -170,7 +168,7 @@ function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): Account
   };
 }
 
-/** A cohort takes blocks of other classes, for which the legend has a figure of its own. */
+/** A cohort also takes blocks of other classes; the legend lists those under their own class. */
 function otherClasses(
   { classification, input }: AnalysisInput,
   kind: EntryKind,
@@ -188,10 +186,10 @@ function otherClasses(
     .sort((a, b) => b.bytes - a.bytes);
 }
 
-/** Of an entry's bytes that have a name: who holds less is not who holds it. */
+/** Share of an entry's named bytes that one holder must have to be shown as the holder. */
 const HOLDER_SHARE = 0.5;
 
-/** Who holds most of some blocks, in words; undefined where nobody holds half of them, or nobody is named. */
+/** Who holds most of these blocks, in words; undefined if no one holds half of them or nothing has a name. */
 function holderOf(context: AnalysisInput, ids: readonly AllocationIndex[]) {
   const { owners } = context;
   if (owners === undefined) return undefined;
@@ -209,7 +207,7 @@ function holderOf(context: AnalysisInput, ids: readonly AllocationIndex[]) {
   return owners.owners[largest[0]];
 }
 
-/** Free ranges beside live blocks, by what pins them, and segments that nothing is in. */
+/** Free ranges next to live blocks, grouped by what pins them, and empty segments. */
 function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] {
   const segments = segmentsAt(context, event);
   const pins = pinningSites(context, segments);

@@ -2,11 +2,11 @@
  * Cohorts: what one call in the program's loop left behind and never gave back.
  *
  *     for batch in loader:
- *         loss = loss_of(model, batch)   ← its line: the activations, the output and the loss of every pass are one cohort
+ *         loss = loss_of(model, batch)   ← its line: activations, output and loss of every pass are one cohort
  *         losses.append(loss)
  *
- * The growth detector knows how things grow, down to 512 bytes a step. The classes know what else the same calls
- * kept: of single evaluations, from before a ring's oldest event, of lines whose sizes differ.
+ * The growth detector finds what grows, down to 512 bytes a step. The classes add what else the same calls kept:
+ * from single evaluations, from before a ring's oldest event, and from lines whose sizes differ.
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -28,23 +28,22 @@ import { userLines } from '../findings/user-lines.ts';
 import { isStillGrowing, rateOf, unitOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
 
-/** A graph keeps at least an activation, what backward needs of it, an output and a loss. */
+/** A graph keeps at least an activation, what backward needs from it, an output and a loss. */
 const GRAPH_SITES = 4;
 
-/** An entry before its bytes are added up. */
 export interface Draft extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing'> {
   readonly ids: readonly AllocationIndex[];
-  /** Those of the whole run, also those that are gone; undefined where the entry is no cohort. */
+  /** The cohort's allocations over the whole run, freed ones included; undefined if the entry is no cohort. */
   readonly all: readonly AllocationIndex[] | undefined;
 }
 
-/** What is kept, in the order in which it claims blocks: what surely grows, then what the classes know beside it. */
+/** What is kept, in the order it claims blocks: certain growth first, then what only the classes know. */
 export interface Cohorts {
   readonly leaks: readonly Draft[];
   readonly others: readonly Draft[];
 }
 
-/** @param live allocations of the moment, ascending */
+/** @param live allocations live at the moment, ascending */
 export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
   const places = context.once(placesOf);
   const isLive = new Set(live);
@@ -79,9 +78,9 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
 }
 
 /**
- * What the last repetitions left: too young to be called kept, but of the same lines as what is, and still there.
+ * What the last repetitions left: too young to count as kept, but still live and from the same lines as what is kept.
  *
- * @param live allocations of the moment, ascending
+ * @param live allocations live at the moment, ascending
  */
 function latestOf(
   kept: readonly AllocationIndex[],
@@ -96,10 +95,10 @@ function latestOf(
   );
 }
 
-/** Outputs and tensors that one function keeps side by side, the keys and the values of a cache, are one cohort. */
+/** A function may keep outputs and tensors side by side (a cache's keys and values): they are one cohort. */
 const SINGLE: readonly GrowthKind[] = ['kept-output', 'kept-tensor'];
 
-/** The largest of each cohort first. */
+/** The largest of each cohort comes first. */
 function mergedLeaks(places: Places, leaks: readonly Leak[]): Leak[][] {
   const largestFirst = [...leaks].sort((a, b) => b.finding.bytes - a.finding.bytes);
   const groups = groupBy(largestFirst, ({ group: { kind, holder }, sequence }) => {
@@ -111,7 +110,7 @@ function mergedLeaks(places: Places, leaks: readonly Leak[]): Leak[][] {
   return [...groups.values()];
 }
 
-/** All that is kept: what the classes call so, and what a ring began with; ascending. */
+/** Everything kept: what the classes call kept, and what was live before the ring began. Ascending. */
 function keptIds(context: AnalysisInput): AllocationIndex[] {
   const { classOf } = context.classification;
   const { preexisting } = context.input.replay.allocations;
@@ -131,12 +130,12 @@ const LASTING: ReadonlySet<number> = new Set([
   MemoryClass.Workspaces,
   MemoryClass.GrowingState,
 ]);
-/** Calls of a line within the ring that a tensor from before it has to outlive. */
+/** A tensor from before the ring must outlive this many later calls of its line. */
 const OUTLIVED = 2;
 
 /**
- * Tensors from before a ring's oldest event that a line made which runs in every repetition: they are left from
- * repetitions long gone. Weights and buffers come from lines that don't run again.
+ * Tensors from before a ring's oldest event, made by a line that runs in every repetition: repetitions long past left
+ * them behind. Weights and buffers come from lines that don't run again.
  */
 function keptBeforeRing({ input, classification }: AnalysisInput) {
   const { stack, start, freeRequested, preexisting, length } = input.replay.allocations;
@@ -158,8 +157,9 @@ function keptBeforeRing({ input, classification }: AnalysisInput) {
 }
 
 /**
- * What a leak keeps, and what else the classes know of it: the tensors of its own lines and, where it is a whole graph,
- * all that came from the same statement.
+ * What a leak keeps, plus what the classes add: other tensors from its lines and, for a whole graph, everything from
+ * the
+ * same statement.
  */
 function leakIds(
   same: readonly Leak[],
@@ -192,7 +192,7 @@ function leakDraft(
   const { frameIs, perStep } = finding;
   const bytesPerStep = same.reduce((sum, leak) => sum + (leak.finding.perStep?.bytes ?? 0), 0);
   const isGraph = group.kind === 'kept-graph';
-  // A running total says where the graph is held; else the statement that called the model is nearest to it.
+  // A running total shows where the graph is held. Otherwise the statement that called the model is closest to it.
   const isCalled = isGraph && frameIs !== 'stored at' && ids.length > 0;
   return {
     kind: isGraph ? 'kept-graph' : 'kept',
@@ -244,7 +244,7 @@ function placeDraft(
   };
 }
 
-/** Lines of one function that keep something side by side, `out = model(x)` and `loss = criterion(out)`, are one cohort. */
+/** One function may keep things on several lines, `out = model(x)` and `loss = criterion(out)`: they are one cohort. */
 function mergedByFunction(
   places: Places,
   groups: readonly AllocationIndex[][],
@@ -258,7 +258,7 @@ function mergedByFunction(
 
 const placesOf = (context: AnalysisInput) => new Places(context);
 
-/** Where allocations come from, by the statement outside of all modules that led to them. */
+/** Where allocations come from: the statement outside all modules that led to them. */
 class Places {
   readonly #context: AnalysisInput;
   readonly statement: (stack: StackIndex) => FrameIndex | undefined;
@@ -272,14 +272,14 @@ class Places {
     return this.#context.input.replay.allocations.stack[id];
   }
 
-  /** The same for all that one statement made; what backward threads made is one place. */
+  /** The same key for everything one statement made. All backward threads count as one place. */
   keyOf(id: AllocationIndex): number {
     const stack = this.stackOf(id);
     if (this.#context.classifier.isBackward(stack)) return -1;
     return this.statement(stack) ?? -2 - stack;
   }
 
-  /** The function that the statement is in; undefined without a line of the user's. */
+  /** The function that contains the statement; undefined if the stack has no user line. */
   functionOf(stack: StackIndex): string | undefined {
     const frame = this.statement(stack);
     if (frame === undefined) return undefined;
@@ -288,8 +288,8 @@ class Places {
   }
 
   /**
-   * The innermost line of the user's that is in no model: outside of all modules that are called, and of all forward
-   * methods, which some call by their name.
+   * The innermost user line outside the model: outside every module call and every forward method (some programs call
+   * `forward` by name).
    */
   #findStatement(stack: StackIndex): FrameIndex | undefined {
     const { input, classifier } = this.#context;
@@ -309,8 +309,9 @@ class Places {
   }
 
   /**
-   * The statement that called the model, the last one of the same function whose tensors are kept too, as it is nearest to
-   * where they are stored, and the user's lines that lead there.
+   * The statement that called the model, then the last statement of the same function whose tensors are kept too
+   * (closest to
+   * where they are stored), then the user lines that lead there.
    */
   linesOf(ids: readonly AllocationIndex[]): FrameView[] {
     const stack = this.heaviest(ids);
@@ -332,7 +333,7 @@ class Places {
     return this.#context.input.stacks.frame(frame).line;
   }
 
-  /** The stack that most bytes came from. */
+  /** The stack that allocated the most bytes. */
   heaviest(ids: readonly AllocationIndex[]): StackIndex {
     const { sizeBytes } = this.#context.input.replay.allocations;
     const sums = new Map<StackIndex, number>();
@@ -343,7 +344,7 @@ class Places {
     return [...sums].reduce((a, b) => (b[1] > a[1] ? b : a))[0];
   }
 
-  /** Different call sites within modules. */
+  /** The number of different call sites inside modules. */
   forwardSites(ids: readonly AllocationIndex[]): number {
     const { classifier } = this.#context;
     return new Set(ids.map((id) => this.stackOf(id)).filter((stack) => classifier.isForward(stack)))

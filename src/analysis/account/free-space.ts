@@ -1,4 +1,4 @@
-/** Segments and the free ranges in them after one event, and what fragments them: blocks that pin segments, and ever other sizes. */
+/** Segments and their free ranges after one event, and what fragments them: pinning blocks and ever-changing sizes. */
 
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -10,7 +10,7 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { sitePart } from '../findings/finding-parts.ts';
 import type { AddressGap, FindingPart } from '../findings/types.ts';
 
-/** A segment, or expandable memory that hangs together: what is freed as a whole. */
+/** A segment, or a contiguous piece of expandable memory: freed as a whole. */
 export interface SegmentState {
   readonly address: number;
   readonly sizeBytes: number;
@@ -18,12 +18,12 @@ export interface SegmentState {
   readonly isExpandable: boolean;
   readonly freeBytes: number;
   readonly largestFreeBytes: number;
-  /** Blocks in it, active or pending; empty = the allocator could give it back. */
+  /** Its blocks, active or pending. The allocator could give back a segment without any. */
   readonly live: readonly AllocationIndex[];
   readonly gaps: readonly AddressGap[];
 }
 
-/** Segments after `event`, with their live blocks and the gaps between them; all by address. */
+/** The segments after `event`, with their live blocks and gaps; everything sorted by address. */
 export function segmentsAt(context: AnalysisInput, event: EventIndex): SegmentState[] {
   const { allocations: table, segmentSpans } = context.input.replay;
   const live = liveAt(table, event).sort((a, b) => table.address[a] - table.address[b]);
@@ -56,21 +56,22 @@ export function segmentsAt(context: AnalysisInput, event: EventIndex): SegmentSt
 
 const MAX_GAPS = 200;
 
-/** The gaps of all segments, the largest first, as many as a finding shows. */
+/** The largest gaps of all segments, as many as a finding shows. */
 export function largestGaps(segments: readonly SegmentState[]): AddressGap[] {
   const gaps = segments.flatMap((segment) => segment.gaps);
   return gaps.sort((a, b) => b.sizeBytes - a.sizeBytes).slice(0, MAX_GAPS);
 }
 
 export interface Pin {
-  /** The site; its bytes are those of the gaps that it keeps. */
+  /** The call site, with the bytes of the gaps that it pins. */
   readonly part: FindingPart;
   readonly allocations: readonly AllocationIndex[];
 }
 
 /**
- * A segment goes back to the driver only when it is empty. Its free bytes are shared out evenly among
- * the blocks that are still in it, so that sums are true.
+ * A segment returns to the driver only when it is empty. The blocks still in it share its free bytes evenly, so the
+ * sums
+ * stay correct.
  */
 export function pinningSites(context: AnalysisInput, segments: readonly SegmentState[]): Pin[] {
   const { stack } = context.input.replay.allocations;
@@ -101,7 +102,7 @@ export function pinningSites(context: AnalysisInput, segments: readonly SegmentS
 
 export interface VaryingSizes {
   readonly stack: StackIndex;
-  /** Different sizes above the small pool's. */
+  /** Number of different sizes above the small pool's limit. */
   readonly sizes: number;
   readonly smallestBytes: number;
   readonly largestBytes: number;
@@ -112,7 +113,7 @@ export interface VaryingSizes {
 export const sizesText = ({ sizes, smallestBytes, largestBytes }: VaryingSizes): string =>
   `asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
 
-/** Smaller requests share 2 MiB segments and pin nothing much. */
+/** Smaller requests share 2 MiB segments and pin little. */
 const LARGE_BYTES = 2 ** 20;
 const MIN_SIZES = 4;
 

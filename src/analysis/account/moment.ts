@@ -1,4 +1,4 @@
-/** The moment that an account is taken of, and what the process could have at most. */
+/** The moment an account describes, and how much memory the process could have at most. */
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -10,10 +10,10 @@ import type { DeviceTables } from '../findings/types.ts';
 import { segmentsAt } from './free-space.ts';
 import type { MomentWhy } from './types.ts';
 
-/** From so many allocations of Python code on, the program has gone on after an error. */
+/** This many Python allocations after an error mean that the program went on. */
 const GOES_ON = 2;
 
-/** Whether the program caught an OOM: unwinding after an error only frees. */
+/** Whether the program caught an OOM. While an error unwinds the stack, memory is only freed. */
 export function isCaught({ input, classifier }: AnalysisInput, event: EventIndex): boolean {
   const { start, stack, length } = input.replay.allocations;
   let seen = 0;
@@ -23,17 +23,17 @@ export function isCaught({ input, classifier }: AnalysisInput, event: EventIndex
   return seen >= GOES_ON;
 }
 
-/** OOMs whose error the program saw, in order. */
+/** OOMs that reached the program as errors, in order. */
 export const seenOoms = ({ input }: AnalysisInput): readonly EventIndex[] =>
   failedOoms(input.trace, input.replay);
 
-/** The OOM that ended the program; undefined where none did. */
+/** The OOM that ended the program, if any. */
 export function fatalOom(context: AnalysisInput): EventIndex | undefined {
   const last = seenOoms(context).at(-1);
   return last === undefined || isCaught(context, last) ? undefined : last;
 }
 
-/** The OOM that ended the program, else the peak of allocated bytes; without a trace the end. */
+/** The OOM that ended the program, or else the peak of allocated bytes; without a trace, the end. */
 export function momentOf(context: AnalysisInput): { event: EventIndex; why: MomentWhy } {
   const oom = fatalOom(context);
   if (oom !== undefined) return { event: oom, why: 'oom' };
@@ -43,8 +43,9 @@ export function momentOf(context: AnalysisInput): { event: EventIndex; why: Mome
 }
 
 /**
- * What the process could reserve, as its OOMs show it: all that the device had left, or, where that was more than
- * was asked for, a limit of its own that lies no lower than what it reached. Undefined without an OOM.
+ * The most this process could reserve, judged by its OOMs: what it had plus all that the device had left. If the device
+ * had room for the request, the process has its own limit, at least as high as the most it ever reserved.
+ * Undefined without an OOM.
  */
 export function limitOf({ input }: AnalysisInput): number | undefined {
   const { oomDeviceFreeBytes, sizeBytes } = input.trace.events;
@@ -58,7 +59,6 @@ export function limitOf({ input }: AnalysisInput): number | undefined {
   return limit;
 }
 
-/** Why the request of an OOM did not fit, from the figures of that moment. */
 export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdict {
   const { trace, replay } = context.input;
   const state = context.stateAt(event);
@@ -75,7 +75,7 @@ export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdic
   });
 }
 
-/** The highest allocated bytes, had some blocks never been there: counted again over all events. */
+/** The peak of allocated bytes if these blocks had never existed: recounts all events. */
 export function peakWithout(
   { replay, trace }: DeviceTables,
   left: Iterable<AllocationIndex>,

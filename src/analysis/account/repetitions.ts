@@ -1,4 +1,4 @@
-/** How often what a cohort left behind came, and whether it was still coming. */
+/** How often a cohort's memory was added, and whether it was still being added. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
@@ -7,7 +7,7 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { EntryRate } from './types.ts';
 
-/** 'step', or 'iteration in estimate_loss' for a loop within or beside the steps. */
+/** 'step', or 'iteration in estimate_loss' for a loop inside or beside the steps. */
 export function unitOf(context: AnalysisInput, { source, loop, row }: StepSequence): string {
   const [primary] = context.stepSequences;
   if (source !== 'loop' || loop === undefined || row === primary?.row) return 'step';
@@ -16,9 +16,9 @@ export function unitOf(context: AnalysisInput, { source, loop, row }: StepSequen
 }
 
 /**
- * How many repetitions left these tensors behind, by the innermost loop that they come from.
+ * How many repetitions of the innermost loop left these tensors behind.
  *
- * @param ids in the order in which they came @param stack where most of them were allocated
+ * @param ids in order of allocation @param stack where most of them were allocated
  */
 export function rateOf(
   context: AnalysisInput,
@@ -42,7 +42,7 @@ export function rateOf(
 
 const stepAt = ({ bounds }: StepSequence, event: EventIndex): number => lowerBound(bounds, event);
 
-/** The innermost of the program's loops that a stack runs in, else its steps. */
+/** The program's innermost loop that contains the stack, or else its steps. */
 function loopAround(context: AnalysisInput, stack: StackIndex): StepSequence | undefined {
   const { parent } = context.input.snapshot.stacks;
   for (let row = stack; row > 0; row = parent[row]) {
@@ -52,25 +52,25 @@ function loopAround(context: AnalysisInput, stack: StackIndex): StepSequence | u
   return context.stepSequences[0];
 }
 
-/** Tensors that came late, of all that are there, show that more were to come. */
+/** If this share of the live tensors came late, more were still to come. */
 const LATE_SHARE = 0.1;
-/** Those from before a ring's oldest event hide when they came. */
+/** The same where tensors predate a ring's oldest event, whose births are unknown. */
 const LATE_SHARE_OF_RING = 0.02;
-/** What came before the ring, of what came in it: several repetitions' worth is still there. */
+/** Bytes from before the ring over bytes from within it: several repetitions' worth is still live. */
 const MANY_BEFORE = 2;
 const PARTS = 10;
 const MIN_PARTS = 3;
-/** What falls below this share of its height was given back. */
+/** A fall below this share of the highest level means that the cohort was given back. */
 const GIVEN_BACK_SHARE = 0.6;
 
 /**
- * Whether a cohort was still being added to when the recording ended, and never given back before:
+ * Whether a cohort was still being added to when the recording ended, and was never given back before:
  *
  *     leak      ▁▂▃▄▅▆▇█   births in many parts of the run, some of them late
  *     cache     ▃▆██████   no late births
  *     sawtooth  ▃▆█▁▃▆█▃   given back before
  *
- * @param ids those that are live at the moment @param all of the same lines, also those that are gone
+ * @param ids those live at the moment @param all from the same lines, freed ones included
  */
 export function isStillGrowing(
   context: AnalysisInput,
@@ -80,7 +80,7 @@ export function isStillGrowing(
   const { start, sizeBytes, length, preexisting } = context.input.replay.allocations;
   if (preexisting >= length) return false;
   const first = start[preexisting];
-  // Not up to the moment of the account: a cache that is full by the peak and then stays is none.
+  // Up to the end of the run, not the account's moment: a cache that is full by the peak doesn't grow.
   const span = Math.max(1, start[length - 1] - first);
   const parts = new Set<number>();
   let [total, late, before] = [0, 0, 0];
@@ -98,7 +98,7 @@ export function isStillGrowing(
   return isLate && hasRisen(context, all, isFromBefore) && !wasGivenBack(context, all);
 }
 
-/** What is there at the end against what was there before the last part of the run: a full queue stays as it is. */
+/** Compare the end with the level before the last part of the run: a full queue stays level. */
 const BEFORE_LAST = 0.6;
 const MIN_RISE = 1.15;
 const MIN_RISE_OF_RING = 1.01;
@@ -115,12 +115,12 @@ function hasRisen(
       (sum, id) => (start[id] <= event && freeRequested[id] > event ? sum + sizeBytes[id] : sum),
       0,
     );
-  // A ring is short: it may end in a phase that keeps nothing, so it is compared with its beginning.
+  // A ring is short and may end in a phase that keeps nothing, so compare with its beginning.
   if (isFromBefore) return liveAt(last) >= MIN_RISE_OF_RING * liveAt(first - 1);
   return liveAt(last) >= MIN_RISE * liveAt(first + Math.floor(BEFORE_LAST * (last - first)));
 }
 
-/** Whether most of a cohort was freed once, and it went on after that. */
+/** Whether most of the cohort was freed at some point and then more was added. */
 function wasGivenBack({ input }: AnalysisInput, all: readonly AllocationIndex[]): boolean {
   const { start, freeRequested, sizeBytes } = input.replay.allocations;
   const frees = all

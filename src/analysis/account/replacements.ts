@@ -1,11 +1,11 @@
 /**
- * Tensors that are replaced by larger ones again and again: `preds = torch.cat([preds, out])`, a padded gather of an
- * evaluation, a cache without a limit. The old one is freed right after the new one came:
+ * Tensors that are replaced by larger ones again and again: `preds = torch.cat([preds, out])`, a padded gather in an
+ * evaluation, a cache without a limit. The old one is freed soon after the new one is allocated:
  *
  *     pass 1  ██            pass 2  ████          pass 3  ██████        pass 4  ████████
  *
- * Ever larger tensors within one pass (a pyramid of feature maps) are none: the links lie in different repetitions. Nor are
- * batches of ever longer sentences: the classes know whether all lines grow with them.
+ * Growing sizes within one pass (a pyramid of feature maps) don't count: the links must be in different repetitions.
+ * Batches of ever longer sentences don't count either: there all lines grow, and the classes know it.
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -16,24 +16,24 @@ import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 
-/** Smaller ones fill no card. */
+/** Smaller tensors don't fill a GPU. */
 const MIN_BYTES = 2 ** 20;
-/** Of all that is live: chains are looked for where it matters. */
+/** Share of all live bytes: look for chains only where it matters. */
 const MIN_SHARE = 0.02;
 const MIN_LINKS = 4;
 const MAX_LINKS = 60;
-/** Of the run so far, and events beside it: the old one goes that soon after the new one came. */
+/** The old one is freed within this share of the run so far plus this many events. */
 const SOON_SHARE = 0.02;
 const SOON_EVENTS = 400;
 
-/** A tensor that is live at the moment, and how it came to its size. */
+/** A tensor that is live at the moment, and how it reached its size. */
 export interface Replaced {
   readonly id: AllocationIndex;
-  /** Sizes of the tensors before it, the last first. */
+  /** The tensors before it, the latest first. */
   readonly links: readonly AllocationIndex[];
 }
 
-/** @param live allocations of the moment, ascending */
+/** @param live allocations live at the moment, ascending */
 export function replacedAt(
   context: AnalysisInput,
   live: Int32Array,
@@ -61,8 +61,9 @@ export function replacedAt(
 const NOWHERE = -1;
 
 /**
- * The innermost line with the user's line that leads to it, whichever way the program came there: a cache is made
- * larger for the prompt and then for every token.
+ * The innermost line with the nearest user line, whatever path led there: a cache grows once for the prompt and then
+ * for
+ * every token.
  */
 function placesOf({ input }: AnalysisInput): (site: StackIndex) => number {
   const { frame } = input.snapshot.stacks;
@@ -88,7 +89,7 @@ function birthsOf(
   return births;
 }
 
-/** From one tensor back to the smaller one that it replaced, and so on. @param births of the same place */
+/** From a tensor back to the smaller one it replaced, and so on. @param births at the same place */
 function linksOf(
   { input }: AnalysisInput,
   last: AllocationIndex,
@@ -102,11 +103,11 @@ function linksOf(
   let at = births.indexOf(last);
   while (links.length < MAX_LINKS) {
     let before = -1;
-    // Births are in order of time, so the nearest smaller one that this one replaced is the link.
+    // Births are in time order, so the nearest smaller tensor that this one replaced is the link.
     for (let i = at - 1; i >= 0 && at - i <= 2 * MAX_LINKS; i--) {
       const id = births[i];
       const isReplaced = end[id] >= start[current] && end[id] < start[current] + soon;
-      // What was asked for grows with every token; blocks do so in larger steps.
+      // Requested sizes grow with every token; block sizes grow in larger steps.
       if (!isReplaced || requestedBytes[id] >= requestedBytes[current]) continue;
       if (before < 0 || requestedBytes[id] > requestedBytes[births[before]]) before = i;
     }
@@ -117,7 +118,7 @@ function linksOf(
   return links;
 }
 
-/** Most links come in repetitions of their own. */
+/** Most links must be in different repetitions. */
 const APART_SHARE = 0.7;
 
 function areApart({ input, stepSequences }: AnalysisInput, ids: readonly AllocationIndex[]) {

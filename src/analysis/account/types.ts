@@ -3,8 +3,7 @@
  *
  *     reserved = model + gradients + optimizer state + activations + … + kept + gaps + cached
  *
- * An entry's bytes are those of blocks, as allocated_bytes counts them, so they are the figures of the legend and of
- * `class:` searches too.
+ * Entries count block bytes, as allocated_bytes does, so they match the legend and `class:` searches.
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -33,14 +32,13 @@ const ENTRIES = {
 } as const;
 
 export type EntryKind = keyof typeof ENTRIES;
-/** 'optimizer state', for people. */
+/** 'optimizer state', for display. */
 export const entryLabel = (kind: EntryKind): string => ENTRIES[kind];
 
-/** How an entry adds up, repetition by repetition. */
+/** How much each repetition adds to an entry. */
 export interface EntryRate {
   /** Mean bytes that one repetition leaves behind. */
   readonly bytes: number;
-  /** Repetitions seen. */
   readonly steps: number;
   /** What repeats: 'step', 'iteration in estimate_loss'. */
   readonly unit: string;
@@ -49,25 +47,28 @@ export interface EntryRate {
 export interface AccountEntry {
   readonly kind: EntryKind;
   readonly bytes: number;
-  /** Blocks; of gaps and cached segments: free ranges. */
+  /** Blocks; for gaps and cached segments, free ranges. */
   readonly count: number;
-  /** Lines of the user's, the one to look at first, then who calls it. Empty where no line is known. */
+  /** User lines: the one to look at first, then its callers. Empty if no line is known. */
   readonly lines: readonly FrameView[];
-  /** Who holds most of it, where the recording has names: '`losses`, a list of 60 (train.py:301)'. */
+  /** Who holds most of it, if the recording has names: '`losses`, a list of 60 (train.py:301)'. */
   readonly holder: string | undefined;
-  /** Of what is kept or replaced by larger ones, where repetitions are known. */
+  /** Only for kept or replaced tensors with known repetitions. */
   readonly rate: EntryRate | undefined;
-  /** Whether it was still being added to when the moment came. */
+  /** Whether it was still growing at the moment. */
   readonly isGrowing: boolean;
-  /** The highest allocated bytes of the run, had this and all that the same lines kept never been there; where it was counted. */
+  /** The run's peak of allocated bytes if this, and all else kept by the same lines, had never existed; if counted. */
   readonly peakWithoutBytes: number | undefined;
-  /** The classes of its blocks, where they are not what the entry is called: the legend counts them there. */
+  /** The classes of its blocks, if they differ from the entry's kind: the legend counts them there. */
   readonly classes: readonly ClassTotal[];
-  /** The largest first; of gaps and cached segments none. */
+  /** The largest first; empty for gaps and cached segments. */
   readonly allocations: readonly AllocationIndex[];
 }
 
-/** 'oom': the one that ended the program; 'peak': of allocated bytes; 'end': the state of the dump; 'cursor': any other. */
+/**
+ * 'oom': the one that ended the program; 'peak': of allocated bytes; 'end': of the recording; 'cursor': any other
+ * event.
+ */
 export type MomentWhy = 'oom' | 'peak' | 'end' | 'cursor';
 
 export interface Account {
@@ -75,12 +76,12 @@ export interface Account {
   readonly moment: { readonly event: EventIndex; readonly why: MomentWhy };
   readonly allocatedBytes: number;
   readonly reservedBytes: number;
-  /** What the process could reserve at most, where an OOM shows it. */
+  /** The most the process could reserve, if an OOM shows it. */
   readonly limitBytes: number | undefined;
-  /** At an OOM: what was asked for. */
+  /** What was requested, if the moment is an OOM. */
   readonly requestedBytes: number | undefined;
-  /** Part of the entries' bytes: blocks are larger than what was asked for. Undefined where that is not recorded. */
+  /** Bytes that blocks have beyond what was requested; part of the entries' bytes. Undefined if not recorded. */
   readonly roundingBytes: number | undefined;
-  /** The largest first; they add up to `reservedBytes`. */
+  /** The largest first; their bytes add up to `reservedBytes`. */
   readonly entries: readonly AccountEntry[];
 }

@@ -1,6 +1,6 @@
 /**
- * Which file of B is which file of A. Runs come from other machines, checkouts and environments, and a
- * script is often copied before it is changed:
+ * Finds the counterpart in A of each file of B. Runs come from different machines, checkouts and environments, and
+ * scripts are often copied before they are changed:
  *
  *   A /home/a/proj/train.py                    B /workspace/proj/train.py       by its name and folders
  *   A /opt/venv/site-packages/torch/optim.py   B /usr/…/dist-packages/torch/…   by its place in the package
@@ -11,19 +11,19 @@ import type { SideFrame } from './run-profile.ts';
 
 const INSTALLED = /^.*[\\/](?:site|dist)-packages[\\/]/i;
 const STANDARD_LIBRARY = /^.*[\\/]lib(?:64)?[\\/]python\d[\d.]*t?[\\/]/i;
-/** TorchInductor names its files by a hash of what is in them. */
+/** TorchInductor names its files by a hash of their content. */
 const GENERATED = /(^|[\\/])(torchinductor_[^\\/]*|\.?triton[\\/]cache)[\\/]/;
 
-/** Half of the functions in common: the same script, changed. */
+/** Half the functions in common: the same script, edited. */
 const ENOUGH_IN_COMMON = 0.5;
 
 interface FileFacts {
-  /** Where it is, without what differs from machine to machine. */
+  /** The path without the parts that differ between machines. */
   readonly place: string;
   readonly functions: ReadonlySet<string>;
 }
 
-/** For each filename of B that has one, its counterpart in A. Compiled code is one file. */
+/** The counterpart in A of each filename of B that has one. All compiled code counts as one file. */
 export function alignFiles(
   a: readonly SideFrame[],
   b: readonly SideFrame[],
@@ -44,7 +44,7 @@ export function alignFiles(
   return matched;
 }
 
-/** '<generated>' for all compiled code; else the filename itself. */
+/** '<generated>' for all compiled code; otherwise the filename itself. */
 export const fileKey = (filename: string): string =>
   GENERATED.test(filename) ? '<generated>' : filename;
 
@@ -83,7 +83,7 @@ function commonParts(a: string, b: string): number {
   return common;
 }
 
-/** A script under another name; installed files keep theirs. */
+/** A renamed script. Installed files keep their names. */
 function mostAlike(
   { place, functions }: FileFacts,
   files: ReadonlyMap<string, FileFacts>,

@@ -1,10 +1,11 @@
 /**
- * Which line of B is which line of A. In a file that was not edited the numbers decide. In one that was,
- * the lines of each function are aligned in their order, as a text difference would: what a line calls says
- * which it is, and its number hardly counts. Nothing is matched across functions.
+ * Finds the counterpart in A of each line of B. In an unedited file the line numbers decide. In an edited file, the
+ * lines
+ * of each function are aligned in order, like a text diff: what a line calls identifies it; its number hardly counts.
+ * Lines never match across functions.
  *
  *   A forward  40 → attention   41 → mlp                 B forward  52 → norm   53 → attention   54 → mlp
- *   40 is 53, 41 is 54, and 52 is new
+ *   40 matches 53, 41 matches 54, and 52 is new
  */
 
 import { fileName } from '../../base/file-names.ts';
@@ -14,32 +15,32 @@ import { alignFiles, fileKey } from './align-files.ts';
 import type { RunProfile, SideFrame } from './run-profile.ts';
 
 export interface FrameAlignment {
-  /** For each frame of B its counterpart among the frames of A; -1 where it has none. */
+  /** The counterpart in A of each frame of B; -1 if it has none. */
   readonly toA: Int32Array;
-  /** For each file of B that has one, its counterpart in A: see `fileKey`. */
+  /** The counterpart in A of each file of B that has one: see `fileKey`. */
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** What tells a line from the others of its function. */
+/** What distinguishes a line from the others of its function. */
 interface Line {
   readonly frame: number;
   readonly line: number;
-  /** Functions that it calls; '·' where memory is asked for on the line itself. */
+  /** Functions that it calls; '·' if the line itself allocates. */
   readonly calls: ReadonlySet<string>;
-  /** How many functions of this name and file are above it at least: forward called by forward is another. */
+  /** The fewest frames of the same function above it: distinguishes a forward called by another forward. */
   readonly level: number;
 }
 
-/** By file, by function: its lines in order. */
+/** By file, then function: its lines in order. */
 type Functions = ReadonlyMap<string, ReadonlyMap<string, readonly Line[]>>;
 
-/** A file with this share of its lines where they were has not been edited: the rest are other code paths. */
+/** If this share of a file's lines is unmoved, the file was not edited: the rest are other code paths. */
 const UNEDITED_SHARE = 0.8;
 
 const SAME_LEVEL = 2;
 const OTHER_LEVEL = -4;
 const SAME_CALLS = 3;
-/** Breaks ties: the shift of most lines of the file. */
+/** Breaks ties in favor of the shift that most lines of the file have. */
 const SAME_SHIFT = 0.5;
 
 export function alignFrames(a: RunProfile, b: RunProfile): FrameAlignment {
@@ -114,7 +115,7 @@ function sameLines(a: FileLines, b: FileLines): Pair[] {
   return pairs;
 }
 
-/** Twice: where most of the first alignment agrees on a shift, lines that are alike follow it. */
+/** Aligns twice: if most of the first alignment agrees on a shift, similar lines then follow it. */
 function alignedLines(a: FileLines, b: FileLines): Pair[] {
   const align = (shifts: ReadonlySet<number>) =>
     [...b].flatMap(([name, lines]) => alignInOrder(a.get(name) ?? [], lines, shifts));
@@ -127,7 +128,7 @@ function alignedLines(a: FileLines, b: FileLines): Pair[] {
   return align(new Set(agreed));
 }
 
-/** The alignment with the highest sum of likeness: both in their order, each line once. */
+/** The alignment with the highest total likeness that keeps the order and uses each line once. */
 function alignInOrder(a: readonly Line[], b: readonly Line[], shifts: ReadonlySet<number>): Pair[] {
   const width = b.length + 1;
   const best = new Float64Array((a.length + 1) * width);
@@ -154,7 +155,7 @@ function likeness(a: Line, b: Line, shifts: ReadonlySet<number>): number {
   return level + SAME_CALLS * inCommon(a.calls, b.calls) + shift;
 }
 
-/** 0 to 1: the share of both sets that they have in common. */
+/** 0 to 1: the shared part of both sets. */
 function inCommon(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   if (a.size === 0 && b.size === 0) return 1;
   let common = 0;

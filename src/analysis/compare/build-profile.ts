@@ -1,4 +1,4 @@
-/** From an open device to its profile: two passes over the allocations. */
+/** Builds a device's profile for a comparison, in two passes over the allocations. */
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { perCounter } from '../../allocator/replay/types.ts';
@@ -35,7 +35,7 @@ export interface ProfileOptions {
   readonly at: Moment;
 }
 
-/** What stays the same wherever in the recording a device is looked at. */
+/** What stays the same at every moment of the recording. */
 interface KeptParts {
   readonly analysis: AnalysisInput;
   readonly tree: StackTree;
@@ -45,7 +45,7 @@ interface KeptParts {
 
 const keptParts = new WeakMap<DeviceModel, KeptParts>();
 
-/** A device at one moment of its recording. The first call for a device does what later ones need not do again. */
+/** A device at one moment of its recording. The first call for a device does the work that later calls reuse. */
 export function buildProfile(
   device: DeviceModel,
   { file, deviceIndex, at }: ProfileOptions,
@@ -115,7 +115,7 @@ function sitesAt(device: DeviceModel, tree: StackTree, event: EventIndex): SideS
     sum.bySize.set(bytes, (sum.bySize.get(bytes) ?? 0) + 1);
   };
   for (let id = 0; id < table.length && table.start[id] <= event; id++) {
-    // Allocated falls when the free is requested, and not when it is completed.
+    // Allocated bytes drop when the free is requested, not when it completes.
     if (Math.min(table.freeRequested[id], table.end[id]) <= event) continue;
     const size = table.sizeBytes[id];
     total += size;
@@ -136,7 +136,6 @@ function sitesAt(device: DeviceModel, tree: StackTree, event: EventIndex): SideS
   ];
 }
 
-/** Reserved, but not allocated. */
 const NOT_ALLOCATED: ReadonlySet<EntryKind> = new Set(['pending-free', 'gaps', 'cached']);
 
 const frameOf = ({ name, filename, line, kind }: SideFrame): SideFrame => ({
@@ -147,7 +146,7 @@ const restSite = (name: string, bytes: number, count: number): SideSite[] =>
   bytes === 0 ? [] : [{ stack: -1, class: name, bytes, count, sizes: [], example: -1 }];
 
 interface SiteSum extends Pick<SideSite, 'stack' | 'class' | 'example'> {
-  /** Live allocations by their size. */
+  /** Counts of live allocations by size. */
   readonly bySize: Map<number, number>;
 }
 
@@ -163,8 +162,8 @@ function siteOf({ bySize, ...site }: SiteSum): SideSite {
 }
 
 /**
- * Python's frames of all stacks as a tree of their own, and a row for each name of a stack without Python,
- * such as 'AddmmBackward0 (backward pass)'. Without any Python the C++ frames are all there is, and stay.
+ * The Python frames of all stacks as a tree of their own, plus a row for each name of a stack without Python, such as
+ * 'AddmmBackward0 (backward pass)'. A recording without any Python keeps its C++ frames.
  */
 class StackTree {
   readonly #context: DeviceModel;
@@ -173,7 +172,7 @@ class StackTree {
   readonly #frames: SideFrame[] = [];
   readonly #frame: number[] = [];
   readonly #parent: number[] = [];
-  /** Rows of stacks without Python, by their name. */
+  /** Rows of stacks without Python, by name. */
   readonly #named = new Map<string, number>();
 
   constructor(context: DeviceModel) {
@@ -193,7 +192,7 @@ class StackTree {
     return row === EMPTY_STACK ? this.#namedRow(stack) : row;
   }
 
-  /** All that has been asked for so far is in it. */
+  /** Includes everything requested so far. */
   finish(): { frames: readonly SideFrame[]; stacks: SideStacks; hasCpp: boolean } {
     const stacks = {
       length: this.#frame.length,
@@ -225,7 +224,6 @@ class StackTree {
   }
 }
 
-/** One pass over all allocations. */
 function stackRuns({ replay, trace }: DeviceModel, tree: StackTree): StackRun[] {
   const { allocations: table } = replay;
   const events = trace.events.length;

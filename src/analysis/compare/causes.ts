@@ -1,6 +1,7 @@
 /**
- * The difference of two accounts as causes, in the order of the bytes that each explains. Every entry that differs is in
- * exactly one: what is kept or grows is a cause of its own, others share an explanation, and what has none says so.
+ * The difference of two accounts as causes, ordered by the bytes that each explains. Every entry that differs is in
+ * exactly
+ * one cause: kept or growing memory is its own cause, other entries share an explanation, and the rest are unexplained.
  */
 import { formatBytes } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
@@ -18,7 +19,7 @@ import type { Cause, ComparisonFacts, EntryChange } from './types.ts';
 
 const MIN_NOTABLE_BYTES = 2 ** 20;
 const NOTABLE_SHARE = 0.001;
-/** Of a cause's bytes: an entry with less of them is not named. */
+/** Share of a cause's bytes: smaller entries are not named. */
 const NAMED_SHARE = 0.05;
 const MAX_NAMED = 3;
 
@@ -49,13 +50,13 @@ export function causesOf(facts: ComparisonFacts): Cause[] {
   );
 }
 
-/** 1 for a cause of the opposite sign: it explains nothing of the difference, so it sorts last. */
+/** 1 for a cause of the opposite sign: it explains none of the difference, so it sorts last. */
 const opposes = (facts: ComparisonFacts, { bytes }: Cause): number =>
   Math.abs(facts.differenceBytes) >= notableBytes(facts) && bytes * facts.differenceBytes < 0
     ? 1
     : 0;
 
-/** Less is noise: another order of frees, a rounded block. */
+/** Less is noise: a different order of frees, a rounded block. */
 export const notableBytes = ({ a }: Pick<ComparisonFacts, 'a'>): number =>
   Math.max(MIN_NOTABLE_BYTES, NOTABLE_SHARE * a.counters.allocatedBytes);
 
@@ -64,7 +65,7 @@ const causeOf = (entries: readonly EntryChange[], isExplained: boolean, text: st
   bytes: entries.reduce((sum, { differenceBytes }) => sum + differenceBytes, 0),
 });
 
-/** The bytes that came or the bytes that went, whichever is more: the sum may be 0. */
+/** The bytes added or the bytes removed, whichever is more: their sum may be 0. */
 export function weightOf({ entries }: Pick<Cause, 'entries'>): number {
   const sum = (sign: number) =>
     entries.reduce((total, { differenceBytes }) => total + Math.max(0, sign * differenceBytes), 0);
@@ -104,7 +105,7 @@ function unexplainedText(facts: ComparisonFacts, entry: EntryChange): string {
   return `${entryText(entry)}, at ${where}`;
 }
 
-/** Where classes have other names. */
+/** Kinds whose classes have other names. */
 const CLASSES_OF: Partial<Record<EntryChange['kind'], readonly string[]>> = {
   'kv-cache': ['growing-state'],
   unknown: ['unknown', 'before-recording'],

@@ -1,4 +1,4 @@
-/** Changes and their places in words. */
+/** Texts for changes and their places. */
 import { fileName } from '../../base/file-names.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
@@ -10,14 +10,14 @@ import type { CallSiteChange, Comparison, EntryChange } from './types.ts';
 export const signedBytes = (bytes: number): string =>
   `${bytes < 0 ? '' : '+'}${formatBytes(bytes)}`;
 
-/** All changes at one line, or of one class where there is no line. */
+/** All changes at one line, or of one class if there is no line. */
 export interface ChangedPlace {
   readonly frame: SideFrame | undefined;
   readonly class: string;
   readonly bytes: number;
 }
 
-/** In the order in which they are first met. */
+/** In order of first occurrence. */
 export function changedPlaces(sites: readonly CallSiteChange[]): ChangedPlace[] {
   const places = new Map<string, ChangedPlace>();
   for (const site of sites) {
@@ -35,17 +35,16 @@ export function joinWithAnd(parts: readonly string[]): string {
   return `${parts.slice(0, -1).join(', ')} and ${parts[parts.length - 1]}`;
 }
 
-/** 'train.py:21', or a function's name where no file is known. */
+/** 'train.py:21', or a function's name if the file is not known. */
 export const lineText = (frame: SideFrame): string => frameLocation(frame) ?? functionText(frame);
 
-/** 'model.py:42, :57 and 3 more lines', of changes, the largest first. */
+/** 'model.py:42, :57 and 3 more lines'. `sites`: the largest first. */
 export const changedLines = (sites: readonly CallSiteChange[], most = 3): string =>
   framesText(
     changedPlaces(sites).flatMap(({ frame }) => frame ?? []),
     most,
   );
 
-/** The same of lines. */
 export function framesText(frames: readonly SideFrame[], most: number): string {
   const rest = frames.length - most;
   const shown = frames.slice(0, rest === 1 ? most + 1 : most);
@@ -57,7 +56,6 @@ export function framesText(frames: readonly SideFrame[], most: number): string {
   return joinWithAnd(rest > 1 ? [...places, plural(rest, 'more line')] : places);
 }
 
-/** Call sites of these classes that changed in this direction. */
 export const changedLike = (
   { sites }: Pick<Comparison, 'sites'>,
   classes: readonly string[],
@@ -67,7 +65,7 @@ export const changedLike = (
     (site) => classes.includes(site.class) && Math.sign(site.differenceBytes) === Math.sign(change),
   );
 
-/** How many different lines the changes are at. */
+/** Counts the different lines that changed. */
 export const lineCount = (sites: readonly CallSiteChange[]): number =>
   changedPlaces(sites).filter(({ frame }) => frame !== undefined).length;
 
@@ -75,14 +73,13 @@ export const lineCount = (sites: readonly CallSiteChange[]): number =>
 export const entryText = ({ kind, differenceBytes }: EntryChange): string =>
   `${signedBytes(differenceBytes)} of ${kindLabel(kind)}`;
 
-/** 'optimizer state'. */
 function kindLabel(kind: EntryChange['kind']): string {
   if (kind === 'unaccounted') return 'memory that the events do not explain';
   if (kind === 'unknown') return 'unknown memory';
   return kind === 'growing' ? 'tensors replaced by larger ones' : entryLabel(kind);
 }
 
-/** Entries whose line and rate are the cause. */
+/** Kinds whose line and rate are the cause. */
 export const OWN_STORY: ReadonlySet<EntryChange['kind']> = new Set([
   'kept',
   'kept-graph',

@@ -1,4 +1,4 @@
-/** Two sides in one table: what grew, what shrank, and that it all adds up to the byte. */
+/** Compares two sides: what grew and what shrank. Everything adds up to the byte. */
 
 import { getOrMake } from '../../base/memoized.ts';
 import { settingText } from '../../device/memory-summary/settings.ts';
@@ -81,7 +81,7 @@ type Summed = 'bytes' | 'count';
 const sumOf = (parts: readonly Pick<SideSite, Summed>[], column: Summed): number =>
   parts.reduce((sum, part) => sum + part[column], 0);
 
-/** Of several stacks the one that holds most stands for all. */
+/** The stack with the most bytes represents the others. */
 function halfOf(side: RunProfile, sites: readonly SideSite[]): SiteHalf | undefined {
   if (sites.length === 0) return undefined;
   const sorted = [...sites].sort((x, y) => y.bytes - x.bytes);
@@ -115,10 +115,10 @@ function settingChanges(a: RunProfile, b: RunProfile): SettingChange[] {
   );
 }
 
-/** There may be several of them on a side, one a function. */
+/** A side may have several entries of these kinds, one per function. */
 const BY_FUNCTION: ReadonlySet<SideEntry['kind']> = new Set(['kept', 'kept-graph', 'growing']);
 
-/** Entries of both accounts: the largest change first; those that did not change are there too. */
+/** Pairs the entries of both accounts: the largest change first, unchanged ones included. */
 function entryChanges(a: RunProfile, b: RunProfile, { files }: FrameAlignment): EntryChange[] {
   const pairs = new Map<string, { a: SideEntry[]; b: SideEntry[] }>();
   const pairOf = ({ kind, lines: [frame] }: SideEntry, fileOf: (file: string) => string) => {
@@ -132,7 +132,7 @@ function entryChanges(a: RunProfile, b: RunProfile, { files }: FrameAlignment): 
   return changes.sort((x, y) => Math.abs(y.differenceBytes) - Math.abs(x.differenceBytes));
 }
 
-/** The lines and the rate are those of the largest entry of the side that has more. */
+/** The lines and the rate come from the largest entry of the side that has more. */
 function entryChange(a: readonly SideEntry[], b: readonly SideEntry[]): EntryChange {
   const [bytesA, bytesB] = [sumOf(a, 'bytes'), sumOf(b, 'bytes')];
   const [{ kind, lines, rate, isGrowing }] = bytesA > bytesB ? a : b;
@@ -145,12 +145,12 @@ function entryChange(a: readonly SideEntry[], b: readonly SideEntry[]): EntryCha
 }
 
 const RATIO = 1.5;
-/** Shares of the run: shorter lives that get longer are of no interest. */
+/** Share of the run: changes among shorter lifetimes are not interesting. */
 const NOTABLE_SHARE = 0.02;
-/** Fewer allocations say nothing of a rate. */
+/** Too few allocations for a rate. */
 const NOTABLE_COUNT = 8;
 
-/** What call stacks do otherwise over the whole run: those that move most bytes first. */
+/** Call stacks that behave differently over the whole run, those that move the most bytes first. */
 function runChanges(a: RunProfile, b: RunProfile, { ofA, ofB }: MergedStacks): RunChange[] {
   const inA = new Map(
     a.runs.map((run) => [run.stack > 0 ? ofA[run.stack] : Math.min(0, run.stack), run]),
@@ -173,7 +173,7 @@ function livesOf(a: StackRun, b: StackRun): RunChangeKind[] {
   return isMuchMore(a.lifetimeShare, b.lifetimeShare, NOTABLE_SHARE) ? ['lives-shorter'] : [];
 }
 
-/** By step where both sides have steps: a run of twice as many allocates twice as often. */
+/** Per step if both sides have steps: a run twice as long allocates twice as often. */
 function churnOf(
   a: StackRun,
   b: StackRun,

@@ -18,11 +18,11 @@ export interface DifferenceFlameOptions {
   readonly groupBy: Exclude<FlameGrouping, 'stack'>;
   /** Path of the box to zoom into. */
   readonly root: string | undefined;
-  /** Boxes narrower than this share of the box zoomed into are put together, 0 to 1. */
+  /** Merge boxes narrower than this share (0 to 1) of the zoomed box. */
   readonly smallestShare: number;
 }
 
-/** Makes the graph for one pair of sides, zoomed and grouped as asked. Rounding has no stack, and is left out. */
+/** Builds the graph for one pair of sides, zoomed and grouped as requested. Rounding has no stack and is left out. */
 export class DifferenceFlame {
   readonly #source: StackSource;
   readonly #value: Float64Array;
@@ -31,7 +31,7 @@ export class DifferenceFlame {
   constructor(a: RunProfile, b: RunProfile) {
     const alignment = alignFrames(a, b);
     const merged = mergeStacks(a, b, alignment);
-    // Frames of A, then those of B: of these the ones with a counterpart are in no stack.
+    // Frames of A, then those of B. No stack uses a frame of B that has a counterpart in A.
     this.#source = stackSource([...a.frames, ...b.frames], merged);
     this.#value = new Float64Array(merged.length + EXTRA_ROWS);
     this.#count = new Float64Array(merged.length + EXTRA_ROWS);

@@ -1,8 +1,8 @@
 /**
- * Which call sites of B are those of A. First by the whole call stack, with B's lines in A's numbers; of what
- * is left by the innermost line outside of PyTorch, which checkpointing, a compiler or a wrapper leaves as it
- * is. What a model and an optimizer keep is then matched by PyTorch's own line. Last, by class: what has no
- * stack, and call sites with the very same sizes. Always within a class, and never by time or address.
+ * Matches call sites of B with those of A. First by the whole call stack, with B's lines in A's numbers. What is left
+ * matches by the innermost line outside PyTorch, which checkpointing, compilers and wrappers don't change. Model and
+ * optimizer state then matches by PyTorch's own line. Last, by class: sites without a stack, and sites with identical
+ * sizes. Only sites of the same class match, and never by time or address.
  */
 
 import { TupleInterner } from '../../base/interners.ts';
@@ -20,7 +20,7 @@ export interface MatchedSites {
 export interface MergedStacks extends SideStacks {
   readonly ofA: Int32Array;
   readonly ofB: Int32Array;
-  /** A frame of A, or behind those a frame of B that has no counterpart; -1 for row 0. */
+  /** A frame of A, or after those a frame of B without a counterpart; -1 for row 0. */
   readonly frame: Int32Array;
 }
 
@@ -59,7 +59,7 @@ export function matchSites(
     ({ stack }) => own(ownFrame(a, stack), 0),
     ({ stack }) => {
       const frame = ownFrame(b, stack);
-      // A line of B alone has a number that no line of A has.
+      // A line that only B has gets a number that no line of A has.
       return frame < 0 || toA[frame] >= 0
         ? own(frame < 0 ? -1 : toA[frame], 0)
         : own(frame, a.frames.length);
@@ -85,8 +85,8 @@ export function matchSites(
 }
 
 /**
- * What the user's line says little about: it is where the model is moved to the GPU, or the optimizer is called,
- * and a run of another experiment does that in another function.
+ * The user's line says little about these: it is where the model moves to the GPU or where the optimizer is called, and
+ * another experiment may do that in another function.
  */
 const STATE_CLASSES: ReadonlySet<string> = new Set(['parameters', 'optimizer-state', 'gradients']);
 
@@ -97,7 +97,7 @@ function keyed<T>(keyOf: KeyOf, site: SideSite, group: (key: string) => T): T | 
   return key === undefined ? undefined : group(`${site.class} ${key}`);
 }
 
-/** The innermost frame outside of PyTorch and of Python itself; -1 without one. */
+/** The innermost frame outside PyTorch and Python itself; -1 without one. */
 function ownFrame({ frames, stacks }: RunProfile, stack: number): number {
   for (let row = stack; row > 0; row = stacks.parent[row]) {
     const { kind } = frames[stacks.frame[row]];
@@ -110,7 +110,7 @@ function hasPython({ frames, stacks }: RunProfile, stack: number): boolean {
   return stack > 0 && frames[stacks.frame[stack]].kind !== 'cpp';
 }
 
-/** The same frames, from the outermost in, are the same row. */
+/** Equal frames, from the outermost in, share a row. */
 export function mergeStacks(a: RunProfile, b: RunProfile, { toA }: FrameAlignment): MergedStacks {
   const rows = new TupleInterner();
   rows.intern(-1, -1, 0);
@@ -128,14 +128,14 @@ export function mergeStacks(a: RunProfile, b: RunProfile, { toA }: FrameAlignmen
 }
 
 /**
- * Allocations of one size on both sides cancel out; what is left says the kind:
+ * Allocations of one size on both sides cancel out; the rest decides the kind:
  *
  *   A 4 × 2 MiB              B 6 × 2 MiB              more
  *   A 4 × 2 MiB              B 4 × 4 MiB              larger
  *   A 1 × 1 MiB, 1 × 3 MiB   B 1 × 2 MiB, 1 × 1 MiB   smaller
  *   A 4 × 2 MiB              B 6 × 4 MiB              mixed
  *
- * The same sizes on both sides are 'mixed': callers leave such sites out, for their bytes are equal.
+ * Identical sizes on both sides give 'mixed'; callers leave such sites out because their bytes are equal.
  */
 export function changeKind(a: readonly SideSite[], b: readonly SideSite[]): ChangeKind {
   if (a.length === 0) return 'only-b';
@@ -160,7 +160,6 @@ function sizesOf(sites: readonly SideSite[]): Sizes {
   return sizes;
 }
 
-/** Ascending by size. */
 function without(sizes: Sizes, others: Sizes): SizeCount[] {
   return Array.from(sizes, ([bytes, count]) => ({ bytes, count: count - (others.get(bytes) ?? 0) }))
     .filter(({ count }) => count > 0)
@@ -170,7 +169,7 @@ function without(sizes: Sizes, others: Sizes): SizeCount[] {
 const countOf = (sizes: readonly SizeCount[]): number =>
   sizes.reduce((sum, { count }) => sum + count, 0);
 
-/** As many on both sides, compared by their order: the smallest with the smallest. */
+/** For equal counts: compares sizes in order, the smallest with the smallest. */
 function direction(a: readonly SizeCount[], b: readonly SizeCount[]): ChangeKind {
   let grew = false;
   let shrank = false;

@@ -1,12 +1,14 @@
-/** The user's functions that one side alone has. */
+/** The user's functions that only one side has. */
 import type { FrameAlignment } from './align-frames.ts';
 import type { RunProfile, SideFrame } from './run-profile.ts';
 import type { Comparison } from './types.ts';
 
-/** Allocated over the whole run; less is no change to speak of. */
+/** Over the whole run; less is not worth mentioning. */
 const NOTABLE_BYTES = 2 ** 20;
 
-/** Lines that allocate in functions without any counterpart; what moves between lines of a function is not new. */
+/**
+ * Lines that allocate in functions without a counterpart. A function's lines may change places: that is not new code.
+ */
 export function oneSidedFunctions(
   a: RunProfile,
   b: RunProfile,

@@ -1,6 +1,6 @@
 /**
  * Why entries of the two accounts differ: a larger batch, another precision, one more layer, another optimizer,
- * checkpointing, a wrapper. What is kept or grows needs none: its entry says it all.
+ * checkpointing, a wrapper. Kept and growing memory needs no explanation: its entry says it all.
  */
 import { formatBytes } from '../../base/format.ts';
 import type { EntryKind } from '../account/types.ts';
@@ -21,8 +21,9 @@ import {
 import type { ComparisonFacts } from './types.ts';
 
 /**
- * An entry belongs to the first that explains its kind. What the call stacks prove (a wrapper, a compiler) comes before
- * what sizes and counts suggest: both change those by themselves.
+ * An entry belongs to the first explanation of its kind. What call stacks prove (a wrapper, a compiler) comes before
+ * what
+ * sizes and counts suggest, because wrappers and compilers change those too.
  */
 export function explanationsOf(facts: ComparisonFacts): Explanation[] {
   const a = programOf(facts.a);
@@ -49,10 +50,10 @@ const EVERYTHING: readonly EntryKind[] = [
   ...(['inputs', 'communication', 'workspaces', 'unknown'] as const),
 ];
 
-/** A larger part of the memory than this from before the recording leaves no class whole. */
+/** If more than this share of memory predates the recording, no class is complete. */
 const UNSEEN_SHARE = 0.1;
 
-/** Weights and optimizer state that nobody saw being made seem to be missing on one side. */
+/** Weights and optimizer state made before the recording look missing on that side. */
 function unseenPattern(facts: ComparisonFacts): Explanation[] {
   const before = classBytes(facts, 'before-recording');
   const shareA = before.bytesA / Math.max(1, facts.a.counters.allocatedBytes);
@@ -66,7 +67,7 @@ function unseenPattern(facts: ComparisonFacts): Explanation[] {
 
 type Has = 'a' | 'b';
 
-/** The side that has a feature when one alone has it. */
+/** The side that has a feature, if only one does. */
 function hasAlone(feature: Feature, a: Program, b: Program): Has | undefined {
   const [inA, inB] = [a.features.has(feature), b.features.has(feature)];
   if (inA === inB) return undefined;
@@ -108,11 +109,11 @@ function optimizerPattern(a: Program, b: Program, facts: ComparisonFacts): Expla
   const parameters = classBytes(facts, 'parameters');
   const state = classBytes(facts, 'optimizer-state');
   const notable = Math.max(2 ** 20, 0.02 * facts.a.counters.allocatedBytes);
-  // What is sharded is smaller whatever optimizer runs.
+  // Sharded state is smaller whatever optimizer runs.
   const isSharded =
     hasAlone('fsdp', a, b) !== undefined || hasAlone('deepspeed', a, b) !== undefined;
   if (Math.abs(change) < notable || isSharded) return [];
-  // Of a larger model the state grows with the parameters.
+  // A larger model has more state, so compare state per byte of parameters.
   const ratio = (bytes: number, of: number) => (of === 0 ? 0 : bytes / of);
   const perByteA = ratio(state.bytesA, parameters.bytesA);
   const perByteB = ratio(state.bytesB, parameters.bytesB);
@@ -127,7 +128,7 @@ function optimizersText({ optimizer: a }: Program, { optimizer: b }: Program): s
   return `A ${a === undefined ? none : `runs ${a}`}, and B ${b === undefined ? none : `runs ${b}`}`;
 }
 
-/** Gradients of all parameters are live on one side and gone on the other. */
+/** Gradients of all parameters are live on one side and freed on the other. */
 function keptGradientsPattern(facts: ComparisonFacts): Explanation[] {
   const parameters = classBytes(facts, 'parameters');
   const change = classDifference(facts, 'gradients');
@@ -138,7 +139,7 @@ function keptGradientsPattern(facts: ComparisonFacts): Explanation[] {
   return [{ kinds: ['gradients'], why }];
 }
 
-/** An evaluation: nobody runs backward, and the side that needs more keeps what it would need. */
+/** An evaluation: neither side runs backward, and the larger side keeps what backward would need. */
 function gradPattern(a: Program, b: Program, facts: ComparisonFacts): Explanation[] {
   if (a.hasBackward || b.hasBackward) return [];
   const change = classDifference(facts, 'activations');
@@ -149,9 +150,9 @@ function gradPattern(a: Program, b: Program, facts: ComparisonFacts): Explanatio
   return [{ kinds: ['activations'], why }];
 }
 
-/** Code that one side alone runs: the last resort, for what nothing else explains. */
+/** Code that only one side runs: the last resort, for what nothing else explains. */
 export function oneSidedText(facts: ComparisonFacts): string | undefined {
-  // What ran out of memory did not get to run the rest of its code.
+  // A program that ran out of memory didn't run the rest of its code.
   const a = facts.b.ooms > 0 ? [] : facts.oneSided.a;
   const b = facts.a.ooms > 0 ? [] : facts.oneSided.b;
   const text = (lines: readonly SideFrame[]) => {

@@ -1,6 +1,7 @@
 /**
- * What a program runs, by the files in its call stacks: a wrapper, a compiler, an optimizer. When one side has
- * it and the other has not, that is a cause that can be named.
+ * What a program runs, judged by the files in its call stacks: a wrapper, a compiler, an optimizer. If only one side
+ * has
+ * one, that is a cause with a name.
  */
 import { lineOf, type RunProfile, type SideFrame } from './run-profile.ts';
 
@@ -50,15 +51,14 @@ const RECOMPUTES = /^(unpack_hook|recompute_fn|backward)$/;
 
 export interface Program {
   readonly features: ReadonlySet<Feature>;
-  /** 'Adam'; undefined where none allocated anything. */
+  /** 'Adam'; undefined if no optimizer allocated anything. */
   readonly optimizer: string | undefined;
-  /** Something was allocated in a backward pass. */
+  /** Whether anything was allocated in a backward pass. */
   readonly hasBackward: boolean;
-  /** The user's lines that checkpointing runs again in the backward pass. */
+  /** The user's lines that checkpointing reruns in the backward pass. */
   readonly recomputed: readonly SideFrame[];
 }
 
-/** What allocated anything over the whole recording. */
 export function programOf(side: RunProfile): Program {
   const facts = side.frames.map(factsOf);
   const features = new Set<Feature>();
@@ -92,7 +92,7 @@ export function programOf(side: RunProfile): Program {
 interface FrameFacts {
   readonly features: readonly Feature[];
   readonly optimizer: string | undefined;
-  /** Runs a forward again in the backward pass. */
+  /** Reruns a forward pass in the backward pass. */
   readonly recomputes: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * One side of a comparison: what one device of a snapshot holds at one event, by call site and class, and
- * what is needed to find the same call sites in another snapshot. Plain data of a few hundred kB, so that
- * each file can be read by a worker of its own.
+ * One side of a comparison: what a device holds at one event, by call site and class, and what is needed to find the
+ * same
+ * call sites in another snapshot. Plain data of a few hundred kB, so each file can have its own worker.
  */
 
 import type { Counters, Recording } from '../../allocator/replay/types.ts';
@@ -15,12 +15,12 @@ import type {
 } from '../../format/snapshot/tables.ts';
 import type { AccountEntry, EntryKind } from '../account/types.ts';
 
-/** A line of Python, or what names a stack of C++: 'AddmmBackward0 (backward pass)'. */
+/** A line of Python, or the name of a C++ stack: 'AddmmBackward0 (backward pass)'. */
 export type SideFrame = Pick<FrameView, 'name' | 'filename' | 'line' | 'kind'>;
 
 /**
- * A prefix tree like that of a snapshot, of Python's frames alone: parents come first, row 0 is the empty
- * stack. Stacks without Python are one row each, which names them. `frame` is an index into the side's frames.
+ * A prefix tree like a snapshot's, with Python frames only: parents come first, row 0 is the empty stack. Each stack
+ * without Python is one row with its name. `frame` is an index into the side's frames.
  */
 export type SideStacks = StackTable;
 
@@ -30,45 +30,40 @@ export interface SizeCount {
   readonly count: number;
 }
 
-/** What is live of one class from one call stack. */
+/** Live memory of one class from one call stack. */
 export interface SideSite {
-  /** Row of the stacks; 0 or -1 where there is none. */
+  /** Row in the stacks; 0 or -1 if there is none. */
   readonly stack: number;
   /**
-   * A class of memory, or a part of the sum that belongs to no call site: 'rounding', 'before-recording', and
-   * 'unaccounted' where the events contradict each other.
+   * A class of memory, or a part of the sum without a call site: 'rounding', 'before-recording', or 'unaccounted' if
+   * the
+   * events contradict each other.
    */
   readonly class: string;
-  /** Requested bytes: what rounding adds is a part of its own. */
+  /** Requested bytes; rounding is a separate part. */
   readonly bytes: number;
   readonly count: number;
-  /** Ascending by size. */
   readonly sizes: readonly SizeCount[];
-  /** One of its allocations, by AllocationIndex; -1 for what is no allocation. */
+  /** One of its allocations, by AllocationIndex; -1 if it has none. */
   readonly example: number;
 }
 
-/**
- * What an entry of the account holds of the allocated bytes. 'unaccounted': what is left where the events contradict
- * each other.
- */
+/** An account entry's part of the allocated bytes. 'unaccounted': the rest, if the events contradict each other. */
 export interface SideEntry extends Pick<AccountEntry, 'bytes' | 'count' | 'rate' | 'isGrowing'> {
   readonly kind: EntryKind | 'unaccounted';
-  /** As in the account. */
   readonly lines: readonly SideFrame[];
 }
 
-/** What one call stack did over the whole recording. */
 export interface StackRun {
   readonly stack: number;
   readonly allocations: number;
-  /** Sum of the block bytes of all of them. */
+  /** Total block bytes of all its allocations. */
   readonly totalBytes: number;
   /** Mean lifetime, as a share of the recording's events. */
   readonly lifetimeShare: number;
 }
 
-/** Where in its recording a side is looked at. */
+/** Which moment of its recording a side shows. */
 export type Moment = 'peak' | 'end';
 
 export interface RunProfile {
@@ -77,7 +72,7 @@ export interface RunProfile {
   readonly deviceIndex: number;
   readonly device: number;
   readonly kind: 'cuda' | 'host';
-  /** -1: the state before the first event, or without any. */
+  /** -1: the state before the first event, or a file without events. */
   readonly event: EventIndex;
   readonly events: number;
   readonly counters: Counters;
@@ -91,16 +86,16 @@ export interface RunProfile {
   /** They add up to the allocated bytes. */
   readonly entries: readonly SideEntry[];
   readonly runs: readonly StackRun[];
-  /** Last event of each step, after the event before the first one; empty where no steps are known. */
+  /** The event before the first step, then the last event of each step; empty if no steps are known. */
   readonly stepBounds: Int32Array;
-  /** Frames of C++ were recorded too. */
+  /** Whether C++ frames were recorded. */
   readonly hasCpp: boolean;
 }
 
 export const innermostFrame = (side: RunProfile, stack: number): SideFrame | undefined =>
   stack > 0 ? side.frames[side.stacks.frame[stack]] : undefined;
 
-/** The line to look at first: the innermost of the user's own, else of a framework, else of PyTorch. */
+/** The line to look at first: the innermost of the user's code, else of a framework, else of PyTorch. */
 export function lineOf({ frames, stacks }: RunProfile, stack: number): SideFrame | undefined {
   let best: SideFrame | undefined;
   for (let row = stack; row > 0; row = stacks.parent[row]) {

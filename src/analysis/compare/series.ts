@@ -1,6 +1,6 @@
 /**
- * Three or more snapshots of one run, such as a dump every hundred steps: what each call site holds in each of
- * them, and which ones grow from file to file.
+ * Three or more snapshots of one run, such as a dump every hundred steps: what each call site holds in each file, and
+ * which sites grow from file to file.
  */
 
 import { formatBytes, plural } from '../../base/format.ts';
@@ -12,10 +12,10 @@ import { lineOf, type RunProfile, type SideFrame } from './run-profile.ts';
 export interface SeriesSite {
   readonly class: string;
   readonly frame: SideFrame | undefined;
-  /** One figure a file. */
+  /** One value per file. */
   readonly bytes: readonly number[];
   readonly counts: readonly number[];
-  /** More in every file than in the one before. */
+  /** Each file has more than the one before. */
   readonly grows: boolean;
 }
 
@@ -61,7 +61,7 @@ const emptyRow = (className: string, length: number): MutableRow => ({
   counts: new Array<number>(length).fill(0),
 });
 
-/** The same text for the same stack, whichever file it is from: frames in the numbers of the first file. */
+/** The same text for the same stack in any file, with frames in the first file's numbers. */
 function stackKeys(first: RunProfile, side: RunProfile): (stack: number) => string {
   const { frames, stacks } = side;
   const toA = side === first ? undefined : alignFrames(first, side).toA;
@@ -98,7 +98,7 @@ function classesOf(sites: readonly SeriesSite[]): RunSeries['classes'] {
   );
 }
 
-/** Less is no growth worth a sentence. */
+/** Less growth is not worth a sentence. */
 const NOTABLE_BYTES = 2 ** 20;
 const MAX_LINES = 3;
 

@@ -1,17 +1,17 @@
-/** Explanations that are read from sizes and counts of matched call sites: batch, precision, layers, width. */
+/** Explanations based on sizes and counts of matched call sites: batch, precision, layers, width. */
 import { formatPercent, plural } from '../../base/format.ts';
 import type { EntryKind } from '../account/types.ts';
 import { changedLines, lineCount } from './change-text.ts';
 import type { CallSiteChange, ClassChange, ComparisonFacts } from './types.ts';
 
-/** Why entries of these kinds differ, with the evidence, without a stop. */
+/** Why entries of these kinds differ, with the evidence, without a period. */
 export interface Explanation {
   readonly kinds: readonly EntryKind[];
   readonly why: string;
 }
 
 export const OF_BATCH: readonly EntryKind[] = ['activations', 'temporaries', 'inputs'];
-/** What comes with a model of another size. */
+/** Kinds that scale with the size of the model. */
 export const OF_MODEL: readonly EntryKind[] = [
   'parameters',
   'gradients',
@@ -20,17 +20,16 @@ export const OF_MODEL: readonly EntryKind[] = [
   'temporaries',
 ];
 
-/** So much of a class has to fit, by bytes. */
+/** Share of a class's bytes that must fit the pattern. */
 const MOST = 0.6;
-/** Lines that have to agree on a ratio. */
+/** Lines that must agree on a ratio. */
 const MIN_LINES = 2;
-/** Ratios this close are the same one. */
+/** Relative distance within which ratios count as equal. */
 const NEAR = 0.06;
 
 const ofClass = ({ sites }: ComparisonFacts, ...names: readonly string[]): CallSiteChange[] =>
   sites.filter((site) => names.includes(site.class));
 
-/** What both sides hold of a class. */
 export const classBytes = ({ classes }: ComparisonFacts, name: string): ClassChange =>
   classes.find((one) => one.class === name) ?? { class: name, bytesA: 0, bytesB: 0 };
 
@@ -41,7 +40,7 @@ const ratioOf = ({ bytesA, bytesB }: CallSiteChange): number => bytesB / bytesA;
 const bytesOf = (sites: readonly CallSiteChange[]): number =>
   sites.reduce((sum, { bytesA, bytesB }) => sum + Math.max(bytesA, bytesB), 0);
 
-/** The ratio that half of the bytes lie below. */
+/** The median ratio, weighted by bytes. */
 function medianRatio(sites: readonly CallSiteChange[]): number {
   const sorted = [...sites].sort((x, y) => ratioOf(x) - ratioOf(y));
   const half = bytesOf(sorted) / 2;
@@ -55,13 +54,13 @@ function medianRatio(sites: readonly CallSiteChange[]): number {
 
 const isNear = (value: number, wanted: number): boolean => Math.abs(value / wanted - 1) <= NEAR;
 
-/** The parameters are the same within a few percent: it is the same model. */
+/** The parameters agree within a few percent. */
 function hasSameModel(facts: ComparisonFacts): boolean {
   const { bytesA, bytesB } = classBytes(facts, 'parameters');
   return bytesA === 0 || isNear(bytesB / bytesA, 1);
 }
 
-/** Activations at the same lines, as many, of one ratio: the batch or the sequence. */
+/** Activations at the same lines, equal in number, all with one ratio: the batch or the sequence changed. */
 export function sizePattern(facts: ComparisonFacts): Explanation[] {
   if (!hasSameModel(facts)) return [];
   const matched = ofClass(facts, 'activations').filter(isMatched);
@@ -70,7 +69,7 @@ export function sizePattern(facts: ComparisonFacts): Explanation[] {
   const fitting = matched.filter((site) => isNear(ratioOf(site), ratio));
   const squared = matched.filter((site) => isNear(ratioOf(site), ratio * ratio));
   const share = bytesOf([...fitting, ...squared]) / bytesOf(ofClass(facts, 'activations'));
-  // One line may be larger for a reason of its own.
+  // A single line may be larger for reasons of its own.
   if (share < MOST || lineCount(fitting) < MIN_LINES) return [];
   const lines = plural(lineCount(fitting), 'line');
   const evidence = `activations at the same ${lines} are ${timesText(ratio)}`;
@@ -81,7 +80,7 @@ export function sizePattern(facts: ComparisonFacts): Explanation[] {
   return [{ kinds: OF_BATCH, why: `${evidence}: the batch or the sequence ${changeText(ratio)}` }];
 }
 
-/** The same parameters in half as many bits, or twice as many. */
+/** The same parameters in half or twice as many bits. */
 export function weightsPattern(facts: ComparisonFacts): Explanation[] {
   const weights = ofClass(facts, 'parameters').filter(isMatched);
   const ratio = medianRatio(weights);
@@ -100,8 +99,9 @@ export function weightsPattern(facts: ComparisonFacts): Explanation[] {
 }
 
 /**
- * Under autocast some activations are half as large, others stay as they are, and casts of the weights
- * come in addition; a smaller batch would halve them all, the inputs too.
+ * Autocast halves some activations, leaves others alone, and adds casts of the weights. A smaller batch would halve
+ * them
+ * all, inputs included.
  */
 export function autocastPattern(facts: ComparisonFacts): Explanation[] {
   if (!hasSameModel(facts)) return [];
@@ -122,7 +122,7 @@ export function autocastPattern(facts: ComparisonFacts): Explanation[] {
   return [{ kinds: ['activations', 'temporaries'], why }];
 }
 
-/** Of the sizes that the other side has, half appear here at half their size, and are gone at their own. */
+/** Half of the other side's sizes appear here at half the size, and are gone at their own. */
 function hasHalvedSizes(site: CallSiteChange, in16Bits: 'a' | 'b'): boolean {
   const [small, large] = in16Bits === 'b' ? [site.sizesB, site.sizesA] : [site.sizesA, site.sizesB];
   const own = new Set(small.map(({ bytes }) => bytes));
@@ -133,7 +133,7 @@ function hasHalvedSizes(site: CallSiteChange, in16Bits: 'a' | 'b'): boolean {
   return total > 0 && bytes >= 0.5 * total && !isNear(ratioOf(site), 1);
 }
 
-/** More parameters and more activations of the sizes that were there: more layers. */
+/** More parameters and more activations, in sizes that already existed: more layers. */
 export function layersPattern(facts: ComparisonFacts): Explanation[] {
   const parameters = ofClass(facts, 'parameters').filter(isMatched);
   const copied = parameters.filter(({ kind }) => kind === 'more' || kind === 'fewer');
@@ -164,18 +164,18 @@ const sumOf = (
   column: 'countA' | 'countB' | 'differenceBytes',
 ): number => sites.reduce((sum, site) => sum + site[column], 0);
 
-/** A line of a layer keeps at least one tensor a layer. */
+/** A line in a layer keeps at least one tensor per layer. */
 function layerCount(activations: readonly CallSiteChange[]): number | undefined {
   const counts = activations.map(({ countA, countB }) => Math.abs(countB - countA));
   return counts.length === 0 ? undefined : Math.min(...counts);
 }
 
-/** Another model: what it keeps for each parameter grows with it. */
+/** Another model: what it keeps per parameter grows with it. */
 export function modelPattern(facts: ComparisonFacts): Explanation[] {
   const entryOf = (kind: EntryKind) => facts.entries.find((entry) => entry.kind === kind);
   const [own, state] = [entryOf('parameters'), entryOf('optimizer-state')];
   const ratio = own === undefined ? 1 : own.bytesB / own.bytesA;
-  // State that shrinks beside them has only been given another class.
+  // State that shrinks while parameters grow has only moved to another class.
   const isTogether = (own?.differenceBytes ?? 0) * (state?.differenceBytes ?? 0) >= 0;
   if (ratio === 0 || ratio === Number.POSITIVE_INFINITY || isNear(ratio, 1) || !isTogether)
     return [];

@@ -1,10 +1,10 @@
-/** Limits for a comparison in CI: 'allocated:+2%' fails when B allocates over 2% more than A. */
+/** Limits for a comparison in CI: 'allocated:+2%' fails if B allocates over 2% more than A. */
 
 import type { CounterName } from '../../allocator/replay/types.ts';
 import { formatBytes, parseBytes } from '../../base/format.ts';
 import type { Moment, RunProfile } from './run-profile.ts';
 
-/** What a counter is called in a gate. */
+/** Counter names in a threshold. */
 export const THRESHOLD_COUNTERS: Readonly<Record<string, CounterName>> = {
   requested: 'requestedBytes',
   allocated: 'allocatedBytes',
@@ -14,7 +14,7 @@ export const THRESHOLD_COUNTERS: Readonly<Record<string, CounterName>> = {
 };
 
 export interface Threshold {
-  /** As it was written. */
+  /** As written by the user. */
   readonly text: string;
   readonly counter: CounterName;
   readonly limit: number;
@@ -23,7 +23,7 @@ export interface Threshold {
 
 export interface FailedThreshold {
   readonly gate: string;
-  /** How much it is: '+3.4%', '+512.00 MiB'. */
+  /** The increase: '+3.4%', '+512.00 MiB'. */
   readonly is: string;
   readonly bytesA: number;
   readonly bytesB: number;
@@ -42,7 +42,7 @@ export function parseThreshold(text: string): Threshold | undefined {
   return { text: text.trim(), counter, limit, unit: isPercent ? 'percent' : 'bytes' };
 }
 
-/** Each counter at its own peak, or all at the end or at an event. */
+/** At the peak, each counter has its own event. */
 export function thresholdBytes(side: RunProfile, counter: CounterName, at: Moment): number {
   return at === 'peak' ? side.peak[counter] : side.counters[counter];
 }
@@ -71,7 +71,7 @@ export function failedThresholds(
   });
 }
 
-/** '+3.4%'; with more digits where that would read as the limit itself. */
+/** '+3.4%'; with more digits if that would look equal to the limit. */
 function percentText(percent: number, limit: number): string {
   if (!Number.isFinite(percent)) return 'more than nothing';
   const short = percent.toFixed(1);

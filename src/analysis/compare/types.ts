@@ -1,9 +1,10 @@
-/** What a comparison says: plain data for the page, the command line and reports. */
+/** The result of a comparison: plain data for the page, the command line and reports. */
 import type { RunProfile, SideEntry, SideFrame, SizeCount, StackRun } from './run-profile.ts';
 
 /**
- * How the live allocations of a call site differ. more, fewer: copies of the sizes that were there before.
- * larger, smaller: as many, of other sizes. mixed: neither.
+ * How the live allocations of a call site differ. more, fewer: other counts of the same sizes. larger, smaller: the
+ * same
+ * count in other sizes. mixed: neither.
  */
 export const CHANGE_KINDS = [
   'only-a',
@@ -16,15 +17,15 @@ export const CHANGE_KINDS = [
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** What a call site has on one side. */
+/** A call site's data on one side. */
 export interface SiteHalf {
-  /** The line that stands for it; undefined where no stack was recorded. */
+  /** The line that represents it; undefined if no stack was recorded. */
   readonly frame: SideFrame | undefined;
-  /** Where memory was asked for: often a line of PyTorch that `frame` led to. */
+  /** Where memory was allocated: often a line of PyTorch below `frame`. */
   readonly innermost: SideFrame | undefined;
-  /** The side's stacks in it, the one that holds most first. */
+  /** The side's stacks for this site, the one with the most bytes first. */
   readonly stacks: readonly number[];
-  /** An allocation of the first of them, by AllocationIndex; -1 for what is no allocation. */
+  /** An allocation from the first stack, by AllocationIndex; -1 if there is none. */
   readonly example: number;
 }
 
@@ -48,7 +49,7 @@ export interface ClassChange {
   readonly bytesB: number;
 }
 
-/** Entries of both accounts that are one: of a kind, and of what is kept, those of the same function. */
+/** Matching entries of both accounts: of the same kind and, for kept memory, of the same function. */
 export interface EntryChange extends Pick<SideEntry, 'kind' | 'lines' | 'rate'> {
   readonly bytesA: number;
   readonly bytesB: number;
@@ -57,26 +58,25 @@ export interface EntryChange extends Pick<SideEntry, 'kind' | 'lines' | 'rate'> 
   readonly countB: number;
 }
 
-/** Why entries differ. */
 export interface Cause {
-  /** The difference of its entries. */
+  /** The sum of its entries' differences. */
   readonly bytes: number;
   /** The largest change first. */
   readonly entries: readonly EntryChange[];
-  /** false: neither the entries nor the rest of the two files say why. */
+  /** False if nothing in the two files says why. */
   readonly isExplained: boolean;
-  /** '+1.20 GiB of activations: the batch …', without a stop. */
+  /** '+1.20 GiB of activations: the batch …', without a period. */
   readonly text: string;
 }
 
 export interface SettingChange {
   readonly name: string;
-  /** 'not recorded' where a file does not have it. */
+  /** 'not recorded' if the file lacks it. */
   readonly a: string;
   readonly b: string;
 }
 
-/** How a call stack behaves over the run, where both have it. */
+/** How a call stack's behavior over the run differs, if both sides have it. */
 export interface RunChange {
   readonly kinds: readonly RunChangeKind[];
   readonly frame: SideFrame | undefined;
@@ -89,25 +89,25 @@ export type RunChangeKind = 'lives-longer' | 'lives-shorter' | 'churns-more' | '
 export interface Comparison {
   readonly a: RunProfile;
   readonly b: RunProfile;
-  /** Allocated bytes of B less those of A, at the events looked at. The call sites and the classes sum to it. */
+  /** Allocated bytes of B minus those of A, at the chosen events. The call sites and the classes sum to it. */
   readonly differenceBytes: number;
-  /** All of both sides, the largest change first; those that did not change come last. */
+  /** All sites of both sides: the largest change first, unchanged ones last. */
   readonly sites: readonly CallSiteChange[];
   readonly classes: readonly ClassChange[];
-  /** Of both accounts, the largest change first; the differences sum to it too. */
+  /** Both accounts' entries, the largest change first; their differences sum to `differenceBytes` too. */
   readonly entries: readonly EntryChange[];
-  /** Why entries differ, the one that explains most bytes first: each entry that differs is in one. */
+  /** Why entries differ, the largest explanation first; each entry that differs is in exactly one. */
   readonly causes: readonly Cause[];
   readonly settings: readonly SettingChange[];
   readonly runChanges: readonly RunChange[];
-  /** Lines of the user's functions that allocate on one side and are not in the other's code: the largest first. */
+  /** Lines that allocate in user functions that only this side has, the largest first. */
   readonly oneSided: { readonly a: readonly SideFrame[]; readonly b: readonly SideFrame[] };
   readonly verdict: string;
-  /** What the verdict begins with: how much it is, and the cause that explains most. */
+  /** The start of the verdict: the amount and its main cause. */
   readonly headline: string;
-  /** What limits the comparison, in sentences: another device, no history, the same file. */
+  /** Limits of the comparison, in sentences: different devices, no history, the same file. */
   readonly caveats: readonly string[];
 }
 
-/** What causes and verdict are made of. */
+/** What causes and verdict are based on. */
 export type ComparisonFacts = Omit<Comparison, 'causes' | 'verdict' | 'headline'>;

@@ -1,5 +1,5 @@
 /**
- * The comparison in a few sentences: how much, and what explains it, the cause of most bytes first.
+ * The comparison in a few sentences: the amount and its causes, the largest first.
  *
  *   Peak +59.77 GiB (+830%): +61.32 GiB of kept autograd graphs from train.py:224 (estimate_loss), 392.16 MiB more
  *   each iteration.
@@ -11,7 +11,7 @@ import type { RunProfile } from './run-profile.ts';
 import type { Cause, ComparisonFacts } from './types.ts';
 
 const MAX_CAUSES = 3;
-/** Of the difference: causes of less are not named. */
+/** Share of the difference: smaller causes are not named. */
 const NAMED_SHARE = 0.01;
 
 /** Sentences, the headline first. */
@@ -19,7 +19,7 @@ export function verdictOf(facts: ComparisonFacts, causes: readonly Cause[]): [st
   const { a, differenceBytes } = facts;
   const notable = notableBytes(facts);
   const moved = facts.sites.reduce((sum, site) => sum + Math.abs(site.differenceBytes), 0);
-  // What came and what went are each half of what moved.
+  // Added bytes and removed bytes are each half of what moved.
   if (Math.max(moved / 2, Math.abs(differenceBytes)) <= notable) return sameText(facts);
   const head =
     Math.abs(differenceBytes) < notable
@@ -27,7 +27,7 @@ export function verdictOf(facts: ComparisonFacts, causes: readonly Cause[]): [st
       : `${whatText(facts)} ${signedBytes(differenceBytes)}${shareText(differenceBytes, a.counters.allocatedBytes)}`;
   const named = Math.max(notable, NAMED_SHARE * Math.abs(differenceBytes));
   const shown = causes.filter((cause) => weightOf(cause) > named);
-  // Where no cause is large enough, name the one that several entries share.
+  // If no cause is large enough, name one that several entries share.
   const first = shown[0] ?? causes.find(({ entries }) => entries.length > 1);
   const explained = shown.filter((cause) => cause !== first && cause.isExplained);
   return [
@@ -54,7 +54,6 @@ function restText(causes: readonly Cause[], first: Cause | undefined, least: num
   return [`${head}: ${rest.length === 1 ? parts : `${signedBytes(bytes)} (${parts})`}.`];
 }
 
-/** 'Peak', or what is looked at otherwise. */
 function whatText({ a, b }: ComparisonFacts): string {
   const isPeak = [a, b].every(
     ({ counters, peak }) => counters.allocatedBytes === peak.allocatedBytes,
@@ -74,7 +73,7 @@ function sameText(facts: ComparisonFacts): [string, ...string[]] {
   return [head, ...churnText(facts), ...reservedText(facts, notable)];
 }
 
-/** Less of all that is allocated over the run is no churn to speak of. */
+/** Share of all bytes allocated over the run: less churn is not worth mentioning. */
 const NOTABLE_CHURN = 0.01;
 
 function churnText({ a, b, runChanges }: ComparisonFacts): string[] {
@@ -94,7 +93,7 @@ function churnText({ a, b, runChanges }: ComparisonFacts): string[] {
   ];
 }
 
-/** Where allocated is the same, reserved says whether the allocator served it otherwise. */
+/** If allocated bytes are equal, reserved bytes show whether the allocator behaved differently. */
 function reservedText({ a, b, differenceBytes }: ComparisonFacts, notable: number): string[] {
   const reserved = b.peak.reservedBytes - a.peak.reservedBytes;
   if (Math.abs(differenceBytes) >= notable || Math.abs(reserved) < 0.02 * a.peak.reservedBytes)
@@ -134,7 +133,7 @@ export function caveatsOf(a: RunProfile, b: RunProfile): string[] {
   ];
 }
 
-/** Equal in all that is compared: two recordings of the same program differ at least in a few events. */
+/** Two recordings of the same program would differ in at least a few events. */
 function sameFile(a: RunProfile, b: RunProfile): string[] {
   const isSame =
     a.file.name === b.file.name &&

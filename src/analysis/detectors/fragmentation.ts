@@ -1,9 +1,10 @@
 /**
  * Memory that is reserved and that no tensor uses.
  *
- * A gap at one moment is normal: after a step the allocator holds on to what activations had. What is
- * lost to fragmentation is the part of the reserved peak that no moment's tensors needed: the highest
- * reserved minus the highest active. A perfect allocator would never have asked the driver for it.
+ * A gap at one moment is normal: after a step the allocator keeps the memory that activations had. Fragmentation costs
+ * only the part of the reserved peak that tensors never needed: the highest reserved minus the highest active. A
+ * perfect
+ * allocator would never have requested it from the driver.
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -50,7 +51,7 @@ export const fragmentation = {
 } as const satisfies Detector;
 type FragmentationFinding = FindingBy<typeof fragmentation>;
 
-/** Of what was lost: blocks that pin less explain less than the sizes that change. */
+/** Share of the loss: blocks that pin less explain less than the changing sizes do. */
 const MIN_PINNED_SHARE = 0.5;
 const TOP_PINS = 8;
 
@@ -95,13 +96,13 @@ function findingIn(
   const varied = varying.find(({ stack }) => stack > EMPTY_STACK);
   const pinnedBytes = pins.reduce((sum, { part }) => sum + part.bytes, 0);
   const isPinned = varied === undefined || pinnedBytes >= MIN_PINNED_SHARE * bytes;
-  // Backward has no line to show: the first pin that has one is more use.
+  // Backward has no line to show: the first pin that has one is more useful.
   const known = pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0];
   const named = isPinned ? known : undefined;
   const cause = named?.part.stack ?? varied?.stack;
   const curve = gapCurve(context);
   const pinParts = pins.slice(0, TOP_PINS).map(({ part }) => part);
-  // Not their sum over the run: it is more than any GPU has, and nothing to compare the other parts with.
+  // Not their sum over the run: it exceeds any GPU and can't be compared with the other parts.
   const sizeParts = [...new Set([varied ?? [], varying].flat())].map(
     ({ stack, sizes, largestBytes }) =>
       sitePart(
@@ -158,7 +159,7 @@ function pinText(where: string, { part }: Pin, pins: readonly Pin[]): string {
   return `${where} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of free memory from being given back.`;
 }
 
-/** What the line that is named has allocated: so the views show the line that the claim names. */
+/** What the named line allocated, so that the views show the line that the claim names. */
 function allocationsOfLine(
   { input }: AnalysisInput,
   cause: StackIndex | undefined,
@@ -204,15 +205,15 @@ function gapFacts(
   ];
 }
 
-/** Of all that was never needed; and of the recording, or its first steps where these are known. */
+/** Share of the memory that was never needed. */
 const FIRST_SHARE = 0.8;
 const FIRST_STEPS = 2;
 const FIRST_EVENTS_SHARE = 0.1;
 
 /**
- * cuDNN tries algorithms with large workspaces in the first iteration, and PyTorch caches what they leave. Segments
- * that came then and were enough for all the rest are no fragmentation: nothing grows, and they are given back when
- * memory is short.
+ * cuDNN tries algorithms with large workspaces in the first iteration, and PyTorch caches that memory. Segments that
+ * came
+ * then and sufficed for the rest are not fragmentation: nothing grows, and they are released when memory runs short.
  */
 function cameAtOnce(context: AnalysisInput): boolean {
   const [primary] = context.stepSequences;
@@ -232,7 +233,7 @@ interface GapPoint {
   readonly gap: number;
 }
 
-/** Where segments came: between them the gap can only shrink. */
+/** One point per new reserved maximum: between these, the gap can only shrink. */
 function gapCurve(context: AnalysisInput): GapPoint[] {
   const { trace, replay } = context.input;
   const { action, sizeBytes } = trace.events;
@@ -268,7 +269,7 @@ function gapCurve(context: AnalysisInput): GapPoint[] {
   return points;
 }
 
-/** First event at which half of the final gap between the two peaks was there. */
+/** The first event at which the gap between the two peaks was half its final size. */
 function growthOfGap(points: readonly GapPoint[]): EventIndex {
   const last = points[points.length - 1];
   return points.find(({ gap }) => gap >= (last?.gap ?? 0) / 2)?.event ?? 0;

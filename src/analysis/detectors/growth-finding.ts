@@ -1,4 +1,4 @@
-/** The finding of one leak: how much it is a step, how severe, and by which law it grows. */
+/** The finding of one leak: bytes per step, severity, and the law of its growth. */
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
@@ -14,9 +14,9 @@ import type { Pattern } from '../verdict/types.ts';
 import { type GrowthGroup, type GrowthKind, growthLead, SCALAR_BYTES } from './growth-groups.ts';
 import type { GrowingSite } from './growth-sites.ts';
 
-/** From so many steps that kept something, a rise is no start any more. */
+/** After this many steps that kept something, a rise is more than a warm-up. */
 export const SURE_STEPS = 10;
-/** Or fewer of them, over so long a time. */
+/** Or this many over a span this long. */
 const SURE_RARE_STEPS = 5;
 const SURE_SPAN_STEPS = 30;
 
@@ -94,7 +94,7 @@ export function growthFinding(
   });
 }
 
-/** What keeps them, as far as the code on the stack and the law show it. */
+/** What keeps the memory, judged by the code on the stack and the growth law. */
 function patternOf(
   context: AnalysisInput,
   { kind, sites: [site] }: GrowthGroup,
@@ -112,9 +112,11 @@ const beginOf = (sites: readonly GrowingSite[]): number =>
   lowest(sites.map(({ firstStep }) => firstStep));
 
 /**
- * Over the steps from its beginning; the last is not over, and the first may hold the set-up. Of the one
- * before the last a tensor may be there still that the next of its kind replaces (`x = f(x)`). What
- * comes every tenth step is measured from one time to the last, or the steps before and after count too.
+ * The rate since the growth began. Skip the last step, which is not over, and the first, which may include set-up. Skip
+ * the
+ * second-to-last step too: its tensor may live until the next step replaces it (`x = f(x)`). For memory that is kept
+ * every
+ * tenth step, measure from the first time to the last, or the idle steps around it would count.
  */
 function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepSequence): PerStep {
   const steps = bounds.length - 1;
@@ -138,7 +140,7 @@ function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepS
   return { bytes: bytes / measured, count: count / measured, steps: steps - begin };
 }
 
-/** Of a cache, which is asked in each step and fills in some. */
+/** For a cache, which is asked in each step and filled in some. */
 function overAllSteps(bytes: number, count: number, primary: StepSequence): PerStep {
   const steps = stepCount(primary);
   return { bytes: bytes / steps, count: count / steps, steps };
@@ -155,7 +157,7 @@ function severityOf(
     keptSteps >= SURE_STEPS || (keptSteps >= SURE_RARE_STEPS && perStep.steps >= SURE_SPAN_STEPS);
   if (!isSure) return 'low';
   const peak = context.input.replay.peaks.allocatedBytes.bytes;
-  // What inference returns has to be kept: it counts where it is a good part of the memory.
+  // Inference has to keep what it returns: count it only if it is a large part of the memory.
   if (bytes < 0.05 * peak && !context.isTraining) return 'low';
   const isCostly = bytes >= 0.05 * peak || perStep.bytes * 1000 >= 0.5 * peak;
   return isCostly ? 'high' : 'medium';
@@ -172,38 +174,37 @@ function keptSeries(sites: readonly GrowingSite[], { bounds }: StepSequence): Se
 }
 
 /**
- * How what is kept grows, for "4 MiB a step" is wrong of pieces that become larger:
+ * How kept memory grows: "4 MiB a step" would be wrong for pieces that become larger.
  *
- *     flat       ▄▄▄▄▄▄▄▄   each step keeps as much as the others, or about as much
+ *     flat       ▄▄▄▄▄▄▄▄   each step keeps about as much as the others
  *     growing    ▁▂▃▄▅▆▇█   each step keeps more than the one before
- *     by-key     ▃ ▁▇▂ ▅▄   pieces of different sizes, and none in steps whose key was there before
+ *     by-key     ▃ ▁▇▂ ▅▄   pieces of different sizes; steps with a known key keep nothing
  *     in-bursts  ▅  ▅  ▅    some steps keep something, the others nothing
  */
 interface GrowthLaw {
   readonly kind: GrowthLawKind;
-  /** Bytes by step, of the steps that kept something. */
+  /** Bytes by step, without the steps that kept nothing. */
   readonly keptBytes: readonly number[];
-  /** Of all of the steps since it began. */
+  /** All steps since it began. */
   readonly steps: number;
-  /** Smallest and largest piece. */
   readonly pieces: readonly [smallest: number, largest: number];
-  /** Pieces of different sizes. */
+  /** Number of different piece sizes. */
   readonly sizes: number;
 }
 
-/** In fewer steps no trend is to be seen. */
+/** Fewer steps show no trend. */
 const MIN_TREND_STEPS = 8;
-/** What the last quarter of the steps keeps, over what the first does. */
+/** What the last quarter of the steps keeps over what the first quarter keeps. */
 const MIN_TREND = 1.5;
 const MIN_RANK_CORRELATION = 0.9;
-/** Of the pieces of a cache by key so many differ in size. */
+/** A cache by key has at least this share of different sizes. */
 const MIN_DIFFERENT = 0.8;
-/** In at least this share of the steps such a cache already had the piece. */
+/** Such a cache already has the piece in at least this share of the steps. */
 const MIN_HITS = 0.1;
-/** Where fewer than this share of the steps keep something, memory grows in bursts. */
+/** If less than this share of the steps keeps something, memory grows in bursts. */
 const MAX_RARE_SHARE = 0.8;
 
-/** @param steps of the recording: a cache is asked in each of them, and fills in some */
+/** @param steps of the recording: a cache is asked in each of them and filled in some */
 function growthLaw(
   context: AnalysisInput,
   sites: readonly GrowingSite[],
@@ -233,7 +234,7 @@ function growthLaw(
   return { kind, keptBytes, steps: all.length, pieces, sizes };
 }
 
-/** Share of the steps between the first and the last tensor of a site in which it made none. */
+/** Share of the steps between a site's first and last tensor in which it made none. */
 function shareWithout(
   { input, sites }: AnalysisInput,
   { site, kept }: GrowingSite,
@@ -257,7 +258,7 @@ function isTrend(bytes: readonly number[]): boolean {
   return isLarger && rankCorrelation(bytes) >= MIN_RANK_CORRELATION;
 }
 
-/** Spearman's, with the order in which the values came: 1 where each is larger than the one before. */
+/** Spearman's, against the order of the values: 1 if each is larger than the one before. */
 function rankCorrelation(values: readonly number[]): number {
   const order = values.map((_, i) => i).sort((a, b) => values[a] - values[b]);
   const n = values.length;
@@ -268,7 +269,7 @@ function rankCorrelation(values: readonly number[]): number {
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The law in a few words: 'by about the same each step'. */
+/** 'by about the same each step'. */
 function lawText(law: GrowthLaw): string {
   const { kind, keptBytes, steps, sizes, pieces } = law;
   const range = `${formatBytes(pieces[0])} to ${formatBytes(pieces[1])}`;
@@ -286,9 +287,9 @@ function lawText(law: GrowthLaw): string {
   }
 }
 
-/** What steps keep differs by more than a quarter of the mean. */
+/** Steps differ by more than a quarter of the mean. */
 function isUneven({ keptBytes }: GrowthLaw): boolean {
-  // The first may hold the set-up, the last is not over.
+  // The first may include set-up, and the last is not over.
   const inner = keptBytes.length > 4 ? keptBytes.slice(1, -1) : keptBytes;
   return highest(inner) - lowest(inner) > 0.25 * mean(inner);
 }

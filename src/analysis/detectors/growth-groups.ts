@@ -1,6 +1,6 @@
 /**
- * Which growing sites belong together, for the many tensors of one kept autograd graph are one leak; and
- * which statement holds a graph, which its tensors do not say: they were made in the model.
+ * Groups growing sites: the many tensors of one kept autograd graph are one leak. Also finds the statement that holds a
+ * graph, which the graph's tensors can't show: they were made in the model.
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -26,13 +26,13 @@ export interface GrowthGroup {
   readonly kind: GrowthKind;
   /** The largest first. */
   readonly sites: readonly GrowingSite[];
-  /** What holds the others, as far as the order of allocation tells: its stack is the finding's. */
+  /** What holds the others, judged by the order of allocation. The finding uses its stack. */
   readonly holder: GrowingSite;
 }
 
-/** A graph keeps at least an activation, what backward needs of it, an output and a loss. */
+/** A graph keeps at least an activation, what backward needs from it, an output and a loss. */
 const GRAPH_SITES = 4;
-/** Tensors of a few numbers: losses, norms, accuracies. */
+/** Tensors with a few numbers: losses, norms, accuracies. */
 export const SCALAR_BYTES = 64;
 
 export function groupSites(context: AnalysisInput, sites: readonly GrowingSite[]): GrowthGroup[] {
@@ -68,7 +68,7 @@ function clusters(sites: readonly GrowingSite[]): GrowingSite[][] {
   return found;
 }
 
-/** Steps in both, of the steps in either; the first and last may differ. */
+/** Steps in both over steps in either; the first and last may differ. */
 function overlap(a: GrowingSite, b: GrowingSite): number {
   let both = 0;
   let either = 0;
@@ -82,8 +82,8 @@ function overlap(a: GrowingSite, b: GrowingSite): number {
 }
 
 /**
- * What is allocated after backward has run is no part of the graph that the step made, but a scalar
- * there may well hold it: `total = total + loss`.
+ * What is allocated after backward is not part of the step's graph, but a scalar made there may hold the graph:
+ * `total = total + loss`.
  */
 function splitGraph(
   context: AnalysisInput,
@@ -109,7 +109,7 @@ function splitGraph(
   return { graph, apart };
 }
 
-/** Last tensor of a middle step: the same step for all sites of a cluster, and no unusual one. */
+/** Last tensor of a middle step: a typical step, and the same one for all sites of a cluster. */
 function bornInStep({ keptCount, kept, firstStep }: GrowingSite): AllocationIndex {
   const middle = (firstStep + keptCount.length) >> 1;
   let before = 0;
@@ -126,7 +126,7 @@ function lastBorn(sites: readonly GrowingSite[], { classifier }: AnalysisInput):
   );
 }
 
-/** One group a site; but one for all that backward threads keep, and one for a line. */
+/** One group per site, except that all backward threads share one, and each line has one. */
 function singles(context: AnalysisInput, sites: readonly GrowingSite[]): GrowthGroup[] {
   const byPlace = groupBy(sites, ({ site, stack }) =>
     context.classifier.isBackward(stack)
@@ -157,10 +157,11 @@ function isScalar(context: AnalysisInput, { kept }: GrowingSite): boolean {
 const sum = (column: Float64Array): number => column.reduce((total, bytes) => total + bytes, 0);
 
 /**
- * The running total of `total = total + loss` is no kept tensor: each is freed when the next replaces
- * it, and its graph is what stays. So look for scalars made outside the model, after the last tensor
- * of the graph, once a step, each freed soon after the next was made. Undefined when the model's own output
- * is kept: then that is what holds the graph.
+ * The running total of `total = total + loss` is not kept: each one is freed when the next replaces it, and only its
+ * graph
+ * stays. So look for scalars made outside the model after the graph's last tensor, once a step, each freed soon after
+ * the
+ * next was made. Undefined if the model's own output is kept: then the output holds the graph.
  */
 function runningTotal(
   context: AnalysisInput,
@@ -177,7 +178,7 @@ function runningTotal(
     return undefined;
   const next = holder.kept.find((id) => table.start[id] > bounds[middle + 1]) ?? from;
   let found: StackIndex | undefined;
-  // Up to the model of the next step: the total may be made after the optimizer has run.
+  // Up to the model call of the next step: the total may be made after the optimizer has run.
   for (let id = from; id < next; id++) {
     const stack = table.stack[id];
     if (table.start[id] > bounds[middle + 1] && classifier.isForward(stack)) break;
@@ -192,7 +193,7 @@ function runningTotal(
   return found;
 }
 
-/** Whether the last tensor that the forward pass of `inside` makes is alive at the end. */
+/** Whether the last tensor of the forward pass of `inside` is live at the end. */
 function isOutputKept({ classifier, input }: AnalysisInput, inside: number, end: number): boolean {
   const { stack, freeRequested, length } = input.replay.allocations;
   let output = inside;
@@ -200,7 +201,7 @@ function isOutputKept({ classifier, input }: AnalysisInput, inside: number, end:
   return freeRequested[output] > end;
 }
 
-/** Freed within a few events after the next allocation of its own site, which is not at once. */
+/** Freed within a few events after the next allocation of its own site, but not immediately. */
 function isReplacedByNext(context: AnalysisInput, id: number): boolean {
   const { stack, start, freeRequested, length } = context.input.replay.allocations;
   for (let next = id + 1; next < length; next++) {
@@ -213,10 +214,10 @@ function isReplacedByNext(context: AnalysisInput, id: number): boolean {
   return false;
 }
 
-/** Which of the user's lines a growth finding leads with, and what that line does. */
+/** Which user line a growth finding names, and what that line does. */
 export interface GrowthLead {
   readonly stack: StackIndex;
-  /** Where it is not the innermost user frame. */
+  /** Set if it is not the innermost user frame. */
   readonly frame: FrameIndex | undefined;
   readonly frameIs: LineRole;
   /** Where the tensors are made, as text, if they are stored elsewhere. */
@@ -252,7 +253,7 @@ export function growthLead(
   }
 }
 
-/** A running total holds the graph where there is one, else the statement that made its last tensor. */
+/** If there is a running total, it holds the graph; otherwise the statement that made its last tensor does. */
 function graphLead(
   context: AnalysisInput,
   { holder, sites }: GrowthGroup,
@@ -272,8 +273,9 @@ function graphLead(
 }
 
 /**
- * What is kept is an output of the model, not something from within it: among the last tensors of its forward pass,
- * or made by the last of its modules, as logits are that the loss in the model goes on to use.
+ * Whether the kept tensor is a model output rather than an inner one: it is among the last tensors of the forward pass,
+ * or
+ * from its last module (such as logits that a loss inside the model then uses).
  */
 export function isOutput(
   { classifier, input }: AnalysisInput,

@@ -1,13 +1,12 @@
 /**
- * Call sites whose live allocations become more, step after step, to the end of the recording.
+ * Call sites whose live allocations increase step after step until the end of the recording.
  *
- * Counted are tensors, not bytes: activations that grow with the batch, and a tensor that is replaced
- * by a larger one, are no leak. A queue that fills and stays, optimizer state, and garbage that is
- * collected in bursts fail the test of steadiness:
+ * This counts tensors, not bytes: activations that grow with the batch, and a tensor replaced by a larger one, are not
+ * leaks. A queue that fills and stays, optimizer state, and garbage collected in bursts fail the test of steadiness:
  *
  *     leak     ▁▂▃▄▅▆▇█   rises in every part
  *     queue    ▃▆█▉████   flat later
- *     bursts   ▃▆█▁▃▆█▃   has stood as high before
+ *     bursts   ▃▆█▁▃▆█▃   was as high before
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -16,22 +15,22 @@ import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 
-/** In fewer steps a step looks like a start. */
+/** Fewer steps look like a warm-up. */
 const MIN_KEPT_STEPS = 4;
-/** Below, a site may look like a leak and the test of steadiness has too little to go by. */
+/** With fewer steps, a site may look like a leak but steadiness can't be tested. */
 const SHORT_STEPS = 8;
-/** Piles that are given back more often belong to the step itself. */
+/** Piles that are freed more often belong to the step itself. */
 const MIN_BURST_STEPS = 8;
 
 export interface GrowingSite {
   readonly site: number;
   readonly stack: StackIndex;
-  /** By step: allocations born in it that are there at the end of the last step. */
+  /** By step: allocations made in it that are live at the end of the last step. */
   readonly keptCount: Int32Array;
   readonly keptBytes: Float64Array;
   readonly firstStep: number;
   readonly keptSteps: number;
-  /** Rows of the kept allocations, in order. */
+  /** The kept allocations, in order. */
   readonly kept: readonly AllocationIndex[];
 }
 
@@ -44,15 +43,14 @@ interface Curve {
   readonly kept: AllocationIndex[];
 }
 
-/** Sites that leak, and those that were given back in bursts. */
 export interface SiteVerdicts {
   readonly leaks: readonly GrowingSite[];
   readonly bursts: readonly BurstSite[];
-  /** In a recording too short for a verdict: stacks that kept something in every step between first and last. */
+  /** In a recording too short to judge: stacks that kept something in every step between first and last. */
   readonly suspects: readonly StackIndex[];
 }
 
-/** A site whose tensors pile up over several steps and are then given back at once. */
+/** A site whose tensors pile up over several steps and are then freed at once. */
 export interface BurstSite {
   readonly site: number;
   readonly stack: StackIndex;
@@ -62,7 +60,7 @@ export interface BurstSite {
   readonly live: Int32Array;
 }
 
-/** Verdicts over all sites by one way of counting steps; of a recording of few steps with suspects. */
+/** Judges all sites by one kind of step; suspects only come from recordings with few steps. */
 export function judgeSites(context: AnalysisInput, sequence: StepSequence): SiteVerdicts {
   const steps = stepCount(sequence);
   const leaks: GrowingSite[] = [];
@@ -97,7 +95,8 @@ function growingSite(
 
 /**
  * The first matrix product of a program allocates cuBLAS's workspace (32 MiB on Hopper) from the same line as its
- * result. What the first step keeps and what is twice as large as all that later steps keep is such set-up.
+ * result.
+ * So what the first step keeps is set-up if it is twice as large as everything later steps keep.
  */
 function withoutSetUp(context: AnalysisInput, curve: Curve, firstStep: number): AllocationIndex[] {
   const { sizeBytes } = context.input.replay.allocations;
@@ -118,7 +117,7 @@ function withoutSetUp(context: AnalysisInput, curve: Curve, firstStep: number): 
   });
 }
 
-/** Curves of the sites that have something left from several steps, or often pile up. */
+/** Curves of the sites that keep something from several steps, or that pile up often. */
 function siteCurves(context: AnalysisInput, { bounds }: StepSequence): Map<number, Curve> {
   const { sites, siteCount } = context;
   const { start, freeRequested, sizeBytes, stack, length, preexisting } =
@@ -164,7 +163,7 @@ function emptyCurve(stack: StackIndex, steps: number): Curve {
   };
 }
 
-/** 1 for sites with tensors from at least MIN_KEPT_STEPS steps alive at the end or at some step's end. */
+/** 1 for sites with tensors from at least MIN_KEPT_STEPS steps that are live at the end or at some step's end. */
 function piledSites(context: AnalysisInput, bounds: Int32Array): Uint8Array {
   const { sites, siteCount } = context;
   const { start, freeRequested, length, preexisting } = context.input.replay.allocations;
@@ -182,7 +181,7 @@ function piledSites(context: AnalysisInput, bounds: Int32Array): Uint8Array {
       if (lastStep[site] !== step) keptSteps[site]++;
       lastStep[site] = step;
     }
-    // Outlived two whole steps: one of a pile.
+    // Outlived two whole steps: part of a pile.
     const later = bounds[Math.min(bounds.length - 1, step + 3)];
     if (freeRequested[id] > later && lastOld[site] !== step) {
       oldSteps[site]++;
@@ -212,10 +211,7 @@ function liveCurve({ bornCount, diedCount }: Curve, steps: number): Int32Array {
   return live;
 }
 
-/**
- * First step of a steady rise to the end, or undefined. What was born in the last step is left out:
- * much of it is about to be freed.
- */
+/** First step of a steady rise to the end, or undefined. Ignores the last step: much of it is about to be freed. */
 function steadyFrom(live: Int32Array, { keptCount }: Curve, steps: number): number | undefined {
   const last = steps - 2;
   const keptAt: number[] = [];
@@ -228,8 +224,8 @@ function steadyFrom(live: Int32Array, { keptCount }: Curve, steps: number): numb
 }
 
 /**
- * Where a rise may begin, as positions in `keptAt`: at the first step, after what the first step
- * keeps by itself (buffers that stay), or after the longest pause.
+ * Where a rise may begin, as positions in `keptAt`: at the first step, after the first step's own buffers, or after the
+ * longest pause.
  */
 function possibleStarts(keptAt: readonly number[]): number[] {
   let pauseEnd = 0;
@@ -252,7 +248,7 @@ function isSteady(
   let kept = 0;
   let top = 0;
   for (let i = 0; i < first; i++) top = Math.max(top, live[i]);
-  // Has stood as high before: a queue, or garbage collected in bursts.
+  // Was as high before: a queue, or garbage collected in bursts.
   if (live[last] < base + rise / 2 || top > base + rise / 2) return false;
   top = base;
   for (let i = first; i <= last; i++) {
@@ -260,7 +256,7 @@ function isSteady(
     top = Math.max(top, live[i]);
     if (top - live[i] > 0.25 * rise + 1) return false;
   }
-  // Old ones go as new ones come.
+  // Old ones are freed as new ones come.
   if (rise < 0.6 * kept) return false;
   const parts = Math.min(5, keptAt.length >> 1);
   let before = base;
@@ -272,7 +268,7 @@ function isSteady(
   return true;
 }
 
-/** Steps at which a pile of at least four tensors, grown over several steps, fell to a quarter. */
+/** Steps at which a pile of at least four tensors, built over several steps, fell to a quarter. */
 function burstDrops(live: Int32Array): number[] {
   const drops: number[] = [];
   let low = 0;

@@ -1,4 +1,4 @@
-/** Memory that climbs step after step and is not given back. */
+/** Memory that grows step after step and is not given back. */
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
@@ -61,7 +61,7 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
   );
 }
 
-/** What grows, with all the tensors that it keeps. */
+/** What grows, with every tensor that it keeps. */
 export interface Leak {
   readonly group: GrowthGroup;
   readonly sequence: StepSequence;
@@ -71,11 +71,11 @@ export interface Leak {
 interface Growth {
   readonly leaks: readonly Leak[];
   readonly bursts: readonly GrowthFinding[];
-  /** In a recording too short to tell: stacks that kept something in every step. */
+  /** In a recording too short to judge: stacks that kept something in every step. */
   readonly suspects: readonly StackIndex[];
 }
 
-/** What grows step after step, for this detector and for the account: found once. */
+/** What grows step after step; computed once for this detector and the account. */
 export const growthOf = (context: AnalysisInput): Growth => context.once(findGrowth);
 
 function findGrowth(context: AnalysisInput): Growth {
@@ -101,7 +101,7 @@ function findGrowth(context: AnalysisInput): Growth {
   };
 }
 
-/** Loops that the primary sequence does not see: a phase of their own, or one within its steps. */
+/** Loops that the primary sequence misses: a separate phase, or a loop within its steps. */
 function mayStandAlone(
   { classifier }: AnalysisInput,
   sequence: StepSequence,
@@ -113,8 +113,9 @@ function mayStandAlone(
 }
 
 /**
- * Building a model or loading data is a loop that keeps everything, and no leak. In a loop within the
- * steps, what is kept must come from at least two of them: once is a start.
+ * Building a model or loading data is a loop that keeps everything, but no leak. In a loop within the steps, kept
+ * tensors
+ * must come from at least two steps: one may be a warm-up.
  */
 function isCredible(
   context: AnalysisInput,
@@ -143,8 +144,8 @@ function isCredible(
 }
 
 /**
- * A loop that ended long ago and what it kept (a data set cached in the first epoch) grow no more: the
- * pause since must not be much longer than the longest before.
+ * A loop that ended long ago, and what it kept (a data set cached in the first epoch), no longer grows: the pause since
+ * then must not be much longer than the longest one before.
  */
 function goesOn({ input }: AnalysisInput, { kept }: GrowingSite): boolean {
   const { start, length } = input.replay.allocations;
@@ -155,12 +156,12 @@ function goesOn({ input }: AnalysisInput, { kept }: GrowingSite): boolean {
   return start[length - 1] - start[kept[kept.length - 1]] <= 2 * longest;
 }
 
-/** Piles below this share of the peak are not worth a line. */
+/** Share of the peak: smaller piles are not worth a line. */
 const MIN_SHARE = 0.01;
 
 /**
- * What piles up over steps and is given back at once: garbage cycles, caches dropped by design. One finding for all
- * such sites, never more than low, for the memory comes back.
+ * What piles up over steps and is freed at once: garbage cycles, or caches that are dropped on purpose. All such sites
+ * share one finding of low severity, because the memory comes back.
  */
 function burstFindings(
   context: AnalysisInput,
@@ -196,7 +197,7 @@ function burstFindings(
   return [finding];
 }
 
-/** What the sites have together after each step, and the allocations that outlived their step. */
+/** The sites' total after each step, and the allocations that outlived their step. */
 function pileOf(
   context: AnalysisInput,
   bounds: StepSequence['bounds'],

@@ -1,4 +1,4 @@
-/** Which lines hold more after a step up than before it, and what else changed in that step. */
+/** Which lines hold more after a level shift than before it, and what else changed in that step. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { highest } from '../../base/extremes.ts';
@@ -10,18 +10,17 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import { userLines } from '../findings/user-lines.ts';
 
-/** A line of the user's, or all that backward threads made. */
+/** A user line, or all backward threads together. */
 export interface ChangedLine {
-  /** Of its largest tensor. */
+  /** The stack of its largest tensor. */
   readonly stack: StackIndex;
-  /** False of what backward threads made. */
+  /** False for backward threads. */
   readonly isNamed: boolean;
-  /** Nothing of it was alive in the step before. */
+  /** Nothing from it was live in the step before. */
   readonly isNew: boolean;
-  /** Most that is alive at one moment of a step, after and before. */
+  /** By the most that is live at any moment of a step. */
   readonly moreBytes: number;
   readonly beforeBytes: number;
-  /** The largest tensor in a step, before and after. */
   readonly largest: readonly [before: number, after: number];
   readonly count: number;
   /** Its tensors in a step of the higher level. */
@@ -30,7 +29,7 @@ export interface ChangedLine {
 
 const BACKWARD = -1;
 
-/** The one with the largest rise first. Compared are the step before and the one after the rise. */
+/** The largest rise first. Compares the step before the rise with the one after it. */
 export function changedLines(
   context: AnalysisInput,
   bounds: Int32Array,
@@ -43,7 +42,7 @@ export function changedLines(
   const { sizeBytes, stack, start } = context.input.replay.allocations;
   const largestFirst = (ids: readonly AllocationIndex[]) =>
     [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]);
-  // What was made in the step itself says more than what was there before it: cuBLAS's workspace stays for good.
+  // What the step itself made says more than what was there before: cuBLAS's workspace stays forever.
   const made = (ids: readonly AllocationIndex[], begin: EventIndex) => {
     const own = ids.filter((id) => start[id] > begin);
     return own.length > 0 ? own : ids;
@@ -91,7 +90,7 @@ interface Held {
   readonly ids: AllocationIndex[];
 }
 
-/** What each line has alive in a step, at its highest, and the tensors that it has or makes there. */
+/** Each line's highest live bytes in a step, and the tensors that it has or makes there. */
 function heldByLine(
   { input: { replay, trace } }: AnalysisInput,
   bounds: Int32Array,
@@ -124,8 +123,8 @@ function heldByLine(
 }
 
 /**
- * The first allocation of the step that the step before had none like, of its stack and size: what comes
- * after may follow from it.
+ * The first allocation in the step with a stack and size that the step before lacks: later differences may follow from
+ * it.
  */
 export function firstChange(
   context: AnalysisInput,
@@ -148,7 +147,7 @@ export function firstChange(
   return { event: bounds[step] + 1, line: undefined };
 }
 
-/** Names of annotations that began in the step for the first time; numbers in them are no difference. */
+/** Names of annotations that first began in this step; names that differ only in numbers count as equal. */
 export function annotationsSince(
   { input }: AnalysisInput,
   bounds: Int32Array,

@@ -1,6 +1,6 @@
 /**
- * Memory that steps up at one step of the program and stays up: a batch that becomes larger, an expert that gets
- * more tokens, a copy of the weights that is made once.
+ * Memory that rises at one step of the program and stays up: a larger batch, an expert that gets more tokens, a copy of
+ * the weights that is made once.
  *
  *     level shift   ▃▅▅▅▅▅████████   flat before, flat after
  *     warm-up       ▃▅██████████     only the first steps are lower
@@ -37,14 +37,13 @@ export const levelShift = {
 } as const satisfies Detector;
 type ShiftFinding = FindingBy<typeof levelShift>;
 
-/** Of less nothing is seen between the first steps and the last. */
+/** Fewer steps leave nothing between warm-up and end. */
 const MIN_STEPS = 8;
-/** Of the level after it: less is no finding. */
+/** Share of the new level: a smaller rise is not a finding. */
 const MIN_SHARE = 0.05;
 const MIN_BYTES = 8 * 2 ** 20;
 const SEVERE_SHARE = 0.25;
 const SEVERE_BYTES = 2 ** 30;
-/** What changed is listed so far. */
 const MAX_LISTED = 3;
 
 export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFinding> {
@@ -72,7 +71,7 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
   );
 }
 
-/** A copy of the weights that is made once, for an average of them or as a reference, is meant to stay. */
+/** A copy of the weights that is made once (an average, a reference) is meant to stay. */
 function isCopyOfWeights({ classification }: AnalysisInput, lines: readonly ChangedLine[]) {
   const [lead] = lines;
   return (
@@ -138,7 +137,7 @@ function toFinding(
   });
 }
 
-/** Where something other than the lead changed first: it may be the cause. */
+/** If something other than the lead changed first, it may be the cause. */
 function firstText(line: string | undefined, lead: ChangedLine | undefined): string {
   if (line === undefined || lead?.isNew === true) return '';
   return ` The first to change in that step was ${line}.`;
@@ -153,7 +152,7 @@ function whatChanged({ isNew, largest, moreBytes }: ChangedLine, where: string):
   return `${where} has ${formatBytes(moreBytes)} more at a time`;
 }
 
-/** What else changed there: which line first, which lines ran for the first time, which annotations came. */
+/** What else changed there: the first line to differ, lines that ran for the first time, new annotations. */
 function changes(
   context: AnalysisInput,
   { bounds }: StepSequence,
@@ -179,7 +178,7 @@ const NEW_ADVICE = [
   'If it is not, delete what this line made when it is done.',
 ];
 
-/** Bytes allocated at the highest moment of each step. */
+/** Highest allocated bytes in each step. */
 function stepPeaks(
   { input: { replay, trace } }: AnalysisInput,
   { bounds }: Pick<StepSequence, 'bounds'>,
@@ -211,14 +210,14 @@ interface Shift {
   readonly afterBytes: number;
 }
 
-/** Steps that a level must have lasted, the first of the program not counted: it has no optimizer state yet. */
+/** Steps that a level must last. The program's first step doesn't count: it has no optimizer state yet. */
 const MIN_LEVEL_STEPS = 3;
-/** How far a level may be from flat, of the height of the step between both. */
+/** How much a level may vary, as a share of the rise. */
 const MAX_UNEVEN = 0.25;
-/** Between the highest step before and the lowest after, of the latter: what leaves out the steps of a slow rise. */
+/** The gap between the highest step before and the lowest after, as a share of the latter: rules out slow rises. */
 const MIN_GAP = 0.02;
 
-/** Undefined where no step parts all steps into a lower and a higher level, each of them flat. */
+/** Undefined unless one step divides all steps into a flat lower level and a flat higher level. */
 export function findShift(peaks: ArrayLike<number>): Shift | undefined {
   const all = Array.from(peaks);
   let best: Shift | undefined;
@@ -240,7 +239,7 @@ export function findShift(peaks: ArrayLike<number>): Shift | undefined {
   return best;
 }
 
-/** Steps from which on all peaks are higher than all before. */
+/** Steps after which all peaks are higher than all peaks before. */
 function gaps(peaks: readonly number[]): number[] {
   const lowestFrom = Float64Array.from(peaks);
   for (let i = peaks.length - 2; i >= 0; i--) {
@@ -256,7 +255,7 @@ function gaps(peaks: readonly number[]): number[] {
   return found;
 }
 
-/** The second half of a level is higher than the first by much of what is allowed: it rises. */
+/** Whether a level's second half is higher than its first by much of the allowance: it keeps rising. */
 function goesOn(level: readonly number[], rise: number): boolean {
   const half = level.length >> 1;
   return middle(level.slice(half)) - middle(level.slice(0, half)) > (MAX_UNEVEN / 2) * rise;

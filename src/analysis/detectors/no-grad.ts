@@ -32,19 +32,21 @@ export const noGrad = {
 } as const satisfies Detector;
 type NoGradFinding = FindingBy<typeof noGrad>;
 
-/** Shorter runs (a single layer, a loss module) say nothing. */
+/** Shorter runs (a single layer, a loss module) are not evidence. */
 const MIN_ALLOCATIONS = 8;
-/** Share of a run's tensors that is alive at its end. Inference keeps outputs and caches, a graph keeps most. */
+/**
+ * Share of a run's tensors that are live at its end. Inference keeps outputs and caches; a graph keeps most tensors.
+ */
 const GRAPH_SHARE = 0.4;
 const MIN_RUNS = 2;
-/** Of the passes of one call: where nearly all had their backward, the others are no evaluation. */
+/** Share of a call's passes: if nearly all had their backward, the rest are not an evaluation. */
 const MIN_RUNS_SHARE = 0.1;
-/** Below this share of the peak it is not worth a change. */
+/** Share of the peak: less is not worth a code change. */
 const MIN_PEAK_SHARE = 0.02;
-/** What must be known of a pass that ran out before its end: without a graph, half a block's tensors are alive too. */
+/** For a pass that an OOM cut short. Even without a graph, half of a block's tensors may be live then. */
 const MIN_ALLOCATIONS_OF_FAILED = 16;
 const GRAPH_SHARE_OF_FAILED = 0.5;
-/** So many passes of another call had their backward: a program's first step has each call once. */
+/** Passes of another call that must have had a backward: a program's first step has each call once. */
 const MIN_TRAINED = 2;
 
 export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFinding> {
@@ -102,14 +104,14 @@ const isUnusedGraph = (run: ForwardRun): boolean =>
 const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): boolean =>
   unusedBytes > (keptBytes - lateBytes) / 2;
 
-/** Whether a pass that was cut off kept so much that a graph is the only reason. */
+/** Whether a cut-off pass kept so much that only a graph explains it. */
 function surelyKeepsGraph({ keptCount, allocations }: ForwardRun): boolean {
   return (
     allocations >= MIN_ALLOCATIONS_OF_FAILED && keptCount >= GRAPH_SHARE_OF_FAILED * allocations
   );
 }
 
-/** Passes of one call whose graphs no backward used; undefined where there are too few of them. */
+/** Passes of one call whose graphs no backward used; undefined if there are too few. */
 function unusedGraphs(
   context: AnalysisInput,
   call: StackIndex,
@@ -117,7 +119,7 @@ function unusedGraphs(
 ): NoGradFinding | undefined {
   const unused = own.filter(isUnusedGraph);
   if (unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length)) return undefined;
-  // Where no pass had a backward, the one that broke off would not have had one either.
+  // If no pass had a backward, the cut-off one would not have had one either.
   const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
   const cutOff = isAlways ? own.filter((run) => run.isCutOff && surelyKeepsGraph(run)) : [];
   const counted = own.filter((run) => unused.includes(run) || cutOff.includes(run));
@@ -175,7 +177,6 @@ function unusedGraphsFinding(
   });
 }
 
-/** What both kinds of findings have. */
 const ofBoth = () =>
   ({
     detector: 'no-grad',
@@ -185,15 +186,15 @@ const ofBoth = () =>
     advice: adviceFor('kept-graph', 'evaluation-without-no-grad'),
   }) as const;
 
-/** Of the peak: what it would be lower by. */
+/** Share of the peak that could be saved. */
 const NOTABLE_SHARE = 0.05;
 const SEVERE_SHARE = 0.2;
-/** Graphs that pile up; the last one is still there while the next is made. */
+/** From this many graphs' worth on they pile up: the last one is still live while the next is made. */
 const PILED_UP = 2.5;
 
 /**
- * By what the peak would be lower without them. Graphs that are dropped one by one, as those of an evaluation without
- * no_grad() or of a target network whose output is detached, harm nobody as long as there is room for one of them.
+ * By how much lower the peak would be without them. Graphs that are dropped one by one, as in an evaluation without
+ * no_grad() or a target network with a detached output, do no harm as long as one of them fits.
  */
 function severityOf(
   context: AnalysisInput,
@@ -206,7 +207,7 @@ function severityOf(
   return lowersPeakBytes >= SEVERE_SHARE * peak ? 'high' : 'medium';
 }
 
-/** Allocations of a pass that were alive at its end. */
+/** Allocations of a pass that were live at its end. */
 function keptOf({ input }: AnalysisInput, { first, last, close }: ForwardRun): AllocationIndex[] {
   const { freeRequested } = input.replay.allocations;
   const kept: AllocationIndex[] = [];
@@ -215,9 +216,10 @@ function keptOf({ input }: AnalysisInput, { first, last, close }: ForwardRun): A
 }
 
 /**
- * A call that ran out of memory in its first pass, with a graph, where another call's passes all had their
- * backward: the evaluation after a training. A training step that dies in its own forward is none, for
- * earlier passes of its call had a backward, or nothing else was trained before it.
+ * A call that ran out of memory in its first pass, with a graph, while another call's passes all had their backward: an
+ * evaluation after training. A training step that fails in its own forward is different: earlier passes of its call had
+ * a
+ * backward, or nothing was trained before it.
  */
 function failedEvaluation(
   context: AnalysisInput,
@@ -252,7 +254,7 @@ function failedEvaluation(
   });
 }
 
-/** Passes before this one that had their backward, of the other call that has most. */
+/** The earlier passes with a backward, from the other call that has the most of them. */
 function trainedBefore(
   runs: readonly ForwardRun[],
   { call, first }: ForwardRun,
@@ -268,7 +270,7 @@ function trainedBefore(
   return [...byCall(trained).values()].sort((a, b) => b.length - a.length)[0];
 }
 
-/** cuBLAS's workspace and the like: made by the first pass alone, of a size no other has, and never freed. */
+/** cuBLAS's workspace and the like: only the first pass makes one of this stack and size, and it is never freed. */
 function setUpTest(context: AnalysisInput, runs: readonly ForwardRun[]): (id: number) => boolean {
   const { stack, sizeBytes, freeRequested } = context.input.replay.allocations;
   const key = (id: number): string => `${stack[id]} ${sizeBytes[id]}`;
@@ -280,7 +282,7 @@ function setUpTest(context: AnalysisInput, runs: readonly ForwardRun[]): (id: nu
   return (id) => id <= end && freeRequested[id] === NEVER && !isRepeated.has(key(id));
 }
 
-/** Most bytes of these graphs that were alive together, without the outputs: those stay in any case. */
+/** Most bytes of these graphs that were live together, without the outputs, which stay anyway. */
 function highestAtOnce(
   context: AnalysisInput,
   runs: readonly ForwardRun[],

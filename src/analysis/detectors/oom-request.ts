@@ -1,12 +1,12 @@
 /**
- * The request that failed: which line of the user's it belongs to, and what it says of itself.
+ * The failed request: the user line that it belongs to, and what its size suggests.
  *
- * Backward threads run no Python, so their requests have no line. The gradient of a tensor is as large as
- * the tensor, so the line that last made one of exactly that size in the forward pass is the one to look at:
+ * Backward threads run no Python, so their requests have no line. A tensor's gradient is as large as the tensor, so the
+ * line that last made a tensor of exactly that size in the forward pass is the one to look at:
  *
  *   train.py:600   logits = logits.float()                   2.00 GiB
  *   train.py:601   loss = F.cross_entropy(logits, y)         2.00 GiB    ← named
- *   backward       asks for 2.00 GiB, and there is no room
+ *   backward       requests 2.00 GiB, and there is no room
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -18,15 +18,15 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Fact } from '../findings/types.ts';
 
 export interface RequestOrigin {
-  /** Of the request itself; of the line that stands for it where it came from a backward thread. */
+  /** The request's own stack, or that of the line that represents it if a backward thread made it. */
   readonly stack: StackIndex;
-  /** 'same-size': a forward line made a tensor of that size. 'last-line': the last line of Python before it. */
+  /** 'same-size': a forward line made a tensor of that size. 'last-line': the last Python line before it. */
   readonly source: 'own' | 'same-size' | 'last-line' | 'none';
 }
 
-/** Further back another step has begun. */
+/** Further back is another step. */
 const MAX_LOOK_BACK = 4096;
-/** Small sizes are shared by many lines. */
+/** Many lines share small sizes. */
 const MIN_SAME_SIZE_BYTES = 2 ** 20;
 
 export function requestOrigin(context: AnalysisInput, event: EventIndex): RequestOrigin {
@@ -49,10 +49,10 @@ export function requestOrigin(context: AnalysisInput, event: EventIndex): Reques
   return last === undefined ? { stack: own, source: 'none' } : { stack: last, source: 'last-line' };
 }
 
-/** Of all that would have been in use. Below it the request is one of many. */
+/** Share of what would have been in use. Smaller requests are one of many. */
 const LARGE_SHARE = 0.25;
 
-/** Of a request that is a large part of all: how large a part, and which shapes have that size. */
+/** For a large request: its share of the total, and which shapes have that size. */
 export function shapeFacts(requestedBytes: number, inUseBytes: number): Fact[] {
   const share = requestedBytes / (requestedBytes + inUseBytes);
   if (share < LARGE_SHARE) return [];
@@ -65,24 +65,24 @@ export function shapeFacts(requestedBytes: number, inUseBytes: number): Fact[] {
   ];
 }
 
-/** Fewer requests before say little of what is usual. */
+/** Fewer earlier requests don't show what is usual. */
 const MIN_EARLIER = 2;
-/** As much larger than any before as no allocator rounds. */
+/** More than any allocator's rounding explains. */
 const LARGER = 1.5;
 
-/** A request larger than any of its line before: the work has grown, be it by the batch or the sequence. */
+/** A request larger than any before from its line: the batch or the sequence has grown. */
 export interface LargerRequest {
-  /** Of the largest before: 24.0. */
+  /** Times the largest before: 24.0. */
   readonly times: number;
   readonly mostBytes: number;
   readonly calls: number;
-  /** The user's line that hands the batch to the model; undefined without one. */
+  /** The user line that passes the batch to the model, if any. */
   readonly caller: FrameView | undefined;
 }
 
 /**
- * @param stack the line that stands for the request
- * @returns undefined where the line asked for about as much before, or is new
+ * @param stack the line that represents the request
+ * @returns undefined if the line is new or requested about as much before
  */
 export function largerRequest(
   context: AnalysisInput,
@@ -108,15 +108,16 @@ export function largerRequest(
   };
 }
 
-/** Who calls the outermost module that the line is in; the line itself where it is in none. */
+/** The caller of the outermost module that contains the line; otherwise the line itself. */
 function modelCaller({ classifier, input }: AnalysisInput, stack: StackIndex) {
   const call = classifier.moduleCall(stack);
   return input.stacks.topUserFrameView(call === 0 ? stack : input.snapshot.stacks.parent[call]);
 }
 
 /**
- * The first allocation of the forward pass that an event is in, or that its backward pass follows; 0 where none came
- * before. One line may make tensors of several sizes in a pass, so only whole passes are compared.
+ * The first allocation of the forward pass that an event is in, or that its backward pass follows; 0 if none came
+ * before.
+ * One line may make tensors of several sizes in a pass, so only whole passes are compared.
  */
 function beginOfPass({ classifier, input }: AnalysisInput, event: EventIndex): AllocationIndex {
   const { start, stack } = input.replay.allocations;

@@ -1,4 +1,4 @@
-/** For each OOM event: what was asked, what was there, and why it did not fit. */
+/** For each OOM: what was requested, what was available, and why it did not fit. */
 
 import { findRetriedOoms, liveAt } from '../../allocator/replay/trace-events.ts';
 import { formatBytes, formatCount, plural, sentenceCase } from '../../base/format.ts';
@@ -18,7 +18,7 @@ import {
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
 import { type RequestOrigin, requestOrigin, shapeFacts } from './oom-request.ts';
 
-/** `kind` of requests that failed and were retried at once: the program saw no error. */
+/** `kind` for requests that failed and were retried immediately: the program saw no error. */
 export const RETRIED = 'asked-again';
 
 const TITLE = 'Out of memory';
@@ -41,7 +41,7 @@ export const oom = {
 } as const satisfies Detector;
 type OomFinding = FindingBy<typeof oom>;
 
-/** OOMs reported one by one; a program that catches and retries can have thousands. */
+/** OOMs reported one by one. A program that catches and retries can have thousands. */
 const MAX_OOMS = 20;
 
 export function detectOom(context: AnalysisInput): DetectorResult<OomFinding> {
@@ -67,7 +67,7 @@ export function detectOom(context: AnalysisInput): DetectorResult<OomFinding> {
   return clear('No OOM event in the trace.');
 }
 
-/** A request that was caught and made again, over and over, is one finding: it is named by its last time. */
+/** A request that was caught and repeated many times is one finding, placed at its last time. */
 function repeated(
   { input }: AnalysisInput,
   ooms: readonly EventIndex[],

@@ -1,4 +1,4 @@
-/** Blocks whose free was asked for and has to wait, because another stream may still use them. */
+/** Blocks that were freed but have to wait because another stream may still use them. */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowest } from '../../base/extremes.ts';
@@ -97,13 +97,13 @@ function delayedCount(context: AnalysisInput): number {
   return count;
 }
 
-/** Without other streams free_completed follows free_requested at once. */
+/** Without other streams, free_completed follows free_requested immediately. */
 function isDelayed({ input }: AnalysisInput, id: AllocationIndex): boolean {
   const { freeRequested, end } = input.replay.allocations;
   return freeRequested[id] !== NEVER && freeRequested[id] >= 0 && end[id] - freeRequested[id] > 1;
 }
 
-/** The moment at which most bytes waited, and how many waited after each event that changed it. */
+/** The moment when most bytes waited, and the waiting bytes after each event that changed them. */
 interface Pending {
   readonly bytes: number;
   readonly event: EventIndex;

@@ -1,4 +1,4 @@
-/** Segments given back to the driver and taken again: each cudaMalloc and cudaFree stops the GPU's work. */
+/** Segments returned to the driver and allocated again: each cudaMalloc and cudaFree stalls the GPU. */
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { sizesText, varyingSites } from '../account/free-space.ts';
@@ -24,21 +24,21 @@ export const segmentThrashing = {
 } as const satisfies Detector;
 type ThrashingFinding = FindingBy<typeof segmentThrashing>;
 
-/** Fewer are start and end. */
+/** Fewer come from startup and shutdown. */
 const MIN_RETAKEN = 16;
-/** Of the recorded time. */
+/** Share of the recorded time. */
 const SEVERE_SHARE = 0.05;
 
 interface Thrashing {
-  /** Segments taken from the driver after some had been given back. */
+  /** Segments allocated after some had been returned. */
   readonly retaken: readonly EventIndex[];
   readonly retakenBytes: number;
-  /** Who had them taken, the most bytes first. */
+  /** Call sites that caused it, the most bytes first. */
   readonly sites: readonly SiteSum[];
   readonly freed: number;
-  /** Runs of frees that a request for memory, or an OOM, follows at once: the allocator's own retries. */
+  /** Runs of frees directly followed by a segment allocation or an OOM: the allocator's own retries. */
   readonly retries: number;
-  /** Upper bound: the time between each such cudaMalloc and the event before it; undefined without times. */
+  /** Upper bound: the time from the previous event to each such cudaMalloc; undefined without times. */
   readonly costUs: number | undefined;
 }
 
@@ -64,7 +64,7 @@ function toFinding(context: AnalysisInput, thrashing: Thrashing): ThrashingFindi
   const { sizeBytes } = context.input.trace.events;
   const { retaken, retakenBytes: bytes, freed, retries, costUs, sites } = thrashing;
   const named = sites.find(({ stack }) => stack > EMPTY_STACK) ?? sites[0];
-  // Sizes that keep changing are why what is cached must go.
+  // Ever-changing sizes are the reason why cached segments must go.
   const varied = varyingSites(context).find((site) => site.stack === named?.stack);
   const cost = costUs === undefined ? undefined : formatDurationUs(costUs);
   const isServed = context.eventsOf(TraceAction.Oom).length === 0;
@@ -103,7 +103,7 @@ function toFinding(context: AnalysisInput, thrashing: Thrashing): ThrashingFindi
   });
 }
 
-/** Of ten parts of the recording: cuDNN's search for algorithms gives segments back and takes them in the first steps alone. */
+/** The recording in ten parts: cuDNN's algorithm search returns and reallocates segments in the first steps only. */
 const PARTS = 10;
 const SEVERE_PARTS = 5;
 

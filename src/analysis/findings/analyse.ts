@@ -1,4 +1,4 @@
-/** Runs every detector over one device, handing out findings as they come. */
+/** Runs every detector on one device and reports findings as they come. */
 import { formatBytes, plural } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import type { Account } from '../account/types.ts';
@@ -17,26 +17,25 @@ import { bySeverity } from './ranked-findings.ts';
 import { type DetectorResult, type DeviceTables, MAX_EVIDENCE } from './types.ts';
 
 export interface AnalyseOptions {
-  /** Findings of a detector come before its check. */
+  /** Called with a detector's findings before its check. */
   readonly onFinding?: (finding: Finding) => void;
   readonly onCheck?: (check: Check) => void;
-  /** Awaited between detectors, so that a worker can read its messages; ends the analysis when it rejects. */
+  /** Awaited between detectors so that a worker can read its messages. If it rejects, the analysis ends. */
   readonly pause?: () => Promise<void>;
 }
 
 export interface Analysis extends Judgement {
-  /** In the detectors' order. */
   readonly checks: readonly Check[];
   /** The most severe first, then the largest. */
   readonly findings: readonly Finding[];
 }
 
-/** Rejects with what `pause` rejects with; what has been handed out until then stays true. */
+/** Rejects with what `pause` rejects with; findings already reported stay valid. */
 export function analyse(input: DeviceTables, options: AnalyseOptions = {}): Promise<Analysis> {
   return analyseContext(new AnalysisInput(input), options);
 }
 
-/** As `analyse`, for callers that need the steps and call sites of the context too: both are found once. */
+/** Like `analyse`, for callers that also need the steps and call sites: both are computed once. */
 export async function analyseContext(
   context: AnalysisInput,
   options: AnalyseOptions = {},
@@ -63,7 +62,7 @@ export async function analyseContext(
   return { checks, findings: told.sort(bySeverity), ...judgement };
 }
 
-/** The finding that the verdict is about is as grave as the verdict: a detector by itself knows fewer bytes. */
+/** The verdict's own finding gets the verdict's severity: a detector alone knows fewer bytes. */
 function asGraveAs(finding: Finding, { finding: lead, severity }: Verdict): Finding {
   const isGraver = severity === 'high' || (severity === 'medium' && finding.severity === 'low');
   const isLead = finding.fingerprint === lead && finding.detector === 'growth';
@@ -71,8 +70,9 @@ function asGraveAs(finding: Finding, { finding: lead, severity }: Verdict): Find
 }
 
 /**
- * What grows counts the lines that it is sure of. Where the account knows more that the same statement left behind,
- * its bytes are the finding's, so that one leak has one figure.
+ * The growth detector counts only lines that it is sure of. If the account knows more from the same statement, the
+ * finding
+ * takes its bytes, so one leak has one figure.
  */
 function inAccount(finding: Finding, { entries }: Account): Finding {
   if (finding.detector !== 'growth') return finding;
@@ -96,7 +96,6 @@ function inAccount(finding: Finding, { entries }: Account): Finding {
   };
 }
 
-/** One detector by itself. */
 export function detect(detector: DetectorId, context: AnalysisInput): DetectorResult<Finding> {
   return RUN_DETECTOR[detector](context);
 }

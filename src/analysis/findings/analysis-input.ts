@@ -1,4 +1,4 @@
-/** What several detectors need, made once and when first asked for. */
+/** What several detectors share, computed once on first use. */
 
 import { eventsOf } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex, Counters } from '../../allocator/replay/types.ts';
@@ -18,12 +18,12 @@ import { pythonStacks } from './python-stacks.ts';
 import { StackClassifier } from './stack-classifier.ts';
 import type { DeviceTables } from './types.ts';
 
-/** Bytes in a state that has been recorded, as torch.cuda.memory_stats() counts them. */
+/** Counters of a recorded state, as torch.cuda.memory_stats() counts them. */
 type StateBytes = Omit<Counters, 'inactiveSplitBytes'>;
 
 export class AnalysisInput implements StepDetectionInput {
   readonly input: DeviceTables;
-  /** With the C++ frames that `input` is without. */
+  /** Includes the C++ frames that `input` omits. */
   readonly #recorded: DeviceTables;
   #classifier: StackClassifier | undefined;
   #knownSites: SiteIndex | undefined;
@@ -35,7 +35,7 @@ export class AnalysisInput implements StepDetectionInput {
     this.input = pythonStacks(input).input;
   }
 
-  /** What `make` makes of this device, made once: give a function of a module, not a new closure. */
+  /** Computes `make(this)` once per device. Pass a module-level function, not a new closure. */
   once<T>(make: (context: AnalysisInput) => T): T {
     if (!this.#made.has(make)) this.#made.set(make, make(this));
     return this.#made.get(make) as T;
@@ -46,19 +46,19 @@ export class AnalysisInput implements StepDetectionInput {
     return this.#classifier;
   }
 
-  /** What each allocation is. */
   get classification(): Classification {
     return this.#recorded.classification ?? classify(this.#recorded);
   }
 
-  /** Who holds each allocation; undefined where the recording has no names. */
+  /** Who holds each allocation; undefined if the recording has no names. */
   get owners(): AllocationOwners | undefined {
     return this.#recorded.owners ?? allocationOwners(this.#recorded);
   }
 
   /**
-   * The call site of an allocation that its C++ frames name, such as 'AddmmBackward0 (backward pass)': `input` has no
-   * stack for it. Undefined where no C++ frames were recorded.
+   * The call site named by an allocation's C++ frames, such as 'AddmmBackward0 (backward pass)', for which `input` has
+   * no
+   * stack. Undefined if no C++ frames were recorded.
    */
   nativeSiteOf(allocation: AllocationIndex): StackIndex | undefined {
     if (this.#recorded === this.input) return undefined;
@@ -66,26 +66,27 @@ export class AnalysisInput implements StepDetectionInput {
     return stack > EMPTY_STACK ? this.#recorded.stacks.siteOf(stack) : undefined;
   }
 
-  /** @param site as `nativeSiteOf` gives it */
+  /** @param site from `nativeSiteOf` */
   nativeFrame(site: StackIndex): FrameView | undefined {
     return this.#recorded.stacks.topUserFrameView(site);
   }
 
-  /** How the program repeats itself, the most trustworthy first. */
+  /** How the program repeats itself, the most reliable first. */
   get stepSequences(): readonly StepSequence[] {
     this.#stepSequences ??= [...detectSteps(this)];
     return this.#stepSequences;
   }
 
-  /** The first of {@link stepSequences}, without finding the others. */
+  /** The first of {@link stepSequences}, without computing the others. */
   findPrimarySteps(): StepSequence | undefined {
     const [primary] = this.#stepSequences ?? detectSteps(this);
     return primary;
   }
 
   /**
-   * Site of each allocation. A site is a stack; where there is none (backward threads) it is a size,
-   * for otherwise everything that backward does would be one site.
+   * Site of each allocation: its stack, or its size if there is none (backward threads). Otherwise everything that
+   * backward
+   * does would be one site.
    */
   get sites(): Int32Array {
     return this.#siteIndex.sites;
@@ -100,7 +101,7 @@ export class AnalysisInput implements StepDetectionInput {
     return this.#knownSites;
   }
 
-  /** Counters after an event. One pass over the allocations: for a few events, not for curves. */
+  /** Counters after an event. Scans the allocations: use it for a few events, not for curves. */
   stateAt(event: EventIndex): StateBytes {
     const { allocations: table, segmentSpans: spans } = this.input.replay;
     let allocatedBytes = 0;
@@ -123,7 +124,6 @@ export class AnalysisInput implements StepDetectionInput {
     return eventsOf(this.input.trace.events, action);
   }
 
-  /** Whether backward passes ran. */
   get isTraining(): boolean {
     return this.once(runsBackward);
   }

@@ -1,7 +1,8 @@
 /**
- * The detectors, in the order in which they run. To add one: a file in detectors/ that exports what it is and
- * its `detect…` function, and a line for each of the two here. What the page needs of a detector is apart from what
- * runs it, so that the page loads no detector: those run in a worker.
+ * The detectors, in the order they run. To add one, write a file in detectors/ that exports its description and its
+ * `detect…` function, and add a line to each of the two lists here. Descriptions are separate from functions so that
+ * the
+ * page loads no detector: those run in a worker.
  */
 
 import { detectFragmentation, fragmentation } from '../detectors/fragmentation.ts';
@@ -24,7 +25,6 @@ export const DETECTORS = [
   levelShift,
 ] as const satisfies readonly Detector[];
 
-/** One of the detectors that there are. */
 type KnownDetector = (typeof DETECTORS)[number];
 export type DetectorId = KnownDetector['id'];
 type KindOf<D> = D extends { readonly titles: infer Titles } ? keyof Titles : never;
@@ -34,7 +34,7 @@ export type Finding = AnyFinding<DetectorId, FindingKind>;
 export interface Check {
   readonly detector: DetectorId;
   readonly status: DetectorResult['status'];
-  /** What was checked, or why it is unknown; for 'found' how many findings. */
+  /** What was checked, or why it is unknown; for 'found', the number of findings. */
   readonly reason: string;
 }
 
@@ -52,20 +52,19 @@ export const RUN_DETECTOR: Readonly<
 
 export const DETECTOR_IDS: readonly DetectorId[] = DETECTORS.map(({ id }) => id);
 
-/** What a detector is called in links and scripts of before it got its name of today. */
+/** Older links and scripts use these names. */
 const FORMER_IDS: Readonly<Record<string, DetectorId>> = { churn: 'segment-thrashing' };
 
-/** A detector by its name, or by the name that it had before; undefined for any other word. */
+/** A detector by its current or former name; undefined for any other word. */
 export function detectorIdOf(word: string): DetectorId | undefined {
   return DETECTOR_IDS.find((id) => id === word) ?? FORMER_IDS[word];
 }
 
-/** What a finding is called. */
 export function titleOf({ detector, kind }: Pick<Finding, 'detector' | 'kind'>): string {
   return detectorOf({ detector }).titles[kind];
 }
 
-/** What a finding's bytes are: 'kept by the end'. A leak has a figure a step, at the peak and at the end. */
+/** What a finding's bytes mean: 'kept by the end'. A leak has a figure per step, at the peak and at the end. */
 export function bytesAreOf({ detector, kind }: Pick<Finding, 'detector' | 'kind'>): string {
   const { bytesAre, bytesOfKind } = detectorOf({ detector });
   return bytesOfKind?.[kind] ?? bytesAre;
