@@ -1,6 +1,6 @@
 /**
- * Addresses to rows: open addressing over typed arrays, because a trace of 5.7 million events asks ten
- * million times and a Map of floats costs a hundred nanoseconds each.
+ * A hash map from addresses to rows: open addressing over typed arrays. A trace of 5.7 million events makes ten million
+ * look-ups, and a Map of floats takes 100 ns for each.
  */
 const MULTIPLIER = 0x9e3779b1;
 
@@ -13,7 +13,7 @@ export class AddressMap {
     return this.#count;
   }
 
-  /** Row of an address, -1 when there is none. */
+  /** The row of an address, or -1. */
   get(address: number): number {
     const keys = this.#keys;
     const mask = keys.length - 1;
@@ -23,7 +23,7 @@ export class AddressMap {
     }
   }
 
-  /** Stores a row and returns the one that was there before, -1 for none. */
+  /** Returns the row stored before, or -1. */
   set(address: number, row: number): number {
     if (this.#count * 2 >= this.#keys.length) this.#grow();
     const keys = this.#keys;
@@ -37,7 +37,7 @@ export class AddressMap {
     return before;
   }
 
-  /** Entries behind the hole move up, so that look-ups need no tombstones. */
+  /** Moves later entries up into the hole, so look-ups need no tombstones. */
   delete(address: number): void {
     const keys = this.#keys;
     const mask = keys.length - 1;
@@ -58,7 +58,7 @@ export class AddressMap {
     keys[hole] = -1;
   }
 
-  /** Rows of all addresses, in no order. */
+  /** In no particular order. */
   rows(): number[] {
     const rows: number[] = [];
     for (let slot = 0; slot < this.#keys.length; slot++) {
@@ -79,7 +79,7 @@ export class AddressMap {
   }
 }
 
-/** Addresses are multiples of 512, so their low bits say nothing; they have up to 53 bits. */
+/** Addresses have up to 53 bits and are multiples of 512, so their low bits carry no information. */
 function hash(address: number): number {
   const low = (address / 512) | 0;
   const mixed = Math.imul(low ^ ((address / 2 ** 41) | 0), MULTIPLIER);

@@ -1,11 +1,10 @@
 /**
  * 64-bit device addresses as exact float64 keys.
  *
- * CUDA addresses lie below 2^53 and are their own key. XPU and HIP hand out addresses up to 2^64
- * that a float64 would round. Those are cut in regions of 2^47 bytes; the n-th region met gets the
- * keys from 2^52 + n * 2^47. So keys stay exact integers, sort and add like addresses within a
- * region, and go back to the exact address. Example: 0xff00_0000_0000_0200 is offset 0x200 of the
- * first region met, its key is 2^52 + 0x200, and `toBigInt` of that key gives it back.
+ * CUDA addresses lie below 2^53 and are their own keys. XPU and HIP use addresses up to 2^64, which a float64 would
+ * round. These are divided into regions of 2^47 bytes. The n-th region seen gets the keys from 2^52 + n * 2^47, so keys
+ * are exact integers that sort and add like addresses within a region. Example: 0xff00_0000_0000_0200 is offset 0x200
+ * of the first region seen. Its key is 2^52 + 0x200, and `toBigInt` restores it.
  */
 import { LoadError } from './load-error.ts';
 
@@ -14,14 +13,13 @@ const REGION_BITS = 47n;
 const FIRST_REGION_KEY = 2 ** 52;
 export const MAX_REGIONS = 32;
 
-/** Float64 that stands for a 64-bit address; see {@link AddressSpace}. */
 export type AddressKey = number;
 
 export class AddressSpace {
-  /** Upper bits (address >> 47) of the regions met, in order of first meeting. */
+  /** Upper bits (address >> 47) of the regions, in the order they were first seen. */
   readonly regions: bigint[] = [];
 
-  /** Key of an address below 2^52 is the address itself; others go by {@link fromBigInt}. */
+  /** An address below 2^52 is its own key. */
   fromNumber(address: number): AddressKey {
     return address >= 0 && address < FIRST_REGION_KEY ? address : this.fromBigInt(BigInt(address));
   }
@@ -45,7 +43,7 @@ export class AddressSpace {
     return FIRST_REGION_KEY + index * REGION + Number(unsigned & (BigInt(REGION) - 1n));
   }
 
-  /** Key of an address if it lies in a region met so far; unlike {@link fromBigInt} it adds none. */
+  /** The key of an address in a region seen before. Unlike {@link fromBigInt}, this never adds a region. */
   find(address: bigint): AddressKey | undefined {
     const isKnown =
       address < BigInt(FIRST_REGION_KEY) || this.regions.includes(address >> REGION_BITS);
@@ -59,7 +57,7 @@ export class AddressSpace {
     return (this.regions[index] << REGION_BITS) + BigInt(offset);
   }
 
-  /** Lower-case hex without prefix, as PyTorch's viewer writes addresses: `7f064c000000`. */
+  /** Lower-case hex without a prefix, as PyTorch's viewer writes addresses: `7f064c000000`. */
   toHex(key: AddressKey): string {
     return this.toBigInt(key).toString(16);
   }

@@ -1,9 +1,9 @@
-/** Marks a branch that the types say cannot be reached; used as the default of every switch. */
+/** The default of every switch: the types guarantee that it is never reached. */
 export function assertUnreachable(value: never): never {
   throw new Error(`Unexpected value: ${JSON.stringify(value)}`);
 }
 
-/** Throws a developer error when an invariant of our own code is broken. Not for checking user input. */
+/** Throws when an invariant of our own code is broken. Not for checking user input. */
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`Invariant broken: ${message}`);
 }

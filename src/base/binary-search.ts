@@ -1,4 +1,4 @@
-/** A read-only view of sorted numbers; any typed array will do. */
+/** Sorted numbers: an array or any typed array. */
 export interface SortedNumbers {
   readonly length: number;
   readonly [index: number]: number;

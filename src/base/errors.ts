@@ -1,19 +1,17 @@
-/** Errors that are no failure of a file: what was cancelled, and the text of whatever was thrown. */
-
-/** What cancelled work rejects with. */
+/** The error that canceled work rejects with. */
 export function abortError(message: string): DOMException {
   return new DOMException(message, 'AbortError');
 }
 
-/** Whoever catches one shows nothing. */
+/** Whether work was canceled: nothing needs to be shown. */
 export function isAbortError(error: unknown): boolean {
-  // A DOMException, which is no Error everywhere.
+  // A DOMException is not an Error on every platform.
   return (
     typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError'
   );
 }
 
-/** What was thrown, as text: anything may be, and libraries do throw strings. */
+/** Anything may be thrown, and some libraries throw strings. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

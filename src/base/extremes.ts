@@ -1,23 +1,23 @@
 /**
- * Largest, smallest and middle of any number of values. Math.max and Math.min take each as an argument,
- * and throw at some 100,000 of them.
+ * Largest, smallest and middle values. Math.max and Math.min take each value as an argument and throw at some 100,000
+ * of them.
  */
 
-/** -Infinity of none. */
+/** -Infinity for an empty array. */
 export function highest(values: ArrayLike<number>): number {
   let most = -Infinity;
   for (let i = 0; i < values.length; i++) most = Math.max(most, values[i]);
   return most;
 }
 
-/** Infinity of none. */
+/** Infinity for an empty array. */
 export function lowest(values: ArrayLike<number>): number {
   let least = Infinity;
   for (let i = 0; i < values.length; i++) least = Math.min(least, values[i]);
   return least;
 }
 
-/** NaN of none. */
+/** NaN for an empty array. */
 export function median(values: readonly number[]): number {
   if (values.length === 0) return Number.NaN;
   const sorted = Float64Array.from(values).sort();

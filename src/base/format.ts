@@ -1,18 +1,18 @@
 /**
- * Bytes, durations and counts as text. The same in every locale, so that reports can be compared
- * and tests can be exact. NaN, which stands for "not known", is said as 'unknown', never as 0.
+ * Bytes, durations and counts as text. The format is the same in every locale, so reports can be compared and tests are
+ * exact. NaN means "not known" and prints as 'unknown', never as 0.
  */
 const UNKNOWN = 'unknown';
 const BYTE_UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
-/** As PyTorch writes sizes in its messages, 1024-based: '512 bytes', '1.50 KiB', '2.05 GiB'. */
+/** 1024-based, as PyTorch writes sizes in its messages: '512 bytes', '1.50 KiB', '2.05 GiB'. */
 export function formatBytes(bytes: number): string {
   if (Number.isNaN(bytes)) return UNKNOWN;
   const sign = bytes < 0 ? '-' : '';
   let value = Math.abs(bytes);
   if (value < 1024) return `${sign}${value === 1 ? '1 byte' : `${formatCount(value)} bytes`}`;
   let unit = -1;
-  // Compared as it will be rounded: 1,048,575 bytes are 1.00 MiB and not 1024.00 KiB.
+  // Compare the rounded value: 1,048,575 bytes are 1.00 MiB, not 1024.00 KiB.
   while (Number(value.toFixed(2)) >= 1024 && unit < BYTE_UNITS.length - 1) {
     value /= 1024;
     unit++;
@@ -26,11 +26,11 @@ export function formatExactBytes(bytes: number): string {
   return Math.abs(bytes) === 1 ? `${bytes} byte` : `${formatCount(bytes)} bytes`;
 }
 
-/** K, KB and KiB alike are 1024 here: nobody means decimal gigabytes when they speak of GPU memory. */
+/** K, KB and KiB all mean 1024: nobody uses decimal gigabytes for GPU memory. */
 const BYTES_PATTERN = /^(\d+(?:\.\d+)?)\s*(?:([kmgtp])i?b?|b|bytes?)?$/i;
 const POWERS = ['k', 'm', 'g', 't', 'p'];
 
-/** '16GiB', '64 MiB', '1.5G', '4Ki', '512': whole bytes. Undefined for anything else. */
+/** Whole bytes from '16GiB', '64 MiB', '1.5G', '4Ki' or '512'; undefined for anything else. */
 export function parseBytes(text: string): number | undefined {
   const match = BYTES_PATTERN.exec(text.trim());
   if (match === null) return undefined;
@@ -60,14 +60,14 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** '1 step', '2 steps', '1,000 steps'; `nouns` where the plural is not made with s. */
+/** '1 step', '2 steps', '1,000 steps'. Pass `nouns` for an irregular plural. */
 export function plural(count: number, noun: string, nouns = `${noun}s`): string {
   return `${formatCount(count)} ${count === 1 ? noun : nouns}`;
 }
 
 /**
- * A share of a whole, never '0%' of what is something: '40%' and '0.4%'; with 1 decimal '40.0%' and
- * '< 0.1%'; with 0 decimals '40%', '< 1%' and '> 99%' of what is not all.
+ * A nonzero share never prints as '0%': '40%', '0.4%', '< 0.1%'. With 1 decimal: '40.0%', '< 0.1%'. With 0 decimals:
+ * '40%', '< 1%', and '> 99%' for anything short of 100%.
  */
 export function formatPercent(share: number, decimals?: 0 | 1): string {
   if (Number.isNaN(share)) return UNKNOWN;
@@ -82,7 +82,7 @@ export function formatPercent(share: number, decimals?: 0 | 1): string {
   return `${isSmall ? percent.toFixed(1) : Math.round(percent)}%`;
 }
 
-/** ' (40%)', to stand behind the bytes; nothing where the whole is 0 and there is no share of it. */
+/** ' (40%)', to follow a number of bytes; '' where the whole is 0. */
 export function shareNote(bytes: number, whole: number): string {
   return whole === 0 ? '' : ` (${formatPercent(bytes / whole)})`;
 }
@@ -103,5 +103,5 @@ export function formatCountCompact(count: number): string {
   return `${digits} ${COUNT_UNITS[unit]}`;
 }
 
-/** 'Asked for it' of 'asked for it'. */
+/** 'asked for it' → 'Asked for it'. */
 export const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,10 +1,9 @@
 /**
  * Typed columns that grow while a file is decoded.
  *
- * They grow by chunks and not by doubling: a doubling column of 45 MB needs 45 + 90 MB while it
- * is copied, a chunked one needs its own size plus one copy at the end (`finish`), column by
- * column. Example: 150,000 pushes into a chunk size of 65,536 make three chunks, and `finish`
- * returns one array of exactly 150,000.
+ * They grow by chunks, not by doubling: copying a doubling column of 45 MB takes 45 + 90 MB. A chunked column takes its
+ * own size plus one copy at the end (`finish`), one column at a time. Example: 150,000 pushes with a chunk size of
+ * 65,536 make three chunks, and `finish` returns one array of exactly 150,000.
  */
 import type { Column } from './table.ts';
 
@@ -14,7 +13,7 @@ interface ColumnConstructor<T extends Column> {
   new (length: number): T;
 }
 
-/** A column of numbers that only grows. All reads check nothing: the caller knows `length`. */
+/** Reads are unchecked: the caller knows `length`. */
 export class GrowableColumn<T extends Column> {
   length = 0;
   readonly #create: ColumnConstructor<T>;
@@ -23,7 +22,7 @@ export class GrowableColumn<T extends Column> {
 
   constructor(create: ColumnConstructor<T>) {
     this.#create = create;
-    // A chunk is half a megabyte: there is none before the first value.
+    // A chunk is half a megabyte: create the first one with the first value.
     this.#tail = new create(0);
   }
 
@@ -45,7 +44,7 @@ export class GrowableColumn<T extends Column> {
     this.#chunks[index >>> 16][index & (CHUNK - 1)] = value;
   }
 
-  /** One flat array of `length` values. The chunks are let go as they are copied; push no more. */
+  /** One flat array of `length` values. Frees each chunk once it is copied, so push no more. */
   finish(): T {
     const flat = new this.#create(this.length);
     for (let i = 0; i < this.#chunks.length; i++) {
@@ -64,19 +63,19 @@ export const growableFloat64 = (): GrowableColumn<Float64Array> => new GrowableC
 export const growableInt32 = (): GrowableColumn<Int32Array> => new GrowableColumn(Int32Array);
 export const growableUint8 = (): GrowableColumn<Uint8Array> => new GrowableColumn(Uint8Array);
 
-/** Rows that are allowed however little has been read. */
+/** Rows that are always allowed, however little has been read. */
 const FREE_ROWS = 2 ** 20;
 
 /**
- * How far a column grows when it is full. Where the size of the file is known, what has been read of
- * it says how much is to come: 65,536 events in the first 6 MB of 513 MB make 5.6 million, so one step
- * is enough, nothing is copied twice, and what is not used of it is never touched by the system.
+ * How far a column grows when it is full. When the file size is known, the rows read so far predict the total: 65,536
+ * events in the first 6 MB of 513 MB mean 5.6 million. So one step is enough, nothing is copied twice, and the system
+ * never touches the unused rest.
  */
 export class CapacityPolicy {
   #factor = 2;
   #readBytes = 0;
 
-  /** Tells that `readBytes` of `totalBytes` have been read; undefined where the size is not known. */
+  /** Undefined `totalBytes`: the file size is not known. */
   progress(readBytes: number, totalBytes: number | undefined): void {
     this.#readBytes = readBytes;
     if (readBytes > 0 && totalBytes !== undefined)
@@ -84,20 +83,20 @@ export class CapacityPolicy {
   }
 
   /**
-   * Whether what was read can hold `rows` at `bytesPerRow` each: a few bytes of a hostile file may stand for
-   * gigabytes. The first million is always allowed, so that progress need not be reported at each byte.
+   * Whether the bytes read so far can hold `rows` of `bytesPerRow` each: a few bytes of a hostile file may claim
+   * gigabytes. The first million rows are always allowed, so progress need not be reported at each byte.
    */
   allows(rows: number, bytesPerRow: number): boolean {
     return rows <= FREE_ROWS || rows * bytesPerRow <= this.#readBytes;
   }
 
-  /** Capacity to grow to from `length` full rows. */
+  /** The capacity to grow to from `length` full rows. */
   next(length: number): number {
     return Math.ceil(length * this.#factor) + 1024;
   }
 }
 
-/** A copy with room for more, for twice as many if not said otherwise; zeros follow. */
+/** A copy with room for more values (twice as many by default); the rest are zeros. */
 export function enlarged<T extends Column | Int16Array>(array: T, length = array.length * 2): T {
   const larger: T = Reflect.construct(array.constructor, [length]);
   larger.set(array);

@@ -1,15 +1,15 @@
 import { enlarged } from './growable.ts';
 
 /**
- * Strings interned by their UTF-8 bytes: a 513 MB snapshot writes millions of strings and holds 108
- * different ones. Nothing is decoded until someone asks for the text.
+ * Strings interned by their UTF-8 bytes: a 513 MB snapshot writes millions of strings but holds only 108 different
+ * ones. Text is decoded on first use.
  */
 export class StringInterner {
-  /** Number of different strings. Row 0 is ''. */
+  /** Row 0 is ''. */
   length = 0;
   #bytes = new Uint8Array(1 << 16);
   #offsets = new Int32Array(1 << 10);
-  /** Open addressing, row + 1 in each used slot. */
+  /** Open addressing: row + 1 in each used slot. */
   #slots = new Int32Array(1 << 11);
   readonly #texts: (string | undefined)[] = [];
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -18,7 +18,7 @@ export class StringInterner {
     this.intern(this.#bytes, 0, 0);
   }
 
-  /** Row of the string whose UTF-8 bytes are buffer[from..to). */
+  /** The row of the string whose UTF-8 bytes are buffer[from..to). */
   intern(buffer: Uint8Array, from: number, to: number): number {
     let hash = 0x811c9dc5;
     for (let i = from; i < to; i++) hash = Math.imul(hash ^ buffer[i], 0x01000193);
@@ -84,9 +84,9 @@ export class StringInterner {
 }
 
 /**
- * Numbers each distinct (a, b, c) of int32 once, in order of first meeting: frames by (name, file,
- * line), nodes of the stack tree by (parent, frame, 0). Open addressing over typed arrays, because a
- * file of an old version asks a hundred million times.
+ * Numbers each distinct (a, b, c) of int32 in the order first seen: frames by (name, file, line), nodes of the stack
+ * tree by (parent, frame, 0). Uses open addressing over typed arrays, because files of old versions make a hundred
+ * million look-ups.
  */
 export class TupleInterner {
   length = 0;

@@ -1,17 +1,17 @@
 /**
- * Runs one request at a time; the newest takes the place of one that waits.
+ * Runs one request at a time. The newest request replaces any that waits.
  *
  *   run(A)  A begins                 run(B)  B waits for A
  *   run(C)  B rejects, C waits       A ends, C begins
  *
- * So a key that is held down shows every state that the other side can keep up with, and ends at the last one.
+ * So holding a key down shows every state that the other side can keep up with, and ends at the last one.
  */
 import { abortError } from './errors.ts';
 
 export interface LatestOnlyOptions {
-  /** Whether a newer request, which has just come, ends the running one. By default that one finishes. */
+  /** Whether the request just added aborts the running one. By default the running one finishes. */
   readonly isOutrun?: () => boolean;
-  /** Awaited before the newest of those that wait begins: lets in requests that are on their way. */
+  /** Awaited before the newest waiting request begins, so that requests on their way can arrive. */
   readonly settle?: () => Promise<void>;
 }
 
@@ -31,9 +31,8 @@ export class LatestOnly {
   }
 
   /**
-   * Rejects with an AbortError when a newer request takes its place, or when `signal` or {@link cancel} ends it,
-   * whatever becomes of its work.
-   * @param work begun when its turn comes; its signal is aborted when the result is not wanted any more
+   * Rejects with an AbortError as soon as a newer request replaces it, or `signal` or {@link cancel} ends it.
+   * @param work starts when its turn comes; its signal aborts when the result is no longer wanted
    */
   run<T>(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -58,7 +57,7 @@ export class LatestOnly {
     });
   }
 
-  /** Ends what is under way and what waits. */
+  /** Ends the running request and the waiting one. */
   cancel(): void {
     for (const controller of [this.#waiting?.controller, this.#running]) {
       controller?.abort(abortError('Cancelled'));

@@ -1,18 +1,18 @@
-/** A failure a user should read: plain data, so that it can cross to another thread. */
+/** A failure to show to the user. It is plain data, so it can be sent to another thread. */
 export interface LoadFailure {
   /** Stable, for tests and the CLI: 'empty', 'png', 'truncated', 'not-a-snapshot', 'holds-code', … */
   readonly code: string;
-  /** What it is, in one sentence: "This is a PNG image, not a memory snapshot." */
+  /** What is wrong, in one sentence: "This is a PNG image, not a memory snapshot." */
   readonly message: string;
   /** What to do, in one sentence; may be ''. */
   readonly advice: string;
-  /** Offset at which it was noticed, in the decompressed pickle; undefined where there is no such place. */
+  /** Offset in the decompressed pickle where the failure was noticed; undefined if there is no such place. */
   readonly byte: number | undefined;
-  /** Whole events before the fault that `allowPartial` would show; undefined when there are none. */
+  /** Complete events before the error, which `allowPartial` would show; undefined when there are none. */
   readonly partialEvents: number | undefined;
 }
 
-/** Thrown for a file that cannot be read. Expected: shown to the user, never a bug report. */
+/** Thrown for a file that cannot be read. This is expected: show it to the user, don't report it as a bug. */
 export class LoadError extends Error {
   override readonly name = 'LoadError';
   readonly failure: LoadFailure;

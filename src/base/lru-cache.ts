@@ -1,21 +1,21 @@
-/** The values used last, by key: what is costly to make and asked for again. */
+/** Keeps the most recently used values. */
 export class LruCache<V extends object> {
   readonly #capacity: number;
-  /** The longest unused first. */
+  /** Least recently used first. */
   readonly #values = new Map<string, V>();
 
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  /** The value of a key, which is used by that; undefined when there is none, or none any more. */
+  /** Marks the value as just used. Undefined when there is none, or it was dropped. */
   get(key: string): V | undefined {
     const value = this.#values.get(key);
     if (value !== undefined) this.#moveToEnd(key, value);
     return value;
   }
 
-  /** Adds or replaces a value, and drops those that have been unused for longest where there is no room. */
+  /** Drops the least recently used values when there is no room. */
   set(key: string, value: V): void {
     this.#moveToEnd(key, value);
     for (const oldest of this.#values.keys()) {
@@ -24,7 +24,6 @@ export class LruCache<V extends object> {
     }
   }
 
-  /** The value of a key, made by `make` where there is none. */
   getOrMake(key: string, make: () => V): V {
     const known = this.get(key);
     if (known !== undefined) return known;

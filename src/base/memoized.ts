@@ -1,4 +1,4 @@
-/** The function, asked once for each key: what it gave is kept as long as the result is. */
+/** Calls `make` once for each key. Results live as long as the returned function. */
 export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>();
   return (key) => {
@@ -10,7 +10,7 @@ export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
   };
 }
 
-/** The value of a key, which is made where there is none. Not for inner loops: `make` is a closure a call. */
+/** Gets or creates a key's value. Not for inner loops: each call creates a closure for `make`. */
 export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;

@@ -1,11 +1,11 @@
 /**
- * Tables of equal-length typed columns, described once: a schema says of each column what its values
- * are, and slicing, copying, renumbering and checking follow from it.
+ * Tables of equal-length typed columns. A schema describes the values of each column; slicing, copying, renumbering and
+ * checking follow from it.
  *
  *   const FRUIT = { name: { type: 'i32', ref: 'string' }, grams: { type: 'f64', optional: true } } as const;
  *   type FruitTable = TableOf<typeof FRUIT>; // { length, name: Int32Array, grams: Float64Array | undefined }
  *
- * A column more is a line more in the schema. Code that fills tables row by row stays written by hand.
+ * To add a column, add a line to the schema. Code that fills tables row by row is written by hand.
  */
 
 interface Arrays {
@@ -14,10 +14,9 @@ interface Arrays {
   readonly u16: Uint16Array;
   readonly u8: Uint8Array;
 }
-/** What a column of each type is made of. */
 export const ARRAYS = { f64: Float64Array, i32: Int32Array, u16: Uint16Array, u8: Uint8Array };
 
-/** Sizes in bytes, or microseconds: 32 bits each where all of them are below 2^32, else 64. */
+/** Sizes in bytes, or microseconds: 32 bits each if all are below 2^32, else 64. */
 export type NarrowColumn = Float64Array | Uint32Array;
 
 export type ColumnType = keyof Arrays;
@@ -25,27 +24,29 @@ export type Column = Arrays[ColumnType] | NarrowColumn;
 
 export interface ColumnSpec {
   readonly type: ColumnType;
-  /** The table whose rows the values are, by any name: 'string', 'stack'. */
+  /** The table that the values are rows of: 'string', 'stack'. */
   readonly ref?: string;
-  /** With `ref`: -1 names no row. */
+  /** With `ref`: -1 means no row. */
   readonly orNone?: true;
-  /** Values are 0 to `below` - 1, where they are no rows. */
+  /** Without `ref`: values are 0 to `below` - 1. */
   readonly below?: number;
-  /** Values are whole numbers from 0, exact: bytes, addresses. */
+  /** Values are exact whole numbers from 0: bytes, addresses. */
   readonly isCount?: true;
-  /** With type 'f64': a {@link NarrowColumn}, see {@link finished}. */
+  /** With type 'f64': a {@link NarrowColumn}; see {@link finished}. */
   readonly mayNarrow?: true;
-  /** Undefined in a table that has nothing to say there. */
+  /** Undefined in a table that has no such values. */
   readonly optional?: true;
-  /** Row i's part of `ref` is the rows from value i to value i + 1: one value more than the table has rows. */
+  /**
+   * Row i covers the rows of `ref` from value i to before value i + 1, so the column has one value more than the table
+   * has rows.
+   */
   readonly isEdges?: true;
-  /** The key in PyTorch's dictionary, for a column that is carried as it is written there. */
+  /** The key in PyTorch's dictionary, for a column that is kept as it is written there. */
   readonly pickleKey?: string;
 }
 
 export type TableSchema = Readonly<Record<string, ColumnSpec>>;
 
-/** The table that a schema describes. */
 export type TableOf<S extends TableSchema> = { readonly length: number } & {
   readonly [K in keyof S]:
     | Arrays[S[K]['type']]
@@ -53,12 +54,12 @@ export type TableOf<S extends TableSchema> = { readonly length: number } & {
     | (S[K] extends { readonly optional: true } ? undefined : never);
 };
 
-/** The same with every column there. */
+/** The same with all optional columns present. */
 export type FullTableOf<S extends TableSchema> = { readonly length: number } & {
   readonly [K in keyof S]: Arrays[S[K]['type']];
 };
 
-/** A table of the columns that `columnOf` gives; it gives undefined for optional ones only. */
+/** Builds a table from the columns that `columnOf` returns. It may return undefined only for optional ones. */
 export function tableFrom<S extends TableSchema>(
   schema: S,
   length: number,
@@ -69,7 +70,7 @@ export function tableFrom<S extends TableSchema>(
   return table as TableOf<S>;
 }
 
-/** All columns, of zeros; optional ones too. */
+/** All columns, optional ones too, filled with zeros. */
 export function createTable<S extends TableSchema>(schema: S, length: number): FullTableOf<S> {
   const zeros = (_: string, spec: ColumnSpec) => new ARRAYS[spec.type](lengthOf(spec, length));
   return tableFrom(schema, length, zeros) as FullTableOf<S>;
@@ -86,7 +87,6 @@ export function grow<S extends TableSchema>(
   return larger;
 }
 
-/** Some columns of a schema. */
 export function pick<S extends TableSchema, K extends keyof S & string>(
   schema: S,
   names: readonly K[],
@@ -94,7 +94,7 @@ export function pick<S extends TableSchema, K extends keyof S & string>(
   return Object.fromEntries(names.map((name) => [name, schema[name]])) as Pick<S, K>;
 }
 
-/** Rows `from` to before `to`, as views. Edges go on naming the rows that they named. */
+/** Rows `from` to before `to`, as views. Edge columns keep their values. */
 export function slice<S extends TableSchema>(
   schema: S,
   table: Omit<TableOf<S>, 'length'>,
@@ -106,7 +106,7 @@ export function slice<S extends TableSchema>(
   );
 }
 
-/** Copies of the given rows, in that order, of a table without edges. Rows 2, 0 of a, b, c are c, a. */
+/** Copies the given rows, in that order. Rows 2, 0 of a, b, c give c, a. Not for tables with edges. */
 export function gather<S extends TableSchema>(
   schema: S,
   table: TableOf<S>,
@@ -121,12 +121,12 @@ export function gather<S extends TableSchema>(
   });
 }
 
-/** Values copied before `pause` is called: less than a millisecond. */
+/** Values copied between calls of `pause`: less than a millisecond. */
 const PIECE = 2 ** 16;
 
 /**
- * The table with columns of its own; what it holds beside them is kept as it is.
- * @param pause awaited after each piece, so that a long copy lets others in
+ * Copies the columns; other fields are shared.
+ * @param pause awaited after each piece, so that a long copy lets other work run
  */
 export async function clone<S extends TableSchema, T extends TableOf<S>>(
   schema: S,
@@ -141,12 +141,11 @@ export async function clone<S extends TableSchema, T extends TableOf<S>>(
   return { ...table, ...tableFrom(schema, table.length, (name) => copies.get(name)) };
 }
 
-/** One column, as {@link clone} copies it. */
 export async function cloneColumn<T extends Column>(
   column: T,
   pause: () => Promise<void>,
 ): Promise<T> {
-  // As long and of the same type, with a buffer of its own.
+  // Same length and type, with its own buffer.
   const copy: T = Reflect.construct(column.constructor, [column.length]);
   for (let from = 0; from < column.length; from += PIECE) {
     copy.set(column.subarray(from, from + PIECE), from);
@@ -156,8 +155,8 @@ export async function cloneColumn<T extends Column>(
 }
 
 /**
- * The first `length` values of a column: a copy in half the memory where its schema says that it may
- * narrow and all of them are whole and below 2^32, else a view.
+ * The first `length` values of a column. If the schema allows narrowing and all values are whole and below 2^32, this
+ * is a copy in half the memory; otherwise it is a view.
  */
 export function finished(
   column: Column,
@@ -175,32 +174,32 @@ function fitIn32Bits(column: Column, length: number): boolean {
   return true;
 }
 
-/** Newer than our types of the language. */
+/** ArrayBuffer.transfer is newer than our TypeScript lib. */
 interface Transferable {
   readonly transfer?: (bytes: number) => ArrayBuffer;
 }
 
-/** Lets go of a column that nobody uses any more at once, and not when garbage is next collected. */
+/** Frees an unused column at once instead of at the next garbage collection. */
 export function release({ buffer }: ArrayBufferView): void {
   const own = buffer as ArrayBuffer & Transferable;
   if (own.transfer !== undefined) {
     own.transfer(0);
     return;
   }
-  // Node 20 lacks it: what is sent to where nobody reads is gone.
+  // Node 20 lacks transfer(): send the buffer to a closed port instead.
   const { port1 } = new MessageChannel();
   port1.close();
   port1.postMessage(undefined, [own]);
 }
 
-/** The columns that exist, whose buffers can move to another thread. */
+/** The columns that exist; their buffers can move to another thread. */
 export function transferables<S extends TableSchema>(schema: S, table: TableOf<S>): Column[] {
   return Object.keys(schema)
     .map((name) => columnOf(table, name))
     .filter((column) => column !== undefined);
 }
 
-/** Those columns of the table that name rows of `ref`, cut to its length. */
+/** The columns that refer to rows of `ref`, cut to the table's length. */
 export function refColumns<S extends TableSchema>(
   schema: S,
   table: TableOf<S>,
@@ -210,10 +209,10 @@ export function refColumns<S extends TableSchema>(
   return columns.flatMap((name) => columnOf(table, name)?.subarray(0, table.length) ?? []);
 }
 
-/** New row of an old one; never asked for -1, which stays. */
+/** The new row of an old one. Never called with -1, which stays -1. */
 export type RowMap = (row: number) => number;
 
-/** The table with rows of other tables renumbered: `{ string: … }` changes the columns with that `ref`. */
+/** Renumbers references to other tables: `{ string: … }` changes the columns with that `ref`. */
 export function mapRefs<S extends TableSchema, T extends TableOf<S>>(
   schema: S,
   table: T,
@@ -230,8 +229,8 @@ export function mapRefs<S extends TableSchema, T extends TableOf<S>>(
 }
 
 /**
- * Makes a table of untrusted columns. Undefined where one is missing, has another type or length, names a row that
- * does not exist, or holds a number that it may not hold.
+ * Builds a table from untrusted columns. Returns undefined if a column is missing, has the wrong type or length, refers
+ * to a missing row, or holds a value that its schema forbids.
  * @param counts rows of each table that a `ref` names
  */
 export function validate<S extends TableSchema>(
@@ -276,7 +275,6 @@ function isValid(
 
 const lengthOf = (spec: ColumnSpec, rows: number) => (spec.isEdges ? rows + 1 : rows);
 
-/** Schemas name columns by strings; this is where a name becomes the column. */
 const columnOf = (table: object, name: string): Column | undefined =>
   (table as Readonly<Record<string, Column | undefined>>)[name];
 

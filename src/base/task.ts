@@ -1,5 +1,5 @@
 /**
- * Long work on a thread that also answers messages. A task is a generator: each `yield` is a place where it may stop.
+ * Long work on a thread that also answers messages. A task is a generator that may pause at each `yield`.
  *
  *   function* sumOf(rows: Float64Array): Task<number> {
  *     let sum = 0;
@@ -17,26 +17,26 @@
 
 export type Task<T> = Generator<void, T, void>;
 
-/** The time of a thread, and how it lets others in. Tests hand in another. */
+/** A thread's time and its way to let other work run. Tests pass their own. */
 export interface Clock {
-  /** Milliseconds since some moment. */
+  /** Milliseconds since some fixed moment. */
   readonly now: () => number;
-  /** Lets messages that wait be handled before the caller goes on. */
+  /** Lets waiting messages be handled before the caller continues. */
   readonly yieldTask: () => Promise<void>;
 }
 
 export interface SliceOptions {
   readonly clock: Clock;
-  /** How long others wait at most. */
+  /** The longest that other work waits. */
   readonly sliceMs?: number | undefined;
-  /** Ends the work at its next pause, which rejects with the signal's reason. */
+  /** Ends the work at its next pause; it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Half of what one picture of the display takes, so that a hover is answered within that picture. */
+/** Half a display frame, so that a hover is answered within one frame. */
 const SLICE_MS = 8;
 
-/** @throws what `signal` was aborted with */
+/** @throws the reason `signal` was aborted with */
 export async function runTask<T>(task: Task<T>, options: SliceOptions): Promise<T> {
   const { clock, sliceMs = SLICE_MS, signal } = options;
   for (;;) {
@@ -55,7 +55,7 @@ export function runToEnd<T>(task: Generator<unknown, T, void>): T {
   return step.value;
 }
 
-/** `work(0)` to `work(count - 1)`, with a place to stop after every few. */
+/** Calls `work(0)` to `work(count - 1)` and yields after every `each` calls. */
 export function* stepwise(count: number, each: number, work: (i: number) => void): Task<void> {
   for (let i = 0; i < count; i++) {
     work(i);
@@ -63,7 +63,7 @@ export function* stepwise(count: number, each: number, work: (i: number) => void
   }
 }
 
-/** A function to await now and then: it lets messages in once a slice has passed since the last time. */
+/** Returns a function to await now and then. It lets messages in once a slice has passed since the last pause. */
 export function createPause({ clock, sliceMs = SLICE_MS, signal }: SliceOptions) {
   let resumedMs = clock.now();
   return async (): Promise<void> => {
@@ -75,8 +75,8 @@ export function createPause({ clock, sliceMs = SLICE_MS, signal }: SliceOptions)
 }
 
 /**
- * The clock of a worker. A message to oneself queues behind those that wait already and comes back in some 0.05 ms;
- * setTimeout would cost 4 ms once nested, a resolved promise would let no message through.
+ * The clock of a worker. A message to oneself queues behind waiting messages and returns in about 0.05 ms. A nested
+ * setTimeout would cost 4 ms, and a resolved promise would let no message through.
  */
 export function createClock(): Clock {
   const { port1, port2 } = new MessageChannel();
@@ -94,7 +94,7 @@ export function createClock(): Clock {
   return { now: () => performance.now(), yieldTask };
 }
 
-/** Calls `work` once after so long. Gives what prevents it. */
+/** Returns a function that cancels the call. */
 export function startTimer(ms: number, work: () => void): () => void {
   const timer = setTimeout(work, ms);
   return () => clearTimeout(timer);
@@ -103,7 +103,7 @@ export function startTimer(ms: number, work: () => void): () => void {
 export const sleep = (ms: number): Promise<void> =>
   new Promise((resolve) => void startTimer(ms, resolve));
 
-/** What the work gives, or undefined when it takes longer: then its failure is nobody's. */
+/** The result of the work, or undefined if it takes longer than `ms`. A failure after that is ignored. */
 export async function withinTime<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let cancel: (() => void) | undefined;
   const late = new Promise<undefined>((resolve) => {

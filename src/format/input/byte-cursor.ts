@@ -1,17 +1,17 @@
 import { concatBytes } from '../../base/bytes.ts';
 
-/** Chunks of bytes in order; the chunks may have any size, zero too. Each is lent until the next is asked for. */
+/** Chunks of bytes in order, of any size including zero. Each chunk is valid only until the next is requested. */
 export type ByteStream = AsyncIterable<Uint8Array>;
 
-/** Starts reading from the first byte; may be called again. */
+/** Starts reading from the first byte. May be called again. */
 export type OpenBytes = () => ByteStream;
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Reads a stream in the pieces a format has (4 bytes of magic, a header, n bytes of data), whatever
- * the chunks are. Example: chunks of 3 and 5 bytes, `read(4)` gives the first four, `skip(1)` passes
- * one, `take()` gives the last three.
+ * Reads a stream in the pieces that a format needs (4 bytes of magic, a header, n bytes of data), whatever the chunk
+ * sizes. Example: with chunks of 3 and 5 bytes, `read(4)` gives the first four, `skip(1)` passes one, `take()` gives
+ * the last three.
  */
 export class ByteCursor {
   readonly #iterator: AsyncIterator<Uint8Array>;
@@ -22,12 +22,11 @@ export class ByteCursor {
     this.#iterator = stream[Symbol.asyncIterator]();
   }
 
-  /** Bytes consumed so far. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** The next `count` bytes without consuming them; fewer only where the stream ends before. */
+  /** The next `count` bytes without consuming them; fewer only at the end of the stream. */
   async peek(count: number): Promise<Uint8Array> {
     if (this.#pending.length >= count) return this.#pending.subarray(0, count);
     const pieces: Uint8Array[] = [this.#pending.slice()];
@@ -42,22 +41,22 @@ export class ByteCursor {
     return this.#pending.subarray(0, count);
   }
 
-  /** The next `count` bytes, consumed; fewer only where the stream ends before. */
+  /** The next `count` bytes, consumed; fewer only at the end of the stream. */
   async read(count: number): Promise<Uint8Array> {
-    // A copy, as the chunk may be gone when the reader looks at it once more.
+    // Copy: the chunk's memory may be reused by the next read.
     const bytes = (await this.peek(count)).slice();
     this.#consume(bytes.length);
     return bytes;
   }
 
-  /** Passes `count` bytes and says how many there were. */
+  /** Skips up to `count` bytes and returns how many there were. */
   async skip(count: number): Promise<number> {
     let skipped = 0;
     for await (const chunk of this.take(count)) skipped += chunk.length;
     return skipped;
   }
 
-  /** The next `count` bytes as they come, the whole rest by default. */
+  /** The next `count` bytes as they arrive; by default the whole rest. */
   async *take(count = Number.POSITIVE_INFINITY): AsyncGenerator<Uint8Array> {
     let left = count;
     while (left > 0) {
@@ -73,7 +72,7 @@ export class ByteCursor {
     }
   }
 
-  /** Lets the stream go; call it when no more will be read, also after errors. */
+  /** Releases the stream. Call it when done reading, also after errors. */
   async close(): Promise<void> {
     await this.#iterator.return?.();
   }
@@ -84,7 +83,7 @@ export class ByteCursor {
   }
 }
 
-/** All bytes of a stream, or undefined as soon as they are more than `limitBytes`. */
+/** All bytes of a stream, or undefined as soon as there are more than `limitBytes`. */
 export async function collectBytes(
   stream: ByteStream,
   limitBytes: number,

@@ -1,17 +1,15 @@
-/**
- * The sentences for files that cannot be read, and how failures of a platform's streams become them.
- */
+/** Error messages for files that cannot be read, and the conversion of platform stream errors to them. */
 import { LoadError } from '../../base/load-error.ts';
 import type { ForeignFormat } from './sniff.ts';
 
-/** A file of another kind. `outer` is what it was found in ('gzip', 'zip', …), if in anything. */
+/** A file of another kind. `outer` is the container it was found in ('gzip', 'zip', …), if any. */
 export function foreignError(format: ForeignFormat, outer: string | undefined): ForeignError {
   const subject = outer === undefined ? 'This is' : `The content of this ${outer} file is`;
   const message = `${subject} ${format.what}, not a memory snapshot.`;
   return new ForeignError({ code: format.code, message, advice: format.advice });
 }
 
-/** No snapshot, and not a broken one either: in a zip, the next file may be the snapshot. */
+/** A readable file that is not a snapshot. In a zip, the next file may be one. */
 export class ForeignError extends LoadError {}
 
 const NO_SNAPSHOT = new Set(['not-a-snapshot', 'html-without-snapshot', 'zip-without-snapshot']);
@@ -26,7 +24,7 @@ export const isNotASnapshot = (error: unknown): boolean =>
 
 const RECOPY_ADVICE = 'Copy or download the file again.';
 
-/** A container that ends before it should. `byte`: decompressed bytes that were still whole. */
+/** A container that ends early. `byte`: number of intact decompressed bytes. */
 export function cutShortError(container: string, byte: number | undefined): LoadError {
   return new LoadError({
     code: 'truncated',
@@ -36,7 +34,7 @@ export function cutShortError(container: string, byte: number | undefined): Load
   });
 }
 
-/** A container whose own checks fail. `byte`: decompressed bytes that came before it was noticed. */
+/** A container whose own checks fail. `byte`: decompressed bytes before the fault was noticed. */
 export function damagedError(
   container: string,
   detail: string,
@@ -50,7 +48,7 @@ export function damagedError(
   });
 }
 
-/** Legal, but of a kind that this reader does not know. */
+/** Valid, but of a kind that this reader does not support. */
 export function unsupportedError(container: string, detail: string): LoadError {
   return new LoadError({
     code: `${container}-unsupported`,
@@ -59,7 +57,7 @@ export function unsupportedError(container: string, detail: string): LoadError {
   });
 }
 
-/** `name` and Node's `code` of a thrown thing, lower case: 'notreadableerror eisdir'. */
+/** `name` and Node's `code` of a thrown value, in lower case: 'notreadableerror eisdir'. */
 function errorKind(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -67,9 +65,9 @@ function errorKind(error: unknown): string {
 }
 
 /**
- * What a byte source threw, as a failure to show. A browser reports a dropped folder as
- * NotReadableError or NotFoundError (as it does a file that changed or went away), Node as EISDIR.
- * Returns undefined for anything that is no reading failure (an abort, a bug), to be thrown on.
+ * Converts an error of a byte source to a failure to show. A dropped folder is NotReadableError or NotFoundError in a
+ * browser (like a file that changed or was deleted) and EISDIR in Node. Returns undefined for errors that are not about
+ * reading (an abort, a bug); rethrow those.
  */
 export function sourceFailure(error: unknown, name: string): LoadError | undefined {
   const kind = errorKind(error);

@@ -5,19 +5,19 @@ import type { ByteStream, OpenBytes } from './byte-cursor.ts';
 import { cutShortError, damagedError } from './failures.ts';
 import type { Platform } from './types.ts';
 
-/** One piece handed to fflate: 8 kB of deflate is 8 MB at most when it is a bomb. */
+/** Bytes passed to fflate at a time: even from a bomb, 8 kB of deflate expand to at most 8 MB. */
 const PIECE_BYTES = 8192;
 
 /**
- * Decompresses gzip by the platform's own code, which is fast and checks the CRC.
+ * Decompresses gzip with the platform's own code, which is fast and checks the CRC.
  *
- * Browsers refuse a second member (`cat a.gz b.gz`, bgzip), and Node loses what it had buffered when
- * the data break off. So where the platform fails, a slower decoder goes on from the byte where it
- * stopped. It reads further members, whose CRC stays unchecked; a single damaged member still ends
- * in the platform's failure, after all that could be had of it.
+ * Browsers refuse a second member (`cat a.gz b.gz`, bgzip), and Node loses buffered data when the file breaks off. So
+ * where the platform fails, a slower decoder continues from the byte where it stopped. It reads further members without
+ * checking their CRC. A single damaged member still ends with the platform's error, after all the data that could be
+ * recovered.
  *
- * @param container whose data they are, for the message: a zip's entries come this way too
- * @throws LoadError 'truncated' or 'gzip-damaged', `byte` counting decompressed bytes
+ * @param container the format named in error messages: entries of a zip also pass through here
+ * @throws LoadError 'truncated' or 'gzip-damaged', with `byte` counting decompressed bytes
  */
 export async function* gunzip(
   platform: Platform,
@@ -32,7 +32,7 @@ export async function* gunzip(
     }
   } catch (failure) {
     if (failure instanceof LoadError || isAbortError(failure)) throw failure;
-    // Few files need it: fetched when one does.
+    // Few files need it, so load it on demand.
     const { Gunzip } = await import('fflate');
     const rescue = new GzipRescue(Gunzip);
     for await (const chunk of rescue.run(open(), produced)) {
@@ -58,16 +58,16 @@ function gzipError(
 
 class GzipRescue {
   readonly #inflater: typeof Gunzip;
-  /** gzip members met. */
+  /** Gzip members found so far. */
   members = 1;
-  /** What ended the data, undefined when they ended as they should. */
+  /** The error that ended the data; undefined after a normal end. */
   failure: unknown;
 
   constructor(inflater: typeof Gunzip) {
     this.#inflater = inflater;
   }
 
-  /** The decompressed bytes from `from` on; ends quietly at a fault and keeps it in `failure`. */
+  /** Yields the decompressed bytes from `from` on. On an error it ends quietly and keeps the error in `failure`. */
   async *run(input: ByteStream, from: number): AsyncGenerator<Uint8Array> {
     const output: Uint8Array[] = [];
     let memberBytes = 0;
@@ -92,7 +92,7 @@ class GzipRescue {
     }
     this.#push(inflater, new Uint8Array(0), true);
     for (const chunk of output) if (chunk.length > toSkip) yield chunk.subarray(toSkip);
-    // fflate takes one cut in twelve for the end.
+    // fflate mistakes one truncated member in twelve for a complete one.
     if (ending.uint32 !== memberBytes >>> 0) this.failure ??= new Error('unexpected end of member');
   }
 
@@ -105,7 +105,7 @@ class GzipRescue {
   }
 }
 
-/** The last four bytes of a file; those of gzip are the length of its last member's data. */
+/** Keeps the last four bytes of a file: in gzip, the data length of the last member. */
 class Ending {
   readonly #bytes = new Uint8Array(4);
 
@@ -123,7 +123,7 @@ class Ending {
 async function* pieces(input: ByteStream): AsyncGenerator<Uint8Array> {
   for await (const chunk of input) {
     for (let at = 0; at < chunk.length; at += PIECE_BYTES)
-      // A copy, as the decompressor may keep what it has not used.
+      // Copy: the decompressor may keep input that it has not used yet.
       yield chunk.slice(at, at + PIECE_BYTES);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The page that `torch.cuda._memory_viz trace_plot` writes: the pickle in base64 in a line
- * `const local_files = [{"name": "snapshot.pickle", "base64": "gASV…"}]`.
+ * The page that `torch.cuda._memory_viz trace_plot` writes. It holds the pickle as base64 in a line `const local_files
+ * = [{"name": "snapshot.pickle", "base64": "gASV…"}]`.
  */
 import { LoadError } from '../../base/load-error.ts';
 import { ByteCursor, type ByteStream } from './byte-cursor.ts';
@@ -8,15 +8,15 @@ import { cutShortError } from './failures.ts';
 import { latin1, SNAPSHOT_ADVICE } from './sniff.ts';
 
 const MARKER = /["']?base64["']?\s*:\s*(["'])/;
-/** Longest piece of the marker that may lie in one chunk while its end lies in the next. */
+/** Bytes to carry over from one chunk to the next: the marker may lie across both. */
 const MARKER_CARRY = 64;
 /**
- * How far into the page the data may begin. trace_plot's begin after 300 bytes; a page of another
- * viewer with its libraries inside has a few megabytes before. A bomb of blanks ends here.
+ * How far into the page the data may begin. In trace_plot's pages it begins after 300 bytes; another viewer's page with
+ * embedded libraries may have a few megabytes before it. The limit stops bombs of blanks.
  */
 const MAX_BYTES_BEFORE_DATA = 64 * 2 ** 20;
 
-/** The value of each base64 digit. Bytes that are none have 64: padding and line breaks are skipped. */
+/** The value of each base64 digit; 64 marks other bytes. Padding and line breaks are skipped. */
 const DIGITS = new Uint8Array(256).fill(64);
 for (let i = 0; i < 64; i++) {
   DIGITS['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.charCodeAt(i)] = i;
@@ -24,7 +24,7 @@ for (let i = 0; i < 64; i++) {
 
 /**
  * The bytes of the first embedded file. PyTorch pads them with one to three NULs after the pickle.
- * @throws LoadError 'html-without-snapshot' when there is none, 'truncated' when the page breaks off in it
+ * @throws LoadError 'html-without-snapshot' when there is none, 'truncated' when the page breaks off inside it
  */
 export async function* embeddedFile(input: ByteStream): AsyncGenerator<Uint8Array> {
   const cursor = new ByteCursor(input);
@@ -42,7 +42,7 @@ export async function* embeddedFile(input: ByteStream): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Leaves the cursor behind the quote that opens the base64 text, and returns that quote's byte. */
+/** Moves the cursor past the quote that opens the base64 text and returns that quote's byte. */
 async function skipToData(cursor: ByteCursor): Promise<number> {
   const window = 1 << 16;
   while (cursor.offset < MAX_BYTES_BEFORE_DATA) {
@@ -62,7 +62,7 @@ async function skipToData(cursor: ByteCursor): Promise<number> {
   });
 }
 
-/** Streaming: up to three digits wait for the next chunk. */
+/** A streaming decoder: up to three digits wait for the next chunk. */
 class Base64Decoder {
   decodedBytes = 0;
   #bits = 0;
@@ -76,7 +76,7 @@ class Base64Decoder {
     for (let i = 0; i < text.length; i++) {
       const digit = DIGITS[text[i]];
       if (digit > 63) continue;
-      // Never more than 6 + 6 bits are open; older ones are shifted out of the byte that is stored.
+      // At most 6 + 6 bits are pending; older bits are shifted out of the stored byte.
       bits = ((bits & 0x3f) << 6) | digit;
       bitCount += 6;
       if (bitCount < 8) continue;

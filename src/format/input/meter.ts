@@ -5,14 +5,14 @@ import type { ByteSource, ReadOptions } from './types.ts';
 /** 20 reports a second: as often as a person can read a number. */
 const REPORT_EVERY_MS = 50;
 
-/** Stands between the source and the decoder: counts bytes, reports progress, stops when cancelled. */
+/** Sits between the source and the decoder: counts bytes, reports progress, stops when canceled. */
 export class Meter {
   readonly #source: ByteSource;
   readonly #options: ReadOptions;
   #readBytes = 0;
   #highestBytes = 0;
   #lastReportMs = 0;
-  /** Whole events decoded so far; the decoder's driver keeps it current. */
+  /** Complete events decoded so far. The code that drives the decoder updates it. */
   events = 0;
 
   constructor(source: ByteSource, options: ReadOptions) {
@@ -20,18 +20,18 @@ export class Meter {
     this.#options = options;
   }
 
-  /** Size of the source, or what was read of it where it did not say. */
+  /** The size of the source, or the bytes read so far if it is unknown. */
   get bytes(): number {
     return this.#source.size ?? this.#highestBytes;
   }
 
-  /** Share of the source that was read so far, 0 to 1; undefined where its size is not known. */
+  /** Share of the source read so far, 0 to 1; undefined if its size is unknown. */
   get share(): number | undefined {
     const { size } = this.#source;
     return size === undefined || size === 0 ? undefined : this.#readBytes / size;
   }
 
-  /** The source's bytes from the start. What the source throws comes as a LoadError where we know it. */
+  /** The source's bytes from the start. Converts known errors of the source to LoadErrors. */
   async *open(): ByteStream & AsyncGenerator<Uint8Array> {
     this.#readBytes = 0;
     try {
@@ -46,7 +46,7 @@ export class Meter {
     }
   }
 
-  /** Tells how far reading is, if the last time is long enough ago. */
+  /** Reports progress, unless the last report was very recent. */
   report(): void {
     const nowMs = Date.now();
     if (this.#options.onProgress === undefined || nowMs - this.#lastReportMs < REPORT_EVERY_MS)

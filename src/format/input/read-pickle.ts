@@ -10,30 +10,30 @@ import { SNAPSHOT_ADVICE } from './sniff.ts';
 import type { ReadOptions } from './types.ts';
 
 /**
- * The general decoder makes an object of every value: about six times the pickle's bytes, read at
- * 20 MB/s. 64 MiB are 400 MB of memory and three seconds, as much as a tab can bear.
+ * The general decoder creates an object for every value: about six times the pickle's bytes, at 20 MB/s. 64 MiB take
+ * 400 MB of memory and three seconds, which is the most a tab can bear.
  */
 const MAX_GENERAL_BYTES = 64 * 2 ** 20;
 /**
- * Bytes after the pickle that are still read (writers pad with a few NULs, and a gzip's checksum
- * comes last). A bomb of zeros after a small snapshot ends here.
+ * Bytes read after the end of the pickle: writers pad with a few NULs, and a gzip's checksum comes last. The limit
+ * stops bombs of zeros after a small snapshot.
  */
 const MAX_TRAILING_BYTES = 64 * 2 ** 20;
 
-/** The code that reads events fast is fetched for a pickle of this size: the page before a file does without it. */
+/** Pickles of this size and larger load the fast path. The start page works without it. */
 const FAST_PATH_FROM_BYTES = 2 ** 20;
 
 export interface ReadPickle {
   readonly snapshot: Snapshot;
   readonly protocol: number | undefined;
   readonly decoder: 'columnar' | 'general';
-  /** What broke off the file, when only the events before are in the snapshot. */
+  /** The error that cut the file short, if the snapshot holds only the events before it. */
   readonly partial: string | undefined;
 }
 
 /**
- * @throws LoadError of any code; `partialEvents` says how many whole events come before the fault
- * @throws AbortError of the source, as it is
+ * @throws LoadError of any code; `partialEvents` is the number of complete events before the error
+ * @throws AbortError of the source, unchanged
  */
 export async function readPickle(
   open: OpenBytes,
@@ -71,7 +71,7 @@ async function pump(
     if (decoder.stopped) trailingBytes += chunk.length;
     if (trailingBytes > MAX_TRAILING_BYTES) return;
     bytes += chunk.length;
-    // As much per byte of the file as so far; exact for a bare pickle.
+    // Extrapolate from the share of the file read so far; exact for a bare pickle.
     const { share } = meter;
     const totalBytes = share === undefined || share === 0 ? undefined : bytes / share;
     decoder.totalBytes = totalBytes;
@@ -87,7 +87,7 @@ async function pump(
   }
 }
 
-/** Gives the events before the fault where the user wants them; otherwise throws the fault, with their number. */
+/** Returns the events before the error if the user asked for them; otherwise throws the error with their number. */
 function partialOf(decoder: SnapshotDecoder, error: unknown, allowPartial: boolean): ReadPickle {
   const failure = asLoadError(error).failure;
   const partial = failure.message;
@@ -98,7 +98,7 @@ function partialOf(decoder: SnapshotDecoder, error: unknown, allowPartial: boole
   return { snapshot, protocol: decoder.protocol, decoder: 'columnar', partial };
 }
 
-/** Undefined where the part that was read is no snapshot: a part is only offered if it opens. */
+/** Undefined if the part that was read is not a snapshot: a part is offered only if it opens. */
 function tryPartial(decoder: SnapshotDecoder, reason: string): Snapshot | undefined {
   if (decoder.eventCount === 0) return undefined;
   try {
@@ -109,7 +109,9 @@ function tryPartial(decoder: SnapshotDecoder, reason: string): Snapshot | undefi
   }
 }
 
-/** Engines throw RangeError when a typed array finds no memory. All else unknown is a bug: thrown on. */
+/**
+ * Engines throw RangeError when a typed array cannot be allocated. Any other unknown error is a bug and is rethrown.
+ */
 function asLoadError(error: unknown): LoadError {
   if (error instanceof LoadError) return error;
   if (!(error instanceof RangeError)) throw error;
@@ -130,9 +132,9 @@ function nestsTooDeep(): LoadError {
 }
 
 /**
- * Reads the file again by the general decoder.
+ * Reads the file again with the general decoder.
  * @param cause why the columnar decoder gave up
- * @param hasEvents it had read events before. Without any, what also stops the general decoder is probably damage.
+ * @param hasEvents whether it had read events. If not, an error in the general decoder too probably means damage.
  */
 async function readGeneral(
   open: OpenBytes,
@@ -141,7 +143,7 @@ async function readGeneral(
 ): Promise<Snapshot> {
   const bytes = await collectBytes(open(), MAX_GENERAL_BYTES);
   if (bytes === undefined) throw tooBig(cause);
-  // Few files need it: fetched when one does.
+  // Few files need it, so load it on demand.
   const { isReadable, unpickle } = await import('./unpickle.ts');
   const { snapshotFromValue } = await import('../snapshot/from-value.ts');
   if (!isReadable(bytes)) throw tooBig(cause);
@@ -159,7 +161,7 @@ async function readGeneral(
   }
 }
 
-/** pickleparser's words for it. */
+/** Matches pickleparser's error messages. */
 function isEndOfFile(failure: unknown): boolean {
   return /unexpected end of file|could not find end of line/i.test(errorText(failure));
 }
@@ -183,7 +185,7 @@ function holdsCode(callable: string, byte: number | undefined): LoadError {
   });
 }
 
-/** Names come from the file: short, and without control characters. */
+/** Names come from the file: shorten them and remove control characters. */
 function printable(name: string): string {
   const clean = name.replace(/[^\w.<>-]+/g, '?');
   return clean.length > 80 ? `${clean.slice(0, 80)}…` : clean;
@@ -207,7 +209,7 @@ function tooBig(cause: DeclinedError): LoadError {
   });
 }
 
-/** Neither decoder gets through: most likely damage that looks like an opcode. */
+/** Both decoders failed: most likely damage that looks like an opcode. */
 function brokenPickle({ reason, byte }: DeclinedError): LoadError {
   return new LoadError({
     code: 'corrupt',

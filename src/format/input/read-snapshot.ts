@@ -5,11 +5,11 @@ import type { ByteSource, Platform, ReadOptions, ReadResult } from './types.ts';
 import { type ArchiveChoice, unwrap } from './unwrap.ts';
 
 /**
- * Reads a snapshot from any file that may hold one: pickle, gzip, zip, zstd, the HTML that trace_plot
- * writes, JSON. The content decides, never the name. Runs nothing that a file holds.
+ * Reads a snapshot from any supported file: pickle, gzip, zip, zstd, trace_plot's HTML, JSON. The content decides,
+ * never the name. No code in the file is run.
  *
- * @throws LoadError with a sentence to show, for whatever is no whole snapshot
- * @throws AbortError of the source, as it is
+ * @throws LoadError with a message to show, for anything that is not a whole snapshot
+ * @throws AbortError of the source, unchanged
  */
 export async function readSnapshot(
   source: ByteSource,
@@ -23,7 +23,7 @@ export async function readSnapshot(
     async (kind, open) => {
       if (kind === 'pickle') return readPickle(open, meter, options);
       if (kind === 'compact') {
-        // Only reports hold one: fetched when one does.
+        // Only reports contain compact snapshots, so load their reader on demand.
         const { readCompact } = await import('./read-whole.ts');
         const { snapshot, origin } = await readCompact(open);
         return { snapshot, origin, protocol: undefined, decoder: 'columnar', partial: undefined };
@@ -37,15 +37,15 @@ export async function readSnapshot(
   const own = { name: source.name, bytes: meter.bytes, container, protocol, decoder, partial };
   return {
     snapshot: { ...snapshot, warnings: [...snapshot.warnings, ...archiveWarnings(archive)] },
-    // A compact snapshot is shown as the file that it was made from.
+    // Show a compact snapshot as the file it was made from.
     file: { ...own, ...payload.origin },
   };
 }
 
-/** What was read, and of a compact snapshot the file that it was made from. */
+/** `origin`: the file that a compact snapshot was made from. */
 type Payload = ReadPickle & { readonly origin?: FileInfo | undefined };
 
-/** One file of a zip is opened, the first that is a snapshot: what of the rest, the user should know. */
+/** A zip opens at its first snapshot. Warns the user about its other files. */
 function archiveWarnings(archive: ArchiveChoice | undefined): SnapshotWarning[] {
   if (archive === undefined || archive.unread.length === 0) return [];
   const { opened, unread } = archive;

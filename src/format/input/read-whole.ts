@@ -1,4 +1,4 @@
-/** Files that are read whole, and not as they come: JSON, and what a report of vramscope holds. */
+/** Formats that are read whole instead of as a stream: JSON, and the compact snapshot in a vramscope report. */
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { snapshotFromValue } from '../snapshot/from-value.ts';
@@ -15,15 +15,17 @@ import {
 import { KINETO_TRACE, SNAPSHOT_ADVICE } from './sniff.ts';
 
 /**
- * JSON.parse needs the text whole and makes an object of every entry: about ten times the file's
- * bytes in memory. 64 MiB of JSON still fit a browser tab; pickles have no such limit.
+ * JSON.parse needs the whole text and creates an object for every entry: about ten times the file's bytes in memory. 64
+ * MiB of JSON still fit in a browser tab. Pickles have no such limit.
  */
 const MAX_JSON_BYTES = 64 * 2 ** 20;
-/** Brackets that open: '{},' is three bytes and an object of fifty. A snapshot has one in some 60 bytes. */
+/**
+ * Limits opening brackets: '{},' is three bytes but an object of fifty. A snapshot has one bracket in some 60 bytes.
+ */
 const MAX_JSON_OBJECTS = 2 ** 21;
 
 /**
- * The snapshot's dictionary as JSON, bare or held by another value.
+ * The snapshot's dictionary as JSON, alone or inside another value.
  * @throws LoadError 'json-too-big', 'truncated', 'json-damaged', 'kineto-trace' or 'not-a-snapshot'
  */
 export async function readJson(open: OpenBytes): Promise<Snapshot> {
@@ -63,7 +65,7 @@ function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Engines word this differently, but a text that was cut seldom ends in its closing bracket.
+    // Engines word this error differently, but a truncated text seldom ends in its closing bracket.
     if (!/[\]}]\s*$/.test(text.slice(-64))) throw cutShortError('JSON', bytes.length);
     throw damagedError('JSON', errorText(error), undefined);
   }
@@ -73,11 +75,11 @@ function isTrace(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'traceEvents' in value;
 }
 
-/** Made of some ten times as much pickle: what a tab can hold of it ends before this does. */
+/** Corresponds to about ten times as much pickle: a tab runs out of memory before this limit. */
 const MAX_COMPACT_BYTES = 2 ** 30;
 
 /**
- * What a report of vramscope holds.
+ * The compact snapshot in a vramscope report.
  * @throws LoadError 'compact-too-big', 'compact-damaged' or 'compact-newer'
  */
 export async function readCompact(open: OpenBytes): Promise<DecodedSnapshot> {

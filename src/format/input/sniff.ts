@@ -1,14 +1,12 @@
-/**
- * What a file is, by its first bytes and never by its name.
- */
+/** Recognizes a file by its first bytes, never by its name. */
 import type { LoadFailure } from '../../base/load-error.ts';
 import type { Container } from '../snapshot/tables.ts';
 import { COMPACT_MAGIC } from '../snapshot-file/compact-magic.ts';
 
-/** Bytes that {@link sniff} wants to see: a tar says what it is at byte 257, traces within 4 kB. */
+/** Bytes that {@link sniff} needs: a tar identifies itself at byte 257, traces within 4 kB. */
 export const HEAD_BYTES = 4096;
 
-/** Something that no snapshot comes in, and how to say so. */
+/** A format that never contains a snapshot, and how to say so. */
 export interface ForeignFormat extends Pick<LoadFailure, 'code' | 'advice'> {
   /** Noun phrase: "a PNG image". */
   readonly what: string;
@@ -83,7 +81,7 @@ const CONTAINERS: readonly { readonly magic: readonly number[]; readonly contain
     { magic: COMPACT_MAGIC, container: 'compact' },
   ];
 
-/** `head` is the first {@link HEAD_BYTES} of the file, or the whole of a shorter one. */
+/** `head` is the first {@link HEAD_BYTES} of the file, or all of a shorter one. */
 export function sniff(head: Uint8Array): Sniffed {
   if (head.length === 0) return foreign('empty', 'an empty file (0 bytes)');
   for (const { magic, container } of CONTAINERS) {
@@ -106,12 +104,12 @@ function foreign(code: string, what: string, advice = SNAPSHOT_ADVICE): Sniffed 
 }
 
 /**
- * Protocols 2 and up say so: 0x80 and the protocol. Protocols 0 and 1 begin with their first
- * opcode: `(dp0`, `(lp0` or `(d.` in 0, `}q`, `]q` or `}.` in 1, and `cos\nsystem\n` names a callable.
+ * Protocols 2 and up begin with 0x80 and their number. Protocols 0 and 1 begin with their first opcode: `(dp0`, `(lp0`
+ * or `(d.` in 0; `}q`, `]q` or `}.` in 1; `cos\nsystem\n` names a callable.
  */
 const BARE_PICKLE = /^(\([dlt][p(VSIFLNgsa.]|[}\]][q(r.sah]|\(c[\w.]+\n\w+\n|c[\w.]+\n\w+\n)/;
 
-/** Above the protocols there are: a Python to come may write 6, and the decoder says so. */
+/** Higher than any existing protocol: a future Python may write 6, and the decoder then reports it. */
 const MAX_PROTOCOL_BYTE = 15;
 
 function isPickle(head: Uint8Array): boolean {
@@ -156,12 +154,12 @@ function sniffText(head: Uint8Array): Sniffed {
   return foreign('text', 'a text file');
 }
 
-/** No control characters but white space and escape: UTF-8, with or without a byte order mark. */
+/** UTF-8 with or without a byte order mark: no control characters except white space and escape. */
 function isText(head: Uint8Array): boolean {
   return head.every((byte) => byte >= 32 || (byte >= 9 && byte <= 13) || byte === 27);
 }
 
-/** One character a byte. */
+/** One character per byte. */
 export function latin1(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += String.fromCharCode(byte);

@@ -1,22 +1,21 @@
-/** How the loader gets its bytes; the browser and Node each make one. */
+/** How the loader gets its bytes. The browser and Node each provide an implementation. */
 import type { SnapshotDecoder } from '../snapshot/decoder.ts';
 import type { FileInfo, Snapshot } from '../snapshot/tables.ts';
 
 export interface ByteSource {
   readonly name: string;
-  /** Bytes in all; undefined when a server does not say. */
+  /** Total bytes; undefined when a server does not say. */
   readonly size: number | undefined;
   /**
-   * The bytes from the start, in chunks of any size. May be called again (the general decoder re-reads).
-   * A chunk is lent until the next one is asked for, since its memory may be read into again: who
-   * keeps any of it makes a copy.
+   * The bytes from the start, in chunks of any size. May be called again (the general decoder rereads). A chunk is
+   * valid only until the next is requested, because its memory may be reused: copy what you keep.
    */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-/** What core cannot do itself. */
+/** What this code cannot do on its own. */
 export interface Platform {
-  /** Native gzip decompression; throws where the data are broken or cut short. */
+  /** Native gzip decompression. Throws if the data is damaged or cut short. */
   gunzip(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
@@ -27,18 +26,18 @@ export interface ReadProgress {
 }
 
 export interface ReadMoment {
-  /** Share of the file that was read, 0 to 1; undefined where its size is not known. */
+  /** Share of the file read so far, 0 to 1; undefined if its size is unknown. */
   readonly share: number | undefined;
-  /** No more is read. */
+  /** Reading has ended. */
   readonly isEnd: boolean;
 }
 
 export interface ReadOptions {
-  /** Open the whole events before a fault and mark the snapshot as partial. */
+  /** Opens the complete events before an error and marks the snapshot as partial. */
   readonly allowPartial?: boolean;
   /** Called at most about 20 times a second. */
   readonly onProgress?: (progress: ReadProgress) => void;
-  /** Called while a pickle is read, after each chunk, and once more where it ends or breaks off. */
+  /** Called after each chunk of a pickle, and once more where it ends or breaks off. */
   readonly onRead?: (decoder: SnapshotDecoder, moment: ReadMoment) => void;
 }
 

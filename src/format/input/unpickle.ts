@@ -1,13 +1,13 @@
 /**
- * Any pickle as JavaScript values, by pickleparser. Slow and hungry, so only for what the columnar
- * machine declines. Nothing is run: classes and functions that a pickle names become inert marks,
- * save a few that only hold data.
+ * Decodes any pickle to JavaScript values with pickleparser. It is slow and uses much memory, so it reads only what the
+ * columnar machine declines. Nothing is run: classes and functions in the pickle become inert placeholders, except a
+ * few that only hold data.
  */
 import { BufferReader, Parser } from 'pickleparser';
 import { concatBytes } from '../../base/bytes.ts';
 import { HEADER_BYTES, Op } from '../pickle/opcodes.ts';
 
-/** Stands for an object whose class is unknown here; the state the pickle gives it lies in its properties. */
+/** Stands for an object of an unknown class. The pickle's state for it becomes its properties. */
 class Opaque {
   readonly callable: string;
   constructor(callable: string) {
@@ -16,20 +16,20 @@ class Opaque {
 }
 
 export interface Unpickled {
-  /** Dictionaries are Maps, so that a key such as `__proto__` is a key like any other. */
+  /** Dictionaries are Maps, so a key such as `__proto__` is a key like any other. */
   readonly value: unknown;
-  /** Classes and functions it names beside those known to hold data: ['os.system']. */
+  /** Classes and functions named in the pickle, except those known to hold only data: ['os.system']. */
   readonly callables: readonly string[];
-  /** What stopped the parser, undefined when it got to the end; `value` is undefined then. */
+  /** The error that stopped the parser; undefined at a normal end. `value` is undefined after an error. */
   readonly failure: unknown;
 }
 
-/** Bytes of memory that the objects of a pickle may take: a tab has no more to spare. */
+/** Most memory that the objects of a pickle may take in a tab. */
 const MAX_OBJECT_BYTES = 600 * 2 ** 20;
-/** Roughly the memory that an opcode costs in JavaScript. The default is a value on the stack or in the memo. */
+/** Rough memory cost of an opcode in JavaScript. The default is a value on the stack or in the memo. */
 const VALUE_BYTES = 16;
 const OBJECT_BYTES = objectBytes();
-/** Reading an integer of more digits takes time that grows with their square. */
+/** Reading a long integer takes time quadratic in its digits. */
 const MAX_INTEGER_BYTES = 1000;
 const INTEGERS: ReadonlySet<number> = new Set<number>([Op.Int, Op.Long, Op.Long4]);
 
@@ -43,13 +43,13 @@ function objectBytes(): Uint16Array {
   return bytes;
 }
 
-/** Whether {@link unpickle} may read it: one byte of a pickle can make a set of 200 bytes in memory. */
+/** Whether {@link unpickle} may read it: one byte of a pickle can create a set of 200 bytes in memory. */
 export function isReadable(bytes: Uint8Array): boolean {
   let total = 0;
   let pos = 0;
   for (let end = opcodeEnd(bytes, 0); end !== undefined; end = opcodeEnd(bytes, pos)) {
     const op = bytes[pos];
-    // Text takes a byte or two for each of its own.
+    // Text takes one or two bytes per byte of the file.
     total += OBJECT_BYTES[op] + 2 * (end - pos);
     if (total > MAX_OBJECT_BYTES) return false;
     if (INTEGERS.has(op) && end - pos > MAX_INTEGER_BYTES) return false;
@@ -59,7 +59,7 @@ export function isReadable(bytes: Uint8Array): boolean {
   return true;
 }
 
-/** Never throws: what the parser throws comes back in `failure`. */
+/** Never throws: errors of the parser are returned in `failure`. */
 export function unpickle(bytes: Uint8Array): Unpickled {
   const callables: string[] = [];
   const parser = new Parser({
@@ -77,11 +77,10 @@ export function unpickle(bytes: Uint8Array): Unpickled {
 }
 
 /**
- * pickleparser reads LONG1 as an unsigned float64: -1 becomes 255, a stream handle of 2^64 - 1 (nine
- * bytes with its sign) throws, addresses above 2^53 lose their last bits. LONG4 it reads exactly, as an
- * unsigned bigint. So the integers it would get wrong are written anew, as LONG4 of 64 bits, or as
- * BININT where they are small and negative.
- * The bytes themselves come back when there are none.
+ * pickleparser reads LONG1 as an unsigned float64: -1 becomes 255, a stream handle of 2^64 - 1 (nine bytes with its
+ * sign) throws, and addresses above 2^53 lose their last bits. It reads LONG4 exactly, as an unsigned bigint. So this
+ * rewrites the integers it would get wrong as LONG4 of 64 bits, or as BININT if they are small and negative. Returns
+ * the input itself if there are none.
  */
 function rewriteLongs(bytes: Uint8Array): Uint8Array {
   const parts: Uint8Array[] = [];
@@ -101,7 +100,7 @@ function rewriteLongs(bytes: Uint8Array): Uint8Array {
   return concatBytes(parts);
 }
 
-/** The opcode that pickleparser reads right; undefined when LONG1 will do (or is beyond 64 bits). */
+/** The opcode that pickleparser reads correctly; undefined if LONG1 will do (or the value is beyond 64 bits). */
 function exactLong(digits: Uint8Array): Uint8Array | undefined {
   const isNegative = digits.length > 0 && digits[digits.length - 1] >= 0x80;
   const isWide = digits.length > 7 || (digits.length === 7 && digits[6] >= 0x20);
@@ -121,7 +120,7 @@ function exactLong(digits: Uint8Array): Uint8Array | undefined {
   return new Uint8Array(out.buffer);
 }
 
-/** Opcodes followed by lines of text, and how many. */
+/** Opcodes followed by lines of text, and how many lines. */
 const LINES: ReadonlyMap<number, number> = new Map<number, number>([
   ...[Op.Int, Op.Long, Op.Float, Op.String, Op.Unicode, Op.Get, Op.Put, Op.PersId].map(
     (op): [number, number] => [op, 1],
@@ -130,7 +129,7 @@ const LINES: ReadonlyMap<number, number> = new Map<number, number>([
   [Op.Inst, 2],
 ]);
 
-/** Opcodes followed by a count of bytes, and how many bytes the count has. */
+/** Opcodes followed by a byte count, and the width of that count in bytes. */
 const COUNT_BYTES: ReadonlyMap<number, number> = new Map<number, number>([
   ...[Op.Long1, Op.ShortBinUnicode, Op.ShortBinString, Op.ShortBinBytes].map(
     (op): [number, number] => [op, 1],
@@ -139,7 +138,7 @@ const COUNT_BYTES: ReadonlyMap<number, number> = new Map<number, number>([
   ...[Op.BinUnicode8, Op.BinBytes8, Op.ByteArray8].map((op): [number, number] => [op, 8]),
 ]);
 
-/** Position after the opcode at `pos` and its argument; undefined when it is none or is cut off. */
+/** Position after the opcode at `pos` and its argument; undefined for an unknown or truncated opcode. */
 function opcodeEnd(buffer: Uint8Array, pos: number): number | undefined {
   const op = buffer[pos];
   const header = HEADER_BYTES[op];
@@ -156,9 +155,9 @@ function opcodeEnd(buffer: Uint8Array, pos: number): number | undefined {
   return end <= buffer.length ? end : undefined;
 }
 
-/** pickleparser reads the length of BINBYTES as signed: a negative one would send it back in the file for ever. */
+/** pickleparser reads BINBYTES lengths as signed: a negative one would move it back in the file forever. */
 class CheckedReader extends BufferReader {
-  /** A length; pickleparser's own writes to the console where it is beyond 2^53. */
+  /** Reads a length. pickleparser's own method writes to the console if it is beyond 2^53. */
   override uint64(): number {
     return this.uint32() + this.uint32() * 2 ** 32;
   }
@@ -169,12 +168,12 @@ class CheckedReader extends BufferReader {
   }
 }
 
-/** STACK_GLOBAL takes names from the stack, where anything may be. */
+/** STACK_GLOBAL takes its names from the stack, which may hold anything. */
 const nameOf = (value: unknown): string => (typeof value === 'string' ? value : '?');
 
 type Call = (...args: unknown[]) => unknown;
 
-/** Python callables that only hold or copy data, by what they make of their arguments. */
+/** Python callables that only hold or copy data, with their JavaScript equivalents. */
 const DATA_CALLABLES: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['collections.OrderedDict', toMap],
   ['collections.defaultdict', () => new Map()],
@@ -193,7 +192,7 @@ const DATA_CALLABLES: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['numpy._core.multiarray.scalar', toNumber],
 ]);
 
-/** A new function each time: a pickle may set properties on what it is given. */
+/** Returns a new function each time, because a pickle may set properties on it. */
 function resolve(module: string, name: string, callables: string[]): Call {
   const qualified = `${module === '__builtin__' ? 'builtins' : module}.${name}`;
   const known = DATA_CALLABLES.get(qualified);
@@ -226,7 +225,7 @@ function toList(items: unknown): unknown[] {
   return Array.isArray(items) ? [...items] : [];
 }
 
-/** numpy.dtype('i8'); its byte order comes later as item 1 of its state: '<', '>' or '|'. */
+/** numpy.dtype('i8'). Its byte order comes later, as item 1 of its state: '<', '>' or '|'. */
 class NumpyType {
   readonly code: string;
   constructor(code: string) {
@@ -237,7 +236,7 @@ class NumpyType {
   }
 }
 
-/** How DataView reads each of numpy's types. */
+/** DataView readers for numpy's types. */
 const NUMBERS: Readonly<Record<string, (view: DataView, little: boolean) => number | bigint>> = {
   i1: (view) => view.getInt8(0),
   u1: (view) => view.getUint8(0),

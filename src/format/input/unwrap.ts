@@ -1,4 +1,4 @@
-/** From a file to the pickle or JSON in it, through containers in containers. */
+/** From a file to the pickle or JSON inside it, through nested containers. */
 import { LoadError } from '../../base/load-error.ts';
 import type { Container } from '../snapshot/tables.ts';
 import { ByteCursor, type OpenBytes } from './byte-cursor.ts';
@@ -8,22 +8,22 @@ import { HEAD_BYTES, SNAPSHOT_ADVICE, sniff, TORCH_CHECKPOINT } from './sniff.ts
 import type { Platform } from './types.ts';
 import type { ZipEntry } from './zip.ts';
 
-/** gzip in zip in HTML in gzip is as odd as it gets; a file may also contain itself. */
+/** gzip in zip in HTML in gzip is as odd as it gets. The limit also stops files that contain themselves. */
 const MAX_DEPTH = 4;
-/** Files of an archive to try, and of all archives in archives; each costs a read from the archive's start. */
+/** Files to try in an archive, nested archives included. Each try reads the archive from its start. */
 const MAX_ZIP_FILES = 16;
 const MAX_ZIP_FILES_IN_ALL = 24;
 
 export type PayloadKind = 'pickle' | 'json' | 'compact';
 
-/** Reads the innermost bytes. `open` may be called again to read them once more. */
+/** Reads the innermost bytes. May call `open` again to reread them. */
 export type PayloadReader<T> = (kind: PayloadKind, open: OpenBytes) => Promise<T>;
 
 export interface Unwrapped<T> {
   readonly payload: T;
   /** The outermost container: 'gzip' for a gzipped pickle. */
   readonly container: Container;
-  /** Of a zip with several files: the one that was opened, and those after it that nobody looked at. */
+  /** For a zip with several files: the one that was opened, and the later ones that were not examined. */
   readonly archive: ArchiveChoice | undefined;
 }
 
@@ -33,9 +33,8 @@ export interface ArchiveChoice {
 }
 
 /**
- * Finds the payload behind `open` and hands it to `read`. In a zip with several files, those that
- * hold no snapshot are passed over.
- * @throws LoadError for files that hold no snapshot, or whose containers are broken
+ * Finds the payload behind `open` and passes it to `read`. In a zip with several files, skips those without a snapshot.
+ * @throws LoadError for files that hold no snapshot, or whose containers are damaged
  */
 export async function unwrap<T>(
   platform: Platform,
@@ -85,7 +84,7 @@ class Unwrapper<T> {
         return this.#read(container, open);
       case 'gzip':
         return this.#inner(() => gunzip(this.#platform, open), container, depth);
-      // Few files need these: fetched when one does.
+      // Few files need these, so load them on demand.
       case 'zstd': {
         const { unzstd } = await import('./zstd.ts');
         return this.#inner(() => unzstd(open()), container, depth);
@@ -104,7 +103,7 @@ class Unwrapper<T> {
   }
 
   async #zip(open: OpenBytes, depth: number): Promise<T> {
-    // Few files need it: fetched when one does.
+    // Few files need it, so load it on demand.
     const zip = await import('./zip.ts');
     const entries = await zip.readDirectory(open());
     if (entries === undefined) {
@@ -135,7 +134,7 @@ class Unwrapper<T> {
   }
 }
 
-/** The first call goes on with what the cursor has begun to read, further calls begin anew. */
+/** The first call continues what the cursor has begun to read; later calls start over. */
 function firstFrom(cursor: ByteCursor, open: OpenBytes): OpenBytes {
   let isFirst = true;
   return () => {

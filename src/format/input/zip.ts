@@ -1,10 +1,8 @@
 /**
- * Zip archives by their directory, which stands at the end of the file: sizes and checksums in the
- * local headers are often missing (the Finder and every streaming writer leave them out), and
- * looking for signatures in compressed data meets false ones. So the file is read once for its
- * directory and once for each entry looked at. A deflated entry becomes a gzip stream by putting
- * ten bytes before it and eight after it: the platform's own fast decompressor reads it and checks
- * its CRC.
+ * Reads zip archives by their directory at the end of the file: local headers often lack sizes and checksums (Finder
+ * and every streaming writer omit them), and compressed data may contain false signatures. So the file is read once for
+ * its directory and once for each entry examined. Wrapping a deflated entry in a gzip header (ten bytes) and trailer
+ * (eight) lets the platform's fast decompressor read it and check its CRC.
  */
 import { concatBytes } from '../../base/bytes.ts';
 import { LoadError } from '../../base/load-error.ts';
@@ -15,7 +13,7 @@ import { latin1 } from './sniff.ts';
 import type { Platform } from './types.ts';
 import { unzstd } from './zstd.ts';
 
-/** The directory must lie in these last bytes: room for about 10,000 entries. */
+/** The directory must lie within these last bytes: enough for about 10,000 entries. */
 const TAIL_BYTES = 2 ** 20;
 const LOCAL_HEADER_BYTES = 30;
 const IN_ZIP64 = 0xffffffff;
@@ -28,13 +26,13 @@ export interface ZipEntry {
   readonly crc32: number;
   readonly compressedBytes: number;
   readonly sizeBytes: number;
-  /** Of the local header, from the start of the file. */
+  /** Position of the local header in the file. */
   readonly offset: number;
 }
 
 /**
- * The files of the archive, in the directory's order; no folders, no empty files, none of the
- * copies that macOS adds. Undefined when the directory is missing: the archive is cut short.
+ * The files of the archive in directory order, without folders, empty files and the copies that macOS adds. Undefined
+ * when the directory is missing because the archive was cut short.
  * @throws LoadError 'zip-damaged' or 'zip-unsupported'
  */
 export async function readDirectory(stream: ByteStream): Promise<readonly ZipEntry[] | undefined> {
@@ -62,8 +60,8 @@ export function openEntry(platform: Platform, open: OpenBytes, entry: ZipEntry):
 }
 
 /**
- * What there is of the first file of an archive that is cut short; ends in LoadError 'truncated'.
- * Its local header says how it is packed, but seldom how long it is: all to the end is its data.
+ * Recovers the first file of an archive that was cut short, then throws LoadError 'truncated'. The local header gives
+ * the compression method but seldom the length, so everything to the end counts as data.
  */
 export async function* salvageEntry(
   platform: Platform,
@@ -77,7 +75,7 @@ export async function* salvageEntry(
       yield chunk;
     }
   } catch (error) {
-    // Where the data end, the decompressor meets the next header, or nothing: no news.
+    // After the data, the decompressor meets the next header or the end of the file. That error is expected.
     if (!(error instanceof LoadError)) throw error;
   }
   throw cutShortError('zip', produced);
@@ -115,7 +113,7 @@ async function tailOf(stream: ByteStream): Promise<{ tail: Uint8Array; size: num
     pieces.push(chunk.slice());
     kept += chunk.length;
     size += chunk.length;
-    // Squeezed at twice the length, so that one-byte chunks cost no more than big ones.
+    // Compact only at twice the length, so that one-byte chunks cost no more than big ones.
     if (kept > 2 * TAIL_BYTES) {
       pieces = [concatBytes(pieces).slice(-TAIL_BYTES)];
       kept = TAIL_BYTES;
@@ -144,7 +142,7 @@ function parseDirectory(tail: Uint8Array, size: number): ZipEntry[] | undefined 
   return entries;
 }
 
-/** Index of the end-of-directory record, which a comment of up to 64 kB may follow; -1 for none. */
+/** Index of the end-of-directory record, which a comment of up to 64 kB may follow; -1 if there is none. */
 function findEnd(view: DataView): number {
   const lowest = Math.max(0, view.byteLength - 22 - 0xffff);
   for (let at = view.byteLength - 22; at >= lowest; at--) {
@@ -153,7 +151,7 @@ function findEnd(view: DataView): number {
   return -1;
 }
 
-/** Number of entries and offset of the first in the file; in a second record when over 4 GB or 65,535 entries. */
+/** Number of entries and position of the first. Above 4 GB or 65,535 entries, a second record holds them. */
 function directoryPlace(
   view: DataView,
   end: number,
@@ -184,7 +182,7 @@ function parseEntry(view: DataView, at: number): ZipEntry {
     const value = view.getUint32(at + offset, true);
     return value === IN_ZIP64 ? (wide.shift() ?? value) : value;
   };
-  // In this order: the zip64 field holds only those that did not fit, original size first.
+  // In this order: the zip64 field holds only the values that did not fit, original size first.
   const sizeBytes = field(24);
   const compressedBytes = field(20);
   const offset = field(42);
@@ -218,7 +216,7 @@ function uint64(view: DataView, at: number): number {
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
 }
 
-/** The entry's bytes as stored; fewer than it says where the archive is cut short. */
+/** The entry's stored bytes; fewer than its size if the archive is cut short. */
 async function* entryBytes(stream: ByteStream, entry: ZipEntry): AsyncGenerator<Uint8Array> {
   const cursor = new ByteCursor(stream);
   try {
@@ -234,7 +232,7 @@ async function* entryBytes(stream: ByteStream, entry: ZipEntry): AsyncGenerator<
   }
 }
 
-/** Without the trailer where bytes are missing, so that the decompressor says so. */
+/** Omits the trailer if bytes are missing, so that the decompressor reports it. */
 async function* asGzip(deflated: ByteStream, entry: ZipEntry): AsyncGenerator<Uint8Array> {
   yield new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
   let left = entry.compressedBytes;
@@ -249,7 +247,7 @@ async function* asGzip(deflated: ByteStream, entry: ZipEntry): AsyncGenerator<Ui
   yield new Uint8Array(trailer.buffer);
 }
 
-/** What an archive holds beside snapshots, told by the names of its files. */
+/** Whether the file names look like those of a checkpoint. */
 export function hasCheckpoint(entries: readonly ZipEntry[]): boolean {
   return entries.some(({ name }) => /(^|\/)data\.pkl$/.test(name));
 }

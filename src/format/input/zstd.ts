@@ -1,14 +1,14 @@
 /**
- * Zstandard, frame by frame and block by block (RFC 8878). fzstd decompresses the blocks; walking
- * them here keeps what it may produce at once to one block (128 kB), however the file was made, and
- * refuses windows that would cost gigabytes before they are allocated.
+ * Zstandard, frame by frame and block by block (RFC 8878). fzstd decompresses the blocks. Walking them here limits the
+ * output at any moment to one block (128 kB), whatever the file, and refuses windows that would cost gigabytes before
+ * they are allocated.
  */
 import { concatBytes } from '../../base/bytes.ts';
 import { errorText } from '../../base/errors.ts';
 import { ByteCursor, type ByteStream } from './byte-cursor.ts';
 import { cutShortError, damagedError, unsupportedError } from './failures.ts';
 
-/** The `zstd` program's own limit when it decompresses; `--ultra` and `--long` up to 27 stay below. */
+/** The `zstd` program's own decompression limit; `--ultra` and `--long` up to 27 stay below it. */
 const MAX_WINDOW_BYTES = 2 ** 27;
 const FRAME_MAGIC = 0xfd2fb528;
 
@@ -40,7 +40,7 @@ async function* readFrame(
   magic: Uint8Array,
   output: { bytes: number },
 ): AsyncGenerator<Uint8Array> {
-  // Few files need it: fetched when one does.
+  // Few files need it, so load it on demand.
   const { Decompress } = await import('fzstd');
   const header = await readHeader(cursor, magic, output.bytes);
   const chunks: Uint8Array[] = [];

@@ -1,15 +1,14 @@
-/** What is wrong with a pickle. */
 import { LoadError } from '../../base/load-error.ts';
 import { Tag } from './types.ts';
 
-/** A legal pickle that holds what the columnar machine does not do; the general decoder may. */
+/** A valid pickle with content that the columnar machine does not support; the general decoder may. */
 export class DeclinedError extends Error {
   override readonly name = 'DeclinedError';
   readonly byte: number;
   readonly reason: string;
   /** It names a class or function (GLOBAL, REDUCE, …): unpickling it in Python would run code. */
   readonly holdsCode: boolean;
-  /** 'os.system', where it is known. */
+  /** 'os.system', if known. */
   readonly callable: string | undefined;
 
   constructor(reason: string, byte: number, callable?: string, holdsCode = callable !== undefined) {
@@ -47,7 +46,7 @@ export function tooManyMarks(): LoadError {
   return corrupt('it opens tens of thousands of values inside each other');
 }
 
-/** A container that is no longer open gets an item: legal in a pickle, though PyTorch never writes it. */
+/** An item is added to a container that is already closed. Pickles allow this, but PyTorch never writes it. */
 export function lateItem(tag: number | undefined): Error {
   const wasContainer = tag === Tag.List || tag === Tag.Dict || tag === Tag.Row || tag === Tag.Node;
   return wasContainer

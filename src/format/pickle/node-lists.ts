@@ -1,22 +1,22 @@
 /**
- * Lists of rows by their bytes. The lists of frames that events have are millions, and a few thousand
- * different ones: once `6a a1 00 00 00 68 0b` was found to be rows 7 and 3 and thus node 12, those
- * bytes are node 12 as long as no memo slot is filled again.
+ * Caches lists of rows by their bytes. A trace has millions of frame lists but only a few thousand different ones: once
+ * `6a a1 00 00 00 68 0b` is known to be rows 7 and 3 and thus node 12, those bytes mean node 12 until a memo slot is
+ * filled again.
  */
 import { enlarged } from '../../base/growable.ts';
 import { ROWS_PER_SINK, Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
 const SLOTS = 1 << 14;
-/** Slots tried for one list: a hostile file could make all lists hash to the same one. */
+/** Slots tried per list: a hostile file could make all lists hash to the same slot. */
 const PROBES = 8;
 /** Words of all lists together: 4 MB. */
 const MAX_WORDS = 1 << 20;
-/** Items of one APPENDS that no other follows, as ValueMachine.appends says. */
+/** Longest list that ends in one APPENDS with no other after it; see ValueMachine.appends. */
 const MAX_ITEMS = 999;
 
 export class NodeLists {
-  /** Where the list that was found ends: at its APPENDS. */
+  /** Position of the APPENDS that ends the list found last. */
   end = 0;
 
   readonly #machine: ValueMachine;
@@ -24,7 +24,7 @@ export class NodeLists {
   readonly #bytes = new Int32Array(SLOTS);
   readonly #from = new Int32Array(SLOTS);
   readonly #node = new Int32Array(SLOTS).fill(-1);
-  /** The list that came after this one the last time: mostly it does again. */
+  /** The list that followed this one last time; usually it follows again. */
   readonly #next = new Int32Array(SLOTS).fill(-1);
   #words = new Int32Array(1 << 12);
   #used = 0;
@@ -36,9 +36,9 @@ export class NodeLists {
   }
 
   /**
-   * The node of the list whose items begin at `from` and end before `limit`, and its `end`. -1 for a
-   * list of anything but rows that become a node; then nothing has changed.
-   * @param slot slots of the memo that are filled
+   * The node of the list whose items begin at `from` and end before `limit`. Also sets `end`. Returns -1, and changes
+   * nothing, for a list of anything except rows that become a node.
+   * @param slot number of filled memo slots
    */
   find(buffer: Uint8Array, view: DataView, from: number, limit: number, slot: number): number {
     const guess = this.#next[this.#last];
@@ -68,7 +68,7 @@ export class NodeLists {
     return this.#look(view, from, at, hash, slot);
   }
 
-  /** The node of the items in view[from … to), looked up or made. */
+  /** The node of the items in view[from … to), cached or new. */
   #look(view: DataView, from: number, to: number, hash: number, slot: number): number {
     let free = -1;
     for (let probe = 0; probe < PROBES; probe++) {
@@ -92,7 +92,7 @@ export class NodeLists {
     this.#last = i;
   }
 
-  /** List i is written at `from`, and ends by `limit`. */
+  /** Whether the bytes at `from` are those of list i and end by `limit`. */
   #isAt(i: number, view: DataView, from: number, limit: number): boolean {
     const bytes = this.#bytes[i];
     if (from + bytes > limit) return false;
@@ -138,5 +138,5 @@ export class NodeLists {
   }
 }
 
-/** Mask of a word's bytes that belong to a list of so many bytes. */
+/** Mask of the last word's bytes that belong to a list of `bytes` bytes. */
 const tailMask = (bytes: number): number => (1 << (8 * (bytes & 3))) - 1;

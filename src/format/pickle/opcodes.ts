@@ -71,8 +71,8 @@ export const Op = {
 } as const;
 
 /**
- * Bytes an opcode needs before its length is known, itself included: BININT is 1 + 4, SHORT_BINUNICODE
- * is 1 + 1 (then as many as the second byte says). 0 marks a byte that is no opcode.
+ * Bytes needed before an opcode's length is known, including the opcode: BININT is 1 + 4, SHORT_BINUNICODE is 1 + 1
+ * (then as many as the second byte says). 0 marks an invalid opcode.
  */
 export const HEADER_BYTES: Uint8Array = headerBytes();
 

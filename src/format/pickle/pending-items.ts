@@ -1,8 +1,8 @@
-/** Items of containers that may get more: what SETITEM, APPEND and full batches have gathered so far. */
+/** Items gathered so far for containers that may get more, by SETITEM, APPEND and full batches. */
 import { corrupt } from './errors.ts';
 import { type ListRun, Tag } from './types.ts';
 
-/** Containers that wait for items on the stack, and their items so far, in runs. */
+/** Most containers on the stack that may wait for items at the same time. */
 const MAX_CONTAINERS = 2 ** 16;
 const MAX_RUNS = 2 ** 21;
 
@@ -11,13 +11,12 @@ export class PendingItems {
   readonly #runs = new Map<number, ListRun[]>();
   #count = 0;
 
-  /** Begins to gather for the container at a stack slot. */
   open(slot: number): void {
     if (this.#runs.size === MAX_CONTAINERS) throw tooMany();
     this.#runs.set(slot, []);
   }
 
-  /** Adds values; rows of a list that follow each other become one run. */
+  /** Adds values; consecutive rows in a list become one run. */
   add(slot: number, isList: boolean, tags: Uint8Array, vals: Float64Array): void {
     const runs = this.#runs.get(slot) ?? [];
     const before = runs.length;
@@ -39,7 +38,7 @@ export class PendingItems {
     return this.#runs.get(slot) ?? [];
   }
 
-  /** Its items, which are then no longer kept here. */
+  /** Returns the items and forgets them. */
   take(slot: number): readonly ListRun[] {
     const runs = this.at(slot);
     this.#runs.delete(slot);

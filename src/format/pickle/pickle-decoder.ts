@@ -1,7 +1,6 @@
 /**
- * Streaming reader of pickles, protocols 0 to 5, into a ValueMachine. Bytes come in chunks of any
- * size; an opcode whose bytes are not all there waits for the next chunk. Runs nothing: opcodes that
- * name or call Python objects make it decline.
+ * Streaming reader of pickles, protocols 0 to 5, into a ValueMachine. Bytes come in chunks of any size; an incomplete
+ * opcode waits for the next chunk. Nothing is run: the decoder declines opcodes that name or call Python objects.
  *
  * Example: [80 04] [5d] [2e] in three chunks is PROTO 4, EMPTY_LIST, STOP: an empty list.
  */
@@ -14,18 +13,18 @@ import { Tag } from './types.ts';
 import { MAX_MARKS, type ValueMachine } from './value-machine.ts';
 
 const UINT32 = 2 ** 32;
-/** What a memo slot past the end reads as: no tag. */
+/** Stands for the missing tag of a memo slot past the end. */
 const UNUSED = 255;
-/** Bytes between two looks at how much is read: what decides how far a full column grows. */
+/** Bytes between updates of the progress that decides how far a full column grows. */
 const STEP_BYTES = 1 << 18;
-/** Bytes of the next chunk that are joined to a rest, at first. */
+/** Bytes of the next chunk that are first joined to an incomplete opcode. */
 const JOIN_BYTES = 1 << 16;
 
 /** Reads rows without the opcode loop. */
 export interface FastPath {
   /**
-   * Reads the rows from `start` on that begin before `stop`, as far as it can.
-   * @returns where the first row begins that it leaves to the opcode loop
+   * Reads the rows that begin in [start, stop), as far as it can.
+   * @returns where the first row begins that is left to the opcode loop
    */
   read(buffer: Uint8Array, view: DataView, start: number, stop: number): number;
 }
@@ -34,13 +33,13 @@ export class PickleDecoder {
   readonly #machine: ValueMachine;
   fastPath: FastPath | undefined;
   #rest = new Uint8Array(0);
-  /** Bytes before the buffer in hand. */
+  /** Bytes of the pickle before the current buffer. */
   #base = 0;
   #stopped = false;
   #protocol: number | undefined;
   #firstByte: number | undefined;
 
-  /** Size of the pickle where it is known, or a good guess: columns then grow to their size at once. */
+  /** The pickle's size if known, or a good guess: columns then grow to their final size at once. */
   totalBytes: number | undefined;
 
   constructor(machine: ValueMachine) {
@@ -48,8 +47,8 @@ export class PickleDecoder {
   }
 
   /**
-   * 0 to 5. Protocols 0 and 1 do not say: 0 opens a container by a mark, `(dp0`, 1 by EMPTY_DICT or
-   * EMPTY_LIST, `}q\0`.
+   * 0 to 5. Protocols 0 and 1 do not say: 0 opens a container with a mark (`(dp0`), 1 with EMPTY_DICT or EMPTY_LIST
+   * (`}q\0`).
    */
   get protocol(): number {
     return (
@@ -58,19 +57,19 @@ export class PickleDecoder {
     );
   }
 
-  /** STOP was met; what follows is ignored (C++ pickles and the HTML wrapper pad with NULs). */
+  /** STOP was read. Anything after it is ignored (C++ pickles and the HTML wrapper pad with NULs). */
   get stopped(): boolean {
     return this.#stopped;
   }
 
-  /** Offset up to which whole opcodes were read. */
+  /** The offset after the last complete opcode. */
   get byte(): number {
     return this.#base;
   }
 
-  /** Throws LoadError for a broken pickle and DeclinedError for a legal one that it does not read. */
+  /** @throws LoadError for a broken pickle, DeclinedError for a valid one that it does not support */
   push(bytes: Uint8Array): void {
-    // Node's Buffers would make the hot loops serve two kinds of arrays, at half the speed.
+    // Convert Node's Buffers: with two kinds of arrays the hot loops run at half the speed.
     const chunk = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#firstByte ??= chunk[0];
     let start = 0;
@@ -89,13 +88,13 @@ export class PickleDecoder {
     this.#rest = chunk.slice(this.#run(chunk, start));
   }
 
-  /** Says that no bytes follow. Throws LoadError 'truncated' when the pickle has not stopped. */
+  /** Marks the end of the bytes. @throws LoadError 'truncated' if STOP was not read */
   end(): void {
     if (this.#stopped) return;
     throw truncatedPickle(this.#base + this.#rest.length);
   }
 
-  /** Runs the whole opcodes of buffer[from …] and returns where the first incomplete one begins. */
+  /** Runs the complete opcodes of buffer[from …] and returns where the first incomplete one begins. */
   #run(buffer: Uint8Array, from: number): number {
     const origin = this.#base - from;
     const at = { pos: from };
@@ -113,8 +112,8 @@ export class PickleDecoder {
     return at.pos;
   }
 
-  // One switch over the opcodes: long, because the stack's arrays must stay in local variables; its
-  // cases are literals, because only those become a jump table (named ones took half as long again).
+  // One long switch, because the stack's arrays must stay in local variables. Its cases are literals, because only
+  // those become a jump table (named ones took half as long again).
   #loop(buffer: Uint8Array, at: { pos: number }, stop: number): void {
     const machine = this.#machine;
     const { memo, marks, strings } = machine;
@@ -294,7 +293,7 @@ export class PickleDecoder {
     machine.sp = sp;
   }
 
-  /** What is not in the loop. Returns where the next opcode begins, -1 for "not all here". */
+  /** Handles opcodes outside the loop. Returns where the next opcode begins, or -1 if bytes are missing. */
   #rareOpcode(op: number, buffer: Uint8Array, pos: number, next: number): number {
     switch (op) {
       case Op.Stop:
@@ -319,7 +318,7 @@ function unknownProtocol(protocol: number): LoadError {
   });
 }
 
-/** The same error with the offset of the opcode at hand. */
+/** The same error with the offset of the current opcode. */
 function located(error: unknown, byte: number): unknown {
   if (error instanceof DeclinedError && error.byte === 0) {
     return new DeclinedError(error.reason, byte, error.callable, error.holdsCode);

@@ -1,4 +1,4 @@
-/** Opcodes that a snapshot has seldom or never; the others are in the decoder's loop. */
+/** Opcodes that snapshots use seldom or never. The decoder's loop handles the others. */
 import { corrupt, DeclinedError } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
 import { readTextOpcode } from './text-opcodes.ts';
@@ -6,10 +6,10 @@ import { Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
 const UINT32 = 2 ** 32;
-/** No string of a snapshot comes near; a longer one is announced by a damaged or hostile file. */
+/** No string of a snapshot comes near this; a longer one means a damaged or hostile file. */
 const MAX_STRING_BYTES = 64 * 2 ** 20;
 
-/** Opcodes that name, make or call Python objects. Nothing is ever run; they are only described. */
+/** Opcodes that name, make or call Python objects. They are described but never run. */
 const CODE_OPCODES: ReadonlySet<number> = new Set<number>([
   Op.Global,
   Op.StackGlobal,
@@ -27,8 +27,8 @@ const CODE_OPCODES: ReadonlySet<number> = new Set<number>([
 ]);
 
 /**
- * Runs the opcode at `pos`, whose own bytes are all there. Returns where the next begins, -1 when
- * what belongs to it is not all there yet. Errors say no byte: the decoder knows where it is.
+ * Runs the opcode at `pos`, whose header is complete. Returns where the next one begins, or -1 if its data is
+ * incomplete. Errors have no byte offset: the decoder adds it.
  */
 export function readRareOpcode(
   op: number,
@@ -64,7 +64,7 @@ export function readRareOpcode(
 
 type Run = (machine: ValueMachine, buffer: Uint8Array, pos: number) => void;
 
-/** Opcodes that change the stack, without bytes of their own but a memo slot. */
+/** Opcodes that only change the stack, without an argument other than a memo slot. */
 const STACK_OPCODES: ReadonlyMap<number, Run> = new Map<number, Run>([
   [Op.Append, (machine) => machine.append()],
   [Op.SetItem, (machine) => machine.setItem()],
@@ -81,7 +81,7 @@ const STACK_OPCODES: ReadonlyMap<number, Run> = new Map<number, Run>([
   [Op.PopMark, (machine) => machine.popToMark()],
 ]);
 
-/** Opcodes followed by as many bytes as they say. */
+/** Opcodes followed by a counted number of bytes. */
 function readCounted(
   op: number,
   buffer: Uint8Array,
@@ -115,7 +115,7 @@ function readOther(op: number, buffer: Uint8Array, pos: number, machine: ValueMa
   return stop;
 }
 
-/** 'os.system' and the like, '' where it is not named; undefined when more bytes are needed to tell. */
+/** A name such as 'os.system', or '' if there is none; undefined if more bytes are needed to tell. */
 function describeCode(
   op: number,
   buffer: Uint8Array,

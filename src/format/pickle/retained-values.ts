@@ -1,4 +1,4 @@
-/** What no sink took: small lists, dictionaries, tuples and integers beyond 2^53, each by a number. */
+/** Values that no sink takes (small lists, dictionaries, tuples, integers beyond 2^53), each with a number. */
 
 import type { StringInterner } from '../../base/interners.ts';
 import { LoadError } from '../../base/load-error.ts';
@@ -16,11 +16,11 @@ interface Tuple {
   readonly vals: readonly number[];
 }
 
-/** A snapshot keeps some thousands of such values; past this it is other data, and would fill memory. */
+/** A snapshot keeps some thousands of such values. More means other data that would fill the memory. */
 const MAX_KEPT = 2 ** 21;
-/** Lists up to this long are compared by content and kept once. */
+/** Lists up to this length are compared by content and kept once. */
 const SHORT_LIST = 64;
-/** Slots of the cache of (int, int) tuples, which events have as pool ids. */
+/** Slots of the cache of (int, int) tuples, which events use as pool ids. */
 const PAIR_CACHE = 64;
 const INT_PAIR = Uint8Array.of(Tag.Int, Tag.Int);
 
@@ -40,7 +40,7 @@ export class RetainedValues {
     this.#strings = strings;
   }
 
-  /** Id of a list; lists of a few strings or numbers with equal content have one. 0 is the empty list. */
+  /** The id of a list. Equal lists of a few strings or numbers share one id. 0 is the empty list. */
   listId(runs: readonly ListRun[]): number {
     const isShort = runs.length <= SHORT_LIST && runs.every((run) => run.tag !== Tag.Row);
     const content = isShort ? runs.map((run) => `${run.tag}:${run.first}`).join() : undefined;
@@ -56,7 +56,7 @@ export class RetainedValues {
     return this.#lists[list];
   }
 
-  /** Items of a list or of a tuple, which Python code reads alike; undefined for any other value. */
+  /** Items of a list or a tuple, which Python code treats alike; undefined for any other value. */
   items(tag: number, val: number): readonly ListRun[] | undefined {
     if (tag === Tag.List) return this.#lists[val];
     if (tag !== Tag.Tuple) return undefined;
@@ -64,7 +64,7 @@ export class RetainedValues {
     return tags.map((each, i) => ({ tag: each, first: vals[i], count: 1 }));
   }
 
-  /** Id of a dictionary of the pairs at stack slots first … end. Keys that are no strings become text. */
+  /** The id of a dictionary of the pairs at stack slots first … end. Keys that are not strings become text. */
   dictId(tags: Uint8Array, vals: Float64Array, first: number, end: number): number {
     const entries: DictEntry[] = [];
     for (let i = first; i < end; i += 2) {
@@ -80,14 +80,13 @@ export class RetainedValues {
     return this.#dicts[dict];
   }
 
-  /** Id of the tuple of `count` values from stack slot `first` up. */
+  /** The id of the tuple of `count` values from stack slot `first` up. */
   tupleId(tags: Uint8Array, vals: Float64Array, first: number, count: number): number {
     const isIntPair = count === 2 && tags[first] === Tag.Int && tags[first + 1] === Tag.Int;
     if (!isIntPair) return this.#internTuple(tags, vals, first, count);
     return this.pairId(vals[first], vals[first + 1]);
   }
 
-  /** Id of the tuple of two integers. */
   pairId(a: number, b: number): number {
     const cache = this.#pairCache;
     const at = ((a * 31 + b) & (PAIR_CACHE - 1)) * 3;
@@ -111,9 +110,8 @@ export class RetainedValues {
   }
 
   /**
-   * A small value as a JavaScript one (dictionaries as Map); what a sink took is undefined, and so is
-   * what lies past `budget` values: lists that share lists can stand for more than memory holds, and
-   * nest deeper than the call stack.
+   * A small value as a JavaScript value (dictionaries as Map). Values taken by a sink are undefined, and so are those
+   * beyond `budget`: lists that share lists can expand beyond memory and nest deeper than the call stack.
    */
   toValue(tag: Tag, val: number, budget: { left: number } = { left: 1000 }): unknown {
     if (budget.left-- <= 0) return undefined;

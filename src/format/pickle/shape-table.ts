@@ -1,4 +1,4 @@
-/** Key sequences met so far, and the sink bound to each. Real snapshots have about ten. */
+/** The key sequences seen so far, each with its sink. Real snapshots have about ten. */
 import type { StringInterner } from '../../base/interners.ts';
 import { type BoundSink, type Schema, Tag } from './types.ts';
 
@@ -7,16 +7,16 @@ export interface Shape {
   readonly sink: BoundSink | undefined;
 }
 
-/** More shapes than this are someone's data, not a schema: they are no longer kept. */
+/** More shapes than this mean arbitrary data, not a schema. Further ones are not kept. */
 const MAX_SHAPES = 4096;
 
-/** Keys of a dictionary that a sink may take: PyTorch's have about ten. */
+/** Most keys in a dictionary for a sink. PyTorch's have about ten. */
 const MAX_KEYS = 256;
 
 export class ShapeTable {
   readonly #schema: Schema;
   readonly #strings: StringInterner;
-  /** Shapes by number of keys, the last one used in front. */
+  /** Shapes by number of keys, most recently used first. */
   readonly #byCount: Shape[][] = [];
   #count = 0;
 
@@ -25,7 +25,7 @@ export class ShapeTable {
     this.#strings = strings;
   }
 
-  /** Shape of the pairs at stack slots first … end; undefined when a key is no string, or there are too many. */
+  /** The shape of the pairs at stack slots first … end; undefined if a key is not a string or there are too many. */
   find(tags: Uint8Array, vals: Float64Array, first: number, end: number): Shape | undefined {
     const count = (end - first) >> 1;
     const shapes = this.#byCount[count];

@@ -1,14 +1,14 @@
-/** The text opcodes of protocols 0 and 1: an argument up to the next newline. */
+/** The text opcodes of protocols 0 and 1: their argument ends at the next newline. */
 import { corrupt } from './errors.ts';
 import { Op } from './opcodes.ts';
 import { Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
 const NEWLINE = 0x0a;
-/** A longer line is a damaged file, not a filename. */
+/** A longer line means a damaged file, not a filename. */
 const MAX_LINE_BYTES = 1 << 20;
 
-/** Returns where the next opcode begins, -1 when the line is not all here, undefined for another opcode. */
+/** Returns where the next opcode begins, -1 if the line is incomplete, or undefined for another opcode. */
 export function readTextOpcode(
   op: number,
   buffer: Uint8Array,
@@ -59,7 +59,7 @@ function decimal(line: string): number {
   return value;
 }
 
-/** Python's repr of a byte string: 'a\\n\\x41' with its quotes. */
+/** Decodes Python's repr of a byte string: 'a\\n\\x41' with its quotes. */
 function unescapeString(line: string): string {
   const quote = line[0];
   if (line.length < 2 || (quote !== "'" && quote !== '"') || line.at(-1) !== quote) {
@@ -82,7 +82,7 @@ function unescapeString(line: string): string {
   });
 }
 
-/** Raw-unicode-escape: only \u with four hex digits and \U with eight mean something else. */
+/** Decodes raw-unicode-escape: only \u with four hex digits and \U with eight are escapes. */
 function unescapeUnicode(line: string): string {
   return line.replace(
     /\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})/g,

@@ -1,9 +1,6 @@
-/**
- * What the value machine holds: a tag and a number for each value, never a JavaScript object.
- * Knows no PyTorch.
- */
+/** The value machine's types: each value is a tag and a number, never a JavaScript object. Independent of PyTorch. */
 
-/** Kind of a value on the stack, in the memo, in a list or in a dictionary. In brackets: the number beside it. */
+/** The kind of a value on the stack, in the memo, in a list or in a dictionary. In brackets: its number. */
 export const Tag = {
   None: 0,
   /** [0 or 1] */
@@ -19,56 +16,55 @@ export const Tag = {
   List: 6,
   /** [tuple id; equal tuples have one id] */
   Tuple: 7,
-  /** [dictionary id]: a dictionary no sink took */
+  /** [dictionary id]: a dictionary that no sink took */
   Dict: 8,
   /** [sink * ROWS_PER_SINK + row]: a dictionary that a sink took */
   Row: 9,
-  /** [number a list sink gave]: a list of rows that became one number, such as a call stack */
+  /** [number from a list sink]: a list of rows that became one number, such as a call stack */
   Node: 10,
-  /** Bytes object; its content is not kept. */
+  /** A bytes object; its content is not kept. */
   Bytes: 11,
-  /** [memo slot or -1]: a container that may still get items and has none yet. Closed when something takes it. */
+  /** [memo slot or -1]: an empty container that may still get items. It closes when something takes it. */
   OpenDict: 12,
   OpenList: 13,
-  /** [memo slot or -1]: the same with items gathered so far, see ValueMachine's pending items. */
+  /** [memo slot or -1]: the same with items gathered so far; see PendingItems. */
   FilledDict: 14,
   FilledList: 15,
 } as const;
 export type Tag = (typeof Tag)[keyof typeof Tag];
 
-/** A row number has 28 bits, a sink 3 (eight sinks at most): together they fit the memo's int32. */
+/** A row number has 28 bits and a sink 3 (at most eight sinks): together they fit the memo's int32. */
 export const ROWS_PER_SINK = 2 ** 28;
 
-/** Where a sink reads the values of the dictionary it is given: value k is at `first + 2 * k`. */
+/** The values of a dictionary passed to a sink: value k is at `first + 2 * k`. */
 export interface ValueView {
   readonly tags: Uint8Array;
   readonly vals: Float64Array;
 }
 
 /**
- * Takes the dictionaries of one key sequence. Called once for each, with its values in the order of
- * the keys it was bound to; returns the row it stored them in.
- * Example: keys (name, filename, line) are at first, first + 2, first + 4.
+ * Takes the dictionaries of one key sequence. Called once for each, with its values in the order of the bound keys;
+ * returns the row it stored them in. Example: keys (name, filename, line) are at first, first + 2, first + 4.
  */
 export type DictSink = (view: ValueView, first: number) => number;
 
-/** A sink and its number (0 to MAX_SINKS - 1), which marks its rows. Several key sequences may share a number. */
+/** A sink and the number (0 to MAX_SINKS - 1) that marks its rows. Several key sequences may share a number. */
 export interface BoundSink {
   readonly sink: number;
   readonly take: DictSink;
 }
 
-/** What the layer above tells the machine. */
+/** What the next layer up provides to the machine. */
 export interface Schema {
-  /** Called once for each new key sequence; undefined leaves such dictionaries to the machine. */
+  /** Called once for each new key sequence. Undefined leaves such dictionaries to the machine. */
   bind(keys: readonly string[]): BoundSink | undefined;
-  /** The sink whose rows, in a list of nothing else, become one number. */
+  /** The sink whose rows become one number if a list holds nothing else. */
   readonly nodeSink: number;
-  /** The number for the rows 0 to count - 1, in list order. `rows` is reused by the next call. */
+  /** The number for the rows 0 to count - 1, in list order. The next call reuses `rows`. */
   node(rows: Int32Array, count: number): number;
 }
 
-/** Consecutive items of a list with one tag; rows that follow each other share a run. */
+/** Consecutive items of a list with the same tag. Consecutive rows share a run. */
 export interface ListRun {
   readonly tag: Tag;
   readonly first: number;

@@ -1,15 +1,15 @@
 /**
  * The pickle machine's stack, memo and containers, over typed arrays.
  *
- * Two drivers feed it: PickleDecoder (bytes of a pickle) and walkValue (a JavaScript value). A
- * dictionary that closes goes to the sink the schema bound to its key sequence and leaves one row
- * number behind; a list of such rows becomes runs, or one number (a stack of frames).
+ * It has two drivers: PickleDecoder (bytes of a pickle) and walkValue (a JavaScript value). A dictionary that closes
+ * goes to the sink bound to its key sequence and leaves one row number behind. A list of such rows becomes runs, or one
+ * number (a stack of frames).
  *
  * Containers close when something takes them. Example, an event as CPython writes it:
  *   EMPTY_DICT MEMOIZE MARK 'action' 'alloc' 'size' 512 SETITEMS
- * SETITEMS with fewer than 1,000 pairs is always the last for its dictionary (both of PyTorch's
- * picklers write batches of 1,000 or all at once), so the row is made there and then, straight from
- * the stack. A dictionary filled pair by pair (SETITEM, protocol 0) gathers its pairs aside.
+ * SETITEMS with fewer than 1,000 pairs is always the last for its dictionary (both of PyTorch's picklers write batches
+ * of 1,000 or all at once), so the row is made at once, straight from the stack. A dictionary filled pair by pair
+ * (SETITEM, protocol 0) collects its pairs elsewhere.
  */
 import { CapacityPolicy, enlarged } from '../../base/growable.ts';
 import { StringInterner } from '../../base/interners.ts';
@@ -20,15 +20,15 @@ import { RetainedValues } from './retained-values.ts';
 import { ShapeTable } from './shape-table.ts';
 import { type ListRun, ROWS_PER_SINK, type Schema, Tag } from './types.ts';
 
-/** Pairs or items in one SETITEMS or APPENDS that more may follow. */
+/** After this many pairs or items in one SETITEMS or APPENDS, more may follow. */
 const BATCH = 1000;
-/** Addresses have 8 bytes, or 9 with a sign; PyTorch writes no longer integer. */
+/** Addresses have 8 bytes, or 9 with a sign. PyTorch writes no longer integers. */
 const MAX_LONG_BYTES = 64;
-/** How far down the stack a container that is named again is looked for. */
+/** How far down the stack to look for an open container that is named again. */
 const RECALL_DEPTH = 10_000;
-/** One APPENDS may hold every event of a C++-pickled trace; an event takes 40 bytes and more. */
+/** One APPENDS may hold every event of a C++-pickled trace; an event takes 40 bytes or more. */
 const BYTES_PER_STACK_SLOT = 4;
-/** Marks open at a time. A snapshot nests seven levels. */
+/** Most open marks. A snapshot nests seven levels. */
 export const MAX_MARKS = 2 ** 16;
 
 export class ValueMachine {
@@ -45,13 +45,12 @@ export class ValueMachine {
 
   readonly nodeSink: number;
 
-  /** Offset in the pickle of the buffer in hand, and in that of the opcode at hand; for messages. */
+  /** Offset of the current buffer in the pickle, and of the current opcode in the buffer; for messages. */
   bufferAt: number | undefined;
   opcodeAt = 0;
 
   readonly #schema: Schema;
   readonly #shapes: ShapeTable;
-  /** Items gathered for the Filled containers. */
   readonly #pending = new PendingItems();
   #nodeRows = new Int32Array(256);
 
@@ -61,7 +60,7 @@ export class ValueMachine {
     this.#shapes = new ShapeTable(schema, this.strings);
   }
 
-  /** Where the value that is taken now ends in the pickle, or begins; undefined where it comes from no pickle. */
+  /** Position in the pickle of the current value; undefined if there is no pickle. */
   get byte(): number | undefined {
     return this.bufferAt === undefined ? undefined : this.bufferAt + this.opcodeAt;
   }
@@ -72,7 +71,7 @@ export class ValueMachine {
     this.vals[this.sp++] = val;
   }
 
-  /** Doubles the stack; callers that hold `tags` or `vals` must read them again. */
+  /** Doubles the stack. Callers that hold `tags` or `vals` must read them again. */
   grow(): void {
     if (!this.growth.allows(this.tags.length, BYTES_PER_STACK_SLOT)) {
       throw corrupt(`it stacks ${this.sp} values in few bytes`);
@@ -87,7 +86,7 @@ export class ValueMachine {
     else this.push(Tag.BigInt, this.kept.bigIntId(value));
   }
 
-  /** The integer of `count` bytes, little endian, two's complement: ff is -1, ff 00 is 255. */
+  /** The integer of `count` bytes, little-endian two's complement: ff is -1, ff 00 is 255. */
   pushLong(buffer: Uint8Array, from: number, count: number): void {
     if (count > MAX_LONG_BYTES) throw corrupt(`it holds an integer of ${count} bytes`);
     let value = 0n;
@@ -95,7 +94,7 @@ export class ValueMachine {
     this.pushBigInt(count === 0 ? 0n : BigInt.asIntN(count * 8, value));
   }
 
-  /** The number the schema gives to a list of node rows; see Schema.node. */
+  /** The number that the schema gives a list of node rows; see Schema.node. */
   node(rows: Int32Array, count: number): number {
     return this.#schema.node(rows, count);
   }
@@ -111,13 +110,12 @@ export class ValueMachine {
     return mark;
   }
 
-  /** Takes the top value off. */
   pop(): void {
     if (this.sp === 0) throw corrupt('a value is taken off an empty stack');
     this.#pending.take(--this.sp);
   }
 
-  /** Stores the top value in the memo; open containers are patched there when they close. */
+  /** Stores the top value in the memo. Open containers are updated there when they close. */
   memoize(slot: number): void {
     if (this.sp === 0) throw corrupt('a value is remembered from an empty stack');
     const top = this.sp - 1;
@@ -128,7 +126,7 @@ export class ValueMachine {
     if (tag >= Tag.OpenDict) this.vals[top] = slot;
   }
 
-  /** Puts what memo slot `slot` holds on the stack. */
+  /** Pushes the contents of memo slot `slot`. */
   recall(slot: number): void {
     const value = this.memo.get(slot);
     if (value === undefined) throw corrupt(`memo slot ${slot} is used and was never filled`);
@@ -137,9 +135,8 @@ export class ValueMachine {
   }
 
   /**
-   * A container that is still open is named again: it is complete, only not yet taken. Example: the
-   * empty `frames` of a segment that its blocks share. (Where it does hold itself, the item that
-   * comes to it later makes the machine decline.)
+   * An open container that is named again is complete but not yet taken. Example: the empty `frames` of a segment,
+   * shared with its blocks. (If a container holds itself, the item added later makes the machine decline.)
    */
   #recallOpen(memoSlot: number): void {
     const lowest = Math.max(0, this.sp - RECALL_DEPTH);
@@ -152,7 +149,7 @@ export class ValueMachine {
     throw new DeclinedError('a list or dictionary holds itself', 0);
   }
 
-  /** POP takes the top value, or the mark when that is on top. */
+  /** POP removes the top value, or the mark if that is on top. */
   popValueOrMark(): void {
     if (this.marks.at(-1) === this.sp) this.marks.pop();
     else {
@@ -214,7 +211,7 @@ export class ValueMachine {
     this.#openBelow(this.popMark(), Tag.OpenList);
   }
 
-  /** Replaces the values from stack slot `first` up by one tuple. */
+  /** Replaces the values from stack slot `first` up with one tuple. */
   tuple(first: number): void {
     if (first < 0) throw corrupt('a tuple takes more values than there are');
     this.#closeValues(first);
@@ -223,20 +220,20 @@ export class ValueMachine {
     this.push(Tag.Tuple, id);
   }
 
-  /** Closes the top value, when the driver knows that no more items come. */
+  /** Closes the top value when the driver knows that no more items come. */
   closeTop(): void {
     this.#closeValues(Math.max(this.sp - 1, 0));
   }
 
-  /** STOP: closes the one value that is left, in slot 0. */
+  /** STOP: closes the one remaining value, in slot 0. */
   finish(): void {
     if (this.sp !== 1) throw corrupt(`it stops with ${this.sp} values on its stack, not one`);
     this.#closeValues(0);
   }
 
   /**
-   * For a file that ends too soon: the items stacked so far go to the lists they were meant for, and
-   * the outermost dictionary gets what it can. Dictionaries that may lack keys are dropped.
+   * For a truncated file: adds the stacked items to their lists, and what is possible to the outermost dictionary.
+   * Drops dictionaries that may lack keys.
    */
   closeUnfinished(): void {
     while (this.marks.length > 0) {
@@ -252,8 +249,8 @@ export class ValueMachine {
   }
 
   /**
-   * Pairs from `first` up to the outermost dictionary. A list right above another list of the same
-   * key is its item: [… 'device_traces' [] [events…]] is 'device_traces': [[events…]].
+   * Adds the pairs from `first` up to the outermost dictionary. A list directly above another list of the same key is
+   * its item: [… 'device_traces' [] [events…]] is 'device_traces': [[events…]].
    */
   #adoptPairs(first: number): void {
     while (
@@ -271,18 +268,18 @@ export class ValueMachine {
     while (this.sp > slot) this.pop();
   }
 
-  /** Items so far of the container at a slot, those that are not on the stack. Nothing is closed. */
+  /** Items of the container at a slot gathered so far, except those on the stack. Closes nothing. */
   gathered(slot: number): readonly ListRun[] {
     return this.#pending.at(slot);
   }
 
-  /** Slot must hold a container of this kind that is still open. */
+  /** The slot must hold an open container of this kind. */
   #expect(slot: number, open: typeof Tag.OpenDict | typeof Tag.OpenList): void {
     const tag = slot < 0 ? undefined : this.tags[slot];
     if (tag !== open && tag !== open + 2) throw lateItem(tag);
   }
 
-  /** A container opens below the values from `first` up and takes them. */
+  /** Opens a container below the values from `first` up and adds them to it. */
   #openBelow(first: number, tag: typeof Tag.OpenDict | typeof Tag.OpenList): void {
     this.#closeValues(first);
     this.push(Tag.None, 0);
@@ -293,7 +290,7 @@ export class ValueMachine {
     if (this.sp > first + 1) this.#gather(first, first + 1);
   }
 
-  /** Values from `first` up go to the pending items of the open container at `slot`, as runs. */
+  /** Adds the values from `first` up to the pending items of the open container at `slot`, as runs. */
   #gather(slot: number, first: number): void {
     this.#closeValues(first);
     const { tags, vals, sp } = this;
@@ -323,7 +320,7 @@ export class ValueMachine {
     }
   }
 
-  /** The hot path: one event's dictionary, its pairs from `first` up still on the stack. */
+  /** The hot path: one event's dictionary, with its pairs from `first` up still on the stack. */
   #closeDict(slot: number, first: number): void {
     this.#closeValues(first);
     const shape = this.#shapes.find(this.tags, this.vals, first, this.sp);
@@ -356,7 +353,7 @@ export class ValueMachine {
     this.#settle(slot, Tag.Node, this.#schema.node(this.#nodeRows, count));
   }
 
-  /** Replaces an open container by what it became, on the stack and in the memo. */
+  /** Replaces an open container with its final value, on the stack and in the memo. */
   #settle(slot: number, tag: Tag, val: number): void {
     const memoSlot = this.vals[slot];
     if (memoSlot >= 0) this.memo.set(memoSlot, tag, val);

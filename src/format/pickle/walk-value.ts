@@ -1,15 +1,15 @@
-/** The second driver of the value machine: a JavaScript value, as JSON.parse or pickleparser give. */
+/** The value machine's second driver: a JavaScript value from JSON.parse or pickleparser. */
 import { LoadError } from '../../base/load-error.ts';
 import { memoized } from '../../base/memoized.ts';
 import { Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
-/** A snapshot nests seven levels; this is only there to fail with words instead of a stack overflow. */
+/** A snapshot nests seven levels. The limit gives an error message instead of a stack overflow. */
 const MAX_DEPTH = 1000;
 
 const BYTES_PER_VALUE = 4;
 
-/** Pushes one value onto the machine. Objects met again are looked up in the memo, as in a pickle. */
+/** Pushes one value onto the machine. Objects seen before come from the memo, as in a pickle. */
 export function walkValue(machine: ValueMachine, value: unknown): void {
   new Walker(machine).walk(value, 0);
 }
@@ -18,7 +18,7 @@ class Walker {
   readonly #machine: ValueMachine;
   readonly #slots = new Map<object, number>();
   #walked = 0;
-  /** A few hundred texts come millions of times; encoding each would take longer than all the rest. */
+  /** Caches a few hundred texts that occur millions of times. Encoding each would dominate the time. */
   readonly #rowOf = memoized((text: string) => this.#machine.strings.internText(text));
 
   constructor(machine: ValueMachine) {
@@ -27,7 +27,7 @@ class Walker {
 
   walk(value: unknown, depth: number): void {
     const machine = this.#machine;
-    // What is read is not known in bytes; a value takes some.
+    // The size in bytes is unknown, so assume some per value.
     if ((++this.#walked & 0xffff) === 0) {
       machine.growth.progress(this.#walked * BYTES_PER_VALUE, undefined);
     }
