@@ -23,10 +23,10 @@ export interface AxisElements {
   readonly grid: SVGSVGElement;
 }
 
-/** Width of the byte axis' element, in CSS pixels. */
+/** Width of the byte axis in CSS pixels. */
 export const Y_AXIS_WIDTH = 72;
 
-/** CSS pixels between ticks, at least. */
+/** Minimum CSS pixels between ticks. */
 const X_SPACING = 110;
 const Y_SPACING = 44;
 
@@ -59,7 +59,7 @@ export function drawAxes(
     .attr('y2', ({ value }) => Math.round(y(value)) + 0.5);
 }
 
-/** Draws two slanted strokes where time is cut short; their title says how long nothing happened. */
+/** Draws two slanted strokes where time is cut; their title says how long nothing happened. */
 function drawFolds(
   element: SVGSVGElement,
   folds: readonly FoldInView[],
@@ -117,7 +117,7 @@ export interface FoldInView {
   readonly count: number;
 }
 
-/** CSS pixels between marks of folds, at least. */
+/** Minimum CSS pixels between marks of folds. */
 const FOLD_SPACING = 14;
 
 /** Where the axis is cut, from x0 to x1 on `width` pixels. */
@@ -151,7 +151,7 @@ export function foldedTicks(
   const stepUs = tickStep(x0, x1, count);
   const apart = stepUs * 0.75;
   const found: Tick[] = [];
-  // Try places a quarter step apart, and move each to the nearest round time.
+  // Try positions a quarter step apart, and move each to the nearest round time.
   for (let x = Math.ceil(x0 / stepUs) * stepUs; x <= x1; x += stepUs / 4) {
     const timeUs = Math.round(unfoldTime(folds, x) / stepUs) * stepUs;
     const place = foldTime(folds, timeUs);
@@ -174,7 +174,7 @@ const valuesOf = (ticks: readonly Tick[]) => ticks.map(({ value }) => value);
 const labelOf = (ticks: readonly Tick[]) => (_: NumberValue, index: number) =>
   ticks[index]?.label ?? '';
 
-/** A tick at a round value: powers of two for bytes, steps of 1, 2 and 5 for events and time. */
+/** A tick at a round value: powers of two for bytes; multiples of 1, 2 and 5 for events and time. */
 export interface Tick {
   readonly value: number;
   readonly label: string;
@@ -183,8 +183,8 @@ export interface Tick {
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
 /**
- * Bytes from y0 to y1 in steps of a power of two, at most `count` steps.
- * Example: 0 to 1.4 GiB in at most 6 steps gives 0, 256 MiB, 512 MiB, 768 MiB, 1 GiB, 1.25 GiB.
+ * Bytes from y0 to y1 in steps of a power of two, at most `count` steps. Example: 0 to 1.4 GiB in at most 6 steps gives
+ * 0, 256 MiB, 512 MiB, 768 MiB, 1 GiB, 1.25 GiB.
  */
 export function byteTicks(y0: number, y1: number, count: number): readonly Tick[] {
   const step = 2 ** Math.max(0, Math.ceil(Math.log2((y1 - y0) / Math.max(1, count))));
@@ -195,7 +195,9 @@ export function byteTicks(y0: number, y1: number, count: number): readonly Tick[
   return result;
 }
 
-/** Uses the largest unit that the value reaches and whose eighth is no more than the step: labels have three decimals. */
+/**
+ * Uses the largest unit that the value reaches and whose eighth is no more than the step: labels have three decimals.
+ */
 function byteLabel(bytes: number, step: number): string {
   if (bytes === 0) return '0';
   let unit = UNITS.length - 1;
@@ -206,7 +208,7 @@ function byteLabel(bytes: number, step: number): string {
 /** '1,025', '0.5': up to three decimals, without trailing zeros. */
 const formatDecimal = format(',.3~f');
 
-/** Events or microseconds from x0 to x1, about `count` of them. */
+/** Ticks at about `count` round events or microseconds from x0 to x1. */
 export function axisTicks(axis: TimeAxis, x0: number, x1: number, count: number): readonly Tick[] {
   const values = ticks(x0, x1, count);
   if (axis === 'event') {

@@ -1,6 +1,6 @@
 /** What canvases share: sharp pixels, texts cut to fit, memory freed early. */
 
-/** Clears a canvas and sizes it for the screen; its context counts in CSS pixels. Undefined while it is hidden. */
+/** Clears a canvas and sizes it for the screen; its context uses CSS pixels. Undefined while it is hidden. */
 export function blankCanvas(
   canvas: HTMLCanvasElement,
   width: number,
@@ -13,7 +13,7 @@ export function blankCanvas(
     Math.round(width * pixelRatio),
     Math.round(height * pixelRatio),
   ];
-  // Setting a size makes a new buffer, even if it is the same size.
+  // Setting a size allocates a new buffer, even if the size is unchanged.
   if (canvas.width !== pixelWidth) canvas.width = pixelWidth;
   if (canvas.height !== pixelHeight) canvas.height = pixelHeight;
   context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
@@ -23,7 +23,7 @@ export function blankCanvas(
   return context;
 }
 
-/** Cuts a text to fit, with '…' at the end; '' where not even one letter fits. */
+/** Cuts a text to fit, with '…' at the end; '' if not even one letter fits. */
 export function elided(
   context: Pick<CanvasRenderingContext2D, 'measureText'>,
   text: string,

@@ -1,4 +1,4 @@
-/** Where single events lie on the x axis: OOMs, snapshots, steps, and places that the worker knows. */
+/** Where single events lie on the x axis: OOMs, snapshots, steps, and events whose place the worker knows. */
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
@@ -8,22 +8,22 @@ import type { SessionApi } from '../../worker/protocol.ts';
 import { oomContent, snapshotContent, type TooltipContent } from './tooltip.ts';
 import { endOf, toPlotX } from './viewport-of.ts';
 
-/** On an axis of time, the worker is asked for the place of an event, once per event. */
+/** On a time axis, asks the worker for an event's place, once per event. */
 export class EventPositions {
   readonly #session: Pick<SessionApi, 'query'>;
   readonly #device: DeviceInfo;
   readonly #onKnown: () => void;
-  /** NaN while it is asked for. */
+  /** NaN while the worker is asked. */
   readonly #timesUs = new Map<EventIndex, number>();
 
-  /** @param onKnown called when a place has become known */
+  /** @param onKnown called when a place becomes known */
   constructor(session: Pick<SessionApi, 'query'>, device: DeviceInfo, onKnown: () => void) {
     this.#session = session;
     this.#device = device;
     this.#onKnown = onKnown;
   }
 
-  /** Left edge of an event, one past the last for where the trace ends; undefined while not known. */
+  /** Left edge of an event; one past the last event is the end of the trace. Undefined until known. */
   xOf(event: EventIndex, axis: PlotAxis): number | undefined {
     if (axis === 'event') return Math.max(0, event);
     if (event <= 0) return 0;
@@ -45,7 +45,7 @@ export class EventPositions {
       this.#timesUs.set(event, timeUs);
       this.#onKnown();
     } catch {
-      // The worker is gone: the frame that fails too tells the user.
+      // The worker is gone; the next frame fails too and tells the user.
     }
   }
 }
@@ -58,13 +58,12 @@ export interface Marker {
   readonly content: TooltipContent;
 }
 
-/** Ordered by x. */
 export interface Markers {
   readonly items: readonly Marker[];
   readonly xs: Float64Array;
 }
 
-/** OOMs and snapshots whose place is known. */
+/** OOMs and snapshots whose place is known, ordered by x. */
 export function markersOf(
   device: DeviceInfo,
   axis: PlotAxis,
@@ -84,7 +83,7 @@ export function markersOf(
   return { items, xs: Float64Array.from(items, ({ x }) => x) };
 }
 
-/** Those in view, at most one per CSS pixel and kind. */
+/** Markers in view, at most one per CSS pixel and kind. */
 export function markersInView(
   { items, xs }: Markers,
   x0: number,
@@ -105,7 +104,7 @@ export function markersInView(
   return found;
 }
 
-/** CSS pixels between marks of steps, at least. */
+/** Minimum CSS pixels between marks of steps. */
 const STEP_SPACING = 10;
 
 /** Where steps begin on an axis from x0 to x1 on `width` pixels. */

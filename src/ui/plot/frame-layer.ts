@@ -1,8 +1,6 @@
 /**
- * Asks the worker for frames and keeps the last one.
- *
- * While a frame is awaited, the last one is drawn stretched to its place in the new viewport. So a pan or
- * zoom moves at once, and sharpens when its own frame arrives.
+ * Requests frames from the worker and keeps the last one. Until a new frame arrives, the last one is drawn stretched to
+ * its place in the new viewport, so a pan or zoom moves at once and sharpens later.
  */
 
 import { isAbortError } from '../../base/errors.ts';
@@ -15,7 +13,6 @@ import type { PlotFrame, PlotLine, PlotRequest, PlotSource } from './plot-source
 export interface FrameLayerOptions {
   readonly source: Pick<PlotSource, 'frame' | 'recycle'>;
   readonly linesOf: (request: PlotRequest, frame: PlotFrame) => readonly PlotLine[];
-  /** A frame came and can be painted. */
   readonly onFrame: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -31,7 +28,7 @@ export class FrameLayer {
     this.#options = options;
   }
 
-  /** Requests a frame, unless it is the one that was asked for last. The newest wins. */
+  /** Requests a frame, unless it was the last one requested. The newest wins. */
   want(request: PlotRequest): void {
     if (this.#wanted === request) return;
     this.#wanted = request;
@@ -43,19 +40,19 @@ export class FrameLayer {
     );
   }
 
-  /** The event whose state a column shows; undefined while the picture is not that viewport's. */
+  /** The event whose state a column shows; undefined while the picture is of another viewport. */
   stateAt(viewport: Viewport, column: number): EventIndex | undefined {
     if (this.#shown?.request.viewport !== viewport) return undefined;
     const state = this.#shown.frame.states[column];
     return state === undefined || state < 0 ? undefined : state;
   }
 
-  /** True when the picture is the one that was asked for last. */
+  /** True if the picture is the last one requested. */
   get isCurrent(): boolean {
     return this.#shown !== undefined && this.#shown.request === this.#wanted;
   }
 
-  /** Paints the picture where it belongs in `viewport`, all of the canvas. */
+  /** Paints the picture where it belongs in `viewport`, on the whole canvas. */
   paint(context: CanvasRenderingContext2D, viewport: Viewport, background: string): void {
     const { width, height } = viewport;
     const from = this.#shown?.request.viewport;
@@ -79,7 +76,7 @@ export class FrameLayer {
 
   destroy(): void {
     this.#stop.abort();
-    // An answer that is under way may still paint the plot once.
+    // A pending answer may still paint the plot once.
     this.#shown = undefined;
     releasePixels(this.#bitmap);
   }

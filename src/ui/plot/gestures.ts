@@ -7,19 +7,19 @@
  *                                                     alt + click   second cursor
  */
 export interface Point {
-  /** CSS pixels from the left and the top edge of the element. */
+  /** CSS pixels from the element's left and top edges. */
   readonly x: number;
   readonly y: number;
 }
 
-/** Also the place in the window, which saves asking for the layout. */
+/** Includes the position in the window, which saves asking for the layout. */
 export interface PointerPlace extends Point {
   readonly clientX: number;
   readonly clientY: number;
 }
 
 export interface GestureHandlers {
-  /** Factor above 1 shows less. */
+  /** A factor above 1 shows less. */
   zoomX(at: Point, factor: number): void;
   zoomY(at: Point, factor: number): void;
   /** `move` is how far the content moves, in CSS pixels; `isFirst` marks the start of a drag. */
@@ -59,7 +59,7 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   let isClick = false;
 
   function onWheel(event: WheelEvent): void {
-    // The page must not scroll, and Ctrl with the wheel must not zoom it.
+    // Keep the page from scrolling, and Ctrl with the wheel from zooming it.
     event.preventDefault();
     const at = pointOf(event);
     const { x, y } = wheelPixels(event);
@@ -131,12 +131,12 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   return () => stop.abort();
 }
 
-/** The element's children let the pointer through, so the event's offset is from the element's edges. */
+/** The element's children ignore the pointer, so the event's offset is from the element's edges. */
 function pointOf({ offsetX, offsetY, clientX, clientY }: MouseEvent): PointerPlace {
   return { x: offsetX, y: offsetY, clientX, clientY };
 }
 
-/** Listens to the wheel over the byte axis. `zoom` gets the place, 0 at the bottom and 1 at the top. */
+/** Listens to the wheel over the byte axis. `zoom` gets the place: 0 at the bottom, 1 at the top. */
 export function listenToAxisWheel(
   element: Element,
   zoom: (at: number, factor: number) => void,

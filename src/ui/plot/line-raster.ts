@@ -1,28 +1,27 @@
 /**
- * Counter lines, written into a frame's pixels: one value a column, joined by vertical runs.
- *
- * Stroking a jagged path of 1,440 points in a software canvas costs more than drawing the whole
- * stack; this costs next to nothing, and a frame that is stretched takes its lines along.
+ * Counter lines, written into a frame's pixels: one value per column, joined by vertical runs. Stroking a jagged path
+ * of 1,440 points in a software canvas costs more than drawing the whole stack. This costs next to nothing, and lines
+ * stretch with their frame.
  */
 import type { Viewport } from '../../draw/timeline/types.ts';
 
 export interface LineStyle {
   /** 0xAABBGGRR */
   readonly color: number;
-  /** Between the line and what is behind it. */
+  /** Color between the line and the stack behind it. */
   readonly halo: number;
   /** Device pixels. */
   readonly thickness: number;
-  /** Columns drawn and left out in turn; undefined for a solid line. */
+  /** Columns drawn and skipped in turn; undefined for a solid line. */
   readonly dash: readonly [on: number, off: number] | undefined;
   /**
-   * Columns to either side that a value covers, where a column stands for many events: narrower dips
-   * disappear. 0 draws every value.
+   * Columns on each side that a value covers if a column stands for many events: narrower dips disappear. 0 draws every
+   * value.
    */
   readonly reach: number;
 }
 
-/** @param values highest value of each column; NaN outside of the trace */
+/** @param values highest value of each column; NaN outside the trace */
 export function drawLine(
   pixels: Uint32Array,
   viewport: Viewport,
@@ -37,14 +36,14 @@ export function drawLine(
 }
 
 /**
- * The rows without dips of up to 2 * reach columns. A trace of many steps, each with a peak of its own,
- * goes up and down in every few columns; its ups and downs would paint over the stack behind them.
- * Example with reach 1: heights 9 2 9 2 9 5 5 5 give 9 9 9 9 9 5 5 5.
+ * The rows without dips of up to 2 * reach columns. A trace with a peak in each of many steps goes up and down every
+ * few columns, and that line would cover the stack behind it. Example with reach 1: heights 9 2 9 2 9 5 5 5 give 9 9 9
+ * 9 9 5 5 5.
  */
 function envelope(rows: Float64Array, reach: number): Float64Array {
   if (reach === 0) return rows;
-  // Row 0 is on top. Each column takes the highest row near it; then the edges move back to where they were.
-  // Columns beside the frame take part too: else a peak near the edge would extend to the edge.
+  // Row 0 is on top. Each column takes the highest row near it; then the edges move back to where they were. Columns
+  // beside the frame take part too: otherwise a peak near the edge would extend to the edge.
   const wide = Float64Array.from({ length: rows.length + 2 * reach }, (_, column) => {
     return extremeOf(rows, column - 2 * reach, column, Math.min);
   });
@@ -53,7 +52,7 @@ function envelope(rows: Float64Array, reach: number): Float64Array {
   );
 }
 
-/** The least or greatest value from a column to another, both of them included; NaN counts for nothing. */
+/** The minimum or maximum from one column to another, inclusive; ignores NaN. */
 function extremeOf(
   values: Float64Array,
   from: number,
@@ -77,10 +76,10 @@ function rowsOf({ height, y0, y1 }: Viewport, values: Float64Array): Float64Arra
   );
 }
 
-/** Opacity of a vertical run that is drawn as a veil. */
+/** Opacity of a vertical run drawn as a veil. */
 const VEIL = 0.3;
 
-/** Joins values by the line itself; those of an envelope by a veil that lets the stack through. */
+/** Joins values with the line itself, but values of an envelope with a veil that the stack shows through. */
 function paintRuns(
   pixels: Uint32Array,
   { width, height }: Viewport,
@@ -102,7 +101,7 @@ function paintRuns(
     const first = Math.max(0, (isVeiled ? row : from) - before);
     const last = Math.min(height, (isVeiled ? row : to) + after);
     for (let at = first; at < last; at++) pixels[at * width + column] = color;
-    // A halo along a veil would hide what the veil lets through.
+    // A halo along a veil would hide what shows through it.
     if (!isVeiled || color === halo) continue;
     for (let at = Math.max(0, from); at < Math.min(height, to); at++) {
       const pixel = at * width + column;
@@ -111,7 +110,7 @@ function paintRuns(
   }
 }
 
-/** `share` of `over` on `under`, both 0xAABBGGRR. */
+/** Mixes `share` of `over` into `under`, both 0xAABBGGRR. */
 function blend(under: number, over: number, share: number): number {
   const part = (shift: number) => {
     const [a, b] = [(under >>> shift) & 255, (over >>> shift) & 255];

@@ -43,7 +43,7 @@ export function Minimap() {
 
 const NOTHING = new Float64Array(0);
 
-/** The brush writes the window to the view, and follows it when it was changed elsewhere. */
+/** The brush writes the window to the view, and follows changes from elsewhere. */
 function useBrush(root: RefObject<SVGSVGElement | null>, width: number): void {
   const { view } = useStores();
   const { device } = useDevice();
@@ -56,7 +56,7 @@ function useBrush(root: RefObject<SVGSVGElement | null>, width: number): void {
     const pixelOf = (x: number) => scale()(toPlotX(device, axis(), x));
     const rangeOf = (selection: D3BrushEvent<unknown>['selection']): Range | 'all' => {
       const [left, right] = selection?.map(Number) ?? [];
-      // A click beside the brush clears it: then everything is shown.
+      // A click beside the brush clears it, which shows everything.
       if (left === undefined || right === undefined || !(left < right)) return 'all';
       return { from: timeAt(left), to: timeAt(right) };
     };
@@ -75,7 +75,7 @@ function useBrush(root: RefObject<SVGSVGElement | null>, width: number): void {
       });
     const follow = () => {
       const { x } = view.getState().view;
-      // Show no frame around the whole map: dragging would move it instead of drawing a range.
+      // Draw no frame around the whole map: dragging would move the frame instead of drawing a range.
       if (x === 'all') return group.call(brush.move, null);
       const left = Math.min(width - 2, pixelOf(x.from));
       // At least two pixels wide, to be seen and gripped.

@@ -1,31 +1,28 @@
-/**
- * What the analysis draws over every plot. The panels of verdict and findings fill the store; plots read it.
- */
+/** What the analysis draws over every plot. The verdict and findings panels fill the store; plots read it. */
 import { createContext, useContext } from 'react';
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { BandStyle } from '../../analysis/findings/types.ts';
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 
-/** A stretch of the trace that a finding speaks of. */
+/** A range of the trace that a finding is about. */
 export interface Highlight {
-  /** First event of it, and one past the last. */
+  /** Its first event, and one past its last. */
   readonly fromEvent: EventIndex;
   readonly toEvent: EventIndex;
   readonly style: BandStyle;
   /** A word or two; '' for none. Labels that would overlap are left out. */
   readonly label: string;
-  /** The search for the blocks that the finding speaks of: a timeline highlights them. '' for none. */
+  /** The search for the finding's blocks, which the timeline highlights. '' for none. */
   readonly search: string;
-  /** Drawn faintly: nobody asked for it. */
+  /** Drawn faintly because the user did not select it. */
   readonly isLight: boolean;
 }
 
 export interface Overlays {
   readonly highlights: readonly Highlight[];
-  /** What the process could reserve; a plot whose y is reserved memory draws it. */
+  /** What the process could reserve; drawn in plots of reserved memory. */
   readonly limitBytes: number | undefined;
-  /** Where the program's steps begin. */
   readonly steps: StepMarks | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Paints what lies over the picture: crosshair, cursors, markers, highlights, a range being drawn. */
+/** Paints over the picture: crosshair, cursors, markers, highlights, a range being drawn. */
 import type { PlotStyle } from '../theme/palette.ts';
 import type { Marker } from './event-marks.ts';
 import type { Highlight } from './overlays.ts';
@@ -16,22 +16,22 @@ export interface DrawnHighlight extends Column, Pick<Highlight, 'style' | 'label
 export interface OverlayScene {
   readonly width: number;
   readonly height: number;
-  /** `label` is what the axis says at its height. */
+  /** `label` is the axis value at its height. */
   readonly pointer: { readonly x: number; readonly y: number; readonly label: string } | undefined;
-  /** The block under the pointer, from its upper to its lower edge. */
+  /** Upper and lower edge of the block under the pointer. */
   readonly block: { readonly top: number; readonly bottom: number } | undefined;
-  /** The pinned event, and the second one: what is between them is measured. */
+  /** The pinned event, and the second one to measure from. */
   readonly cursor: Column | undefined;
   readonly secondCursor: Column | undefined;
   /** In order of `left`. */
   readonly highlights: readonly DrawnHighlight[];
-  /** What the process could reserve; may lie above the plot or below it. */
+  /** What the process could reserve; may lie above or below the plot. */
   readonly limit: { readonly y: number; readonly label: string } | undefined;
   readonly range: { readonly from: number; readonly to: number } | undefined;
   readonly markers: readonly Pick<Marker, 'kind' | 'x'>[];
 }
 
-/** Below the bars of highlights: a fitted plot leaves that room above its peak. */
+/** Below the bars of highlights: a fitted plot leaves that space above its peak. */
 const MARKER_TOP = 5;
 const PILL_HEIGHT = 15;
 
@@ -67,22 +67,25 @@ class OverlayPainter {
     if (pointer !== undefined) this.#crosshair(pointer);
   }
 
-  /** A line with its name in the middle, away from highlights and OOMs. Above the plot, only the name with an arrow. */
+  /**
+   * A line with its name in the middle, away from highlights and OOMs. If it is above the plot, only the name with an
+   * arrow.
+   */
   #limit({ y, label }: NonNullable<OverlayScene['limit']>): void {
     const { width, height } = this.#scene;
     const { danger, onDanger } = this.#style;
     if (y > height) return;
     if (y >= 0) this.#line([0, Math.round(y) - 0.5], [width, Math.round(y) - 0.5], danger, [7, 4]);
     const above = y - PILL_HEIGHT - 2;
-    // Below the line where there is no room above it.
+    // Below the line if there is no space above it.
     const top = above < MARKER_TOP ? Math.max(MARKER_TOP, y + 2) : above;
     this.#pill(y >= 0 ? label : `\u2191 ${label}`, width / 2, top, danger, onDanger);
   }
 
-  /** Narrow ones are drawn a pixel wide. */
+  /** Narrow ones are drawn one pixel wide. */
   #highlights(): void {
     const { width, height, highlights, markers } = this.#scene;
-    // Leave room for the labels of OOMs and snapshots.
+    // Leave space for the labels of OOMs and snapshots.
     const top = markers.length === 0 ? MARKER_TOP : MARKER_TOP + 19;
     let labelledUpTo = 0;
     for (const { left: from, right: to, style, label, isLight } of highlights) {

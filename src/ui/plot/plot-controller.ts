@@ -1,8 +1,7 @@
 /**
- * Runs a plot without React: owns the canvases and the one animation frame.
- *
- * The view store says what to show. Gestures write to it; a change of it makes a viewport; a viewport asks
- * for a frame. Painting happens in one place: when a frame arrives, or once per animation frame.
+ * Runs a plot without React: owns the canvases and the one animation frame. The view store says what to show. Gestures
+ * write to it; a change of it makes a viewport; a viewport requests a frame. Painting happens in one place: when a
+ * frame arrives, or once per animation frame.
  */
 import { startTimer } from '../../base/task.ts';
 import type { Crosshair, TimeFolds } from '../../device/model/events.ts';
@@ -19,7 +18,7 @@ import type { PlotContext, PlotRequest } from './plot-source.ts';
 import { plotAxisOf, toPlotX, viewportOf } from './viewport-of.ts';
 
 export interface PlotElements {
-  /** What takes the pointer; the canvases fill it. */
+  /** Receives the pointer; the canvases fill it. */
   readonly surface: HTMLElement;
   readonly base: HTMLCanvasElement;
   readonly overlay: HTMLCanvasElement;
@@ -32,7 +31,6 @@ export interface PlotStrip {
   destroy(): void;
 }
 
-/** What a strip gets of the plot that it belongs to. */
 export interface StripHost {
   readonly navigation: PlotNavigation;
   /** Where the x axis is cut while it is 'folded'. */
@@ -48,7 +46,7 @@ export interface PlotOptions extends PlotContext {
   readonly elements: PlotElements;
   readonly theme: ThemeName;
   readonly selected: number;
-  /** The first picture, and every later one, is on the canvas. */
+  /** Called after every picture, including the first. */
   readonly onPainted: () => void;
 }
 
@@ -57,7 +55,7 @@ const STALE_PAINT_DELAY_MS = 24;
 
 const FRAME_MEASURE = 'vramscope:frame';
 
-/** Device pixels also tell of a change of the page's zoom. Safari does not have them. */
+/** Device pixels also change with the page's zoom. Safari does not have them. */
 const RESIZE_BOX: ResizeObserverBoxOptions =
   'devicePixelContentBoxSize' in ResizeObserverEntry.prototype
     ? 'device-pixel-content-box'
@@ -94,7 +92,7 @@ export class PlotController {
         source.lines?.(request, frame, this.#theme, this.#pixelRatio) ?? [],
       onFrame: () => {
         this.#paintPicture();
-        // Only the picture knows how high the matches reach: a fitted y may change now.
+        // Only the picture knows the height of the matches, so a fitted y may change now.
         this.#update();
       },
       onError: options.onError,
@@ -187,7 +185,7 @@ export class PlotController {
     this.#paintPicture();
   }
 
-  /** Asks for a frame if anything that shows has changed. */
+  /** Requests a frame if anything visible has changed. */
   #update(before: ViewState = this.#view): void {
     const { device, source, overlays } = this.#options;
     const view = this.#view;
@@ -216,8 +214,8 @@ export class PlotController {
   }
 
   /**
-   * Stretches the last picture while a slow frame is awaited. Not at once: painting it would delay a
-   * frame that arrives within a few milliseconds.
+   * Stretches the last picture while a slow frame is awaited. Not at once: painting it would delay a frame that arrives
+   * within a few milliseconds.
    */
   #paintStaleLater(): void {
     this.#stopStale ??= startTimer(STALE_PAINT_DELAY_MS, () => {
@@ -272,7 +270,7 @@ export class PlotController {
   #measureFrame(): void {
     if (this.#inputMs === undefined) return;
     performance.measure(FRAME_MEASURE, { start: this.#inputMs });
-    // Observers have it already; keeping it would fill the timeline's buffer.
+    // Observers already have it; keeping it would fill the timeline's buffer.
     performance.clearMeasures(FRAME_MEASURE);
     this.#inputMs = undefined;
   }
@@ -285,7 +283,7 @@ export class PlotController {
     this.#isPictureStale = false;
     this.#frames.paint(context, viewport, plotColors(this.#theme).background);
     if (wasStale) {
-      // Paint the strip before the axes: it asks for its size, which would cost a layout after them.
+      // Paint the strip before the axes: it reads its size, which would force a layout after them.
       this.#strip?.paint(viewport, this.#theme);
       const { elements, device, overlays } = this.#options;
       drawAxes(elements.axes, viewport, this.#size, device.folds);
@@ -300,7 +298,6 @@ export class PlotController {
   }
 }
 
-/** Compares field by field. */
 function hasSameFields<T extends object>(a: T, b: T | undefined): b is T {
   if (b === undefined) return false;
   const keys = Object.keys(a) as (keyof T)[];

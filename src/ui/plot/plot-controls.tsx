@@ -33,7 +33,7 @@ const AXES: readonly AxisChoice[] = [
   },
 ];
 
-/** Chooses what x counts. @param canFold false for a plot that only draws true time */
+/** Chooses the x axis. @param canFold false for a plot that draws only true time */
 export function AxisSwitch({ canFold = true }: { readonly canFold?: boolean }) {
   const { device } = useDevice();
   const { view } = useStores();
@@ -52,7 +52,7 @@ export function AxisSwitch({ canFold = true }: { readonly canFold?: boolean }) {
               aria-pressed={isOn}
               disabled={reason !== undefined && !isOn}
               title={`${reason ?? about} (X)`}
-              // The window stays between true and folded time.
+              // The same window serves true and folded time.
               onClick={() =>
                 view.commit({ axis, foldsGaps, ...(current !== axis && { x: 'all' }) })
               }
@@ -98,7 +98,6 @@ interface ColorKeyProps {
   readonly entries: readonly { readonly label: string; readonly color: string }[];
 }
 
-/** What a few colors of a plot mean. */
 export function ColorKey({ label, entries }: ColorKeyProps) {
   return (
     <ul className="color-key" aria-label={label}>
@@ -114,16 +113,15 @@ export function ColorKey({ label, entries }: ColorKeyProps) {
 
 interface ChoiceProps<T extends string> {
   readonly label: string;
-  /** Of each option, in their order. */
+  /** The label of each option, in order. */
   readonly texts: Readonly<Record<T, string>>;
   readonly value: T;
   readonly title?: string | undefined;
-  /** Why an option cannot be chosen; undefined where it can. */
+  /** Why an option can't be chosen; undefined if it can. */
   readonly reasonOf?: (value: T) => string | undefined;
   readonly onChoose: (value: T) => void;
 }
 
-/** A labelled list of options. */
 export function Choice<T extends string>(props: ChoiceProps<T>) {
   const { label, texts, value, title, reasonOf, onChoose } = props;
   const options = Object.keys(texts) as T[];

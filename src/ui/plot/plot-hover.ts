@@ -23,7 +23,6 @@ import { hideTooltip, showTooltip } from './tooltip.ts';
 
 export interface PlotHoverOptions extends Pick<PlotContext, 'device' | 'session' | 'overlays'> {
   readonly source: Pick<PlotSource, 'hit' | 'heightText' | 'limitBytes'>;
-  /** Of the overlay canvas. */
   readonly context: CanvasRenderingContext2D | null;
   /** Shows the counters at an event. `place` says which event it is: 'pointer', 'cursor' or 'end'. */
   readonly readOut: (crosshair: Crosshair | undefined, place: string) => void;
@@ -37,7 +36,7 @@ interface Shown {
   readonly frames: Pick<FrameLayer, 'stateAt'>;
 }
 
-/** A pinned event and where it lies on the x axis. */
+/** A pinned event and its place on the x axis. */
 export interface PinnedEvent {
   readonly event: EventIndex;
   readonly x: number;
@@ -49,7 +48,7 @@ const MARKER_REACH = 4;
 export class PlotHover {
   readonly #options: PlotHoverOptions;
   readonly #requests = new LatestOnly();
-  /** The pixel that was asked about last. */
+  /** The last pixel asked about. */
   #asked: PlotPixel | undefined;
   #shown: Shown | undefined;
   #pointer: PointerPlace | undefined;
@@ -58,7 +57,7 @@ export class PlotHover {
   #cursor: PinnedEvent | undefined;
   #secondCursor: EventIndex | undefined;
   #rest: Crosshair | undefined;
-  /** Made when needed; undefined after the axis changed or more places became known. */
+  /** Made when needed; reset when the axis changes or more places become known. */
   #markers: Markers | undefined;
   readonly #positions: EventPositions;
   readonly #stopOverlays: () => void;
@@ -78,7 +77,7 @@ export class PlotHover {
     this.#shown = shown;
   }
 
-  /** What the legend says while the pointer is elsewhere, and the pinned event. */
+  /** What the legend shows while the pointer is elsewhere, and the pinned event. */
   setRest(crosshair: Crosshair, cursor: PinnedEvent | undefined): void {
     this.#rest = crosshair;
     this.#cursor = cursor;
@@ -109,7 +108,7 @@ export class PlotHover {
     this.#options.repaint();
   }
 
-  /** Asks what lies under the pointer, unless it was asked already. The picture may change under a pointer at rest. */
+  /** Asks what lies under the pointer, unless already asked. The picture may change under a resting pointer. */
   ask(): void {
     const pixel = this.#pointer && this.pixelAt(this.#pointer);
     if (pixel === undefined || isSamePixel(pixel, this.#asked)) return;
@@ -119,7 +118,7 @@ export class PlotHover {
       .then(
         (answer) => this.#receive(answer),
         (error: unknown) => {
-          // The worker died or another snapshot came: the frame that fails too tells the user.
+          // The worker died or another snapshot came; the next frame fails too and tells the user.
           if (!isAbortError(error)) this.#asked = undefined;
         },
       );
@@ -173,7 +172,7 @@ export class PlotHover {
     const placeOf = (event: EventIndex) => this.#positions.xOf(event, axis);
     const highlights = overlays.getState().highlights.flatMap((highlight): DrawnHighlight[] => {
       const [from, to] = [placeOf(highlight.fromEvent), placeOf(highlight.toEvent)];
-      // It is drawn once its place is known.
+      // Drawn once its place is known.
       if (from === undefined || to === undefined) return [];
       return [{ ...highlight, left: toX(from), right: toX(to) }];
     });
@@ -206,7 +205,7 @@ export class PlotHover {
     return markersInView(this.#markers, x0, x1, width);
   }
 
-  /** A marker's text wins over that of the block behind it. */
+  /** A marker's text takes precedence over the block behind it. */
   #placeTooltip({ viewport, size }: Shown): void {
     const pointer = this.#pointer;
     if (pointer === undefined) return;
@@ -225,7 +224,7 @@ function isSamePixel(a: PlotPixel, b: PlotPixel | undefined): boolean {
 }
 
 /**
- * Writes the counters at the crosshair into the page without React, since they change with every move. Fills the
+ * Writes the counters at the crosshair into the page without React, because they change with every move. Fills the
  * elements below `root` whose data-readout is "event", "time" or a counter's name.
  */
 export function writeReadout(
@@ -247,6 +246,6 @@ export function writeReadout(
 const eventText = ({ event, action }: Crosshair): string =>
   event < 0 ? 'before the trace' : `event ${formatCount(event)} · ${action}`;
 
-/** ' · 1.23 s', to follow the event where there is room for it. */
+/** ' · 1.23 s', shown after the event if there is space. */
 const timeText = ({ event, timeUs }: Crosshair): string =>
   event < 0 || Number.isNaN(timeUs) ? '' : ` · ${formatDurationUs(timeUs)}`;

@@ -1,4 +1,4 @@
-/** Turns gestures and keys into changes of the view: what is shown, and what is pinned. */
+/** Turns gestures and keys into changes of the view: what it shows, and what is pinned. */
 import { failedOoms } from '../../device/model/device-info.ts';
 import type { AnnotationSpan } from '../../device/model/types.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
@@ -9,21 +9,19 @@ import type { GestureHandlers, Point } from './gestures.ts';
 import type { PlotContext, PlotHit, PlotPixel, PlotSource } from './plot-source.ts';
 import { extentOf, plotAxisOf, rangeX, toPlotX } from './viewport-of.ts';
 
-/** What is on the canvas now. */
 export interface PlotOnScreen {
   readonly viewport: Viewport;
-  /** CSS pixels. */
   readonly width: number;
   readonly height: number;
-  /** Device pixels a CSS pixel. */
+  /** Device pixels per CSS pixel. */
   readonly pixelRatio: number;
-  /** Where the pinned event is on the x axis; undefined without one. */
+  /** The pinned event's place on the x axis; undefined without one. */
   readonly cursorX: number | undefined;
 }
 
 export interface PlotNavigationOptions extends Pick<PlotContext, 'device' | 'view' | 'onError'> {
   readonly source: Pick<PlotSource, 'heights' | 'yField' | 'hit' | 'newestAt' | 'pinned'>;
-  /** Undefined while there is no picture yet. */
+  /** Undefined before the first picture. */
   readonly plot: () => PlotOnScreen | undefined;
   /** What a point shows; undefined while its picture is awaited. */
   readonly pixelAt: (at: Point) => PlotPixel | undefined;
@@ -34,18 +32,18 @@ type Movement = (viewport: Viewport, extent: Extent) => Viewport;
 export class PlotNavigation {
   readonly #options: PlotNavigationOptions;
   #panStart: Viewport | undefined;
-  /** What is pinned, and at which state: the place to look for neighbors from. */
+  /** What is pinned, and the state to look for its neighbors in. */
   #pinned: { readonly state: EventIndex; readonly hit: PlotHit } | undefined;
   /** What was pinned before the last click. */
   #beforeClick: Pick<ViewState, 'selection' | 'cursor'> | undefined;
-  /** Grows with each pin: an answer for an older one is dropped. */
+  /** Grows with each pin: an answer for an older pin is dropped. */
   #pins = 0;
 
   constructor(options: PlotNavigationOptions) {
     this.#options = options;
   }
 
-  /** Shares are of the plot's width and height. */
+  /** Arguments are shares of the plot's width and height. */
   panShare(x: number, y: number): void {
     this.#move((viewport, extent) =>
       panBy(viewport, x * viewport.width, y * viewport.height, extent),
@@ -111,8 +109,8 @@ export class PlotNavigation {
   }
 
   /**
-   * Esc: takes back what the last clicks did; without any, unpins what is pinned. Returns false while a
-   * finding is shown: its panel closes that first.
+   * Esc: undoes the last clicks; without any, unpins. Returns false while a finding is shown: its panel closes that
+   * first.
    */
   clear(): boolean {
     const { view } = this.#options;
@@ -124,7 +122,6 @@ export class PlotNavigation {
     return true;
   }
 
-  /** What gestures on the plot do. */
   readonly gestures: Omit<GestureHandlers, 'hover' | 'range'> = {
     zoomX: (at, factor) => this.zoomX(factor, at.x / this.#width),
     zoomY: (at, factor) => this.zoomY(factor, 1 - at.y / this.#height),
@@ -145,7 +142,7 @@ export class PlotNavigation {
     },
   };
 
-  /** Events, time, folded time, and events again, as far as the file has them. */
+  /** Cycles through events, time and folded time, as far as the file has them. */
   nextAxis(): void {
     const { device, view } = this.#options;
     if (!device.hasTime) return;
@@ -251,7 +248,7 @@ export class PlotNavigation {
     if (pixel !== undefined) await this.#pinAt(pixel);
   }
 
-  /** The first click of a double click has pinned something, or is about to: takes that back. */
+  /** The first click of a double click has pinned something, or is about to: undoes that. */
   #fitInstead(): void {
     const { view } = this.#options;
     const before = this.#beforeClick;
@@ -262,7 +259,7 @@ export class PlotNavigation {
     const { selection, cursor } = this.#view;
     const hasPinned =
       before !== undefined && (selection !== before.selection || cursor !== before.cursor);
-    // The pin's history entry becomes the entry of the whole trace.
+    // Reuse the pin's history entry for the whole trace.
     if (hasPinned) view.adjust(all);
     else view.commit(all);
   }
@@ -284,7 +281,7 @@ export class PlotNavigation {
     }
   }
 
-  /** Place of the pinned event across the plot, 0 to 1; undefined if it is out of view. */
+  /** The pinned event's place across the plot, 0 to 1; undefined if it is out of view. */
   #cursorShare(): number | undefined {
     const plot = this.#options.plot();
     if (plot?.cursorX === undefined) return undefined;
@@ -342,7 +339,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   Escape: (plot) => plot.clear(),
 };
 
-/** Runs the action of a key while the plot has the focus; false if the key has none. */
+/** Runs a key's action while the plot has the focus; false if it has none. */
 export function onPlotKey(event: PlotKey, plot: PlotNavigation): boolean {
   // The browser uses Ctrl and Meta.
   if (event.ctrlKey || event.metaKey) return false;

@@ -1,8 +1,7 @@
 /**
- * What a view supplies to make a plot: its pictures, what lies under a pixel, how far y reaches. All else is
- * the same for every plot: axes, gestures, keys, markers, cursor and the window in x.
- *
- * y is in bytes from the bottom: of a stack, or of addresses packed together.
+ * What a view supplies to make a plot: its pictures, what lies under a pixel, how far y reaches. All plots share the
+ * rest: axes, gestures, keys, markers, cursor and the window in x. y is in bytes from the bottom: of a stack, or of
+ * addresses packed together.
  */
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
@@ -20,11 +19,11 @@ export interface PlotLook {
   readonly theme: ThemeName;
   /** Pinned allocation; -1 for none. */
   readonly selected: number;
-  /** The search for the blocks that are highlighted, see Highlight; '' for none. */
+  /** The search for the highlighted blocks, see Highlight; '' for none. */
   readonly highlighted: string;
 }
 
-/** Asks for one picture. Requests with equal fields ask for the same picture. */
+/** Requests one picture. Requests with equal fields mean the same picture. */
 export interface PlotRequest {
   readonly viewport: Viewport;
 }
@@ -33,11 +32,11 @@ export interface PlotFrame {
   readonly viewport: Viewport;
   /** Row-major RGBA, row 0 on top. */
   readonly pixels: Uint32Array;
-  /** For each column the event whose state it shows; -1 outside of the trace. */
+  /** For each column, the event whose state it shows; -1 outside the trace. */
   readonly states: Int32Array;
 }
 
-/** A line drawn into the picture: one value a column, NaN where there is none. */
+/** A line drawn into the picture: one value per column, NaN for none. */
 export interface PlotLine {
   readonly values: Float64Array;
   readonly style: LineStyle;
@@ -55,12 +54,12 @@ export interface PlotHit {
   readonly bottomBytes: number;
   readonly topBytes: number;
   readonly content: TooltipContent;
-  /** The allocation that a click here pins; undefined where there is none. */
+  /** The allocation that a click here pins; undefined for none. */
   readonly selection: string | undefined;
 }
 
 export interface PlotHeights {
-  /** Highest y that can be gone to. */
+  /** Highest y that the user can pan to. */
   readonly reachBytes: number;
   /** Highest y shown by 'fit'. */
   readonly fittedBytes: number;
@@ -68,25 +67,24 @@ export interface PlotHeights {
 
 export interface PlotSource<Q extends PlotRequest = PlotRequest, F extends PlotFrame = PlotFrame> {
   heights(view: ViewState): PlotHeights;
-  /** The field of the view that keeps the part of y that is shown. */
+  /** The view's field for the visible range of y. */
   readonly yField: 'y' | 'addresses';
   request(viewport: Viewport, look: PlotLook): Q;
   frame(request: Q, signal: AbortSignal): Promise<F>;
-  /** Takes the pixels of a frame back once they are on the canvas. */
+  /** Takes back a frame's pixels once they are on the canvas. */
   recycle(pixels: Uint32Array): void;
   lines?(request: Q, frame: F, theme: ThemeName, pixelRatio: number): readonly PlotLine[];
-  /** What the process could reserve, if that is known and y is reserved memory: drawn as a line. */
+  /** What the process could reserve, if known and y is reserved memory: drawn as a line. */
   limitBytes?(): number | undefined;
-  /** What the crosshair says at a height. */
+  /** The crosshair's text at a height. */
   heightText(bytes: number): string;
   hit(pixel: PlotPixel): Promise<PixelInfo<PlotHit>>;
-  /** What Enter pins at a state; undefined where nothing is. */
+  /** What Enter pins at a state; undefined for nothing. */
   newestAt(state: EventIndex): Promise<PlotPixel | undefined>;
-  /** A click or key went to this pixel and what is there; undefined once nothing is pinned. */
+  /** A click or key pinned what is at this pixel; undefined when unpinned. */
   pinned?(pixel: PlotPixel | undefined, hit?: PlotHit): void;
 }
 
-/** What a plot shows, and whom it tells of failures. */
 export interface PlotContext {
   readonly device: DeviceInfo;
   readonly session: Pick<SessionApi, 'query'>;

@@ -17,7 +17,7 @@ interface PlotProps {
   /** Keep it the same object: another source starts the plot afresh. */
   readonly source: PlotSource;
   readonly strip?: MakeStrip | undefined;
-  /** Names of what it shows and of the kind of picture: 'Memory over time', 'stacked timeline'. */
+  /** What the plot shows, and its kind: 'Memory over time', 'stacked timeline'. */
   readonly label: string;
   readonly kind: string;
   /** Tells a screen reader what is drawn and what the keys do. */
@@ -25,13 +25,13 @@ interface PlotProps {
   readonly testId?: string;
   /** A row of figures above the plot. Inside the plot it would hide peaks. */
   readonly figures?: ReactNode;
-  /** Rows above and below the plot, of the classes plot-above, plot-below and plot-above-head, plot-below-head. */
+  /** Rows above and below the plot, with the classes plot-above, plot-below, plot-above-head and plot-below-head. */
   readonly children?: ReactNode;
 }
 
 /**
- * A picture of the device in view, with its axes and the minimap. The figures at the crosshair are written
- * into the elements with data-readout of the view (`.view`) that it is in.
+ * A picture of the device in view, with axes and minimap. Writes the figures at the crosshair into the data-readout
+ * elements of the enclosing view (`.view`).
  */
 export function Plot({ source, strip, label, kind, hint, testId, ...props }: PlotProps) {
   const { info, device } = useDevice();

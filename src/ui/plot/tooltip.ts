@@ -1,4 +1,4 @@
-/** The one tooltip of the page, filled and moved without React at the pace of the pointer; and what it says. */
+/** The page's one tooltip, filled and moved without React at the pace of the pointer; and its texts. */
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../base/format.ts';
 import type { HitResult } from '../../device/model/allocation-details.ts';
 import type { OomInfo } from '../../device/model/device-info.ts';
@@ -13,13 +13,13 @@ export interface TooltipContent {
   readonly lines: readonly string[];
 }
 
-/** Distance from the pointer, so that the tooltip never covers its subject. */
+/** Distance from the pointer, so the tooltip never covers its subject. */
 const OFFSET = 14;
 
-/** Made when it is first shown; only one thing is under the pointer at a time. */
+/** Made when first shown; only one thing is under the pointer at a time. */
 let element: HTMLElement | undefined;
 let shown: TooltipContent | undefined;
-/** Measured once per content: it costs a layout. */
+/** Measured once per content, because it forces a layout. */
 let size = { width: 0, height: 0 };
 
 /** `x` and `y` are CSS pixels in the window. */

@@ -1,4 +1,4 @@
-/** Converts between what the view keeps (ranges, 'all', 'fit') and the viewport of a canvas. */
+/** Converts between what the view keeps (ranges, 'all', 'fit') and a canvas's viewport. */
 
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import { foldTime, unfoldTime } from '../../device/model/events.ts';
@@ -13,7 +13,7 @@ import {
 import type { Range } from '../../state/view-store.ts';
 import type { PlotHeights } from './plot-source.ts';
 
-/** Device pixels of a canvas. */
+/** In device pixels. */
 export interface PlotSize {
   readonly width: number;
   readonly height: number;
@@ -32,18 +32,18 @@ export interface Window {
 export const plotAxisOf = ({ axis, foldsGaps }: Pick<Window, 'axis' | 'foldsGaps'>): PlotAxis =>
   axis === 'time' && foldsGaps ? 'folded' : axis;
 
-/** From an event or a true time to its place on the axis of a plot. */
+/** Converts an event or a true time to its place on a plot's axis. */
 export const toPlotX = ({ folds }: Pick<DeviceInfo, 'folds'>, axis: PlotAxis, x: number): number =>
   axis === 'folded' ? foldTime(folds, x) : x;
 
-/** From a place on the axis of a plot to the event or the true time there. */
+/** Converts a place on a plot's axis to the event or the true time there. */
 export const fromPlotX = (
   { folds }: Pick<DeviceInfo, 'folds'>,
   axis: PlotAxis,
   x: number,
 ): number => (axis === 'folded' ? unfoldTime(folds, x) : x);
 
-/** Where the x axis of a device ends: after its last event. */
+/** The end of a device's x axis: after its last event. */
 export function endOf(device: DeviceInfo, axis: PlotAxis): number {
   return axisExtent(axis, device.events, toPlotX(device, axis, device.durationUs));
 }

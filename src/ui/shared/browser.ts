@@ -2,8 +2,8 @@ import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useState } 
 import { startTimer } from '../../base/task.ts';
 
 /**
- * Listens to the keys of the whole page. A key always meets the handler of the newest render, even when it comes
- * before that render's effects.
+ * Listens to the whole page's keys. A key always meets the handler of the newest render, even before that render's
+ * effects have run.
  */
 export function useKeyDown(onKeyDown: (event: KeyboardEvent) => void): void {
   const onNewest = useEffectEvent(onKeyDown);
@@ -18,7 +18,7 @@ export function isTextField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches('input, textarea, select');
 }
 
-/** Calls `action` for a key that is typed outside of text fields, without Ctrl, Alt or Meta. */
+/** Calls `action` for a key typed outside text fields, without Ctrl, Alt or Meta. */
 export function useShortcut(key: string, action: () => void): void {
   useKeyDown((event) => {
     if (event.key !== key || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -46,8 +46,7 @@ export function useElementWidth(ref: RefObject<Element | null>): number {
 const KEEP_MS = 10_000;
 
 /**
- * Saves a text, whole or in parts, as a file on the user's machine. `mime` without charset: the text
- * is UTF-8.
+ * Saves a text, whole or in parts, as a file on the user's machine. `mime` without charset: the text is UTF-8.
  * @returns the length of the file in bytes
  */
 export function downloadText(name: string, mime: string, text: string | readonly Blob[]): number {

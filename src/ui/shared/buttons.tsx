@@ -21,7 +21,7 @@ interface IconButtonProps extends ComponentProps<'button'> {
   readonly icon?: LucideIcon;
 }
 
-/** A button that is only an icon: its label is for screen readers, and where no `title` says more, for all. */
+/** A button with only an icon. Its label is for screen readers, and also the tooltip if there is no `title`. */
 export function IconButton({ label, icon: Icon, children, ...props }: IconButtonProps) {
   return (
     <button type="button" className="icon-button" aria-label={label} title={label} {...props}>
@@ -31,11 +31,11 @@ export function IconButton({ label, icon: Icon, children, ...props }: IconButton
 }
 
 interface CopyButtonProps {
-  /** A function for what has to be made or fetched first. */
+  /** A function if the text must be made or fetched first. */
   readonly text: string | (() => Promise<string>);
-  /** What is copied, for the name of the button. */
+  /** What is copied, for the button's name. */
   readonly label: string;
-  /** Instead of a text that is too long for a tooltip. */
+  /** A tooltip for when the text is too long for one. */
   readonly title?: string;
   readonly className: string;
   readonly children?: ReactNode;
@@ -89,11 +89,10 @@ interface SegmentedProps<T extends string> {
   readonly label: string;
   readonly value: T;
   readonly options: readonly SegmentedOption<T>[];
-  /** Another one was chosen. */
   readonly onChange: (value: T) => void;
 }
 
-/** A choice of a few words, all in sight. */
+/** A choice of a few words, all visible. */
 export function Segmented<T extends string>({
   label,
   value,

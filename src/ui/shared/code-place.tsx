@@ -12,21 +12,20 @@ import type { FrameView, StackKind } from '../../device/model/types.ts';
 import { CopyButton } from './buttons.tsx';
 
 interface FrameCellProps {
-  /** The function. */
   readonly name: string;
-  /** 'models/gpt.py:52'; undefined or '' where the file is not known. */
+  /** 'models/gpt.py:52'; undefined or '' if the file is unknown. */
   readonly path: string | undefined;
   readonly title: string;
-  /** What the line led to: 'gelu'. */
+  /** What the line called in the end: 'gelu'. */
   readonly leaf?: string | undefined;
-  /** And where that is: 'functional.py:16'. */
+  /** Where that is: 'functional.py:16'. */
   readonly leafPlace?: string | undefined;
 }
 
 /**
- * A frame in a row of a table: 'forward models/gpt.py:52 · gelu in functional.py:16'. Where it does not fit, it loses
- * its folders first, then the leaf's place, the function, and the leaf. The file's name loses its front, so that the
- * line number stays.
+ * A frame in a table row: 'forward models/gpt.py:52 · gelu in functional.py:16'. If it does not fit, it loses its
+ * folders first, then the leaf's place, the function, and the leaf. The file's name loses its front, so the line number
+ * stays.
  */
 export function FrameCell({ name, path = '', title, leaf, leafPlace }: FrameCellProps) {
   const slash = path.lastIndexOf('/') + 1;
@@ -47,7 +46,9 @@ export function FrameCell({ name, path = '', title, leaf, leafPlace }: FrameCell
   );
 }
 
-/** The user's own line and the operation that it led to, 'mlp model.py:52 · gelu in functional.py:16'; or why there is none. */
+/**
+ * The user's own line and the operation it called, 'mlp model.py:52 · gelu in functional.py:16'; or why there is none.
+ */
 export function SiteCell({ stackKind, topFrame, leafFrame }: CallSiteLine) {
   if (topFrame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
   const title = frameTitle(topFrame);
@@ -63,9 +64,9 @@ export function SiteCell({ stackKind, topFrame, leafFrame }: CallSiteLine) {
 }
 
 /**
- * A label such as 'train.py:21 (step)' in a box that may be too narrow. What follows the line is cut first, then the
- * file's name, but never the line number, which is what people look for. Screen readers read its parts as separate
- * words, so a button with this as its text needs a label too.
+ * A label such as 'train.py:21 (step)' that may lack space. It loses what follows the line first, then part of the
+ * file's name, but never the line number, which people look for. Screen readers read its parts as separate words, so a
+ * button with this as its text needs a label too.
  */
 export function LineLabel({ label }: { readonly label: string }) {
   const [, file, line, rest] = /^(.*?)(:\d+)(.*)$/s.exec(label) ?? [];
@@ -85,7 +86,7 @@ export function LineLabel({ label }: { readonly label: string }) {
   );
 }
 
-/** Where a frame is, with its whole path to copy; for C++ without a known file, its whole name. */
+/** A frame's place, with its whole path to copy; for C++ without a known file, its whole name. */
 export function FramePlace({ frame }: { readonly frame: FrameView }) {
   const path = framePath(frame);
   const whole = fullPlace(frame);
@@ -100,7 +101,7 @@ export function FramePlace({ frame }: { readonly frame: FrameView }) {
   );
 }
 
-/** The tooltip of a shortened frame: everything that was recorded of it. */
+/** The tooltip of a shortened frame: everything recorded about it. */
 export function frameTitle(frame: FrameView): string {
   return frameLocation(frame) === undefined ? frame.name : `${frame.name}\n${fullPlace(frame)}`;
 }

@@ -21,7 +21,7 @@ export function notesOf({ file, warnings }: SessionInfo, device: DeviceInfo): re
   return notes;
 }
 
-/** Why, and what it hides. */
+/** Why the recording is incomplete, and what that hides. */
 function recordingText({ recordingReason, preexisting, events }: DeviceInfo): string {
   if (preexisting === 0 || events === 0) return recordingReason;
   const blocks = preexisting === 1 ? 'the block' : `the ${formatCount(preexisting)} blocks`;
@@ -40,7 +40,7 @@ export const deviceLabel = ({ kind, device }: Pick<DeviceInfo, 'kind' | 'device'
 
 interface RecordingText {
   readonly short: string;
-  /** What it hides, in a few words. */
+  /** What the recording lacks, in a few words. */
   readonly note: (device: DeviceInfo) => string;
 }
 
@@ -61,7 +61,7 @@ interface CounterText {
   readonly about: string;
 }
 
-/** The five counters in PyTorch's words, widest known first. */
+/** The five counters in PyTorch's words, best known first. */
 export const COUNTERS: readonly CounterText[] = [
   {
     name: 'allocatedBytes',

@@ -6,15 +6,15 @@ import { IconButton } from './buttons.tsx';
 interface DialogProps {
   readonly title: string;
   readonly isOpen: boolean;
-  /** Esc, the button, or a click beside it. */
+  /** Called for Esc, the button, or a click outside. */
   readonly onClose: () => void;
   readonly className?: string;
-  /** A question has a button that cancels it instead, behind its answers. */
+  /** A question has no close button: its answers end with a cancel button. */
   readonly isQuestion?: boolean;
   readonly children: ReactNode;
 }
 
-/** A modal dialog: the browser keeps the focus inside and gives it back afterwards. */
+/** A modal dialog: the browser keeps the focus inside and restores it afterwards. */
 export function Dialog(props: DialogProps) {
   const { title, isOpen, onClose, className = '', isQuestion = false, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);

@@ -17,7 +17,7 @@ interface FactProps {
   readonly children: ReactNode;
 }
 
-/** A term and what is known of it: a row of a <dl>. */
+/** A row of a <dl>. */
 export function Fact({ term, title, children }: FactProps) {
   return (
     <div title={title}>
@@ -47,7 +47,7 @@ export function TableHead({ labels }: { readonly labels: readonly string[] }) {
 }
 
 /**
- * A sentence with code in it. A long name may break between its words:
+ * A sentence with code in it. `|` marks where a long name may break:
  * 'PYTORCH_CUDA_ALLOC_CONF=|expandable_|segments:True'.
  */
 export function CodeText({ text }: { readonly text: string }) {

@@ -4,14 +4,14 @@ import { useServices } from './services.ts';
 /** A component with a chunk of its own. */
 export interface Lazy<P> {
   readonly load: () => Promise<ComponentType<P>>;
-  /** Once it has been fetched: from then on it renders at once. */
+  /** Set once fetched: from then on it renders at once. */
   component?: ComponentType<P>;
 }
 
 /**
- * Fetches a component when it is first wanted. Not React.lazy: React holds what was suspended back for 300 ms.
- * @param onFailure without a network; it is tried again when it is next wanted
- * @returns undefined until it is there
+ * Fetches a component when first wanted. Not React.lazy, because React delays suspended content by 300 ms.
+ * @param onFailure called without a network; the next use tries again
+ * @returns undefined until fetched
  */
 export function useLazy<P>(
   lazy: Lazy<P>,

@@ -1,24 +1,24 @@
-/** Files that the page makes and saves with the user's downloads. */
+/** Saves files that the page makes to the user's downloads. */
 import { useEffect, useRef, useState } from 'react';
 import { errorText } from '../../base/errors.ts';
 import { formatBytes } from '../../base/format.ts';
 import { downloadText } from './browser.ts';
 import { useServices } from './services.ts';
 
-/** How far it is; `done` is in units of the file's maker. */
+/** `done` is in units that the file's maker chooses. */
 export type SavingState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'working'; readonly done: number }
   | { readonly kind: 'done'; readonly name: string; readonly bytes: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** What makes a file: its text, whole or in parts. May report how far it is. */
+/** Makes a file's text, whole or in parts. May report progress. */
 type MakeFile = (
   signal: AbortSignal,
   onProgress: (done: number) => void,
 ) => Promise<string | readonly Blob[]>;
 
-/** Makes one file at a time; leaving what asked for it cancels it. */
+/** Makes one file at a time; unmounting cancels it. */
 export function useSaving() {
   const { idle } = useServices();
   const [state, setState] = useState<SavingState>({ kind: 'idle' });
@@ -44,11 +44,10 @@ export function useSaving() {
 
 interface SavingOutcomeProps {
   readonly state: SavingState;
-  /** While it is made. */
+  /** The text while the file is being made. */
   readonly working: (done: number) => string;
 }
 
-/** What came of it, in a sentence. */
 export function SavingOutcome({ state, working }: SavingOutcomeProps) {
   return (
     <p className="dim" role={state.kind === 'failed' ? 'alert' : 'status'}>

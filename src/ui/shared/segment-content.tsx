@@ -1,4 +1,3 @@
-/** Texts about segments. */
 import { NEVER } from '../../allocator/replay/types.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';

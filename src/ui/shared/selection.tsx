@@ -7,7 +7,7 @@ import { useQuery } from './use-query.ts';
 
 export type Selection =
   | { readonly kind: 'none' }
-  /** The label belongs to another snapshot or device, or was made by hand. */
+  /** The label belongs to another snapshot or device, or was made up. */
   | { readonly kind: 'missing'; readonly label: string }
   | { readonly kind: 'found'; readonly details: ClassifiedDetails };
 
@@ -23,7 +23,7 @@ export function useSelectedIndex(): number {
   return selection.kind === 'found' ? selection.details.index : -1;
 }
 
-/** Looks up the view's selection. Until the next one is found the last one stays, so nothing flickers. */
+/** Looks up the view's selection. The last result stays until the next one is found, so nothing flickers. */
 export function useFoundSelection(): Selection {
   const label = useView((view) => view.selection);
   const found = useQuery('findAllocation', label === undefined ? undefined : { label });
@@ -34,7 +34,7 @@ export function useFoundSelection(): Selection {
     index === undefined ? undefined : { index },
   );
   const missing = found.value === undefined ? found.request?.label : undefined;
-  // When the worker is gone, there is nothing to show; the timeline reports it.
+  // If the worker is gone, there is nothing to show; the timeline reports it.
   const hasFailed = (found.failure ?? failure) !== undefined;
   return useMemo(() => {
     if (label === undefined || hasFailed) return NONE;
@@ -46,7 +46,6 @@ export function useFoundSelection(): Selection {
 interface FilterLinkProps {
   /** The search that finds what the children name. */
   readonly term: string;
-  /** What the children name. */
   readonly about?: string;
   readonly children: ReactNode;
 }

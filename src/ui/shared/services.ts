@@ -15,9 +15,9 @@ export interface Services {
   readonly loader: SnapshotLoader;
   readonly timings: Timings;
   readonly idle: IdleCounter;
-  /** Set when this page is a report: its author's notes. */
+  /** Set if this page is a report: its author's notes. */
   readonly report: ReportHead | undefined;
-  /** Problems with the link that was opened, until they are dismissed. */
+  /** Problems with the opened link, until the user dismisses them. */
   readonly notices: StoreApi<readonly string[]>;
 }
 
@@ -45,7 +45,7 @@ export function useAnalysis(): AnalysisServices {
 }
 
 export interface DeviceInView {
-  /** The open snapshot; the same object for as long as it is open. */
+  /** The same object for as long as the snapshot is open. */
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
 }
@@ -58,14 +58,14 @@ export function useDevice(): DeviceInView {
   return shown;
 }
 
-/** What was found on the device so far. */
+/** The device's findings so far. */
 export function useFindings(): FindingsState {
   const { findings } = useAnalysis();
   const { info, device } = useDevice();
   return useStore(findings.of(info, device.index));
 }
 
-/** Runs the detectors on the device in view. For one component of the page. */
+/** Runs the detectors on the device in view. Use it in one component only. */
 export function useFindingsRun(): void {
   const { findings } = useAnalysis();
   const { info, device } = useDevice();

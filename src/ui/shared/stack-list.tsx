@@ -112,13 +112,13 @@ export function FreeStack({ details }: { readonly details: AllocationDetails }) 
   );
 }
 
-/** Neighbouring frames that are shown, or folded together. */
+/** Adjacent frames that are all shown, or folded together. */
 interface FrameRun {
   readonly isPlumbing: boolean;
   readonly frames: readonly FrameView[];
 }
 
-/** Cuts a stack where plumbing begins and ends: [user, plumbing, plumbing, pytorch] is three runs. */
+/** Splits a stack where plumbing begins and ends: [user, plumbing, plumbing, pytorch] is three runs. */
 export function frameRuns(frames: readonly FrameView[]): readonly FrameRun[] {
   const runs: { isPlumbing: boolean; frames: FrameView[] }[] = [];
   for (const frame of frames) {

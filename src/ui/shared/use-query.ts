@@ -13,14 +13,14 @@ export type WithoutDevice<Request extends DeviceRequest> = Omit<Request, keyof D
 type QueryRequest<K extends QueryName> = WithoutDevice<DeviceQueries[K]['request']>;
 type QueryResult<K extends QueryName> = DeviceQueries[K]['result'];
 
-/** Asks one query about the device in view. Rejects as the session does. */
+/** Queries the device in view. Rejects as the session does. */
 export type AskDevice = <K extends QueryName>(
   name: K,
   request: QueryRequest<K>,
   options?: CallOptions<DeviceQueries[K]['progress']>,
 ) => Promise<QueryResult<K>>;
 
-/** For event handlers; what a component shows comes from {@link useQuery}. */
+/** For event handlers; use {@link useQuery} for what a component shows. */
 export function useAsk(): AskDevice {
   const { session } = useServices();
   const { index } = useDevice().device;
@@ -38,7 +38,7 @@ export interface QueryState<Request, Result> {
   readonly value: Result | undefined;
   /** The request that `value` answers. */
   readonly request: Request | undefined;
-  /** True when `value` answers the current request. */
+  /** True if `value` answers the current request. */
   readonly isCurrent: boolean;
   /** Why the current request failed. */
   readonly failure: string | undefined;
@@ -46,8 +46,8 @@ export interface QueryState<Request, Result> {
 
 export interface QueryOptions {
   /**
-   * Cancels a running request as soon as a newer one comes. Without it a running request finishes,
-   * so a key that is held down shows every state that the worker can keep up with.
+   * Cancels a running request when a newer one comes. Otherwise running requests finish, so holding a key down shows
+   * every state that the worker can keep up with.
    */
   readonly cancelsStale?: boolean;
 }
@@ -65,8 +65,8 @@ interface Answered<Request, Result> {
 }
 
 /**
- * The session's answer to a query about the device in view. Asks again when the request changes, or
- * when another snapshot is opened; the newest request wins, and unmounting cancels it.
+ * The session's answer to a query about the device in view. Asks again if the request changes or another snapshot
+ * opens; the newest request wins, and unmounting cancels it.
  * Example: `useQuery('crosshair', event === undefined ? undefined : { event })`.
  * @param request plain data, without the device; undefined asks nothing
  */
@@ -84,8 +84,8 @@ export function useQuery<K extends QueryName>(
 }
 
 /**
- * {@link useQuery} for what takes several queries.
- * @param fetch keep it the same function: another one asks anew
+ * {@link useQuery} for answers made from several queries.
+ * @param fetch keep it the same function: another one asks again
  */
 export function useComposedQuery<Request, Result>(
   fetch: (request: Request, signal: AbortSignal) => Promise<Result>,

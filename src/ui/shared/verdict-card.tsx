@@ -23,9 +23,9 @@ type ShownVerdict = Pick<Verdict, 'tone' | 'text' | 'also' | 'advice'> &
   Partial<Pick<Verdict, 'cause' | 'brief' | 'lines' | 'does' | 'holder'>>;
 
 interface VerdictCardProps {
-  /** Undefined: not known yet. */
+  /** Undefined until it is known. */
   readonly verdict: ShownVerdict | undefined;
-  /** Shows the short form until it is unfolded. Without this, everything is shown. */
+  /** Shows the short form until unfolded. Without this, everything is shown. */
   readonly folding?: { readonly isUnfolded: boolean; readonly onToggle: () => void };
   /** Turns the sentence and the line into buttons that lead to the evidence. */
   readonly onShow?: (() => void) | undefined;
@@ -121,11 +121,11 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
 interface LineToLookAtProps extends Pick<VerdictCardProps, 'onShow'> {
   readonly line: FrameView;
   readonly does: string;
-  /** The lines that lead there, out to the program's loop. */
+  /** The calling lines, out to the program's loop. */
   readonly callers: readonly FrameView[];
 }
 
-/** 'scenarios.py:323 (_fragment) pins memory': what the line does decides, so a narrow panel wraps it. */
+/** 'scenarios.py:323 (_fragment) pins memory': what the line does matters most, so a narrow panel wraps it. */
 function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
   const [place, name] = [frameLocation(line), functionText(line)];
   const called = callers.map((caller) => `\ncalled from ${frameLabel(caller)}`).join('');

@@ -1,4 +1,4 @@
-/** The views on a snapshot, as tabs, menus and file names call them. */
+/** Names of the views in tabs, menus and file names. */
 import {
   BrickWall,
   ChartArea,
@@ -18,7 +18,7 @@ interface ViewLabel {
   readonly icon: LucideIcon;
 }
 
-/** In the order of the tabs. */
+/** In tab order. */
 export const VIEW_LABELS: Readonly<Record<ViewName, ViewLabel>> = {
   timeline: { label: 'Timeline', icon: ChartArea },
   'address-map': { label: 'Addresses', icon: MemoryStick },

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useReducer } from 'react';
 import type { RowRange } from './scroll-scale.ts';
 
-/** The rows of a table, read when they come into view. A new object means a new table. */
+/** The rows of a table, read as they come into view. A new object means a new table. */
 export interface RowSource<R> {
   readonly count: number;
   /** The row to show in the middle at first; undefined: the table stays where it was. */
@@ -10,19 +10,19 @@ export interface RowSource<R> {
   load(from: number, to: number, signal: AbortSignal): Promise<readonly R[]>;
 }
 
-/** Rows that are already loaded, as a source. */
+/** Rows already loaded, as a source. */
 export const rowsAtHand = <R>(rows: readonly R[]): RowSource<R> => ({
   count: rows.length,
   load: async (from, to) => rows.slice(from, to),
 });
 
 const PAGE_ROWS = 128;
-/** 8,000 rows of some hundred bytes, so that scrolling back a little reads nothing again. */
+/** 8,000 rows of some hundred bytes, so scrolling back a little loads nothing again. */
 const KEPT_PAGES = 64;
 
 /**
- * Pages of a source around the visible rows. A page that leaves the view before it has loaded is
- * canceled: dragging the scrollbar through ten million rows leaves no queue behind.
+ * Pages of a source around the visible rows. A page that leaves the view before it has loaded is canceled: dragging the
+ * scrollbar through ten million rows leaves no queue behind.
  */
 export class RowPages<R> {
   readonly #source: RowSource<R>;
@@ -33,23 +33,23 @@ export class RowPages<R> {
   #wanted: RowRange = { from: 0, to: 0 };
   #failure: unknown;
 
-  /** @param onChange rows have come, or could not be read */
+  /** @param onChange called when rows arrive or fail to load */
   constructor(source: RowSource<R>, onChange: () => void) {
     this.#source = source;
     this.#onChange = onChange;
   }
 
-  /** Why rows that are wanted could not be read; undefined when they could. */
+  /** Why wanted rows could not be read; undefined if they could. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** Undefined while it has not come. */
+  /** Undefined until loaded. */
   row(index: number): R | undefined {
     return this.#pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS];
   }
 
-  /** The rows that are looked at now. */
+  /** Sets the visible rows. */
   want(rows: RowRange): void {
     this.#wanted = rows;
     const { first, last } = pagesOf(rows);
@@ -58,7 +58,7 @@ export class RowPages<R> {
       this.#loading.delete(page);
       controller.abort();
     }
-    // After a failure the user tries again: the next scroll step would fail as well.
+    // Only the user retries after a failure: the next scroll step would fail as well.
     if (this.#failure !== undefined) return;
     for (let page = first; page <= last; page++) this.#wantPage(page);
     this.#forget();
@@ -115,10 +115,10 @@ function pagesOf({ from, to }: RowRange): { readonly first: number; readonly las
   return { first: Math.floor(from / PAGE_ROWS), last: Math.floor((to - 1) / PAGE_ROWS) };
 }
 
-/** Rows read ahead on both sides of what is visible, so that a wheel step meets rows. */
+/** Rows read ahead on both sides of the visible ones, so a wheel step finds them loaded. */
 const AHEAD = 64;
 
-/** The pages of a source, read around `visible`; renders anew when rows have come. */
+/** The pages of a source around `visible`; rerenders when rows arrive. */
 export function useRowPages<R>(source: RowSource<R>, visible: RowRange): RowPages<R> {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const pages = useMemo(() => new RowPages(source, redraw), [source]);

@@ -1,18 +1,16 @@
 /**
- * The position of a table of any length, and what its scrollbar shows for it.
- *
- * Browsers give an element no more than 16 to 33 million pixels of height; a table of ten million
- * rows would be 260 million high. So the truth is `position`, the pixels of rows above the upper
- * edge, and the scrollbar only mirrors it: up to MAX_SCROLL_PX one to one, beyond that as a share.
- * Example: of 10,000,000 rows of 26 px in a body of 600 px, the position goes to 259,999,400 and the
- * scrollbar to 7,999,400: its middle is row 5,000,000, and a wheel step still moves by 100 px of rows.
+ * The position of a table of any length, and its scrollbar. Browsers limit an element to 16 to 33 million pixels of
+ * height; a table of ten million rows would need 260 million. So `position`, the pixels of rows above the upper edge,
+ * is the truth. The scrollbar only mirrors it: one to one up to MAX_SCROLL_PX, as a share beyond. Example: of
+ * 10,000,000 rows of 26 px in a body of 600 px, the position goes to 259,999,400 and the scrollbar to 7,999,400: its
+ * middle is row 5,000,000, and a wheel step still moves by 100 px of rows.
  */
 const MAX_SCROLL_PX = 8_000_000;
 
 export interface ScrollGeometry {
   readonly rowCount: number;
   readonly rowHeightPx: number;
-  /** Height of what shows rows, without the header. */
+  /** Height of the visible rows, without the header. */
   readonly bodyPx: number;
 }
 
@@ -22,22 +20,21 @@ export interface RowRange {
   readonly to: number;
 }
 
-/** Height of all rows. */
 export function contentPx({ rowCount, rowHeightPx }: ScrollGeometry): number {
   return rowCount * rowHeightPx;
 }
 
-/** Height that the scrolled element is given for them. */
+/** Height of the scrolled element. */
 export function scrollPx(geometry: ScrollGeometry): number {
   return Math.min(contentPx(geometry), MAX_SCROLL_PX);
 }
 
-/** The scrollbar cannot follow pixel by pixel: wheel steps need to be taken from the browser. */
+/** True if the scrollbar can't follow pixel by pixel, so the table must handle wheel steps itself. */
 export function isScaled(geometry: ScrollGeometry): boolean {
   return contentPx(geometry) > MAX_SCROLL_PX;
 }
 
-/** Position at which the last row ends at the lower edge. */
+/** The position at which the last row ends at the lower edge. */
 export function lastPosition(geometry: ScrollGeometry): number {
   return Math.max(0, contentPx(geometry) - geometry.bodyPx);
 }
@@ -46,7 +43,7 @@ export function clampPosition(geometry: ScrollGeometry, position: number): numbe
   return Math.max(0, Math.min(position, lastPosition(geometry)));
 }
 
-/** What the scrollbar says. Its ends, which browsers round by up to a pixel, are the table's ends. */
+/** The position that the scrollbar shows. Its ends, which browsers round by up to a pixel, are the table's ends. */
 export function positionOf(geometry: ScrollGeometry, scrollTop: number): number {
   const lastTop = lastScrollTop(geometry);
   if (scrollTop <= 0) return 0;
@@ -54,7 +51,6 @@ export function positionOf(geometry: ScrollGeometry, scrollTop: number): number 
   return (scrollTop / lastTop) * lastPosition(geometry);
 }
 
-/** Where the scrollbar belongs for a position. */
 export function scrollTopOf(geometry: ScrollGeometry, position: number): number {
   const last = lastPosition(geometry);
   return last === 0 ? 0 : (position / last) * lastScrollTop(geometry);
@@ -67,12 +63,12 @@ export function visibleRows(geometry: ScrollGeometry, position: number): RowRang
   return { from, to: Math.min(rowCount, Math.ceil((position + bodyPx) / rowHeightPx)) };
 }
 
-/** How many rows can be visible in part or whole, wherever the table stands. */
+/** How many rows can be visible, in part or whole, at any position. */
 export function mostVisibleRows({ rowHeightPx, bodyPx }: ScrollGeometry): number {
   return Math.ceil(bodyPx / rowHeightPx) + 1;
 }
 
-/** The nearest position at which all of a row is visible; its upper part where the body is lower than it. */
+/** The nearest position at which a row is fully visible; if the body is lower than the row, its upper part. */
 export function positionShowing(geometry: ScrollGeometry, position: number, row: number): number {
   const { rowHeightPx, bodyPx } = geometry;
   const top = row * rowHeightPx;
@@ -80,13 +76,13 @@ export function positionShowing(geometry: ScrollGeometry, position: number, row:
   return clampPosition(geometry, Math.min(top, Math.max(position, lowest)));
 }
 
-/** The position with a row in the middle, where the table has enough rows on both sides. */
+/** The position with a row in the middle, if there are enough rows on both sides. */
 export function positionCentring(geometry: ScrollGeometry, row: number): number {
   const { rowHeightPx, bodyPx } = geometry;
   return clampPosition(geometry, (row + 0.5) * rowHeightPx - bodyPx / 2);
 }
 
-/** Whole rows that a page turn moves by: one stays in sight, so that the eye finds its place. */
+/** Whole rows per page turn: one row stays visible, so the eye finds its place. */
 export function rowsPerPage({ rowHeightPx, bodyPx }: ScrollGeometry): number {
   return Math.max(1, Math.floor(bodyPx / rowHeightPx) - 1);
 }
@@ -97,11 +93,11 @@ function lastScrollTop(geometry: ScrollGeometry): number {
 
 /** What decides which row a key leads to. */
 interface RowPlace {
-  /** Undefined before any row was chosen. */
+  /** Undefined before a row is chosen. */
   readonly active: number | undefined;
   readonly rowCount: number;
   readonly rowsPerPage: number;
-  /** The first row that is wholly visible: where keys begin. */
+  /** The first fully visible row: where keys begin. */
   readonly firstVisible: number;
 }
 

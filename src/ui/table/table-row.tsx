@@ -7,23 +7,23 @@ import type { RowSource } from './row-pages.ts';
 export interface Column<R> {
   readonly id: string;
   readonly header: string;
-  /** What the column holds, at length. */
+  /** A longer description of the column. */
   readonly title?: string | undefined;
-  /** The least width; the rest of the table is shared out by `grow` (0 where not given). */
+  /** Minimum width; `grow` shares out the rest of the table (default 0). */
   readonly widthPx: number;
   readonly grow?: number;
   readonly align?: 'start' | 'end';
   readonly isSortable?: boolean;
-  /** Content of one line; what does not fit is cut with an ellipsis, so give it a title. */
+  /** Content of one line; an ellipsis cuts what does not fit, so give it a title. */
   readonly render: (row: R, index: number) => ReactNode;
 }
 
-/** The header of each column, by id, and what it holds at length. */
+/** Each column's header and longer description, by id. */
 type ColumnWords<Id extends string> = Readonly<
   Record<Id, readonly [header: string, title?: string]>
 >;
 
-/** Makes columns; their words stand in one table. */
+/** Makes columns from one table of headers. */
 export function columnsIn<R, Id extends string>(words: ColumnWords<Id>) {
   type Render = Column<R>['render'];
   const text = (id: Id, widthPx: number, render: Render, more?: Partial<Column<R>>): Column<R> => ({
@@ -42,7 +42,7 @@ export function columnsIn<R, Id extends string>(words: ColumnWords<Id>) {
     /** Rounded, with the exact figure in the tooltip. */
     bytes: (id: Id, widthPx: number, of: (row: R) => number) =>
       figure(id, widthPx, (row) => <Bytes bytes={of(row)} />),
-    /** Cut where it does not fit, whole in the tooltip. */
+    /** Cut if it does not fit, whole in the tooltip. */
     code: (id: Id, widthPx: number, of: (row: R) => string) =>
       text(id, widthPx, (row) => (
         <span className="mono" title={of(row)}>
@@ -52,20 +52,17 @@ export function columnsIn<R, Id extends string>(words: ColumnWords<Id>) {
   };
 }
 
-/** How a row differs from others, beyond its content. */
 interface RowState {
-  /** What is selected on the page. */
   readonly isSelected?: boolean;
-  /** Where the cursor stands. */
+  /** The cursor is on this row. */
   readonly isCurrent?: boolean;
   readonly tone?: 'danger' | 'related';
 }
 
-/** What a view can ask of its table. */
 export interface TableHandle {
-  /** Scrolls until all of the row is visible; 'middle' also leaves rows around it. */
+  /** Scrolls until all of the row is visible; 'middle' also shows rows around it. */
   reveal(row: number, place?: 'nearest' | 'middle'): void;
-  /** The same, and keys continue from there. */
+  /** Like reveal, and keys continue from there. */
   goTo(row: number): void;
   focus(): void;
 }
@@ -73,20 +70,19 @@ export interface TableHandle {
 export interface VirtualTableProps<R> {
   /** What the rows are, for screen readers: 'Events'. */
   readonly label: string;
-  /** The same array from render to render while nothing changes. */
+  /** Keep it the same array while nothing changes. */
   readonly columns: readonly Column<R>[];
   readonly source: RowSource<R>;
-  /** Shown where rows would be when there are none. */
+  /** Shown instead of rows if there are none. */
   readonly empty: ReactNode;
-  /** By the `id` of a column. */
   readonly sort?: Sort | undefined;
   readonly onSort?: (column: string) => void;
   readonly rowState?: (row: R) => RowState;
-  /** A row was clicked, or Enter pressed on it. */
+  /** Called for a click on a row, or Enter. */
   readonly onActivate?: (row: R, index: number) => void;
-  /** A double click, or Enter, which then does not activate. */
+  /** Called for a double click, or for Enter, which then does not activate. */
   readonly onOpen?: (row: R, index: number) => void;
-  /** A key that the table itself does not use; true when it was taken. */
+  /** Handles a key that the table itself does not use; returns true if used. */
   readonly onRowKey?: (key: string, row: R, index: number) => boolean;
   readonly handle?: Ref<TableHandle>;
 }

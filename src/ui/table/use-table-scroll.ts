@@ -30,7 +30,6 @@ export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start
     if (start !== undefined) setWanted({ middleRow: start });
   }
   const geometry: ScrollGeometry = { rowCount, rowHeightPx: ROW_HEIGHT_PX, bodyPx };
-  /** Pixels of rows above the upper edge. */
   const position =
     typeof wanted === 'number'
       ? clampPosition(geometry, wanted)
@@ -71,7 +70,7 @@ export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start
   return { scroller, geometry, position, moveTo, onScroll };
 }
 
-/** Height of the scroller without the header and without its horizontal scrollbar. */
+/** Height of the scroller without the header and its horizontal scrollbar. */
 function useBodyHeight(scroller: RefObject<HTMLDivElement | null>): number {
   const [bodyPx, setBodyPx] = useState(0);
   useLayoutEffect(() => {
@@ -86,7 +85,7 @@ function useBodyHeight(scroller: RefObject<HTMLDivElement | null>): number {
   return bodyPx;
 }
 
-/** Where the scrollbar is scaled, the browser's own wheel step would skip rows, so this replaces it. */
+/** If the scrollbar is scaled, the browser's own wheel step would skip rows, so this replaces it. */
 function useWheelSteps(
   scroller: RefObject<HTMLDivElement | null>,
   isActive: boolean,
@@ -103,7 +102,7 @@ function useWheelSteps(
       event.preventDefault();
       step.current(event.deltaY * pixelsPer(event.deltaMode, element.clientHeight));
     };
-    // React's own wheel listeners are passive: they cannot stop the browser's scrolling.
+    // React's own wheel listeners are passive: they can't stop the browser's scrolling.
     element.addEventListener('wheel', onWheel, { passive: false });
     return () => element.removeEventListener('wheel', onWheel);
   }, [scroller, isActive]);

@@ -33,11 +33,10 @@ import {
 } from './use-table-scroll.ts';
 
 /**
- * A table of up to tens of millions of rows; only the visible ones are in the DOM.
- *
- * The scrolled element is as high as all rows together, or as high as browsers allow (see scroll-scale.ts). The
- * visible part stays in place inside it and shows the rows of the current position. Arrows, Page Up and Down, Home
- * and End move from row to row, Enter activates a row, and other keys go to `onRowKey`.
+ * A table of up to tens of millions of rows; only the visible ones are in the DOM. The scrolled element is as high as
+ * all rows together, or as high as browsers allow (see scroll-scale.ts). Its visible part stays in place and shows the
+ * rows of the current position. Arrows, Page Up and Down, Home and End move between rows, Enter activates a row, and
+ * other keys go to `onRowKey`.
  */
 export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const { label, columns, source, empty, handle } = props;
@@ -121,7 +120,7 @@ interface RowsProps<R> extends VirtualTableProps<R> {
 function Rows<R>(props: RowsProps<R>) {
   const { id, pages, visible, offsetPx, slots, template, columns, active, setActive } = props;
   const { rowState } = props;
-  // Rows that stay the same are not drawn again, whatever functions the table is given.
+  // A ref, so unchanged rows do not rerender when the table gets new functions.
   const newest = useRef(props);
   newest.current = props;
   const onClick = useCallback(
@@ -170,7 +169,7 @@ interface KeyTarget<R> {
 }
 
 function onKey<R>(event: KeyboardEvent, target: KeyTarget<R>): void {
-  // Buttons in the header take their own keys; Ctrl, Alt and Meta belong to the browser and the page.
+  // Buttons in the header handle their own keys; Ctrl, Alt and Meta belong to the browser and the page.
   if (event.target !== event.currentTarget) return;
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   const { props, pages, scroll, active, setActive } = target;
@@ -241,7 +240,7 @@ function useKeepInSight(shown: number | undefined, scroll: TableScroll): void {
   });
 }
 
-/** No higher than the rows, or there would be empty room to scroll into. */
+/** No higher than the rows, or there would be empty space to scroll into. */
 function stageBodyPx({ geometry }: TableScroll): number {
   return Math.min(geometry.bodyPx, scrollPx(geometry));
 }

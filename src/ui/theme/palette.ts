@@ -1,10 +1,8 @@
 /**
- * Colors of the plots in both themes: of allocations, and of what is drawn over them. Canvases cannot read
- * the style sheet's light-dark().
- *
- * The twelve stack colors were searched for, not picked: any two differ by at least 0.09 in OKLab,
- * for normal sight and for protanopia and deuteranopia (palette.test.ts measures it). Sizes go
- * along a ramp whose lightness alone tells the order.
+ * Colors of the plots in both themes: of allocations, and of what is drawn over them. Canvases can't read the style
+ * sheet's light-dark(). The twelve stack colors were found by search: any two differ by at least 0.09 in OKLab, for
+ * normal sight and for protanopia and deuteranopia (palette.test.ts measures it). Sizes follow a ramp whose lightness
+ * alone shows the order.
  */
 import type { CounterName } from '../../allocator/replay/types.ts';
 import { LruCache } from '../../base/lru-cache.ts';
@@ -19,12 +17,12 @@ import type { ColorBy, Palette } from '../../draw/timeline/types.ts';
 
 export type ThemeName = 'light' | 'dark';
 
-/** CSS colors of one theme's plot, in the order of the classes of src/draw/coloring/classes.ts. */
+/** CSS colors of one theme's plot, in the order of the classes in src/draw/coloring/classes.ts. */
 interface PlotColors {
   readonly background: string;
   readonly pending: string;
   readonly thin: string;
-  /** Before recording, no context, no Python stack: greys, since they say "not known". */
+  /** Before recording, no context, no Python stack: greys, because they mean "not known". */
   readonly absences: readonly string[];
   readonly stacks: readonly string[];
   readonly sizes: readonly string[];
@@ -56,12 +54,11 @@ const LIGHT: PlotColors = {
 
 const COLORS: Readonly<Record<ThemeName, PlotColors>> = { dark: DARK, light: LIGHT };
 
-/** How many colors call sites have. */
 export const SITE_COLORS = DARK.stacks.length;
 
 /**
- * CSS colors of the classes: 3 absences, then the call sites; 9 sizes; by class unknown, then the others; for all that has names, none, the
- * rest and 12 of them.
+ * CSS colors of the classes. Call sites: 3 absences, then the sites. Sizes: 9. Classes: unknown, then the others.
+ * All other colorings by name: none, the rest, then 12 names.
  * @param siteColors of the call sites in view, see site-colors.ts
  */
 export function classColors(
@@ -94,10 +91,10 @@ export function plotColors(theme: ThemeName): PlotColors {
   return COLORS[theme];
 }
 
-/** Of the last ones: as many as a few themes, colorings and views of call sites make. */
+/** Holds what a few themes, colorings and sets of call sites need. */
 const palettes = new LruCache<Palette>(16);
 
-/** The same object for the same arguments, so that an unchanged palette has the same identity. */
+/** Returns the same object for the same arguments, so an unchanged palette keeps its identity. */
 export function paletteFor(
   theme: ThemeName,
   colorBy: ColorBy,
@@ -128,7 +125,7 @@ export function toAbgr(css: string): number {
   return ((0xff << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
-/** Of what is drawn over the stack. */
+/** Colors of what is drawn over the stack. */
 export interface PlotStyle {
   readonly lines: Readonly<Record<CounterName, string>>;
   readonly halo: string;
@@ -183,7 +180,7 @@ const STYLES: Readonly<Record<ThemeName, PlotStyle>> = {
 
 export const plotStyle = (theme: ThemeName): PlotStyle => STYLES[theme];
 
-/** Dashed are those that mostly run on top of another, so that both can be seen. */
+/** Dashes the lines that mostly run on top of another, so both show. */
 const DASHES: Readonly<Partial<Record<CounterName, readonly [number, number]>>> = {
   allocatedBytes: [5, 4],
   requestedBytes: [2, 3],

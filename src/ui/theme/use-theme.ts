@@ -17,7 +17,7 @@ export function useTheme(): ThemeName {
   return systemIsDark ? 'dark' : 'light';
 }
 
-/** Lets the style sheets know of the choice; used once, at the top. */
+/** Tells the style sheets the user's choice; used once, at the top. */
 export function useThemeAttribute(): void {
   const choice = usePreferences((preferences) => preferences.theme);
   useEffect(() => {

@@ -15,14 +15,11 @@ import { type OpenSide, type SecondSession, useComparison } from './sides.tsx';
 export { beginSecondSession } from './sides.tsx';
 
 interface ComparePageProps {
-  /** The file that is open. */
   readonly info: SessionInfo;
-  /** The one to compare it with; undefined until it is given. */
   readonly second: SecondSession | undefined;
   readonly onClose: () => void;
 }
 
-/** Two files: why one needs more than the other. */
 export function ComparePage({ info, second, onClose }: ComparePageProps) {
   if (second === undefined) return <WaitingPage info={info} onClose={onClose} />;
   return <SecondPage key={second.name} info={info} second={second} onClose={onClose} />;
@@ -143,7 +140,7 @@ function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
   return <Compared a={a} b={b} handle={handle} onClose={() => close(handle, onClose)} />;
 }
 
-/** A link names its two files: given the other way round, they change places. */
+/** If a link names the two open files in the other order, swaps them. */
 function useLinkOfTheseFiles(handle: ComparisonViewHandle, open: FileId, second: FileId): void {
   const { a, b, view, adjust } = handle;
   const isReversed =

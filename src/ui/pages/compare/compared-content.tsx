@@ -1,4 +1,4 @@
-/** Two files once both have been read: the verdict, both timelines, and what differs, in tabs. */
+/** Compares two files that have been read: the verdict, both timelines and the differences, in tabs. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { PageComparison } from '../../../worker/protocol.ts';
 import { Segmented } from '../../shared/buttons.tsx';
@@ -96,7 +96,7 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
   );
 }
 
-/** Where the row's allocations are seen: a call site of one side alone is not in the other. */
+/** Says which side shows the row's allocations. A call site that only one side has is missing in the other. */
 function followedText({ a, b }: SiteRow): string {
   if ((b ?? a)?.example === -1) return 'no single allocation is behind it.';
   if (a === undefined) return 'highlighted in the timeline of B, and listed under “In B”.';
@@ -175,7 +175,7 @@ function TabContent({ a, b, compared, handle, rows, sideA, sideB }: TabContentPr
         <DifferenceTable
           rows={rows}
           view={view}
-          // Each letter that is typed is no step to go back to.
+          // Typing a letter must not add a step to the history.
           onChange={(change) => ('text' in change ? adjust(change) : commit(change))}
         />
       );

@@ -1,9 +1,9 @@
 /**
- * What of a comparison is looked at, as a text that a link carries (ViewState.comparison):
+ * The state of the comparison page, as a text that a link carries (ViewState.comparison):
  *
  *   a=124939%3Apair_base.pickle.gz&b=130811%3Apair_batch2.pickle.gz&tab=flame&kind=larger
  *
- * Only what differs from how a comparison opens is written.
+ * Only what differs from the defaults is written.
  */
 
 import { useCallback, useMemo } from 'react';
@@ -20,30 +20,29 @@ export type SortKey = (typeof SORT_KEYS)[number];
 export interface ComparisonView {
   readonly tab: CompareTab;
   readonly at: 'peak' | 'end';
-  /** Positions of the devices in their files; undefined: the one that each file is about. */
+  /** Positions of the devices in their files; undefined: each file's main device. */
   readonly deviceA: number | undefined;
   readonly deviceB: number | undefined;
-  /** The file that is open is B, and the one that was given to compare it with is A. */
+  /** True if the open file is B and the file added for the comparison is A. */
   readonly isSwapped: boolean;
-  /** How the two timelines are linked. */
   readonly link: 'step' | 'share';
-  /** What of both timelines is seen: shares of the run, or steps. */
+  /** The window of both timelines: shares of the run, or steps. */
   readonly window: { readonly from: number; readonly to: number } | undefined;
-  /** 'size' is by the size of the change, whichever way it goes. */
+  /** 'size' sorts by the size of the change, growth and shrinking alike. */
   readonly sort: { readonly key: SortKey; readonly descending: boolean };
   readonly kind: ChangeKind | undefined;
   readonly class: string | undefined;
   readonly text: string;
-  /** Name of the row that is followed, see rowName. */
+  /** Name of the followed row, see rowName. */
   readonly row: string | undefined;
 }
 
-/** Enough of a file to know it again. */
+/** Enough to recognize a file. */
 export type FileId = Pick<FileInfo, 'name' | 'bytes'>;
 
 export interface ParsedComparison {
   readonly view: ComparisonView;
-  /** The files that the link was made for, as A and B. */
+  /** The files that the link was made for. */
   readonly a: FileId | undefined;
   readonly b: FileId | undefined;
 }
@@ -91,7 +90,7 @@ export function encodeComparison(
   return params.toString();
 }
 
-/** Never throws: what cannot be read is as it is at first. */
+/** Never throws: an unreadable part gets its default. */
 export function parseComparison(text: string): ParsedComparison {
   const params = new URLSearchParams(text);
   const standard = DEFAULT_COMPARISON;
@@ -139,12 +138,12 @@ function sortOf(text: string | null): ComparisonView['sort'] | undefined {
 export interface ComparisonViewHandle extends ParsedComparison {
   /** A change that Back undoes. */
   readonly commit: (change: Partial<ComparisonView>) => void;
-  /** One that follows by itself or is part of a movement. */
+  /** A change that Back skips: an automatic one, or part of a gesture. */
   readonly adjust: (change: Partial<ComparisonView>) => void;
   readonly close: () => void;
 }
 
-/** What of the comparison is looked at, as the address has it. */
+/** The state of the comparison page, kept in the URL. */
 export function useComparisonView(
   a: FileId | undefined,
   b: FileId | undefined,

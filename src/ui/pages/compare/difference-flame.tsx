@@ -16,7 +16,7 @@ import type { ComparedPair } from './sides.tsx';
 type Grouping = Exclude<FlameGrouping, 'stack'>;
 const GROUPINGS: readonly Grouping[] = ['line', 'function', 'file', 'module'];
 
-/** What grew and what shrank, by call stack: a box is as wide as what changed in it. Asks the session that compared them. */
+/** What grew and what shrank, by call stack. The width of a box is the size of its change. */
 export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
   const area = useRef<HTMLElement>(null);
   const width = useElementWidth(area);

@@ -16,7 +16,7 @@ interface DifferenceTableProps {
   readonly onChange: (change: Partial<ComparisonView>) => void;
 }
 
-/** All call sites that differ. Together they are the difference, to the byte. */
+/** All call sites that differ. Their differences add up to the whole difference, to the byte. */
 export function DifferenceTable({ rows, view, onChange }: DifferenceTableProps) {
   const { kind, class: className, text, sort, row: chosen } = view;
   const shown = useMemo(
@@ -49,7 +49,7 @@ export function DifferenceTable({ rows, view, onChange }: DifferenceTableProps) 
   );
 }
 
-/** By the size of the change first, then by the change, largest growth first, then largest shrinking. */
+/** Cycles: by the size of the change, then largest growth first, then largest shrinking first. */
 function nextSort(key: SortKey, before: ComparisonView['sort']): ComparisonView['sort'] {
   if (key === 'difference' && before.key === 'size') return { key, descending: true };
   if (key === 'difference' && before.key === 'difference' && !before.descending) {

@@ -7,7 +7,6 @@ import { COUNTERS, deviceLabel } from '../../shared/device-labels.ts';
 import { Bytes } from '../../shared/facts.tsx';
 import type { ComparedPair } from './sides.tsx';
 
-/** Files, devices, counters, entries of the accounts and settings of both, side by side. */
 export function FactsTable({ compared }: { readonly compared: ComparedPair }) {
   const { a, b, comparison } = compared;
   const names = [...new Set([...Object.keys(a.settings), ...Object.keys(b.settings)])];
@@ -123,7 +122,7 @@ const recordingText = ({ recording, file }: RunProfile): string =>
 const stepsText = ({ stepBounds }: RunProfile): string =>
   stepBounds.length > 1 ? formatCount(stepBounds.length - 1) : 'not found';
 
-/** Python's version stands in the paths of its own files; PyTorch's is in no snapshot. */
+/** Python's version is in the paths of its own files. No snapshot names PyTorch's version. */
 function pythonText({ frames }: RunProfile): string {
   for (const { filename } of frames) {
     const version = /[\\/]python(\d\.\d+)t?[\\/]/.exec(filename)?.[1];

@@ -1,22 +1,20 @@
 /**
- * One axis for two runs: a place in one is the same place in the other. By step, event for event between the
- * ends of two steps; by share of the run, where the steps of one of them are not known.
+ * One axis for two runs. By step, it interpolates events between the ends of two steps; by share of the run, where the
+ * steps of a run are unknown.
  */
 
-/** What is known of one run. */
 export interface RunAxis {
   readonly events: number;
-  /** Last event of each step, after the event before the first one; empty where no steps are known. */
+  /** Last event of each step, after the event before the first step; empty if the steps are unknown. */
   readonly stepBounds: Int32Array;
 }
 
 export type AxisLink = 'step' | 'share';
 
-/** Both runs have steps. */
 export const canLinkSteps = (a: RunAxis, b: RunAxis): boolean =>
   a.stepBounds.length > 1 && b.stepBounds.length > 1;
 
-/** From an event to the common axis: steps, or shares of the run. */
+/** Converts an event to the common axis: steps, or shares of the run. */
 export function toCommon(link: AxisLink, axis: RunAxis, event: number): number {
   return link === 'share'
     ? event / Math.max(1, axis.events)
@@ -33,8 +31,8 @@ export function fromCommon(link: AxisLink, axis: RunAxis, place: number): number
 type Knot = readonly [event: number, step: number];
 
 /**
- * Before the first step and behind the last one a step is as long as the recording is there, so that both
- * runs begin at -1 and end one step behind their last: what comes before training is one step wide.
+ * Outside the steps, one axis unit is the whole recording before the first step or after the last one. So both runs
+ * begin at -1, and everything before training is one step wide.
  */
 function knots({ events, stepBounds }: RunAxis): Knot[] {
   const inside = Array.from(stepBounds, (event, step): Knot => [event + 1, step]);
@@ -48,7 +46,7 @@ function knots({ events, stepBounds }: RunAxis): Knot[] {
   ];
 }
 
-/** Straight between the knots, and on in the direction of the outermost two. */
+/** Linear between the knots; beyond them, continues the outermost segments. */
 function interpolate(line: readonly Knot[], value: number, from: 0 | 1, to: 0 | 1): number {
   let at = 1;
   while (at < line.length - 1 && (line[at]?.[from] ?? 0) < value) at++;

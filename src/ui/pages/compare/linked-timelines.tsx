@@ -29,7 +29,7 @@ interface LinkedTimelinesProps {
   readonly onWindow: (window: ComparisonView['window']) => void;
 }
 
-/** Both runs one above the other, on one scale of bytes; a window in one is the same window in the other. */
+/** Both timelines, one above the other, with one byte scale and one window. */
 export function LinkedTimelines({ a, b, link, window, onWindow }: LinkedTimelinesProps) {
   useLinkedHeights(a.view, b.view);
   useLinkedWindows(a, b, link, window, onWindow);
@@ -60,7 +60,7 @@ function reachOf({ device }: OpenSide): number {
 interface SideTimelineProps {
   readonly side: RunProfile;
   readonly letter: string;
-  /** The higher of both: one scale of bytes. */
+  /** The higher of the two: both plots share one byte scale. */
   readonly reachBytes: number;
 }
 
@@ -107,7 +107,7 @@ function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
   );
 }
 
-/** A range of bytes that is zoomed to in one plot is shown in both. */
+/** Zooming bytes in one plot zooms the other too. */
 function useLinkedHeights(a: ViewStore, b: ViewStore): void {
   useEffect(() => {
     const follow = (own: ViewStore, other: ViewStore) => () => {
@@ -132,7 +132,7 @@ function useLinkedWindows(
     const follow = ({ view, side }: TimelineSide) =>
       view.subscribe((now, before) => {
         const { x } = now.view;
-        // What follows from the other plot is no move of this one.
+        // Only moves of this plot count, not those copied from the other one.
         if (x === before.view.x || now.moves + now.commits === before.moves + before.commits)
           return;
         onWindow(x === 'all' ? undefined : windowOf(link, side, x));
@@ -160,7 +160,7 @@ const eventsOf = (link: AxisLink, axis: RunAxis, { from, to }: Range): Range => 
   to: fromCommon(link, axis, to),
 });
 
-/** The plot that was moved stays as it is: there and back again may be off by a rounding. */
+/** Leaves the moved plot alone: converting its window there and back may differ by a rounding error. */
 function isNear(x: Range | 'all', wanted: Range | 'all'): boolean {
   if (x === 'all' || wanted === 'all') return x === wanted;
   const tolerance = 1e-6 * (x.to - x.from);
@@ -168,14 +168,14 @@ function isNear(x: Range | 'all', wanted: Range | 'all'): boolean {
 }
 
 interface FollowedSearch {
-  /** '' where this side has nothing of the row. */
+  /** '' if this side has no allocations of the row. */
   readonly a: string;
   readonly b: string;
 }
 
 const NOTHING: FollowedSearch = { a: '', b: '' };
 
-/** Puts the row's search into the views of both sides, and takes it away with the row. */
+/** Puts the row's search into the views of both sides, and removes it when no row is followed. */
 export function useFollowedRow(
   row: SiteRow | undefined,
   a: { readonly open: OpenSide; readonly view: ViewStore },
@@ -208,7 +208,7 @@ export function useFollowedRow(
   }, [row, openA, openB, viewA, viewB, idle]);
 }
 
-/** By one of its allocations where it is one call stack, else by its line. */
+/** Searches for one of the row's allocations if it is a single call stack, else for its line. */
 async function searchOf(
   { session, device }: OpenSide,
   half: SiteHalf | undefined,

@@ -1,4 +1,6 @@
-/** The two files of a comparison: the second one's session, one of them as the only one that views show, and both compared. */
+/**
+ * The two files of a comparison: the session of the second, the side that views below see, and the comparison of both.
+ */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { RunProfile } from '../../../analysis/compare/run-profile.ts';
@@ -20,7 +22,6 @@ import {
   useServices,
 } from '../../shared/services.ts';
 
-/** An open file and the device of it that is compared. */
 export interface OpenSide {
   readonly letter: 'A' | 'B';
   readonly session: Services['session'];
@@ -28,7 +29,7 @@ export interface OpenSide {
   readonly device: DeviceInfo;
 }
 
-/** The view on one side, apart from that of the page: its window, cursor and search. */
+/** A side's own view: window, cursor and search, independent of the page's view. */
 export function useSideView({ info, device }: OpenSide): ViewStore {
   const view = useMemo(
     () => createViewStore({ ...openingView(info), deviceIndex: device.index, colorBy: 'class' }),
@@ -43,7 +44,7 @@ interface SideProviderProps {
   readonly children: ReactNode;
 }
 
-/** Everything below sees this side as if it were the only file open. */
+/** Everything below sees this side as the only open file. */
 export function SideProvider({ side, view, children }: SideProviderProps) {
   const services = useServices();
   const stores = useStores();
@@ -71,16 +72,12 @@ export type SecondState =
   | { readonly phase: 'ready'; readonly info: SessionInfo }
   | { readonly phase: 'failed'; readonly failure: LoadFailure };
 
-/**
- * The file that the open one is compared with, in a worker of its own. It begins to be read as soon as it is
- * given, beside the other one, and ends with the comparison.
- */
+/** The second file of the comparison, in its own worker. It starts reading at once and closes with the comparison. */
 export interface SecondSession extends StoreApi<SecondState> {
   readonly name: string;
   readonly session: SessionClient;
-  /** Reads the same file up to its fault. */
+  /** Reads the same file up to its damage. */
   openPartially(): void;
-  /** Ends the worker. */
   close(): void;
 }
 
@@ -122,7 +119,7 @@ function failureOf(error: unknown): LoadFailure {
 }
 
 export interface ComparedPair {
-  /** Names the pair in later queries. */
+  /** Identifies the pair in later queries. */
   readonly pair: string;
   readonly a: RunProfile;
   readonly b: RunProfile;
@@ -136,7 +133,7 @@ export type ComparisonState =
 
 let pairs = 0;
 
-/** Each session gives its side, both at once; that of A compares them. */
+/** Both sessions export their sides in parallel; A's session compares them. */
 export function useComparison(a: OpenSide, b: OpenSide, at: 'peak' | 'end'): ComparisonState {
   const { idle } = useServices();
   const [state, setState] = useState<ComparisonState>({ phase: 'comparing' });

@@ -1,5 +1,3 @@
-/** The rows of the difference table: filtered, sorted, and in words. */
-
 import { lineText } from '../../../analysis/compare/change-text.ts';
 import type {
   CallSiteChange,
@@ -30,11 +28,11 @@ const RUN_LABELS: Readonly<Record<RunChangeKind, string>> = {
 };
 
 export interface SiteRow extends CallSiteChange {
-  /** Its position among all, the largest change first: its name in links. */
+  /** Its rank by size of change: its name in links. */
   readonly name: string;
   /** 'model.py:42', 'model.py:42 → :45' where the line moved. */
   readonly place: string;
-  /** What is done there: a function, and the line of PyTorch that it led to. */
+  /** What happens there: a function, and the PyTorch line it led to. */
   readonly about: string;
   /** 'lives longer', 'made more often' over the run. */
   readonly run: string;

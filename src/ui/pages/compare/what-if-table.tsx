@@ -14,7 +14,7 @@ interface Run {
   readonly ooms: number;
 }
 
-/** By setting; '' is as recorded. */
+/** By setting; '' is the recorded one. */
 type Runs = ReadonlyMap<string, Run>;
 
 const NO_RUNS: Runs = new Map();
@@ -75,7 +75,7 @@ interface BothRuns {
   readonly failure: string | undefined;
 }
 
-/** One file after the other: each takes a copy of its device into a worker for as long as it runs. */
+/** Runs one file after the other, because each copies its device into a worker. */
 function useRuns(a: OpenSide, b: OpenSide): BothRuns {
   const { idle } = useServices();
   const [state, setState] = useState<BothRuns>({

@@ -5,7 +5,7 @@ import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
 
-/** The page before anything is open. `children` are shown above: why the last file failed. */
+/** The page before a file is open. `children`, shown above, say why the last file failed. */
 export function EmptyState({ children }: { readonly children: ReactNode }) {
   return (
     <main className="empty-state">
@@ -81,7 +81,7 @@ interface Sample {
   readonly about: string;
 }
 
-/** Real recordings on an H200, served with the page. The page in one file has none. */
+/** Real recordings from an H200, served with the page. The single-file page has none. */
 const SAMPLES: readonly Sample[] = import.meta.env.VITE_SINGLE
   ? []
   : [

@@ -5,7 +5,6 @@ import { Button, type ButtonProps } from '../../shared/buttons.tsx';
 const PickFileContext = createContext<() => void>(() => undefined);
 
 interface FilePickerRootProps {
-  /** A file is about to be chosen. */
   readonly onPick: () => void;
   readonly onFiles: (given: GivenFiles) => void;
   readonly children: ReactNode;
@@ -30,7 +29,7 @@ export function FilePickerRoot({ onPick, onFiles, children }: FilePickerRootProp
         aria-label="Snapshot file"
         onChange={({ currentTarget }) => {
           onFiles({ files: [...(currentTarget.files ?? [])], folders: [], isChosen: true });
-          // Emptied, or the same file could not be chosen again.
+          // Without this, the user could not choose the same file again.
           currentTarget.value = '';
         }}
       />
@@ -40,11 +39,10 @@ export function FilePickerRoot({ onPick, onFiles, children }: FilePickerRootProp
 }
 
 interface FilePickerProps extends ButtonProps {
-  /** Before the chooser opens. */
+  /** Called before the file chooser opens. */
   readonly onPick?: () => void;
 }
 
-/** A button that asks for a file. */
 export function FilePicker({ onPick, ...props }: FilePickerProps) {
   const pickFile = useContext(PickFileContext);
   const pick = () => {

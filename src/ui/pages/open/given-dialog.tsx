@@ -5,20 +5,17 @@ import { Dialog } from '../../shared/dialog.tsx';
 export type GivenChoice =
   | { readonly kind: 'compare' }
   | { readonly kind: 'ranks' }
-  /** The file is opened instead of the open one. */
+  /** Open the file in place of the current one. */
   | { readonly kind: 'replace'; readonly file: File };
 
 interface GivenDialogProps {
-  /** One file, or two. */
   readonly given: GivenFiles;
-  /** Name of the file that is open. */
   readonly openName: string;
   readonly onChoose: (choice: GivenChoice) => void;
-  /** Nothing changes. */
   readonly onCancel: () => void;
 }
 
-/** Asks what to do with one or two files that were dropped on an open one. */
+/** Asks what to do with one or two files dropped on an open one. */
 export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialogProps) {
   const names = given.files.map(({ name }) => name);
   const isTwo = names.length === 2;

@@ -8,7 +8,6 @@ import { Button, IconButton } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
 
-/** The state of an opening: one card while it lasts, another if it failed. */
 export function OpeningStatus({ state }: { readonly state: SessionState }) {
   switch (state.phase) {
     case 'loading':
@@ -21,7 +20,7 @@ export function OpeningStatus({ state }: { readonly state: SessionState }) {
   }
 }
 
-/** One clear message: what it is, at which byte, what to do. */
+/** Says what failed, at which byte, and what to do. */
 function ErrorCard({ state }: { readonly state: Extract<SessionState, { phase: 'failed' }> }) {
   const { name, failure, previous, partial } = state;
   const { loader } = useServices();
@@ -68,7 +67,7 @@ const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
   indexing: 'Preparing the timeline',
 };
 
-/** Progress of an opening. Cancel has the focus, so that Enter cancels. */
+/** Cancel has the focus, so Enter cancels. */
 function LoadingCard({ name, progress }: LoadingCardProps) {
   const { loader } = useServices();
   const cancel = useRef<HTMLButtonElement>(null);
@@ -100,7 +99,7 @@ function LoadingCard({ name, progress }: LoadingCardProps) {
   );
 }
 
-/** Undefined, for a bar without an end, if the server does not say how long the file is. */
+/** Undefined if the server does not send the file's length: the bar is then indeterminate. */
 function shareOf(progress: OpenProgress | undefined): number | undefined {
   if (progress?.totalBytes === undefined || progress.totalBytes === 0) return undefined;
   return Math.min(1, progress.readBytes / progress.totalBytes);

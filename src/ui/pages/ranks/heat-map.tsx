@@ -21,7 +21,7 @@ interface Place {
   readonly column: number;
 }
 
-/** Rank by step: how high allocated bytes stood. A row that shines is an outlier, a column a phase of all. */
+/** Allocated bytes by rank and step. A bright row is an outlier; a bright column is a phase of all ranks. */
 export function HeatMap({ job, items, onSelect }: HeatMapProps) {
   const frame = useRef<HTMLDivElement>(null);
   const width = useElementWidth(frame);
@@ -85,7 +85,7 @@ function placeText(job: JobView, { index, column }: Place): string {
   return `Rank ${rank?.rank}, ${steps} (from 0): ${value}`;
 }
 
-/** One image pixel a rank and step, stretched: rows that are thinner than a pixel share it. */
+/** Paints one image pixel per rank and step and stretches the image: rows thinner than a pixel share one. */
 function paintHeat(job: JobView, order: readonly number[], rowPx: number): Paint {
   const { heat, heatSteps } = job;
   const [low, high] = boundsOf(heat);

@@ -1,9 +1,9 @@
-/** Small pictures of a rank, all to one scale: its bar, its strip, and the canvas that shows them. */
+/** Small pictures of a rank on a common scale: its bar, its strip, and the canvas that shows them. */
 import { useLayoutEffect, useRef } from 'react';
 import { MEMORY_CLASS_ORDER } from '../../../device/classes/types.ts';
 import { classColors, type ThemeName } from '../../theme/palette.ts';
 
-/** Draws into a canvas of that many CSS pixels. */
+/** Draws into a canvas whose size is in CSS pixels. */
 export type Paint = (context: CanvasRenderingContext2D, width: number, height: number) => void;
 
 interface PaintedProps {
@@ -12,7 +12,7 @@ interface PaintedProps {
   readonly height: number;
 }
 
-/** A canvas that shows what `paint` draws, sharp on any screen. What it shows is said beside it in words. */
+/** A canvas with the picture that `paint` draws, sharp on any screen. The text beside it says the same in words. */
 export function Painted({ paint, width, height }: PaintedProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useLayoutEffect(() => {
@@ -30,11 +30,11 @@ export function Painted({ paint, width, height }: PaintedProps) {
 interface Bar {
   readonly classBytes: readonly number[];
   readonly reservedBytes: number | null;
-  /** What the whole width stands for. */
+  /** Bytes that the full width represents. */
   readonly scaleBytes: number;
 }
 
-/** Allocated bytes at the peak by class, and a tick where reserved bytes stood highest. */
+/** Allocated bytes at the peak by class, and a tick at the peak of reserved bytes. */
 export function paintBar({ classBytes, reservedBytes, scaleBytes }: Bar, theme: ThemeName): Paint {
   const colors = classColors(theme, 'class');
   return (context, width, height) => {
@@ -51,7 +51,7 @@ export function paintBar({ classBytes, reservedBytes, scaleBytes }: Bar, theme: 
   };
 }
 
-/** Allocated bytes over the recording, as an area. */
+/** Allocated bytes over the recording. */
 export function paintStrip(curve: Float32Array, scaleBytes: number, color: string): Paint {
   return (context, width, height) => {
     context.fillStyle = color;

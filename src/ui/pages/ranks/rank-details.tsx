@@ -3,22 +3,22 @@ import { classLabel } from '../../../device/classes/types.ts';
 import type { JobView, LineRow, RankDetails, RankRow } from '../../../worker/ranks/protocol.ts';
 import { Fact } from '../../shared/facts.tsx';
 
-/** Lines shown until more are asked for. */
+/** Lines shown before "show all". */
 const LINES_SHOWN = 12;
 
 interface RankDetailsPanelProps {
   readonly job: JobView;
   readonly row: RankRow;
   readonly details: RankDetails | undefined;
-  /** What it can be compared with: the middle of its role. */
+  /** The rank to compare it with: the median of its role. */
   readonly middleRank: number | undefined;
-  /** Undefined where only the summary was given. */
+  /** Undefined if only the summary is available. */
   readonly onOpen: (() => void) | undefined;
-  /** Undefined where there is nothing to compare with. */
+  /** Undefined if there is no rank to compare it with. */
   readonly onCompare: (() => void) | undefined;
 }
 
-/** One rank beside its role: what is unlike, and what can be done next. */
+/** One rank beside its role: what differs, and what to do next. */
 export function RankDetailsPanel({
   job,
   row,

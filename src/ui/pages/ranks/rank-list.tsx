@@ -22,7 +22,7 @@ interface RankListProps {
   readonly onOpen: (rank: number) => void;
 }
 
-/** One row a rank; of thousands only those on screen exist. */
+/** One row per rank. Only the rows on screen are in the DOM. */
 export function RankList({ job, items, selected, onSelect, onOpen }: RankListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const barHead = useRef<HTMLTableCellElement>(null);
@@ -141,7 +141,7 @@ const KEYS: Readonly<Record<string, number>> = {
   End: Infinity,
 };
 
-/** The rank that many rows further on; role heads are passed over. */
+/** The rank that many rows away, skipping role headings. */
 function nextRank(
   items: readonly ListItem[],
   selected: number | undefined,
@@ -154,7 +154,7 @@ function nextRank(
   return ranks[Math.min(ranks.length - 1, Math.max(0, at + by))];
 }
 
-/** Highest of all ranks, so that bars can be compared by eye. */
+/** The maximum over all ranks, so bars compare by eye. */
 const scaleOf = ({ ranks }: JobView): number =>
   highest(ranks.flatMap((row) => [1, row.allocatedBytes ?? 0, row.reservedBytes ?? 0]));
 
@@ -225,12 +225,12 @@ export const ORDER_LABELS: Readonly<Record<RankOrder, string>> = {
   distance: 'Distance from its role',
 };
 
-/** A line of the list; `index` is the rank's position in `job.ranks`. */
+/** A row of the list; `index` is the rank's position in `job.ranks`. */
 export type ListItem =
   | { readonly kind: 'role'; readonly role: number }
   | { readonly kind: 'rank'; readonly index: number; readonly row: RankRow };
 
-/** Outliers first where ranks are ordered by distance: one that grows is one before it is far. */
+/** Sorting by distance puts outliers first: a growing rank is an outlier before it is far off. */
 export function listItems(job: JobView, order: RankOrder, isGrouped: boolean): ListItem[] {
   const keyOf = (row: RankRow): number => {
     if (order === 'rank') return -row.rank;

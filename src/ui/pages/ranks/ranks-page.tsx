@@ -20,14 +20,14 @@ import { type GivenRanks, type JobState, useJob } from './use-job.ts';
 
 export interface RanksPageProps {
   readonly given: GivenRanks;
-  /** A rank's snapshot is looked at instead; the ranks are kept for the way back. */
+  /** A rank's snapshot is open instead; the ranks stay for the way back. */
   readonly isHidden: boolean;
   readonly onShow: (isShown: boolean) => void;
   readonly onCompare: (a: OpenSource, b: OpenSource) => void;
   readonly onClose: () => void;
 }
 
-/** A job's ranks: which one is unlike the others, and why. */
+/** A job's ranks: which one differs from the others, and why. */
 export function RanksPage(props: RanksPageProps) {
   const state = useJob(props.given);
   const { job, failure, sources, done } = state;
@@ -69,7 +69,7 @@ interface JobPageProps extends RanksPageProps {
 function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
   const openAt = useOpenAt(onShow);
   const [chosenOrder, setOrder] = useState<RankOrder>();
-  // Files come in one by one: what is worth looking at first is known when an outlier is.
+  // Files arrive one by one, so the selection follows the first outlier found.
   const [first = job.difference] = job.outliers;
   const order = chosenOrder ?? (first === null ? 'rank' : 'distance');
   const [isGrouped, setIsGrouped] = useState(false);
@@ -80,7 +80,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
   const details = useDetails(state, selected);
   const rowOf = (rank: number | undefined) => job.ranks.find((one) => one.rank === rank);
   const row = rowOf(selected);
-  /** Undefined for a summary, which holds nothing to open. */
+  /** Undefined for a summary, which has nothing to open. */
   const sourceOf = (rank: number | undefined): OpenSource | undefined => {
     const path = rowOf(rank)?.path ?? '';
     return isSummaryName(path)
@@ -94,7 +94,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
     if (source !== undefined) void openAt(source, place);
   };
   const own = sourceOf(selected);
-  // The nearest to the middle that can be opened.
+  // The rank closest to the median that can be opened.
   const middleRank = details?.middleRanks.find((rank) => sourceOf(rank) !== undefined);
   const middle = sourceOf(middleRank);
   const { client } = state;
@@ -171,7 +171,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
   );
 }
 
-/** Opens a snapshot in place of the ranks. The place is what differs from the view that a file opens with. */
+/** Opens a snapshot in place of the ranks, at a view that may differ from the default. */
 function useOpenAt(onShow: RanksPageProps['onShow']) {
   const { loader } = useServices();
   const { session, view } = useStores();
@@ -183,7 +183,7 @@ function useOpenAt(onShow: RanksPageProps['onShow']) {
   };
 }
 
-/** At the step that was pointed at, else at the peak; the line that an outlier is about is searched for. */
+/** The step pointed at, else the peak; searches for the line that an outlier is about. */
 function placeOf(row: RankRow | undefined, event: number | undefined): Partial<ViewState> {
   const frame = row?.outlier?.frame;
   return {
@@ -194,7 +194,7 @@ function placeOf(row: RankRow | undefined, event: number | undefined): Partial<V
   };
 }
 
-/** Of the selected rank; while those of another one are looked up, the last ones stay. */
+/** The selected rank's details. The previous ones stay until the new ones arrive. */
 function useDetails({ client, job }: JobState, rank: number | undefined): RankDetails | undefined {
   const [details, setDetails] = useState<RankDetails>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another job may say other things of the rank
@@ -205,7 +205,7 @@ function useDetails({ client, job }: JobState, rank: number | undefined): RankDe
       (found) => {
         if (!isOver) setDetails(found);
       },
-      // Closed meanwhile.
+      // The page was closed meanwhile.
       () => undefined,
     );
     return () => {
@@ -235,7 +235,7 @@ function Verdict({ job }: { readonly job: JobView }) {
   );
 }
 
-/** Classes that some rank has. */
+/** The classes that occur in any rank. */
 function Legend({ job }: { readonly job: JobView }) {
   const colors = classColors(useTheme(), 'class');
   const used = MEMORY_CLASS_ORDER.filter((of) =>

@@ -1,4 +1,4 @@
-/** Reads a job's files in workers and says how far that is. */
+/** Reads a job's files in workers and reports the progress. */
 
 import { useEffect, useState } from 'react';
 import { isRankFile } from '../../../analysis/summary-file/rank-of-name.ts';
@@ -14,7 +14,7 @@ import type { JobView, RankSource } from '../../../worker/ranks/protocol.ts';
 import { useServices } from '../../shared/services.ts';
 
 export interface JobState {
-  /** As far as it has been read; undefined before the first look. */
+  /** The ranks read so far; undefined before the first. */
   readonly job: JobView | undefined;
   readonly client: RanksClient | undefined;
   readonly sources: readonly RankSource[];
@@ -29,7 +29,7 @@ const NOTHING: JobState = {
   done: 0,
   failure: undefined,
 };
-/** While large files are read, those that are there already are shown; a thousand small ones are read in less. */
+/** Shows intermediate results only for large files: a thousand small ones are read in less time. */
 const REFRESH_MS = 2500;
 
 export function useJob(given: GivenRanks): JobState {
@@ -47,7 +47,7 @@ export function useJob(given: GivenRanks): JobState {
         refresher.stop = undefined;
         client.job().then(
           (job) => update({ job }),
-          // The reading itself says why.
+          // The reader reports the reason.
           () => undefined,
         );
       });
@@ -80,16 +80,16 @@ function failureOf(error: unknown): Pick<LoadFailure, 'message' | 'advice'> {
   return { message: 'The files could not be read.', advice: String(error) };
 }
 
-/** Files of the user's, what was open and one more, or the address of a list of files that a server has. */
+/** Files the user chose, the open file and one more, or the URL of a server's file list. */
 export type GivenRanks =
   | GivenFiles
   | { readonly sources: readonly OpenSource[] }
   | { readonly listUrl: string };
 
-/** 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' are found, a whole disk is not searched. */
+/** Finds 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' without searching a whole disk. */
 const MAX_DEPTH = 3;
 
-/** @throws LoadError where there is nothing that could be read */
+/** @throws LoadError if there is nothing to read */
 async function rankSources(given: GivenRanks): Promise<RankSource[]> {
   const sources = await sourcesOf(given);
   if (sources.length > 0) return withOwnPaths(sources);
@@ -106,7 +106,7 @@ async function sourcesOf(given: GivenRanks): Promise<RankSource[]> {
   return given.sources.map((source) => ({ path: nameOf(source), source }));
 }
 
-/** Files of several folders may be dropped that have one name: the second 'a.pickle' is '2/a.pickle'. */
+/** Dropped folders may hold files of the same name: the second 'a.pickle' becomes '2/a.pickle'. */
 function withOwnPaths(sources: readonly RankSource[]): RankSource[] {
   const times = new Map<string, number>();
   return sources.map(({ path, source }) => {
@@ -123,7 +123,7 @@ async function ownSources({ files, folders }: GivenFiles): Promise<RankSource[]>
     .map((file) => ({ path: file.webkitRelativePath || file.name, source: fileSource(file) }));
   const found: RankSource[] = [];
   for (const folder of folders) await addFolder(folder, '', MAX_DEPTH, found);
-  // Of a folder that was chosen, the browser gives every file.
+  // For a chosen folder, the browser lists every file in it.
   return [
     ...named.filter(({ path }) => !path.includes('/') || isRankFile(lastPart(path))),
     ...found,
@@ -152,7 +152,7 @@ async function addFolder(
   }
 }
 
-/** A reader gives some 100 entries at a time, and none when it has given all. */
+/** A reader returns about 100 entries per call, and none at the end. */
 async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];

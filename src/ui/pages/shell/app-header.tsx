@@ -8,10 +8,10 @@ import { FilePicker } from '../open/file-picker.tsx';
 
 interface AppHeaderProps {
   readonly info: SessionInfo | undefined;
-  /** A report shows one snapshot and opens no other. */
+  /** A report shows one snapshot and can't open others. */
   readonly isReport: boolean;
   readonly onHelp: () => void;
-  /** Leads back to where the file was opened from. */
+  /** A link back to where the file was opened from. */
   readonly back?: ReactNode;
   /** The open file, see OpenFile. */
   readonly children: ReactNode;
@@ -21,7 +21,7 @@ export function AppHeader({ info, isReport, onHelp, back, children }: AppHeaderP
   useEffect(() => {
     document.title = info === undefined ? 'vramscope' : `${info.file.name} · vramscope`;
   }, [info]);
-  // The page's heading once a snapshot is open. Before that, the empty page has its own.
+  // The page's heading once a snapshot is open. The empty page has its own.
   const Heading = info === undefined ? 'span' : 'h1';
   return (
     <header className="app-header">
@@ -44,7 +44,6 @@ const THEMES: Readonly<Record<Theme, readonly [icon: LucideIcon, next: Theme]>> 
   dark: [Moon, 'system'],
 };
 
-/** Cycles through system, light and dark. */
 function ThemeSwitch() {
   const { preferences } = useStores();
   const theme = usePreferences((now) => now.theme);
@@ -58,7 +57,7 @@ function ThemeSwitch() {
   );
 }
 
-/** The favicon's bars, in the page's colours. */
+/** The favicon's bars, in the page's colors. */
 function Logo() {
   return (
     <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">

@@ -20,7 +20,7 @@ import { LazyHelp, LazyRanks, loadedWorkbench, preloadWorkbench } from './lazy-c
 import { Announcer, Notices, UpdateBar } from './notices.tsx';
 import { useIncomingFiles, useSecondFile } from './use-given-files.ts';
 
-/** The whole page: what to open, or what is open, and how the opening goes. */
+/** The whole page: the empty page, an opening, or what is open. */
 export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   useThemeAttribute();
   const { report, loader } = useServices();
@@ -32,7 +32,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   );
   const [isRanks, setIsRanks] = useState(ranks !== undefined);
   const { second, routes, setSecond } = useSecondFile();
-  /** Files that may be meant in several ways. */
+  /** Files for which the user must choose what to do. */
   const [asked, setAsked] = useState<GivenFiles>();
   function openRanks(given: GivenRanks): void {
     setRanks(given);
@@ -59,7 +59,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     else if (a !== undefined) routes.compareWith(a);
   }
   function showRanks(isShown: boolean): void {
-    // A rank's snapshot is opened instead, which ends a comparison.
+    // Opening a rank's snapshot ends the comparison.
     if (!isShown) setSecond(undefined);
     setIsRanks(isShown);
   }
@@ -74,7 +74,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     if (isDragging) preloadWorkbench();
   }, [isDragging]);
   const { Workbench, OpenFile, PartialView } = loadedWorkbench() ?? {};
-  // While a pair is opened, what was open before is neither of the two.
+  // While a pair opens, the previously open file is neither of the two.
   const isPairComing = second !== undefined && state.phase !== 'ready';
   const info = isPairComing ? undefined : openInfo(state);
   const partial = PartialView && partialOf(state);

@@ -1,10 +1,8 @@
 /**
- * The servers that the page may talk to: its own, and the one that `?snapshot=` names.
- *
- * index.html has a Content-Security-Policy that allows nothing but our own scripts; it cannot know
- * the address that a link names, so it leaves connections to any host open. This narrows them
- * before the first one is made. An added policy can't be taken back or widened, and workers inherit it
- * (src/worker/start-worker.ts).
+ * Limits the servers that the page may connect to: its own, and the one that `?snapshot=` names. The
+ * Content-Security-Policy in index.html allows only our own scripts but connections to any host, because it can't know
+ * the link's address. This policy narrows that before the first connection. An added policy can't be removed or
+ * widened, and workers inherit it (src/worker/start-worker.ts).
  */
 export function limitConnections(document: Document, snapshotUrl: string | undefined): void {
   const policy = document.createElement('meta');
@@ -16,7 +14,7 @@ export function limitConnections(document: Document, snapshotUrl: string | undef
 /**
  * Example: on https://host/app/ with https://data.org/a.pickle?key=1 it is
  * "connect-src 'self' https://data.org".
- * @param snapshotUrl as the link has it; what is not an address allows nothing more
+ * @param snapshotUrl as in the link; an invalid URL adds nothing
  */
 export function connectionPolicy(baseUrl: string, snapshotUrl: string | undefined): string {
   const { origin, protocol } = new URL(baseUrl);

@@ -8,7 +8,7 @@ interface HelpDialogProps {
   readonly onClose: () => void;
 }
 
-/** Keys that are pressed together, such as 'Shift ↑' (_ is a space in a name), and what they do. */
+/** Keys pressed together, such as 'Shift ↑' (_ is a space in a name), and what they do. */
 type HelpEntry = readonly [keys: string, does: string];
 
 const GROUPS: Readonly<Record<string, readonly HelpEntry[]>> = {
@@ -103,7 +103,7 @@ const GROUPS: Readonly<Record<string, readonly HelpEntry[]>> = {
   ],
 };
 
-/** PyTorch's own terms, in the order in which one leads to the next. */
+/** PyTorch's own terms, each explained before it is used. */
 const TERMS: Readonly<Record<string, string>> = {
   segment:
     'Memory that PyTorch takes from the GPU in one piece (cudaMalloc). It is cut into blocks and goes back only when it is empty. Expandable segments can grow and shrink.',

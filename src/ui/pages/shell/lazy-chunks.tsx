@@ -20,7 +20,6 @@ export function LazyHelp({ isOpen, onClose }: HelpProps) {
   return Dialog && <Dialog isOpen={isOpen} onClose={onClose} />;
 }
 
-/** The ranks of a job, once there are any. */
 export function LazyRanks({
   given,
   ...props
@@ -30,15 +29,15 @@ export function LazyRanks({
 }
 
 /**
- * What is needed only once there is something to show: D3, the panels, the timeline. It is fetched as soon as a file is
- * in sight, while the worker reads, so that the empty page stays light. An opening waits for the snapshot and for this.
+ * What the page needs only once there is something to show: D3, the panels, the timeline. Fetched while the worker
+ * reads the file, so the empty page stays light. An opening waits for both.
  */
 type Workbench = typeof import('./workbench.tsx');
 
 let loading: Promise<Workbench> | undefined;
 let loaded: Workbench | undefined;
 
-/** May be called often: fetches once, and again only after a failure. */
+/** Cheap to call often: fetches once, and again only after a failure. */
 export async function loadWorkbench(): Promise<void> {
   loading ??= import('./workbench.tsx');
   try {
@@ -49,12 +48,12 @@ export async function loadWorkbench(): Promise<void> {
   }
 }
 
-/** Starts loading; a failure is reported when the views are needed. */
+/** Failures are ignored here; they are reported when the views are needed. */
 export function preloadWorkbench(): void {
   loadWorkbench().catch(() => undefined);
 }
 
-/** Undefined until they are loaded. */
+/** Undefined until it has loaded. */
 export function loadedWorkbench(): Workbench | undefined {
   return loaded;
 }

@@ -32,7 +32,7 @@ export function UpdateBar() {
   const { idle } = useServices();
   const isOpen = useSession((session) => openInfo(session) !== undefined);
   useEffect(() => {
-    // React calls a function that is given to a setter: give it one that returns the function.
+    // React calls a function passed to a setter, so wrap it in another one.
     watchUpdates(idle, (start) => setReload(() => start));
   }, [idle]);
   if (reload === undefined) return undefined;
@@ -51,7 +51,7 @@ export function UpdateBar() {
   );
 }
 
-/** Announces the steps of opening a file to screen readers; progress in between would be noise. */
+/** Announces the stages of opening a file to screen readers, but not the progress in between. */
 export function Announcer({ state }: { readonly state: SessionState }) {
   return (
     <div className="visually-hidden" role="status" aria-live="polite">
@@ -80,15 +80,15 @@ function contents({ devices }: SessionInfo): string {
 }
 
 /**
- * The service worker keeps the page for when there is no network. It fetches and stores the whole page again, on the
- * cores that a first file needs, so it starts only after this much idle time.
+ * The service worker keeps the page for offline use. It fetches and stores the whole page again, on the cores that a
+ * first file needs, so it starts only after this much idle time.
  */
 const QUIET_MS = 3000;
 
 /**
- * Registers the service worker. `onUpdate` is called when a newer version waits; calling its argument reloads the page
- * with it, so an open snapshot is never lost. Without service workers (`npx vramscope`, private windows) the page works
- * online.
+ * Registers the service worker. Calls `onUpdate` when a newer version waits; calling its argument reloads the page with
+ * it, so an open snapshot is never lost. Without service workers (`npx vramscope`, private windows) the page works
+ * online only.
  */
 function watchUpdates(
   idle: Pick<IdleCounter, 'whenIdle'>,
@@ -109,7 +109,7 @@ async function register(
   const registration = await workers.register('./sw.js');
   const offer = () => {
     const { waiting } = registration;
-    // Without a controller this is the first version, which replaces nothing.
+    // Without a controller this is the first version: it replaces nothing.
     if (waiting === null || workers.controller === null) return;
     onUpdate(() => {
       workers.addEventListener('controllerchange', () => window.location.reload(), { once: true });
@@ -122,7 +122,7 @@ async function register(
   });
 }
 
-/** Deletes what the service workers of other versions kept beside the page, such as samples (scripts/vite-plugins.mjs). */
+/** Deletes what service workers of other versions cached, such as samples (scripts/vite-plugins.mjs). */
 async function forgetOldCaches(): Promise<void> {
   if (!('caches' in globalThis)) return;
   const names = await caches.keys().catch(() => []);

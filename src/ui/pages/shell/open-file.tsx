@@ -29,7 +29,7 @@ export function OpenFile({ info }: { readonly info: SessionInfo }) {
   );
 }
 
-/** The file's name and size; more of it, and the allocator's settings, in a popover. */
+/** The file's name and size; a popover shows more, including the allocator's settings. */
 function FileFacts({ info }: { readonly info: SessionInfo }) {
   const { file } = info;
   const id = useId();
@@ -72,10 +72,7 @@ function fileSize(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
-/**
- * A native list, for keyboard, touch and screen readers. Devices that the process did not use come last and cannot
- * be chosen.
- */
+/** A native select, for keyboard, touch and screen readers. Unused devices come last and are disabled. */
 function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) {
   const { view } = useStores();
   const current = useView((state) => state.deviceIndex);

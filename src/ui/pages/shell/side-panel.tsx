@@ -16,7 +16,7 @@ const tabId = (name: Tab): string => `side-tab-${name}`;
 
 /** The panel beside every view: findings, and details of the selection. */
 export function SidePanel() {
-  // Not in the panel: the analysis runs and the plot shows findings whichever tab is open.
+  // Runs here because the plot shows findings whichever tab is open.
   useFindingsRun();
   const { findings, judgement } = useFindings();
   const lead = judgement?.verdict.finding;
@@ -61,7 +61,7 @@ export function SidePanel() {
   );
 }
 
-/** As many as the list below shows; red if one of them is more than low. */
+/** The number of findings listed; red if any is more than low. */
 function FindingCount({ findings }: { readonly findings: FindingsState['findings'] }) {
   if (findings.length === 0) return undefined;
   const isHarmless = findings.every(({ severity }) => severity === 'low');
@@ -72,20 +72,20 @@ function FindingCount({ findings }: { readonly findings: FindingsState['findings
   );
 }
 
-/** The tabs are one stop in the tab order; arrow keys move between them and wrap around. */
+/** The tab list is one Tab stop; arrow keys move within it and wrap around. */
 function goByArrow(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): void {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (step === undefined) return;
   const next = TABS.at((TABS.indexOf(tab) + step) % TABS.length);
   if (next === undefined) return;
-  // Arrows mean something else in a view.
+  // Otherwise the view would act on the arrow too.
   event.stopPropagation();
   event.preventDefault();
   setTab(next);
   document.getElementById(tabId(next))?.focus();
 }
 
-/** The tab of what was selected last; the findings where nothing is selected. */
+/** The tab of the most recent selection; without a selection, the findings. */
 function useTab(): readonly [Tab, (tab: Tab) => void] {
   const label = useView((view) => view.selection);
   const finding = useView((view) => view.finding);

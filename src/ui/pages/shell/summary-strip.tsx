@@ -8,21 +8,20 @@ import { useStores } from '../../../state/stores.ts';
 import { notesOf, RECORDING_TEXT } from '../../shared/device-labels.ts';
 import { type DeviceInView, useDevice } from '../../shared/services.ts';
 
-/** One figure of the summary. */
 interface Stat {
   readonly label: string;
   readonly value: string;
   readonly note: string;
-  /** The exact figure or the whole sentence. */
+  /** The exact figure, or the full sentence. */
   readonly title?: string;
   readonly tone?: 'good' | 'warning' | 'danger';
-  /** Makes it a button: a press goes to the next of these events after the cursor. */
+  /** Makes it a button that goes to the next of these events after the cursor. */
   readonly events?: readonly number[];
 }
 
 /**
- * The recording at a glance: how it ended, how high it went, and what it hides. The row of tabs shows the figures
- * that fit; a button opens all of them, with notes.
+ * The recording at a glance: how it ended, its peak, and what is missing. The tab row shows the figures that fit; a
+ * button opens all of them, with notes.
  */
 export function SummaryStrip() {
   const shown = useDevice();
@@ -43,7 +42,7 @@ export function SummaryStrip() {
   ];
   return (
     <section className="summary" aria-label="Summary">
-      {/* The last one is dropped first: what the recording hides comes before how high it went. */}
+      {/* The last figure is dropped first: what the recording lacks matters more than the peak. */}
       <Stats stats={isWhole ? [oom, first, recording] : [oom, recording, first]} />
       <button
         type="button"
@@ -74,7 +73,7 @@ export function SummaryStrip() {
   );
 }
 
-/** Places a popover below its row, at the right of the page: in the top layer, CSS does not know the row. */
+/** Places the popover below its row, at the right of the page. CSS can't: in the top layer it does not know the row. */
 function placeBelowRow({ currentTarget, newState }: ToggleEvent<HTMLElement>): void {
   const row = currentTarget.parentElement;
   if (newState !== 'open' || row === null) return;

@@ -7,14 +7,14 @@ import { useServices } from '../../shared/services.ts';
 import type { SecondSession } from '../compare/sides.tsx';
 import { loadedWorkbench, loadWorkbench } from './lazy-chunks.tsx';
 
-/** Files dropped or pasted anywhere on the page. Returns whether a drag with files is over it. */
+/** Files dropped or pasted anywhere on the page. Returns whether files are being dragged over it. */
 export function useIncomingFiles(onFiles: (given: GivenFiles) => void): boolean {
   const [isDragging, setIsDragging] = useState(false);
   const take = useEffectEvent(onFiles);
   useEffect(() => {
     const stop = new AbortController();
     const { signal } = stop;
-    // dragenter and dragleave fire for every element on the way: the drag has left when they are even.
+    // dragenter and dragleave fire for every element passed: the drag has left when the count is 0.
     let depth = 0;
     const setDepth = (value: number) => {
       depth = Math.max(0, value);
@@ -48,11 +48,10 @@ function hasFiles(transfer: DataTransfer | null): boolean {
   return transfer?.types.includes('Files') ?? false;
 }
 
-/** What becomes of files that are given: opened, or compared with the one that is open. */
+/** Decides whether given files are opened or compared with the open one. */
 export function useSecondFile() {
   const { loader, idle } = useServices();
   const { session, view } = useStores();
-  /** The file that the open one is compared with. */
   const [second, setSecond] = useState<SecondSession>();
   useEffect(() => () => second?.close(), [second]);
   function compareWith(source: OpenSource): void {
@@ -69,7 +68,6 @@ export function useSecondFile() {
   const routes = {
     /** The next file is the second of a comparison. */
     isAwaited,
-    /** With the one that is open. */
     compareWith,
     open(source: OpenSource): void {
       if (isAwaited()) compareWith(source);
@@ -80,7 +78,7 @@ export function useSecondFile() {
       }
     },
     compare(a: OpenSource, b: OpenSource): void {
-      // Both are read at once, each by a worker of its own.
+      // Both files are read at once, each in its own worker.
       compareWith(b);
       void loader.open(a);
     },

@@ -1,7 +1,4 @@
-/**
- * The views on a snapshot: one entry and one folder for each. All but the timeline have a chunk of their own, which is
- * fetched when the view is first shown.
- */
+/** The views on a snapshot. Each view but the timeline is a chunk of its own, fetched when first shown. */
 import { type RefObject, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -16,11 +13,10 @@ import { VIEW_LABELS } from '../../shared/view-names.ts';
 import { TimelineView } from '../../views/timeline/timeline-view.tsx';
 
 interface ViewEntry extends Lazy<object> {
-  /** Needs events. For a device without them, the page says why there are none, and what is known. */
+  /** Needs events. For a device without them, the page explains why they are missing. */
   readonly needsTrace?: true;
 }
 
-/** In the order of the tabs. */
 const VIEWS: Readonly<Record<ViewName, ViewEntry>> = {
   timeline: { needsTrace: true, load: async () => TimelineView, component: TimelineView },
   'address-map': {
@@ -53,7 +49,7 @@ const VIEWS: Readonly<Record<ViewName, ViewEntry>> = {
   },
 };
 
-/** The tabs of the views; the digits 1 to 9 open them too. */
+/** The digits 1 to 9 open the tabs too. */
 export function ViewTabs() {
   const { view } = useStores();
   const current = useView((state) => state.view);
@@ -91,7 +87,6 @@ function useDigits(): void {
   });
 }
 
-/** The view of that name; fetches it on first use. */
 export function ViewSlot({ name }: { readonly name: ViewName }) {
   const { device } = useDevice();
   if (VIEWS[name].needsTrace && device.events === 0) return <NoTrace />;
@@ -114,7 +109,7 @@ function FetchedView({ name }: { readonly name: ViewName }) {
   );
 }
 
-/** For a device without events, only its final state is known. */
+/** Shown for a device of which only the final state is known. */
 function NoTrace() {
   const { device } = useDevice();
   return (
@@ -138,15 +133,15 @@ function NoTrace() {
   );
 }
 
-/** Nothing else on the page takes these, except a text field. */
+/** Nothing else on the page uses these keys, except text fields. */
 const FREE_KEYS: ReadonlySet<string> = new Set([...'+=-_0fxwasd[]{}']);
 
-/** Keys that usually act where the focus is. They go to the view if nothing or a view's tab has the focus. */
+/** Keys that usually belong to the focused element. The view gets them if nothing or a view's tab has the focus. */
 const OWNED_KEYS = /^(Arrow(Left|Right|Up|Down)|Page(Up|Down)|Home|End|Enter|Escape)$/;
 
 /**
- * Passes keys on to the element in `view` marked `data-takes-keys`, as if it had the focus: the keys of a view work
- * wherever the focus is. The view of the allocator's state listens to the window itself and has no such element.
+ * Passes keys to the view's element marked `data-takes-keys`, so a view's keys work wherever the focus is. The
+ * allocator state view has no such element: it listens to the window itself.
  */
 export function useViewKeys(view: RefObject<HTMLElement | null>): void {
   useKeyDown((event) => {
@@ -164,7 +159,7 @@ export function useViewKeys(view: RefObject<HTMLElement | null>): void {
   });
 }
 
-/** True when the element took the key. Listeners on the window get the original, not this copy. */
+/** Returns true if the element handled the key. Listeners on the window get the original, not this copy. */
 function handOn(taker: Element, key: KeyboardEventInit): boolean {
   const copy = new KeyboardEvent('keydown', { ...key, bubbles: true, cancelable: true });
   const stop = (event: Event) => {

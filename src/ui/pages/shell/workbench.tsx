@@ -29,7 +29,6 @@ export { OpenFile } from './open-file.tsx';
 
 interface WorkbenchProps {
   readonly info: SessionInfo;
-  /** The file that it is compared with, if any. */
   readonly second: SecondSession | undefined;
   readonly onSecond: (second: SecondSession | undefined) => void;
 }
@@ -49,7 +48,7 @@ const COMPARE: Lazy<ComponentProps<ComparePages['ComparePage']>> = {
 };
 type ComparePages = Awaited<ReturnType<typeof loadCompare>>;
 
-/** Begins to read the file that the open one is to be compared with. */
+/** Starts reading the file to compare with. */
 export const beginSecondSession = async (
   source: OpenSource,
   idle: IdleCounter,
@@ -62,8 +61,8 @@ function LazyCompare(props: ComponentProps<ComparePages['ComparePage']>) {
 }
 
 /**
- * Tells the loader that a snapshot is shown, which ends its work. The effect runs after those of the children: by then
- * the timeline has begun work of its own, and the page is not idle in between.
+ * Tells the loader that a snapshot is shown, which completes the load. Effects run after those of children: the
+ * timeline has started its own work by then, so the page never looks idle in between.
  */
 function useShown(info: SessionInfo): void {
   const { loader } = useServices();
@@ -71,7 +70,6 @@ function useShown(info: SessionInfo): void {
   useEffect(() => loader.shown(), [loader, info]);
 }
 
-/** Its summary, the view on it and the details of what is selected. */
 function OneFile({ info }: { readonly info: SessionInfo }) {
   useShown(info);
   const index = useView((view) => view.deviceIndex);
@@ -82,14 +80,14 @@ function OneFile({ info }: { readonly info: SessionInfo }) {
   return (
     <AnalysisServicesContext value={analysis}>
       <CurrentDeviceContext value={shown}>
-        {/* With this key, another device gets new views. */}
+        {/* The key gives another device new views. */}
         <DeviceWorkbench key={shown.device.index} />
       </CurrentDeviceContext>
     </AnalysisServicesContext>
   );
 }
 
-/** Not with the other services, so that the empty page need not load them. */
+/** Not with the other services, so the empty page need not load them. */
 function useAnalysisServices(): AnalysisServices {
   const { session, idle, timings } = useServices();
   const { view } = useStores();
@@ -100,7 +98,7 @@ function useAnalysisServices(): AnalysisServices {
   useEffect(
     () =>
       view.subscribe(({ moves, commits }, before) => {
-        // Adjustments by the page itself, such as colors that settle, are no reason to wait.
+        // The page's own adjustments, such as settling colors, are no reason to wait.
         if (moves !== before.moves || commits !== before.commits)
           services.analysis.yieldToInteraction();
       }),

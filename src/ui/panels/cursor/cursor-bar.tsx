@@ -26,7 +26,7 @@ import { useQuery } from '../../shared/use-query.ts';
 import { BIG_STEP, cursorEvent, stepped, useCursorKeys } from './cursor-steps.ts';
 import { JumpMenu } from './jump-menu.tsx';
 
-/** Where the cursor of all views stands, and what lies between it and the second one. */
+/** The cursor of all views, and the change since the second cursor. */
 export function CursorBar() {
   const { device } = useDevice();
   const { view } = useStores();
@@ -142,7 +142,6 @@ interface CursorDifferenceProps {
   readonly cursor: Crosshair;
 }
 
-/** What changed from the second cursor to the cursor. */
 function CursorDifference({ second, cursor }: CursorDifferenceProps) {
   const { view } = useStores();
   const events = cursor.event - second.event;

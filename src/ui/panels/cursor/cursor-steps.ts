@@ -7,15 +7,15 @@ import type { ViewStore } from '../../../state/view-store.ts';
 import { isTextField, useKeyDown } from '../../shared/browser.ts';
 import { useDevice } from '../../shared/services.ts';
 
-/** Events of a big step, by Shift or the outer buttons. */
+/** Events per big step, by Shift or the outer buttons. */
 export const BIG_STEP = 100;
 
-/** The event at which the cursor stands. Without a cursor, or beyond the trace, it is the last event. */
+/** The cursor's event. Without a cursor, or beyond the trace, the last event. */
 export function cursorEvent(device: DeviceInfo, cursor: EventIndex | undefined): EventIndex {
   return Math.min(cursor ?? Infinity, device.events - 1);
 }
 
-/** The event that is `step` events on, within the trace. */
+/** The event `step` events away, clamped to the trace. */
 export function stepped(
   device: DeviceInfo,
   cursor: EventIndex | undefined,
@@ -24,7 +24,7 @@ export function stepped(
   return Math.max(0, Math.min(device.events - 1, cursorEvent(device, cursor) + step));
 }
 
-/** The nearest OOM that the program saw before (-1) or after (1) the cursor; after the last comes the first again. */
+/** The next OOM visible to the program before (-1) or after (1) the cursor; wraps around. */
 export function nextOom(
   device: DeviceInfo,
   cursor: EventIndex | undefined,
@@ -54,7 +54,7 @@ const GOAL_KEYS: Readonly<Record<string, Goal>> = {
   e: ({ events }) => events - 1,
 };
 
-/** Does what the key stands for; false when it stands for nothing here. */
+/** Returns false if the key has no action here. */
 export function onCursorKey(key: string, device: DeviceInfo, view: ViewStore): boolean {
   const { cursor } = view.getState().view;
   const step = STEP_KEYS[key];
@@ -69,7 +69,7 @@ export function onCursorKey(key: string, device: DeviceInfo, view: ViewStore): b
   return true;
 }
 
-/** Listens to the cursor's keys wherever the focus is, but for text fields and dialogs. */
+/** Handles the cursor's keys wherever the focus is, except in text fields and dialogs. */
 export function useCursorKeys(): void {
   const { device } = useDevice();
   const { view } = useStores();

@@ -8,17 +8,16 @@ import { useDevice } from '../../shared/services.ts';
 
 interface Jump {
   readonly label: string;
-  /** Undefined where it lies before the trace. */
+  /** Undefined if it lies before the trace. */
   readonly event: EventIndex | undefined;
-  /** Bytes there; undefined where there is no such figure. */
   readonly bytes?: number;
   readonly key?: string | undefined;
 }
 
-/** A menu can list no more OOMs; the O key goes through all of them. */
+/** A longer menu would not fit; the O key goes through all OOMs. */
 export const LISTED_OOMS = 12;
 
-/** Places that are worth a look, in the order of the menu. */
+/** Places worth a look, in menu order. */
 export function jumpsOf(device: DeviceInfo): readonly Jump[] {
   const { allocatedBytes, activeBytes, reservedBytes } = device.peaks;
   const ooms = failedOoms(device);
@@ -40,7 +39,6 @@ export function jumpsOf(device: DeviceInfo): readonly Jump[] {
   ];
 }
 
-/** The places worth a look, in a popover below its button. */
 export function JumpMenu() {
   const { device } = useDevice();
   const id = useId();
@@ -71,7 +69,7 @@ export function JumpMenu() {
   );
 }
 
-/** A popover is in the top layer, where nothing else places it. The button is at the right of the page. */
+/** CSS can't place a popover in the top layer by its button, which is at the right of the page. */
 function placeBelowButton({ currentTarget, newState }: ToggleEvent<HTMLElement>): void {
   const button = currentTarget.previousElementSibling;
   if (newState !== 'open' || button === null) return;

@@ -29,7 +29,6 @@ import { Bytes, Fact } from '../../shared/facts.tsx';
 import { FilterLink } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
 
-/** Sizes, lifetime and place of an allocation. */
 export function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {
   const { device } = useDevice();
   const { blockBytes, requestedBytes } = details;
@@ -99,13 +98,13 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
 
 interface FilterFactProps<T> {
   readonly term: string;
-  /** Undefined if unknown: then the fact is left out. */
+  /** Undefined if unknown: the fact is left out. */
   readonly value: T | undefined;
   readonly filter: (value: T) => string;
   readonly children?: ReactNode;
 }
 
-/** A fact; a click filters all views to the blocks that share it. */
+/** A fact; clicking it filters all views to the blocks that share it. */
 function FilterFact<T extends string | number>(props: FilterFactProps<T>) {
   const { term, value, filter, children } = props;
   if (value === undefined) return undefined;
@@ -154,7 +153,7 @@ function roundingText({ blockBytes, requestedBytes }: AllocationDetails): string
   return `${formatBytes(lost)} (${formatPercent(lost / blockBytes, 1)})`;
 }
 
-/** From allocation until its free was completed, or until the trace ends. */
+/** From the allocation until its free completed, or the trace ended. */
 function lifetimeText(device: DeviceInfo, details: AllocationDetails): string {
   const { startEvent, endEvent, startUs, endUs, preexisting, state } = details;
   if (preexisting && state !== 'freed') return 'longer than the whole trace';
@@ -186,7 +185,7 @@ function FreedText({ details }: { readonly details: AllocationDetails }) {
   );
 }
 
-/** Leads to the event in the timeline; says its time where that is given and known. */
+/** Links to the event in the timeline; shows its time if given and known. */
 function EventLink({ event, timeUs = Number.NaN }: { event: number; timeUs?: number }) {
   const { view } = useStores();
   return (

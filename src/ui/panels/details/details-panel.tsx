@@ -8,7 +8,6 @@ import { type Selection, useSelection } from '../../shared/selection.tsx';
 import { FreeStack, StackList } from '../../shared/stack-list.tsx';
 import { AllocationFacts, SiteSummary } from './allocation-facts.tsx';
 
-/** All that is known of the pinned allocation. */
 export function DetailsPanel() {
   return (
     <aside className="details" data-testid="details" aria-label="Details">

@@ -14,7 +14,6 @@ import { VIEW_LABELS } from '../../shared/view-names.ts';
 import { ReportForm } from '../report/report-form.tsx';
 import { type PictureKind, takePicture } from './picture.ts';
 
-/** Everything that can be exported from an open snapshot. */
 export function ExportButton() {
   const [isOpen, setIsOpen] = useState(false);
   return (
@@ -53,7 +52,7 @@ export function ExportButton() {
 
 const MIME: Readonly<Record<PictureKind, string>> = { png: 'image/png', svg: 'image/svg+xml' };
 
-/** The view that is open, with its axes, legend and title. */
+/** Exports the open view, with axes, legend and title. */
 function PictureExports() {
   const { info, device } = useDevice();
   const name = useView((view) => view.view);
@@ -77,7 +76,7 @@ function PictureExports() {
   );
 }
 
-/** Files for spreadsheets, notebooks and trace viewers. The worker makes them, and says which it can make once the dialog is open. */
+/** Files for spreadsheets, notebooks and trace viewers. The worker reports which it can make when the dialog opens. */
 function DataExports({ isOpen }: { readonly isOpen: boolean }) {
   const { info, device } = useDevice();
   const ask = useAsk();

@@ -2,10 +2,10 @@
 
 export type PictureKind = 'png' | 'svg';
 
-/** Marks the element that a picture is taken of. */
+/** Marks the element to export. */
 export const PICTURE_ID = 'view-picture';
 
-/** Twice the pixels: sharp in a document. */
+/** Doubles the resolution, so pictures are sharp in documents. */
 const PIXEL_RATIO = 2;
 const TITLE_HEIGHT = 32;
 const TITLE_X = 12;
@@ -20,7 +20,7 @@ interface Frame {
   readonly color: string;
 }
 
-/** @throws Error with a message for the user if there is no picture to take, or the browser can't take it */
+/** @throws Error with a message for the user if there is no view to export, or the browser can't draw it */
 export async function takePicture(kind: PictureKind, title: string): Promise<Blob> {
   const element = document.getElementById(PICTURE_ID);
   if (element === null) throw new Error('There is no view to capture.');
@@ -35,7 +35,7 @@ export async function takePicture(kind: PictureKind, title: string): Promise<Blo
 /** Tells the copy how far the original is scrolled: "left,top" in CSS pixels. */
 const SCROLLED = 'data-scrolled';
 
-/** What the axes and the minimap take from style sheets, which a picture does not have. */
+/** Styles of the axes and the minimap that come from style sheets, which the picture lacks. */
 const SVG_STYLES = [
   'display',
   'fill',
@@ -48,12 +48,12 @@ const SVG_STYLES = [
 ];
 
 /**
- * The name of the `style` attribute while the copy is a document. Under its own name, the parser would report each
- * of a few hundred as a violation of the page's security policy.
+ * Stands in for the `style` attribute while the copy is a document. Under its own name, the parser would report each of
+ * a few hundred as a violation of the page's security policy.
  */
 const STYLE = 'data-copied-style';
 
-/** The element as the markup of an SVG. Canvases become images; the library copies the styles of HTML. */
+/** The element as SVG markup. Canvases become images; the library copies the styles of HTML. */
 async function copyOf(element: HTMLElement, backgroundColor: string): Promise<string> {
   const { toSvg } = await import('html-to-image');
   const scrolled = [...element.querySelectorAll('*')].filter(
@@ -73,7 +73,7 @@ async function copyOf(element: HTMLElement, backgroundColor: string): Promise<st
   }
 }
 
-/** Gives the copy what the library leaves out: styles inside of SVG, and how far lists are scrolled. */
+/** Adds what the library leaves out: styles within SVG, and scroll positions of lists. */
 function mend(copy: Document, element: HTMLElement): void {
   const parts = copy.querySelectorAll('foreignObject svg *');
   [...element.querySelectorAll('svg *')].forEach((part, index) => {
@@ -85,7 +85,7 @@ function mend(copy: Document, element: HTMLElement): void {
     const [left = 0, top = 0] = (part.getAttribute(SCROLLED) ?? '').split(',').map(Number);
     for (const child of part.children) {
       addStyle(child, `translate:${-left}px ${isSticky(child) ? 0 : -top}px`);
-      // A sticky head was moved with its parent: move it back.
+      // Undo the shift of sticky headers, which moved with their parent.
       for (const inner of [...child.querySelectorAll(`[${STYLE}]`)].filter(isSticky)) {
         if (!isSticky(child)) addStyle(inner, `translate:0 ${top}px`);
       }
@@ -105,7 +105,7 @@ function addStyle(part: Element | undefined, style: string): void {
   part?.setAttribute(STYLE, `${part.getAttribute(STYLE) ?? ''};${style}`);
 }
 
-/** The view's SVG inside one that has the title above it. */
+/** Wraps the view's SVG in one with a title above it. */
 function titledSvg(view: string, { title, width, height, background, color }: Frame): string {
   const nested = view.replace('<svg ', `<svg y="${TITLE_HEIGHT}" `);
   const escapedTitle = escaped(title);
@@ -120,15 +120,15 @@ function titledSvg(view: string, { title, width, height, background, color }: Fr
 }
 
 /**
- * The view with its title above it. The title is drawn here and is no part of the view's SVG: WebKit
- * moves axes in a nested SVG down, and leaves the canvases between them where they were.
+ * Draws the title separately, not in the view's SVG: in a nested SVG, WebKit moves axes down but not the canvases
+ * between them.
  */
 async function drawn(
   view: string,
   { title, width, height, background, color }: Frame,
 ): Promise<Blob> {
   const image = new Image();
-  // Not an address of a blob: a canvas that drew HTML from one cannot be read.
+  // Not a blob URL: drawing HTML from one taints the canvas.
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(view)}`;
   await image.decode();
   const canvas = document.createElement('canvas');

@@ -21,7 +21,7 @@ const MOMENTS: Readonly<Record<MomentWhy, string>> = {
 
 type Shown = 'main' | 'end' | 'cursor';
 
-/** Every reserved byte of a moment: a bar of the whole, and a row for each part. */
+/** Every reserved byte at one moment: a bar of the whole, and a row for each part. */
 export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
   const { account, accountAtEnd, verdict } = judgement;
   const [shown, setShown] = useState<Shown>('main');
@@ -65,7 +65,7 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
       </div>
       {current !== undefined && <AccountTotals account={current} />}
       {current !== undefined && current.reservedBytes > 0 && (
-        // Another moment begins with no row pointed at, and with its small rows folded.
+        // The key resets hover and folding when the moment changes.
         <AccountParts
           key={shown}
           account={current}
@@ -98,14 +98,14 @@ function AccountTotals({
   );
 }
 
-/** Smaller ones share a row, where there are some. */
+/** Parts below this share are grouped into one row. */
 const SMALL_SHARE = 0.01;
 const FEW = 2;
 
 interface AccountPartsProps {
   readonly account: Account;
   readonly parts: readonly AccountPart[];
-  /** What the verdict speaks of has its row, however small it is. */
+  /** The verdict's part always has its own row, however small. */
   readonly cause: Cause;
 }
 

@@ -1,4 +1,4 @@
-/** What each row of an account is called, which search leaves its blocks, and which color it has. */
+/** For each row of an account: its name, the search that finds its blocks, and its color. */
 
 import {
   type Account,
@@ -17,17 +17,16 @@ import {
 import { type NamedPart, partTerm } from '../../../device/search/qualifiers/names.ts';
 import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
 
-/** Free memory: no block has it, and no search finds it. */
+/** Free memory belongs to no block, so no search finds it. */
 export const isFree = (kind: EntryKind): boolean => kind === 'gaps' || kind === 'cached';
 
-/** What a healthy run would not have, or what the classes tell less of. */
+/** Memory that a healthy run would not have, or that the classes describe less well. */
 export const isCohort = (kind: EntryKind): boolean =>
   kind === 'kept' || kind === 'kept-graph' || kind === 'growing' || kind === 'second-model';
 
-/** A row of an account with its name: 'kept', 'kept-2' for the second largest of the kind, 'kept@end'. */
+/** A row of an account and its name: 'kept', 'kept-2' for the second largest of the kind, 'kept@end'. */
 export interface AccountPart extends AccountEntry {
   readonly name: string;
-  /** The largest of its kind. */
   readonly isFirst: boolean;
 }
 
@@ -44,7 +43,7 @@ export function partsOf(
   });
 }
 
-/** For searches: the blocks of every row, of all moments that are known. @param atCursor where one was asked for */
+/** The searchable blocks of every row, at all known moments. @param atCursor the account at the cursor, if requested */
 export function namedParts(
   { account, accountAtEnd }: Judgement,
   atCursor: Account | undefined,
@@ -60,8 +59,8 @@ export function namedParts(
 }
 
 /**
- * The searches that leave a row's blocks: that of the legend, which serves where the class is the same bytes at that
- * moment, and the row's own name.
+ * The searches that find a row's blocks: the legend's class search if both mean the same bytes, else the row's own
+ * name.
  */
 export function termsOf({ kind, name }: AccountPart): {
   readonly ofClass: string | undefined;
@@ -71,13 +70,13 @@ export function termsOf({ kind, name }: AccountPart): {
   return { ofClass: found === undefined ? undefined : classTerm(found), own: partTerm(name) };
 }
 
-/** Whether the legend has the same figure. @param totals of the classes at that moment */
+/** Whether the legend shows the same figure. @param totals of the classes at that moment */
 export const isWholeClass = (
   { kind, bytes }: AccountPart,
   totals: readonly ClassTotal[],
 ): boolean => totals.find((one) => one.class === classOf(kind))?.bytes === bytes;
 
-/** Of a row that is named like a class, the classes' bytes that other rows have; of a cohort, the classes that it has. */
+/** Explains why a row and the legend differ: the classes that the row spans, or the rows that share its class. */
 export function classNote(part: AccountPart, parts: readonly AccountPart[]): string | undefined {
   if (part.classes.length > 0) {
     const counted = part.classes.map((own) => `${formatBytes(own.bytes)} ${classLabel(own)}`);
@@ -105,10 +104,10 @@ function classOf(kind: EntryKind): MemoryClass | undefined {
   return found < 0 ? undefined : (found as MemoryClass);
 }
 
-/** Rows that are no class of the legend have colors that no class has. */
+/** Rows without a class in the legend get colors that no class uses. */
 const UNCLASSED: readonly EntryKind[] = ['kept-graph', 'second-model'];
 
-/** The color of its class, as in the legend; free memory has none, but a pattern. */
+/** The class's color, as in the legend; free memory has a pattern instead. */
 export function partColor(theme: ThemeName, kind: EntryKind): string {
   const colors = classColors(theme, 'class');
   if (kind === 'pending-free') return plotColors(theme).pending;

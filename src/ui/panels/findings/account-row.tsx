@@ -13,17 +13,15 @@ import { usePartFilter } from './use-account.ts';
 
 interface AccountRowProps {
   readonly part: AccountPart;
-  /** Where its figure is not the legend's: the two in a sentence. */
+  /** A sentence with both figures, if the legend's differs. */
   readonly note: string | undefined;
-  /** The moment of the account. */
   readonly event: number;
-  /** Reserved bytes of the moment. */
   readonly whole: number;
   readonly isPointed: boolean;
   readonly onPoint: (name: string | undefined) => void;
 }
 
-/** What it is, at which line, how it grows and how much; a click shows it in the views. */
+/** What it is, its line, its growth and its size; clicking it filters the views. */
 export function AccountRow({ part, note, event, whole, isPointed, onPoint }: AccountRowProps) {
   const theme = useTheme();
   const { isOn, toggle } = usePartFilter(part, event);
@@ -87,7 +85,7 @@ function titleOf({ kind, count, lines }: AccountPart, isOn: boolean): string {
   return [`${ABOUT[kind] ?? entryLabel(kind)}: ${pieces}`, ...where, does].join('\n');
 }
 
-/** What is meant, where the name alone does not say it. */
+/** Explains names that are not clear on their own. */
 const ABOUT: Partial<Record<EntryKind, string>> = {
   kept: 'Tensors made in a step that are still live several steps later',
   'kept-graph': 'Activations that autograd holds on to after the step that made them',
@@ -101,12 +99,12 @@ const ABOUT: Partial<Record<EntryKind, string>> = {
 interface AccountBarProps {
   readonly account: Account;
   readonly parts: readonly AccountPart[];
-  /** Name of the part that is pointed at, here or in its row. */
+  /** Name of the part hovered, here or in its row. */
   readonly pointed: string | undefined;
   readonly onPoint: (name: string | undefined) => void;
 }
 
-/** All parts to scale, then the request that failed; a stroke is the limit. The rows below say the same in words. */
+/** All parts to scale, then the failed request; a stroke marks the limit. The rows below say the same in words. */
 export function AccountBar({ account, parts, pointed, onPoint }: AccountBarProps) {
   const { reservedBytes, limitBytes = 0, requestedBytes = 0, moment } = account;
   const whole = Math.max(reservedBytes + requestedBytes, limitBytes);
@@ -148,7 +146,7 @@ interface BarPartProps extends Pick<AccountBarProps, 'onPoint'> {
   readonly isPointed: boolean;
 }
 
-/** The row is what the keyboard reaches. */
+/** Needs no keyboard access: its row has it. */
 function BarPart({ part, event, width, isPointed, onPoint }: BarPartProps) {
   const theme = useTheme();
   const { toggle } = usePartFilter(part, event);

@@ -17,7 +17,7 @@ interface FindingBodyProps {
   readonly finding: RankedFinding;
 }
 
-/** What a selected finding has to say beside its claim. */
+/** What a selected finding shows besides its claim. */
 export function FindingBody({ finding }: FindingBodyProps) {
   const { advice, parts, facts, stack, stackKind, disproof } = finding;
   return (
@@ -55,7 +55,7 @@ function ShowButtons({ finding }: FindingBodyProps) {
   const { events, evidence } = finding;
   const [largest] = evidence.allocations;
   async function selectLargest(index: number) {
-    // Without the session there is nothing to select, and the views say so.
+    // Without the session there is nothing to select, and the views report that.
     const details = await ask('allocation', { index }).catch(() => undefined);
     if (details !== undefined) view.commit({ selection: details.label });
   }
@@ -83,7 +83,7 @@ function ShowButtons({ finding }: FindingBodyProps) {
   );
 }
 
-/** Call sites that are listed before one asks for all. */
+/** Call sites listed before "show all". */
 const FIRST_PARTS = 6;
 
 function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {

@@ -18,14 +18,14 @@ import { FindingBody } from './finding-body.tsx';
 interface FindingCardProps {
   readonly finding: RankedFinding;
   readonly isSelected: boolean;
-  /** Says what another setting of the allocator would have come to: one finding does. */
+  /** Shows the simulated peak under another allocator setting; only one finding does. */
   readonly citesWhatIf: boolean;
-  /** The one to look at first: it says all at once. Of others a sentence is shown until they are selected. */
+  /** The finding to read first: it shows everything. Others show one sentence until selected. */
   readonly isLead: boolean;
   readonly onToggle: () => void;
 }
 
-/** These show the moment of the cursor. */
+/** Views that show the moment of the cursor. */
 const VIEWS_OF_MOMENTS: readonly ViewName[] = [
   'timeline',
   'address-map',
@@ -34,7 +34,7 @@ const VIEWS_OF_MOMENTS: readonly ViewName[] = [
   'events',
 ];
 
-/** Goes to an event in the view that is shown, or in the timeline where that view has no moments. */
+/** Goes to an event in the current view, or in the timeline if that view shows no moments. */
 function useShowEvent(): (event: EventIndex) => void {
   const { view } = useStores();
   return (cursor) => {
@@ -49,7 +49,7 @@ const SEVERITY_LABELS: Readonly<Record<Severity, string>> = {
   low: 'Low',
 };
 
-/** One finding: what, how much and where, in a sentence; all the rest once it is selected. */
+/** One finding: what, how much and where, in a sentence; the rest once it is selected. */
 export function FindingCard(props: FindingCardProps) {
   const { finding, isSelected, citesWhatIf, isLead, onToggle } = props;
   const { severity, bytes, claim, series, perStep } = finding;
@@ -99,7 +99,7 @@ export function FindingCard(props: FindingCardProps) {
   );
 }
 
-/** The line to look at first: function and place, ready to be copied, and what it is to the memory. */
+/** The line to look at first: its function and place, ready to copy, and its role. */
 function FindingFrame({
   finding: { frame, frameIs, stackKind },
 }: Pick<FindingCardProps, 'finding'>) {
@@ -132,7 +132,7 @@ function UserLines({ finding: { userLines } }: Pick<FindingCardProps, 'finding'>
   );
 }
 
-/** ':55 (forward)' in the file of the line that it calls, else 'train.py:55 (forward)'. */
+/** ':55 (forward)' if in the same file as the line it calls, else 'train.py:55 (forward)'. */
 function callerLabel(line: FrameView, callee: FrameView | undefined): string {
   const label = frameLabel(line);
   return line.line > 0 && line.filename === callee?.filename
@@ -140,31 +140,30 @@ function callerLabel(line: FrameView, callee: FrameView | undefined): string {
     : label;
 }
 
-/** 'a.py:3 (f) keeps 2 KiB. It is …' says 'a.py:3 (f) keeps 2 KiB.': a stop within a name has no blank behind it. */
+/** 'a.py:3 (f) keeps 2 KiB. It is …' gives 'a.py:3 (f) keeps 2 KiB.': a period within a name has no space after it. */
 export function firstSentence(text: string): string {
   const end = text.indexOf('. ');
   return end < 0 ? text : text.slice(0, end + 1);
 }
 
-/** What is said first, up to a stop or a colon, and what follows. '6 GiB was reserved: 3 GiB was lost.' */
+/** Splits after the first period or colon that ends a clause: '6 GiB was reserved: 3 GiB was lost.' */
 export function splitSentence(text: string): readonly [first: string, rest: string] {
   const end = /[.:] (?=[A-Z0-9])/.exec(text);
   return end === null ? [text, ''] : [text.slice(0, end.index + 1), text.slice(end.index + 2)];
 }
 
-/** In units of the drawing, which is stretched to the card's width. */
+/** In units of the drawing, which stretches to the card's width. */
 const WIDTH = 240;
 const HEIGHT = 44;
 
 interface SeriesPlotProps {
   readonly series: Series;
-  /** How many the finding speaks of: the points may be fewer. */
+  /** Steps that the finding covers; the series may have fewer points. */
   readonly steps: number | undefined;
-  /** Goes to one of its events. */
   readonly onShow: (event: EventIndex) => void;
 }
 
-/** A finding's bytes over its steps; a click leads to the event under it. */
+/** A finding's bytes per step; clicking goes to the event under the pointer. */
 function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotProps) {
   const { bytes, unit, label, events } = series;
   const most = Math.max(...bytes);
@@ -186,7 +185,7 @@ function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotP
   const text = `${label}: ${formatBytes(bytes[0] ?? Number.NaN)} to ${formatBytes(bytes.at(-1) ?? Number.NaN)}, at most ${formatBytes(most)}, over ${span}`;
   const showAt = ({ clientX, detail, currentTarget }: MouseEvent<HTMLElement>) => {
     const { left, width } = currentTarget.getBoundingClientRect();
-    // A key has no place: it leads to the last.
+    // A key press has no position: it goes to the last event.
     const share = detail === 0 ? 1 : Math.max(0, Math.min(1, (clientX - left) / width));
     const event = events[Math.round(share * (events.length - 1))];
     if (event !== undefined) onShow(Math.max(0, event));

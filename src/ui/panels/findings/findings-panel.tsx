@@ -25,12 +25,12 @@ const STOPPED = {
   advice: [],
 } as const;
 
-/** What went wrong, where and what to try: the first thing one sees of a snapshot. */
+/** What went wrong, where, and what to try: the first thing users see of a snapshot. */
 export function FindingsPanel() {
   const state = useFindings();
   const { phase, findings, checks, judgement } = state;
   const { selected, toggle, choose } = useFindingSelection(findings);
-  // A setting of the allocator may mend what the allocator did: said once, on the most severe.
+  // A setting may fix what the allocator did: said once, on the most severe finding.
   const citing = findings.find((finding) => finding.severity !== 'low' && isCiting(finding));
   const verdict = judgement?.verdict ?? (phase === 'stopped' ? STOPPED : undefined);
   const isOpen = phase !== 'done' && phase !== 'failed';
@@ -39,7 +39,7 @@ export function FindingsPanel() {
   const lead = findings.find(({ fingerprint }) => fingerprint === leadId);
   const others = findings.filter((finding) => finding !== lead);
   const showPart = useShowPart();
-  // What no finding tells, as a tensor that is replaced by larger ones, is shown by its row of the account.
+  // If no finding covers the cause (a tensor replaced by larger ones, say), its account row shows it.
   const part =
     judgement &&
     partsOf(judgement.account, '').find(({ kind }) => kind === judgement.verdict.cause);
@@ -85,7 +85,7 @@ export function FindingsPanel() {
   );
 }
 
-/** Takes the mark of what the verdict is about from the plots, and brings it back. */
+/** Hides or shows the verdict's mark in the plots. */
 function MarkingButton() {
   const [isOn, toggle] = useMarking();
   const Icon = isOn ? Eye : EyeOff;
@@ -106,7 +106,7 @@ function MarkingButton() {
   );
 }
 
-/** All of it for an issue or a chat. */
+/** Copies everything, for an issue or a chat. */
 function CopyFindings({ state }: { readonly state: FindingsState }) {
   const { info, device } = useDevice();
   const report = buildFindings(info.file, [device], [{ ...state, ...state.judgement }]);

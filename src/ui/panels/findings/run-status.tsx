@@ -8,7 +8,7 @@ interface StateProps {
   readonly state: FindingsState;
 }
 
-/** How far it is, with a way to stop it and to go on. */
+/** The progress, with buttons to stop and resume. */
 export function Progress({ state: { phase, checks } }: StateProps) {
   const { info, device } = useDevice();
   const { findings } = useAnalysis();
@@ -29,7 +29,7 @@ export function Progress({ state: { phase, checks } }: StateProps) {
   );
 }
 
-/** What stopped it, and a way to begin anew. */
+/** What stopped it, and a button to try again. */
 export function Failed({ state: { failure } }: StateProps) {
   const { info, device } = useDevice();
   const { findings } = useAnalysis();
@@ -71,7 +71,7 @@ const STATES: Readonly<
   'cannot-tell': { word: "Can't tell", icon: CircleHelp },
 };
 
-/** What each detector looked for, and what came of it: for those who ask. */
+/** What each detector looked for, and its result. */
 export function CheckList({ checks }: { readonly checks: readonly Check[] }) {
   if (checks.length === 0) return undefined;
   return (

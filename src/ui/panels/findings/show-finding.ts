@@ -1,20 +1,19 @@
-/** What the view must be like for a finding's evidence to be seen. */
+/** How the view must change to show a finding's evidence. */
 import { detectorOf, type Finding } from '../../../analysis/findings/detectors.ts';
 import { stateTerm } from '../../../device/search/qualifiers/figures.ts';
 import { frameTerm, siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../../state/view-store.ts';
 
-/** Views that show a finding, in the order of their buttons. */
+/** In the order of their buttons. */
 export const EVIDENCE_VIEWS = ['timeline', 'address-map', 'flame-graph'] as const;
 type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
 
 export type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame' | 'searchFrame'>;
-/** What is shown at its addresses may have gaps, which were there at its last event. */
+/** Evidence may have gaps: memory that was free at its last event. */
 type Placed = Shown & { readonly evidence?: Pick<Finding['evidence'], 'gaps'> };
 
 /**
- * The search that leaves a finding's evidence. '' where the evidence is all that is there at the cursor:
- * an OOM's and a peak's.
+ * The search for a finding's evidence. '' if the evidence is everything at the cursor, as for an OOM or a peak.
  * @param label of the largest allocation, for evidence without a line of Python
  */
 function evidenceSearch(finding: Shown, label: string | undefined): string {
@@ -31,13 +30,13 @@ function evidenceSearch(finding: Shown, label: string | undefined): string {
 }
 
 /**
- * The same without a cursor and a question to the session: '' for evidence without a line, and for blocks that wait
- * for a stream, which they do at one event only.
+ * Like evidenceSearch, but without a cursor or a query: '' for evidence without a line, and for blocks that wait for a
+ * stream, because they do so at one event only.
  */
 export const markedSearch = (finding: Shown): string =>
   detectorOf(finding).evidenceSearch === 'line' ? evidenceSearch(finding, undefined) : '';
 
-/** Selects a finding. The window stays where it is as long as the evidence is in it. */
+/** Selects a finding. The window stays if it already shows some of the evidence. */
 export function selectedFinding(
   finding: Shown & { readonly id: string },
   view: Pick<ViewState, 'axis' | 'x'>,
@@ -52,8 +51,8 @@ export function selectedFinding(
 }
 
 /**
- * Leaves a finding: what selecting it has set goes, what the user has set since stays.
- * @param opening where the cursor of this device is at first
+ * Deselects a finding: undoes what selecting it set, but keeps what the user has set since.
+ * @param opening the cursor's initial event on this device
  */
 export function leftFinding(
   finding: Shown | undefined,
@@ -86,14 +85,14 @@ export function shownIn(view: EvidenceView, finding: Placed, events: number): Pa
   }
 }
 
-/** Gaps come and go: of all that the finding speaks of the last quarter has most of those at its end. */
+/** Gaps come and go; most of them exist at the end of the finding, so take its last quarter. */
 function placedEvents({ events, evidence }: Placed): Finding['events'] {
   if (evidence === undefined || evidence.gaps.length === 0) return events;
   const { first, last } = events;
   return { first: Math.ceil(last - (last - Math.max(0, first)) / 4), last };
 }
 
-/** A twelfth on both sides; a single moment gets a hundredth of the trace. */
+/** Adds a twelfth on both sides; a single moment gets a hundredth of the trace. */
 function windowAround({ first, last }: Finding['events'], events: number): Range | 'all' {
   const margin = Math.max((last - first) / 12, events / 200, 4);
   const from = Math.max(0, Math.floor(first - margin));
@@ -103,6 +102,6 @@ function windowAround({ first, last }: Finding['events'], events: number): Range
 
 function isInWindow({ events }: Shown, { axis, x }: Pick<ViewState, 'axis' | 'x'>): boolean {
   if (x === 'all') return true;
-  // Where events lie in time the page does not know.
+  // The page does not know the times of events.
   return axis === 'event' && events.last >= x.from && events.first < x.to;
 }

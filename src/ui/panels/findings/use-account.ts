@@ -1,4 +1,4 @@
-/** What the account does beyond its panel: lines in the plots, names for the search, and what a click shows. */
+/** What the account does outside its panel: lines in the plots, names for the search, and what a click shows. */
 import { useEffect, useState } from 'react';
 import type { Account } from '../../../analysis/account/types.ts';
 import type { Judgement } from '../../../analysis/verdict/verdict.ts';
@@ -11,7 +11,7 @@ import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import { type AccountPart, isFree, isWholeClass, namedParts, termsOf } from './account-parts.ts';
 
-/** The limit and the steps in the plots, for as long as this is shown; and the rows' names in the search. */
+/** While mounted, draws the limit and the steps in the plots, and registers the rows' names for the search. */
 export function useJudgementInViews(judgement: Judgement | undefined): void {
   const overlays = useOverlayStore();
   const { view } = useStores();
@@ -25,20 +25,20 @@ export function useJudgementInViews(judgement: Judgement | undefined): void {
   }, [overlays, judgement]);
   useEffect(() => {
     if (judgement === undefined) return;
-    // Without the session there is nothing to search in, and the views say so.
+    // Without the session there is nothing to search, and the views report that.
     const named = ask('nameParts', { parts: namedParts(judgement, undefined) }).catch(
       () => undefined,
     );
     void named.then(() => {
       const { search } = view.getState().view;
-      // A link that names a part was answered before it had the name: another text is asked anew.
+      // A link's `part:` search ran before the name was known: change the text to run it again.
       if (search.includes('part:'))
         view.adjust({ search: search.endsWith(' ') ? search.trimEnd() : `${search} ` });
     });
   }, [judgement, ask, view]);
 }
 
-/** Files open where most was reserved beyond need, before the verdict is known: where it speaks of another moment, go there. */
+/** Files open at the peak of reserved memory beyond need. If the verdict is about another moment, go there. */
 function useMomentOfVerdict(judgement: Judgement | undefined): void {
   const { view } = useStores();
   const { device } = useDevice();
@@ -50,14 +50,16 @@ function useMomentOfVerdict(judgement: Judgement | undefined): void {
   }, [judgement, view, device]);
 }
 
-/** The account at the cursor, newest cursor only, while `isWanted`; the one before it until it is there. */
+/**
+ * The account at the cursor, while `isWanted`. The previous one stays until it arrives; stale requests are canceled.
+ */
 export function useAccountAtCursor(judgement: Judgement, isWanted: boolean): Account | undefined {
   const { analysis } = useAnalysis();
   const { device } = useDevice();
   const ask = useAsk();
   const event = useView(({ cursor }) => cursor) ?? device.events - 1;
   const [found, setFound] = useState<Account>();
-  // Its worker, which has a copy of the device, stays for the next event.
+  // Keeps its worker, which has a copy of the device, for the next event.
   useEffect(() => (isWanted ? analysis.hold() : undefined), [analysis, isWanted]);
   useEffect(() => {
     if (!isWanted) return;
@@ -73,7 +75,7 @@ export function useAccountAtCursor(judgement: Judgement, isWanted: boolean): Acc
       await ask('nameParts', { parts: namedParts(judgement, account) });
       setFound(account);
     }
-    // Without the worker the last account stays; the findings say what failed.
+    // If the worker is gone, the last account stays; the findings report the failure.
     load().catch(() => undefined);
     return () => controller.abort();
   }, [analysis, ask, device, event, isWanted, judgement]);
@@ -82,7 +84,7 @@ export function useAccountAtCursor(judgement: Judgement, isWanted: boolean): Acc
 
 interface PartFilter {
   readonly isOn: boolean;
-  /** Filters all views to the part at its moment, or clears that; free memory is shown where it lies. */
+  /** Filters all views to the part at its moment, or clears that; for free memory, shows where it lies. */
   readonly toggle: () => void;
 }
 
@@ -111,7 +113,7 @@ export function useShowPart(): (part: AccountPart, event: EventIndex) => Promise
     const cursor = event < 0 ? undefined : event;
     const { search } = view.getState().view;
     if (isFree(part.kind)) {
-      // Gaps lie between blocks, which the map shows; whole segments are listed in the state.
+      // Gaps lie between blocks, so the map shows them; empty segments are listed in the allocator state.
       const place = part.kind === 'gaps' ? 'address-map' : 'allocator-state';
       view.commit({ view: place, cursor, x: 'all', addresses: 'fit' });
       return;
@@ -122,7 +124,7 @@ export function useShowPart(): (part: AccountPart, event: EventIndex) => Promise
   };
 }
 
-/** Two parts have no block in common: the one that is clicked takes the place of the last. */
+/** Two parts share no block, so a new part replaces the last one. */
 function withoutParts(search: string): string {
   return parseSearch(search)
     .terms.filter(({ condition }) => condition.kind === 'part' || condition.kind === 'class')

@@ -7,7 +7,7 @@ import { useView } from '../../../state/stores.ts';
 import { type Highlight, useOverlayStore } from '../../plot/overlays.ts';
 import { markedSearch, type Shown } from './show-finding.ts';
 
-/** Whether what the verdict is about is marked while nothing is selected. Kept until the page is left. */
+/** Whether to mark the verdict's finding while none is selected. Lasts until the page closes. */
 interface Marking {
   readonly isOn: boolean;
 }
@@ -23,10 +23,7 @@ export function useMarking(): readonly [isOn: boolean, toggle: () => void] {
   return [isOn, () => marking.setState({ isOn: !isOn })];
 }
 
-/**
- * Draws the selected finding over the plots for as long as it is selected; while none is, lightly
- * the one that the verdict is about.
- */
+/** Marks the selected finding in the plots; while none is selected, lightly marks the verdict's. */
 export function useFindingHighlights(
   findings: readonly RankedFinding[],
   marked: Finding | undefined,
@@ -45,12 +42,12 @@ export function useFindingHighlights(
   }, [overlays, finding, isLight]);
 }
 
-/** One stretch, from the first event of the evidence to behind the last. */
+/** One range, from the first event of the evidence to just past the last. */
 export function highlightsOf(finding: Shown, isLight: boolean): Highlight[] {
   const { events } = finding;
   const fromEvent = Math.max(0, events.first);
   const toEvent = Math.max(fromEvent, events.last) + 1;
-  // A selected finding's blocks are what the view searches for.
+  // The view already searches for a selected finding's blocks.
   const search = isLight ? markedSearch(finding) : '';
   return [{ fromEvent, toEvent, isLight, search, ...detectorOf(finding).band }];
 }

@@ -15,20 +15,20 @@ interface FindingSelection {
   readonly leave: () => void;
 }
 
-/** Which finding is shown, in the URL, and what selecting one does to the views. */
+/** The selected finding, kept in the URL, and how selecting it changes the views. */
 export function useFindingSelection(findings: readonly RankedFinding[]): FindingSelection {
   const { device } = useDevice();
   const { view } = useStores();
   const ask = useAsk();
   const selected = useView((state) => state.finding);
 
-  /** Evidence that has no line is shown by the stack of its largest allocation. */
+  /** Evidence without a line is shown by the stack of its largest allocation. */
   const labelOf = useCallback(
     async ({ frame, searchFrame, evidence }: RankedFinding): Promise<string | undefined> => {
       const [largest] = evidence.allocations;
       if (frame !== undefined || searchFrame !== undefined || largest === undefined)
         return undefined;
-      // Without the session there is nothing to search in, and the views say so.
+      // Without the session there is nothing to search, and the views report that.
       const details = await ask('allocation', { index: largest }).catch(() => undefined);
       return details?.label;
     },
@@ -56,8 +56,8 @@ export function useFindingSelection(findings: readonly RankedFinding[]): Finding
 }
 
 /**
- * Esc takes back what the last click did, in any view; where no click has set anything, it does
- * `action`, in the panel or where nothing has the focus: everywhere else it has a meaning of its own.
+ * Esc undoes the last click, in any view. If there was none, it runs `action`, but only in the panel or without
+ * a focus: elsewhere Esc has its own meaning.
  */
 export function useEscape(
   panel: RefObject<HTMLElement | null>,
@@ -67,7 +67,7 @@ export function useEscape(
   useKeyDown((event) => {
     const { key, target, defaultPrevented } = event;
     if (key !== 'Escape' || defaultPrevented || isTextField(target)) return;
-    // What is open over the page closes first.
+    // Popovers and dialogs close first.
     if (document.querySelector('dialog[open], :popover-open') !== null) return;
     const isInPanel = target instanceof Node && panel.current?.contains(target) === true;
     const isUndone = view.undoClick();

@@ -21,7 +21,7 @@ import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 import { classColors, plotColors, SITE_COLORS, type ThemeName } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 
-/** What the colors of the blocks mean and how much there is of each; a click filters all views. */
+/** What the block colors mean, with the bytes of each; clicking one filters all views. */
 export function ColorLegend() {
   const shown = useLegend();
   const theme = useTheme();
@@ -64,7 +64,7 @@ export function ColorLegend() {
   );
 }
 
-/** At which event the figures are taken. */
+/** The event at which the figures are taken. */
 function LegendPlace({ legend, isAtCursor }: ShownLegend) {
   const { event, totalBytes } = legend;
   const place = isAtCursor ? 'at the cursor' : 'at the peak in view';
@@ -91,7 +91,7 @@ function Entry({ entry, shown }: EntryProps) {
   const isOn = useView(({ search }) => term !== undefined && hasTerm(search, term));
   const toggle = (filter: string) => {
     const search = toggleTerm(view.getState().view.search, filter);
-    // Blocks are pending at one event only: the search has to look there.
+    // Blocks are pending at one event only, so the search must use it.
     view.click(
       'legend',
       entry.swatch === 'pending' ? { search, cursor: shown.legend.event } : { search },
@@ -164,7 +164,7 @@ const LABELS: Readonly<Record<ColorBy, string>> = {
   compile: 'compiled region',
 };
 
-/** Chooses what the colors tell apart. What a snapshot does not record is listed with the reason. */
+/** Chooses what the colors mean. Options that the snapshot did not record are listed with the reason. */
 export function ColorSelect() {
   const { view } = useStores();
   const choices = useQuery('colorings', {}).value;
@@ -189,10 +189,10 @@ export interface ShownLegend {
   readonly isCurrent: boolean;
 }
 
-/** A pan changes the window with each picture; the legend is requested once the window rests. */
+/** A pan changes the window on each frame; the legend is requested once the window rests. */
 const REST_MS = 120;
 
-/** The legend at the cursor or of the peak in view; undefined until it came. */
+/** The legend at the cursor, else at the peak in view; undefined until it arrives. */
 function useLegend(): ShownLegend | undefined {
   const resting = useRestingRequest();
   const { value: legend, request, isCurrent } = useQuery('legend', resting, { cancelsStale: true });
@@ -202,7 +202,7 @@ function useLegend(): ShownLegend | undefined {
   return { legend, colorBy, siteColors, isAtCursor: at !== undefined, isCurrent };
 }
 
-/** Gives the call sites that a legend names different colors, in the plots too. */
+/** Gives the call sites in the legend distinct colors, in the plots too. */
 function useSiteColors(legend: Legend | undefined): SiteColors {
   const { view } = useStores();
   const before = useView((state) => state.siteColors);
@@ -214,7 +214,7 @@ function useSiteColors(legend: Legend | undefined): SiteColors {
   return siteColors;
 }
 
-/** What the view asks for, {@link REST_MS} after it came to rest. */
+/** The request for the current view, once it has rested for {@link REST_MS}. */
 function useRestingRequest(): WithoutDevice<LegendRequest> {
   const { info } = useDevice();
   const { view } = useStores();

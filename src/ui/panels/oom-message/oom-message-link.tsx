@@ -6,7 +6,7 @@ type State =
   | { readonly phase: 'closed' | 'loading' | 'failed' }
   | { readonly phase: 'open'; readonly Box: ComponentType };
 
-/** Leads to the box for an error message, which is fetched when it is first opened. */
+/** Opens the box for an error message, fetched on first use. */
 export function OomMessageLink() {
   const { idle } = useServices();
   const [state, setState] = useState<State>({ phase: 'closed' });

@@ -1,10 +1,9 @@
 /**
- * Ways to record a snapshot. Each is a file of code/, and was run on a GPU as it stands there.
- *
- * Where the options of the frameworks are from: axolotl src/axolotl/utils/callbacks/profiler.py (#2182);
- * verl verl/utils/profiler/config.py (#7770); SGLang managers' start_profile and srt/environ.py (#25026);
- * Megatron-Bridge docs/training/profiling.md (#3487); torchtitan #3628 (461 s a dump with C++ stacks, 4 s
- * without); PyTorch torch/cuda/memory.py (skip_actions, augment_with_fx_traces, record_pinned_host_memory #182407).
+ * Ways to record a snapshot. Each is a file in code/ that was run on a GPU as is. Sources of the frameworks' options:
+ * axolotl src/axolotl/utils/callbacks/profiler.py (#2182); verl verl/utils/profiler/config.py (#7770); SGLang managers'
+ * start_profile and srt/environ.py (#25026); Megatron-Bridge docs/training/profiling.md (#3487); torchtitan #3628 (461
+ * s a dump with C++ stacks, 4 s without); PyTorch torch/cuda/memory.py (skip_actions, augment_with_fx_traces,
+ * record_pinned_host_memory #182407).
  */
 
 export interface Recipe {

@@ -14,7 +14,6 @@ import { appShell } from './report-page.tsx';
 
 const NOTHING_CHOSEN = {
   notes: '',
-  /** Only the events in view. */
   isPart: false,
   isShortPaths: false,
   isWithoutStacks: false,
@@ -22,7 +21,7 @@ const NOTHING_CHOSEN = {
 };
 type ReportChoice = Readonly<typeof NOTHING_CHOSEN>;
 
-/** What goes into the report, and what must not. */
+/** What the report includes, and what it must leave out. */
 export function ReportForm() {
   const shown = useDevice();
   const { info } = shown;
@@ -120,7 +119,7 @@ async function windowInView(
   return { from: first, to: Math.min(Math.max(last, first + 1), events) };
 }
 
-/** The browser's own encoder, which is faster than building a string of millions of letters. */
+/** The browser's own encoder is faster than building a string of millions of characters. */
 async function base64Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
@@ -132,8 +131,8 @@ async function base64Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 }
 
 /**
- * The same view on a report, which has one device and counts the events of a part from its start. Example: in a part
- * from event 5,000 on, a cursor at 5,200 is at 200.
+ * Adapts the view to a report, which has one device and may hold only a part of the events, counted from its start.
+ * Example: in a part that starts at event 5,000, a cursor at 5,200 becomes 200.
  * @param events of the whole recording
  */
 export function viewOfPart(view: ViewState, window: EventWindow, events: number): ViewState {
@@ -145,7 +144,7 @@ export function viewOfPart(view: ViewState, window: EventWindow, events: number)
   return {
     ...view,
     deviceIndex: 0,
-    // The part is what was in view, so it is shown whole.
+    // The part is what was in view, so show all of it.
     x: 'all',
     cursor: moved(view.cursor),
     secondCursor: moved(view.secondCursor),

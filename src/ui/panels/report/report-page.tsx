@@ -1,4 +1,4 @@
-/** The page in one file: its own text, to which a report adds data, and the report that it may hold. */
+/** The single-file page: its own source, to which a report adds data, and the report that it may hold. */
 import { FileText } from 'lucide-react';
 import {
   type ParsedReport,
@@ -8,14 +8,14 @@ import {
 } from '../../../output/report/report-page.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 
-/** Beside index.html on a server. */
+/** Next to index.html on a server. */
 const SHELL_URL = 'vramscope.html';
 
 let own: string | undefined;
 
 /**
- * Keeps the text of the page in one file, because it can't be fetched on file://. Call this before anything is added
- * to the document.
+ * Keeps the single-file page's source, because file:// can't fetch it. Call this before anything is added to the
+ * document.
  */
 export function keepShell(document: Document): void {
   if (!import.meta.env.VITE_SINGLE) return;
@@ -37,8 +37,8 @@ export async function appShell(): Promise<string> {
 }
 
 /**
- * Takes the report out of the document, which would otherwise keep its text in memory. Undefined where there is none,
- * as always on a server: only the page in one file holds a report.
+ * Removes the report from the document, which would otherwise keep its text in memory. Undefined if there is none, as
+ * always on a server: only the single-file page holds a report.
  */
 export function takeReport(document: Document): ParsedReport | undefined {
   if (!import.meta.env.VITE_SINGLE) return undefined;
@@ -48,7 +48,7 @@ export function takeReport(document: Document): ParsedReport | undefined {
   return parseReport(element.textContent ?? '');
 }
 
-/** @returns what the session opens. Broken data fails there, with a message of its own. */
+/** @returns the source to open. Opening broken data fails with its own message. */
 export function reportSource(title: string, base64: string): OpenSource {
   return { kind: 'blob', blob: new Blob([bytesOf(base64)]), name: title };
 }
@@ -61,7 +61,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** Above a report's views: what it is, when it was made, and its author's notes. Nothing in a notebook's cell. */
+/** Above a report's views: its title, date and author's notes. Hidden in a notebook cell. */
 export function ReportBar({ title, notes, madeAt, version }: ReportHead) {
   if (madeAt === '') return null;
   return (

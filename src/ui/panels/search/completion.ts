@@ -1,4 +1,4 @@
-/** What may be typed next: the terms of the search language, and what this snapshot has for them. */
+/** What the user may type next: terms of the search language, and this snapshot's values for them. */
 import { type RefObject, useState } from 'react';
 import {
   findQualifier,
@@ -9,30 +9,28 @@ import {
 import type { SearchText } from './use-search.ts';
 
 export interface Suggestion {
-  /** The term as far as it goes: 'size>', 'state:live'. */
+  /** The term so far: 'size>', 'state:live'. */
   readonly text: string;
   readonly hint: string;
-  /** False for a qualifier: its value comes next. */
+  /** False for a qualifier, which still needs a value. */
   readonly isWhole: boolean;
 }
 
 export interface Suggested {
   readonly options: readonly Suggestion[];
-  /** How many more there are than are listed. */
+  /** How many more match than are listed. */
   readonly more: number;
-  /** Where the word begins that an option replaces. */
+  /** Start of the word that an option replaces. */
   readonly from: number;
 }
 
-/** A snapshot may have thousands of annotations; qualifiers are few, and all of them are listed. */
+/** A snapshot may have thousands of annotations. The few qualifiers are all listed. */
 const MAX_VALUES = 10;
 
 /** The sign and the word before the caret, which may have an open quote. */
 const LAST_WORD = /(?:^|\s)-?((?:\w+[:=<>]*)?"[^"]*|[^\s"]*)$/;
 
-/**
- * For the word that ends at the caret: qualifiers that begin with it, or values of its qualifier that contain it.
- */
+/** For the word that ends at the caret: qualifiers that begin with it, or values of its qualifier that contain it. */
 export function suggest(text: string, caret: number, known: KnownValues = {}): Suggested {
   const word = LAST_WORD.exec(text.slice(0, caret))?.[1] ?? '';
   const from = caret - word.length;
@@ -44,7 +42,7 @@ export function suggest(text: string, caret: number, known: KnownValues = {}): S
 
 const plain = (text: string): string => text.toLowerCase().replaceAll('"', '');
 
-/** The text with an option in place of the word, and where the caret goes. */
+/** Replaces the word with an option; returns the new text and caret. */
 export function complete(
   text: string,
   caret: number,
@@ -77,7 +75,7 @@ function valuesFor(word: string, known: KnownValues): readonly Suggestion[] {
 export type Completion = ReturnType<typeof useCompletion>;
 
 /**
- * The list under the box, and which of its options the arrow keys have reached.
+ * The list under the box, and the option that the arrow keys have reached.
  * @param known undefined until the worker has answered
  */
 export function useCompletion(
@@ -97,7 +95,7 @@ export function useCompletion(
     setActive(-1);
   }
 
-  /** To the next option or the one before, wrapping around; opens the list. */
+  /** To the next or previous option, wrapping around; opens the list. */
   function step(direction: 1 | -1): void {
     setIsOpen(true);
     const none = direction > 0 ? -1 : options.length;
@@ -110,7 +108,7 @@ export function useCompletion(
     text.type(completed.text);
     setCaret(completed.caret);
     setOpen(!option.isWhole);
-    // After React has written the text, unless the user has typed on.
+    // After React has written the text, unless the user has typed more.
     requestAnimationFrame(() => {
       if (input.current?.value !== completed.text) return;
       input.current.setSelectionRange(completed.caret, completed.caret);
@@ -134,11 +132,10 @@ interface SearchKeyTarget {
   readonly text: SearchText;
   readonly completion: Completion;
   readonly onStep: (isBackwards: boolean) => void;
-  /** Gives the focus up. */
   readonly leave: () => void;
 }
 
-/** What a key in the box does; true when it was taken. */
+/** Handles a key in the box; true if it was used. */
 export function onSearchKey(
   { key, shiftKey }: { readonly key: string; readonly shiftKey: boolean },
   { text, completion, onStep, leave }: SearchKeyTarget,

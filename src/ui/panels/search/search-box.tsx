@@ -13,10 +13,7 @@ import { onSearchKey, useCompletion } from './completion.ts';
 import { matchBytes, matchTitle, SearchPanel } from './search-panel.tsx';
 import { useSearchSteps, useSearchText } from './use-search.ts';
 
-/**
- * One search for all views: what it finds is counted here and shown by each of them. The box is a combobox
- * whose list completes terms.
- */
+/** One search for all views; counts the matches. The box is a combobox whose list completes terms. */
 export function SearchBox() {
   const { view } = useStores();
   const search = useView((state) => state.search);
@@ -30,13 +27,13 @@ export function SearchBox() {
   const isSearching = search.trim() !== '';
   const answer = useQuery('searchSummary', isSearching ? { search, at: cursor } : undefined);
   const summary = isSearching ? answer.value : undefined;
-  // Asked for when the box gets the focus: a snapshot may have thousands of annotations.
+  // Requested on focus only: a snapshot may have thousands of annotations.
   const known = useQuery('searchValues', hasFocus ? {} : undefined);
   const completion = useCompletion(input, text, known.value);
   const { suggested, active, setCaret, setOpen } = completion;
   const isOpen = hasFocus && suggested !== undefined;
   const problem = summary?.problem;
-  // While somebody types a term, it is not called wrong.
+  // An unfinished term is not an error while the user types.
   const isWrong = problem !== undefined && !(hasFocus && problem.isUnfinished);
   const hasMatches = summary?.isFiltering === true && summary.count > 0;
   useShortcut('/', () => input.current?.select());
@@ -67,7 +64,7 @@ export function SearchBox() {
             const caret = selectionStart ?? value.length;
             text.type(value);
             setCaret(caret);
-            // Between words, the list would only hide what was found.
+            // Between words, the list would only hide the results.
             setOpen(/\S$/.test(value.slice(0, caret)));
           }}
           onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart ?? 0)}

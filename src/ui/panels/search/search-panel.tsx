@@ -5,17 +5,16 @@ import type { SearchSummary } from '../../../worker/protocol.ts';
 import type { Suggested, Suggestion } from './completion.ts';
 
 interface SearchPanelProps {
-  /** Id of the box; the options' ids begin with it. */
+  /** Id of the box, and prefix of the options' ids. */
   readonly id: string;
   readonly search: string;
   readonly summary: SearchSummary | undefined;
-  /** Undefined while the list is closed. */
   readonly suggested: Suggested | undefined;
   readonly active: number;
   readonly onChoose: (option: Suggestion) => void;
 }
 
-/** Under the box while it has the focus: what is wrong, why nothing matches, and what may be typed. */
+/** Shown under the box while it has the focus: the error, why nothing matches, and completions. */
 export function SearchPanel(props: SearchPanelProps) {
   const { id, search, summary, suggested } = props;
   const problem = summary?.problem;
@@ -37,7 +36,7 @@ interface ProblemProps {
   readonly problem: SearchProblem;
 }
 
-/** Shows the place only if it is a part of the text. */
+/** Shows the place only if the error is about part of the text. */
 function Problem({ search, problem: { at, length, message, isUnfinished } }: ProblemProps) {
   const part = search.slice(at, at + length);
   return (
@@ -54,7 +53,7 @@ function Problem({ search, problem: { at, length, message, isUnfinished } }: Pro
   );
 }
 
-/** Characters shown on either side of a fault. */
+/** Characters shown on either side of an error. */
 const CONTEXT = 24;
 
 interface OptionsProps extends SearchPanelProps {
@@ -107,7 +106,6 @@ export function matchBytes(
     : `${formatBytes(cursorBytes)} at the cursor`;
 }
 
-/** All figures, for the tooltip. */
 export function matchTitle(summary: SearchSummary, allocations: number): string {
   const { count, blockBytes, requestedBytes, requestedUnknown } = summary;
   const { peakBytes, endBytes, cursorBytes } = summary;
@@ -122,7 +120,7 @@ export function matchTitle(summary: SearchSummary, allocations: number): string 
   ].join('\n');
 }
 
-/** Why nothing matches: which terms match nothing on their own, or that they exclude everything together. */
+/** Why nothing matches: the terms that match nothing alone, or that no block matches all terms. */
 export function emptyReasons({ terms }: SearchSummary): readonly string[] {
   const alone = terms.filter(({ count }) => count === 0);
   if (alone.length > 0) {

@@ -11,31 +11,31 @@ import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 
-/** Longer than between two keys, shorter than a pause. */
+/** Longer than between two keystrokes, shorter than a pause. */
 const DEBOUNCE_MS = 150;
 
 export type SearchText = ReturnType<typeof useSearchText>;
 
 /**
- * The text of the box and the search of all views. The search follows the typing a moment later. Text typed in one
- * go gets one history entry, at its start.
+ * The text of the box and the search of all views. The search follows the typing after a short delay. One burst of
+ * typing gets one history entry, at its start.
  */
 export function useSearchText() {
   const { view } = useStores();
   const search = useView((state) => state.search);
-  /** What stands in the box: ahead of the search of the views while typing. */
+  /** The text in the box: ahead of the views' search while typing. */
   const [draft, setDraft] = useState(search);
   const stopTimer = useRef(() => {});
   const hasBegun = useRef(false);
 
-  // A filter that was clicked elsewhere, or Back.
+  // A filter clicked elsewhere, or Back, changed the search.
   useEffect(() => {
     stopTimer.current();
     setDraft(search);
   }, [search]);
   useEffect(() => () => stopTimer.current(), []);
 
-  /** Searches for that text at once. */
+  /** Searches for the text without waiting. */
   function apply(text: string): void {
     stopTimer.current();
     setDraft(text);
@@ -49,7 +49,7 @@ export function useSearchText() {
     stopTimer.current();
     stopTimer.current = startTimer(DEBOUNCE_MS, () => apply(text));
   }
-  /** The next change is a new search, which Back leads away from. */
+  /** Makes the next change a new search, with its own history entry. */
   function begin(): void {
     hasBegun.current = false;
   }
@@ -57,8 +57,8 @@ export function useSearchText() {
 }
 
 /**
- * Next and previous match: selects the allocation, and moves the window where it is not in view. `last` is the match
- * that the last step led to; `failure` says why it led nowhere.
+ * Next and previous match: selects the allocation, and moves the window if it is out of view. `last` is the match of
+ * the last step; `failure` says why a step found none.
  */
 export function useSearchSteps() {
   const { device } = useDevice();
@@ -68,11 +68,11 @@ export function useSearchSteps() {
   const [failure, setFailure] = useState<string>();
   const selected = useRef(-1);
   selected.current = useSelectedIndex();
-  /** The last step's match: a second step may come before the page has drawn the first. */
+  /** The last step's match: a second step may come before the page has rendered the first. */
   const before = useRef<MatchStep>(undefined);
   async function takeStep(isBackwards: boolean): Promise<void> {
     const { search, cursor: at, axis, x, selection } = view.getState().view;
-    // The worker finds the selection a moment after it was made; the last step knows better.
+    // The worker finds a new selection only after a moment; until then, use the last step.
     const from = before.current?.label === selection ? before.current?.allocation : undefined;
     const start = from ?? selected.current;
     const windowFrom = x === 'all' ? 0 : x.from;
@@ -97,10 +97,7 @@ export function useSearchSteps() {
   return { step, last, failure };
 }
 
-/**
- * A window in which an allocation can be seen: the present one if it can, else one of the same width around its
- * start.
- */
+/** A window that shows an allocation: the present one if it does, else one of the same width around its start. */
 export function windowShowing(
   x: Range | 'all',
   axis: TimeAxis,

@@ -15,11 +15,11 @@ import { type Limit, resultOf, whatIfStoreOf, withProgress } from './what-if-res
 
 interface WhatIfCitationProps {
   readonly finding: Pick<Finding, 'detector' | 'kind'>;
-  /** All findings are in: the run does not hold any up. */
+  /** All findings are in, so the run delays none. */
   readonly isDue: boolean;
 }
 
-/** What a finding would have come to under the one setting that mends most; nothing for other findings. */
+/** The simulated peak under the best setting; nothing for findings that don't cite one. */
 export function WhatIfCitation({ finding, isDue }: WhatIfCitationProps) {
   const { view } = useStores();
   const figure = useWhatIfFigure(isDue && isCiting(finding) ? CITED_SETTING : undefined);
@@ -43,20 +43,20 @@ export function WhatIfCitation({ finding, isDue }: WhatIfCitationProps) {
 
 const LIMIT: Limit = 'recorded';
 
-/** One setting with as much memory as the recorded run had, against it. */
+/** A setting under the recorded run's memory limit, compared with that run. */
 export interface WhatIfFigure {
   readonly setting: string;
   readonly recordedBytes: number;
   readonly neededBytes: number;
   readonly confidence: Confidence;
-  /** What follows the setting's name: 'would have needed 5.44 GiB instead of 15.86 GiB' */
+  /** Follows the setting's name: 'would have needed 5.44 GiB instead of 15.86 GiB'. */
   readonly sentence: string;
 }
 
 /**
- * What a setting would have needed, for a finding to cite. Undefined until it has been run, and where it
- * cannot be: without a trace, and when the worker fails (the what-if view says so).
- * @param setting undefined asks for nothing
+ * What a setting would have needed, for a finding to quote. Undefined until it has been run, and if it can't be:
+ * without a trace, or when the worker fails (the what-if view reports that).
+ * @param setting undefined runs nothing
  */
 function useWhatIfFigure(setting: string | undefined): WhatIfFigure | undefined {
   const { analysis } = useAnalysis();

@@ -1,6 +1,6 @@
 /**
- * What the analysis worker has answered about the settings of one device. It is kept as long as the
- * snapshot is open: coming back to the view, or to a limit, runs nothing again.
+ * The analysis worker's answers about settings of one device. Kept while the snapshot is open, so returning to the view
+ * or to a limit runs nothing again.
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
@@ -16,13 +16,13 @@ export type Limit = WhatIfRequest['limit'];
 
 export interface WhatIfResults {
   readonly recorded: RecordedSide | undefined;
-  /** What each limit that was asked for came to in bytes; undefined is no limit. */
+  /** The bytes of each limit asked for; undefined means no limit. */
   readonly limits: ReadonlyMap<Limit, number | undefined>;
   /** By {@link resultKey}. */
   readonly results: ReadonlyMap<string, WhatIfResult>;
-  /** Peak of reserved bytes had no free waited for another stream, by {@link resultKey}; see WhatIfAnswer. */
+  /** Peak of reserved memory without waiting for streams, by {@link resultKey}; see WhatIfAnswer. */
   readonly lowest: ReadonlyMap<string, number>;
-  /** By setting: no limit plays a part. */
+  /** By setting only: limits do not matter here. */
   readonly cards: ReadonlyMap<string, CardFit>;
 }
 
@@ -55,7 +55,7 @@ export function resultOf(
   return results.get(resultKey(limit, settings));
 }
 
-/** Undefined where no free waited, and until it has been run. */
+/** Undefined if no free waited, and until the setting has been run. */
 export function lowestOf(
   { lowest }: WhatIfResults,
   limit: Limit,
@@ -64,7 +64,7 @@ export function lowestOf(
   return lowest.get(resultKey(limit, settings));
 }
 
-/** Settings that are still to be run, or whose card is still to be searched. */
+/** Settings that still need a run or a search for their card. */
 export function missingSettings(
   known: WhatIfResults,
   limit: Limit,
@@ -75,7 +75,7 @@ export function missingSettings(
   );
 }
 
-/** What is known once this was progress, too. */
+/** The results, updated by a progress message. */
 export function withProgress(
   known: WhatIfResults,
   limit: Limit,

@@ -1,4 +1,4 @@
-/** What the address map says in words: what is free, what was clicked, what the addresses are. */
+/** The address map's texts: free memory, the clicked place, the address ranges. */
 import { rollups, sum } from 'd3';
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import type { DeviceInfo, OomInfo } from '../../../device/model/device-info.ts';
@@ -14,7 +14,7 @@ import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
 import { addressText } from './address-source.ts';
 
-/** What is free at the cursor, and at an OOM whether it would have been enough. */
+/** The free memory at the cursor, and at an OOM whether it would have been enough. */
 export function FreeFacts({ slots }: { readonly slots: AddressSlots }) {
   const { device } = useDevice();
   const cursor = useView((view) => view.cursor);
@@ -57,7 +57,7 @@ function FreeFigures({ free }: { readonly free: FreeMemory }) {
   );
 }
 
-/** Counts the free memory of all pools and streams: a range that would fit belongs to another one. */
+/** Counts the free memory of all pools and streams: a range that would fit may belong to another one. */
 export function oomText({ requestedBytes, wasRetried }: OomInfo, free: FreeMemory): string {
   const asked = `${wasRetried ? 'Retried' : 'OOM'}: ${formatBytes(requestedBytes)} requested,`;
   if (requestedBytes > free.freeBytes) return `${asked} more than the total`;
@@ -65,7 +65,7 @@ export function oomText({ requestedBytes, wasRetried }: OomInfo, free: FreeMemor
   return `${asked} a free range is large enough, but belongs to another pool or stream`;
 }
 
-/** What the file does not say, and how the map is drawn for want of it. */
+/** What the file lacks, and how the map is drawn without it. */
 export function missingText(
   { actions }: DeviceInfo,
   { segments }: AddressSlots,
@@ -80,11 +80,11 @@ export function missingText(
 
 interface PinnedAddressProps {
   readonly slots: AddressSlots;
-  /** What was clicked; undefined for nothing. */
+  /** The clicked place; undefined for none. */
   readonly place: PlotPixel | undefined;
 }
 
-/** The gap and the segment of the place that was clicked; of its allocation the details tell. */
+/** The gap and the segment at the clicked place; the details panel describes its allocation. */
 export function PinnedAddress({ slots, place }: PinnedAddressProps) {
   const { value, failure } = useQuery('addressHit', place);
   if (failure !== undefined)
@@ -136,7 +136,7 @@ const SLOT_LABELS: Readonly<Record<AddressSlot['kind'], string>> = {
   unknown: 'unknown segment',
 };
 
-/** What the map consists of: ranges of addresses that were ever reserved, by pool. */
+/** The map's address ranges that were ever reserved, by pool. */
 export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
   const count = slots.slots.length;
   return (
@@ -174,7 +174,6 @@ export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
   );
 }
 
-/** The largest first. */
 export function kindsOf(slots: readonly AddressSlot[]) {
   const sums = (own: readonly AddressSlot[]) => ({
     ranges: own.length,

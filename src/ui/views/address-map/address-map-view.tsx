@@ -77,7 +77,7 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
   );
 }
 
-/** Rows of the selected finding's evidence, and where its gaps are; undefined while there are none. */
+/** Address ranges of the selected finding's blocks and gaps; undefined if there are none. */
 function useEvidence(): AddressHighlight | undefined {
   const id = useView((view) => view.finding);
   const { findings } = useFindings();
@@ -87,7 +87,7 @@ function useEvidence(): AddressHighlight | undefined {
   const question =
     finding === undefined || gaps.length === 0 ? undefined : { state: finding.events.last, gaps };
   const { value, isCurrent } = useQuery('gapBands', question);
-  // A finding's blocks are worth seeing without its gaps; the plot itself says what failed.
+  // A finding's blocks are worth showing without its gaps; the plot itself reports failures.
   const bands = question !== undefined && isCurrent ? value : undefined;
   return useMemo(() => {
     if (evidence === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The address map, as a plot, and what it says of a place. */
+/** The address map as a plot, and its tooltips. */
 import { bisector } from 'd3';
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import { LruCache } from '../../../base/lru-cache.ts';
@@ -25,7 +25,7 @@ export interface AddressSourceOptions {
   readonly device: DeviceInfo;
   readonly session: AddressSession;
   readonly slots: AddressSlots;
-  /** Outlined besides the pinned allocation; keep it the same object while it is. */
+  /** Outlined besides the pinned allocation; keep it the same object while unchanged. */
   readonly highlight?: AddressHighlight | undefined;
   readonly onPinned: (place: PlotPixel | undefined) => void;
 }
@@ -51,7 +51,7 @@ export function addressSource({
       selected,
       highlight,
       search: view.search,
-      // The cursor moves often and few searches ask for it.
+      // The cursor moves often, and few searches need it.
       cursor: view.search === '' ? undefined : view.cursor,
     }),
     frame: (request, signal) => session.query('addressFrame', request, { signal }),
@@ -84,7 +84,6 @@ function plotHit(hit: AddressHit, pixel: PlotPixel, slots: AddressSlots['slots']
   return { bottomBytes: block.bottomBytes, topBytes, content, selection: block.label };
 }
 
-/** What the tooltip says. */
 export function addressContent(hit: AddressHit, slots: readonly AddressSlot[]): TooltipContent {
   const { block, gap, segment } = hit;
   const place = segment === undefined ? [] : [segmentLine(hit)];
@@ -103,7 +102,7 @@ export function addressContent(hit: AddressHit, slots: readonly AddressSlot[]): 
   return { title: 'Not reserved', label: '', lines: ['at this event'] };
 }
 
-/** 'in s7f…_0: 20.0 MiB segment of the large pool'; of several the one that covers most. */
+/** 'in s7f…_0: 20.0 MiB segment of the large pool'; of several segments, the one that covers most. */
 function segmentLine({ segment, segments }: AddressHit): string {
   if (segment === undefined) return '';
   const others = segments > 1 ? `, and ${formatCount(segments - 1)} more` : '';
@@ -113,7 +112,7 @@ function segmentLine({ segment, segments }: AddressHit): string {
 
 const byOffset = bisector(({ offset }: AddressSlot) => offset);
 
-/** '0x7f064c000000' of an offset in the packed order; '' outside of it. */
+/** '0x7f064c000000' for an offset in the packed order; '' outside it. */
 export function addressText(slots: readonly AddressSlot[], offset: number): string {
   const slot = slots[byOffset.right(slots, offset) - 1];
   if (slot === undefined || offset >= slot.offset + slot.sizeBytes) return '';
@@ -122,12 +121,12 @@ export function addressText(slots: readonly AddressSlot[], offset: number): stri
 }
 
 interface AddressColors {
-  /** Reserved and free: stands out from every block and from the background, and is calm in areas. */
+  /** Reserved and free: differs from every block and from the background, yet stays calm in large areas. */
   readonly gap: string;
-  /** What a search does not match: it must differ from free memory. `faint` where only matches are shown. */
+  /** Blocks that don't match the search. Must differ from free memory; `faint` if only matches are shown. */
   readonly dim: string;
   readonly faint: string;
-  /** In the strip below the map: all that is free, and its largest range. */
+  /** In the strip below the map: total free memory, and the largest free range. */
   readonly free: string;
   readonly largest: string;
 }
@@ -139,7 +138,7 @@ const COLORS: Readonly<Record<ThemeName, AddressColors>> = {
 
 export const addressColors = (theme: ThemeName): AddressColors => COLORS[theme];
 
-/** Colors of a finding's blocks and gaps: those of its highlight over the plot. */
+/** Colors of a finding's blocks and gaps, the same as its highlight over the plot. */
 export function markColors(theme: ThemeName): Readonly<Record<MarkStyle, string>> {
   const { danger, lines } = plotStyle(theme);
   return { block: danger, gap: lines.inactiveSplitBytes };
@@ -147,7 +146,7 @@ export function markColors(theme: ThemeName): Readonly<Record<MarkStyle, string>
 
 const palettes = new LruCache<DimmablePalette>(16);
 
-/** The same object for the same arguments, as paletteFor. */
+/** Returns the same object for the same arguments, like paletteFor. */
 function addressPaletteFor(
   theme: ThemeName,
   { colorBy, siteColors, onlyMatches }: Pick<ViewState, 'colorBy' | 'siteColors' | 'onlyMatches'>,

@@ -9,13 +9,12 @@ import { addressColors, markColors } from './address-source.ts';
 
 interface AddressToolbarProps {
   readonly slots: AddressSlots;
-  /** What was clicked. */
   readonly place: PlotPixel | undefined;
-  /** What is outlined of a finding. */
+  /** The outlined evidence of a finding. */
   readonly highlight: AddressHighlight | undefined;
 }
 
-/** How the map is drawn, what its colors mean, and how much is free. */
+/** How the map is drawn, what its colors mean, and how much memory is free. */
 export function AddressToolbar({ slots, place, highlight }: AddressToolbarProps) {
   return (
     <div className="plot-toolbar">

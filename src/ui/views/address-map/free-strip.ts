@@ -1,8 +1,7 @@
 /**
- * Below the map: free reserved memory, and its largest unbroken range.
- *
- * Both cover all addresses, whatever part the map shows. The figures cost more than a picture, so they are
- * requested when the window rests; until then the last ones are drawn where they belong.
+ * Below the map: free reserved memory, and its largest unbroken range. Both cover all addresses, whatever part the map
+ * shows. These figures cost more than a picture, so they are requested when the window rests; until then the last ones
+ * are drawn where they belong.
  */
 
 import { scaleLinear } from 'd3';
@@ -35,14 +34,14 @@ interface Shown {
 }
 
 const REST_MS = 80;
-/** CSS pixels above the highest value: room for its figure. */
+/** CSS pixels above the highest value: space for its label. */
 const HEADROOM = 16;
 
 export class FreeStrip implements PlotStrip {
   readonly #options: FreeStripOptions;
   readonly #stop = new AbortController();
   #wanted: Columns | undefined;
-  /** Of the question that is out. */
+  /** Aborts the pending request. */
   #asked = new AbortController();
   #stopTimer = () => {};
   #shown: Shown | undefined;
@@ -85,7 +84,7 @@ export class FreeStrip implements PlotStrip {
       if (Number.isNaN(top)) continue;
       context.fillRect(x(column), Math.min(top, others), columnWidth, Math.abs(top - others) + 2);
     }
-    // The highest value, where it stands.
+    // Label the highest value.
     context.fillStyle = plotStyle(theme).dim;
     context.globalAlpha = 0.4;
     context.fillRect(0, HEADROOM - 0.5, width, 0.5);

@@ -49,7 +49,6 @@ function RowSwitch({ of }: Pick<ListOrder, 'of'>) {
   );
 }
 
-/** A row for each allocation. */
 function AllocationTable({ order }: { readonly order: Extract<ListOrder, { of: 'allocations' }> }) {
   const { device } = useDevice();
   const { view } = useStores();
@@ -73,7 +72,6 @@ function AllocationTable({ order }: { readonly order: Extract<ListOrder, { of: '
   );
 }
 
-/** A row for each call stack. */
 function SiteTable({ order }: { readonly order: Extract<ListOrder, { of: 'sites' }> }) {
   const { device } = useDevice();
   const { view } = useStores();

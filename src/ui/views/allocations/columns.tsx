@@ -1,4 +1,4 @@
-/** What the rows of both lists show. Ids are keys of the sort order; the most useful columns come first. */
+/** The columns of both lists. Ids are sort keys; the most useful columns come first. */
 import { NEVER } from '../../../allocator/replay/types.ts';
 import {
   formatBytes,
@@ -21,10 +21,10 @@ const NEEDS_TRACE: ReadonlySet<string> = new Set([
   ...['sitePeak', 'siteFirst', 'siteLast'],
 ]);
 
-/** '1023.99 KiB' is the widest: the next is 1.00 MiB. */
+/** Fits '1023.99 KiB', the widest: the next is 1.00 MiB. */
 const BYTES_WIDTH_PX = 98;
 
-/** Streams get a column only where there are several, holders only where the file names any. */
+/** Streams get a column only if there are several, holders only if the file names any. */
 export function allocationColumns(
   device: DeviceInfo,
   axis: TimeAxis,
@@ -163,19 +163,19 @@ function lifetimeOf({ lifeEvents, lifeUs }: AllocationRow, axis: TimeAxis): numb
   return axis === 'event' ? lifeEvents : lifeUs;
 }
 
-/** When it began; 'before' the trace. */
+/** When it was allocated; 'before' the trace. */
 function startText(event: number, timeUs: number, axis: TimeAxis): string {
   if (event < 0) return 'before';
   return axis === 'event' ? formatCount(event) : formatDurationUs(timeUs);
 }
 
-/** When its free was completed; 'never' within the trace. */
+/** When its free completed; 'never' within the trace. */
 function endText({ endEvent, endUs }: AllocationRow, axis: TimeAxis): string {
   if (endEvent === NEVER) return 'never';
   return axis === 'event' ? formatCount(endEvent) : formatDurationUs(endUs);
 }
 
-/** Room for any moment of the trace: '5,774,182', or '59 min 59 s'. */
+/** Fits any moment of the trace: '5,774,182', or '59 min 59 s'. */
 function momentWidthPx({ events }: DeviceInfo, clock: TimeAxis): number {
   const letters = clock === 'event' ? formatCount(events).length : 9;
   return CELL_PADDING_PX + LETTER_PX * Math.max(LEAST_LETTERS, letters);
@@ -184,5 +184,5 @@ function momentWidthPx({ events }: DeviceInfo, clock: TimeAxis): number {
 /** Width of a digit, rounded up. */
 const LETTER_PX = 8;
 const CELL_PADDING_PX = 18;
-/** As long as 'before'. */
+/** The length of 'before'. */
 const LEAST_LETTERS = 6;

@@ -21,20 +21,19 @@ import {
   useList,
 } from './list.ts';
 
-/** The most rows that are copied at once. */
 const MOST_COPIED = 10_000;
 
 interface ListTableProps<Key extends ListKey, R> {
   readonly queries: ListQueries<Key, R>;
   readonly order: { readonly key: Key; readonly isDescending: boolean };
   readonly switcher: ReactNode;
-  /** What keys and clicks do; shown where there is room. */
+  /** What keys and clicks do; shown if there is space. */
   readonly hint: string;
   readonly columns: readonly Column<Listed<R>>[];
   readonly onOpen: (row: R) => void;
 }
 
-/** A sorted list, and above it its row count and actions. */
+/** A sorted list, with its row count and actions above it. */
 export function ListTable<Key extends ListKey, R extends { readonly label: string }>(
   props: ListTableProps<Key, R>,
 ) {
@@ -101,7 +100,6 @@ export function ListTable<Key extends ListKey, R extends { readonly label: strin
   );
 }
 
-/** The list that the view shows. */
 function useRequest<Key extends ListKey>(order: ListTableProps<Key, unknown>['order']) {
   const { device } = useDevice();
   const search = useView((state) => state.search);
@@ -114,11 +112,10 @@ function useRequest<Key extends ListKey>(order: ListTableProps<Key, unknown>['or
 interface ListCountProps {
   readonly list: ListState;
   readonly label: string;
-  /** Allocations of the device. */
   readonly all: number;
 }
 
-/** '1,234 of 5,678 allocations'; without a search, the number of all call sites is unknown. */
+/** '1,234 of 5,678 allocations'; without a search, the total of call sites is unknown. */
 function ListCount({ list: { listing, isCurrent, failure }, label, all }: ListCountProps) {
   if (failure !== undefined) return <span role="alert">These could not be listed: {failure}</span>;
   if (listing === undefined) return <span className="dim">Sorting…</span>;
@@ -184,7 +181,7 @@ function NoRows() {
 }
 
 /**
- * Scrolls to the selected row when it was selected elsewhere, and to the top of a newly sorted list.
+ * Scrolls to the selected row if it was selected elsewhere, and to the top of a newly sorted list.
  * `list` identifies the list; `place` is -1 while the row is unknown.
  */
 function useFollowSelection(

@@ -1,4 +1,4 @@
-/** How the allocations are listed, and how the URL says it: `view.sort`. */
+/** How the allocations are listed, and how the URL encodes it: `view.sort`. */
 
 import { useCallback, useMemo } from 'react';
 import type { AllocationKey, AllocationRow } from '../../../device/lists/allocation-rows.ts';
@@ -14,7 +14,6 @@ import {
 } from '../../shared/use-query.ts';
 import type { RowSource } from '../../table/row-pages.ts';
 
-/** Each allocation a row, or each site. */
 export type ListOrder =
   | { readonly of: 'allocations'; readonly key: AllocationKey; readonly isDescending: boolean }
   | { readonly of: 'sites'; readonly key: CallSiteKey; readonly isDescending: boolean };
@@ -37,7 +36,7 @@ const ALLOCATION_KEYS: Readonly<Record<AllocationKey, 'up' | 'down'>> = {
   site: 'up',
 };
 
-/** What a site's columns are called in `view.sort`. */
+/** The names of a site's columns in `view.sort`. */
 const SITE_KEYS: Readonly<
   Record<string, { readonly key: CallSiteKey; readonly first: 'up' | 'down' }>
 > = {
@@ -51,7 +50,7 @@ const SITE_KEYS: Readonly<
   siteLast: { key: 'last', first: 'up' },
 };
 
-/** The default, also for an unknown order in a link: largest allocations first. */
+/** The default, also for an unknown order in a link. */
 export const LARGEST_FIRST: Sort = { key: 'size', descending: true };
 export const SITES_AT_PEAK: Sort = { key: 'sitePeak', descending: true };
 
@@ -63,7 +62,7 @@ export function orderOf(sort: Sort | undefined): ListOrder {
   return { of: 'allocations', key: 'size', isDescending: true };
 }
 
-/** A click on a column header: its default direction, then the opposite. */
+/** Clicking a column header gives its default direction, then the opposite. */
 export function sortedBy(column: string, now: Sort): Sort {
   if (now.key === column) return { key: column, descending: !now.descending };
   const first = isAllocationKey(column) ? ALLOCATION_KEYS[column] : SITE_KEYS[column]?.first;
@@ -90,7 +89,6 @@ export interface ListQueries<Key extends ListKey, R> {
   readonly tsv: (ask: AskDevice, page: Page<Key>) => Promise<string>;
 }
 
-/** A row and its position in the list. */
 export type Listed<R> = R & { readonly place: number };
 
 /** A list whose rows can be read. */
@@ -122,12 +120,12 @@ export function useList<Key extends ListKey, R>(
     const copy = (from: number, to: number) => queries.tsv(ask, { ...counted.shown, from, to });
     return { source: { count: counted.count, load }, copy };
   }, [ask, queries, counted]);
-  /** Row of the selected allocation, or of its site; -1 when it is not in the list. */
+  /** Row of the selected allocation, or of its site; -1 if it is not in the list. */
   const place = found.isCurrent && wanted !== undefined ? (found.value ?? -1) : -1;
   return { listing, isCurrent, failure, place };
 }
 
-/** The row count of a list, together with the list: its rows are read later. */
+/** The row count of a list, and the list itself: its rows are read later. */
 function useCount<Key extends ListKey>(
   { count }: Pick<ListQueries<Key, unknown>, 'count'>,
   shown: ShownList<Key>,

@@ -1,18 +1,15 @@
-/** Draws a segment's bar: blocks to scale in their colours, pending ones hatched, free ranges empty. */
+/** Draws a segment's bar: blocks to scale in their colors, pending ones hatched, free ranges empty. */
 import type { SegmentBars } from '../../../device/allocator-state/segment-bars.ts';
 
 export interface BarColors {
-  /** By class. */
   readonly classes: readonly string[];
   readonly pending: string;
-  /** For blocks that do not match the search if only matches are shown; undefined: they are drawn paler. */
+  /** Color of blocks that don't match, if only matches are shown; undefined: they are drawn paler. */
   readonly unmatched: string | undefined;
-  /** Edges between blocks. */
   readonly edge: string;
   readonly selection: string;
 }
 
-/** What decides how a pixel looks. */
 interface Pixel {
   readonly allocation: number;
   readonly used: number;
@@ -99,7 +96,7 @@ function hatch(context: CanvasRenderingContext2D, x: number, width: number): voi
   context.fillRect(x, 0, width, height);
   context.globalAlpha = alpha;
   context.beginPath();
-  // Start at a multiple of the spacing, so that stripes of neighbours meet.
+  // Start at a multiple of the spacing, so stripes of neighbors meet.
   const first = Math.floor((x - height) / HATCH) * HATCH;
   for (let at = first; at < x + width; at += HATCH) {
     context.moveTo(at, height);

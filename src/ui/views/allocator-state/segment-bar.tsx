@@ -10,7 +10,6 @@ import { hideTooltip, hitContent, showTooltip, type TooltipContent } from '../..
 import { useAsk } from '../../shared/use-query.ts';
 import { type BarColors, paintBar } from './paint-bar.ts';
 
-/** How all bars are drawn. */
 export interface BarLook {
   readonly colors: BarColors;
   readonly heightPx: number;
@@ -20,7 +19,7 @@ export interface BarLook {
 
 interface SegmentBarProps extends BarLook {
   readonly bars: SegmentBars;
-  /** Of the segment among the bars, and in the order of the list. */
+  /** The segment's position among the bars, and in the list's order. */
   readonly index: number;
   readonly position: number;
   readonly pointer: BarPointer;
@@ -35,7 +34,7 @@ export function SegmentBar(props: SegmentBarProps) {
     if (context) paintBar(context, bars, index, colors, selected);
   }, [bars, index, colors, selected, heightPx]);
   return (
-    // The list takes the keys: from block to block with Shift and the arrows.
+    // The list handles the keys: Shift and the arrows go from block to block.
     <canvas
       ref={canvas}
       className="segment-bar"
@@ -49,7 +48,7 @@ export function SegmentBar(props: SegmentBarProps) {
   );
 }
 
-/** A part of a segment, as fractions of its size, and where the pointer is in the window. */
+/** A range of a segment, as fractions of its size, and the pointer's position in the window. */
 interface BarPlace extends Pick<PointerEvent, 'clientX' | 'clientY'> {
   readonly from: number;
   readonly to: number;
@@ -104,7 +103,7 @@ export function useBarPointer(event: number, order: SegmentOrder) {
       pointer.current = undefined;
       hideTooltip();
     },
-    /** Selects the block that is there. */
+    /** Selects the block there. */
     pick(position: number, at: BarPlace) {
       const found = hitAt(position, at);
       select(found.then((hit) => (hit?.kind === 'blocks' ? hit.hit.label : undefined)));

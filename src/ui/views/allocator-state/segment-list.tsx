@@ -10,7 +10,7 @@ const ROW_HEIGHT_PX = 26;
 const HEAD_HEIGHT_PX = 26;
 const OVERSCAN = 6;
 
-/** Heads of the list's columns, in the order of the grid in state.css. */
+/** Headings of the list's columns, in the order of the grid in state.css. */
 const COLUMNS = [
   { label: 'Segment', title: 'Address' },
   { label: 'Blocks by address', title: 'The blocks of each segment, in address order' },
@@ -22,9 +22,8 @@ const COLUMNS = [
 ] as const;
 const BAR_COLUMN = 1;
 
-/** What the view does with the list. */
 export interface ListHandle {
-  /** Brings a row into view if it is not. */
+  /** Scrolls a row into view. */
   show(row: number): void;
   rowsPerPage(): number;
 }
@@ -36,15 +35,15 @@ interface SegmentListProps {
   readonly look: BarLook;
   readonly pointer: BarPointer;
   readonly handle: RefObject<ListHandle | null>;
-  /** The head over the bars, to be measured. */
+  /** The heading over the bars, used to measure their width. */
   readonly barHead: RefObject<HTMLTableCellElement | null>;
-  /** Places of the segments on screen. */
+  /** Positions of the segments on screen. */
   readonly onPositions: (positions: readonly number[]) => void;
   readonly onActivate: (row: number) => void;
   readonly onToggle: (key: string) => void;
 }
 
-/** The segments of a state by group; only those on screen exist. */
+/** The segments of a state by group; only those on screen are in the DOM. */
 export function SegmentList(props: SegmentListProps) {
   const { rows, active, handle, barHead, onPositions } = props;
   const scroller = useRef<HTMLDivElement>(null);

@@ -62,7 +62,7 @@ interface GroupCellsProps {
   readonly isFolded: boolean;
 }
 
-/** Head of the segments of one pool and stream, with their sums. */
+/** The heading of a pool and stream's segments, with their totals. */
 export function GroupCells({ group, isFolded }: GroupCellsProps) {
   const { view } = useStores();
   const { totals, stream, kind } = group;
@@ -79,7 +79,7 @@ export function GroupCells({ group, isFolded }: GroupCellsProps) {
           className="icon-button group-filter"
           label="Filter all views to the blocks of this pool and stream"
           onClick={(event) => {
-            // The row itself folds.
+            // A click on the row would fold it too.
             event.stopPropagation();
             view.commit({ search: groupTerms(group) });
           }}

@@ -1,4 +1,4 @@
-/** The keys of the state view, and what they do to it. */
+/** The keys of the state view, and what they do. */
 import { type RefObject, useEffect } from 'react';
 import type { SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
 import { useStores } from '../../../state/stores.ts';
@@ -39,12 +39,12 @@ export function onStateKey(event: StateKey, actions: StateActions): boolean {
   return action !== undefined;
 }
 
-/** Elements where arrow keys mean something else: scrollable panels, dialogs, resize handles. */
+/** Elements with their own arrow keys: scrollable panels, dialogs, resize handles. */
 const ELSEWHERE = 'dialog, [popover], [role="separator"], [role="tabpanel"], [role="tablist"]';
 
 /**
- * Listens to the view's keys, also while the focus is on a tab or in the bar above: arrows step
- * through the events right after the view was opened.
+ * Handles the view's keys, also while the focus is on a tab or in the bar above, so arrows step through events right
+ * after the view opens.
  */
 export function useStateKeys(place: StatePlace): void {
   const actions = useStateActions(place);
@@ -52,7 +52,7 @@ export function useStateKeys(place: StatePlace): void {
     const { target } = event;
     if (event.defaultPrevented || isTextField(target) || !(target instanceof Element)) return;
     if (target.closest(ELSEWHERE) !== null) return;
-    // A button takes Enter itself.
+    // A button handles Enter itself.
     const isTaken = event.key === 'Enter' && target.closest('button, summary') !== null;
     if (!isTaken && onStateKey(event, actions)) event.preventDefault();
   });
@@ -102,7 +102,6 @@ function useStateActions(place: StatePlace) {
     if (device.events > 0) view.commit({ cursor });
   };
   return {
-    /** Moves the cursor by this many events. */
     step(events: number) {
       if (device.events === 0) return;
       view.move({ cursor: stepped(device, view.getState().view.cursor, events) });
@@ -116,12 +115,12 @@ function useStateActions(place: StatePlace) {
       const first = here?.kind === 'segment' ? here.position : (here?.group.first ?? 0);
       void find(selected, direction, first).then(select);
     },
-    /** Folds or unfolds a group, selects the first block of a segment. */
+    /** Folds or unfolds a group; in a segment, selects the first block. */
     open() {
       if (here?.kind === 'group') toggle(here.group.key);
       else if (here !== undefined) void find(-1, 1, here.position).then(select);
     },
-    /** Takes back what the last clicks did; without any, deselects. */
+    /** Undoes the last clicks; without any, deselects. */
     deselect() {
       if (!view.undoClick()) view.commit({ selection: undefined });
     },

@@ -1,4 +1,4 @@
-/** Labels and sentences of a state: what a group is, what empty_cache() would do, why a request did not fit. */
+/** Texts of a state: what a group is, what empty_cache() would free, why a request did not fit. */
 
 import type { ReleaseSums } from '../../../allocator/state/empty-cache.ts';
 import { SegmentKind } from '../../../allocator/state/types.ts';
@@ -23,7 +23,7 @@ export function groupName({ kind, isSmall, privatePool }: SegmentGroup): string 
   return kind === SegmentKind.Expandable ? `${pool}, expandable` : pool;
 }
 
-/** The search that finds what is allocated in a group. */
+/** The search that finds a group's allocations. */
 export function groupTerms({ privatePool, isSmall, stream }: SegmentGroup): string {
   const pool = privatePool === undefined ? poolTerm('default') : privatePoolTerm(privatePool);
   return [pool, poolTerm(isSmall ? 'small' : 'large'), streamTerm(stream)].join(' ');
@@ -35,13 +35,13 @@ export function usedText(usedBytes: number, sizeBytes: number): string {
   return formatPercent(usedBytes / sizeBytes, 0);
 }
 
-/** How long ago a segment was mapped; 'unknown' if that was before the recording. */
+/** Time since a segment was mapped; 'unknown' if that was before the recording. */
 export function ageText({ mappedEvent, ageUs }: SegmentRow, event: number): string {
   if (mappedEvent < 0) return 'unknown';
   return Number.isNaN(ageUs) ? plural(event - mappedEvent, 'event') : formatDurationUs(ageUs);
 }
 
-/** '3.20 GiB' of rounding, and what is not known. */
+/** '3.20 GiB' of rounding, and how much is unknown. */
 export function roundingText({
   roundingBytes,
   unknownBytes,
@@ -53,7 +53,7 @@ export function roundingText({
   return unknownBytes === 0 ? known : `${known}, not known of ${formatBytes(unknownBytes)}`;
 }
 
-/** What torch.cuda.empty_cache() would give back here. */
+/** What torch.cuda.empty_cache() would free here. */
 export function releaseSentence(release: ReleaseSums, totals: SpaceTotals): string {
   const { releasedBytes, releasedSegments, releasedPageBytes, awaitedBytes } = release;
   if (totals.reservedBytes === 0) return 'Nothing is reserved, so there is nothing to release.';
@@ -76,7 +76,7 @@ export function releaseSentence(release: ReleaseSums, totals: SpaceTotals): stri
   return `empty_cache() would release ${formatBytes(releasedBytes)}: ${parts.join(' and ')}.${waits}`;
 }
 
-/** What it would not give back, a sentence for each reason. */
+/** What it would not free, a sentence for each reason. */
 export function keptSentences(release: ReleaseSums): readonly string[] {
   const { pinnedBytes, pinnedSegments, partialPageBytes, privateBytes } = release;
   const sentences: string[] = [];
@@ -99,7 +99,7 @@ export function keptSentences(release: ReleaseSums): readonly string[] {
   return sentences;
 }
 
-/** At an OOM: why the request did not fit. Undefined at other events. */
+/** At an OOM, why the request did not fit. Undefined at other events. */
 export function oomSentence(device: DeviceInfo, overview: StateOverview): string | undefined {
   const oom = device.ooms.find(({ event }) => event === overview.event);
   if (oom === undefined) return undefined;

@@ -6,7 +6,7 @@ import type { SegmentGroup } from '../../../device/allocator-state/segment-group
 
 export type StateRow =
   | { readonly kind: 'group'; readonly group: SegmentGroup; readonly isFolded: boolean }
-  /** The segment at a position of the order. */
+  /** A segment's position in the order. */
   | { readonly kind: 'segment'; readonly group: SegmentGroup; readonly position: number };
 
 /** Finds rows without listing them: there may be very many segments. */
@@ -14,7 +14,6 @@ export class StateRows {
   readonly count: number;
   readonly #groups: readonly SegmentGroup[];
   readonly #folded: ReadonlySet<string>;
-  /** Row of each group's head. */
   readonly #heads: readonly number[];
 
   constructor(groups: readonly SegmentGroup[], folded: ReadonlySet<string>) {
@@ -39,7 +38,7 @@ export class StateRows {
     return { kind: 'segment', group, position: group.first + row - head - 1 };
   }
 
-  /** Row of the segment at a position; that of its group's head where it is folded. */
+  /** Row of the segment at a position; if its group is folded, the group's head. */
   rowOf(position: number): number | undefined {
     const index = this.#groups.findLastIndex(({ first }) => first <= position);
     const group = this.#groups[index];
@@ -49,7 +48,7 @@ export class StateRows {
   }
 }
 
-/** Which groups are folded. A group stays folded from event to event, even if it vanishes and comes back. */
+/** A group stays folded from event to event, even if it vanishes and comes back. */
 export function useFolding(groups: readonly SegmentGroup[]) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => new StateRows(groups, folded), [groups, folded]);

@@ -22,7 +22,7 @@ interface StateSummaryProps {
 /** CSS pixels. In a lower window the list needs the space more. */
 const ROOMY_PX = 800;
 
-/** The figures of a state, and what empty_cache() would do to it. */
+/** The figures of a state, and what empty_cache() would free. */
 export function StateSummary({ overview, onPick }: StateSummaryProps) {
   const { device } = useDevice();
   const oom = oomSentence(device, overview);
@@ -42,7 +42,7 @@ export function StateSummary({ overview, onPick }: StateSummaryProps) {
   );
 }
 
-/** What empty_cache() would give back and, when unfolded, what stays and which call sites keep it. */
+/** What empty_cache() would free and, when unfolded, what stays and which call sites keep it. */
 function ReleaseAnswer({ overview, onPick }: StateSummaryProps) {
   const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
   const [hasRoom] = useState(() => window.innerHeight >= ROOMY_PX);

@@ -1,4 +1,4 @@
-/** What the events view lists: its own filter, and what the page's state adds to that. */
+/** What the events view lists: its own filter, combined with the page's search and selection. */
 
 import { X } from 'lucide-react';
 import { formatCount, formatCountCompact, parseBytes } from '../../../base/format.ts';
@@ -9,9 +9,8 @@ import type { ViewState } from '../../../state/view-store.ts';
 import type { EventChoice } from '../../../worker/protocol.ts';
 import { Button } from '../../shared/buttons.tsx';
 
-/** What is chosen in the view itself. */
 export interface EventSettings {
-  /** Empty: all. */
+  /** Empty means all. */
   readonly actions: readonly string[];
   /** As typed: '64 MiB'. */
   readonly minSize: string;
@@ -195,7 +194,7 @@ interface ActionChipsProps {
   readonly onChange: (chosen: readonly string[]) => void;
 }
 
-/** No chip pressed lists every action; pressing one lists only that kind, pressing another adds it. */
+/** With no chip pressed, every action is listed; each pressed chip adds its kind. */
 export function ActionChips({ chosen, actions, onChange }: ActionChipsProps) {
   const toggle = (action: string) =>
     onChange(

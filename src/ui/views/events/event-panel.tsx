@@ -9,12 +9,11 @@ import { StackList } from '../../shared/stack-list.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 
 interface EventPanelProps {
-  /** The cursor's event. */
   readonly event: number | undefined;
   readonly onGoTo: (event: number) => void;
 }
 
-/** All that is known of the cursor's event. */
+/** All that is known about the cursor's event. */
 export function EventPanel({ event, onGoTo }: EventPanelProps) {
   const { device } = useDevice();
   const request = event === undefined ? undefined : { event };
@@ -89,7 +88,6 @@ function Found({ details, onGoTo }: DetailsProps) {
 /** Only an unmap in a very fragmented segment has more pieces. */
 const LISTED = 8;
 
-/** All fields of an event. */
 function EventFacts({ details, onGoTo }: DetailsProps) {
   const { address, sizeBytes, blockBytes, deviceFreeBytes, related } = details;
   const isOom = details.action === 'oom';

@@ -19,7 +19,7 @@ interface EventTableProps {
   readonly empty: ReactNode;
 }
 
-/** The rows. A click moves the cursor to one; L goes to its counterpart, such as the free of an alloc. */
+/** Clicking a row moves the cursor to it; L goes to its counterpart, such as the free of an alloc. */
 export function EventTable({ facets, listing, follow, handle, empty }: EventTableProps) {
   const { device } = useDevice();
   const { view } = useStores();
@@ -74,7 +74,7 @@ const WORDS = {
   stream: ['Stream'],
 } as const;
 
-/** Streams get a column only where there are several, times only where the file has them. */
+/** Streams get a column only if there are several, times only if the file has them. */
 function eventColumns(
   device: DeviceInfo,
   facets: EventFacets | undefined,

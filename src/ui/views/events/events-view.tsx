@@ -23,7 +23,6 @@ import { EventTable } from './event-table.tsx';
 import { ExportButton } from './export-events.tsx';
 import { type EventListState, useEventList, useFollowCursor } from './use-event-list.ts';
 
-/** Every event of the trace, one a row. */
 export function EventsView() {
   const { device } = useDevice();
   const view = useView((state) => state);
@@ -114,7 +113,7 @@ function EventCount({ list: { listing, isCurrent, failure } }: { readonly list: 
   );
 }
 
-/** @param onClear undefined where no filter is set */
+/** @param onClear undefined if no filter is set */
 function NoEvents({ onClear }: { readonly onClear: (() => void) | undefined }) {
   const { view } = useStores();
   const search = useView((state) => state.search);

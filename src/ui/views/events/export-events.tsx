@@ -52,7 +52,6 @@ interface EventExport {
   /** Rows from `from` to before `to`, as CSV. */
   readonly read: (from: number, to: number) => Promise<string>;
   readonly length: number;
-  /** Rows written so far. */
   readonly onProgress: (rows: number) => void;
 }
 

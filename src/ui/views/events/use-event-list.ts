@@ -37,7 +37,7 @@ export function useEventList(choice: EventChoice) {
   return { listing, isCurrent, failure };
 }
 
-/** Fetches the list and the cursor's row in it, so that the table can read the rows around it at once. */
+/** Fetches the list with the cursor's row in it, so the table can read the rows around it at once. */
 function useFetchList() {
   const ask = useAsk();
   const { view } = useStores();
@@ -65,19 +65,19 @@ function firstShown({ length, cursor }: Pick<EventListing, 'length' | 'cursor'>)
 
 export type FollowCursor = ReturnType<typeof useFollowCursor>;
 
-/** Keeps the row of the cursor in sight when it is moved elsewhere, and when the list changes. */
+/** Keeps the cursor's row visible when the cursor moves elsewhere, and when the list changes. */
 export function useFollowCursor({ listing }: EventListState, table: RefObject<TableHandle | null>) {
   const { view } = useStores();
   const ask = useAsk();
   const cursor = useView((state) => state.cursor);
   /** The cursor's event is not in the list. */
   const [isMissing, setIsMissing] = useState(false);
-  /** What the table was last scrolled for. The same event of the same list does not scroll it again. */
+  /** What the table last scrolled for. The same event of the same list does not scroll it again. */
   const here = useRef<{ event: number | undefined; listing: object | undefined }>(undefined);
   const current = useRef(listing);
   current.current = listing;
 
-  /** The cursor is about to be put on an event whose row is in sight: nothing scrolls. */
+  /** Prevents scrolling: the cursor is about to move to an event whose row is visible. */
   const isHere = useCallback((event: number) => {
     here.current = { event, listing: current.current };
     setIsMissing(false);
@@ -108,7 +108,7 @@ export function useFollowCursor({ listing }: EventListState, table: RefObject<Ta
       return;
     }
     let isWanted = true;
-    // When the worker is gone, the table reports it: its rows fail to load.
+    // If the worker is gone, the table reports it: its rows fail to load.
     show(cursor, () => isWanted).catch(() => undefined);
     return () => {
       isWanted = false;

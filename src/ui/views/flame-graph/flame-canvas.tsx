@@ -18,7 +18,7 @@ interface FlameCanvasProps {
   readonly isBusy: boolean;
   readonly onSelect: (box: BoxIndex) => void;
   readonly onZoom: (box: BoxIndex) => void;
-  /** One step out of what is zoomed into. */
+  /** Zooms out by one level. */
   readonly onBack: () => void;
 }
 
@@ -122,7 +122,7 @@ function boxUnder(
 
 type OpenScene = Omit<FlameScene, 'width' | 'height' | 'scrollTop' | 'pixelRatio'>;
 
-/** The canvas is as large as what is seen, however deep the stacks are. */
+/** The canvas is as large as the visible part, however deep the stacks are. */
 function paintOn(canvas: HTMLCanvasElement, scroller: HTMLElement, scene: OpenScene): void {
   const { clientWidth: width, clientHeight: height, scrollTop } = scroller;
   const pixelRatio = window.devicePixelRatio;
@@ -133,7 +133,7 @@ function paintOn(canvas: HTMLCanvasElement, scroller: HTMLElement, scene: OpenSc
   paintFlame(context, { ...scene, width, height, scrollTop, pixelRatio });
 }
 
-/** Scrolls to a box that the keys went to. */
+/** Scrolls to the box that has the keyboard focus. */
 function useReveal(
   scroller: RefObject<HTMLDivElement | null>,
   layout: FlameLayout,

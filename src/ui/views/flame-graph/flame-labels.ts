@@ -52,13 +52,13 @@ export const FRAMES_TEXT: Readonly<Record<FlameFrames, string>> = {
 };
 
 interface WeightFormat {
-  /** Short: '2.05 GiB'. With `isSigned` what grew has a plus. */
+  /** Short: '2.05 GiB'. With `isSigned`, growth has a plus sign. */
   readonly short: (value: number) => string;
   /** Every digit. */
   readonly exact: (value: number) => string;
 }
 
-/** How a weight is written; `hasTime`: lifetimes are microseconds, else events. */
+/** How a weight is written. With `hasTime`, lifetimes are microseconds, else events. */
 export function weightFormat(
   weight: FlameWeight,
   hasTime: boolean,
@@ -99,7 +99,6 @@ export function groupLabel(group: FlameGroup): string {
   return group.kind === 'absent' ? noFrameText(group.reason) : group.label;
 }
 
-/** The text in a box. */
 export function boxLabel(layout: FlameLayout, box: BoxIndex): string {
   const group = layout.groupOf(box);
   if (group !== undefined) return groupLabel(group);
@@ -111,7 +110,7 @@ export function groupPlace(group: FlameGroup): string {
   return group.kind === 'frame' ? group.location : '';
 }
 
-/** What the total is of: 'Live at the peak, after event 6,302'. */
+/** What the total covers: 'Live at the peak, after event 6,302'. */
 export function setText(
   set: FlameSet,
   of: FlameView['dataset'],
@@ -137,14 +136,13 @@ export function setText(
   }
 }
 
-/** 'events 3 to 9', both of them included; from <= e < to. */
+/** 'events 3 to 9', both included, for from <= e < to. */
 export function eventRangeText(from: number, to: number): string {
   if (to <= from) return 'no event';
   if (to === from + 1) return `event ${formatCount(from)}`;
   return `events ${formatCount(from)} to ${formatCount(to - 1)}`;
 }
 
-/** Name of a file with an export. */
 export function exportName(
   fileName: string,
   flame: FlameView,
@@ -155,7 +153,6 @@ export function exportName(
   return `${base}-${place}-${flame.dataset}-${flame.weight}`;
 }
 
-/** How the figures of this graph are written. */
 export interface FlameFigures {
   readonly format: WeightFormat;
   readonly isDifference: boolean;

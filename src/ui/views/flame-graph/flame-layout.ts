@@ -1,4 +1,4 @@
-/** Where boxes lie: x from 0 to 1, a level for each step away from the one zoomed into. */
+/** Positions of boxes: x from 0 to 1, and a level for each step away from the zoomed box. */
 import { bisector, hierarchy, partition } from 'd3';
 import { pathTo } from '../../../device/flame-graph/flame-graph.ts';
 import type { FlameGraph, FlameGroup } from '../../../device/flame-graph/types.ts';
@@ -36,17 +36,17 @@ export class FlameLayout {
     this.levels = levels;
   }
 
-  /** Undefined for the whole, and for what was too small to see. */
+  /** Undefined for the root, and for boxes too small to see. */
   groupOf(box: BoxIndex): FlameGroup | undefined {
     return this.graph.groups[this.graph.boxes.group[box] ?? -1];
   }
 
-  /** Key of its group; undefined for the whole, and for what was too small to see. */
+  /** Key of its group; undefined for the root, and for boxes too small to see. */
   keyOf(box: BoxIndex): string | undefined {
     return this.graph.groupKeys[this.graph.boxes.group[box] ?? -1];
   }
 
-  /** The box at a level under x; undefined where none is. */
+  /** The box at a level under x; undefined for none. */
   boxAt(level: number, x: number): BoxIndex | undefined {
     const boxes = this.levels[level] ?? [];
     const byRightEdge = bisector((box: BoxIndex) => this.x1[box] ?? 0);
@@ -54,7 +54,7 @@ export class FlameLayout {
     return box !== undefined && (this.x0[box] ?? 1) <= x ? box : undefined;
   }
 
-  /** '' for the whole; undefined for what was too small to see. */
+  /** '' for the root; undefined for boxes too small to see. */
   pathOf(box: BoxIndex): string | undefined {
     const { parent } = this.graph.boxes;
     const keys: string[] = [];
@@ -66,14 +66,14 @@ export class FlameLayout {
     return keys.reduceRight(pathTo, this.#rootPath());
   }
 
-  /** What a click zooms into, for `root` of the view; what was too small to see shows in its caller. */
+  /** Where a click zooms to, for the view's `root`; a box too small to see zooms to its caller. */
   zoomPathOf(box: BoxIndex): string | undefined {
     return (
       this.pathOf(this.#isHidden(box) ? (this.graph.boxes.parent[box] ?? 0) : box) || undefined
     );
   }
 
-  /** The box that a path leads to; undefined where it is not among those that can be seen. */
+  /** The box at a path; undefined if it is too small to see or gone. */
   boxOfPath(path: string): BoxIndex | undefined {
     const root = this.#rootPath();
     if (path === root) return 0;
@@ -86,7 +86,7 @@ export class FlameLayout {
     return box;
   }
 
-  /** From the outermost box to this one, those above the one zoomed into too. */
+  /** From the outermost box to this one, including those above the zoomed box. */
   ancestry(box: BoxIndex): readonly FlameGroup[] {
     const { boxes, trail } = this.graph;
     const below: FlameGroup[] = [];
@@ -97,7 +97,7 @@ export class FlameLayout {
     return [...trail.map(({ group }) => group), ...below.reverse()];
   }
 
-  /** Where an arrow key leads, past what was too small to see; the box itself where nowhere. */
+  /** Where an arrow key leads, past boxes too small to see; the box itself if nowhere. */
   neighbour(box: BoxIndex, key: ArrowKey): BoxIndex {
     if (key === 'ArrowUp') return Math.max(0, this.graph.boxes.parent[box] ?? 0);
     const isDown = key === 'ArrowDown';

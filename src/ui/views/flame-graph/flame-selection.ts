@@ -1,4 +1,4 @@
-/** What was clicked, in the graph or in the table, in one form. */
+/** A selection in the graph or in the table, in one form. */
 import { useEffect, useState } from 'react';
 import type { FlameGroup, FlameRow } from '../../../device/flame-graph/types.ts';
 import { framePath, fullPlace, functionText } from '../../../device/model/frame-text.ts';
@@ -10,31 +10,31 @@ import { groupLabel, groupPlace } from './flame-labels.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
 import type { FlameBoxesQuery, FlameQuery } from './use-flame.ts';
 
-/** A path in the graph, which outlives a new answer, or a row with the query that it answers. */
+/** A path in the graph, which stays valid for a new answer, or a row with the query that it answers. */
 type Chosen =
   | { readonly kind: 'box'; readonly path: string }
   | { readonly kind: 'row'; readonly row: FlameRow; readonly query: FlameQuery };
 
 export interface FlameSelection {
   readonly label: string;
-  /** Short, and the whole path to copy; both '' where the label says all. */
+  /** Short, and the whole path to copy; both '' if the label says everything. */
   readonly place: string;
   readonly fullPlace: string;
-  /** Search that finds its allocations; undefined where none does. */
+  /** Search that finds its allocations; undefined if none does. */
   readonly search: string | undefined;
   readonly value: number;
   readonly count: number;
   /** Its part of the whole's width. */
   readonly magnitude: number;
-  /** What no frame inside it holds; undefined where it is not known. */
+  /** Memory that no frame inside it holds; undefined if not known. */
   readonly self: number | undefined;
-  /** Frames of the stack so far, innermost first; undefined where there are many. */
+  /** Frames of the stack so far, innermost first; undefined if there are several stacks. */
   readonly frames: readonly FrameView[] | undefined;
   /** The row's stack, whose frames are fetched separately; -1 for none. */
   readonly stack: number;
 }
 
-/** The box that is selected: the one clicked, or the one of a stack chosen in the table. */
+/** The selected box: the one clicked, or the one of a stack chosen in the table. */
 export function selectedBox(
   chosen: Chosen | undefined,
   layout: FlameLayout,
@@ -42,13 +42,13 @@ export function selectedBox(
 ): BoxIndex | undefined {
   if (chosen === undefined) return undefined;
   if (chosen.kind === 'box') return layout.boxOfPath(chosen.path);
-  // Paths of rows begin at the outermost caller, as the boxes do unless they are turned round.
+  // Paths of rows begin at the outermost caller; so do those of boxes, unless the graph is inverted.
   const keys = chosen.row.stack < 0 ? [] : chosen.row.key.split('.');
   if (isInverted) keys.reverse();
   return keys.length === 0 ? undefined : layout.boxOfPath(keys.join('.'));
 }
 
-/** Undefined when the box is not there any more, or too small to see. */
+/** Undefined if the box is gone, or too small to see. */
 export function selectionOf(
   chosen: Chosen,
   layout: FlameLayout,
@@ -73,14 +73,14 @@ export function selectionOf(
   };
 }
 
-/** Boxes of functions, files and modules have many lines: only those of lines make a stack. */
+/** Boxes of functions, files and modules cover many lines: only boxes of lines make a stack. */
 const framesOf = (groups: readonly FlameGroup[]): FrameView[] =>
   groups.flatMap((group) => (group.kind === 'frame' ? [group.frame] : []));
 
 function rowSelection({ group, userFrame, self, total, count, stack }: FlameRow): FlameSelection {
   const figures = { value: total, count, magnitude: Math.abs(total), frames: undefined, stack };
   if (userFrame === undefined) return { ...namesOf(group), ...figures, self };
-  // A call stack: found by the user's line and by what was called in the end.
+  // Find a call stack by the user's line and the innermost call.
   const inner = namesOf(group);
   const own = frameTerm(userFrame);
   return {
@@ -107,8 +107,8 @@ function namesOf(
 }
 
 /**
- * The user's choice, with its figures for the current query: a row chosen at the peak has other
- * figures at the end, or none. Undefined until they are known.
+ * The user's choice, with its figures for the current query: a row chosen at the peak has other figures at the end, or
+ * none. Undefined until they are known.
  */
 export function useChosen(query: FlameQuery) {
   const ask = useAsk();
@@ -120,7 +120,7 @@ export function useChosen(query: FlameQuery) {
     const controller = new AbortController();
     ask('flameRow', { ...query, key }, { signal: controller.signal }).then(
       (row) => choose(row && { kind: 'row', row, query }),
-      // Cancelled, or the worker is gone, which the view reports.
+      // Canceled, or the worker is gone, which the view reports.
       () => undefined,
     );
     return () => controller.abort();

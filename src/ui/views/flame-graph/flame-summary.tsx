@@ -21,7 +21,7 @@ interface FlameSummaryProps {
   readonly figures: FlameFigures;
 }
 
-/** What is added up, how much it comes to, and what the picture cannot say. */
+/** What is added up, its total, and what the picture can't show. */
 export function FlameSummary({ asked, figures }: FlameSummaryProps) {
   const { device } = useDevice();
   const { set, graph, hasStacks } = asked.answer;
@@ -61,7 +61,6 @@ export function FlameSummary({ asked, figures }: FlameSummaryProps) {
   );
 }
 
-/** What the colors mean. */
 function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
   const { grew, shrank, own, library, absent } = flameColors(useTheme());
   const entry = (color: BoxColor | undefined, label: string) => ({
@@ -112,7 +111,7 @@ export function FlameEmpty({ asked }: { readonly asked: FlameReady }) {
 interface Emptiness {
   readonly title: string;
   readonly text?: string;
-  /** What would show something, by the button's label. */
+  /** Changes of the view that would show something, by button label. */
   readonly actions?: Readonly<Record<string, Partial<ViewState>>>;
 }
 

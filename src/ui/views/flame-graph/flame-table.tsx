@@ -27,7 +27,7 @@ interface FlameTableProps {
   readonly onChoose: (row: FlameRow) => void;
 }
 
-/** Without a sort, rows come in the order that reads best: see byRelevance. */
+/** Without a sort, rows come in the most readable order: see byRelevance. */
 export function FlameTable(props: FlameTableProps) {
   const { query, rowCount, totalMagnitude, figures, chosenKey, onChoose } = props;
   const [sort, setSort] = useState<Sort | undefined>(undefined);
@@ -54,7 +54,7 @@ export function FlameTable(props: FlameTableProps) {
   );
 }
 
-/** Largest first, then smallest first, then as it was; names the other way round. */
+/** Cycles: largest first, smallest first, default order. Names start ascending. */
 function nextSort(sort: Sort | undefined, key: string): Sort | undefined {
   const first = key !== 'name';
   if (sort?.key !== key) return { key, descending: first };
@@ -138,7 +138,7 @@ function columnsOf(
 
 const changeOf = (value: number) => (value > 0 ? 'grew' : value < 0 ? 'shrank' : undefined);
 
-/** By stack the user's line, and what was called in the end. */
+/** By stack: the user's line, and the innermost call. */
 function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
   const inner = group.kind === 'frame' ? group.frame : undefined;
   const frame = userFrame ?? inner;
@@ -149,7 +149,7 @@ function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
     ...(userFrame === undefined ? [] : [frameLabel(userFrame)]),
     ...(userFrame === undefined || hasLeaf ? [`${label} ${place}`.trim()] : []),
   ].join(' · ');
-  // What has no frame is as faint as plumbing.
+  // Rows without a frame are as faint as plumbing.
   const kind = frame === undefined || frame.isPlumbing ? 'plumbing' : frame.kind;
   return (
     <span className="flame-row-name" data-kind={kind} title={title}>

@@ -41,7 +41,7 @@ interface FlameToolbarProps {
   readonly onChange: (change: Partial<FlameView>) => void;
 }
 
-/** What is added up and how. Another grouping has other boxes: what was zoomed into is gone. */
+/** What is added up and how. Changing the grouping changes the boxes, so it resets the zoom. */
 export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
   return (
     <div className="row toolbar-row view-toolbar">
@@ -83,16 +83,16 @@ export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
 
 interface FlameTrailProps {
   readonly trail: readonly FlameStep[];
-  /** Undefined: the whole. */
+  /** Undefined zooms out completely. */
   readonly onZoom: (path: string | undefined) => void;
 }
 
-/** More steps than these do not fit; one button stands for those that are left out. */
+/** More steps do not fit; one button stands for the rest. */
 const STEPS_SHOWN = 4;
 
-/** The way back from what is zoomed into. */
+/** The way back from a zoomed box. */
 export function FlameTrail({ trail, onZoom }: FlameTrailProps) {
-  // A line of its own also where it has no steps: zooming must not move what is pointed at.
+  // An empty trail keeps its line: zooming must not move what is under the pointer.
   if (trail.length === 0) {
     return <p className="flame-trail">Click a box to zoom into it; arrow keys and Enter do too.</p>;
   }

@@ -1,4 +1,4 @@
-/** Draws a layout on a canvas: only what is in view, texts only where they fit. */
+/** Draws a layout on a canvas: only what is in view, texts only if they fit. */
 
 import type { FlameGroup } from '../../../device/flame-graph/types.ts';
 import { elided } from '../../plot/canvas.ts';
@@ -10,9 +10,9 @@ export const LEVEL_HEIGHT_PX = 20;
 const FONT =
   '11.5px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const PADDING_PX = 5;
-/** A narrower box has no room for a letter and an ellipsis. */
+/** A narrower box has no space for a letter and an ellipsis. */
 const NARROWEST_TEXT_PX = 18;
-/** What does not match a search, or is not of the chosen row. */
+/** Opacity of boxes that don't match the search or the chosen row. */
 const DIMMED = 0.28;
 
 export interface FlameScene {
@@ -30,7 +30,7 @@ export interface FlameScene {
   readonly pixelRatio: number;
 }
 
-/** The part of a canvas' context that is used. */
+/** Only the parts of a canvas context that are used. */
 export type FlameContext = Pick<
   CanvasRenderingContext2D,
   | 'fillRect'
@@ -66,7 +66,7 @@ interface Rect {
   readonly height: number;
 }
 
-/** On whole device pixels, with one left free between neighbours. */
+/** On whole device pixels, with one left free between neighbors. */
 function rectOf({ layout, width, scrollTop, pixelRatio }: FlameScene, box: BoxIndex): Rect {
   const snap = (x: number) => Math.round(x * width * pixelRatio) / pixelRatio;
   const left = snap(layout.x0[box] ?? 0);
@@ -93,7 +93,7 @@ function paintBox(ctx: FlameContext, scene: FlameScene, box: BoxIndex): void {
     ctx.fillRect(rect.x, rect.y, rect.width, rect.height);
     ctx.globalAlpha = 1;
   }
-  // The share that matches, from the left, in full colour.
+  // Fill the share that matches, from the left, in full color.
   if (matched > 0) ctx.fillRect(rect.x, rect.y, rect.width * matched, rect.height);
   if (scene.chosenKey !== undefined && scene.layout.keyOf(box) === scene.chosenKey) {
     stroke(ctx, scene, rect, 1);
@@ -154,9 +154,9 @@ function stroke(ctx: FlameContext, scene: FlameScene, rect: Rect, lineWidth: num
 }
 
 /**
- * Colours of boxes in both themes. Ordinary boxes say whose code it is; in a difference orange grew
- * and blue shrank, which the common kinds of colour blindness tell apart, the stronger the purer
- * the change. Texts keep a contrast of 4.5 on each of them (flame-colors.test.ts).
+ * Colors of boxes in both themes. Ordinary boxes show whose code it is. In a difference, orange grew and blue shrank,
+ * which people with common color blindness can tell apart; the purer the change, the stronger the color. Texts keep a
+ * contrast of 4.5 on every color (flame-colors.test.ts).
  */
 
 export interface BoxColor {
@@ -167,9 +167,9 @@ export interface BoxColor {
 export interface FlameColors {
   readonly background: string;
   readonly outline: string;
-  /** The whole, and boxes too small to see. */
+  /** The root, and boxes too small to see. */
   readonly whole: BoxColor;
-  /** Shades, so that neighbors differ. */
+  /** Shades, so neighbors differ. */
   readonly own: readonly BoxColor[];
   readonly library: readonly BoxColor[];
   readonly plumbing: readonly BoxColor[];
@@ -211,7 +211,7 @@ const DARK: FlameColors = {
 
 export const flameColors = (theme: ThemeName): FlameColors => (theme === 'dark' ? DARK : LIGHT);
 
-/** By whose code it is; `shade` is any number that stays the same for the same box. */
+/** Depends on whose code it is; `shade` is any number that is stable for a box. */
 export function groupColor(
   colors: FlameColors,
   group: FlameGroup | undefined,
@@ -225,12 +225,12 @@ export function groupColor(
   return list[shade % list.length] ?? colors.whole;
 }
 
-/** Below this share of its width a box counts as unchanged: what came went again. */
+/** Below this share of its width a box counts as unchanged: growth and shrinking cancel out. */
 const UNCHANGED = 0.02;
 
 /**
- * By how much of the width is one-sided. Example: +3 GiB and -1 GiB below a box are 4 GiB wide and
- * +2 GiB in value: half of it, the second orange of three.
+ * By how one-sided the change is. Example: +3 GiB and -1 GiB below a box make it 4 GiB wide with a value of +2 GiB:
+ * half of it, the second orange of three.
  */
 export function changeColor(colors: FlameColors, value: number, magnitude: number): BoxColor {
   const share = magnitude === 0 ? 0 : Math.abs(value) / magnitude;

@@ -1,24 +1,23 @@
-/** What the flame graph asks the worker, made from the view; and the answers. */
+/** The flame graph's requests, made from the view, and the answers. */
 import { useMemo } from 'react';
 import { useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { FlameAnswer, FlameDataRequest, FlameRequest } from '../../../worker/protocol.ts';
 import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 
-/** What the table, the exports and the boxes ask: the same for all of them. */
+/** What the table, the exports and the boxes have in common. */
 export type FlameQuery = WithoutDevice<FlameDataRequest>;
 
-/** What the boxes ask. */
 export type FlameBoxesQuery = WithoutDevice<FlameRequest>;
 
 /**
- * What is added up. Fields that make no difference to the answer are left undefined, so that two
- * queries that say the same are the same: a peak does not move with the cursor.
+ * What is added up. Leaves fields undefined that don't change the answer, so equal queries compare equal: a peak does
+ * not move with the cursor.
  */
 export function flameQuery(view: ViewState): FlameQuery {
   const { dataset, weight, groupBy, frames } = view.flame;
   const isAtCursor = dataset === 'cursor' || dataset === 'difference';
-  // `state:` and `age` in a search are meant at the cursor.
+  // `state:` and `age` in a search refer to the cursor.
   const needsCursor = isAtCursor || view.search !== '';
   const window = view.x === 'all' ? undefined : { axis: view.axis, ...view.x };
   return {
@@ -36,7 +35,7 @@ export function flameQuery(view: ViewState): FlameQuery {
 
 /** Leaves out boxes narrower than about a pixel. @param widthPx of the graph */
 export function flameBoxesQuery(view: ViewState, widthPx: number): FlameBoxesQuery {
-  // In steps, so that resizing a panel does not send a request for each width.
+  // In steps, so resizing a panel does not send a request for each width.
   const steppedWidth = 2 ** Math.ceil(Math.log2(Math.max(256, widthPx)));
   const { inverted, root } = view.flame;
   return { ...flameQuery(view), inverted, root, smallestShare: 1 / steppedWidth };
@@ -45,13 +44,13 @@ export function flameBoxesQuery(view: ViewState, widthPx: number): FlameBoxesQue
 export interface FlameReady {
   readonly answer: FlameAnswer;
   readonly request: FlameBoxesQuery;
-  /** What the table asks: the same object while zooming alone. */
+  /** What the table asks: stays the same object while only zooming. */
   readonly query: FlameQuery;
-  /** The answer is the last one, and another is on its way. */
+  /** The answer is the previous one, and another is on its way. */
   readonly isBusy: boolean;
 }
 
-/** The boxes for the view; none before the first answer. Asks nothing until the width is known (0). */
+/** The boxes for the view; none before the first answer. Sends nothing until the width is known (0). */
 export function useFlame(widthPx: number): {
   readonly ready: FlameReady | undefined;
   readonly failure: string | undefined;
@@ -65,7 +64,7 @@ export function useFlame(widthPx: number): {
     isCurrent,
     failure,
   } = useQuery('flame', widthPx > 0 ? wanted : undefined, { cancelsStale: true });
-  // Zooming and turning round change the boxes, not the rows.
+  // Zooming and inverting change the boxes, not the rows.
   const { inverted: _, root: __, smallestShare: ___, ...own } = request ?? {};
   const queryText = request && JSON.stringify(own);
   const query = useMemo(

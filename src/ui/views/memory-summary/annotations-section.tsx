@@ -23,7 +23,7 @@ interface AnnotationsSectionProps {
   readonly query: QueryState<unknown, AnnotationGroups>;
 }
 
-/** Rows that are shown without scrolling inside the table. */
+/** Rows shown without scrolling inside the table. */
 const ROWS_AT_ONCE = 12;
 const ROW_PX = 26;
 const HEADER_PX = 30;

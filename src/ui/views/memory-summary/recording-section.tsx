@@ -75,7 +75,7 @@ function Facts({ facts }: { readonly facts: TraceFacts }) {
   );
 }
 
-/** The devices of the file; a click goes to another. */
+/** The file's devices; clicking one switches to it. */
 function Devices() {
   const { info, device } = useDevice();
   const { view } = useStores();
@@ -163,11 +163,10 @@ interface SharesTableProps<S extends Share> {
   readonly heading: string;
   readonly rows: readonly S[];
   readonly label: (share: S) => string;
-  /** A sentence that explains it. */
   readonly about?: (share: S) => string | undefined;
 }
 
-/** Groups of allocations: how many there were, and their part of memory. */
+/** Groups of allocations: their count, and their share of memory. */
 function SharesTable<S extends Share>({ heading, rows, label, about }: SharesTableProps<S>) {
   const whole = rows.reduce((sum, row) => sum + row.peakBytes, 0);
   return (
@@ -197,7 +196,7 @@ function SharesTable<S extends Share>({ heading, rows, label, about }: SharesTab
   );
 }
 
-/** The allocator's settings; those that are not PyTorch's defaults first, and marked. */
+/** The allocator's settings; those that differ from PyTorch's defaults come first, marked. */
 export function SettingsSection() {
   const { info } = useDevice();
   const rows = useMemo(() => settingRows(info.settings), [info.settings]);

@@ -3,7 +3,7 @@ import { TableHead } from '../../shared/facts.tsx';
 
 interface SectionProps {
   readonly title: string;
-  /** Beside the title: what can be done in it, or how to read it. */
+  /** Beside the title: actions, or how to read the section. */
   readonly head?: ReactNode;
   readonly children: ReactNode;
 }
@@ -20,7 +20,7 @@ export function Section({ title, head, children }: SectionProps) {
   );
 }
 
-/** Shown until an answer comes, or when it failed. */
+/** Shown until an answer comes, or if it failed. */
 export function Unanswered({ failure }: { readonly failure: string | undefined }) {
   if (failure === undefined) {
     return (
@@ -37,14 +37,13 @@ export function Unanswered({ failure }: { readonly failure: string | undefined }
 }
 
 interface SummaryTableProps {
-  /** Beside 'summary-table'. */
+  /** In addition to 'summary-table'. */
   readonly className: string;
   readonly label?: string | undefined;
   readonly columns: readonly string[];
   readonly children: ReactNode;
 }
 
-/** A table with a heading for each column. */
 export function SummaryTable({ className, label, columns, children }: SummaryTableProps) {
   return (
     <table className={`summary-table ${className}`} aria-label={label}>

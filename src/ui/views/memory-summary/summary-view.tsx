@@ -28,13 +28,12 @@ import { AnnotationsSection } from './annotations-section.tsx';
 import { RecordingSection, SettingsSection } from './recording-section.tsx';
 import { Section, SummaryTable, Unanswered } from './section.tsx';
 
-/** The figures of memory_summary(), a comparison of the program's annotations, and what the file holds. */
+/** The figures of memory_summary(), a comparison of the program's annotations, and the file's contents. */
 export function SummaryView() {
   const annotations = useQuery('annotationGroups', {});
   const facts = useQuery('traceFacts', {});
   return (
-    // It scrolls, and may hold nothing else that takes the focus.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: so that keys can scroll it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it may hold nothing focusable, and keys must scroll it
     <section className="summary-view" aria-label="Figures" tabIndex={0}>
       <MemorySection annotationGroups={annotations.value?.groups} facts={facts.value} />
       <AnnotationsSection query={annotations} />
@@ -45,7 +44,7 @@ export function SummaryView() {
 }
 
 interface MemorySectionProps {
-  /** For the copied text; undefined while not known. */
+  /** For the copied text; undefined until known. */
   readonly annotationGroups: readonly AnnotationGroup[] | undefined;
   readonly facts: TraceFacts | undefined;
 }
@@ -166,7 +165,7 @@ function MemoryTable({ figures }: { readonly figures: MemoryFigures }) {
   );
 }
 
-/** What active memory is made of; a click filters all views to a class. */
+/** Active memory by class; clicking a class filters all views to it. */
 function ClassTable({ value: totals, failure }: QueryState<unknown, readonly ClassTotal[]>) {
   const theme = useTheme();
   if (totals === undefined) return <Unanswered failure={failure} />;

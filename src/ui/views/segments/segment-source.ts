@@ -1,4 +1,4 @@
-/** The segments over time, as a plot, and their colors. */
+/** The segments over time as a plot, and their colors. */
 import { formatBytes } from '../../../base/format.ts';
 import { LruCache } from '../../../base/lru-cache.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
@@ -15,7 +15,6 @@ type SegmentSession = Pick<SessionApi, 'query' | 'recycle'>;
 export interface SegmentSourceOptions {
   readonly device: DeviceInfo;
   readonly session: SegmentSession;
-  /** -1 for none. */
   readonly onPinned: (segment: SegmentLife) => void;
 }
 
@@ -62,7 +61,7 @@ export function segmentSource({
   };
 }
 
-/** Position of each class' color among the colors of stacks, which differ well: one a pool. */
+/** Position of each class's color among the stack colors, which differ well: one per pool. */
 const PLACES: Readonly<Record<ThemeName, Readonly<Record<SegmentClass, number>>>> = {
   dark: { small: 3, large: 0, 'expandable small': 2, 'expandable large': 7, private: 10 },
   light: { small: 4, large: 0, 'expandable small': 9, 'expandable large': 2, private: 3 },
@@ -75,7 +74,7 @@ export function segmentColor(theme: ThemeName, kind: SegmentClass): string {
 
 const palettes = new LruCache<Palette>(2);
 
-/** The same object for the same theme. */
+/** Returns the same object for the same theme. */
 const segmentPaletteFor = (theme: ThemeName): Palette =>
   palettes.getOrMake(theme, () =>
     makePalette(

@@ -86,7 +86,7 @@ const LABELS: Readonly<Record<SegmentClass, string>> = {
   private: 'private pools',
 };
 
-/** The kinds of segments that the trace has; all of them until that is known. */
+/** The kinds of segments in the trace; all kinds until that is known. */
 function SegmentLegend() {
   const theme = useTheme();
   const { value = SEGMENT_CLASSES } = useQuery('segmentKinds', {});
@@ -95,11 +95,10 @@ function SegmentLegend() {
 }
 
 interface SegmentPanelProps {
-  /** -1 for none. */
   readonly segment: SegmentLife;
 }
 
-/** What the pinned segment is, what it holds at the cursor, who made it and who gave it back. */
+/** What the pinned segment is, what it holds at the cursor, who allocated it and who freed it. */
 function SegmentPanel({ segment }: SegmentPanelProps) {
   const { device } = useDevice();
   const state = cursorEvent(

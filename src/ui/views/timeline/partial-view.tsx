@@ -12,13 +12,13 @@ import { useTheme } from '../../theme/use-theme.ts';
 
 interface PartialViewProps {
   readonly partial: PartialState;
-  /** Nothing more comes: the file ended in a fault. */
+  /** The file ended in damage: nothing more comes. */
   readonly isCut: boolean;
-  /** How the reading goes. */
+  /** The reading progress. */
   readonly children: ReactNode;
 }
 
-/** The timeline of a file that is being read: what there is of it, and what is missing. */
+/** The timeline of a file that is still being read, and a note about what is missing. */
 export function PartialView({ partial, isCut, children }: PartialViewProps) {
   return (
     <main className="partial">
@@ -54,7 +54,7 @@ function PartialPicture({ partial }: Pick<PartialViewProps, 'partial'>) {
       timings.reach('firstPixels');
     };
     latest.current?.run(draw).catch((error: unknown) => {
-      // What goes wrong with the file is said where its reading is shown.
+      // Errors in the file are shown with its progress.
       if (!isAbortError(error)) return undefined;
     });
   }, [session, timings, theme, partial]);
@@ -78,7 +78,7 @@ function put({ viewport: { width, height }, pixels }: TimelineFrame, canvas: HTM
   canvas.getContext('2d')?.putImageData(new ImageData(bytes, width, height), 0, 0);
 }
 
-/** What one sees, and what one does not see yet. */
+/** What the picture shows, and what it does not show yet. */
 function noteOf({ events, peaks, isExact }: PartialState, isCut: boolean): string {
   const count = formatCount(events);
   const shown = isCut

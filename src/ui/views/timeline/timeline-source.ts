@@ -27,8 +27,8 @@ import {
 type TimelineSession = Pick<SessionApi, 'query' | 'recycle'>;
 
 /**
- * @param view what is shown now: a question about a place uses the same search and order
- * @param limitBytes what the process could reserve, once it is known
+ * @param view what is shown now: queries about a place use the same search and order
+ * @param limitBytes what the process could reserve, once known
  */
 export function timelineSource(
   device: DeviceInfo,
@@ -39,14 +39,14 @@ export function timelineSource(
   const { index, peaks } = device;
   const { activeBytes, reservedBytes } = peaks;
   const reachBytes = Math.max(activeBytes.bytes, reservedBytes.bytes);
-  /** Height of the matches that were drawn last. */
+  /** Height of the last drawn matches. */
   let matches = { search: '', peakBytes: 0 };
   return {
     heights: ({ lines, search, onlyMatches }) => {
       if (onlyMatches && search !== '' && search === matches.search) {
         return { reachBytes, fittedBytes: matches.peakBytes };
       }
-      // The highest that is drawn: the stack, and those lines that are switched on.
+      // The highest of what is drawn: the stack, and the lines that are on.
       const lineBytes = lines.map((line) => peaks[line].bytes);
       const fittedBytes = fittedWithLimit(Math.max(activeBytes.bytes, ...lineBytes), limitBytes());
       return { reachBytes: Math.max(reachBytes, fittedBytes), fittedBytes };
@@ -91,15 +91,15 @@ export function timelineSource(
   };
 }
 
-/** A fitted plot includes a limit up to this many times the height of all else. */
+/** A fitted plot includes a limit up to this many times the height of everything else. */
 const SHOWN_ABOVE = 1.25;
 
-/** Height of a fitted plot. @param bytes the highest of all else that it draws */
+/** Height of a fitted plot. @param bytes the highest of everything else it draws */
 export function fittedWithLimit(bytes: number, limitBytes = 0): number {
   return limitBytes > SHOWN_ABOVE * bytes ? bytes : Math.max(bytes, limitBytes);
 }
 
-/** Without a search the cursor does not matter: the picture stays when it moves. */
+/** Without a search the cursor does not matter, so moving it keeps the picture. */
 function matchingOf({
   search,
   onlyMatches,
@@ -131,7 +131,7 @@ async function hitAt(
   return { hit: shown, crosshair };
 }
 
-/** CSS pixels to either side that a value covers where a line is an envelope. */
+/** CSS pixels on each side that a value covers if a line is an envelope. */
 const LINE_REACH = 7;
 
 function hasManyEventsAColumn({ states }: TimelineFrame): boolean {

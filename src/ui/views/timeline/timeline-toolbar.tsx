@@ -47,7 +47,7 @@ function BandSwitch() {
   );
 }
 
-/** Switches the lines, and says their values at the pointer or the cursor, and at which event that is (see writeReadout). */
+/** Switches the lines, and shows their values and the event at the pointer or the cursor (see writeReadout). */
 export function CounterReadout() {
   const { view } = useStores();
   const lines = useView((state) => state.lines);

@@ -1,4 +1,4 @@
-/** Lays annotation ranges out as boxes in tracks, thin ones merged; and finds the next range for a key. */
+/** Lays annotation ranges out as boxes in tracks, with thin ones merged; and finds the next range for a key. */
 import { lowerBound, upperBound } from '../../../base/binary-search.ts';
 import { type AnnotationTracks, spanOfRow } from '../../../device/model/annotations.ts';
 import { foldTime, NO_FOLDS, type TimeFolds } from '../../../device/model/events.ts';
@@ -17,12 +17,12 @@ export interface Track {
 export interface TrackBox {
   readonly left: number;
   readonly right: number;
-  /** The only span in it; undefined where several share less than a pixel each. */
+  /** The only span in it; undefined if several share less than a pixel each. */
   readonly span: AnnotationSpan | undefined;
   readonly count: number;
 }
 
-/** Thinner than this is merged with its neighbors. */
+/** Thinner boxes are merged with their neighbors. */
 const MIN_WIDTH = 1;
 
 /** One track per level. Copies nothing unless gaps are folded. */
@@ -50,8 +50,8 @@ export function tracksOf(
 }
 
 /**
- * Boxes of a track for x0 to x1 on `width` pixels. Costs a binary search per box, not a look at each span:
- * it skips a run of spans within one pixel.
+ * Boxes of a track for x0 to x1 on `width` pixels. Costs a binary search per box, not a look at each span: it skips a
+ * run of spans within one pixel.
  */
 export function trackBoxes(
   track: Track,
@@ -87,7 +87,7 @@ export function trackBoxes(
 
 function firstEndingAfter({ starts, ends }: Track, x0: number): number {
   const at = lowerBound(starts, x0);
-  // The span before it may reach in.
+  // The previous span may reach into view.
   return at > 0 && (ends[at - 1] ?? 0) > x0 ? at - 1 : at;
 }
 
@@ -96,12 +96,11 @@ function endOfThinRun({ ends }: Track, from: number, limit: number): number {
   return Math.max(from + 1, upperBound(ends, limit, from));
 }
 
-/** The box under a pixel. */
 export function boxAt(boxes: readonly TrackBox[], x: number): TrackBox | undefined {
   return boxes.find(({ left, right }) => x >= left && x < Math.max(right, left + 2));
 }
 
-/** The range that has the focus: a track, and a position in it. */
+/** The focused range: a track, and a position in it. */
 export interface TrackFocus {
   readonly track: number;
   readonly at: number;
@@ -112,7 +111,7 @@ export const focusedSpan = (
   focus: TrackFocus | undefined,
 ): AnnotationSpan | undefined => focus && tracks[focus.track]?.span(focus.at);
 
-/** In the outermost track that has any, the first range that begins at or after `x`, else the last. */
+/** In the outermost non-empty track, the first range that begins at or after `x`, else the last. */
 export function firstFocus(tracks: readonly Track[], x: number): TrackFocus | undefined {
   const track = tracks.findIndex(({ length }) => length > 0);
   const found = tracks[track];
@@ -122,9 +121,9 @@ export function firstFocus(tracks: readonly Track[], x: number): TrackFocus | un
 }
 
 /**
- * Left and right: the range before and after in the track. Down: the first range that begins inside of
- * it, or the nearest before. Up: the one around it. Home and End: the track's ends. Undefined for
- * other keys; the same focus where there is nothing to go to.
+ * Left and right: the previous and next range in the track. Down: the first range that begins inside this one, or the
+ * nearest before. Up: the range around this one. Home and End: the track's ends. Undefined for other keys; the same
+ * focus if there is nowhere to go.
  */
 export function nextFocus(
   tracks: readonly Track[],

@@ -20,7 +20,7 @@ import {
 } from './track-layout.ts';
 
 export const TRACK_HEIGHT = 18;
-/** Of the surface while no range has the focus. */
+/** The surface's label while no range has the focus. */
 export const LABEL = 'Annotations: arrow keys move between them, Enter zooms to one';
 const PADDING = 5;
 /** Narrower boxes have no text. */
@@ -40,7 +40,7 @@ export class TrackStrip implements PlotStrip {
   #focus: TrackFocus | undefined;
   #viewport: Viewport | undefined;
 
-  /** @param surface what takes pointer and keys; the canvas fills it */
+  /** @param surface gets the pointer and keys; the canvas fills it */
   constructor(surface: HTMLElement, canvas: HTMLCanvasElement, host: StripHost) {
     this.#surface = surface;
     this.#canvas = canvas;
@@ -56,7 +56,7 @@ export class TrackStrip implements PlotStrip {
     });
   }
 
-  /** Call it again after the canvas changed its height. */
+  /** Call again after the canvas has changed its height. */
   setAnnotations(annotations: AnnotationTracks): void {
     this.#annotations = annotations;
     this.#axis = undefined;
@@ -118,7 +118,7 @@ export class TrackStrip implements PlotStrip {
   #setFocus(focus: TrackFocus | undefined): void {
     this.#focus = focus;
     const span = focusedSpan(this.#tracks, focus);
-    // Screen readers read it out as it changes: the surface has the focus.
+    // The surface has the focus, so screen readers announce the change.
     this.#surface.ariaLabel =
       span === undefined ? LABEL : [span.name, ...spanLines(span)].join(', ');
     if (focus === undefined || span === undefined) hideTooltip();
@@ -130,7 +130,7 @@ export class TrackStrip implements PlotStrip {
     this.#host.repaint();
   }
 
-  /** An outline around the range that has the focus, and what the tooltip says of it. */
+  /** An outline around the focused range, and its tooltip. */
   #paintFocus(
     context: CanvasRenderingContext2D,
     { x0, x1 }: Viewport,
@@ -188,7 +188,7 @@ function paintBox(
   context.fillText(text, left + PADDING, top + TRACK_HEIGHT / 2 + 0.5);
 }
 
-/** What the tooltip says of a range, or of several. */
+/** The tooltip for a range, or for several. */
 function boxContent({ span, count }: Pick<TrackBox, 'span' | 'count'>): TooltipContent {
   if (span !== undefined) return { title: span.name, label: '', lines: spanLines(span) };
   return {

@@ -61,7 +61,7 @@ interface DetailsProps {
   readonly recordedCard: CardFit | undefined;
   readonly result: WhatIfResult;
   readonly card: CardFit | undefined;
-  /** The peak of reserved memory if no free waited for another stream; undefined where none did. */
+  /** The peak of reserved memory if no free waited for another stream; undefined if none did. */
   readonly lowestBytes: number | undefined;
 }
 
@@ -75,7 +75,7 @@ export function Details(props: DetailsProps) {
   );
 }
 
-/** What the figures of a run rest on, and what the trace does not say. */
+/** What a run's figures assume, and what the trace lacks. */
 function ConfidenceNote({ recorded: { requests }, result, lowestBytes }: DetailsProps) {
   const { confidence, unknowns, peakReservedBytes } = result;
   return (

@@ -65,7 +65,7 @@ export function drawMarks(
   ooms: readonly OomMark[],
   cursorX: number | undefined,
 ): void {
-  // One marker a pixel: a run may have thousands.
+  // One marker per pixel: a run may have thousands.
   const inView = ooms
     .map((oom) => [Math.round(x(oom.x)), oom] as const)
     .filter(([at]) => at >= 0 && at <= width);
@@ -98,9 +98,8 @@ export function partEdges({ events, timesUs }: RecordedSide, axis: TimeAxis): So
 }
 
 /**
- * The part of a curve that lies in [x0, x1], cut at both ends. Parts that were not run are left out:
- * the line ends where the run ended.
- * Example: edges 0, 10, 20 with 5 and 8 in [4, 20] give [4, 5], [10, 8], [20, 8].
+ * The part of a curve in [x0, x1], cut at both ends. Parts that were not run are left out: the line ends where the run
+ * ended. Example: edges 0, 10, 20 with 5 and 8 in [4, 20] give [4, 5], [10, 8], [20, 8].
  */
 export function cornersIn(
   edges: SortedNumbers,
@@ -110,7 +109,7 @@ export function cornersIn(
 ): readonly Corner[] {
   const corners: Corner[] = [];
   let end = x0;
-  // Parts without width (several at one time) count too, for their peaks.
+  // Include parts without width (several at one time) for their peaks.
   const from = Math.max(0, Math.min(lowerBound(edges, x0), upperBound(edges, x0) - 1));
   for (let part = from; part < values.length; part++) {
     const y = values[part] ?? Number.NaN;

@@ -19,7 +19,7 @@ const CARDS = COMMON_CARDS_GIB.map((gib) => ({ gib, bytes: limitOfCard(gib) }));
 const ABOUT =
   'How much PyTorch may reserve, as with torch.cuda.set_per_process_memory_fraction(). CUDA itself uses about 0.65 GiB of a GPU.';
 
-/** How much memory the runs may have: as recorded, none, that of a common GPU, or any other. */
+/** How much memory the runs may have: as recorded, unlimited, a common GPU's, or a custom size. */
 export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
   const isCard = CARDS.some(({ bytes }) => bytes === limit);
   const [isTyping, setIsTyping] = useState(false);
@@ -100,12 +100,12 @@ function OtherLimit({ bytes, onChange }: OtherLimitProps) {
 }
 
 interface SettingFormProps {
-  /** What the link asked for, if it cannot be read. */
+  /** The link's setting, if it can't be parsed. */
   readonly unreadable: string | undefined;
   readonly onTry: (settings: string) => void;
 }
 
-/** Any setting, written as in PYTORCH_ALLOC_CONF and read as strictly as PyTorch reads it. */
+/** Any setting, written as in PYTORCH_ALLOC_CONF and parsed as strictly as PyTorch does. */
 export function SettingForm({ unreadable, onTry }: SettingFormProps) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(unreadable ?? '');
@@ -149,7 +149,7 @@ export function SettingForm({ unreadable, onTry }: SettingFormProps) {
   );
 }
 
-/** The text with the mistake marked in it, and what the mistake is. */
+/** The text with the mistake marked, and an explanation. */
 function WrongPlace({ text, message, position, end }: Extract<ParsedConf, { ok: false }>) {
   return (
     <>

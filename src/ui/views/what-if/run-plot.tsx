@@ -18,15 +18,15 @@ import { settingName } from './setting-rows.ts';
 
 interface RunPlotProps {
   readonly recorded: RecordedSide;
-  /** Undefined while the chosen setting is still to be run. */
+  /** Undefined until the chosen setting has been run. */
   readonly result: WhatIfResult | undefined;
 }
 
 const HEIGHT = 190;
-/** Room above the highest line, for the markers of OOMs. */
+/** Space above the highest line, for the markers of OOMs. */
 const HEADROOM = 1.08;
 
-/** Reserved memory of the recorded run and of the chosen setting, in the window of the timeline. */
+/** Reserved memory of the recorded run and of the chosen setting, in the timeline's window. */
 export function RunPlot({ recorded, result }: RunPlotProps) {
   const { device } = useDevice();
   const plotRef = useRef<SVGSVGElement>(null);
@@ -113,12 +113,11 @@ function plotLabel({ run }: RecordedSide, result: WhatIfResult | undefined): str
 }
 
 interface RunLegendProps extends RunPlotProps {
-  /** Under the pointer. */
   readonly part: number | undefined;
   readonly axis: TimeAxis;
 }
 
-/** What the lines are, with their peaks, or their highest values under the pointer. */
+/** The lines with their peaks, or with their highest values under the pointer. */
 function RunLegend({ recorded, result, part, axis }: RunLegendProps) {
   const { run } = recorded;
   const at = (values: Float64Array, peak: number) => {

@@ -13,7 +13,7 @@ import { Button } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { type SettingRow, settingName } from './setting-rows.ts';
 
-/** How far it has come. `current`: the setting that is being run. */
+/** `current` is the setting that is being run. */
 type WhatIfPhase =
   | { readonly kind: 'running'; readonly current: string | undefined; readonly done: number }
   | { readonly kind: 'done' }
@@ -24,7 +24,7 @@ const BEGUN: WhatIfPhase = { kind: 'running', current: undefined, done: 0 };
 
 /**
  * Runs those of these settings that have not been run under this limit, also when settings are added.
- * `cancel` ends them, `resume` goes on after that or after a failure.
+ * `cancel` stops the runs; `resume` continues after that or after a failure.
  * @param settings the same array while its content is the same
  */
 export function useWhatIfRuns(settings: readonly string[], limit: Limit) {
@@ -84,7 +84,7 @@ interface RunStatusProps {
   readonly onResume: () => void;
 }
 
-/** How far the runs are, and how to stop them or to go on. Nothing once all is done. */
+/** The progress of the runs, and buttons to stop or resume. Nothing once all are done. */
 export function RunStatus({ phase, rows, onCancel, onResume }: RunStatusProps) {
   if (phase.kind === 'done') return undefined;
   const isRunning = phase.kind === 'running';

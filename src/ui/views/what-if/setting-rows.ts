@@ -1,4 +1,4 @@
-/** The settings that are run: their words, their rows in the table, and the order of the rows. */
+/** The settings to run: their names, their rows in the table, and the order of the rows. */
 import { ascending } from 'd3';
 import { compareRuns, limitOfCard } from '../../../allocator/simulator/presets.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
@@ -29,11 +29,11 @@ export const CONFIDENCE_TEXT: Readonly<Record<Confidence, string>> = {
 };
 
 export interface SettingRow {
-  /** As PYTORCH_ALLOC_CONF has it; '' is the default. */
+  /** As in PYTORCH_ALLOC_CONF; '' is the default. */
   readonly settings: string;
   /** Undefined until it has been run. */
   readonly result: WhatIfResult | undefined;
-  /** Undefined until it has been searched. */
+  /** Undefined until the search has finished. */
   readonly card: CardFit | undefined;
 }
 
@@ -52,7 +52,7 @@ const SORT_VALUES = {
 };
 export type SortKey = keyof typeof SORT_VALUES;
 
-/** Undefined: the best first. */
+/** An undefined sort shows the best first. */
 export type RowSort = Sort & { readonly key: SortKey };
 
 export function settingRows(

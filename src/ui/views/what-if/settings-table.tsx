@@ -19,7 +19,7 @@ import {
 interface SettingsTableProps {
   readonly recorded: RecordedRun;
   readonly recordedCard: CardFit | undefined;
-  /** In the order in which they are shown. */
+  /** In display order. */
   readonly rows: readonly SettingRow[];
   readonly chosen: string;
   readonly onChoose: (settings: string) => void;
@@ -54,7 +54,7 @@ const NUMBERS: readonly SortKey[] = ['card', 'ooms', 'retries', 'calls'];
 /** In multiples of the recorded run: one absurd setting must not make all other bars too short to compare. */
 const LONGEST_BAR = 2;
 
-/** The recorded run, and under it every setting that was tried. */
+/** The recorded run, then every setting that was tried. */
 export function SettingsTable(props: SettingsTableProps) {
   const { recorded, recordedCard, rows, chosen, onChoose, sort, onSort } = props;
   const recordedBytes = recorded.peakReservedBytes;
@@ -124,7 +124,7 @@ interface SortHeaderProps extends Pick<SettingsTableProps, 'sort' | 'onSort'> {
   readonly column: SortKey;
 }
 
-/** Up, down, and back to the best first. */
+/** Cycles: ascending, descending, best first. */
 function SortHeader({ column: key, sort, onSort }: SortHeaderProps) {
   const [label, about] = COLUMNS[key];
   const isSorted = sort?.key === key;
@@ -146,7 +146,7 @@ function SortHeader({ column: key, sort, onSort }: SortHeaderProps) {
   );
 }
 
-/** Breaks between options, not within their names. */
+/** Breaks lines between options, not within their names. */
 function SettingText({ settings }: { readonly settings: string }) {
   if (settings === '') return <span>{settingName(settings)}</span>;
   return (
@@ -164,11 +164,11 @@ function SettingText({ settings }: { readonly settings: string }) {
 interface RunCellsProps {
   readonly run: RecordedRun | WhatIfResult;
   readonly card: CardFit | undefined;
-  /** Bytes of the longest bar; what is longer is cut. */
+  /** Bytes of the longest bar; longer ones are cut. */
   readonly most: number;
-  /** What the difference is to; undefined for the recorded run itself. */
+  /** The baseline for the difference; undefined for the recorded run itself. */
   readonly recordedBytes?: number;
-  /** The cell of the confidence. */
+  /** The confidence cell. */
   readonly children: ReactNode;
 }
 

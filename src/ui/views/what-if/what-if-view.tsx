@@ -14,7 +14,7 @@ import { RunStatus, useWhatIfRuns } from './runs.tsx';
 import { type RowSort, settingRows, sortRows } from './setting-rows.ts';
 import { SettingsTable } from './settings-table.tsx';
 
-/** The recorded requests run again under other allocator settings, the best first. */
+/** The recorded requests, replayed under other allocator settings, the best first. */
 export function WhatIfView() {
   const { device } = useDevice();
   const reason = unavailableReason(device);
@@ -100,7 +100,7 @@ function Runs() {
   );
 }
 
-/** Each setting once. The array stays the same while its content does, so that choosing one runs nothing. */
+/** Each setting once. The array stays the same while its content does, so choosing one runs nothing. */
 function useSettings(settings: readonly string[]): readonly string[] {
   const key = [...new Set(settings)].join('\n');
   return useMemo(() => key.split('\n'), [key]);
