@@ -1,7 +1,4 @@
-/**
- * In Node: decoding, beside pickleparser and CPython; and `vramscope stats`
- * beside `pickle.load`.
- */
+/** In Node: decoding, beside pickleparser and CPython; and `vramscope stats` beside `pickle.load`. */
 import { join } from 'node:path';
 import { build } from 'vite';
 import { findPython } from '../scripts/find-programs.mjs';

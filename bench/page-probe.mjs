@@ -1,7 +1,4 @@
-/**
- * How long the page takes from an input to the last pixel that answers it, and what its main thread
- * does meanwhile.
- */
+/** How long the page takes from an input to the last pixel that answers it, and what its main thread does meanwhile. */
 
 /**
  * Runs in the page before anything else, and keeps what is to be seen from outside: long tasks,

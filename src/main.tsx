@@ -18,7 +18,7 @@ import { createSessionClient } from './worker/client.ts';
 
 declare global {
   interface Window {
-    /** For scripts and tests: when the page has settled, and when the stages of opening were reached. */
+    /** For scripts and tests: when the page has settled, and when each stage of opening was reached. */
     vramscope?: {
       readonly version: string;
       whenIdle(): Promise<void>;
@@ -30,10 +30,10 @@ declare global {
 /** After this much idle time, preload the workbench. Any sooner would delay a file that is given at once. */
 const PRELOAD_QUIET_MS = 1500;
 
-/** After this much idle time, another worker is made for the next file. */
+/** After this much idle time, start another worker for the next file. */
 const SPARE_QUIET_MS = 2000;
 
-/** Who frames this page and may talk to it: see state/embedding.ts. */
+/** The origin of the page that frames this one and may talk to it: see state/embedding.ts. */
 const embedderOf = ({ location, parent }: Window): string | undefined =>
   parent === window
     ? undefined
@@ -41,7 +41,7 @@ const embedderOf = ({ location, parent }: Window): string | undefined =>
 
 function showSource(url: string | undefined): void {
   const target = new URL(window.location.href);
-  // Written by hand: URLSearchParams would escape the slashes of samples/x.pickle.
+  // Written by hand, because URLSearchParams would escape the slashes of samples/x.pickle.
   const embedder = embedderOf(window);
   const params = [
     ...(url === undefined ? [] : [`snapshot=${encodeURIComponent(url).replace(/%2F/g, '/')}`]),
@@ -56,8 +56,9 @@ function start(root: HTMLElement): void {
   const ranksUrl = new URLSearchParams(window.location.search).get('ranks') ?? undefined;
   const report = parsed?.kind === 'report' ? parsed.report : undefined;
   keepShell(document);
-  // Before the worker is made, which loads at once and has the page's policy from then on.
-  // The dev server's own socket is another origin.
+  // Do this before creating the worker, which loads at once and inherits the page's policy. The dev server's socket
+  // has
+  // another origin.
   if (import.meta.env.PROD)
     limitConnections(document, parseUrl(window.location.search, '').snapshotUrl);
   const idle = createIdleCounter();
@@ -115,7 +116,7 @@ function start(root: HTMLElement): void {
   else if (snapshotUrl !== undefined) void loader.open({ kind: 'url', url: snapshotUrl });
 }
 
-/** At the view it was made at, unless the address says otherwise: a report can be linked into. */
+/** Opens the view it was made at, unless the address names another: people can link into a report. */
 function openReport({ title, hash, base64 }: Report, loader: SnapshotLoader): void {
   if (window.location.hash === '' && hash !== '') window.history.replaceState(null, '', `#${hash}`);
   void loader.open(reportSource(title, base64));

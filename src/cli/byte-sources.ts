@@ -6,23 +6,23 @@ import { createGunzip } from 'node:zlib';
 import { LoadError } from '../base/load-error.ts';
 import type { ByteSource, Platform } from '../format/input/types.ts';
 
-/** Big enough that reading costs nothing beside decoding, small enough not to matter in memory. */
+/** Large enough that reading costs little beside decoding, small enough not to matter in memory. */
 const CHUNK_BYTES = 4 * 2 ** 20;
 
 /**
- * A file by its path. The next chunk is read while the last is decoded.
+ * Opens a file by path and reads the next chunk while the last one is decoded.
  * @throws LoadError 'missing', 'no-permission', 'folder' or 'unreadable'
  */
 export async function fileSource(path: string): Promise<ByteSource> {
   const stats = await readably(path, () => stat(path));
   if (stats.isFile() || stats.isDirectory()) return regularSource(path);
-  // A pipe such as bash's <(zcat x.gz) can be read once only, and has no size: what was read of it may be kept.
+  // A pipe such as bash's <(zcat x.gz) has no size and can be read only once, so its bytes are kept.
   const handle = await readably(path, () => open(path));
   return streamSource(basename(path), handle.createReadStream());
 }
 
 /**
- * As {@link fileSource}, of a regular file only.
+ * Like {@link fileSource}, but for regular files only.
  * @throws LoadError also 'not-a-file'
  */
 export async function regularSource(path: string): Promise<ByteSource> {
@@ -38,9 +38,9 @@ export async function regularSource(path: string): Promise<ByteSource> {
   };
 }
 
-/** Whoever may write in the folder can put a pipe there between two looks: it is not waited for. */
+/** Never waits for a pipe: anyone who can write to the folder could swap one in between two checks. */
 async function openRegular(path: string): Promise<FileHandle> {
-  // Windows has no such flag, and no such pipes.
+  // Windows has neither the flag nor such pipes.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const handle = await readably(path, () => open(path, flags));
   const stats = await handle.stat();
@@ -61,8 +61,8 @@ async function openRegular(path: string): Promise<FileHandle> {
 }
 
 /**
- * Two buffers in turn, for a chunk is lent until the next is asked for: new ones would cost as many page faults as
- * the file has pages. `size`: of a file; a buffer of a thousand small ones need be no larger than they are.
+ * Alternates two buffers, since a chunk is lent only until the next is requested. New buffers would cost as many page
+ * faults as the file has pages. `size` is the file's, so a thousand small files need only small buffers.
  */
 async function* pieces(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {
   const pieceBytes = Math.min(CHUNK_BYTES, Math.max(size, 1));
@@ -74,7 +74,7 @@ async function* pieces(file: FileHandle, size: number): AsyncGenerator<Uint8Arra
       if (piece.length === 0) return;
       [lent, free] = [free, lent];
       next = readInto(free, file);
-      // A failure of the read ahead is thrown where it is awaited; until then it is no unhandled one.
+      // A failed read-ahead is thrown where it is awaited; until then it must not count as an unhandled rejection.
       next.catch(() => undefined);
       yield piece;
     }
@@ -120,13 +120,10 @@ function fileError(path: string, error: unknown): LoadError | undefined {
   }
 }
 
-/** Bytes kept for reading once more. Only odd pickles (up to 64 MB) and zip archives need that. */
+/** Bytes kept for a second read, which only odd pickles (up to 64 MB) and zip archives need. */
 const KEPT_BYTES = 64 * 2 ** 20;
 
-/**
- * A stream that can be had once (stdin, a pipe) as a source that may be asked again: its first
- * bytes are kept, up to `keptBytes` in all.
- */
+/** Makes a one-time stream (stdin, a pipe) readable again by keeping up to `keptBytes` of it. */
 export function streamSource(
   name: string,
   stream: AsyncIterable<Uint8Array>,
@@ -139,7 +136,7 @@ export function streamSource(
 class StreamReader {
   readonly #iterator: AsyncIterator<Uint8Array>;
   readonly #keptBytes: number;
-  /** All chunks so far, or undefined once they were too many to keep. */
+  /** All chunks so far; undefined once they are too many to keep. */
   #kept: Uint8Array[] | undefined = [];
   #bytes = 0;
 
@@ -148,7 +145,7 @@ class StreamReader {
     this.#keptBytes = keptBytes;
   }
 
-  /** By hand and not by `for await`, which would close the stream when a reader stops early. */
+  /** Iterates by hand: `for await` would close the stream when a reader stops early. */
   async *chunks(name: string): AsyncGenerator<Uint8Array> {
     if (this.#kept === undefined) throw onlyOnce(name, this.#keptBytes);
     for (let at = 0; at < (this.#kept?.length ?? 0); at++) {
@@ -178,19 +175,19 @@ function onlyOnce(name: string, keptBytes: number): LoadError {
   });
 }
 
-/** zlib hands out pieces of this size: small ones cost a turn of the event loop each. */
+/** zlib's output chunk size: each chunk costs a turn of the event loop, so small ones are slow. */
 const OUTPUT_BYTES = 1 << 20;
 
 export const nodePlatform: Platform = {
   async *gunzip(chunks) {
     const inflater = createGunzip({ chunkSize: OUTPUT_BYTES });
-    // What the source throws destroys the inflater with the same error, which the loop then throws.
+    // An error from the source destroys the inflater with that error, and the loop throws it.
     pipeline(Readable.from(copies(chunks)), inflater, () => undefined);
     for await (const chunk of inflater) yield toBytes(chunk);
   },
 };
 
-/** The inflater reads ahead, and a chunk is lent until the next is asked for. */
+/** Copies each chunk, because the inflater reads ahead and a chunk is lent only until the next is requested. */
 async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) yield new Uint8Array(chunk);
 }

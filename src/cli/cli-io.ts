@@ -3,26 +3,26 @@ import { constants } from 'node:os';
 import { errorText } from '../base/errors.ts';
 import type { Desktop } from './serve/doors.ts';
 
-/** What a command reads from and writes to: the process, or a test. */
+/** What a command reads from and writes to: the process, or a test's stand-in. */
 export interface CliIo {
   readonly stdin: AsyncIterable<Uint8Array>;
-  /** `vramscope … - < FILE`: the file behind stdin; undefined where there is none. */
+  /** For `vramscope … - < FILE`: the file behind stdin, if there is one. */
   stdinFile(): Stats | undefined;
   writeOut(text: string): void;
   writeError(text: string): void;
-  /** One line that the next call replaces, '' to take it away; nothing where nobody watches. */
+  /** Shows one line that the next call replaces ('' clears it). Does nothing without a terminal. */
   showProgress(text: string): void;
-  /** What worker threads run; undefined where all is done in this one. */
+  /** The script for worker threads; undefined to do all work in this thread. */
   readonly workerScript: string | undefined;
-  /** Columns of the terminal; 80 where the output is no terminal. */
+  /** Width of the terminal, or 80 without one. */
   readonly columns: number;
   readonly color: boolean;
   readonly desktop: Desktop;
-  /** The built page: dist/. */
+  /** The built page, dist/. */
   readonly pageFolder: string;
   /**
-   * Aborted when the user ends the program: Ctrl+C, or a signal of the system, whose name is the reason. From the first call
-   * on, the program must end by itself.
+   * Aborts when the user ends the program with Ctrl+C or a signal; the reason is the signal's name. After the first
+   * call, the program must end by itself.
    */
   interruption(): AbortSignal;
 }
@@ -34,7 +34,6 @@ interface OutputStream {
   readonly columns?: number;
 }
 
-/** The parts of `process` that a command needs. */
 export interface ProcessLike {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: OutputStream;
@@ -45,16 +44,16 @@ export interface ProcessLike {
   once(event: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void): unknown;
 }
 
-/** Wider text is harder to read, narrower breaks the tables. */
+/** Wider text is hard to read; narrower text breaks the tables. */
 const MIN_COLUMNS = 80;
 const MAX_COLUMNS = 120;
 
-/** Back to the line's start, and erase it. */
+/** Returns to the start of the line and erases it. */
 const ERASE_LINE = '\r\u001b[K';
 
 /**
  * @param pageFolder see {@link CliIo}
- * @param script what worker threads are started with: the program itself
+ * @param script the program itself, which also runs in worker threads
  */
 export function processIo(host: ProcessLike, pageFolder: string, script: string): CliIo {
   const { stdin, stdout, stderr, env, platform } = host;
@@ -62,12 +61,12 @@ export function processIo(host: ProcessLike, pageFolder: string, script: string)
   stdout.on('error', (error) => {
     if (isClosed) return;
     isClosed = true;
-    // `vramscope stats x | head -1` closes the pipe early: what is left to say goes nowhere, quietly.
+    // `vramscope stats x | head -1` closes the pipe early, so drop the remaining output silently.
     if ('code' in error && error.code === 'EPIPE') return;
     stderr.write(`vramscope: The output cannot be written: ${errorText(error)}.\n`);
     host.exitCode = ExitCode.Unreadable;
   });
-  // There is nobody left to tell.
+  // Nobody is left to tell.
   stderr.on('error', () => undefined);
   const isTerminal = stdout.isTTY === true;
   return {
@@ -84,7 +83,6 @@ export function processIo(host: ProcessLike, pageFolder: string, script: string)
     },
     workerScript: script,
     columns: Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, stdout.columns ?? MIN_COLUMNS)),
-    // https://no-color.org: set to anything but the empty string.
     desktop: { platform, env },
     pageFolder,
     interruption: () => {
@@ -107,20 +105,20 @@ function stdinFile(): Stats | undefined {
   }
 }
 
-/** What the process answers to whoever called it; a contract, see the README. */
+/** Exit codes of the process; a contract, see the README. */
 export const ExitCode = {
   Fine: 0,
-  /** What `--fail-on` asked to fail for: a finding, or a limit that was passed. */
+  /** `--fail-on` matched: a finding, or a limit that was exceeded. */
   Finding: 1,
   BadUsage: 2,
-  /** A file could not be read, or the output not be written. */
+  /** A file could not be read, or the output could not be written. */
   Unreadable: 3,
-  /** Ended by Ctrl+C. By another signal it is 128 and its number, as shells have it, whatever was being done. */
+  /** Ended by Ctrl+C. Any other signal gives 128 plus its number, as in shells. */
   Interrupted: 130,
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
-/** Thrown when all has been printed and something that --fail-on names is among it. */
+/** Thrown after everything is printed, when --fail-on names something in it. */
 export class FailedOn extends Error {
   override readonly name = 'FailedOn';
 
@@ -129,12 +127,12 @@ export class FailedOn extends Error {
   }
 }
 
-/** Thrown when the user ended the program while a file was written; nothing is left of it. */
+/** Thrown when the user ends the program while a file is being written; no partial file stays. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
   readonly exitCode: number;
 
-  /** @param signal its reason is the name of the system's signal, where it was one */
+  /** @param signal whose reason is the name of the system signal, if one ended the program */
   constructor({ reason }: AbortSignal) {
     super('Ended while a file was written');
     const number = Object.entries(constants.signals).find(([name]) => name === reason)?.[1];

@@ -1,6 +1,6 @@
 /**
- * What the command line does for several files at once: one job a file, as many at a time as there are cores.
- * Requests and results are plain data, so that a job runs in any thread.
+ * Runs one job per file, as many at once as there are cores. Requests and results are plain data, so a job can run in
+ * any thread.
  */
 import { availableParallelism } from 'node:os';
 import workerpool from 'workerpool';
@@ -34,13 +34,13 @@ export const READ_RANK: Job<RankRequest, ReadRank> = {
 
 export interface SideRequest {
   readonly path: string;
-  /** Position in the file; undefined: the device with the highest peak. */
+  /** Position in the file; undefined means the device with the highest peak. */
   readonly deviceIndex: number | undefined;
   readonly at: Moment;
   readonly allowPartial: boolean;
 }
 
-/** An error that crosses threads is no LoadError any more: its data is handed over. */
+/** A LoadError loses its class when it crosses threads, so its data is sent instead. */
 export type ReadSide = { readonly side: RunProfile } | { readonly failure: LoadFailure };
 
 export const READ_SIDE: Job<SideRequest, ReadSide> = {
@@ -48,12 +48,12 @@ export const READ_SIDE: Job<SideRequest, ReadSide> = {
   run: (request) => readSide(request, NO_STDIN),
 };
 
-/** Threads have none. */
+/** Threads have no stdin. */
 const NO_STDIN = { stdin: (async function* () {})() };
 
 export const ANSWER_QUESTION: Job<Question, Answer> = {
   name: 'answerQuestion',
-  // What agents ask for is as large as the rest: fetched for them alone.
+  // The agents' tools are as large as the rest of the program, so they are loaded only when needed.
   run: async (question) => (await import('./mcp/tools.ts')).answerQuestion(question),
 };
 
@@ -74,38 +74,37 @@ export async function readSide(
   } catch (error) {
     if (!(error instanceof LoadError)) throw error;
     const { failure } = error;
-    // Of several files, which one it is that cannot be read.
+    // With several files, the message must say which one cannot be read.
     const isNamed = failure.message.includes(path);
     return { failure: isNamed ? failure : { ...failure, message: `${path}: ${failure.message}` } };
   }
 }
 
-/** Called in a thread: does what a {@link JobPool} asks for. */
+/** Runs in a thread and does what a {@link JobPool} requests. */
 export function serveJobs(): void {
   const jobs = [READ_RANK, READ_SIDE, ANSWER_QUESTION];
   workerpool.worker(Object.fromEntries(jobs.map(({ name, run }) => [name, run])));
 }
 
-/** A job that was ended, with its thread: it took too long, or nobody waits for it any more. */
+/** The job and its thread were ended: it took too long, or nobody waits for it anymore. */
 export class JobEnded extends Error {
   override readonly name = 'JobEnded';
 }
 
 export interface JobLimits {
-  /** Once the job has begun. */
+  /** Counted from the start of the job. */
   readonly mostMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Threads for jobs; close it when all are done. */
+/** Worker threads for jobs. Close it when all jobs are done. */
 export class JobPool {
   readonly #pool: workerpool.Pool | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param script what threads run, which calls {@link serveJobs}; undefined: all is done in this thread, one job
-   * after the other
-   * @param threads at most; undefined for one a core
+   * @param script what threads run; it calls {@link serveJobs}. undefined runs all jobs in this thread, one by one
+   * @param threads at most; by default one per core
    */
   constructor(script: string | undefined, threads = availableParallelism()) {
     if (script === undefined) return;
@@ -114,8 +113,8 @@ export class JobPool {
   }
 
   /**
-   * Threads keep to the limits; without threads there is nobody to end a job.
-   * @throws JobEnded, and what the job throws
+   * Time limits hold only with threads: without them, nothing can end a job.
+   * @throws JobEnded, and whatever the job throws
    */
   async run<Request, Result>(
     job: Job<Request, Result>,
@@ -128,7 +127,7 @@ export class JobPool {
     return result;
   }
 
-  /** Ends what still runs. */
+  /** Ends jobs that are still running. */
   async close(): Promise<void> {
     await this.#pool?.terminate(true);
   }

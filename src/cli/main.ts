@@ -4,7 +4,7 @@ import { processIo } from './cli-io.ts';
 import { serveJobs } from './jobs.ts';
 import { runCli } from './run-cli.ts';
 
-/** Put in by the build, from package.json. */
+/** The build sets it from package.json. */
 declare const __VRAMSCOPE_VERSION__: string;
 
 if (isMainThread) await runProgram();
@@ -14,7 +14,8 @@ async function runProgram(): Promise<void> {
   const pageFolder = fileURLToPath(new URL('../dist/', import.meta.url));
   const io = processIo(process, pageFolder, fileURLToPath(import.meta.url));
   const exitCode = await runCli(process.argv.slice(2), io, __VRAMSCOPE_VERSION__);
-  // Not process.exit, which would cut off output that a slow pipe has not taken yet.
-  // Output that could not be written has set it already.
+  // Do not call process.exit: it would cut off output that a slow pipe has not taken yet. A failed write has already
+  // set
+  // the exit code.
   process.exitCode ??= exitCode;
 }

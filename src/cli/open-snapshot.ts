@@ -18,8 +18,8 @@ interface OpenOptions {
 }
 
 /**
- * Reads and replays a snapshot; '-' is stdin. `partial`: what comes before the damage of a broken file.
- * @throws LoadError for what cannot be read
+ * Reads and replays a snapshot; '-' is stdin. `partial` reads a broken file up to the damage.
+ * @throws LoadError if the file cannot be read
  */
 export async function openSnapshot(
   io: { readonly stdin: AsyncIterable<Uint8Array> },
@@ -30,7 +30,7 @@ export async function openSnapshot(
   return openSource(source, path, options);
 }
 
-/** As {@link openSnapshot}, for a path that a program gave: a pipe or a device, which may never end, is refused. */
+/** Like {@link openSnapshot}, for a path from a program: refuses pipes and devices, which may never end. */
 export async function openRegularSnapshot(
   path: string,
   options: OpenOptions,
@@ -51,7 +51,7 @@ async function openSource(
   return { file, snapshot, contexts: createDeviceModels(snapshot, replays) };
 }
 
-/** run.pickle.gz has its names in run.holders.json, where vramscope.holders wrote them. */
+/** Reads names for run.pickle.gz from run.holders.json, where vramscope.holders wrote them. */
 async function withNamesBeside(snapshot: Snapshot, path: string): Promise<Snapshot> {
   if (path === '-') return snapshot;
   const beside = path.replace(/(\.(pickle|pkl|pt))?(\.(gz|zst|zip))?$/, '.holders.json');
@@ -59,7 +59,7 @@ async function withNamesBeside(snapshot: Snapshot, path: string): Promise<Snapsh
     (found) => found.isFile(),
     () => false,
   );
-  // What is no regular file, a pipe, may never end.
+  // Anything but a regular file, such as a pipe, may never end.
   const text = isFile ? await readFile(beside, 'utf8').catch(() => undefined) : undefined;
   if (text === undefined) return snapshot;
   try {

@@ -1,4 +1,4 @@
-/** What commands have in common: the file they read, the report they print, the file they write and its device. */
+/** What commands share: the file they read, the report they print, the file they write and its device. */
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { snapshotStem } from '../base/file-names.ts';
@@ -8,7 +8,7 @@ import { deviceOrder, jsonText, type TextOptions } from '../output/report/text.t
 import type { CliIo } from './cli-io.ts';
 import type { OutputTarget } from './write-output.ts';
 
-/** As `stats` has it; the others refer to it. */
+/** `stats` prints it in full; other commands refer to it. */
 export const SNAPSHOT_ARGUMENT =
   "a snapshot: pickle, gzip, zip, zstd, trace_plot's HTML or JSON; - for stdin";
 
@@ -18,7 +18,7 @@ export interface PrintOptions {
   readonly partial?: true;
 }
 
-/** A report in the forms that a command has it in, each made when it is asked for. */
+/** The forms of a command's report, each made on demand. */
 export interface Printable {
   readonly json: () => unknown;
   readonly markdown?: () => readonly string[];
@@ -33,7 +33,7 @@ export function printReport(io: CliIo, { json, markdown }: PrintOptions, report:
   io.writeOut(`${lines.join('\n')}\n`);
 }
 
-/** Ends the command where one was asked for two forms of a report. */
+/** Exits with a usage error if two forms of a report were requested. */
 export function refuseTwoForms({ json, markdown }: PrintOptions, command: Command): void {
   if (json && markdown) command.error('error: --json and --markdown cannot be used together');
 }
@@ -64,8 +64,9 @@ export function addOutputOptions(command: Command): Command {
 }
 
 /**
- * Without --output, a file in the working directory, named after the one that was given: a name that
- * stands inside a file is somebody else's.
+ * Without --output: a file in the working directory, named after the input path. Names inside the file are never
+ * used,
+ * since they come from somebody else.
  */
 export function outputTarget(input: string, options: FileOptions, extension: string): OutputTarget {
   const stem = input === '-' ? 'stdin' : snapshotStem(basename(input));
@@ -74,7 +75,7 @@ export function outputTarget(input: string, options: FileOptions, extension: str
 }
 
 /**
- * The device at that position, by default the one that the file is about.
+ * The device at that position, by default the main one.
  * @throws LoadError 'no-such-device'
  */
 export function deviceOf(
@@ -89,7 +90,7 @@ export function deviceOf(
   });
 }
 
-/** A number of an option, 0 or higher. */
+/** Parses an option's integer, 0 or higher. */
 export function parseWhole(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Enter a number, 0 or higher.');

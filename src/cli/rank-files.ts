@@ -8,12 +8,12 @@ import { errorText } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { JobPool, READ_RANK } from './jobs.ts';
 
-/** 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' are found, a whole disk is not searched. */
+/** Finds 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' without searching a whole disk. */
 const MAX_DEPTH = 3;
 
 /**
- * The files of a job: of folders all that are called like snapshots or summaries, in them and in their folders;
- * files as they are named. Links are followed, each target once, and none to a folder that the link lies in.
+ * The files of a job: every snapshot or summary in the folders and their subfolders, plus the files named directly.
+ * Follows links, but visits each target once and never enters a folder that contains the link.
  * @throws LoadError 'missing', 'unreadable' or 'no-files'
  */
 export async function rankFiles(paths: readonly string[]): Promise<string[]> {
@@ -41,7 +41,7 @@ async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
-/** @param seen what files and folders really are: one that is reached in two ways is read once */
+/** @param seen real paths already visited, so that each file is read once */
 async function addFolder(
   folder: string,
   depth: number,
@@ -53,11 +53,11 @@ async function addFolder(
   });
   const own = await realpath(folder);
   seen.add(own);
-  // Links last: a file goes by its own name where it has one here.
+  // Links last, so that a file keeps its own name if it is in this folder too.
   entries.sort((a, b) => Number(a.isSymbolicLink()) - Number(b.isSymbolicLink()));
   for (const entry of entries.filter(({ name }) => !name.startsWith('.'))) {
     const path = join(folder, entry.name);
-    // Of a link that leads nowhere there is no target.
+    // A broken link has no target.
     const target = await realpath(path).catch(() => own);
     if (seen.has(target) || `${own}/`.startsWith(join(target, '/'))) continue;
     const kind = entry.isSymbolicLink() ? await stat(target) : entry;
@@ -73,9 +73,9 @@ const unreadable = (path: string, error: unknown): LoadError =>
   new LoadError({ code: 'unreadable', message: `${path} cannot be read: ${errorText(error)}.` });
 
 export interface ReadRanksOptions extends ReadRankOptions {
-  /** What threads run: see {@link JobPool}. */
+  /** See {@link JobPool}. */
   readonly workerScript: string | undefined;
-  /** Threads; undefined for one a core. */
+  /** By default one per core. */
   readonly jobs: number | undefined;
   onProgress(done: number, total: number): void;
 }
@@ -98,14 +98,14 @@ export async function readRanks(
   };
   const snapshots = paths.filter((path) => !isSummaryName(path));
   const threads = Math.min(jobs ?? availableParallelism(), snapshots.length);
-  // A thread for one file at a time costs its start and gains nothing.
+  // For one file at a time, a thread costs its start and gains nothing.
   const pool = new JobPool(threads < 2 ? undefined : workerScript, threads);
   try {
     const reading = snapshots.map(async (path) =>
       take(path, await pool.run(READ_RANK, { path, ...options })),
     );
     for (const path of paths) {
-      // 64 kB of JSON: handing it to another thread and back costs more than reading it.
+      // Reading 64 kB of JSON here is cheaper than handing it to a thread and back.
       if (isSummaryName(path)) take(path, await READ_RANK.run({ path, ...options }));
     }
     await Promise.all(reading);

@@ -11,7 +11,7 @@ import { ranksCommand, summarizeCommand } from './commands/ranks.ts';
 import { addServing } from './commands/serve.ts';
 import { whatIfCommand } from './commands/whatif.ts';
 
-/** One file of commands/ each. */
+/** One per file of commands/. */
 const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
   statsCommand,
   analyzeCommand,
@@ -36,10 +36,7 @@ Examples:
 Exit codes: ${ExitCode.Fine} fine, ${ExitCode.Finding} something that --fail-on names, ${ExitCode.BadUsage} bad usage, ${ExitCode.Unreadable} the file could not be read or written.
 `;
 
-/**
- * Runs one command line (without node and the script) to its end.
- * Returns the exit code; throws for bugs of our own only.
- */
+/** Runs one command line (without node and the script) and returns the exit code. Throws only for bugs of ours. */
 export async function runCli(
   args: readonly string[],
   host: CliIo,
@@ -72,12 +69,12 @@ export async function runCli(
   }
 }
 
-/** `--help` and `--version` end by an error too, of exit code 0. */
+/** `--help` and `--version` also end with an error, whose exit code is 0. */
 function usageExit({ exitCode }: CommanderError): ExitCode {
   return exitCode === 0 ? ExitCode.Fine : ExitCode.BadUsage;
 }
 
-/** What it is, at which byte, what to do; and what can still be had of it. */
+/** The message, the byte where it failed, the advice, and how much can still be read. */
 function failureText({ message, advice, byte, partialEvents }: LoadFailure): string {
   const where = byte === undefined ? '' : `(byte ${byte})`;
   const partial =
@@ -87,12 +84,12 @@ function failureText({ message, advice, byte, partialEvents }: LoadFailure): str
   return [message, where, advice, partial].filter((part) => part !== '').join(' ');
 }
 
-/** One line, whatever is in it: commander puts its suggestions on a second. */
+/** Forces the error onto one line: commander puts its suggestions on a second. */
 function errorLine(text: string): string {
   return `vramscope: ${printable(text.trim().replace(/\s*\n\s*/g, ' '))}\n`;
 }
 
-/** Whatever a command prints, no character of a file can steer the terminal. */
+/** Keeps any text from the file from controlling the terminal. */
 function withCleanOutput(io: CliIo): CliIo {
   return {
     ...io,

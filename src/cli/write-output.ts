@@ -24,14 +24,14 @@ import { type CliIo, InterruptedError } from './cli-io.ts';
 
 export interface OutputTarget {
   readonly path: string;
-  /** The file that is read, which is never written over; '-' is stdin. */
+  /** The file that is read, which is never overwritten; '-' is stdin. */
   readonly input: string;
   /** Another file at `path` may be replaced. */
   readonly force: boolean;
 }
 
 /**
- * Refuses what must not be written, before the work is done.
+ * Refuses a target that must not be written, before the work starts.
  * @throws LoadError 'same-file' or 'target-exists'
  */
 export async function checkTarget(io: CliIo, { path, input, force }: OutputTarget): Promise<void> {
@@ -56,10 +56,10 @@ export async function checkTarget(io: CliIo, { path, input, force }: OutputTarge
 }
 
 /**
- * Writes pieces to a file and says its size. They go to a file beside it, which takes the place of
- * `path` when it is whole: whatever fails, the old file stays and no half of a new one is left.
- * A device or a pipe (`-o /dev/stdout`) is written as it is.
- * @throws LoadError 'same-file', 'target-exists' or 'unwritable'; InterruptedError; what making a piece throws, as it is
+ * Writes pieces to a file and returns its size. Writes a temporary file beside `path` and renames it when complete,
+ * so
+ * a failure keeps the old file and leaves no partial one. A device or a pipe (`-o /dev/stdout`) is written directly.
+ * @throws LoadError 'same-file', 'target-exists' or 'unwritable'; InterruptedError; whatever making a piece throws
  */
 export async function writeOutput(
   io: CliIo,
@@ -85,7 +85,7 @@ async function writeBeside(
   pieces: Iterable<string | Uint8Array>,
   interruption: AbortSignal,
 ): Promise<number> {
-  // Where `path` is a link, the file that it names is replaced and not the link.
+  // If `path` is a link, replace the file it names, not the link.
   const path = await realpath(target.path).catch(() => target.path);
   const beside = join(dirname(path), temporaryName(basename(path)));
   await sweepLeftovers(path);
@@ -93,7 +93,7 @@ async function writeBeside(
   try {
     const bytes = await writePieces(target.path, file, pieces, interruption);
     if (mode !== undefined) await chmod(beside, mode);
-    // Another program may have made one meanwhile.
+    // Another program may have created the file meanwhile.
     await checkTarget(io, target);
     await writably(target.path, () => rename(beside, path));
     return bytes;
@@ -118,13 +118,13 @@ async function writePieces(
       if (interruption.aborted) throw new InterruptedError(interruption);
     }
   } finally {
-    // A full disk may be reported only when the file is closed.
+    // A full disk may be reported only on close.
     await writably(path, () => file.close());
   }
   return bytes;
 }
 
-/** A device or a pipe holds nothing that could be lost, and cannot be replaced. */
+/** A device or a pipe cannot be replaced and has no content to lose. */
 function isStream(
   stats: { isFile(): boolean; isDirectory(): boolean } | undefined,
 ): stats is { isFile(): false; isDirectory(): false } {
@@ -141,16 +141,16 @@ async function writably<T>(path: string, attempt: () => Promise<T>): Promise<T> 
   }
 }
 
-/** A name has 255 bytes at most. */
+/** File names have at most 255 bytes. */
 const STEM_BYTES = 100;
-/** Nothing is written to it for so long: whoever made it is gone. */
+/** A temporary file untouched for this long was abandoned. */
 const LEFT_MS = 10 * 60_000;
 
 /** `.run.csv.5f0c….tmp` for run.csv. */
 const temporaryName = (name: string): string =>
   `.${cutUtf8(name, STEM_BYTES)}.${randomBytes(6).toString('hex')}.tmp`;
 
-/** Takes away what was left beside `path` by earlier writing of it. */
+/** Removes abandoned temporary files of earlier writes to `path`. */
 async function sweepLeftovers(path: string): Promise<void> {
   const stem = `.${cutUtf8(basename(path), STEM_BYTES)}.`;
   const folder = dirname(path);
@@ -163,10 +163,10 @@ async function sweepLeftovers(path: string): Promise<void> {
   }
 }
 
-/** Between two looks whether somebody reads. */
+/** How often to check whether somebody reads. */
 const LOOK_MS = 50;
 
-/** Resolves to how many bytes were written. @throws InterruptedError, or the system's error */
+/** Resolves to the number of bytes written. @throws InterruptedError, or the system's error */
 async function writePipe(
   path: string,
   pieces: Iterable<string | Uint8Array>,
@@ -174,7 +174,7 @@ async function writePipe(
 ): Promise<number> {
   try {
     const fd = await openForReader(path, interruption);
-    // A thread that waits in a write could not be ended: a socket waits in the event loop.
+    // A socket waits in the event loop; a thread blocked in a write could not be ended.
     const pipe = new Socket({ fd, readable: false, writable: true });
     let bytes = 0;
     const counted = function* () {
@@ -191,7 +191,6 @@ async function writePipe(
   }
 }
 
-/** Waits until somebody reads. */
 async function openForReader(path: string, signal: AbortSignal): Promise<number> {
   for (;;) {
     try {

@@ -1,7 +1,6 @@
 /**
- * Keeps the address bar and the view store equal: a commit adds a history entry, and so does the
- * first move of a gesture; further moves replace that entry once they pause. Back and Forward
- * restore the view of their entry.
+ * Keeps the address bar and the view store equal: a commit adds a history entry, and so does the first move of a
+ * gesture; further moves replace that entry once they pause. Back and Forward restore the view of their entry.
  */
 import { startTimer } from '../base/task.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';

@@ -30,8 +30,7 @@ export function openingCursor(
 }
 
 /**
- * The change that goes to another device: its windows, selection and cursor mean nothing there.
- * Pass it to `commit`.
+ * The change that goes to another device: its windows, selection and cursor mean nothing there. Pass it to `commit`.
  */
 export function onDevice(device: DeviceInfo): Partial<ViewState> {
   const { x, y, selection, secondCursor, search, finding, addresses, flame } = DEFAULT_VIEW;

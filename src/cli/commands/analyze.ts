@@ -66,7 +66,7 @@ export async function findingsOf({
   return buildFindings(file, snapshot.devices, analyses);
 }
 
-/** A low finding is told and fails nothing: it is no fault of the program. */
+/** Low findings never fail a run: they are no fault of the program. */
 function isFailed({ devices }: FindingsReport, failing: readonly DetectorId[]): boolean {
   return devices.some(({ findings }) =>
     findings.some(({ detector, severity }) => severity !== 'low' && failing.includes(detector)),

@@ -95,7 +95,7 @@ export function compareCommand(io: CliIo): Command {
     });
 }
 
-/** @throws LoadError for the first that cannot be read, which it names */
+/** @throws LoadError that names the first file that cannot be read */
 async function readSides(
   requests: readonly SideRequest[],
   io: CliIo,

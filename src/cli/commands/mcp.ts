@@ -15,7 +15,7 @@ export function mcpCommand(io: CliIo, version: string): Command {
     .description('answer a coding agent over stdin and stdout (Model Context Protocol)')
     .addHelpText('after', EXAMPLES)
     .action(async () => {
-      // The protocol's library is as large as the rest of the command line: fetched for this command alone.
+      // The protocol's library is as large as the rest of the command line, so only this command loads it.
       const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
       const { serveMcp } = await import('../mcp/server.ts');
       const ended = new Promise<void>((resolve) => {

@@ -9,7 +9,7 @@ import { rankFiles } from '../rank-files.ts';
 import { hasScreen, openBrowser } from '../serve/doors.ts';
 import { type SnapshotServer, serveSnapshots } from '../serve/snapshot-server.ts';
 
-/** Nothing else that runs on such machines uses it. */
+/** A port that nothing else on such machines uses. */
 const DEFAULT_PORT = 7878;
 
 interface ServeCommandOptions {
@@ -17,7 +17,7 @@ interface ServeCommandOptions {
   readonly open: boolean;
 }
 
-/** What the program does with files and no command's name, `vramscope FILE…`, with a folder, and with nothing at all. */
+/** Handles a command line without a command: `vramscope FILE…`, a folder, or nothing at all. */
 export function addServing(program: Command, io: CliIo): void {
   program
     .argument(
@@ -33,7 +33,7 @@ export function addServing(program: Command, io: CliIo): void {
     .option('--no-open', 'only print the address')
     .action(async (files: string[], options: ServeCommandOptions) => {
       const [first] = files;
-      // Without a file the page has samples to show; a script, which has no screen, is told what there is.
+      // Without a file, the page offers samples. A script has no screen, so print the help instead.
       if (first === undefined && !hasScreen(io.desktop)) program.help({ error: true });
       if (first !== undefined) refuseTypo(program, first);
       const areRanks = files.some((file) => isFolder(file));
@@ -75,7 +75,7 @@ async function announce(
   io.writeOut('Only this machine can reach this address. Press Ctrl+C to stop.\n');
 }
 
-/** `vramscope stat` means stats and no file of that name, unless there is one. */
+/** `vramscope stat` is a typo for `stats`, unless a file has that name. */
 function refuseTypo(program: Command, word: string): void {
   if (/[./\\]/.test(word) || existsSync(word)) return;
   const names = program.commands.map((command) => command.name());

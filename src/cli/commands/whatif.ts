@@ -89,16 +89,16 @@ function parseLimit(text: string): number | 'none' {
 
 export interface WhatIfQuestion {
   readonly confs: readonly AllocConf[];
-  /** Bytes PyTorch may reserve; undefined: the limit that the recorded run hit. */
+  /** Bytes PyTorch may reserve; undefined means the limit that the recorded run hit. */
   readonly limit: number | 'none' | undefined;
-  /** Also without waits for other streams, where a recorded free waited for one. */
+  /** Also simulate without waiting for other streams, if a recorded free waited for one. */
   readonly withLowest?: boolean;
   readonly withCards?: boolean;
-  /** All of it may take so long; what is left then is named in `notSimulated`. */
+  /** Time limit for everything; what is left is listed in `notSimulated`. */
   readonly budgetMs?: number;
 }
 
-/** A run takes 0.2 us an event; one that takes a hundred times that is of a file made to take long. */
+/** A run takes 0.2 us an event. One that takes a hundred times that comes from a file made to be slow. */
 const LEAST_BUDGET_MS = 5000;
 const BUDGET_US_PER_EVENT = 100;
 
@@ -147,7 +147,7 @@ export function runWhatIf(
 
 const nameOf = ({ text }: AllocConf): string => (text === '' ? '(default)' : text);
 
-/** Work until the time is up; from then on none is begun. */
+/** Starts no new work once the time is up. */
 class Budget {
   readonly unspent: string[] = [];
   readonly #endMs: number;
@@ -156,7 +156,7 @@ class Budget {
     this.#endMs = performance.now() + budgetMs;
   }
 
-  /** undefined where there was no time for it: its name is then among `unspent`. */
+  /** Returns undefined when no time was left; the name is then in `unspent`. */
   spend<T>(name: string, task: Generator<unknown, T>): T | undefined {
     while (performance.now() <= this.#endMs) {
       const step = task.next();

@@ -1,4 +1,4 @@
-/** The snapshots that an agent works on, kept open between its questions. */
+/** The snapshots an agent works on, kept open between questions. */
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { LoadError } from '../../base/load-error.ts';
@@ -8,15 +8,15 @@ import type { FindingsReport } from '../../output/report/findings.ts';
 import { findingsOf } from '../commands/analyze.ts';
 import { type OpenedSnapshot, openRegularSnapshot } from '../open-snapshot.ts';
 
-/** A comparison has two; each keeps its tables in memory. */
+/** A comparison needs two; each keeps its tables in memory. */
 const KEPT_OPEN = 2;
 
 interface OpenFile extends OpenedSnapshot {
-  /** Made when it is first asked for. */
+  /** Computed on the first call. */
   findings(): Promise<FindingsReport>;
 }
 
-/** By path and version: a file that was written again is another one. The one used last stands last. */
+/** By path and version, so a rewritten file counts as a new one. The most recently used is last. */
 const kept = new Map<string, Promise<OpenFile>>();
 
 async function openFile(path: string): Promise<OpenFile> {
@@ -26,7 +26,7 @@ async function openFile(path: string): Promise<OpenFile> {
   kept.delete(key);
   kept.set(key, file);
   for (const old of [...kept.keys()].slice(0, -KEPT_OPEN)) kept.delete(old);
-  // A file that could not be read is read again the next time: it may have been mended.
+  // Retry a failed file the next time: someone may have fixed it.
   file.catch(() => kept.delete(key));
   return file;
 }
@@ -43,7 +43,7 @@ async function readFile(path: string): Promise<OpenFile> {
   };
 }
 
-/** Size and time of a change can be set at will; the number of the file and the time of its last change of state cannot. */
+/** Includes the inode and ctime, since anyone can set a file's size and mtime at will. */
 async function versionOf(path: string): Promise<string> {
   const stats = await stat(path, { bigint: true }).catch(() => undefined);
   if (stats === undefined) return 'none';
@@ -54,13 +54,13 @@ async function versionOf(path: string): Promise<string> {
 export interface OpenDevice {
   readonly file: OpenFile;
   readonly device: DeviceModel;
-  /** Of the device in the file. */
+  /** Position of the device in the file. */
   readonly position: number;
 }
 
 /**
- * @param number of the device; undefined: the one with the most memory
- * @throws LoadError where the file cannot be read or has no such device
+ * @param number of the device; undefined means the one with the most memory
+ * @throws LoadError if the file cannot be read or has no such device
  */
 export async function openDevice(path: string, number: number | undefined): Promise<OpenDevice> {
   const file = await openFile(path);

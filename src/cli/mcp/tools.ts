@@ -1,4 +1,4 @@
-/** What an agent can ask: the reports of the command line, and the memory itself by line and by allocation. */
+/** What an agent can ask: the command line's reports, and the memory itself by line and by allocation. */
 import { z } from 'zod';
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import { NEVER } from '../../allocator/replay/types.ts';
@@ -35,10 +35,10 @@ import { openDevice } from './open-files.ts';
 
 export interface Tool {
   readonly name: string;
-  /** All that a model knows of the tool. */
+  /** All that a model knows about the tool. */
   readonly description: string;
   readonly input: z.ZodRawShape;
-  /** @throws LoadError for what the agent can mend: its message is the answer. */
+  /** @throws LoadError for errors that the agent can fix; its message becomes the answer */
   readonly answer: (input: unknown) => Promise<string>;
 }
 
@@ -85,7 +85,7 @@ const SEARCH = {
     ),
 };
 
-/** In the order in which an agent is likely to want them. */
+/** In the order an agent is likely to need them. */
 export const TOOLS: readonly Tool[] = [
   tool(
     'open',
@@ -163,7 +163,7 @@ export const TOOLS: readonly Tool[] = [
       const order = { key: sort, isDescending: sort !== 'start', clock: 'events' } as const;
       const ids = orderAllocations(device, mask, { ...order, at: undefined });
       const { offset, maxBytes } = wanted;
-      // A row takes some hundred bytes: more could not be shown, however long the list is.
+      // A row takes at least 100 bytes, so no more rows than this can fit.
       const shown = ids.subarray(offset, offset + Math.ceil(maxBytes / 100));
       const earlier = earlierUses(device.replay.allocations);
       const rows = allocationRows(device, earlier, shown, undefined).map((row) => ({
@@ -230,7 +230,7 @@ export const TOOLS: readonly Tool[] = [
   ),
 ];
 
-/** What to read first: without stacks, parts and facts, which `part` asks for. */
+/** A first overview, without stacks, parts and facts, which `part` returns. */
 const briefReport = ({ verdict, account, checks, findings }: DeviceFindings) => ({
   verdict,
   account,
@@ -262,7 +262,7 @@ function callSites({ stacks, replay }: DeviceModel, event: number, mask: Uint8Ar
   return { rows, liveBytes };
 }
 
-/** `/workspace/train.py:21 (step)`: the path whole, for an agent that opens the file. */
+/** `/workspace/train.py:21 (step)`: the full path, for an agent that opens the file. */
 function lineText({ topFrame, leafFrame, stackKind }: CallSiteLine): string {
   const frame = topFrame ?? leafFrame;
   if (frame === undefined) return absenceText(stackKind);
@@ -296,16 +296,15 @@ async function maskOf(
   throw refusal(`Search, character ${problem.at + 1}: ${problem.message}`);
 }
 
-/** Plain data, so that it is answered in any thread. */
+/** Plain data, so that any thread can answer it. */
 export interface Question {
-  /** Name of a tool. */
   readonly tool: string;
   readonly input: unknown;
 }
 
 export interface Answer {
   readonly text: string;
-  /** The question could not be answered as it was asked: the text says what would be right. */
+  /** The question was invalid as asked; the text says what would be valid. */
   readonly isError: boolean;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Who may come in: one browser, which gets a cookie when it opens the printed address, or the file that was made for
- * it. Both work once: an address that somebody else reads later, from a terminal, a history or a list of processes,
- * leads nowhere.
+ * Lets in one browser. It gets a cookie when it opens the printed address or the entrance file. Each works once, so
+ * an
+ * address that somebody later finds in a terminal, a history or a process list leads nowhere.
  *
- * The file is the browser's way in, as its command line can be read by every user of the machine: only the name of a
- * file stands there, which only this user may read.
+ * The entrance file exists because every user of the machine can read the browser's command line. That shows only the
+ * file's name, and only this user can read the file.
  */
 
 import { spawn } from 'node:child_process';
@@ -14,42 +14,45 @@ import { rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** As long as a browser may take to start. */
+/** Time for a browser to start. */
 const ENTRANCE_MS = 30_000;
 
 const COOKIE = 'vramscope';
 
 export class Doors {
-  /** Its path is the token, so that no other server on this machine is sent it. */
+  /** Limits the cookie to the token's path, so that no other server on this machine receives it. */
   readonly #path: string;
   readonly #cookie = secret();
   readonly #entrances = new Map<string, { readonly address: string; readonly untilMs: number }>();
   readonly #files = new Set<string>();
   #isOpened = false;
 
-  /** @param token first part of all paths that are served */
+  /** @param token the first part of all served paths */
   constructor(token: string) {
     this.#path = `/${token}/`;
   }
 
-  /** What lets a browser in from now on: the value of a `Set-Cookie`. Lax: a Strict one would not come along from a file. */
+  /**
+   * Value of `Set-Cookie` that lets a browser in. Lax, since browsers don't send a Strict cookie on a visit from a
+   * file.
+   */
   get cookie(): string {
     return `${COOKIE}=${this.#cookie}; Path=${this.#path}; HttpOnly; SameSite=Lax`;
   }
 
-  /** Whether a request's `Cookie` is that of the browser that was let in. */
+  /** Whether a request's `Cookie` belongs to the browser that was let in. */
   isInside(cookies = ''): boolean {
     return cookies.split(/; */).includes(`${COOKIE}=${this.#cookie}`);
   }
 
-  /** True once: for the first that opens the printed address. */
+  /** True once: for the first request to the printed address. */
   openOnce(): boolean {
     const isFirst = !this.#isOpened;
     this.#isOpened = true;
     return isFirst;
   }
 
-  /** A file that leads to `address` through `root`, once, within half a minute; gone after that. */
+  /** Writes a file that leads to `address` through `root` once, within half a minute, and is then removed. */
   async entranceFile(root: string, address: string): Promise<string> {
     const path = `/open/${secret()}`;
     this.#entrances.set(path, { address, untilMs: Date.now() + ENTRANCE_MS });
@@ -60,7 +63,7 @@ export class Doors {
     return file;
   }
 
-  /** Where the path of an entrance leads; from then on, nowhere. */
+  /** Where an entrance's path leads. Works once. */
   take(path: string): string | undefined {
     const entrance = this.#entrances.get(path);
     this.#entrances.delete(path);
@@ -69,7 +72,7 @@ export class Doors {
     return entrance.address;
   }
 
-  /** Takes the files away. */
+  /** Removes the entrance files. */
   async close(): Promise<void> {
     const files = [...this.#files];
     this.#files.clear();
@@ -77,7 +80,7 @@ export class Doors {
   }
 }
 
-/** A browser from a snap sees neither the system's temporary folder nor hidden ones. */
+/** A browser from a snap sees neither the system's temporary folder nor hidden folders. */
 const folderOfEntrances = (): string => (existsSync('/snap/bin') ? homedir() : tmpdir());
 
 const redirectPage = (url: string): string => `<!doctype html>
@@ -95,14 +98,14 @@ export interface Desktop {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** False where the user is on another machine: no display, or a session over SSH. */
+/** False if the user is on another machine: no display, or an SSH session. */
 export function hasScreen({ platform, env }: Desktop): boolean {
   if ((env.SSH_CONNECTION ?? '') !== '') return false;
   if (platform === 'darwin' || platform === 'win32') return true;
   return (env.DISPLAY ?? env.WAYLAND_DISPLAY ?? '') !== '';
 }
 
-/** The command and its arguments; the address has no character that a shell would read. */
+/** The command and its arguments. The address has no characters that a shell interprets. */
 export function browserCommand(platform: NodeJS.Platform, address: string): readonly string[] {
   switch (platform) {
     case 'darwin':
@@ -114,7 +117,7 @@ export function browserCommand(platform: NodeJS.Platform, address: string): read
   }
 }
 
-/** Resolves to false where it could not be started. */
+/** Resolves to false if the browser could not be started. */
 export function openBrowser(platform: NodeJS.Platform, address: string): Promise<boolean> {
   const [command = '', ...args] = browserCommand(platform, address);
   return new Promise((resolve) => {

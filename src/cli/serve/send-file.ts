@@ -1,4 +1,4 @@
-/** A file on disk as an answer: streamed, by ranges, and honest when it changes meanwhile. */
+/** Sends a file from disk, streamed and by ranges, and fails visibly if the file changes meanwhile. */
 import { constants, readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -6,8 +6,9 @@ import { extname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * A file that grows while it is sent is sent up to the length that was announced; one that shrinks
- * breaks the connection off, so that the page sees that the file is not whole.
+ * Sends a growing file up to the announced length. If the file shrinks, the connection breaks off, so that the page
+ * sees
+ * that the file is incomplete.
  */
 export async function sendFile(
   request: IncomingMessage,
@@ -45,7 +46,7 @@ export async function sendFile(
     }
     await pipeline(file.createReadStream({ start: from, end: to - 1, autoClose: false }), response);
   } catch {
-    // The reader left, or the file broke off: a connection that ends early says so by itself.
+    // The reader left, or the file ended early. Closing the connection early says so.
     response.destroy();
   } finally {
     await file.close();
@@ -53,11 +54,12 @@ export async function sendFile(
 }
 
 /**
- * The file at this very path, for reading; undefined where there is none. A link is not followed and
- * a pipe not waited for: whoever may write in the folder could put one there since it was named.
+ * Opens the file at exactly this path; undefined if there is none. Follows no link and waits for no pipe: anyone who
+ * can
+ * write to the folder could have put one there since.
  */
 async function openRegular(path: string): Promise<FileHandle | undefined> {
-  // Windows has neither flag, and no such links or pipes without rights of an administrator.
+  // Windows has neither flag, and such links or pipes need administrator rights there.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch(() => undefined);
   if (file === undefined || (await file.stat()).isFile()) return file;
@@ -67,14 +69,12 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
 
 interface ByteRange {
   readonly from: number;
-  /** One past the last byte. */
   readonly to: number;
 }
 
 /**
- * One range of a `Range` header on a file of `size` bytes: 'bytes=0-99' is 0 to 100, 'bytes=-5' the
- * last five. 'unsatisfiable' when it lies behind the end; undefined (send all) for what is no such
- * header, or names several ranges.
+ * One range of a `Range` header on a file of `size` bytes: 'bytes=0-99' is 0 to 100, 'bytes=-5' the last five.
+ * 'unsatisfiable' if it starts beyond the end; undefined (send all) for several ranges or any other header.
  * @source RFC 9110, 14.1.2
  */
 export function byteRange(
@@ -104,7 +104,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-/** A service worker would outlive this server and answer for the next one at its port. */
+/** A service worker would outlive this server and answer for the next one on its port. */
 const LEFT_OUT = /^(sw|workbox-[\w-]+)\.js$/;
 
 export interface PageFile {
@@ -113,9 +113,9 @@ export interface PageFile {
 }
 
 /**
- * Files by their path in the address: 'index.html', 'assets/index-abc.js'. Only these are served:
- * no path of a request is ever looked up on the disk.
- * @throws Error where the page is not built
+ * The page's files by URL path: 'index.html', 'assets/index-abc.js'. Only these are served: no request's path is ever
+ * looked up on disk.
+ * @throws Error if the page is not built
  */
 export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
@@ -129,7 +129,7 @@ export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
   return files;
 }
 
-/** Its bytes; undefined where it is gone, or something else was put in its place. */
+/** The file's bytes; undefined if it is gone or was replaced by something else. */
 export async function readPage({ path }: PageFile): Promise<Buffer | undefined> {
   const file = await openRegular(path);
   try {

@@ -1,14 +1,14 @@
 /**
- * The page on loopback, with the files that were named and no others.
+ * Serves the page on loopback, with only the files named on the command line.
  *
  *   http://127.0.0.1:7878/5f0c…/?snapshot=files/0/snapshot.pickle
- *                         token: other users of this machine do not know it, and who does still needs the cookie
+ *                         token: unknown to other users of this machine; the cookie is needed too
  *
- * Of a folder, the files that it had when the program began are named, in a list that the page reads:
+ * For a folder, the page reads a list of the files that it had when the program started:
  *
  *   http://127.0.0.1:7878/5f0c…/?ranks=ranks.json
  *
- * Requests for another host are refused: a web page elsewhere could make its name point here.
+ * Requests for another host are refused: a web page elsewhere could point its host name here.
  */
 import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
@@ -19,41 +19,40 @@ import { type PageFile, pageFiles, readPage, sendFile } from './send-file.ts';
 
 const LOOPBACK = '127.0.0.1';
 const HOSTS = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
-/** Ports to try when the wanted one is in use. */
+/** How many ports to try while they are in use. */
 const MOST_PORTS = 20;
 
-/** The page's own meta element says what it may load (scripts/vite-plugins.mjs); only a header can forbid frames around it. */
+/** The page's own meta element limits what it loads (scripts/vite-plugins.mjs). Only a header can forbid framing. */
 const PAGE_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** For snapshots and refusals: shown as a page, they would be a blank one. */
+/** For snapshots and refusals, which are never shown as pages. */
 const NOTHING_ALLOWED = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 const OPENED_BEFORE =
   'This address works in one browser: the one that opened it first. Run vramscope again for a new one.';
 
 export interface ServeOptions {
-  /** Folder of the built page. */
   readonly page: string;
   readonly files: readonly string[];
-  /** The files are those of one job: one address shows them beside each other. */
+  /** The files belong to one job, and one address shows them together. */
   readonly areRanks?: boolean;
   readonly port: number;
 }
 
 export interface SnapshotServer {
   readonly port: number;
-  /** One for each file, in their order; one for all ranks; that of the bare page where there is none. */
+  /** One per file, in order; one for all ranks; or the bare page if there are no files. */
   readonly addresses: readonly string[];
-  /** A file that only this user can read, and that leads a browser to `address` once: see {@link Doors}. */
+  /** A file, readable by this user only, that leads a browser to `address` once: see {@link Doors}. */
   entranceFile(address: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** @throws Error when the page is not built or no port is free */
+/** @throws Error if the page is not built or no port is free */
 export async function serveSnapshots(options: ServeOptions): Promise<SnapshotServer> {
   const { page, files, port, areRanks = false } = options;
   const token = randomBytes(16).toString('hex');
   const built = pageFiles(page);
-  // As they are now: a link that is put in a file's place later is not followed.
+  // Resolved now, so that a link put in a file's place later is not followed.
   const paths = await Promise.all(files.map((file) => realpath(file)));
   const doors = new Doors(token);
   const list = areRanks ? JSON.stringify(rankList(files)) : undefined;
@@ -83,7 +82,7 @@ export async function serveSnapshots(options: ServeOptions): Promise<SnapshotSer
 
 const LIST_NAME = 'ranks.json';
 
-/** What the ranks page reads; a file's path says which rank it is. */
+/** For the ranks page, which takes the rank from each file's path. */
 function rankList(files: readonly string[]) {
   return { files: files.map((path, i) => ({ path, url: snapshotPath(path, i) })) };
 }
@@ -115,7 +114,7 @@ async function answer(
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return refuse(response, 405, 'This server only serves files.');
   }
-  // Where one request ends and the next begins is then no question.
+  // Refuse a body, so that it is never ambiguous where one request ends and the next begins.
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
   if ((length ?? '0') !== '0' || coding !== undefined) {
     response.shouldKeepAlive = false;
@@ -164,7 +163,7 @@ function refuse(response: ServerResponse, status: number, words: string): void {
   response.end(`${words}\n`);
 }
 
-/** Takes the next port where one is in use; 0 is any. */
+/** Takes the next port if one is in use; 0 means any. */
 async function listen(server: Server, wanted: number): Promise<number> {
   for (let port = wanted; port < wanted + MOST_PORTS && port < 65536; port++) {
     const used = await tryPort(server, port);

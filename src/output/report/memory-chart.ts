@@ -78,9 +78,8 @@ function columnOf(event: number, events: number, columns: number): number {
 const CHUNK = 1 << 15;
 
 /**
- * Highest value of a counter in each of `columns` equal parts of the trace's states.
- * With fewer events than columns, neighbours show the same state. `events` must be over 0.
- * Example: counters 1, 5, 2, 3 in 2 columns are 5 and 3.
+ * Highest value of a counter in each of `columns` equal parts of the trace's states. With fewer events than columns,
+ * neighbours show the same state. `events` must be over 0. Example: counters 1, 5, 2, 3 in 2 columns are 5 and 3.
  */
 export function memoryCurve(
   replay: Pick<Replay, 'fillCounter'>,
