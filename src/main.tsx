@@ -57,8 +57,7 @@ function start(root: HTMLElement): void {
   const report = parsed?.kind === 'report' ? parsed.report : undefined;
   keepShell(document);
   // Do this before creating the worker, which loads at once and inherits the page's policy. The dev server's socket
-  // has
-  // another origin.
+  // has another origin.
   if (import.meta.env.PROD)
     limitConnections(document, parseUrl(window.location.search, '').snapshotUrl);
   const idle = createIdleCounter();

@@ -15,7 +15,6 @@ async function runProgram(): Promise<void> {
   const io = processIo(process, pageFolder, fileURLToPath(import.meta.url));
   const exitCode = await runCli(process.argv.slice(2), io, __VRAMSCOPE_VERSION__);
   // Do not call process.exit: it would cut off output that a slow pipe has not taken yet. A failed write has already
-  // set
-  // the exit code.
+  // set the exit code.
   process.exitCode ??= exitCode;
 }

@@ -65,8 +65,7 @@ export function addOutputOptions(command: Command): Command {
 
 /**
  * Without --output: a file in the working directory, named after the input path. Names inside the file are never
- * used,
- * since they come from somebody else.
+ * used, since they come from somebody else.
  */
 export function outputTarget(input: string, options: FileOptions, extension: string): OutputTarget {
   const stem = input === '-' ? 'stdin' : snapshotStem(basename(input));

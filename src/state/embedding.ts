@@ -1,9 +1,10 @@
 /**
- * The page in a frame of another page, such as a dashboard: `?embedder=https://dash.example.org` names
- * the one origin that may talk to it, by messages. docs/embedding.md is for those who write that page.
+ * The page inside a frame of another page, such as a dashboard. `?embedder=https://dash.example.org` names the one
+ * origin that may exchange messages with it. docs/embedding.md explains it to authors of such pages.
  *
- * Any page could frame this one and name itself as the embedder, and a person might drop a file into it
- * unawares. So the embedder hears only of snapshots that it sent itself.
+ * Any page could frame this one and name itself, and a person might drop a file into it unawares. So the embedder
+ * learns
+ * only about snapshots that it sent itself.
  */
 import type { LoadFailure } from '../base/load-error.ts';
 import type { AllocationDetails } from '../device/model/allocation-details.ts';
@@ -14,30 +15,29 @@ import type { Stores } from './stores.ts';
 import { parseUrl, URL_VERSION } from './url-codec.ts';
 import { openingView, viewFitting } from './view-fitting.ts';
 
-/** Raised when the meaning of a message changes; not for a new one. */
+/** Increase this when a message changes its meaning, not for a new message. */
 const MESSAGE_VERSION = 1;
 
 /** What the embedding page may send, beside `vramscope: 1`. */
 type EmbedderMessage =
-  /** Asks for `ready` again, in case it was sent before anyone listened. */
+  /** Requests `ready` again, in case it was sent before anyone listened. */
   | { readonly type: 'hello' }
   | { readonly type: 'open'; readonly blob: Blob; readonly name: string }
   /** `hash`: the part of a link after #, such as "view=allocations&search=size>64MiB". */
   | { readonly type: 'view'; readonly hash: string };
 
-/** What it is told, beside `vramscope: 1`. */
+/** What this page sends, beside `vramscope: 1`. */
 type PageMessage =
   | { readonly type: 'ready'; readonly version: string }
   | ReturnType<typeof openedMessage>
   | ({ readonly type: 'failed'; readonly name: string } & Pick<LoadFailure, 'message' | 'advice'>)
   | ReturnType<typeof selectedMessage>
-  /** None is selected any more. */
   | { readonly type: 'selected'; readonly allocation: null }
-  /** A message could not be understood. */
+  /** The page could not understand a message. */
   | { readonly type: 'refused'; readonly message: string };
 
 interface EmbeddingOptions {
-  /** `?embedder=`, as it stands in the address. */
+  /** The value of `?embedder=` in the URL. */
   readonly embedder: string;
   readonly version: string;
   readonly window: Window;
@@ -47,22 +47,22 @@ interface EmbeddingOptions {
 }
 
 /**
- * Listens for as long as the page lives.
- * @returns what is wrong with `embedder`, in a sentence; undefined when all is well
+ * Listens for the lifetime of the page.
+ * @returns a sentence about what is wrong with `embedder`; undefined if it is fine
  */
 export function startEmbedding(options: EmbeddingOptions): string | undefined {
   const { window, loader, stores } = options;
   const origin = originOf(options.embedder);
   if (origin === undefined)
     return `The link's embedder "${options.embedder.slice(0, 60)}" is not an origin such as https://dash.example.org and was ignored.`;
-  /** The latest snapshot that the embedder gave, once it is open. */
+  /** The latest snapshot from the embedder, once it is open. */
   let given: SessionInfo | undefined;
   let toldSelection: string | undefined;
 
   const tell = (message: PageMessage) =>
     window.parent.postMessage({ vramscope: MESSAGE_VERSION, ...message }, origin);
 
-  /** The snapshot that is open, if the embedder gave it. */
+  /** The open snapshot, if it came from the embedder. */
   function openOfEmbedder(): SessionInfo | undefined {
     const state = stores.session.getState();
     return state.phase === 'ready' && state.info === given ? given : undefined;
@@ -77,7 +77,7 @@ export function startEmbedding(options: EmbeddingOptions): string | undefined {
       const { message, advice } = state.failure;
       tell({ type: 'failed', name, message, advice });
     }
-    // Another file may have been opened meanwhile: that one is not the embedder's.
+    // If another file was opened meanwhile, it is not the embedder's.
     if (state.phase !== 'ready' || state.info.file.name !== name) return;
     given = state.info;
     tell(openedMessage(given));
@@ -133,7 +133,7 @@ export function startEmbedding(options: EmbeddingOptions): string | undefined {
   return undefined;
 }
 
-/** The origin of an address that is nothing but an origin; undefined for anything else, "*" and "null" too. */
+/** The origin, if the text is exactly one; undefined for anything else, "*" and "null" included. */
 function originOf(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { origin, protocol } = new URL(text);
@@ -141,7 +141,7 @@ function originOf(text: string): string | undefined {
   return isWeb && (text === origin || text === `${origin}/`) ? origin : undefined;
 }
 
-/** Checked field by field: the message comes from somebody else's code. */
+/** Checks each field: the message comes from somebody else's code. */
 function messageOf(data: Readonly<Record<string, unknown>>): EmbedderMessage | undefined {
   const { type, blob, name, hash } = data;
   if (type === 'hello') return { type };
@@ -162,7 +162,7 @@ const openedMessage = ({ file, devices }: SessionInfo) => ({
   })),
 });
 
-/** `startEvent` is -1 for what was allocated before the trace; `frame` is null where no line is known. */
+/** `startEvent` is -1 for allocations from before the trace; `frame` is null if no line is known. */
 function selectedMessage(details: AllocationDetails, device: number) {
   const { label, blockBytes, requestedBytes, startEvent, topUserFrame: top } = details;
   const frame = top === undefined ? null : { file: top.filename, line: top.line, name: top.name };

@@ -1,7 +1,8 @@
 /**
- * The findings of each device that was looked at, for as long as its snapshot is open. A run starts once the
- * first frame has been painted, and only for the device that is shown: showing another device ends it. The
- * worker loads before that, while the page waits for its frame.
+ * Findings of each viewed device, kept while its snapshot is open. A run starts after the first frame is painted and
+ * only
+ * for the visible device; showing another device stops it. The worker loads before that, while the page waits for its
+ * frame.
  */
 
 import { createStore, type StoreApi } from 'zustand/vanilla';
@@ -17,14 +18,14 @@ import type { FindingsProgress } from '../worker/protocol.ts';
 import type { IdleCounter, Timings } from './page-timings.ts';
 
 export interface FindingsState {
-  /** stopped: by the user. */
+  /** 'stopped' means by the user. */
   readonly phase: 'waiting' | 'running' | 'done' | 'failed' | 'stopped';
-  /** So far; all of it when done. */
+  /** Those found so far; complete when done. */
   readonly findings: readonly RankedFinding[];
   readonly checks: Analysis['checks'];
   /** The account and the verdict; undefined until all detectors have run. */
   readonly judgement: Judgement | undefined;
-  /** Of phase 'failed'. */
+  /** Set in phase 'failed'. */
   readonly failure: LoadFailure | undefined;
 }
 
@@ -36,7 +37,7 @@ interface Needs {
   readonly analysis: Pick<AnalysisClient, 'query' | 'hold'>;
   readonly idle: Pick<IdleCounter, 'begin'>;
   readonly timings: Pick<Timings, 'reached' | 'reach'>;
-  /** A view without a timeline never reports a first paint: the run then starts after this long. */
+  /** A view without a timeline never reports a first paint, so the run starts after this time. */
   readonly timeoutMs?: number;
 }
 
@@ -54,7 +55,7 @@ export function createFindingsStore(needs: Needs) {
   const stores = new WeakMap<SessionInfo, Map<number, DeviceFindings>>();
   const runs = new WeakMap<DeviceFindings, AbortController>();
 
-  /** The same store for the same device of the same snapshot. */
+  /** Returns the same store for the same device of the same snapshot. */
   function of(info: SessionInfo, deviceIndex: number): DeviceFindings {
     const known = stores.get(info) ?? new Map<number, DeviceFindings>();
     stores.set(info, known);
@@ -79,7 +80,7 @@ export function createFindingsStore(needs: Needs) {
       store.setState({ phase: 'done', checks, findings: rankFindings(findings), judgement });
       timings.reach('analysed');
     } catch (error) {
-      // Also aborted where another file took the place of this one.
+      // Opening another file also aborts the run.
       if (!isAbortError(error)) store.setState({ phase: 'failed', failure: failureOf(error) });
     }
   }
@@ -89,7 +90,7 @@ export function createFindingsStore(needs: Needs) {
     if (!signal.aborted) await run(store, deviceIndex, signal);
   }
 
-  /** One run per device at a time. The page is not idle until it ends, so that scripts do not look too soon. */
+  /** One run per device at a time. Counts as work, so that scripts waiting for an idle page see the findings. */
   function begin(store: DeviceFindings, work: (signal: AbortSignal) => Promise<void>): void {
     runs.get(store)?.abort();
     const controller = new AbortController();
@@ -110,7 +111,7 @@ export function createFindingsStore(needs: Needs) {
 
   return {
     of,
-    /** Looks for the findings of the device that is shown, unless they are there. Returns what ends the run. */
+    /** Starts the search on the visible device unless it is done. Returns a function that ends it. */
     show(info: SessionInfo, deviceIndex: number): () => void {
       const store = of(info, deviceIndex);
       if (store.getState().phase === 'waiting') {
@@ -118,11 +119,11 @@ export function createFindingsStore(needs: Needs) {
       }
       return () => end(store, NOTHING);
     },
-    /** Ends a run; what was found stays. */
+    /** Ends a run and keeps its findings. */
     stop(info: SessionInfo, deviceIndex: number): void {
       end(of(info, deviceIndex), { phase: 'stopped' });
     },
-    /** Once more from the start, after a failure or a stop. */
+    /** Starts over after a failure or a stop. */
     retry(info: SessionInfo, deviceIndex: number): void {
       const store = of(info, deviceIndex);
       begin(store, (signal) => run(store, deviceIndex, signal));

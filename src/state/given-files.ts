@@ -1,20 +1,20 @@
 /**
- * What the page does with one file, two, many, or a folder. The same for dropping, pasting and the file chooser.
+ * What the page does with the files a user drops, pastes or chooses:
  *
  *   one file                  → opened
- *   two files                 → compared, in the order they were given
- *   one or two on an open one → may mean several things: the page asks
+ *   two files                 → compared, in the order given
+ *   one or two, with one open → ambiguous, so the page asks
  *   three or more, a folder   → the ranks of one job; from there they can be compared as a series
- *   summaries of ranks        → ranks too, however few: they hold no snapshot that could be opened
+ *   summaries of ranks        → also ranks, however few: they contain no snapshot to open
  */
 import type { OpenSource } from '../worker/protocol.ts';
 
-/** What a drop, a paste or the file chooser handed over. */
+/** The files of a drop, a paste or the file chooser. */
 export interface GivenFiles {
   readonly files: readonly File[];
-  /** Folders as entries. Each is in `files` too, as a file that cannot be read. */
+  /** Folders as entries. Each also appears in `files`, as an unreadable file. */
   readonly folders: readonly FileSystemEntry[];
-  /** Chosen with a button that said what it would do, so there is nothing to ask. */
+  /** Chosen with a button that says what it does, so the page need not ask. */
   readonly isChosen?: true;
 }
 
@@ -22,11 +22,11 @@ export interface GivenRoutes {
   open(source: OpenSource): void;
   compare(a: OpenSource, b: OpenSource): void;
   ranks(given: GivenFiles): void;
-  /** Undefined where no file is open. */
+  /** Undefined if no file is open. */
   readonly ask: ((given: GivenFiles) => void) | undefined;
 }
 
-/** Takes the first route that fits; nothing given takes none. */
+/** Takes the first matching route; does nothing without files. */
 export function routeGivenFiles(given: GivenFiles, routes: GivenRoutes): void {
   const [first, second, third] = given.files;
   if (first === undefined) return;
@@ -40,7 +40,7 @@ export function routeGivenFiles(given: GivenFiles, routes: GivenRoutes): void {
   else routes.open(fileSource(first));
 }
 
-/** Must be called in the event's handler: a transfer is empty afterwards. */
+/** Call this inside the event handler: the transfer is empty afterwards. */
 export function filesOfTransfer(transfer: DataTransfer | null): GivenFiles {
   const entries = Array.from(transfer?.items ?? [], (item) => item.webkitGetAsEntry?.());
   return {

@@ -1,20 +1,20 @@
 /**
- * Counts the work in flight, so that tests and scripts can wait until the page has settled.
- * Whoever loads, decodes, computes or awaits a frame calls `begin()` and, when done, what it gave.
+ * Counts work in flight, so that tests and scripts can wait until the page settles. Code that loads, decodes,
+ * computes
+ * or awaits a frame calls `begin()`, and calls the returned function when done.
  */
 import { startTimer } from '../base/task.ts';
 
 export interface IdleCounter {
-  /** Timings one piece of work as running; call the result once when it ends, however it ends. */
+  /** Marks one piece of work as running. Call the result once when it ends, even on failure. */
   begin(): () => void;
-  /** Runs `work` as one piece of work. */
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when nothing has run for `quietMs`, which is {@link QUIET_MS} unless it is given. */
+  /** Resolves when nothing has run for `quietMs`, by default {@link QUIET_MS}. */
   whenIdle(quietMs?: number): Promise<void>;
   readonly running: number;
 }
 
-/** The pause between one answer and the work it causes (a render, the next frame) is not idleness. */
+/** Bridges the pause between one answer and the work it causes (a render, the next frame). */
 const QUIET_MS = 60;
 
 interface IdleWaiter {
@@ -68,17 +68,17 @@ export function createIdleCounter(): IdleCounter {
   };
 }
 
-/** When the stages of the latest opening were reached, in milliseconds since the file was given. */
+/** Times at which the latest opening reached each stage, in milliseconds since the file was given. */
 export type Stage = 'firstByte' | 'firstPixels' | 'decoded' | 'painted' | 'analysed';
 export type StageTimes = Readonly<Partial<Record<Stage, number>>>;
 
 export interface Timings {
-  /** A file was given: forgets the last one's timings and starts the clock. */
+  /** A file was given: clears all marks and starts the clock. */
   start(): void;
-  /** Sets a mark that is not set yet: 'painted' is the first frame after opening, not the latest. */
+  /** Sets a mark once: 'painted' is the first frame after opening, not the latest. */
   reach(name: Stage): void;
   times(): StageTimes;
-  /** Resolves once the mark is set; never, when another file is given before that. */
+  /** Resolves once the mark is set; never, if another file is given first. */
   reached(name: Stage): Promise<void>;
 }
 

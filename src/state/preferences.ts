@@ -1,4 +1,4 @@
-/** What belongs to the user and not to a link. Kept in localStorage, whose content is never trusted. */
+/** What belongs to the user rather than a link. Stored in localStorage, whose content is never trusted. */
 import { createStore } from 'zustand/vanilla';
 
 const THEMES = ['system', 'light', 'dark'] as const;
@@ -6,20 +6,20 @@ export type Theme = (typeof THEMES)[number];
 
 export interface Preferences {
   readonly theme: Theme;
-  /** Share of the width that the details panel takes. */
+  /** The details panel's share of the width. */
   readonly detailsPercent: number;
 }
 
 export const DEFAULT_PREFERENCES: Preferences = { theme: 'system', detailsPercent: 28 };
 
-/** The part of localStorage that is used; any call may throw (private mode, blocked, full). */
+/** The used part of localStorage. Any call may throw (private mode, blocked, full). */
 export type PreferenceStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
 const KEY = 'vramscope.preferences';
 const MIN_PERCENT = 10;
 const MAX_PERCENT = 70;
 
-/** @param storage gives localStorage; reading that property alone throws where it is blocked */
+/** @param storage returns localStorage, since merely reading that property throws if it is blocked */
 export function createPreferencesStore(storage: () => PreferenceStorage = () => localStorage) {
   const store = createStore<Preferences>(() => {
     try {
@@ -35,13 +35,13 @@ export function createPreferencesStore(storage: () => PreferenceStorage = () => 
       try {
         storage().setItem(KEY, JSON.stringify(store.getState()));
       } catch {
-        // Private mode or a full disk: the choice lasts until the page is closed.
+        // In private mode or on a full disk, the choice lasts until the page closes.
       }
     },
   };
 }
 
-/** Reads any text. A preference that is missing or invalid has its default. */
+/** Accepts any text. A missing or invalid preference gets its default. */
 export function parsePreferences(text: string | null): Preferences {
   const { theme, detailsPercent: percent } = parseObject(text);
   const isPercent = typeof percent === 'number' && percent >= MIN_PERCENT && percent <= MAX_PERCENT;

@@ -1,10 +1,10 @@
-/** What is open, what is being opened and what failed to open. Plain data; the tables stay in the worker. */
+/** What is open, opening, or failed to open. Plain data; the tables stay in the worker. */
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { OpenProgress, PartialState } from '../worker/protocol.ts';
 
-/** `previous` is the snapshot that stays open (and visible) until another has been read. */
+/** `previous` is the snapshot that stays open and visible until the next one is read. */
 export type SessionState =
   | { readonly phase: 'idle' }
   | {
@@ -19,39 +19,37 @@ export type SessionState =
       readonly name: string;
       readonly failure: LoadFailure;
       readonly previous: SessionInfo | undefined;
-      /** What was read of it before, which can still be seen. */
+      /** The part read before the failure, which can still be viewed. */
       readonly partial: PartialState | undefined;
     };
 
 /**
- * Reports of one opening. All are ignored once a later opening has begun, so that the end of a
- * replaced opening cannot overwrite what the user sees.
+ * Reports of one opening. They are ignored once a later opening begins, so that a replaced opening cannot overwrite
+ * what the user sees.
  */
 export interface LoadAttempt {
   progress(progress: OpenProgress): void;
   ready(info: SessionInfo): void;
   failed(failure: LoadFailure): void;
-  /** Back to what was there before. */
+  /** Returns to the previous state. */
   cancelled(): void;
   /** False once a later opening has begun. */
   isCurrent(): boolean;
 }
 
 export interface SessionStore extends StoreApi<SessionState> {
-  /** A file was given. */
   begin(name: string): LoadAttempt;
   /**
-   * A question about an open snapshot failed. Said once, not for every question that was under way,
-   * and not of a snapshot that another one has replaced meanwhile.
+   * A query about an open snapshot failed. Reported once, not per pending query, and never for a snapshot that was
+   * replaced meanwhile.
    */
   broke(info: SessionInfo, failure: LoadFailure): void;
-  /** The user has read the failure. */
   dismissFailure(): void;
 }
 
 export function createSessionStore(): SessionStore {
   const store = createStore<SessionState>(() => ({ phase: 'idle' }));
-  // `true` replaces: a merge would leave the fields of the phase before.
+  // `true` replaces the state: a merge would keep fields of the previous phase.
   const become = (state: SessionState) => store.setState(state, true);
   const settle = (previous: SessionInfo | undefined) =>
     become(previous === undefined ? { phase: 'idle' } : { phase: 'ready', info: previous });
@@ -95,13 +93,13 @@ export function createSessionStore(): SessionStore {
   return Object.assign(store, { begin, broke, dismissFailure });
 }
 
-/** What can be seen of a file that is read, or was read up to a fault; undefined for none. */
+/** The visible part of a file that is being read or failed partway. */
 export function partialOf(state: SessionState): PartialState | undefined {
   if (state.phase === 'loading') return state.progress?.partial;
   return state.phase === 'failed' ? state.partial : undefined;
 }
 
-/** The snapshot that can be looked at, also while another is being opened or has failed. */
+/** The snapshot to show, even while another is opening or has failed. */
 export function openInfo(state: SessionState): SessionInfo | undefined {
   switch (state.phase) {
     case 'idle':

@@ -10,13 +10,13 @@ import { linkMismatch, type ParsedUrl } from './url-codec.ts';
 import { openingView, placesBeyond, viewFitting } from './view-fitting.ts';
 
 export interface SnapshotLoader {
-  /** Resolves when it is open, has failed or was cancelled; never rejects. */
+  /** Resolves once the file is open, has failed or was cancelled; never rejects. */
   open(source: OpenSource, options?: OpenOptions): Promise<void>;
-  /** Opens the source that failed last up to its fault. */
+  /** Reopens the source that failed last, up to its damage. */
   openPartially(): Promise<void>;
-  /** Where what is open came from; undefined for nothing. */
+  /** Source of the open file, if any. */
   opened(): OpenSource | undefined;
-  /** What was opened is on the page: until then the page is not idle. */
+  /** The page shows the opened file. Until this call, the page is not idle. */
   shown(): void;
   cancel(): void;
 }
@@ -25,13 +25,13 @@ export interface SnapshotLoaderOptions {
   readonly idle: Pick<IdleCounter, 'begin'>;
   readonly client: Pick<SessionClient, 'open'>;
   readonly stores: Pick<Stores, 'session' | 'view'>;
-  /** Loads what shows a snapshot, while the snapshot is read. */
+  /** Loads the code that shows a snapshot, in parallel with reading. */
   readonly prepare: () => Promise<void>;
-  /** What the link says of the view on a snapshot that has just been read. */
+  /** The view that the link describes, applied to a newly read snapshot. */
   readonly readUrl: (info: SessionInfo) => ParsedUrl;
-  /** `?snapshot=` of the page from now on; undefined for a file that has no address. */
+  /** Sets the page's `?snapshot=`; undefined for a file without a URL. */
   readonly showSource: (url: string | undefined) => void;
-  /** What the user should know about the link; replaces what was said before. */
+  /** What the user should know about the link; replaces earlier notices. */
   readonly onNotices: (notices: readonly string[]) => void;
 }
 
@@ -40,9 +40,9 @@ export function createSnapshotLoader(options: SnapshotLoaderOptions): SnapshotLo
   let controller: AbortController | undefined;
   let latest: OpenSource | undefined;
   let opened: OpenSource | undefined;
-  /** The URL that the page was loaded with describes the first snapshot; later ones start afresh. */
+  /** The page's original URL describes the first snapshot; later ones start afresh. */
   let isFirst = true;
-  /** Ends the work of an opening whose snapshot is still to appear. */
+  /** Ends the idle-tracking of an opening whose snapshot is not on screen yet. */
   let endShowing: (() => void) | undefined;
 
   function showView(info: SessionInfo): void {
@@ -93,7 +93,7 @@ export function createSnapshotLoader(options: SnapshotLoaderOptions): SnapshotLo
   };
 }
 
-/** What the user calls it: the file's name, or the last part of a URL's path. */
+/** The file's name, or the last part of a URL's path. */
 export function nameOf(source: OpenSource): string {
   switch (source.kind) {
     case 'blob':
@@ -105,7 +105,7 @@ export function nameOf(source: OpenSource): string {
   }
 }
 
-/** The page was loaded, the rest of it can't be: the server is gone or has a newer build. */
+/** The page loaded but the rest cannot: the server is gone or has a newer build. */
 function tellOffline(): never {
   throw new LoadError({
     code: 'views-unreachable',

@@ -1,4 +1,4 @@
-/** The page's stores, made once in main.tsx and handed down by React context; tests make their own. */
+/** The page's stores, made once in main.tsx and passed by React context; tests make their own. */
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
 import { createPreferencesStore, type Preferences } from './preferences.ts';
@@ -21,7 +21,7 @@ export function useStores(): Stores {
   return stores;
 }
 
-/** Selectors must give the same reference for the same state: fields, not new objects. */
+/** Selectors must return the same reference for the same state: fields, not new objects. */
 export function useSession<T>(select: (state: SessionState) => T): T {
   return useStore(useStores().session, select);
 }

@@ -1,10 +1,11 @@
 /**
- * View state ↔ URL. The view is in the hash, so that a server never sees it; `?snapshot=` stays
- * where it is. Only what differs from the view that a file opens with is written:
+ * View state ↔ URL. The view is in the hash, which a server never sees; `?snapshot=` stays where it is. Only values
+ * that
+ * differ from the file's opening view are written:
  *
  *   https://host/?snapshot=samples/oom.pickle#v=1&axis=time&x=1200..98000&select=b7f064c000000_0
  *
- * Numbers are written as JavaScript prints them, which reads back to the same double.
+ * Numbers are written as JavaScript prints them, so they read back as the same double.
  */
 
 import { COUNTER_NAMES, type CounterName } from '../allocator/replay/types.ts';
@@ -21,7 +22,7 @@ import {
   type ViewState,
 } from './view-store.ts';
 
-/** Raised when the meaning of a parameter changes; not for a new one. */
+/** Increase this when a parameter changes its meaning, not for a new one. */
 export const URL_VERSION = 1;
 
 /** Enough to notice that a link was made for another file. */
@@ -31,22 +32,22 @@ interface Fingerprint {
 }
 
 export interface ParsedUrl {
-  /** Has the values of `opening` wherever the URL says nothing, or nothing readable. */
+  /** Has the values of `opening` wherever the URL is silent or unreadable. */
   readonly view: ViewState;
-  /** True when the URL says anything about the view. */
+  /** True if the URL says anything about the view. */
   readonly hasView: boolean;
   /** `?snapshot=`: the file to open. */
   readonly snapshotUrl: string | undefined;
   /** The file that the link was made for. */
   readonly madeFor: Fingerprint | undefined;
-  /** One sentence for the user for each thing that could not be read; empty when all is well. */
+  /** One sentence for the user per unreadable item; empty if all is well. */
   readonly problems: readonly string[];
 }
 
-/** How a value of the view stands in the hash. */
+/** How a value of the view is written in the hash. */
 interface Param<T> {
   readonly key: string;
-  /** Undefined for a text that cannot be read. */
+  /** Undefined for unreadable text. */
   readonly read: (text: string) => T | undefined;
   readonly write?: (value: T) => string;
 }
@@ -59,14 +60,14 @@ const oneOf =
 
 const anyText = (text: string): string => text;
 
-/** True is written as one word, false not at all. */
+/** Writes true as one word and false as nothing. */
 const flag = (key: string, word: string): Param<boolean> => ({
   key,
   read: (text) => text === word || undefined,
   write: (isOn) => (isOn ? word : ''),
 });
 
-/** What links of older versions call the views. */
+/** Names of views in old links. */
 const OLD_VIEWS: ReadonlyMap<string, ViewName> = new Map([
   ['addresses', 'address-map'],
   ['state', 'allocator-state'],
@@ -75,10 +76,10 @@ const OLD_VIEWS: ReadonlyMap<string, ViewName> = new Map([
   ['whatif', 'what-if'],
 ]);
 
-/** Label of an allocation: b, the address in hex, _, the count of earlier uses. */
+/** An allocation's label: b, the address in hex, _, the number of earlier uses. */
 const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
 
-/** Device and cursor are written by {@link encodeView} itself; the site colors follow from the rest. */
+/** {@link encodeView} writes device and cursor itself; site colors follow from the rest. */
 const VIEW_PARAMS: Params<Omit<ViewState, 'deviceIndex' | 'cursor' | 'siteColors' | 'flame'>> = {
   view: { key: 'view', read: (text) => oneOf(...VIEW_NAMES)(text) ?? OLD_VIEWS.get(text) },
   axis: { key: 'axis', read: oneOf(...TIME_AXES) },
@@ -109,12 +110,12 @@ const FLAME_PARAMS: Params<FlameView> = {
   root: { key: 'root', read: anyText },
 };
 
-/** `at=` of a view without a cursor: it shows the end. */
+/** `at=` of a view without a cursor, which shows the end. */
 const AT_END = 'end';
 
 /**
- * The hash for a view, without '#'; '' for the one that the file opens with.
- * @param opening what the file opens with where its link says nothing
+ * The hash for a view, without '#'; '' for the file's opening view.
+ * @param opening the view that the file opens with if a link says nothing
  */
 export function encodeView(
   view: ViewState,
@@ -133,7 +134,7 @@ export function encodeView(
   return text.replace(/%2C/g, ',').replace(/%3A/g, ':');
 }
 
-/** Writes what differs from the defaults. */
+/** Writes only values that differ from the defaults. */
 function writeParams<S>(url: URLSearchParams, params: Params<S>, values: S, defaults: S): void {
   for (const name in params) {
     const { key, write = String } = params[name];
@@ -143,12 +144,14 @@ function writeParams<S>(url: URLSearchParams, params: Params<S>, values: S, defa
   }
 }
 
-/** A file opens at a cursor on one device. On any other device, a link without a cursor has none. */
+/** The cursor that a file opens at is on one device. On other devices, a link without a cursor has none. */
 function openingCursorOf(opening: ViewState, deviceIndex: number): ViewState['cursor'] {
   return deviceIndex === opening.deviceIndex ? opening.cursor : undefined;
 }
 
-/** Reads any URL's `search` and `hash`, with or without '?' and '#'. Never throws. `opening`: see {@link encodeView}. */
+/**
+ * Reads any URL's `search` and `hash`, with or without '?' and '#'. Never throws. `opening`: see {@link encodeView}.
+ */
 export function parseUrl(
   search: string,
   hash: string,
@@ -167,12 +170,12 @@ export function parseUrl(
   return { view, hasView: true, snapshotUrl, madeFor: readFingerprint(url.get('of')), problems };
 }
 
-/** What to tell the user when a link was made for another snapshot; undefined when it fits. */
+/** A notice if the link was made for another snapshot. */
 export function linkMismatch(
   madeFor: Fingerprint | undefined,
   open: Fingerprint,
 ): string | undefined {
-  // A renamed copy is the same snapshot; two different snapshots hardly ever have the same length.
+  // A renamed copy is the same snapshot, and different snapshots hardly ever have equal lengths.
   if (madeFor === undefined || madeFor.bytes === open.bytes) return undefined;
   return (
     `This link was made for ${madeFor.name} (${madeFor.bytes} bytes), ` +
@@ -210,7 +213,7 @@ function readView(url: URLSearchParams, opening: ViewState, problems: string[]):
   };
 }
 
-/** "-size" is by size, the largest first. */
+/** "-size" sorts by size, largest first. */
 function parseSort(text: string): Sort | undefined {
   const match = /^(-?)([a-zA-Z]{1,40})$/.exec(text);
   return match?.[2] === undefined ? undefined : { key: match[2], descending: match[1] === '-' };
@@ -220,12 +223,12 @@ function sortText(sort: Sort | undefined): string {
   return sort === undefined ? '' : `${sort.descending ? '-' : ''}${sort.key}`;
 }
 
-/** Numbers of events and devices. */
+/** For events and devices. */
 function parseIndex(text: string): number | undefined {
   return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Bytes over 0, or 'none'. */
+/** Positive bytes, or 'none'. */
 function parseLimit(text: string): number | 'none' | undefined {
   if (text === 'none') return text;
   return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined;
@@ -240,7 +243,7 @@ function parseRange(text: string): Range | undefined {
   return Number.isFinite(from) && Number.isFinite(to) && from < to ? { from, to } : undefined;
 }
 
-/** "" hides all lines. Order and repetitions of a hand-made link do not matter. */
+/** "" hides all lines. Order and repetitions in a handmade link do not matter. */
 function parseLines(text: string): readonly CounterName[] | undefined {
   const names = text === '' ? [] : text.split(',');
   if (names.some((name) => oneOf(...COUNTER_NAMES)(name) === undefined)) return undefined;

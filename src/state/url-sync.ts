@@ -1,6 +1,6 @@
 /**
- * Keeps the address bar and the view store equal: a commit adds a history entry, and so does the first move of a
- * gesture; further moves replace that entry once they pause. Back and Forward restore the view of their entry.
+ * Keeps the address bar and the view store equal. A commit adds a history entry, and so does the first move of a
+ * gesture; further moves replace that entry once they pause. Back and Forward restore an entry's view.
  */
 import { startTimer } from '../base/task.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
@@ -8,7 +8,6 @@ import { encodeView, type ParsedUrl, parseUrl } from './url-codec.ts';
 import { openingView } from './view-fitting.ts';
 import { DEFAULT_VIEW, type ViewState, type ViewStore } from './view-store.ts';
 
-/** The part of `window` that is used. */
 export type UrlWindow = Pick<
   Window,
   'history' | 'location' | 'addEventListener' | 'removeEventListener'
@@ -17,11 +16,11 @@ export type UrlWindow = Pick<
 interface UrlSyncOptions {
   readonly store: ViewStore;
   readonly window: UrlWindow;
-  /** The open snapshot; undefined while there is none: then the URL is left as it is. */
+  /** The open snapshot. While there is none, the URL stays as it is. */
   readonly openInfo: () => Pick<SessionInfo, 'file' | 'devices'> | undefined;
-  /** Back or Forward led to a URL that holds something unreadable. */
+  /** Back or Forward led to a URL with something unreadable. */
   readonly onProblems?: (problems: readonly string[]) => void;
-  /** Called when the address begins to lag behind the view; returns what to call when it has caught up. */
+  /** Called when the URL starts to lag behind the view; returns what to call once it has caught up. */
   readonly beginLag?: () => () => void;
 }
 
@@ -32,12 +31,12 @@ export function startUrlSync(options: UrlSyncOptions) {
   const { store, window, openInfo, onProblems, beginLag } = options;
   let stopTimer: (() => void) | undefined;
   let endLag: (() => void) | undefined;
-  /** The gesture that the current history entry is of; undefined when its moves have paused. */
+  /** The gesture of the current history entry; undefined once its moves have paused. */
   let gesture: number | undefined;
-  /** True while the store takes over what the URL says already. */
+  /** True while the store takes over what the URL already says. */
   let isRestoring = false;
 
-  /** What the URL says now of a view on `info`, by default the open snapshot. */
+  /** The view that the URL describes for `info`, by default the open snapshot. */
   const read = (info: Pick<SessionInfo, 'devices'> | undefined = openInfo()): ParsedUrl => {
     const opening = info === undefined ? DEFAULT_VIEW : openingView(info);
     return parseUrl(window.location.search, window.location.hash, opening);
@@ -55,14 +54,14 @@ export function startUrlSync(options: UrlSyncOptions) {
     const info = openInfo();
     if (info === undefined) return;
     const { href, pathname, search, hash } = window.location;
-    // A page in a notebook's cell has no address of its own.
+    // A page in a notebook's cell has no URL of its own.
     if (href === 'about:srcdoc') return;
     const encoded = encodeView(view, info.file, openingView(info));
     const wanted = encoded === '' ? '' : `#${encoded}`;
     if (wanted !== hash) window.history[how](null, '', pathname + search + wanted);
   }
 
-  /** Writes once the view rests. A drag is still one gesture, however long it rests. */
+  /** Writes once the view rests. A drag remains one gesture, however long it rests. */
   function writeLater(): void {
     stopTimer?.();
     endLag ??= beginLag?.();
@@ -81,7 +80,7 @@ export function startUrlSync(options: UrlSyncOptions) {
       writeLater();
       return;
     }
-    // Back must lead to where the user was just before, also when that was mid-pan.
+    // Back must return to the view just before, even in the middle of a pan.
     if (stopTimer !== undefined) write(before.view, 'replaceState');
     write(now.view, 'pushState');
     gesture = isMove ? now.gesture : undefined;

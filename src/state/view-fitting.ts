@@ -4,7 +4,7 @@ import { mainDeviceIndex, mainPeak, reservedOverhead } from '../device/model/mai
 import type { EventIndex } from '../format/snapshot/tables.ts';
 import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
 
-/** What a file opens with where no link says otherwise: its main device, at the moment that matters. */
+/** The view a file opens with unless a link says otherwise: its main device at its key moment. */
 export function openingView(info: Pick<SessionInfo, 'devices'>): ViewState {
   const deviceIndex = mainDeviceIndex(info.devices);
   const device = info.devices[deviceIndex];
@@ -13,8 +13,9 @@ export function openingView(info: Pick<SessionInfo, 'devices'>): ViewState {
 
 /**
  * The event to show first: the first OOM that the program saw; else the peak of reserved memory if much of it was
- * never needed; else the main peak. Not the end, which is after teardown, when little is left to see. A peak from
- * before the trace is shown at the first event.
+ * never
+ * needed; else the main peak. Not the end, where teardown leaves little to see. A peak before the trace maps to the
+ * first event.
  */
 export function openingCursor(
   device: Pick<DeviceInfo, 'events' | 'ooms' | 'peaks'>,
@@ -24,13 +25,14 @@ export function openingCursor(
   if (oom !== undefined) return oom.event;
   const { severity } = reservedOverhead(device.peaks, device.ooms.length);
   const { event } = device.peaks.reservedBytes;
-  // There is a finding about it then, and it is usually the largest.
+  // A finding covers it then, usually the largest one.
   const isFragmented = (severity === 'high' || severity === 'medium') && event >= 0;
   return isFragmented ? event : Math.max(0, mainPeak(device.peaks).event);
 }
 
 /**
- * The change that goes to another device: its windows, selection and cursor mean nothing there. Pass it to `commit`.
+ * Switches to another device and drops the windows, selection and cursor, which mean nothing there. Pass it to
+ * `commit`.
  */
 export function onDevice(device: DeviceInfo): Partial<ViewState> {
   const { x, y, selection, secondCursor, search, finding, addresses, flame } = DEFAULT_VIEW;
@@ -39,7 +41,7 @@ export function onDevice(device: DeviceInfo): Partial<ViewState> {
   return { deviceIndex, x, y, selection, cursor, secondCursor, search, finding, addresses, flame };
 }
 
-/** The view without what this snapshot lacks: the link may have been made for another one. */
+/** Drops what this snapshot lacks, since the link may be for another one. */
 export function viewFitting(view: ViewState, info: SessionInfo): ViewState {
   const wanted = info.devices[view.deviceIndex];
   const opening = openingView(info);
@@ -60,7 +62,7 @@ export function viewFitting(view: ViewState, info: SessionInfo): ViewState {
   };
 }
 
-/** A sentence for each place of a link that lies beyond the last event of the trace. */
+/** A sentence for each place in a link beyond the trace's last event. */
 export function placesBeyond(view: ViewState, info: SessionInfo): readonly string[] {
   const device = info.devices[view.deviceIndex];
   if (device === undefined) return [];

@@ -1,10 +1,11 @@
 /**
- * What the user looks at: small, serialisable, all of it in the URL. Hover and drag change every
- * frame and are not here.
+ * What the user looks at: small, serializable, and all in the URL. Hover and drag change every frame, so they are not
+ * here.
  *
- * Each thing a person does gets one history entry. A commit is one: a range zoomed to, an allocation
- * selected. A gesture is one, however many moves it takes: a drag from press to release, or wheel steps or
- * held keys up to the first pause. What the page adjusts by itself gets none.
+ * Each user action gets one history entry. A commit is one action: zooming to a range, selecting an allocation. A
+ * gesture
+ * is one action, however many moves it has: a drag from press to release, or wheel steps or held keys up to the first
+ * pause. Adjustments by the page itself get none.
  */
 import { createStore } from 'zustand/vanilla';
 import type { CounterName } from '../allocator/replay/types.ts';
@@ -14,13 +15,13 @@ import type { SiteColors } from '../draw/coloring/site-colors.ts';
 import type { ColorBy, TimeAxis } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
 
-/** From–to on one axis, from < to: events or microseconds (see `axis`), or bytes. */
+/** A range on one axis, with from < to: events or microseconds (see `axis`), or bytes. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** The views on a device, in the order of their tabs. */
+/** The views of a device, in tab order. */
 export const VIEW_NAMES = [
   'timeline',
   'address-map',
@@ -34,9 +35,11 @@ export const VIEW_NAMES = [
 ] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 
-/** Which allocations the flame graph adds up, by what, and how it shows them. */
+/** Which allocations the flame graph adds up, by which weight, and how it shows them. */
 export interface FlameView {
-  /** Live at the cursor, at the peak, at the end; allocated in the window; the second cursor against the cursor. */
+  /**
+   * Live at the cursor, at the peak or at the end; allocated in the window; or the second cursor against the cursor.
+   */
   readonly dataset: FlameDataset;
   readonly weight: FlameWeight;
   readonly groupBy: FlameGrouping;
@@ -44,11 +47,11 @@ export interface FlameView {
   readonly frames: FlameFrames;
   /** Callees at the root, callers above them. */
   readonly inverted: boolean;
-  /** The frame zoomed into, written by the flame graph; undefined for the whole. */
+  /** The zoomed frame, in the flame graph's own format; undefined for the whole. */
   readonly root: string | undefined;
 }
 
-/** Order of the allocations table; a column's key. */
+/** Order of the allocations table; `key` is a column. */
 export interface Sort {
   readonly key: string;
   readonly descending: boolean;
@@ -59,41 +62,41 @@ export interface ViewState {
   /** Position in SessionInfo.devices. */
   readonly deviceIndex: number;
   readonly axis: TimeAxis;
-  /** Plots by time cut idle gaps short; `x` and all figures are still in true time. */
+  /** Shortens idle gaps in time plots; `x` and all figures stay in true time. */
   readonly foldsGaps: boolean;
   /** 'all' is the whole trace, whatever its length. */
   readonly x: Range | 'all';
-  /** 'fit' reaches to the highest value of the whole trace, so panning does not rescale. */
+  /** 'fit' reaches the highest value of the whole trace, so that panning does not rescale. */
   readonly y: Range | 'fit';
   /** Label of the pinned allocation, as PyTorch's viewer writes it: b7f064c000000_0. */
   readonly selection: string | undefined;
   readonly colorBy: ColorBy;
-  /** By class, the timeline is ordered by class: one band each. */
+  /** 'class' orders the timeline by class, one band each. */
   readonly stackOrder: 'time' | 'class';
-  /** Colors of the call sites that the legend names. Follows from the rest, so it is not in the URL. */
+  /** Colors of the call sites in the legend. They follow from the rest, so they are not in the URL. */
   readonly siteColors: SiteColors;
   readonly lines: readonly CounterName[];
   /** Event at which the crosshair is pinned. */
   readonly cursor: EventIndex | undefined;
-  /** The second cursor: what lies between it and the first is measured. */
+  /** The second cursor; the page measures the distance to the first. */
   readonly secondCursor: EventIndex | undefined;
   /** Text of the search box (src/device/search); '' matches all. */
   readonly search: string;
-  /** Hide everything but the matches; otherwise the rest is dimmed. */
+  /** Hides everything but the matches; otherwise the rest is dimmed. */
   readonly onlyMatches: boolean;
-  /** Fingerprint of the finding that is shown. */
+  /** Fingerprint of the visible finding. */
   readonly finding: string | undefined;
   /** Window of the address map, in bytes of its packed addresses. */
   readonly addresses: Range | 'fit';
   readonly flame: FlameView;
   readonly sort: Sort | undefined;
-  /** Allocator setting that is compared with the recorded run, as PYTORCH_ALLOC_CONF says it. */
+  /** Allocator setting to compare with the recorded run, as in PYTORCH_ALLOC_CONF. */
   readonly setting: string | undefined;
-  /** Bytes that PyTorch may reserve in what-if runs; undefined: what the recorded run had. */
+  /** Bytes that PyTorch may reserve in what-if runs; undefined means the recorded run's limit. */
   readonly limit: number | 'none' | undefined;
   /**
-   * The comparison with another file, as src/ui/pages/compare writes it; undefined where none is shown. It is plain
-   * text here, so that only the chunk of comparisons has to know the format.
+   * The comparison with another file, in the format of src/ui/pages/compare. Plain text here, so that only the lazy
+   * chunk for comparisons needs to know the format.
    */
   readonly comparison: string | undefined;
 }
@@ -134,18 +137,17 @@ export const DEFAULT_VIEW: ViewState = {
 
 export interface ViewStoreState {
   readonly view: ViewState;
-  /** Grows with each commit; url-sync makes a history entry of it. */
+  /** Grows with each commit; url-sync turns it into a history entry. */
   readonly commits: number;
-  /** Grows with each move. */
   readonly moves: number;
-  /** Grows where a drag begins and where it ends: moves before and after belong to different gestures. */
+  /** Grows when a drag begins and when it ends, since moves before and after belong to different gestures. */
   readonly gesture: number;
   readonly isDragging: boolean;
-  /** Grows with each view that came from a URL, Back or a new file. */
+  /** Grows with each view restored from a URL, Back or a new file. */
   readonly restores: number;
 }
 
-/** What a click was on. Esc undoes a run of clicks on the same kind of thing at once. */
+/** What was clicked. Esc undoes a run of clicks on the same kind of thing at once. */
 type ClickedThing = 'allocation' | 'legend' | 'account' | 'finding';
 
 export type ViewStore = ReturnType<typeof createViewStore>;
@@ -183,25 +185,25 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW) {
   }
   return {
     ...store,
-    /** A step of a continuous movement: pan, wheel, drag, a key that is held. */
+    /** A step of a continuous movement: pan, wheel, drag, a held key. */
     move(change: Partial<ViewState>): void {
       store.setState(({ view, moves }) => ({ view: { ...view, ...change }, moves: moves + 1 }));
     },
     /** A deliberate change that Back should undo. */
     commit,
-    /** A consequence of the last change, such as bringing the cursor into view; no history entry. */
+    /** A consequence of the last change, such as scrolling the cursor into view; no history entry. */
     adjust,
-    /** A commit that `undoClick` takes back. */
+    /** A commit that `undoClick` can undo. */
     click(thing: ClickedThing, change: Partial<ViewState>): void {
       remember(thing, change);
       commit(change);
     },
-    /** Adds what a click turned out to be on to that click and its history entry. */
+    /** Adds what the click turned out to hit to that click and its history entry. */
     amendClick(thing: ClickedThing, change: Partial<ViewState>): void {
       remember(thing, change);
       adjust(change);
     },
-    /** Undoes what the last clicks set, but not what has changed since. False when there is nothing to undo. */
+    /** Undoes the last clicks, except for values changed since. False if there is nothing to undo. */
     undoClick(): boolean {
       for (let last = clicks.at(-1); last !== undefined; last = clicks.at(-1)) {
         clicks = clicks.slice(0, -1);
@@ -212,10 +214,10 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW) {
       }
       return false;
     },
-    /** All moves from here to `endDrag` are one gesture, whatever pauses they have. */
+    /** All moves until `endDrag` are one gesture, even with pauses. */
     beginDrag: () => setDragging(true),
     endDrag: () => setDragging(false),
-    /** The view of a URL or of a new file; no history entry. */
+    /** Applies the view of a URL or of a new file; no history entry. */
     restore(view: ViewState): void {
       clicks = [];
       store.setState(({ restores }) => ({ view, restores: restores + 1 }));
@@ -225,12 +227,12 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW) {
 
 interface Click {
   readonly thing: ClickedThing;
-  /** The fields that it set: their values before and after. */
+  /** The click's fields, with their values before and after. */
   readonly before: Partial<ViewState>;
   readonly after: Partial<ViewState>;
 }
 
-/** The change that undoes a click, for those of its fields that nobody has changed since. */
+/** The change that undoes a click, limited to fields nobody has changed since. */
 const undoing = ({ before, after }: Click, view: ViewState): Partial<ViewState> =>
   fieldsOf({ ...view, ...before }, (key) => {
     return key in before && view[key] === after[key] && view[key] !== before[key];

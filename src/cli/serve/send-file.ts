@@ -7,8 +7,7 @@ import { pipeline } from 'node:stream/promises';
 
 /**
  * Sends a growing file up to the announced length. If the file shrinks, the connection breaks off, so that the page
- * sees
- * that the file is incomplete.
+ * sees that the file is incomplete.
  */
 export async function sendFile(
   request: IncomingMessage,
@@ -55,8 +54,7 @@ export async function sendFile(
 
 /**
  * Opens the file at exactly this path; undefined if there is none. Follows no link and waits for no pipe: anyone who
- * can
- * write to the folder could have put one there since.
+ * can write to the folder could have put one there since.
  */
 async function openRegular(path: string): Promise<FileHandle | undefined> {
   // Windows has neither flag, and such links or pipes need administrator rights there.

@@ -1,6 +1,6 @@
 /**
- * Allocations and events as Arrow tables (IPC file format), for pandas, Polars and DuckDB:
- * whole columns, each stack's text once.
+ * Allocations and events as Arrow tables (IPC file format) for pandas, Polars and DuckDB. Each stack's text is stored
+ * once.
  */
 
 import {
@@ -31,8 +31,8 @@ interface ArrowColumn {
 }
 
 /**
- * Columns: address, requested_bytes (NaN: not known), block_bytes, start_event (-1: before the
- * trace), free_requested_event, end_event (null: never), stream, pool, class, holder (null: no name), is_small, stack.
+ * Columns: address, requested_bytes (NaN: unknown), block_bytes, start_event (-1: before the trace),
+ * free_requested_event, end_event (null: never), stream, pool, class, holder (null: no name), is_small, stack.
  */
 export function allocationsArrow(context: DeviceModel): Uint8Array<ArrayBuffer> {
   const { replay, snapshot, trace } = context;
@@ -65,7 +65,7 @@ export function allocationsArrow(context: DeviceModel): Uint8Array<ArrayBuffer> 
   });
 }
 
-/** Columns: action, time_us (NaN: not known), address, size_bytes, stream, allocated, reserved, stack. */
+/** Columns: action, time_us (NaN: unknown), address, size_bytes, stream, allocated_bytes, reserved_bytes, stack. */
 export function eventsArrow(context: DeviceModel): Uint8Array<ArrayBuffer> {
   const { replay, snapshot, trace } = context;
   const { events } = trace;
@@ -113,7 +113,7 @@ function ipc(columns: Readonly<Record<string, ArrowColumn>>): Uint8Array<ArrayBu
   return new Uint8Array(bytes);
 }
 
-/** 64 bits: addresses of XPU and HIP reach beyond 2^53. */
+/** 64 bits, since XPU and HIP addresses exceed 2^53. */
 function addresses(keys: Float64Array, length: number, { addresses: space }: Snapshot) {
   const out = new BigUint64Array(length);
   for (let i = 0; i < length; i++) out[i] = space.toBigInt(keys[i]);
@@ -129,7 +129,7 @@ function poolText({ pools }: DeviceModel['trace'], pool: number): string {
   return privatePoolText(pools[pool]) ?? 'default';
 }
 
-/** 'main (train.py:9);forward (model.py:5)', outermost first; why there is none in brackets. */
+/** 'main (train.py:9);forward (model.py:5)', outermost first. Without a stack, the reason in brackets. */
 function stackTexts({ stacks }: DeviceModel) {
   const textOf = memoized((stack: number): string => {
     const frames = stacks

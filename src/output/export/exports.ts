@@ -1,4 +1,4 @@
-/** The files that a device can be exported as, one entry each: what the page and the command line say of it, and what makes it. */
+/** The export formats of a device: how the page and the command line describe each, and what makes it. */
 
 import { COUNTER_NAMES, type CounterName } from '../../allocator/replay/types.ts';
 import { csvField, csvLine, csvNumber } from '../../base/csv.ts';
@@ -22,19 +22,17 @@ import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
 import { foldedStacks, speedscopeFile } from './flame-files.ts';
 import { perfettoTrace } from './perfetto-trace.ts';
 
-/** What a person chooses by. */
 export interface ExportChoice {
   readonly label: string;
   readonly about: string;
-  /** Of the file's name. */
   readonly extension: string;
   readonly mime: string;
-  /** It cannot be made of a recording without timestamps. */
+  /** The recording must have timestamps. */
   readonly needsTime?: true;
 }
 
 interface Export extends ExportChoice {
-  /** The file in pieces. @throws RangeError in words for the user where the snapshot lacks what the file is made of */
+  /** The file in pieces. @throws RangeError with a message for the user if the snapshot lacks what the file needs */
   readonly make: (device: DeviceModel) => Iterable<string | Uint8Array<ArrayBuffer>>;
 }
 
@@ -107,7 +105,7 @@ export const EXPORT_KINDS = Object.keys(EXPORTS) as readonly ExportKind[];
 
 const AT_PEAK = { name: 'active at the peak', weight: 'bytes', isDifference: false } as const;
 
-/** What was active when most was: its bytes add up to that peak. */
+/** The allocations at the peak of active memory; their bytes add up to it. */
 function stacksAtPeak(device: DeviceModel): Iterable<FlameStack> {
   const { event } = device.replay.peaks.activeBytes;
   const set = { kind: 'live', event } as const;
@@ -115,7 +113,7 @@ function stacksAtPeak(device: DeviceModel): Iterable<FlameStack> {
   return flameStacks(new FlameContext(device).flame(shape, { set, weight: 'bytes' }));
 }
 
-/** Rows of the table of events that are written at once. */
+/** Rows of the events table per piece. */
 const PIECE = 5000;
 
 function* allEventsCsv(device: DeviceModel): Generator<string> {
@@ -128,10 +126,10 @@ function* allEventsCsv(device: DeviceModel): Generator<string> {
   }
 }
 
-/** Rows in one piece: a few milliseconds of work. */
+/** Rows per piece: a few milliseconds of work. */
 const ALLOCATIONS_A_PIECE = 2000;
 
-/** All allocations in order of their start, as CSV in pieces; states are those at the end. */
+/** All allocations by start, as CSV in pieces; states are those at the end. */
 function* allocationsCsv(context: DeviceModel): Generator<string> {
   const columns = Object.entries(ALLOCATION_COLUMNS);
   yield csvLine(columns.map(([name]) => name));
@@ -153,8 +151,8 @@ function text(cell: Cell): string {
 }
 
 /**
- * The five counters after each event, as CSV in pieces; the first line names the columns. Row -1 is
- * the state before the trace.
+ * The five counters after each event, as CSV in pieces. The first line names the columns; row -1 is the state before
+ * the trace.
  */
 function* countersCsv(context: DeviceModel): Generator<string> {
   const { replay, trace } = context;
@@ -176,7 +174,7 @@ function* countersCsv(context: DeviceModel): Generator<string> {
   }
 }
 
-/** inactiveSplitBytes is the column inactive_split_bytes. */
+/** 'inactiveSplitBytes' becomes 'inactive_split_bytes'. */
 function columnName(name: CounterName): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,16 +1,17 @@
 /**
- * A flame graph as a file: for speedscope (https://www.speedscope.app/file-format-schema.json), and as
- * folded stacks for flamegraph.pl.
+ * A flame graph as a file: for speedscope (https://www.speedscope.app/file-format-schema.json), and as folded stacks
+ * for
+ * flamegraph.pl.
  */
 import { memoized } from '../../base/memoized.ts';
 import { type FlameStack, noFrameText } from '../../device/flame-graph/flame-context.ts';
 import type { FlameGroup, FlameWeight } from '../../device/flame-graph/types.ts';
 
 export interface SpeedscopeOptions {
-  /** What is shown: 'x.pickle, live at the peak'. */
+  /** The title: 'x.pickle, live at the peak'. */
   readonly name: string;
   readonly weight: FlameWeight;
-  /** Gives two profiles, for a weight cannot be negative: what grew, and what shrank. */
+  /** Makes two profiles, growth and shrinkage, because a weight cannot be negative. */
   readonly isDifference: boolean;
 }
 
@@ -19,7 +20,7 @@ export function speedscopeFile(
   { name, weight, isDifference }: SpeedscopeOptions,
 ) {
   const frames: ReturnType<typeof frameOf>[] = [];
-  // Groups are the same object wherever they occur: each is one frame.
+  // A group is the same object wherever it occurs, so each is one frame.
   const frameRow = memoized((group: FlameGroup) => frames.push(frameOf(group)) - 1);
   const samples = Array.from(stacks, ({ groups, value }) => ({
     frames: groups.map(frameRow),
@@ -31,7 +32,6 @@ export function speedscopeFile(
     unit: weight === 'bytes' || weight === 'allocated' ? 'bytes' : 'none',
     startValue: 0,
     endValue: own.reduce((sum, { value }) => sum + Math.abs(value), 0),
-    /** Indices into the frames, outermost first. */
     samples: own.map((sample) => sample.frames),
     weights: own.map(({ value }) => Math.abs(value)),
   });
@@ -49,7 +49,7 @@ export function speedscopeFile(
   };
 }
 
-/** File and line are named where the box has one place: a module has many files. */
+/** Gives file and line only for a box with a single place: a module has many files. */
 function frameOf(group: FlameGroup): { name: string; file?: string; line?: number } {
   if (group.kind === 'absent') return { name: `[${noFrameText(group.reason)}]` };
   if (group.kind === 'class') return { name: group.label };
@@ -60,13 +60,12 @@ function frameOf(group: FlameGroup): { name: string; file?: string; line?: numbe
 }
 
 /**
- * The text that flamegraph.pl and its kin read: a line a stack, outermost frame first, its weight
- * in whole units behind it.
+ * The text that flamegraph.pl and similar tools read: one stack per line, outermost frame first, then its weight as a
+ * whole number.
  *
  *   main (train.py:9);forward (model.py:5) 4194304
  *
- * A difference has two columns, as difffolded.pl writes them. Ours are net: what a stack grew by
- * stands in the second, what it shrank by in the first.
+ * A difference has two columns, as in difffolded.pl. Ours are net: growth is in the second, shrinkage in the first.
  *
  *   main (train.py:9);forward (model.py:5) 0 4194304
  */
@@ -81,7 +80,7 @@ export function foldedStacks(stacks: Iterable<FlameStack>, isDifference: boolean
   return lines.join('');
 }
 
-/** Semicolons part frames and line ends stacks: neither may stand in a name. */
+/** Names must not contain semicolons or line breaks, which separate frames and stacks. */
 function frameText(group: FlameGroup): string {
   if (group.kind === 'absent') return `[${noFrameText(group.reason)}]`;
   if (group.kind === 'class') return group.label;
@@ -89,7 +88,7 @@ function frameText(group: FlameGroup): string {
   return text.replaceAll(';', ':').replaceAll(/\s+/g, ' ');
 }
 
-/** All digits: 1e21 byte microseconds are a number that these programs cannot read. */
+/** Writes all digits, because these programs cannot read 1e21. */
 function wholeText(value: number): string {
   return BigInt(Math.round(value)).toString();
 }

@@ -1,9 +1,9 @@
 /**
- * A trace in the JSON form that Perfetto and chrome://tracing open: the counters as tracks, annotations as
- * slices, OOMs as instants.
+ * A trace in the JSON format of Perfetto and chrome://tracing: counters as tracks, annotations as slices, OOMs as
+ * instants.
  *
- * Times are the recorder's, in microseconds since 1970 where PyTorch wrote them so. A Kineto trace
- * says `baseTimeNanoseconds`: its times plus that are the same clock, and ours have 0 there.
+ * Times are the recorder's, in microseconds since 1970 if PyTorch wrote them so. To place a Kineto trace on the same
+ * clock, add its `baseTimeNanoseconds`, which is 0 in ours.
  * @source Trace Event Format, https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  */
 import type { NarrowColumn } from '../../base/table.ts';
@@ -12,17 +12,17 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { TraceAction } from '../../format/snapshot/tables.ts';
 
 const PIECE = 5000;
-/** Points that Perfetto shows well; a longer trace is thinned, and the file says how. */
+/** Perfetto handles this many points well. A longer trace is thinned, and the file says how. */
 const MAX_POINTS = 500_000;
 
 const NAMES = ['allocatedBytes', 'activeBytes', 'reservedBytes', 'requestedBytes'] as const;
 
-/** Thread ids of the tracks: annotations by their depth, then the instants. */
+/** Thread ids: annotations use their depth; the instants use this one. */
 const INSTANTS_THREAD = 1000;
 
 /**
  * The file in pieces.
- * @throws RangeError for a trace without times: it has no place beside another
+ * @throws RangeError if the trace has no times, since it could not be aligned with others
  */
 export function* perfettoTrace(context: DeviceModel): Generator<string> {
   const { snapshot, trace } = context;
@@ -42,7 +42,7 @@ export function* perfettoTrace(context: DeviceModel): Generator<string> {
   yield* annotations(context, snapshot.startUs + (timeUs[0] ?? 0));
   yield* counters(context, timeUs, step);
   yield* instants(context, timeUs);
-  // An event without a comma behind it ends the list.
+  // An event without a trailing comma ends the list.
   yield `${JSON.stringify({ ph: 'M', pid, tid: INSTANTS_THREAD, name: 'thread_name', args: { name: 'allocator' } })}\n]}\n`;
 }
 
@@ -76,7 +76,7 @@ function* counters(
       const highest = columns.map((column) =>
         column.subarray(i, Math.min(i + step, count)).reduce((a, b) => Math.max(a, b)),
       );
-      // One track a counter: several in one would be stacked, and these contain each other.
+      // One track per counter: Perfetto would stack counters of one track, but ours contain each other.
       NAMES.forEach((name, k) => {
         const bytes = highest[k];
         const args = { ph: 'C', pid: trace.device, name: name.replace('Bytes', '') };

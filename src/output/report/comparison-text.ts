@@ -20,7 +20,7 @@ import {
 /** Call sites shown; the JSON has all. */
 const MAX_SITES = 20;
 const MAX_RUN_CHANGES = 5;
-/** Lines named for a gate that failed. */
+/** Lines named for a failed limit. */
 const MAX_BLAMED = 3;
 
 const RUN_LABELS = {
@@ -30,7 +30,7 @@ const RUN_LABELS = {
   'churns-less': 'is allocated less often',
 } as const;
 
-/** Lines without an end of line. */
+/** Lines without line breaks. */
 export function comparisonText(
   comparison: Comparison,
   failed: readonly FailedThreshold[],
@@ -84,7 +84,7 @@ function classRows({ classes }: Comparison): string[][] {
   return [['', 'A', 'B', 'difference'], ...rows];
 }
 
-/** 'optimizer state' of 'optimizer-state'. */
+/** 'optimizer-state' becomes 'optimizer state'. */
 export const classLabel = (name: string): string => name.replaceAll('-', ' ');
 
 function siteRows({ sites }: Comparison): string[][] {
@@ -108,7 +108,7 @@ function kindLabel({ kind }: CallSiteChange): string {
   return kind === 'only-b' ? 'only in B' : kind;
 }
 
-/** 'model.py:42', 'model.py:42 → :57' where the line moved. */
+/** 'model.py:42', or 'model.py:42 → :57' if the line moved. */
 function placeText({ a, b, class: className }: CallSiteChange): string {
   const frame = b?.frame ?? a?.frame;
   if (frame === undefined) return className === 'rounding' ? 'rounding' : 'no Python stack';
@@ -118,7 +118,7 @@ function placeText({ a, b, class: className }: CallSiteChange): string {
   return `${lineText(before)} → ${lineText(frame)}`;
 }
 
-/** ' via linear.py:134': where the line led to, which tells rows of one line apart. */
+/** ' via linear.py:134': the callee, which distinguishes rows of the same line. */
 function viaText({ a, b }: CallSiteChange): string {
   const { frame, innermost } = b ?? a ?? {};
   if (frame === undefined || innermost === undefined || frame === innermost) return '';
@@ -132,7 +132,7 @@ const restText = ({ sites }: Comparison): string[] =>
       .map(({ differenceBytes }) => differenceBytes),
   );
 
-/** What a table leaves out, so that it adds up. */
+/** Sums what a table leaves out, so that everything adds up. */
 export function moreSitesText(differences: readonly number[]): string[] {
   if (differences.length === 0) return [];
   const bytes = differences.reduce((sum, own) => sum + own, 0);
@@ -155,7 +155,7 @@ function settingRows(settings: Comparison['settings']): string[][] {
   return [['', 'A', 'B'], ...settings.map(({ name, a, b }) => [name, a, b].map(printable))];
 }
 
-/** The gate that failed, and the lines that grew most. */
+/** The limit that failed, and the lines that grew most. */
 function failedText(
   comparison: Comparison,
   { gate, is, bytesA, bytesB }: FailedThreshold,
@@ -174,7 +174,6 @@ function failedText(
   ];
 }
 
-/** Lines of Markdown. */
 export function comparisonMarkdown(
   comparison: Comparison,
   failed: readonly FailedThreshold[],

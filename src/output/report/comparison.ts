@@ -11,7 +11,7 @@ const causeReport = ({ bytes, isExplained, text, entries }: Cause) => ({
   entries: entries.map(({ lines, rate, ...entry }) => ({
     ...entry,
     lines: lines.flatMap((line) => frameReport(line) ?? []),
-    /** Of what is kept and still grew, on the side that has more. */
+    /** Of kept memory that still grew, on the side with more of it. */
     perStep: rate ?? null,
   })),
 });
@@ -26,20 +26,20 @@ export const buildComparison = (
   b: sideReport(b),
   difference: {
     allocatedBytes: differenceBytes,
-    /** Of both peaks, or at the end where both are compared there. */
+    /** Between the peaks, or at the end if the comparison is of the ends. */
     reservedBytes: thresholdBytes(b, 'reservedBytes', at) - thresholdBytes(a, 'reservedBytes', at),
   },
-  /** Those that changed, the largest change first; the differences add up to that of the allocated bytes. */
+  /** Only changed sites, the largest change first. Their differences add up to that of the allocated bytes. */
   callSites: sites.filter((site) => site.differenceBytes !== 0).map(siteReport),
   classes,
-  /** The one that explains most first; they add up to the difference of the allocated bytes too. */
+  /** The one that explains most comes first. They also add up to the difference of the allocated bytes. */
   causes: causes.map(causeReport),
   settings,
   verdict,
   failed: failed.map(({ gate, is }) => ({ gate, is })),
 });
 
-/** `frame`: the line in B, or in A where B does not have it. null: no stack was recorded. */
+/** `frame` is the line in B, or in A if B lacks it; null if no stack was recorded. */
 const siteReport = (site: CallSiteChange) => ({
   kind: site.kind,
   class: site.class,

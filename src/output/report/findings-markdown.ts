@@ -35,7 +35,7 @@ function verdictMarkdown({ verdict, account }: DeviceFindings): string[] {
   return ['', `**${text}**`, '', ...others.map((line) => `- ${line}`), ...accountTable(account)];
 }
 
-/** Every reserved byte of the moment, a row an entry. */
+/** Every reserved byte of the moment, one row per entry. */
 function accountTable(account: DeviceFindings['account']): string[] {
   if (account === null || account.entries.length === 0) return [];
   const { moment, reservedBytes, entries } = account;

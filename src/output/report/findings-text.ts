@@ -27,11 +27,11 @@ export const STATUS_LABELS: Readonly<Record<Check['status'], string>> = {
   'cannot-tell': 'cannot tell',
 };
 const DETECTOR_WIDTH = Math.max(...DETECTOR_IDS.map((id) => id.length)) + 2;
-/** Frames and parts shown; the JSON has all. */
+/** Limits of what is shown; the JSON has everything. */
 const MAX_FRAMES = 6;
 const MAX_PARTS = 6;
 
-/** Lines without an end of line. */
+/** Lines without line breaks. */
 export function findingsText(
   report: FindingsReport,
   options: TextOptions,
@@ -58,14 +58,14 @@ function deviceText(device: DeviceFindings, isNamed: boolean, options: TextOptio
   ];
 }
 
-/** An empty line, what it all comes to, which line to look at, and what to try first. */
+/** An empty line, the verdict, the line to look at, and what to try first. */
 function verdictText({ verdict, account }: DeviceFindings, options: TextOptions): string[] {
   if (verdict === null) return [];
   const lines = [...verdictLines(verdict), ...accountLines(account)];
   return ['', ...lines.flatMap((line) => wrap(printable(line), options.columns))];
 }
 
-/** For a terminal and for Markdown alike. */
+/** Used for terminal and Markdown output. */
 export function verdictLines({ cause, text, also, lines, advice }: VerdictReport): string[] {
   const [first] = lines;
   const { beside, callers } = otherLines(cause, lines);
@@ -131,8 +131,9 @@ function findingText(finding: FindingReport, options: TextOptions): string[] {
 }
 
 /**
- * 'Made at run/b.py:3 (g). Your lines: a.py:9 (f), called from b.py:3 (g).' Empty where the stack's own lines say all:
- * one line of the user's, which is the innermost.
+ * 'Made at run/b.py:3 (g). Your lines: a.py:9 (f), called from b.py:3 (g).' Empty if the stack already shows it: the
+ * only
+ * user line is the innermost frame.
  */
 export function placeText({ frame, frameIs, userLines }: FindingReport): string {
   const [innermost, ...callers] = userLines;
@@ -145,7 +146,7 @@ export function placeText({ frame, frameIs, userLines }: FindingReport): string 
   return `${is}Your lines: ${[short(innermost), ...from].join(', ')}.`;
 }
 
-/** One part is the finding itself. */
+/** A single part is the finding itself. */
 function partsText({ parts }: FindingReport): string[] {
   if (parts.length < 2) return [];
   const rest = parts.length - MAX_PARTS;
@@ -160,7 +161,9 @@ function partsText({ parts }: FindingReport): string[] {
   ];
 }
 
-/** With the whole path, which terminals and editors open; of C++ without a known file the short name alone. */
+/**
+ * With the full path, which terminals and editors can open. C++ frames without a known file get only the short name.
+ */
 export function frameText({ file, line, name }: FrameReport): string {
   const frame = { name, filename: file, line };
   const does = functionText(frame);

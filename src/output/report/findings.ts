@@ -1,8 +1,6 @@
 /**
- * `vramscope analyze --json`: the contract `vramscope.findings/2`: what `/1` had, with the account and
- * the verdict that is read from it.
- *
- * What is not known is null, never 0; a finding without a stack has frame null and an empty stack.
+ * `vramscope analyze --json`: the contract `vramscope.findings/2`, which adds the account and its verdict to `/1`.
+ * Unknown values are null, never 0. A finding without a stack has frame null and an empty stack.
  */
 import type { Account, AccountEntry } from '../../analysis/account/types.ts';
 import type { Analysis } from '../../analysis/findings/analyse.ts';
@@ -18,11 +16,11 @@ export type DeviceFindings = ReturnType<typeof deviceFindings>;
 export type FindingReport = ReturnType<typeof findingReport>;
 export type VerdictReport = ReturnType<typeof verdictReport>;
 
-/** An analysis, or as much of it as there is yet. */
+/** An analysis, possibly still running. */
 type PartialAnalysis = Pick<Analysis, 'checks' | 'findings'> &
   Partial<Pick<Analysis, 'account' | 'accountAtEnd' | 'verdict'>>;
 
-/** `analyses[i]` is that of `devices[i]`. */
+/** `analyses[i]` belongs to `devices[i]`. */
 export const buildFindings = (
   file: FileInfo,
   devices: readonly Pick<DeviceTrace, 'device' | 'kind'>[],
@@ -39,11 +37,11 @@ const deviceFindings = (
 ) => ({
   device,
   kind,
-  /** Every reserved byte of the moment that matters most; null before the analysis is done. */
+  /** Every reserved byte of the most important moment; null until the analysis is done. */
   account: account === undefined ? null : accountReport(account),
-  /** Of the end of the recording. */
+  /** At the end of the recording. */
   accountAtEnd: accountAtEnd === undefined ? null : accountReport(accountAtEnd),
-  /** What the account says: cause, bytes, lines, what to try. */
+  /** The account's conclusion: cause, bytes, lines, what to try. */
   verdict: verdict === undefined ? null : verdictReport(verdict),
   checks,
   findings: findings.map(findingReport),
@@ -54,14 +52,14 @@ const accountReport = (account: Account) => ({
   moment: account.moment,
   allocatedBytes: account.allocatedBytes,
   reservedBytes: account.reservedBytes,
-  /** Part of the entries: blocks are larger than what was asked for. */
+  /** Included in the entries: blocks are larger than requested. */
   roundingBytes: account.roundingBytes ?? null,
   limitBytes: account.limitBytes ?? null,
   requestedBytes: account.requestedBytes ?? null,
   entries: account.entries.map(entryReport),
 });
 
-/** `holder` and `perStep` only where they are known. */
+/** Includes `holder` and `perStep` only if they are known. */
 const entryReport = ({ kind, bytes, count, lines, holder, rate, isGrowing }: AccountEntry) => ({
   kind,
   bytes,
@@ -84,7 +82,7 @@ const verdictReport = ({ forecast, ...verdict }: Verdict) => ({
   text: verdict.text,
   also: verdict.also,
   lines: lineReports(verdict.lines),
-  /** Who holds it, where the recording has names. */
+  /** The owner, if the recording has names. */
   holder: verdict.holder ?? null,
   advice: verdict.advice.map(({ id, text, savesBytes, isEnough }) => ({
     id,
@@ -102,9 +100,9 @@ const findingReport = (finding: Finding) => ({
   bytes: finding.bytes,
   claim: finding.claim,
   frame: frameReport(finding.frame),
-  /** What the line is to the memory: where it is made, stored, or started to be made. */
+  /** Whether the line makes the memory, stores it, or starts the work that makes it. */
   frameIs: finding.frameIs ?? null,
-  /** The user's lines that lead there, the innermost first, out to the one in the user's own loop. */
+  /** The user's lines on the stack, innermost first, out to the one in the user's own loop. */
   userLines: lineReports(finding.userLines),
   stack: lineReports(finding.stack),
   perStep: finding.perStep ?? null,

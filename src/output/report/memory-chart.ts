@@ -8,12 +8,12 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 const EIGHTHS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 const CACHED = '░';
 const ROWS = 6;
-/** '1023.99 MiB ┤' */
+/** Width of '1023.99 MiB'. */
 const LABEL_WIDTH = 11;
 
 /**
- * Allocated bytes over the events as solid columns, with what is reserved above them shaded, each
- * column the highest of its events; a caret on the axis at each of `ooms`:
+ * Allocated bytes over the events as solid columns, with reserved memory shaded above. Each column shows the highest
+ * value of its events. A caret on the axis marks each of `ooms`:
  *
  *       1.31 GiB ┤        ░░░░░░░░░░░░░░
  *                │   ▁░░░░░░░░░▇░░░░░░▇░
@@ -51,7 +51,7 @@ export function memoryChart(
 
 const axis = (mark: string): string => `${' '.repeat(LABEL_WIDTH)} ${mark}`;
 
-/** Height in eighths of a cell. Anything above 0 shows at least one. */
+/** Height in eighths of a cell, at least one for anything above 0. */
 function levelOf(bytes: number, top: number): number {
   const level = Math.round((bytes / top) * ROWS * 8);
   return bytes > 0 ? Math.max(1, level) : 0;
@@ -69,17 +69,17 @@ function axisCells(ooms: readonly EventIndex[], events: number, width: number): 
   return cells.join('');
 }
 
-/** The (last) column that shows an event's state: what memoryCurve's rounding down makes of it. */
+/** The last column that shows an event's state; matches the rounding in memoryCurve. */
 function columnOf(event: number, events: number, columns: number): number {
   return Math.ceil(((event + 1) * columns) / events) - 1;
 }
 
-/** Events read at once: bounds the memory, whatever the length of the trace. */
+/** Events read at once, to bound memory whatever the length of the trace. */
 const CHUNK = 1 << 15;
 
 /**
- * Highest value of a counter in each of `columns` equal parts of the trace's states. With fewer events than columns,
- * neighbours show the same state. `events` must be over 0. Example: counters 1, 5, 2, 3 in 2 columns are 5 and 3.
+ * Highest value of a counter in each of `columns` equal parts of the trace. With fewer events than columns, neighbors
+ * show the same state. `events` must be positive. Example: counters 1, 5, 2, 3 in 2 columns give 5 and 3.
  */
 export function memoryCurve(
   replay: Pick<Replay, 'fillCounter'>,

@@ -1,4 +1,4 @@
-/** `vramscope ranks`, for a terminal and as Markdown: the verdict first, then outliers, roles, ranks, and what the files lack. */
+/** `vramscope ranks` for terminals and Markdown: the verdict, then outliers, roles, ranks, and problems with files. */
 import { outlierTitle, ranksTable, roleFacts } from '../../analysis/ranks/ranks-report.ts';
 import type { Job } from '../../analysis/ranks/types.ts';
 import {
@@ -13,7 +13,7 @@ import {
 
 const INDENT = '    ';
 
-/** Lines without an end of line. */
+/** Lines without line breaks. */
 export function ranksText(job: Job, options: TextOptions): string[] {
   const paragraph = (text: string, indent = '') =>
     wrap(printable(text), options.columns - indent.length).map((line) => indent + line);
@@ -45,7 +45,7 @@ function roleLines(job: Job): string[] {
   );
 }
 
-/** Lines without an end of line. */
+/** Lines without line breaks. */
 export function ranksMarkdown(job: Job): string[] {
   const { header, rows, rest } = ranksTable(job);
   return [

@@ -1,25 +1,25 @@
 /**
- * A report: the page in one file with a compact snapshot inside, which opens by itself.
+ * A report: the whole page in one file, with a compact snapshot inside that opens by itself.
  *
  *   <meta charset="utf-8">
  *   <script type="application/json" id="vramscope-report">{"format":1, …, "base64":"H4sI…"}</script>
  *   … the page as `npm run build` makes it
  *
- * The data come first and under the key `base64`, so that a report can be dropped on a vramscope
- * too: core/input reads it as it reads PyTorch's own HTML.
+ * The data comes first and under the key `base64`, so that src/format/input reads a dropped report like PyTorch's own
+ * HTML.
  */
 
 export const REPORT_ELEMENT_ID = 'vramscope-report';
 
-/** Raised when the page of today could not show an older one's data, or the other way round. */
+/** Increase this when the page and data of different versions could not be combined. */
 const FORMAT = 1;
 
 export interface ReportHead {
-  /** Name of the snapshot's file. */
+  /** The snapshot's file name. */
   readonly title: string;
-  /** What the user wrote; plain text. */
+  /** The user's notes; plain text. */
   readonly notes: string;
-  /** The view to open at, as in the address; '' for the default. */
+  /** The view to open, as in the URL's hash; '' for the default. */
   readonly hash: string;
   /** ISO 8601, UTC. */
   readonly madeAt: string;
@@ -35,7 +35,7 @@ const CHARSET = /<meta charset="[^"]*"\s*\/?>/i;
 
 /**
  * @param shell the page in one file
- * @throws Error where the shell is no such page: a fault of the build
+ * @throws Error if the shell has no charset, which is a fault of the build
  */
 export function reportPage(shell: string, report: Report): string {
   const { base64, ...head } = report;
@@ -49,7 +49,7 @@ export type ParsedReport =
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'problem'; readonly problem: string };
 
-/** Reads what the element holds. Never throws. */
+/** Reads the element's text. Never throws. */
 export function parseReport(json: string): ParsedReport {
   const value = parseJson(json);
   if (typeof value !== 'object' || value === null) return problem('is damaged and cannot be read');

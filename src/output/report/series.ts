@@ -8,7 +8,7 @@ import { sideReport } from './comparison.ts';
 import { classLabel, markdownTable, moreSitesText } from './comparison-text.ts';
 import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 
-/** In `bytes` and `counts` one figure a file, in the files' order. */
+/** `bytes` and `counts` have one value per file, in file order. */
 export const buildSeries = ({ sides, sites, classes, verdict }: RunSeries) => ({
   schema: 'vramscope.series/1' as const,
   files: sides.map(sideReport),
@@ -27,7 +27,7 @@ export const buildSeries = ({ sides, sites, classes, verdict }: RunSeries) => ({
 /** Call sites shown; the JSON has all. */
 const MAX_SITES = 20;
 
-/** Lines without an end of line. */
+/** Lines without line breaks. */
 export function seriesText(series: RunSeries, options: TextOptions): string[] {
   const table = (title: string, rows: readonly (readonly string[])[]) => [
     '',

@@ -1,4 +1,4 @@
-/** `vramscope stats`: what torch.cuda.memory_summary() would have said, and where it stood highest. */
+/** `vramscope stats`: the figures of torch.cuda.memory_summary(), and when each peaked. */
 
 import { findRetriedOoms } from '../../allocator/replay/trace-events.ts';
 import {
@@ -39,7 +39,7 @@ const RECORDING_LABELS: Readonly<Record<Recording, string>> = {
   none: 'no events',
 };
 
-/** Where the beginning is not recorded, nobody can say never. */
+/** "Never" is certain only if the start was recorded. */
 const NO_OOM: Readonly<Record<Recording, string>> = {
   complete: 'never',
   preexisting: 'none since recording began',
@@ -52,10 +52,10 @@ const NUMBER_WIDTH = 13;
 /** 'KV cache and growing state' is the longest. */
 const CLASS_WIDTH = 27;
 const SHARE_WIDTH = 7;
-/** OOMs listed one by one; more are counted. */
+/** OOMs listed one by one; the rest are counted. */
 const MAX_OOMS = 5;
 
-/** Lines without an end of line. `contexts` are those that the report was built from. */
+/** Lines without line breaks. `contexts` are those that the report was built from. */
 export function statsText(
   report: StatsReport,
   contexts: readonly DeviceModel[],
@@ -136,11 +136,11 @@ function legend(ooms: OomEvents): string {
   return `${' '.repeat(14)}█ allocated   ░ reserved above it${oom}`;
 }
 
-/** What the peak is made of: classes of a hundredth of it and more. */
+/** The classes at the peak that hold at least 1% of it. */
 function classesText({ peak, peakByClass }: DeviceStats, options: TextOptions): string[] {
   const whole = peak.allocatedBytes.bytes;
   const shown = peakByClass.filter(({ bytes }) => bytes * 100 >= whole);
-  // Without stacks there is nothing to tell.
+  // Without stacks, every class is unknown.
   if (peakByClass.every((one) => one.class === 'unknown')) return [];
   const rest = whole - shown.reduce((sum, { bytes }) => sum + bytes, 0);
   const rows = [
@@ -192,9 +192,9 @@ function tableFact(label: string, text: string): string {
 }
 
 interface OomEvents {
-  /** That the program saw. */
+  /** Those that the program saw. */
   readonly failed: DeviceStats['ooms'];
-  /** How many were retried at once: the program saw no error. */
+  /** Requests that were retried at once: the program saw no error. */
   readonly retried: number;
 }
 

@@ -1,9 +1,9 @@
 /**
  * `vramscope stats --json`: the contract `vramscope.stats/1`.
  *
- * What cannot be known is NaN here and null in JSON, never 0. Where nothing was recorded, start, end
- * and peak are all the state of the dump, with event -1, and a warning says so: that state is a
- * fact, and the lowest that the real peak can have been.
+ * Unknown values are NaN here and null in JSON, never 0. If nothing was recorded, start, end and peak are all the
+ * final
+ * state, with event -1, and a warning says so: that state is the least that the real peak can have been.
  */
 
 import type { Counters, Recording } from '../../allocator/replay/types.ts';
@@ -20,13 +20,13 @@ export type DeviceStats = ReturnType<typeof deviceStats>;
 
 const MOST_HOLDERS = 20;
 
-/** Codes are those of the snapshot's warnings and 'recorded-late', 'anomalies'. */
+/** A code of the snapshot's warnings, or 'recorded-late' or 'anomalies'. */
 interface ReportWarning {
   readonly code: string;
   readonly message: string;
 }
 
-/** `vramscope stats --json`: a contract, see docs/adr/0005-unknown-in-reports.md. `contexts`: one a device. */
+/** Builds the contract of docs/adr/0005-unknown-in-reports.md. `contexts` has one entry per device. */
 export function buildStats(file: FileInfo, snapshot: Snapshot, contexts: readonly DeviceModel[]) {
   const { devices, settings, warnings } = sessionInfo(file, snapshot, contexts);
   const known = new Set<string>(warnings.map(({ code }) => code));
@@ -40,14 +40,14 @@ export function buildStats(file: FileInfo, snapshot: Snapshot, contexts: readonl
     settings,
     warnings: [
       ...(warnings as readonly ReportWarning[]),
-      // The reader has said already that the ring overflowed or that there is no trace.
+      // The reader already warns about a ring overflow or a missing trace.
       ...recording.filter(({ code }) => !known.has(code)),
       ...contexts.flatMap(anomalyWarning),
     ],
   };
 }
 
-/** The `file` of every report. `protocol`: null where the container holds no pickle. */
+/** The `file` of every report. `protocol` is null if the container holds no pickle. */
 export const fileReport = ({ name, bytes, container, protocol, decoder }: FileInfo) => ({
   ...{ name, bytes, container, protocol: protocol ?? null, decoder },
 });
@@ -64,7 +64,7 @@ const deviceStats = (info: DeviceInfo, context: DeviceModel) => ({
   start: stateBytes(info.start),
   end: stateBytes(info.end),
   peak: info.peaks,
-  /** What the peak of allocated bytes is made of, the largest first: its bytes add up to `peak.allocatedBytes`. */
+  /** What the peak is made of, largest first. Its bytes add up to `peak.allocatedBytes`. */
   peakByClass: peakByClass(info, context),
   ooms: info.ooms.map(({ event, requestedBytes, deviceFreeBytes }) => ({
     event,
@@ -75,7 +75,7 @@ const deviceStats = (info: DeviceInfo, context: DeviceModel) => ({
   holders: holdersReport(context),
 });
 
-/** What held the memory that was live at the end, the largest first; null where the file has no names. */
+/** The owners of memory live at the end, largest first; null if the file has no names. */
 function holdersReport(context: DeviceModel) {
   const share = holderShare(context);
   if (share === undefined) return null;

@@ -1,4 +1,4 @@
-/** The summary as plain text, to paste into an issue or a chat; and the figures of memory_summary() in words. */
+/** The summary as plain text, to paste into an issue or a chat; and the labels of memory_summary()'s figures. */
 import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts';
 import { type ClassTotal, MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type {
@@ -18,18 +18,18 @@ export interface SummaryParts {
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
   readonly figures: MemoryFigures;
-  /** What the figures are of: 'At the peak, after event 1,299'. */
+  /** 'At the peak, after event 1,299'. */
   readonly title: string;
-  /** Undefined while they are not known: then they are left out. */
+  /** Left out while undefined, that is, unknown. */
   readonly annotationGroups: readonly AnnotationGroup[] | undefined;
   readonly facts: TraceFacts | undefined;
-  /** What active memory is made of at the event of the figures; empty while not known. */
+  /** Active memory by class at the event of the figures; empty while unknown. */
   readonly classes: readonly ClassTotal[];
-  /** What the reader should know before trusting the figures. */
+  /** What to know before trusting the figures. */
   readonly notes: readonly string[];
 }
 
-/** More phases than these are counted and not listed. */
+/** Further phases are counted, not listed. */
 const LISTED_PHASES = 40;
 
 export function summaryText(parts: SummaryParts): string {
@@ -95,7 +95,7 @@ function recordingText(device: DeviceInfo, { stackKinds }: TraceFacts): string {
   ].join('\n');
 }
 
-/** 'name = value' for each recorded setting that is not at its default, or whose default is not known here. */
+/** 'name = value' for each recorded setting that is not at its default or has no known default. */
 export function changedSettings(settings: Readonly<Record<string, SettingValue>>): string[] {
   const changed = settingRows(settings).filter(({ isDefault }) => isDefault !== true);
   return changed.map(({ name, value }) => `${name} = ${value}`);
@@ -151,7 +151,7 @@ export const POOL_TEXTS: readonly { readonly pool: PoolName; readonly label: str
 export interface FieldText {
   readonly field: keyof StatFigures;
   readonly label: string;
-  /** Needs the beginning of the process: otherwise the figure is the least that it can be. */
+  /** Needs the start of the process; otherwise the figure is a lower bound. */
   readonly needsWhole: boolean;
 }
 
@@ -162,11 +162,11 @@ export const FIELD_TEXTS: readonly FieldText[] = [
   { field: 'freed', label: 'Freed in total', needsWhole: true },
 ];
 
-/** What to say of figures that the trace does not show from the beginning. */
+/** Explains figures of a trace that starts late. */
 export const PARTIAL_TEXT =
   'The trace does not cover the start of the process, so its peaks and totals are unknown. Figures with ≥ are lower bounds.';
 
-/** '1.25 GiB', '≥ 1.25 GiB' where more may have been before the trace, '1,204' for counts. */
+/** '1.25 GiB', '≥ 1.25 GiB' if there may have been more before the trace, '1,204' for counts. */
 export function figureText(
   figures: MemoryFigures,
   pool: PoolName,
@@ -178,7 +178,7 @@ export function figureText(
   return needsWhole && !figures.isWhole ? `≥ ${text}` : text;
 }
 
-/** The whole table as plain text, to paste into an issue. @param title its first line */
+/** The whole table as plain text, to paste into an issue. @param title the first line */
 export function memoryText(figures: MemoryFigures, title: string): string {
   const rows = STAT_TEXTS.flatMap((stat) =>
     POOL_TEXTS.map(({ pool, label }) => [

@@ -1,4 +1,4 @@
-/** Plain text for terminals: wrapped, aligned, coloured only where asked; and in which order it lists devices. */
+/** Plain text for terminals: wrapping, alignment, optional color, and the order of devices. */
 import { highest } from '../../base/extremes.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { isUnusedDevice, mainDeviceIndex } from '../../device/model/main-device.ts';
@@ -8,14 +8,14 @@ export interface TextOptions {
   readonly color: boolean;
 }
 
-/** ANSI's numbers for select graphic rendition. */
+/** ANSI SGR codes. */
 const STYLES = { bold: 1, dim: 2, red: 31, yellow: 33 } as const;
 
 export function styled(text: string, style: keyof typeof STYLES, { color }: TextOptions): string {
   return color ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text;
 }
 
-/** Lines of at most `columns`, later ones indented. A longer word stands alone on its line. */
+/** Lines of at most `columns`, later ones indented. A longer word gets its own line. */
 export function wrap(text: string, columns: number, indent = ''): string[] {
   const lines: string[] = [];
   let line = '';
@@ -31,36 +31,36 @@ export function wrap(text: string, columns: number, indent = ''): string[] {
 }
 
 /**
- * What must not reach a terminal or a model: control characters (an escape sequence can retitle a terminal or
- * worse), separators of lines, halves of letters, and all that is read but not seen: marks that turn the
- * direction of writing, tags, joiners, variation selectors.
+ * Characters that must not reach a terminal or a model: control characters (an escape sequence can retitle a terminal
+ * or worse), line separators, lone surrogates, and everything invisible: direction marks, tags, joiners, variation
+ * selectors.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Names and settings come from the file, where anybody may have written anything. */
+/** Use for names and settings: they come from the file, where anyone may have written anything. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, '?');
 }
 
 /**
- * What GitHub makes a mention or a link of, escaped or not: @name, #1, GH-1, an address. An empty comment in it, which
- * is shown nowhere, keeps it text.
+ * What GitHub turns into a mention or link even when escaped: @name, #1, GH-1, a URL. An empty HTML comment inside
+ * prevents it.
  */
 const LINKING = /@(?=[\w-])|#(?=\d)|\bGH-(?=\d)|:(?=\/\/)|\bwww(?=\.)/gi;
 
-/** Nothing in a file's texts is Markdown: names must not become markup, HTML, mentions or links. */
+/** Escapes text from the file so that it cannot become markup, HTML, mentions or links. */
 export const inline = (text: string): string =>
   printable(text)
     .replace(/[\\`*_[\]<>#|@&~]/g, '\\$&')
     .replace(LINKING, '$&<!-- -->');
 
-/** A row of a Markdown table. */
 export const markdownRow = (cells: readonly string[]): string =>
   `| ${cells.map(inline).join(' | ')} |`;
 
 /**
- * The last check before a terminal, of whole texts: as {@link printable}, but lines may break, and
- * the styles of {@link styled} stay where there is color.
+ * The last check of a whole text before a terminal. Like {@link printable}, but keeps line breaks, and {@link
+ * styled}'s
+ * styles if there is color.
  */
 export function terminalText(text: string, color: boolean): string {
   return text.replace(UNPRINTABLE, (letter, at: number) => {
@@ -70,17 +70,17 @@ export function terminalText(text: string, color: boolean): string {
   });
 }
 
-/** JSON for a terminal or a pipe: what {@link printable} replaces is escaped, so that nothing is lost. */
+/** JSON for a terminal or a pipe. Escapes what {@link printable} replaces, so nothing is lost. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(UNPRINTABLE, (letter) =>
     letter === '\n' ? letter : letter.split('').map(escaped).join(''),
   );
 }
 
-/** Of half a letter too: JSON has two escapes for those beyond 16 bits. */
+/** Takes one UTF-16 unit: JSON needs two escapes for characters beyond 16 bits. */
 const escaped = (half: string): string => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Lines of a table whose first column is text and whose others are figures. All rows are of one length. */
+/** Aligns a table: text in the first column, figures in the others. All rows must have equal length. */
 export function textTable(rows: readonly (readonly string[])[]): string[] {
   const [header = []] = rows;
   const widths = header.map((_, column) => highest(rows.map((row) => row[column].length)));
@@ -95,17 +95,17 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
 export interface DeviceOrder {
   /** Positions of the devices to list, the main one first. */
   readonly shown: readonly number[];
-  /** Names those that are left out; undefined where none is. */
+  /** Names the omitted devices, if any. */
   readonly note: string | undefined;
 }
 
-/** All of them, as they stand in the file. */
+/** All devices, in file order. */
 export const fileOrder = (devices: readonly unknown[]): DeviceOrder => ({
   shown: devices.map((_, i) => i),
   note: undefined,
 });
 
-/** Devices that the process did not use are named in one line; a file without any other keeps them. */
+/** Leaves out devices that the process did not use, unless there are no others, and names them in a note. */
 export function deviceOrder(
   contexts: readonly Pick<DeviceModel, 'trace' | 'replay'>[],
 ): DeviceOrder {

@@ -1,4 +1,4 @@
-/** One setting against the recorded run, in a sentence: for findings, reports and the page's headline. */
+/** Compares one setting with the recorded run in a sentence, for findings, reports and the page's headline. */
 
 import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { type RecordedRun, recordedRun } from '../../allocator/simulator/recorded-run.ts';
@@ -10,10 +10,10 @@ import { detectorOf, type Finding } from '../../analysis/findings/detectors.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 
-/** The setting that findings cite. */
+/** The setting that findings quote. */
 export const CITED_SETTING = 'expandable_segments:True';
 
-/** Whether that setting may fix what the finding reports. */
+/** Whether that setting may fix the finding's problem. */
 export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
   return detectorOf(finding).isMendedBySettings === true && finding.kind !== RETRIED;
 }
@@ -21,8 +21,8 @@ export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
 type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries'>;
 
 /**
- * What follows the setting's name: 'would have needed 5.44 GiB instead of 15.86 GiB'. Both are peaks of
- * reserved memory. Without a full stop.
+ * The part after the setting's name, without a full stop: 'would have needed 5.44 GiB instead of 15.86 GiB'. Both
+ * are peaks of reserved memory.
  */
 export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string {
   const failure = result.ooms.at(-1);
@@ -32,7 +32,7 @@ export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string
   }
   const sentence =
     recorded.ooms > 0 ? servedSentence(result, recorded) : neededSentence(result, recorded);
-  // A low peak that took many retries does not mean that little was needed.
+  // A low peak reached by many retries does not mean that little was needed.
   if (result.retries <= recorded.retries) return sentence;
   return `${sentence}, releasing its whole cache ${plural(result.retries, 'time')}`;
 }
@@ -45,11 +45,11 @@ function neededSentence(result: WhatIfResult, recorded: Recorded): string {
   return `would have needed ${needed} instead of ${formatBytes(recorded.peakReservedBytes)}`;
 }
 
-/** Of a recorded run that failed, where this one does not. */
+/** For a recorded run that failed, under a setting where it succeeds. */
 function servedSentence(result: WhatIfResult, { ooms, peakReservedBytes }: Recorded): string {
   const needed = formatBytes(result.peakReservedBytes);
   const failed = ooms === 1 ? 'the request that failed' : `the ${formatCount(ooms)} that failed`;
-  // Without a limit everything is served, and what is cached is never given back: no use to compare.
+  // Without a limit, every request succeeds and the cache is never released, so a comparison would mean nothing.
   if (result.limitBytes === undefined) {
     return `would have reserved ${needed} where nothing limits it, with ${failed} served`;
   }
@@ -62,10 +62,10 @@ export function failureText({ event, requestedBytes, missingBytes }: SimulatedOo
   return `${where}: ${formatBytes(requestedBytes)} were requested, ${formatBytes(missingBytes)} too much`;
 }
 
-/** A run over so many events takes about a fifth of a second; over more it is left to who asks for it. */
+/** Simulating this many events takes about a fifth of a second; with more, only an explicit request runs it. */
 const MOST_EVENTS = 1_000_000;
 
-/** The analysis with one more advice for each such finding; the same where there is none. */
+/** Adds the simulated peak to the advice of each finding that the setting may fix; returns the same object if none. */
 export function citeWhatIf(
   { findings, ...rest }: Analysis,
   context: Pick<DeviceModel, 'trace' | 'replay' | 'snapshot'>,
@@ -92,7 +92,7 @@ function citationOf({ trace, replay, snapshot }: Parameters<typeof citeWhatIf>[1
   return `Simulated: ${CITED_SETTING} ${whatIfSentence(result, recorded)} (confidence ${result.confidence}; vramscope whatif compares settings).`;
 }
 
-/** Behind the advice that speaks of the setting, else at the end. */
+/** After the advice that mentions the setting, or at the end. */
 function withCitation(advice: readonly string[], citation: string): readonly string[] {
   const at = advice.findIndex((text) => text.includes(CITED_SETTING.split(':')[0]));
   const end = at < 0 ? advice.length : at + 1;

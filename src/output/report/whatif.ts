@@ -1,4 +1,4 @@
-/** `vramscope whatif`: the contract `vramscope.whatif/1`; as text, both runs in one table, the best first. */
+/** `vramscope whatif`: the contract `vramscope.whatif/1`, and as text one table of all runs, the best first. */
 
 import { CONTEXT_BYTES, compareRuns, environmentLines } from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
@@ -7,25 +7,25 @@ import type { SmallestCard } from '../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 
-/** What was simulated of one device. */
+/** The simulated runs of one device. */
 export interface WhatIfRuns {
   readonly device: number;
   readonly recorded: RecordedRun;
   readonly results: readonly WhatIfResult[];
-  /** Peak reserved of each had no free waited for another stream; undefined where none did. */
+  /** The peak reserved in each case without waiting for other streams; undefined if no free waited for one. */
   readonly lowestBytes: readonly (number | undefined)[];
-  /** Settings, and what else was asked for, that were not simulated within `budgetMs`. */
+  /** Settings and other requests that were not simulated within `budgetMs`. */
   readonly notSimulated: readonly string[];
   readonly budgetMs: number;
-  /** The smallest card of each, where it was asked for. */
+  /** The smallest card for each case, if requested. */
   readonly smallest: readonly (SmallestCard | undefined)[];
-  /** Before per_process_memory_fraction, which is a setting's; undefined: none. */
+  /** Before per_process_memory_fraction, which is part of a setting; undefined: no limit. */
   readonly limitBytes: number | undefined;
-  /** The limit is the one that the recorded run hit: nobody asked for it. */
+  /** The limit is the one that the recorded run hit, rather than requested. */
   readonly isLimitRecorded: boolean;
 }
 
-/** `cases` in the order in which they were asked for; none where the file has no trace. */
+/** `cases` keep the requested order; empty if the file has no trace. */
 export const buildWhatIf = (devices: readonly WhatIfRuns[]) => ({
   schema: 'vramscope.whatif/1' as const,
   devices: devices.map(({ device, recorded, results, lowestBytes, notSimulated }) => ({
@@ -35,7 +35,7 @@ export const buildWhatIf = (devices: readonly WhatIfRuns[]) => ({
       const { settings, ...peaks } = figures(result, result.ooms.length);
       const limited = { settings, limitBytes: result.limitBytes ?? null, ...peaks };
       const lowest = lowestBytes[i];
-      // Had no free waited for another stream; only where some did. A real run lies about between the two.
+      // Peak without waiting for other streams, if any free waited. A real run's peak lies roughly between the two.
       return lowest === undefined ? limited : { ...limited, lowestPeakReservedBytes: lowest };
     }),
     ...(notSimulated.length > 0 && { notSimulated }),
@@ -48,8 +48,9 @@ type Run = Pick<
 >;
 
 /**
- * `ooms`: as torch.cuda.memory_stats() counts num_ooms. `oomsAskedAgain`: those of them that were requested again at
- * once for less, so that the program saw no error; where there are any.
+ * `ooms` counts like num_ooms of torch.cuda.memory_stats(). `oomsAskedAgain` counts those retried at once for less,
+ * so
+ * that the program saw no error; present only if there are any.
  * @param failures that the program saw
  */
 function figures(run: Run, failures: number) {
@@ -67,7 +68,7 @@ const CONFIDENCE_LABELS: Readonly<Record<Confidence, string>> = {
   low: 'Low: a run under other settings would have requested other allocations.',
 };
 
-/** Lines without an end of line. */
+/** Lines without line breaks. */
 export function whatIfText(
   fileName: string,
   devices: readonly WhatIfRuns[],
@@ -161,7 +162,7 @@ function notSimulatedText(
   return [...wrap(text, columns), ''];
 }
 
-/** The first failure of each setting that the recorded run did not have. */
+/** For each setting, its first failure that the recorded run did not have. */
 function failureText(results: readonly WhatIfResult[], { columns }: TextOptions): string[] {
   const lines = results.flatMap((result) => {
     const failure = result.ooms.find(({ isRecorded }) => !isRecorded);
@@ -189,7 +190,7 @@ function adviceText(best: WhatIfResult, recorded: RecordedRun, options: TextOpti
   ];
 }
 
-/** @param lowestBytes undefined where no free waited for another stream */
+/** @param lowestBytes undefined if no free waited for another stream */
 function rangeText(
   { settings, peakReservedBytes }: WhatIfResult,
   lowestBytes: number | undefined,

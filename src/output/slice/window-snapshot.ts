@@ -1,7 +1,8 @@
 /**
- * A part of a recording as a recording of its own, to share: some events of one device, the state
- * before them as `opening`, and as final segments those after them. Counters, blocks and stacks
- * inside the window are what they were in the whole; event 5,000 of the whole is event 0 here.
+ * A part of a recording as a recording to share: some events of one device, the state before them as `opening`, and
+ * the
+ * state after them as final segments. Counters, blocks and stacks inside the window stay the same, but events are
+ * renumbered: a window from event 5,000 starts with event 0.
  */
 import { allocatorStateAt, mappedSince } from '../../allocator/state/allocator-state.ts';
 import { type AllocatorState, SegmentKind } from '../../allocator/state/types.ts';
@@ -33,8 +34,8 @@ export interface EventWindow {
 }
 
 /**
- * One device, with the rows of the same frames, stacks and strings; annotations clipped.
- * @param window beyond the trace means to its end; the whole trace gives the whole device
+ * Contains one device and all frames, stacks and strings; annotations are clipped.
+ * @param window clipped to the trace; the whole trace returns the whole device
  */
 export function windowSnapshot(context: DeviceModel, window: EventWindow): Snapshot {
   const { snapshot, trace, replay } = context;
@@ -68,7 +69,11 @@ export function windowSnapshot(context: DeviceModel, window: EventWindow): Snaps
   };
 }
 
-/** Keeps the holders of allocations that began before `to`: until then another block may have had the address. */
+/**
+ * Keeps the holders of allocations that began before `to`: at the end of the window, the address may still have
+ * belonged
+ * to another block.
+ */
 function holdersUpTo({ snapshot, replay }: DeviceModel, to: EventIndex): Partial<Snapshot> {
   const { holders } = snapshot;
   if (holders === undefined) return {};
@@ -79,10 +84,7 @@ function holdersUpTo({ snapshot, replay }: DeviceModel, to: EventIndex): Partial
   return { holders: { ...holders, ...gather(HOLDER_COLUMNS, holders, rows) } };
 }
 
-/**
- * Blocks that lie in no segment that the recording knows have no place in an opening: then the part
- * begins with the recording.
- */
+/** An opening has no place for blocks outside all known segments; the window then starts with the recording. */
 function hasLooseBlocks({ trace, replay }: DeviceModel, from: EventIndex): boolean {
   if (from <= 0) return false;
   const since = mappedSince(replay.segmentSpans, trace.events);
@@ -96,7 +98,7 @@ function warningText(length: number, { from, to }: EventWindow): string {
   );
 }
 
-/** The annotations that touch the window, with those names that were not strings of the snapshot yet. */
+/** The annotations that overlap the window, plus their names, which may not be in the snapshot's strings yet. */
 function annotationsOf(
   { strings }: Pick<Snapshot, 'strings'>,
   spans: readonly AnnotationSpan[],
@@ -133,12 +135,12 @@ function annotationsOf(
   };
 }
 
-/** The segments and blocks that a snapshot would hold, had it been taken then. */
+/** The segments and blocks of a snapshot taken at that state. */
 function tablesOfState(
   { replay: { allocations } }: DeviceModel,
   { segments: s, blocks: b }: AllocatorState,
 ): { readonly segments: SegmentTable; readonly blocks: BlockTable } {
-  // Blocks outside of all known segments are last; a file has no place for them.
+  // Blocks outside all known segments come last; a file has no place for them.
   let count = s.length;
   while (count > 0 && s.kind[count - 1] === SegmentKind.None) count--;
   const blockCount = s.firstBlock[count] ?? 0;
@@ -185,7 +187,7 @@ function tablesOfState(
   };
 }
 
-/** The state after `event` as the beginning of a part. */
+/** The state after `event` as a window's opening. */
 function openingAt(context: DeviceModel, event: EventIndex): InitialState {
   const { trace, replay } = context;
   const since = mappedSince(replay.segmentSpans, trace.events);
