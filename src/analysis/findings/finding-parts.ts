@@ -1,4 +1,4 @@
-/** Pieces that all detectors' findings are made of. */
+/** Building blocks shared by all detectors' findings. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { fileName } from '../../base/file-names.ts';
@@ -26,20 +26,20 @@ import {
 } from './types.ts';
 import { userLines as userLinesOf } from './user-lines.ts';
 
-/** 'train.py:21 (step)'; says so where there is no frame. */
+/** 'train.py:21 (step)', or words that say there is no frame. */
 export function locationText(frame: FrameView | undefined): string {
   return frame === undefined ? 'a place that has no recorded stack' : frameLabel(frame);
 }
 
-/** What a detector answers where the recording lacks what it reads. */
+/** A detector's answer if the recording lacks what it reads. */
 export const cannotTell = (reason: string) => ({ status: 'cannot-tell', reason }) as const;
 
-/** What a detector answers where it found nothing. */
+/** A detector's answer if it found nothing. */
 export const clear = (checked: string) => ({ status: 'clear', checked }) as const;
 
 /**
- * Rows that the page can select. Of more than MAX_EVIDENCE allocations the largest are listed, and
- * `allocationCount` says how many there are; stacks are listed once each.
+ * Rows that the page can select. Lists at most MAX_EVIDENCE allocations, the largest first; `allocationCount` counts
+ * all. Stacks are listed once each.
  */
 function evidence(
   context: AnalysisInput,
@@ -57,7 +57,7 @@ function evidence(
   };
 }
 
-/** A finding as its detector tells it; what is the same for all of them is made here. */
+/** A finding as its detector describes it. `findingOf` adds what is the same for all. */
 interface Told<Id extends string, Kind extends string>
   extends Pick<
     AnyFinding<Id, Kind>,
@@ -74,30 +74,29 @@ interface Told<Id extends string, Kind extends string>
     | 'searchFrame'
     | 'lowersPeakBytes'
   > {
-  /** Where it points to. */
   readonly stack: StackIndex | undefined;
-  /** What the line is to the memory; undefined where that is not known. */
+  /** How the line relates to the memory; undefined if unknown. */
   readonly frameIs?: LineRole | undefined;
-  /** The frame to look at, where it is not the innermost of the user's. */
+  /** The frame to look at, if it is not the user's innermost. */
   readonly lead?: FrameIndex | undefined;
   /** @param where 'train.py:21 (step)' */
   readonly claim: (where: string) => string;
   readonly perStep?: PerStep;
   readonly facts?: readonly Fact[];
-  /** Call sites, the largest first, and why they are listed; those with `shown` are. */
+  /** Call sites, the largest first; the first `shown` of them become parts, each with its `note`. */
   readonly sites: readonly SiteSum[];
   readonly shown?: number;
   readonly note: string | ((site: SiteSum) => string);
-  /** Where it has others than the sites. */
+  /** Set if the parts are not the sites. */
   readonly parts?: readonly FindingPart[];
   /** Blocks and gaps that the page can select. */
   readonly ids?: ArrayLike<AllocationIndex>;
   readonly gaps?: readonly AddressGap[];
-  /** Of the fingerprint, where it is not that of the line. */
+  /** For the fingerprint, if it is not the line's stack. */
   readonly origin?: StackIndex;
 }
 
-/** Call sites listed of what may have hundreds. */
+/** There may be hundreds of call sites. */
 const TOP_SITES = 8;
 
 export function findingOf<Id extends string, Kind extends string>(
@@ -142,8 +141,8 @@ function locationOf(
 }
 
 /**
- * The same for the same cause in another recording: file names without folders, functions, no line
- * numbers (they move with every edit), no addresses.
+ * The same for the same cause in another recording: file names without folders, functions, no line numbers (they change
+ * with every edit), no addresses.
  */
 function fingerprint(
   { input }: AnalysisInput,
@@ -157,7 +156,7 @@ function fingerprint(
   return [detector, kind, ...names.slice(0, 8)].join('|');
 }
 
-/** Points of a small plot: more cannot be seen. */
+/** A small plot can't show more points. */
 const MAX_POINTS = 240;
 
 /** A small plot: `bytes[i]` after `events[i]`. */
@@ -170,7 +169,7 @@ export function series(
   return { unit, label, events: thinned(events), bytes: thinned(bytes) };
 }
 
-/** At most MAX_POINTS of them, evenly, the last always. */
+/** At most MAX_POINTS points, evenly spaced, always including the last. */
 function thinned<T>(points: ArrayLike<T>): T[] {
   const all = Array.from(points);
   if (all.length <= MAX_POINTS) return all;
@@ -182,15 +181,15 @@ function thinned<T>(points: ArrayLike<T>): T[] {
 
 export interface SiteSum {
   readonly stack: StackIndex;
-  /** Of what has no line of Python: the site that its C++ frames name. */
+  /** If there is no line of Python: the site that the C++ frames name. */
   readonly nativeSite?: StackIndex | undefined;
   readonly bytes: number;
   readonly count: number;
 }
 
-/** Adds up what call sites have: tensors alive at a peak, segments they had the driver give. */
+/** Sums by call site: tensors live at a peak, or segments taken from the driver. */
 export class SiteSums {
-  /** By stack; by the native site, made negative, where there is one. */
+  /** By stack, or by native site (as a negative number) if there is one. */
   readonly #sums = new Map<number, SiteSum & { bytes: number; count: number }>();
 
   add(stack: StackIndex, bytes: number, nativeSite?: StackIndex): void {
@@ -208,7 +207,7 @@ export class SiteSums {
   }
 }
 
-/** Allocations by stack, those without any by what their C++ frames name, the largest sum of their blocks first. */
+/** Allocations by stack, or by what their C++ frames name if there is none; the most block bytes first. */
 export function sumBySite(context: AnalysisInput, ids: Iterable<AllocationIndex>): SiteSum[] {
   const { stack, sizeBytes } = context.input.replay.allocations;
   const sums = new SiteSums();
@@ -219,7 +218,7 @@ export function sumBySite(context: AnalysisInput, ids: Iterable<AllocationIndex>
   return sums.largestFirst();
 }
 
-/** A site as a part of a finding, under the user's own line or the name of its C++; `note` says why it is listed. */
+/** A site as part of a finding, under the user's line or its C++ name. `note` says why it is listed. */
 export function sitePart(
   context: AnalysisInput,
   { stack, nativeSite, bytes, count }: SiteSum,
@@ -232,7 +231,7 @@ export function sitePart(
   return { stack, frame, bytes, count, note };
 }
 
-/** What is allocated at an event, by class. */
+/** Allocated memory at an event, by class. */
 export function classFacts(context: AnalysisInput, event: EventIndex): Fact[] {
   const { allocations } = context.input.replay;
   return sumByClass(allocations, context.classification, event, false).map((total) => {

@@ -1,18 +1,18 @@
-/** What a pasted out-of-memory message means: all of it where it has every figure, else what its figures allow. */
+/** Explains a pasted out-of-memory message: fully if it has every figure, otherwise as far as its figures allow. */
 import { formatBytes } from '../../base/format.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 import { judgeOom, type OomFigures, type OomVerdict, refusedText } from './oom-verdict.ts';
 
-/** The figures of a message; one that its text does not state is undefined, never 0. */
+/** The figures of a message; undefined, never 0, if the text does not state one. */
 export interface OomMessage
   extends Omit<OomFigures, 'allocatedBytes' | 'reservedBytes' | 'isLimitStated'> {
   readonly allocator: 'native' | 'cudaMallocAsync' | 'MPS';
   readonly device?: number | undefined;
   readonly allocatedBytes?: number | undefined;
   readonly reservedBytes?: number | undefined;
-  /** The most that one allocation may have, where that is what failed (some Intel GPUs). */
+  /** The most that one allocation may have, if that limit failed (some Intel GPUs). */
   readonly largestBytes?: number | undefined;
-  /** This process with CUDA's context and other libraries. */
+  /** This process, including CUDA's context and other libraries. */
   readonly processBytes?: number | undefined;
   readonly privatePoolBytes?: number | undefined;
   readonly otherProcesses: readonly ListedProcess[];
@@ -25,7 +25,7 @@ export interface ListedProcess {
 
 export interface MessageVerdict extends Pick<OomVerdict, 'text' | 'arithmetic' | 'advice'> {
   readonly cause: OomVerdict['cause'] | 'limit' | 'allocation-limit' | 'cannot-tell';
-  /** That it failed at a limit, or what the text leaves open; undefined where there is nothing to add. */
+  /** That it failed at a limit, or what the text leaves open; undefined if there is nothing to add. */
   readonly also: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export function judgeMessage(message: OomMessage): MessageVerdict {
   };
 }
 
-/** What the GPU's processes hold, where the message lists them. */
+/** What the GPU's processes hold, if the message lists them. */
 function furtherLines({
   processBytes,
   privatePoolBytes,
@@ -70,7 +70,7 @@ function furtherLines({
   return lines;
 }
 
-/** Some figures are missing: what was requested is held against the limit and against what was free. */
+/** Some figures are missing: compares the request with the limit and with what was free. */
 function judgePart(message: OomMessage): MessageVerdict {
   const cause = causeOf(message);
   return {
@@ -98,7 +98,7 @@ function causeOf(message: OomMessage): PartCause {
   return freeBytes >= requestedBytes ? 'driver-refused' : 'too-large';
 }
 
-/** Printed figures have two decimals: the sum may be half a unit of each below the limit. */
+/** Printed figures have two decimals, so a sum may be half a unit per figure below the limit. */
 const ROUNDING = 0.002;
 
 function isAboveLimit({ requestedBytes, allocatedBytes, otherBytes, allowedBytes }: OomMessage) {

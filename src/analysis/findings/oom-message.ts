@@ -1,6 +1,6 @@
 /**
- * The text of an out-of-memory error, read without any snapshot: PyTorch's own allocator, old and new
- * wordings (CUDA, HIP, XPU), cudaMallocAsync as ComfyUI uses it, and MPS.
+ * Reads the text of an out-of-memory error, without a snapshot: PyTorch's own allocator in old and new wordings (CUDA,
+ * HIP, XPU), cudaMallocAsync as ComfyUI uses it, and MPS.
  *
  *     CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 24.00 GiB total capacity; 19.40 GiB already
  *     allocated; 512.00 MiB free; 22.10 GiB reserved in total by PyTorch)
@@ -9,7 +9,7 @@
  *     has 6.31 GiB memory in use. 6.00 GiB allowed; Of the allocated memory 2.05 GiB is allocated by PyTorch,
  *     and 3.76 GiB is reserved by PyTorch but unallocated.
  *
- * A figure that a text does not state is undefined, never 0. The forms are in fixtures/oom-messages.json.
+ * A figure that a text does not state is undefined, never 0. fixtures/oom-messages.json lists the known forms.
  */
 import {
   judgeMessage,
@@ -23,14 +23,14 @@ export type OomMessageResult =
       readonly status: 'read';
       readonly message: OomMessage;
       readonly verdict: MessageVerdict;
-      /** Messages in the text, one a rank as a rule; the first is the one that was read. */
+      /** Messages in the text, usually one per rank; only the first is read. */
       readonly count: number;
     }
-  /** It is such a message, but not even what was requested, or nothing beside it, is in it. */
+  /** An OOM message, but without the requested size or without any other figure. */
   | { readonly status: 'incomplete'; readonly missing: readonly string[]; readonly note: string }
   | { readonly status: 'not-an-oom-message' };
 
-/** How to get what a message cannot tell; shown below every verdict. */
+/** How to get what a message can't show; appears below every verdict. */
 export const HOW_TO_RECORD = `import torch
 torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks="python")
 try:
@@ -45,11 +45,11 @@ const LARGEST = `size larger than ${SIZE}! `;
 const NATIVE = new RegExp(`(?:${LARGEST})?tried to allocate ${SIZE}`, 'gi');
 const ASYNC = /allocation on device \d* ?would exceed allowed memory/gi;
 const MPS = /MPS backend out of memory ?\(/gi;
-/** What frameworks and drivers say; none of it has figures. */
+/** Errors of frameworks and drivers that contain no figures. */
 const WITHOUT_FIGURES =
   /\b(?:CUDA|HIP|XPU|MPS backend) out of memory|torch(?:\.cuda)?\.OutOfMemoryError|(?:CUDA|HIP) error: out of memory|NVML_SUCCESS == r/i;
 
-/** Reads the first OOM message in a text; tracebacks and log prefixes around it do not matter. */
+/** Reads the first OOM message in a text; ignores tracebacks and log prefixes around it. */
 export function readOomMessage(text: string): OomMessageResult {
   const flat = text.replace(/\s+/g, ' ');
   const looksLikeOne =
@@ -91,7 +91,7 @@ function missingOf(figures: Figures): string[] {
   }).flatMap(([name, bytes]) => (bytes === undefined ? [name] : []));
 }
 
-/** Where the figures are, for texts that are known to leave them out. */
+/** Where to find the figures, for texts known to omit them. */
 function noteOf(text: string): string {
   if (/NVML_SUCCESS == r/i.test(text)) {
     return 'PyTorch ran out of memory and then failed to write its message: it could not ask NVML about the GPU, as happens on MIG slices and in containers. Newer versions write the message.';
@@ -105,7 +105,7 @@ function noteOf(text: string): string {
   return 'If the message was cut off, paste all of it.';
 }
 
-/** cudaMallocAsync, with a label and a colon before each figure; it reserves nothing of its own. */
+/** cudaMallocAsync puts a label and a colon before each figure; it reserves nothing of its own. */
 function readAsync(body: string): Figures {
   const labeled = (label: string): number | undefined => find(body, `${label} *: *${SIZE}`);
   return {
@@ -132,7 +132,7 @@ function readMps(body: string): Figures {
 function readNative(body: string): Figures {
   const allocatedBytes =
     find(body, `${SIZE} already allocated`) ?? find(body, `${SIZE} is allocated by PyTorch`);
-  // "cached", up to 1.3, was what the cache had beside the allocated memory; "reserved" is both.
+  // "cached" (up to PyTorch 1.3) excludes allocated memory; "reserved" includes it.
   const besideBytes =
     find(body, `${SIZE} is reserved by PyTorch but unallocated`) ?? find(body, `${SIZE} cached`);
   const reservedBytes = find(body, `${SIZE} reserved in total`) ?? sum(allocatedBytes, besideBytes);
@@ -152,7 +152,7 @@ function readNative(body: string): Figures {
     largestBytes: find(body, LARGEST),
     totalBytes,
     freeBytes,
-    // NVML answers 0 or -1 where it cannot see the process (WSL, containers).
+    // NVML reports 0 or -1 if it cannot see the process (WSL, containers).
     processBytes: processBytes === 0 ? undefined : (processBytes ?? own?.bytes),
     privatePoolBytes: find(body, `with ${SIZE} allocated in private pools`),
     otherBytes: othersOf(totalBytes, freeBytes, reservedBytes),
@@ -168,7 +168,7 @@ function listedProcesses(body: string): ListedProcess[] {
   });
 }
 
-/** In a container the process does not know its own number: it is the one that holds all that PyTorch reserved. */
+/** A process in a container doesn't know its own ID: take the only one that holds all that PyTorch reserved. */
 function ownProcess(
   listed: readonly ListedProcess[],
   reservedBytes: number | undefined,
@@ -178,7 +178,7 @@ function ownProcess(
   return able.length === 1 ? able[0] : undefined;
 }
 
-/** Undefined too where Windows has moved memory to the host, so that more is reserved than the GPU has. */
+/** Also undefined if Windows moved memory to the host, so that more is reserved than the GPU has. */
 function othersOf(
   totalBytes: number | undefined,
   freeBytes: number | undefined,
@@ -206,14 +206,14 @@ const UNITS = 'BKMGTP';
 /** PyTorch prints SIZE_MAX as 17179869184.00 GiB, for "no limit" and for "could not find out". */
 const MAX_BELIEVED = 2 ** 60;
 
-/** PyTorch's units are 1024-based, also where an old version writes GB. Undefined: not a size. */
+/** PyTorch's units are 1024-based, even where an old version prints GB. Undefined: not a size. */
 function toBytes(value: string, unit: string): number | undefined {
   const power = /^byte/i.test(unit) ? 0 : UNITS.indexOf(unit[0].toUpperCase());
   const bytes = Math.round(toNumber(value, power > 0) * 1024 ** power);
   return bytes < MAX_BELIEVED ? bytes : undefined;
 }
 
-/** PyTorch writes two decimals, bytes none: so '1,024.00' and '1.024,00' are both 1024. */
+/** PyTorch prints two decimals, except for bytes: so '1,024.00' and '1.024,00' are both 1024. */
 function toNumber(value: string, hasDecimals: boolean): number {
   const decimals = hasDecimals ? /[.,](\d+)$/.exec(value) : null;
   const whole = decimals === null ? value : value.slice(0, decimals.index);

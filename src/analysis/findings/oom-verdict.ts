@@ -1,6 +1,6 @@
 /**
- * Why an allocation failed, from its figures alone: used for OOM events and for pasted messages. What is not known is
- * undefined, and what depends on it is left unsaid.
+ * Why an allocation failed, judged by its figures alone: used for OOM events and for pasted messages. Unknown figures
+ * are undefined, and nothing that depends on them is said.
  */
 import { formatBytes } from '../../base/format.ts';
 import { adviceFor } from '../verdict/remedies.ts';
@@ -14,13 +14,13 @@ export interface OomFigures {
   readonly largestFreeBytes?: number | undefined;
   readonly freeBytes?: number | undefined;
   readonly totalBytes?: number | undefined;
-  /** set_per_process_memory_fraction, where the message says it. */
+  /** set_per_process_memory_fraction, if the message states it. */
   readonly allowedBytes?: number | undefined;
-  /** The most that was ever reserved: a limit on the process is no lower. */
+  /** The most that was ever reserved: a limit on the process is at least as high. */
   readonly peakReservedBytes?: number | undefined;
-  /** A limit on the process would have been stated: without one, there is none. Messages state it, events do not. */
+  /** True for messages, which state a limit if there is one; events do not. */
   readonly isLimitStated?: boolean;
-  /** On the device and neither free nor PyTorch's: other processes and non-PyTorch memory, where the message says enough. */
+  /** Neither free nor PyTorch's: other processes and non-PyTorch memory, if the message says enough. */
   readonly otherBytes?: number | undefined;
 }
 
@@ -33,25 +33,25 @@ export type OomCause =
 
 export interface OomVerdict {
   readonly cause: OomCause;
-  /** The process may not take what the device still has free. */
+  /** The process may not use what the device still has free. */
   readonly isCapped: boolean;
-  /** Bytes that would have to be freed for the request to fit, were everything packed. */
+  /** Bytes to free for the request to fit, if everything were packed. */
   readonly missingBytes: number;
-  /** What was requested, and what there was: a sentence or two that begin in lower case. */
+  /** The request and what was available: a sentence or two, starting in lower case. */
   readonly text: string;
-  /** That it failed at a limit on the process, in one sentence; undefined where it did not. */
+  /** Says in one sentence that the process hit its own limit; undefined if it did not. */
   readonly limit: string | undefined;
   /** The arithmetic, line by line. */
   readonly arithmetic: readonly string[];
   readonly advice: readonly string[];
 }
 
-/** Gaps below this share of what is reserved are in every program; below this share of the request they help nothing. */
+/** Every program has gaps below this share of reserved memory; below this share of the request they hardly help. */
 const MIN_GAP_SHARE = 0.1;
 const BOTH_GAP_SHARE = 0.25;
-/** Others take so much of the card that this program is not the main thing on it. */
+/** Others use so much of the GPU that this program is not the main one on it. */
 const OTHERS_SHARE = 0.3;
-/** No GPU that PyTorch runs on is smaller: where a process sees less, others have the rest. */
+/** PyTorch runs on no smaller GPU: if a process sees less, others have the rest. */
 const SMALLEST_DEVICE_BYTES = 4 * 2 ** 30;
 
 export function judgeOom(figures: OomFigures): OomVerdict {
@@ -75,8 +75,8 @@ export function judgeOom(figures: OomFigures): OomVerdict {
 }
 
 /**
- * A stated limit is what failed if it is what the request would have passed, or if the device had
- * room. Where no limit is stated because nothing would state it, room on the device points to one.
+ * A stated limit is the cause if the request would have exceeded it, or if the device had room. If no limit is stated
+ * because the source never states one, free room on the device implies one.
  */
 function hitsLimit(figures: OomFigures): boolean {
   const { requestedBytes, reservedBytes, allowedBytes } = figures;
@@ -87,7 +87,7 @@ function hitsLimit(figures: OomFigures): boolean {
 const deviceHadRoom = ({ freeBytes, requestedBytes }: OomFigures): boolean =>
   freeBytes !== undefined && freeBytes >= segmentBytes(requestedBytes);
 
-/** What the allocator would ask the driver for: 2 MiB, 20 MiB, or whole 2 MiB from 10 MiB on. */
+/** What the allocator would request from the driver: 2 MiB, 20 MiB, or a multiple of 2 MiB from 10 MiB on. */
 function segmentBytes(requestedBytes: number): number {
   if (requestedBytes <= 2 ** 20) return 2 * 2 ** 20;
   if (requestedBytes < 10 * 2 ** 20) return 20 * 2 ** 20;
@@ -106,7 +106,7 @@ function causeOf(figures: OomFigures, gapBytes: number, isCapped: boolean): OomC
   return seesLittle(figures) ? 'others-on-the-card' : 'too-large';
 }
 
-/** Of an event, which does not say how large the device is: all that this process has and could get is less than any has. */
+/** For events, which don't state the device's size: the process has and could get less than any GPU offers. */
 function seesLittle(figures: OomFigures): boolean {
   const { reservedBytes, freeBytes, totalBytes, isLimitStated } = figures;
   if (isLimitStated === true || totalBytes !== undefined) return false;
@@ -150,7 +150,7 @@ function notEnough(figures: OomFigures, missingBytes: number): string {
   const { requestedBytes, allocatedBytes, reservedBytes, totalBytes } = figures;
   const asked = formatBytes(requestedBytes);
   const total = totalBytes ?? Number.POSITIVE_INFINITY;
-  // Where Windows has moved memory to the host, more than the GPU has can be reserved.
+  // If Windows moved memory to the host, more than the GPU has can be reserved.
   if (requestedBytes > total && reservedBytes <= total) {
     return `${asked} was requested at once, and the whole GPU has ${formatBytes(total)}.`;
   }
@@ -164,12 +164,12 @@ function capSentence(figures: OomFigures): string {
   return `Your process hit its own memory limit${limitText(figures)} (set_per_process_memory_fraction)${free}.`;
 }
 
-/** Of the limit, how far what was refused may reach above what was reserved for it to be known well enough. */
+/** The limit is known well enough if its lower and upper bounds differ by at most this share. */
 const MAX_UNSURE_SHARE = 0.15;
 
 /**
- * ' of 12.00 GiB' as stated; ' of about 12 GiB' where it lies between what was reserved and what the refused segment
- * would have come to; '' where these are far apart.
+ * ' of 12.00 GiB' if stated; ' of about 12 GiB' if what was reserved and what the refused segment would have made it
+ * are close; '' if they are far apart.
  */
 function limitText({ allowedBytes, requestedBytes, ...figures }: OomFigures): string {
   if (allowedBytes !== undefined) return ` of ${formatBytes(allowedBytes)}`;
@@ -179,7 +179,7 @@ function limitText({ allowedBytes, requestedBytes, ...figures }: OomFigures): st
   return isKnown ? ` of about ${roughBytes(atLeast)}` : '';
 }
 
-/** Two digits: '12 GiB' of 11.88, '3.9 GiB' of 3.89. */
+/** Two digits: '12 GiB' for 11.88, '3.9 GiB' for 3.89. */
 function roughBytes(bytes: number): string {
   const [figure = '', unit = ''] = formatBytes(bytes).split(' ');
   return `${Number(Number(figure).toPrecision(2))} ${unit}`;
@@ -209,7 +209,7 @@ function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: numbe
   return lines;
 }
 
-/** What the remedies of the account are listed under. */
+/** The account's remedies are filed under these causes. */
 const REMEDIED_AS: Readonly<Record<OomCause, Cause>> = {
   fragmented: 'fragmentation',
   both: 'fragmentation',
@@ -218,7 +218,7 @@ const REMEDIED_AS: Readonly<Record<OomCause, Cause>> = {
   'driver-refused': 'unknown',
 };
 
-/** Few gaps are of no use, unless they and what is free are just enough together. */
+/** Few gaps don't help, unless gaps and free memory together are just enough. */
 function adviceOf(cause: OomCause, isCapped: boolean, missingBytes: number): readonly string[] {
   const own = adviceFor(REMEDIED_AS[cause], undefined, isCapped, true);
   if (cause === 'both') return [...own, ...adviceFor('activations').slice(0, 2)];

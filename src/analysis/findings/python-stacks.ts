@@ -1,8 +1,8 @@
 /**
- * A recording's call stacks with the Python frames alone, as if it had been made with `stacks="python"`.
+ * A recording's call stacks with Python frames only, as if recorded with `stacks="python"`.
  *
- * PyTorch records C++ frames too by default (`stacks="all"`). A line of Python then has many stacks, one
- * for each way through the dispatcher, and a backward thread, which runs no Python, has one of C++:
+ * By default PyTorch records C++ frames too (`stacks="all"`). One line of Python then has many stacks, one for each
+ * path through the dispatcher, and a backward thread, which runs no Python, has a C++ stack:
  *
  *     train.py:21 step                    train.py:21 step
  *     ├ nn/linear.py:125 forward          └ nn/linear.py:125 forward     one row for both
@@ -11,24 +11,23 @@
  *       └ at::empty
  *     AddmmBackward0::apply
  *
- * The detectors compare call sites, so they read these rows. A program that is recorded in both ways gets
- * the same findings because both recordings are the same to them.
+ * The detectors compare call sites, so they read these rows and give the same findings for both kinds of recording.
  */
 import { keepOnlyFrames, pythonFrameMask, StackReader } from '../../device/model/stacks.ts';
 import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceTables } from './types.ts';
 
 export interface PythonStacks {
-  /** The recording with Python's frames alone; the recording itself where that would change nothing. */
+  /** The recording with Python frames only; the recording itself if that changes nothing. */
   readonly input: DeviceTables;
   /**
-   * Of a row with Python frames, some stack of the recording that has just these, for showing its C++ frames;
-   * undefined where the recording is as it was.
+   * For a row with Python frames: some recorded stack with exactly these, for showing its C++ frames. Undefined if the
+   * recording is unchanged.
    */
   readonly recordedStack: ((stack: StackIndex) => StackIndex) | undefined;
 }
 
-/** Without any Python frame (a libtorch program) the C++ frames are all there is, and stay. */
+/** A recording without any Python frame (a libtorch program) keeps its C++ frames. */
 export function pythonStacks(input: DeviceTables): PythonStacks {
   const isPython = pythonFrameMask(input.snapshot.frames.length, (frame) =>
     input.stacks.isPython(frame),

@@ -1,13 +1,12 @@
 /**
- * Findings in the order in which they are shown, with names for links. It knows no detector by value: the empty page, which
- * reads links, would load all of them.
+ * Findings in display order, with IDs for links. It must not import detectors: the empty page reads links and would
+ * load all of them.
  */
 import type { Finding } from './detectors.ts';
 import { SEVERITIES } from './types.ts';
 
-/** With a name of its own for the URL. */
 export interface RankedFinding extends Finding {
-  /** The fingerprint; with '#2' and so on where others have the same: OOMs of one line, by event. */
+  /** The fingerprint, plus '#2' and so on if others have the same: OOMs at one line, ordered by event. */
   readonly id: string;
 }
 
@@ -27,15 +26,11 @@ export function rankFindings(findings: readonly Finding[]): RankedFinding[] {
   return named.sort(bySeverity);
 }
 
-/** For sorting: the most severe first, of equally severe ones the one of most bytes. */
 export function bySeverity(a: Finding, b: Finding): number {
   return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.bytes - a.bytes;
 }
 
-/**
- * The id that a finding has today, of an id in a link: links of before segment thrashing got its name call it
- * 'churn|segments-retaken|train.py:step'.
- */
+/** Converts a link's old finding ID, 'churn|segments-retaken|train.py:step', to today's. */
 export function findingIdOfLink(id: string): string {
   return id.replace(/^churn\|segments-retaken(?=[|#]|$)/, 'segment-thrashing|segment-thrashing');
 }

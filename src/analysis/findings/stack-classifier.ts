@@ -1,6 +1,6 @@
 /**
- * What a call stack says of the code that allocates: in an optimizer, in a module's forward, in
- * backward, while a model is built. Found once for each row of the stack tree, from its caller's row.
+ * What a call stack says about the code that allocates: in an optimizer, in a module's forward, in backward, or while a
+ * model is built. Computed once per row of the stack tree, from its caller's row.
  */
 import { FrameRole, frameRoles } from '../../device/classes/stack-roles.ts';
 import { EMPTY_STACK, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
@@ -12,17 +12,17 @@ const {
   ModuleCall: MODULE_CALL,
   Building: BUILDING,
 } = FrameRole;
-/** Of stacks alone. */
+/** These two depend on the whole stack, not on one frame. */
 const HOOK = 16;
 const BACKWARD = 32;
-/** Weights are copied with the module that they are of: no graph comes of it, also where a forward method does it. */
+/** Weights are copied along with their module: this makes no graph, even inside a forward method. */
 const COPIED = 64;
 
 export class StackClassifier {
   readonly #bits: Uint8Array;
   /** Row of the outermost module call in a stack; 0 = none. */
   readonly #moduleCall: Int32Array;
-  /** Row of the call of a module right within the outermost one; 0 = none. */
+  /** Row of the module call directly inside the outermost one; 0 = none. */
   readonly #innerModule: Int32Array;
   /** Row in which the user called the optimizer; 0 = none. */
   readonly #optimizerCall: Int32Array;
@@ -51,7 +51,7 @@ export class StackClassifier {
     this.#bits[row] = bits;
     const isModuleCall = (bits & MODULE_CALL) !== 0;
     this.#moduleCall[row] = isModuleCall ? this.#moduleCall[above] || row : 0;
-    // _wrapped_call_impl calls _call_impl: the same module, until a frame that is no call of a module stands between.
+    // _wrapped_call_impl calls _call_impl: still the same module, until another kind of frame comes between.
     const isNewCall = (own.bits & MODULE_CALL) !== 0 && ((caller?.bits ?? 0) & MODULE_CALL) === 0;
     const isInner = isNewCall && this.#moduleCall[row] !== row;
     this.#innerModule[row] = this.#innerModule[above] || (isInner ? row : 0);
@@ -66,7 +66,7 @@ export class StackClassifier {
     return (this.#bits[stack] & PYTHON) === 0 || (this.#bits[stack] & BACKWARD) !== 0;
   }
 
-  /** Stack rows do not say where a line of Python is: nobody recorded it, or there was none. */
+  /** False if the Python line was not recorded or there was none. */
   hasPython(stack: StackIndex): boolean {
     return stack > EMPTY_STACK && (this.#bits[stack] & PYTHON) !== 0;
   }
@@ -84,7 +84,7 @@ export class StackClassifier {
     return stack > EMPTY_STACK && (this.#bits[stack] & BUILDING) !== 0;
   }
 
-  /** A user's function that a module called and that is no forward: a hook. */
+  /** A user function that a module called and that is not a forward: a hook. */
   isHook(stack: StackIndex): boolean {
     return stack > EMPTY_STACK && (this.#bits[stack] & HOOK) !== 0;
   }
@@ -93,7 +93,7 @@ export class StackClassifier {
     return stack > EMPTY_STACK ? this.#moduleCall[stack] : 0;
   }
 
-  /** The call of a module within the outermost one: which part of the model allocates. */
+  /** The module call inside the outermost one: shows which part of the model allocates. */
   innerModule(stack: StackIndex): StackIndex {
     return stack > EMPTY_STACK ? this.#innerModule[stack] : 0;
   }

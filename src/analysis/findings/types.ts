@@ -1,6 +1,6 @@
 /**
- * What a detector is asked and what it answers. Everything in a finding is plain data (numbers,
- * strings, arrays), so that it can cross to another thread.
+ * What a detector reads and what it returns. Findings are plain data (numbers, strings, arrays), so they can cross to
+ * another thread.
  */
 
 import type { AllocationIndex, ReplayColumns } from '../../allocator/replay/types.ts';
@@ -21,9 +21,8 @@ export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 /**
- * What the detectors read: a DeviceModel serves. Of the replay they take columns only, and of alloc
- * and free events no more than action and time (the rest of these is in the allocation table), so a
- * worker that got a copy of so much can make one.
+ * What the detectors read; a DeviceModel qualifies. They use only columns of the replay, and of alloc and free events
+ * only action and time (the allocation table has the rest), so a worker can build one from a copy of those.
  */
 export interface DeviceTables {
   readonly snapshot: AnnotationSource['snapshot'] &
@@ -31,9 +30,9 @@ export interface DeviceTables {
   readonly trace: DeviceTrace;
   readonly stacks: StackReader;
   readonly replay: ReplayColumns;
-  /** What each allocation is, where that is known already: to find it takes the stacks of frees too. */
+  /** The class of each allocation, if already known: computing it also takes the stacks of frees. */
   readonly classification?: Classification;
-  /** Who holds each allocation, where that is known already: the recording's names say it. */
+  /** Who holds each allocation, if already known: needs the recording's names. */
   readonly owners?: AllocationOwners | undefined;
 }
 
@@ -41,11 +40,9 @@ export interface PerStep {
   /** Mean over the steps: 51.2 for 512 bytes every tenth step. */
   readonly bytes: number;
   readonly count: number;
-  /** Steps over which it was seen. */
   readonly steps: number;
 }
 
-/** One call site's share of a finding. */
 export interface FindingPart {
   readonly stack: StackIndex;
   readonly frame: FrameView | undefined;
@@ -63,7 +60,7 @@ export interface AddressGap {
 
 /** Rows that a view can select. */
 export interface Evidence {
-  /** At most {@link MAX_EVIDENCE}, the largest first; `allocationCount` is how many there are. */
+  /** At most {@link MAX_EVIDENCE}, the largest first; `allocationCount` counts all. */
   readonly allocations: readonly AllocationIndex[];
   readonly allocationCount: number;
   readonly stacks: readonly StackIndex[];
@@ -71,9 +68,9 @@ export interface Evidence {
 }
 export const MAX_EVIDENCE = 1000;
 
-/** Points of a small plot. `events[i]` is where on the timeline point i lies. */
+/** A small plot. Point i is at `events[i]` on the timeline. */
 export interface Series {
-  /** 'step', or 'event' where no steps were found. */
+  /** 'step', or 'event' if no steps were found. */
   readonly unit: 'step' | 'event';
   readonly label: string;
   readonly events: readonly EventIndex[];
@@ -87,12 +84,12 @@ export type Fact =
   | { readonly label: string; readonly text: string };
 
 /**
- * How what is kept grows: each step keeps as much, each keeps more than the one before, one piece for each new
- * key, or something in some steps only.
+ * How kept memory grows: each step keeps as much, each keeps more than the one before, each new key adds a piece, or
+ * only some steps keep something.
  */
 export type GrowthLawKind = 'flat' | 'growing' | 'by-key' | 'in-bursts';
 
-/** What a line is to the memory of a finding. */
+/** How a line relates to a finding's memory. */
 export type LineRole =
   | 'allocated at'
   | 'stored at'
@@ -102,31 +99,30 @@ export type LineRole =
   | 'requested by'
   | 'called by';
 
-/** A finding of any detector: see FindingBy, and Finding of detectors.ts. */
+/** A finding of any detector. See also FindingBy, and Finding in detectors.ts. */
 export interface AnyFinding<Id extends string = string, Kind extends string = string> {
   readonly detector: Id;
-  /** What it looks like: one of the kinds that its detector declares. */
+  /** One of the kinds that its detector declares. */
   readonly kind: Kind;
   readonly severity: Severity;
   readonly bytes: number;
-  /** One or two sentences in plain words. */
   readonly claim: string;
-  /** The user's own line to look at first; undefined where no stack was recorded. */
+  /** The user line to look at first; undefined if no stack was recorded. */
   readonly frame: FrameView | undefined;
-  /** What `frame` is to the memory; undefined where it is not known. */
+  /** How `frame` relates to the memory; undefined if unknown. */
   readonly frameIs?: LineRole | undefined;
-  /** The user's lines that lead there, the innermost first, out to the one in the user's own loop; `frame` is one of them. */
+  /** The user lines from the innermost out to the one in the user's loop; `frame` is one of them. */
   readonly userLines: readonly FrameView[];
-  /** The frame that all of the evidence has, where `frame` leads to less or to more than that. */
+  /** The frame common to all evidence, if `frame` covers less or more than that. */
   readonly searchFrame?: FrameView | undefined;
   readonly stack: readonly FrameView[];
   readonly stackKind: StackKind;
   readonly perStep?: PerStep;
-  /** Of what grows. */
+  /** For growth only. */
   readonly law?: GrowthLawKind;
-  /** What the program does, where the verdict knows it by name. */
+  /** What the program does, if it is a known pattern. */
   readonly pattern?: Pattern | undefined;
-  /** What the highest allocated bytes would be lower by without it, where that was counted. */
+  /** How much lower the peak of allocated bytes would be without it, if counted. */
   readonly lowersPeakBytes?: number;
   readonly events: { readonly first: EventIndex; readonly last: EventIndex };
   readonly parts: readonly FindingPart[];
@@ -135,39 +131,38 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly series?: Series | undefined;
   /** In the order to try. */
   readonly advice: readonly string[];
-  /** What one would see if the claim were wrong. */
+  /** What you would see if the claim were wrong. */
   readonly disproof: string;
   /** The same for the same cause in another recording: no addresses, row numbers or absolute paths. */
   readonly fingerprint: string;
 }
 
-/** What a detector may find: of its own id, and of the kinds that it declares. */
+/** Findings of one detector, limited to its ID and declared kinds. */
 export type FindingBy<D extends Detector> = AnyFinding<D['id'], keyof D['titles'] & string>;
 
 export type DetectorResult<Found extends AnyFinding = AnyFinding> =
   | { readonly status: 'found'; readonly findings: readonly Found[] }
-  /** `checked`: what was looked at, in one sentence. */
+  /** `checked`: what was examined, in one sentence. */
   | { readonly status: 'clear'; readonly checked: string }
   | { readonly status: 'cannot-tell'; readonly reason: string };
 
-/** How a stretch of the timeline is drawn. */
 export type BandStyle = 'growth' | 'gap' | 'pending' | 'oom' | 'other';
 
-/** What the page, the command line and the docs need to know of a detector before it has run. */
+/** What the page, the command line and the docs need to know about a detector before it runs. */
 export interface Detector {
   readonly id: string;
-  /** What it looks for, in half a sentence. */
+  /** What it looks for, as a phrase. */
   readonly about: string;
-  /** The kinds of findings that it makes, each with what such a finding is called. */
+  /** Each kind of finding, and its title. */
   readonly titles: Readonly<Record<string, string>>;
-  /** What a finding's bytes are, or of which moment: 'at the peak'. Follows the figure wherever it stands alone. */
+  /** What the bytes mean, or at which moment: 'at the peak'. Follows the figure when it stands alone. */
   readonly bytesAre: string;
-  /** The same of single kinds, where it is another. */
+  /** Overrides `bytesAre` for single kinds. */
   readonly bytesOfKind?: Readonly<Record<string, string>>;
-  /** What its findings are called on the timeline, where they are stretches of events. */
+  /** The label of its findings on the timeline. */
   readonly band: { readonly style: BandStyle; readonly label: string };
-  /** Which search leaves the evidence: its line, the blocks that wait for a stream, or none as all that is live counts. */
+  /** The search that shows the evidence: its line, blocks waiting for a stream, or none (all live memory). */
   readonly evidenceSearch: 'line' | 'pending' | 'none';
-  /** Whether other settings of the allocator may mend it: its findings cite what one would have come to. */
+  /** Whether other allocator settings may fix it: its findings then quote a simulated setting. */
   readonly isMendedBySettings?: boolean;
 }

@@ -1,20 +1,19 @@
 /**
- * The user's own lines on a stack, and what they say of where a tensor was made.
+ * The user's own lines on a stack, and what they say about where a tensor was made.
  *
  *   model.py:79 (forward)        the innermost: in the model
  *   loss.py:12 (class_loss)      the line that calls the model: its output is made here
  *   train.py:97 (train_step)
- *   train.py:340 (main)          the line in the user's own loop: as far out as one has to look
+ *   train.py:340 (main)          the line in the user's own loop: no need to look further out
  */
 import type { FrameView } from '../../device/model/types.ts';
 import type { FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { AnalysisInput } from './analysis-input.ts';
 
-/** Lines listed where none of them is known to loop. */
+/** Limit for stacks without a known loop. */
 const MAX_LINES = 8;
 
-/** Rows of the user's frames, the innermost first. */
 function userRows({ input }: AnalysisInput, stack: StackIndex | undefined): StackIndex[] {
   const { frame, parent } = input.snapshot.stacks;
   const rows: StackIndex[] = [];
@@ -25,8 +24,7 @@ function userRows({ input }: AnalysisInput, stack: StackIndex | undefined): Stac
 }
 
 /**
- * The user's lines that lead to an allocation, the innermost first, out to the one in the user's own loop,
- * or to `lead` where that is further out.
+ * The user lines that lead to an allocation: from the innermost out to the user's loop, or to `lead` if further out.
  */
 export function userLines(
   context: AnalysisInput,
@@ -43,7 +41,7 @@ export function userLines(
   return rows.slice(0, last + 1).map((row) => context.input.stacks.frame(frame[row]));
 }
 
-/** Of the user's rows the one that is the line of a loop: of the first loop that has one. */
+/** The user row that is a line of the first loop found on the stack. */
 function loopRow(
   { input }: AnalysisInput,
   rows: readonly StackIndex[],
@@ -58,8 +56,8 @@ function loopRow(
 }
 
 /**
- * The statement in the loop that leads to a stack: for a graph it says more than the innermost line,
- * which is somewhere in the model. Where a library loops, the first user frame that it calls.
+ * The statement in the loop that leads to a stack. For a graph it says more than the innermost line, which is inside
+ * the model. If the loop is in a library: the first user frame that it calls.
  */
 export function statementFrame(
   { input, classifier, stepSequences }: AnalysisInput,
@@ -72,7 +70,7 @@ export function statementFrame(
   for (const { loop } of stepSequences) {
     if (loop === undefined) continue;
     const at = path.findIndex((row) => parent[row] === loop.caller);
-    // Outward in, from the loop's own line: the first line that is the user's.
+    // From the loop's own line inward: the first user line.
     for (let i = at; i >= 0; i--) {
       if (input.stacks.frame(frame[path[i]]).kind === 'user') return frame[path[i]];
     }
@@ -80,10 +78,7 @@ export function statementFrame(
   return input.stacks.topUserFrame(stack);
 }
 
-/**
- * The user's line that calls the model, from outside of any forward method; undefined where no line of the
- * user's is outside of the model.
- */
+/** The user line that calls the model, outside every forward method, if any. */
 export function modelCallFrame(context: AnalysisInput, stack: StackIndex): FrameIndex | undefined {
   const { frame } = context.input.snapshot.stacks;
   let found: FrameIndex | undefined;
@@ -95,9 +90,9 @@ export function modelCallFrame(context: AnalysisInput, stack: StackIndex): Frame
 }
 
 /**
- * The line that starts the run of several steps in which an optimizer is new: it is made there, or just before.
- * Where something loops as often as there are new ones that is a line of this loop, else the one that called the
- * function with the steps' loop.
+ * The line that starts the run of several steps in which an optimizer is new; the optimizer is made there or just
+ * before. If something loops as often as new optimizers appear, it is a line of that loop. Otherwise it is the line
+ * that called the function with the steps' loop.
  */
 export function runStartFrame(
   context: AnalysisInput,
@@ -119,7 +114,7 @@ export function runStartFrame(
   return outer === undefined ? undefined : frame[outer];
 }
 
-/** The innermost user frame that all stacks have; undefined where one has no such frame, or there is none. */
+/** The innermost user frame common to all stacks, if any. */
 export function commonUserFrame(
   context: AnalysisInput,
   stacks: readonly StackIndex[],

@@ -1,4 +1,4 @@
-/** A job from its ranks' summaries: roles, outliers, who failed first, and what the files lack. */
+/** Analyses a job from its ranks' summaries: roles, outliers, which rank failed first, and what the files lack. */
 import { highest, median } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural, shareNote } from '../../base/format.ts';
 import { type Layout, numberFiles } from './number-files.ts';
@@ -10,7 +10,7 @@ import { aboutRoles, groupRoles, roleLetter } from './roles.ts';
 import type { Job, JobRank, NumberedFile, Outlier, RankFile, Role, UnreadFile } from './types.ts';
 
 export interface JobOptions {
-  /** Says where in a path the rank stands. */
+  /** Finds the rank in a path. */
   readonly pattern?: RegExp | undefined;
   readonly layout?: Layout | undefined;
   readonly unread?: readonly UnreadFile[];
@@ -36,10 +36,10 @@ export function analyseJob(files: readonly RankFile[], options: JobOptions = {})
     ...one.above,
   ]);
   const aboveOf = new Map(above);
-  // Stages of a pipeline differ by design.
+  // Pipeline stages differ by design.
   const isSplit = layout !== undefined || pipeline !== undefined;
   const differences = unlikePair?.outliers ?? (isSplit ? [] : loneRanks(members, numbers, judge));
-  // Other code explains other sizes, but not that they grow.
+  // Different code explains different sizes, but not growth.
   const growing = differences.filter((one) => one.cause === 'growth' || one.class === 'kept');
   const [unlike = null] = byDistance(differences.filter((one) => !growing.includes(one)));
   const job = {
@@ -69,7 +69,7 @@ export function analyseJob(files: readonly RankFile[], options: JobOptions = {})
 const byDistance = (outliers: readonly Outlier[]): Outlier[] =>
   outliers.toSorted((a, b) => b.aboveRoleBytes - a.aboveRoleBytes);
 
-/** What a rank that is alone in its role holds more than those of the largest one. */
+/** What the only rank of a role holds beyond the ranks of the largest role. */
 function loneRanks(
   members: readonly (readonly number[])[],
   numbers: readonly number[],
@@ -99,7 +99,7 @@ function rolesOf(
   return { roleOf: nameOf.map((name) => names.indexOf(name)), names };
 }
 
-/** Growth that most ranks have makes none of them an outlier, and is a leak all the same. */
+/** Growth on most ranks makes none of them an outlier, but it is still a leak. */
 function commonGrowth(lines: readonly RankLines[]): string[] {
   if (lines.length < 2) return [];
   for (const finding of lines.flatMap(({ growth }) => growth)) {
@@ -135,7 +135,7 @@ const differenceText = ({ claim, comparedWith }: Outlier): string => {
   return `${claim} ${runs}, so the job may be meant to be split this way.`;
 };
 
-/** Alike, as far as there is something to compare. */
+/** Says that the ranks are alike, as far as they can be compared. */
 function calmText({ ranks, roles }: Pick<Job, 'ranks' | 'roles'>): string {
   if (ranks.length === 0) return 'No rank could be read.';
   if (ranks.length === 1) return 'One rank: nothing to compare it with.';
@@ -150,7 +150,7 @@ function calmText({ ranks, roles }: Pick<Job, 'ranks' | 'roles'>): string {
     : `No outlier: ${all} in ${roles.length} roles are within ${within} of those that do the same.`;
 }
 
-/** Of two ranks that allocate alike, one may have reserved more. */
+/** Two ranks that allocate alike may still reserve different amounts. */
 function reservedText(ranks: readonly JobRank[]): string {
   const reservedOf = ({ summary }: JobRank): number => summary.peak.reservedBytes.bytes ?? 0;
   const [low, high] = ranks.toSorted((a, b) => reservedOf(a) - reservedOf(b));

@@ -1,14 +1,14 @@
-/** Why a rank holds more than those that do the same: the lines that differ, and how. */
+/** Why a rank holds more than its peers: the lines that differ, and how. */
 import { median } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { SummaryFinding } from '../summary-file/types.ts';
 import { frameLabelOf, knownClass, type LineUse, type RankLines } from './rank-lines.ts';
 import type { Outlier } from './types.ts';
 
-/** What follows the rank's name: 'keeps 8.02 MiB every step at train.py:26 (step), and …'. */
+/** Follows the rank's name: 'keeps 8.02 MiB every step at train.py:26 (step), and …'. */
 export type Cause = Pick<Outlier, 'cause' | 'frame' | 'class'> & { readonly predicate: string };
 
-/** Those that a rank is compared with, in words. */
+/** The ranks to compare with, and words for them. */
 export interface Peers {
   readonly lines: readonly RankLines[];
   /** 'the others of role A hold', 'rank 0 holds' */
@@ -19,12 +19,12 @@ export interface Peers {
   readonly noneDoes: string;
 }
 
-/** Of what is to be explained: growth at a line with less is not what made the rank an outlier. */
+/** Share of the excess: a line with less growth did not make the rank an outlier. */
 const MIN_GROWTH_SHARE = 0.25;
-/** A line without a stack names nothing: one with a stack and this share of its bytes is named instead. */
+/** If the top line has no stack, name one that has a stack and at least this share of its bytes. */
 const MIN_NAMED_SHARE = 0.25;
 
-/** A line on the rank, and in the middle of the others. */
+/** A line on this rank, compared with the median of its peers. */
 interface LineDifference {
   readonly line: string;
   readonly bytes: number;
@@ -71,11 +71,11 @@ function differentLines(own: RankLines, others: readonly RankLines[]): LineDiffe
   return found.sort((a, b) => b.bytes - a.bytes);
 }
 
-/** How many times as large its tensors are on average. */
+/** The ratio of average tensor sizes. */
 const timesOf = (own: LineUse, othersBytes: number, othersCount: number): number =>
   own.bytes / own.count / (othersBytes / othersCount);
 
-/** What a rank holds more of than the middle of others, most of all; undefined where it is of no known class. */
+/** The class that rises most above the peers' median; undefined if that class is unknown. */
 export function risenClass(
   own: RankLines,
   others: readonly RankLines[],
@@ -89,7 +89,7 @@ export function risenClass(
   return most === undefined || most.bytes <= 0 || most.class === 'unknown' ? undefined : most;
 }
 
-/** Two ranks may hold the same class at different lines: only lines of the class that rose are a reason. */
+/** Ranks may hold the same class at different lines, so prefer lines of the class that rose. */
 function ofMainClass(
   differences: readonly LineDifference[],
   own: RankLines,
@@ -102,7 +102,7 @@ function ofMainClass(
   return bytes >= MIN_NAMED_SHARE * aboveBytes ? main : differences;
 }
 
-/** The largest difference of the cause that explains most, or one with a line to name. */
+/** The largest difference of the main cause, preferably one with a line to name. */
 function mostOf(differences: readonly LineDifference[]): LineDifference | undefined {
   const sums = new Map<string, number>();
   for (const { cause, bytes } of differences) sums.set(cause, (sums.get(cause) ?? 0) + bytes);

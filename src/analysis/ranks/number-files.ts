@@ -1,4 +1,6 @@
-/** Which rank each file is, which file of a rank is compared where there are several, and its role where the user says it. */
+/**
+ * Which rank each file is, which file of a rank to compare if there are several, and the roles if the user gives them.
+ */
 import { highest } from '../../base/extremes.ts';
 import { fileName } from '../../base/file-names.ts';
 import { addTo, groupBy } from '../../base/grouping.ts';
@@ -8,10 +10,10 @@ import { namesText } from './problems.ts';
 import type { JobProblem, NumberedFile, RankFile } from './types.ts';
 
 export interface NumberedFiles {
-  /** One a rank, by rank. */
+  /** One file per rank, by rank. */
   readonly ranks: readonly NumberedFile[];
   readonly problems: readonly JobProblem[];
-  /** Stages of the pipeline, where all names say one. */
+  /** Pipeline stages, if every name contains one. */
   readonly layout: Layout | undefined;
   readonly notes: readonly string[];
 }
@@ -60,13 +62,13 @@ export function numberFiles(
   return { ranks, problems, layout: layoutOfNames(ranks), notes };
 }
 
-/** Numbers the places of a mesh that no name numbers; what has no place gets the rank that it says itself. */
+/** Numbers mesh places that no file name numbers. A file without a place gets the rank in its summary. */
 function meshNumber(
   names: readonly RankName[],
 ): (mesh: RankName['mesh'], own: number | null) => number | null {
   const valuesOf = (dimension: string) => names.map(({ mesh }) => mesh[dimension]);
   const named = MESH_ORDER.filter((one) => valuesOf(one).some((value) => value !== undefined));
-  // 'tp8/a.pickle' and 'tp8/b.pickle': what is the same everywhere is a size, but for moments of one rank.
+  // 'tp8/a.pickle' and 'tp8/b.pickle': a value that never varies is a size, unless the files are moments of one rank.
   const areMoments = new Set(names.map(({ moment }) => moment)).size === names.length;
   const varied = named.filter((one) => new Set(valuesOf(one)).size > 1);
   const order = varied.length > 0 || !areMoments ? varied : named;
@@ -78,7 +80,7 @@ function meshNumber(
   };
 }
 
-/** The moment that most ranks have a file of; of equal ones where most memory was allocated. */
+/** The moment that most ranks have a file for; among equals, the one with the most allocated memory. */
 function commonMoment(ranks: readonly NumberedFile[][]): { name: string; notes: string[] } {
   const moments = [...groupBy(ranks.flat(), ({ moment }) => moment)].map(([name, own]) => ({
     name,
@@ -94,7 +96,7 @@ function commonMoment(ranks: readonly NumberedFile[][]): { name: string; notes: 
   return { name: first.name, notes: [note] };
 }
 
-/** Of a rank's files: the one in which it ran out of memory, else that of the moment. */
+/** The file in which the rank ran out of memory, or else the one of the given moment. */
 function chosenFile(
   files: readonly NumberedFile[],
   moment: string,
@@ -117,7 +119,7 @@ function chosenFile(
   return { ...chosen, others: distinct.filter((one) => one !== chosen).map(({ path }) => path) };
 }
 
-/** A snapshot and its own summary lie in one folder after `summarize`. */
+/** After `summarize`, a snapshot and its own summary are in the same folder. */
 function isSameSnapshot(a: RankSummary, b: RankSummary): boolean {
   return (
     a.file.name === b.file.name &&
@@ -127,7 +129,7 @@ function isSameSnapshot(a: RankSummary, b: RankSummary): boolean {
   );
 }
 
-/** Two files that no name numbers are known by their names. */
+/** If no name has a rank, identify the two files by name. */
 function countedPair(ranks: readonly NumberedFile[]): string[] {
   if (ranks.length !== 2 || !ranks.every(({ isCounted }) => isCounted)) return [];
   const names = ranks.map(({ rank, path }) => `rank ${rank} is ${fileName(path)}`);
@@ -142,22 +144,22 @@ function layoutOfNames(ranks: readonly NumberedFile[]): Layout | undefined {
 }
 
 /**
- * Roles as the user says them: `pp4,tp2`, the sizes of a device mesh from the outermost to the innermost, as
- * torch.distributed.init_device_mesh has them; or JSON with the ranks of each role.
+ * Roles given by the user: `pp4,tp2`, the sizes of a device mesh from the outermost to the innermost, as in
+ * torch.distributed.init_device_mesh; or JSON with the ranks of each role.
  *
  *   pp2,tp2      ranks 0, 1 are stage 0, ranks 2, 3 stage 1
  *   {"roles": [{"name": "trainer", "ranks": [0, 1, 2]}, {"name": "rollout", "ranks": [3]}]}
  */
 export interface Layout {
-  /** Name of the role of a rank; undefined for a rank that the layout does not have. */
+  /** The name of a rank's role; undefined if the layout lacks the rank. */
   roleOf(rank: number): string | undefined;
 }
 
-/** Dimensions whose places do different work; all others hold parts of the same. */
+/** Along these dimensions ranks do different work; along all others they hold parts of the same. */
 const STAGES = /^(pp|stage|pipeline)$/;
 const DIMENSION = /^([a-z_]+)[=:]?(\d{1,6})$/i;
 
-/** @throws RangeError that says what is wrong */
+/** @throws RangeError with a message for the user */
 export function parseLayout(text: string): Layout {
   return text.trimStart().startsWith('{') ? fromJson(text) : fromSizes(text);
 }

@@ -1,9 +1,9 @@
 /**
- * Ranks that stand far above those that do the same.
+ * Ranks far above their peers.
  *
- * Far is what the others' own spread does not explain: more than three robust standard deviations, and more than
- * some percent, as ranks that agree to the byte have no spread at all. Two ranks have no spread: each is compared
- * with the other, and the one that holds 5% more is named with what it holds.
+ * "Far" is what the peers' own spread does not explain: more than three robust standard deviations, and more than a few
+ * percent, because ranks that agree to the byte have no spread. Two ranks have no spread either: each is compared with
+ * the other, and one that holds 5% more is named along with what it holds.
  */
 import { median } from '../../base/extremes.ts';
 import { formatBytes, shareNote } from '../../base/format.ts';
@@ -15,18 +15,18 @@ import { roleTitle } from './roles.ts';
 import type { Outlier } from './types.ts';
 
 const DEVIATIONS = 3;
-/** Of the middle rank's peak. */
+/** Share of the median rank's peak. */
 const FAR_ALLOCATED = 0.05;
-/** Segments are of 20 MiB and more: reserved memory differs by chance. */
+/** Segments have 20 MiB or more, so reserved memory varies by chance. */
 const FAR_RESERVED = 0.1;
-/** Of two ranks nobody knows how much they differ by chance: with batches of unlike lengths by a third. */
+/** For two ranks the random variation is unknown: batches of different lengths alone make a third. */
 const FAR_RESERVED_OF_TWO = 0.5;
 const MIN_FAR_BYTES = 2 ** 20;
 const MIN_FAR_RESERVED_BYTES = 64 * 2 ** 20;
-/** Growth that none of the others has is reported from here on. */
+/** Growth that no other rank has is reported from here on. */
 const FAR_GROWTH = 0.01;
 
-/** A rank that is judged, by its position in the job. */
+/** `position`: in the job. */
 export interface Judged {
   readonly position: number;
   readonly rank: number;
@@ -35,11 +35,11 @@ export interface Judged {
 
 export interface RoleJudgement {
   readonly outliers: readonly Outlier[];
-  /** Allocated bytes above the middle, by position; ranks that nothing can be compared with are missing. */
+  /** Allocated bytes above the median, by position; omits ranks that can't be compared. */
   readonly above: ReadonlyMap<number, number>;
 }
 
-/** @param name of the role, such as 'A'; undefined where the ranks are not of one role */
+/** @param name of the role, such as 'A'; undefined if the ranks are of different roles */
 export function judgeRole(
   members: readonly Judged[],
   name: string | undefined,
@@ -54,7 +54,7 @@ export function judgeRole(
     });
     const gaps = distances(group, gapOf);
     const peaks = group.map(({ lines }) => lines.peakBytes);
-    // Of two ranks, 'more' means more than the other one.
+    // For two ranks, 'more' means more than the other one.
     const peak = group.length === 2 ? Math.min(...peaks) : median(peaks);
     const far = Math.max(allocated.farBytes, FAR_ALLOCATED * peak, MIN_FAR_BYTES);
     const gapShare = group.length === 2 ? FAR_RESERVED_OF_TWO : FAR_RESERVED;
@@ -63,7 +63,7 @@ export function judgeRole(
     group.forEach((one, i) => {
       const excess = allocated.above[i];
       above.set(one.position, excess);
-      // Of two, one that allocated less may have reserved more all the same.
+      // For two ranks, the one that allocated less may still have reserved more.
       const gap = group.length === 2 ? gaps.above[i] + Math.min(0, excess) : gaps.above[i];
       if (isFar(excess) || (excess > FAR_GROWTH * peak && isGrowingAlone(one, group))) {
         outliers.push(allocatedOutlier(one, excess, peersOf(one, group, name)));
@@ -76,8 +76,8 @@ export function judgeRole(
 }
 
 /**
- * Ranks whose peaks should be alike. Those of a role are; in a pipeline those of one stage, or of a whole role
- * where the stages have too few and what falls with the stage is taken off.
+ * Groups of ranks whose peaks should be alike: those of a role. In a pipeline, those of one stage, or the whole role
+ * (minus the bytes that fall with the stage) if stages have too few ranks.
  */
 function comparable(members: readonly Judged[], pipeline: PipelineStages | undefined): Judged[][] {
   if (pipeline === undefined) return [[...members]];
@@ -85,7 +85,9 @@ function comparable(members: readonly Judged[], pipeline: PipelineStages | undef
   return groups.every((group) => group.length > 2) ? groups : [[...members]];
 }
 
-/** Distance of each from the median (of two ranks, from the other one), and the distance that the spread still explains. */
+/**
+ * Each rank's distance from the median (for two ranks, from the other one), and the distance that the spread explains.
+ */
 function distances(
   group: readonly Judged[],
   bytesOf: (one: Judged) => number,
@@ -97,7 +99,7 @@ function distances(
   }
   const middle = median(values);
   const above = values.map((value) => value - middle);
-  // Of normally spread values, 1.4826 times the median distance is the standard deviation.
+  // For normally distributed values, 1.4826 × the median distance is the standard deviation.
   return { above, farBytes: DEVIATIONS * 1.4826 * median(above.map(Math.abs)) };
 }
 
@@ -105,7 +107,7 @@ function distances(
 const gapOf = ({ lines }: Judged): number =>
   (lines.summary.peak.reservedBytes.bytes ?? 0) - lines.peakBytes;
 
-/** No more than half of the group grows where it does. */
+/** At most half of the group grows at the same place. */
 function isGrowingAlone({ lines }: Judged, group: readonly Judged[]): boolean {
   return lines.growth.some(
     (finding) => group.filter((other) => other.lines.growsAt(finding)).length <= group.length / 2,
@@ -113,7 +115,6 @@ function isGrowingAlone({ lines }: Judged, group: readonly Judged[]): boolean {
 }
 
 interface NamedPeers extends Peers {
-  /** The other one of two. */
   readonly other: number | null;
 }
 

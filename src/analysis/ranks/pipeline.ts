@@ -1,6 +1,6 @@
 /**
- * Activations that fall with the stage: of a pipeline that runs one forward, one backward (1F1B), stage 0 of 4
- * holds four micro-batches at its peak, stage 1 three, and the last one. That is how it works, and no outlier.
+ * Activations that fall with the stage: in a one-forward-one-backward (1F1B) pipeline of 4 stages, stage 0 holds four
+ * micro-batches at its peak, stage 1 three, and the last one. That is by design, and no outlier.
  */
 
 import { median } from '../../base/extremes.ts';
@@ -10,22 +10,22 @@ import type { RankLines } from './rank-lines.ts';
 export interface PipelineStages {
   /** Bytes that fall with the stage, by position. */
   readonly bytes: readonly number[];
-  /** Ranks of one level are one stage, or stages that hold as much. */
+  /** Ranks with the same level are one stage, or stages that hold the same amount. */
   readonly level: readonly number[];
   readonly text: string;
 }
 
-/** Of the highest: ranks that differ by less hold as much. */
+/** Share of the highest: smaller differences count as equal. */
 const SAME_LEVEL = 0.05;
-/** Below this share of the peaks, a fall explains nothing. */
+/** Share of the peaks: a smaller fall explains nothing. */
 const MIN_FALL = 0.05;
 const MIN_LEVELS = 3;
-/** A line that falls may rise by so much from one rank to the next. */
+/** A falling line may still rise by this factor from one rank to the next. */
 const SLACK = 1.02;
 
 /**
- * Undefined where memory does not fall with the rank. `ranks`: in order, all of one job, of at least two roles
- * (the first and the last stage differ from those between).
+ * Undefined if memory does not fall with the rank. `ranks`: all of one job, in order, with at least two roles (the
+ * first and last stages differ from those between).
  */
 export function findPipeline(
   ranks: readonly RankLines[],
@@ -47,11 +47,11 @@ export function findPipeline(
   };
 }
 
-/** Lines of all ranks that hold less and less, and least on the last. */
+/** Lines on all ranks whose bytes fall from rank to rank, with the least on the last. */
 function fallingLines(ranks: readonly RankLines[]): string[] {
   const [first, ...others] = ranks;
   return [...first.uses].flatMap(([line, { bytes, frame }]) => {
-    // Without a stack, memory of many kinds is one line.
+    // Without a stack, one "line" mixes many kinds of memory.
     if (frame === null || bytes === 0) return [];
     let before = bytes;
     for (const other of others) {

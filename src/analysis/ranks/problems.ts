@@ -1,17 +1,16 @@
-/** What a reader must know of a job: files that are missing, unreadable or of another job, and which rank failed first. */
+/** What the reader must know about a job: missing, unreadable or foreign files, and which rank failed first. */
 import { formatDurationUs, plural } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
 import type { RankLines } from './rank-lines.ts';
 import type { FailureReport, JobProblem, NumberedFile, UnreadFile } from './types.ts';
 
-/** Names in one message. */
 const MAX_NAMED = 5;
-/** Of the lines of the rank that has fewer: a trainer and its evaluation share more. */
+/** Share of the smaller rank's lines: even a trainer and its evaluation share more. */
 const MIN_SHARED = 0.1;
-/** Hosts' clocks differ by less than that. */
+/** Hosts' clocks differ by less than this. */
 const APART_US = 3600e6;
 
-/** @param roleOf role of each rank, by position */
+/** @param roleOf each rank's role, by position */
 export function fileProblems(
   ranks: readonly NumberedFile[],
   lines: readonly RankLines[],
@@ -59,13 +58,13 @@ export function fileProblems(
   return problems;
 }
 
-/** Positions of the ranks that have next to nothing in common with those of the largest role. */
+/** Positions of the ranks that share almost nothing with the largest role. */
 function unlikeRanks(lines: readonly RankLines[], roleOf: readonly number[]): number[] {
   const roles = [...groupBy(roleOf.keys(), (i) => roleOf[i]).values()];
   const [main, ...others] = roles.toSorted((a, b) => b.length - a.length || a[0] - b[0]);
   if (main === undefined) return [];
   const alike = [main];
-  // A stage need not share a line with the first, but with the next.
+  // A stage may share no line with the first stage, but it shares some with its neighbor.
   for (let found: number[] | undefined = main; found !== undefined; ) {
     found = others.find(
       (role) =>
@@ -86,7 +85,7 @@ function sharedOf(a: RankLines, b: RankLines): number {
   return fewer.filter((key) => known.has(key)).length / fewer.length;
 }
 
-/** Recordings that lie more than an hour before or after those of most ranks. */
+/** Recordings more than an hour before or after those of most ranks. */
 function otherRuns(ranks: readonly NumberedFile[]): { run: NumberedFile[]; when: string }[] {
   const startOf = ({ summary }: NumberedFile): number => summary.startUs ?? Number.NaN;
   const timed = ranks
@@ -119,15 +118,15 @@ export function namesText(names: readonly string[]): string {
 }
 
 /**
- * Which rank ran out of memory first. Clocks of hosts differ by more than a step takes, so steps are compared:
- * the ranks of a job are in the same one at any time, as they wait for each other.
+ * Which rank ran out of memory first. Host clocks differ by more than a step, so compare steps instead: all ranks of a
+ * job are in the same step because they wait for each other.
  */
 export function failureReport(ranks: readonly NumberedFile[]): FailureReport {
   const failed = ranks
     .flatMap(({ rank, summary }) => {
       const oom = summary.ooms.find(({ wasRetried }) => !wasRetried);
       if (oom === undefined) return [];
-      // Steps count from the start of the recording: those of one that began late are its own.
+      // Steps count from the start of the recording, so a late recording's steps can't be compared.
       const isLate = summary.recording !== 'complete';
       return [{ rank, step: isLate ? null : oom.step, isLate }];
     })
@@ -153,7 +152,7 @@ const numbersOf = (ranks: readonly { readonly rank: number }[]): number[] =>
   ranks.map(({ rank }) => rank);
 
 function firstText(count: number, first: readonly number[], step: number | null): string {
-  // Programs number their steps from 0 or from 1: how many were whole is the same for both.
+  // Programs number steps from 0 or from 1; the number of completed steps avoids the question.
   const when = step === null ? '' : ` after ${plural(step, 'whole step')}`;
   if (count === 1) return `Only rank ${first[0]} ran out of memory${when}.`;
   const rest = count - first.length;
@@ -166,7 +165,7 @@ function firstText(count: number, first: readonly number[], step: number | null)
 export const ranksText = (numbers: readonly number[]): string =>
   `${numbers.length === 1 ? 'Rank' : 'Ranks'} ${numbersText(numbers)}`;
 
-/** '0–3, 7, 9': of more than eight stretches the first eight. */
+/** '0–3, 7, 9', limited to the first eight ranges. */
 export function numbersText(numbers: readonly number[]): string {
   const runs: [number, number][] = [];
   for (const number of numbers.toSorted((a, b) => a - b)) {

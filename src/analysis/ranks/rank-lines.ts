@@ -1,4 +1,4 @@
-/** One rank's memory by line of the program, so that ranks can be compared line by line. */
+/** One rank's memory by program line, so that ranks can be compared line by line. */
 import { fileName } from '../../base/file-names.ts';
 import { classLabel } from '../../device/classes/types.ts';
 import { type FrameReport, frameLabel } from '../../device/model/frame-text.ts';
@@ -8,10 +8,10 @@ import type { RankSummary, SummaryFinding } from '../summary-file/types.ts';
 export interface LineUse {
   readonly bytes: number;
   readonly count: number;
-  /** The user's line of its largest call site. */
+  /** The user line of its largest call site. */
   readonly frame: FrameReport | null;
   readonly label: string;
-  /** What its largest call site holds: 'activations'. */
+  /** The class of its largest call site: 'activations'. */
   readonly class: string | null;
 }
 
@@ -19,7 +19,7 @@ const NO_USE: LineUse = { bytes: 0, count: 0, frame: null, label: '', class: nul
 
 const known = new WeakMap<RankSummary, RankLines>();
 
-/** Made once for each summary: files come in one by one, and the job is looked at again each time. */
+/** Cached by summary: files arrive one by one, and each time the whole job is analysed again. */
 export function linesOf(summary: RankSummary): RankLines {
   const found = known.get(summary) ?? new RankLines(summary);
   known.set(summary, found);
@@ -28,17 +28,17 @@ export function linesOf(summary: RankSummary): RankLines {
 
 class RankLines {
   readonly summary: RankSummary;
-  /** Peak of allocated bytes; 0 where it is not known. */
+  /** Peak of allocated bytes; 0 if not known. */
   readonly peakBytes: number;
-  /** By key of the line; those that the summary lists. */
+  /** By line key; only lines that the summary lists. */
   readonly uses: ReadonlyMap<string, LineUse>;
-  /** Bytes at the peak by id of a class. */
+  /** Bytes at the peak, by class ID. */
   readonly classes: ReadonlyMap<string, number>;
-  /** Allocations over the recording, by key: all lines, or the first ones by key. */
+  /** Allocations over the recording, by line key: all lines, or those with the smallest keys. */
   readonly allocations: ReadonlyMap<string, number>;
   /**
-   * Lines that are a part of what the rank does all the time: they allocate in nearly every step, or hold
-   * memory at the peak. What is left out is met by chance: a log line, a retry.
+   * Lines that belong to the rank's regular work: they allocate in nearly every step, or hold memory at the peak. This
+   * leaves out chance events: a log line, a retry.
    */
   readonly regular: ReadonlySet<string>;
   /** Growth of medium severity or higher. */
@@ -77,7 +77,6 @@ class RankLines {
     return this.uses.get(line) ?? NO_USE;
   }
 
-  /** Lines of the call sites that hold a finding's memory. */
   linesOfFinding({ sites }: SummaryFinding): string[] {
     const own = this.summary.callSites.filter(({ key }) => sites.includes(key));
     return [...new Set(own.map(({ line }) => line))];
@@ -87,7 +86,7 @@ class RankLines {
     return this.growth.some((one) => isSameLine(one.frame, frame));
   }
 
-  /** The last key that is listed: beyond it nothing is known of a program with more lines than fit. */
+  /** The last listed key: beyond it nothing is known about a program with more lines than fit. */
   get lastKey(): string | undefined {
     const { count, keys } = this.summary.program;
     return count > keys.length ? keys.at(-1) : undefined;
@@ -96,7 +95,7 @@ class RankLines {
 
 export type { RankLines };
 
-/** By the end of the path: every rank may have a mount of its own. */
+/** Compares the ends of the paths: each rank may have its own mount. */
 function isSameLine(a: FrameReport | null, b: FrameReport | null): boolean {
   if (a === null || b === null) return a === b;
   return a.line === b.line && a.name === b.name && fileName(a.file) === fileName(b.file);
@@ -107,6 +106,6 @@ export function frameLabelOf({ file, line, name }: FrameReport): string {
   return frameLabel({ filename: file, line, name });
 }
 
-/** 'activations'; undefined where it says nothing. */
+/** 'activations'; undefined if the class is unknown. */
 export const knownClass = (id: string | null): string | undefined =>
   id === null || id === 'unknown' ? undefined : classLabel(id);

@@ -1,4 +1,4 @@
-/** What is said of a job: the contract `vramscope.ranks/1`, and tables and titles for terminal, Markdown and page. */
+/** Output for a job: the contract `vramscope.ranks/1`, and tables and titles for terminal, Markdown and page. */
 
 import { perCounter } from '../../allocator/replay/types.ts';
 import { highest, lowest } from '../../base/extremes.ts';
@@ -7,7 +7,7 @@ import { ranksText } from './problems.ts';
 import { frameLabelOf } from './rank-lines.ts';
 import type { Job, JobRank, Outlier } from './types.ts';
 
-/** `vramscope ranks --json`. What is not known is null, never 0. */
+/** `vramscope ranks --json`. Unknown values are null, never 0. */
 export function ranksReport(job: Job) {
   const { roles, outliers, difference, verdict, failure, problems } = job;
   return {
@@ -21,14 +21,14 @@ export function ranksReport(job: Job) {
       ooms: summary.oomCount,
       recording: summary.recording,
       aboveRoleBytes,
-      /** 'EXTEND', 'step 10'; null where no name says it. */
+      /** 'EXTEND', 'step 10'; null if no name says it. */
       moment: moment || null,
-      /** The rank's files of other moments. */
+      /** The rank's files from other moments. */
       otherFiles: others.map((name) => ({ name })),
     })),
     roles,
     outliers,
-    /** Of two ranks that do different work. */
+    /** For two ranks that do different work. */
     difference,
     verdict,
     failed: failure.failed,
@@ -37,18 +37,18 @@ export function ranksReport(job: Job) {
   };
 }
 
-/** Ranks listed one by one; of larger jobs those that matter, and the rest as one line. */
+/** Larger jobs list only the ranks that matter, and the rest as one line. */
 const MAX_LISTED = 32;
 
-/** What a table of ranks says, for a terminal and for Markdown alike. */
+/** A table of ranks, for terminal and Markdown. */
 export interface RanksTable {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Says what was left out; '' where nothing was. */
+  /** Says what was left out, or ''. */
   readonly rest: string;
 }
 
-/** By rank. Of more than 32 ranks the outliers, those that failed, and the highest and lowest of each role. */
+/** By rank. Above 32 ranks: outliers, failed ranks, and the highest and lowest of each role. */
 export function ranksTable(job: Job): RanksTable {
   const listed = job.ranks.length <= MAX_LISTED ? job.ranks : notable(job);
   const left = job.ranks.length - listed.length;
@@ -94,14 +94,14 @@ function rankRow(rank: JobRank, job: Job): string[] {
   ];
 }
 
-/** '+88.00 MiB'; '' where there is nothing to compare with, '0' where there is no difference. */
+/** '+88.00 MiB'; '' if there is nothing to compare with, '0' if there is no difference. */
 export function aboveText({ aboveRoleBytes }: Pick<JobRank, 'aboveRoleBytes'>): string {
   if (aboveRoleBytes === null) return '';
   if (Math.abs(aboveRoleBytes) < 1) return '0';
   return `${aboveRoleBytes > 0 ? '+' : ''}${formatBytes(aboveRoleBytes)}`;
 }
 
-/** 'A  ranks 0, 1  peak 517.98 MiB  alone has …', in parts. */
+/** The parts of 'A  ranks 0, 1  peak 517.98 MiB  alone has …'. */
 export function roleFacts(
   job: Job,
 ): { name: string; ranks: string; peak: string; about: string }[] {

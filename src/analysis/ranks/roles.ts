@@ -1,37 +1,37 @@
 /**
- * Which ranks do the same, so that the first stage of a pipeline is not called an outlier of the second.
+ * Which ranks do the same work, so that a pipeline's first stage is not called an outlier of the second.
  *
- * Two ranks have one role when the same lines allocate on both, and as often in a step. In a pipeline each
- * stage has a line that its neighbor lacks, in both directions:
+ * Two ranks have the same role if the same lines allocate on both, equally often per step. In a pipeline each stage has
+ * a line that its neighbor lacks, in both directions:
  *
  *     rank 0   embed()            block()  send()          first
  *     rank 1            recv()    block()  send()          middle
  *     rank 2            recv()    block()  send()
  *     rank 3            recv()    block()          loss()  last
  *
- * A rank that does all that the others do, and something more, has their role: that is what the report has to
- * name. It may do it more often too: rank 0 alone validates, with the lines of training. So has a rank that failed
- * early, and never came to the lines that the others went on to.
+ * A rank that does everything the others do, and more, has their role: the report has to name it. It may also do it
+ * more often: only rank 0 validates, with the lines of training. A rank that failed early has their role too: it never
+ * reached the lines that the others went on to.
  */
 import { median } from '../../base/extremes.ts';
 import type { PipelineStages } from './pipeline.ts';
 import type { RankLines } from './rank-lines.ts';
 
-/** Of all lines of both: so few may differ by chance in either direction. */
+/** Share of both ranks' lines that may differ by chance in either direction. */
 const CHANCE_SHARE = 0.005;
-/** Lines that one has beyond the other: with more it has another job to do. A count or a share, whichever is more. */
+/** With more extra lines than this, a rank has a different job. The count or the share, whichever is more. */
 const FEW_LINES = 2;
 const FEW_SHARE = 0.03;
 const EXTRA_SHARE = 0.5;
-/** Powers of two: a quarter more or fewer allocations in a step is another amount of work. */
+/** As a power of two: about a fifth more or fewer allocations per step is a different amount of work. */
 const SAME_WORK = 0.25;
-/** Of a role's ranks: more that have the same extra lines are a role of their own. */
+/** Share of a role's ranks: if more have the same extra lines, they are a separate role. */
 const FEW_RANKS = 0.1;
 
-/** Role of each rank, by position: numbered from 0 in the order of first ranks. */
+/** Each rank's role, by position: numbered from 0 in order of first rank. */
 export function groupRoles(ranks: readonly RankLines[]): number[] {
   const groups: number[][] = [];
-  // Most ranks of a large job are equal to another one, and need not be compared with any.
+  // Most ranks of a large job equal another one and need no comparison.
   const bySignature = new Map<string, number[]>();
   ranks.forEach((lines, i) => {
     const signature = signatureOf(lines);
@@ -53,13 +53,13 @@ export function groupRoles(ranks: readonly RankLines[]): number[] {
   return roles;
 }
 
-/** The same for ranks that did just the same. */
+/** Equal for ranks that did exactly the same. */
 function signatureOf({ summary, regular }: RankLines): string {
   const { keys, allocations } = summary.program;
   return `${summary.steps?.count} ${keys.join()} ${allocations.join()} ${regular.size}`;
 }
 
-/** It ended by an error, so that what it would have done next is not in its file. */
+/** It ended with an error, so its file lacks what it would have done next. */
 const isCutShort = ({ summary }: RankLines): boolean =>
   summary.ooms.some(({ wasRetried }) => !wasRetried);
 
@@ -67,7 +67,7 @@ interface Difference {
   readonly onlyA: number;
   readonly onlyB: number;
   readonly union: number;
-  /** Power of two by which B allocates more often in a step, in the middle of the shared lines. */
+  /** Power of two by which B allocates more often per step: the median over shared lines. */
   readonly work: number;
 }
 
@@ -78,7 +78,7 @@ function difference(a: RankLines, b: RankLines): Difference {
     [...one.regular].filter((key) => isKnown(key) && !other.allocations.has(key)).length;
   const shared = [...a.regular].filter((key) => isKnown(key) && b.allocations.has(key));
   const [onlyA, onlyB] = [ownOf(a, b), ownOf(b, a)];
-  // NaN or Infinity where no steps were found: then counts cannot be compared.
+  // NaN or Infinity if no steps were found: then counts can't be compared.
   const steps = (b.summary.steps?.count ?? 0) / (a.summary.steps?.count ?? 0);
   const ratios = shared.map((key) => {
     return Math.log2((b.allocations.get(key) ?? 0) / (a.allocations.get(key) ?? 0) / steps);
@@ -102,9 +102,9 @@ function isSame({ onlyA, onlyB, union, work }: Difference): boolean {
   );
 }
 
-/** Single ranks that do what a role does and something more, or that were cut short, join that role. */
+/** A few ranks that do a role's work plus something more, or that were cut short, join that role. */
 function mergeStragglers(groups: readonly number[][], ranks: readonly RankLines[]): number[][] {
-  // Of two ranks either may be the one that does more.
+  // Of two ranks, either may be the one that does more.
   const isPair = ranks.length === 2;
   const kept: number[][] = [];
   for (const group of groups.toSorted((a, b) => b.length - a.length)) {
@@ -133,13 +133,13 @@ export function roleLetter(index: number): string {
   return index < 26 ? letter : `${letter}${Math.floor(index / 26) + 1}`;
 }
 
-/** 'role A'; 'stage 0' and 'trainer', as a layout names them, are words by themselves. */
+/** 'role A'; a layout's names, such as 'stage 0' and 'trainer', need no prefix. */
 export const roleTitle = (name: string): string =>
   /^[A-Z]\d*$/.test(name) ? `role ${name}` : name;
 
 const MAX_NAMED = 2;
 
-/** @param roles positions of the ranks of each role */
+/** @param roles positions of each role's ranks */
 export function aboutRoles(
   roles: readonly (readonly number[])[],
   names: readonly string[],
@@ -161,7 +161,7 @@ export function aboutRoles(
   });
 }
 
-/** The largest lines that all ranks of a role have, and no other. */
+/** The largest lines that all ranks of this role have and no other rank has. */
 function ownLines(
   role: readonly number[],
   roles: readonly (readonly number[])[],
@@ -179,7 +179,7 @@ function ownLines(
   return [...new Set(labels)].slice(0, MAX_NAMED);
 }
 
-/** Undefined where the ranks of a role are not next to each other, as those of a stage are. */
+/** Undefined unless each role's ranks are adjacent, as a stage's are. */
 function stageNames(roles: readonly (readonly number[])[]): string[] | undefined {
   const isRun = roles.every(([first, ...rest]) => rest.every((at, i) => at === first + i + 1));
   if (!isRun || roles.length < 2) return undefined;

@@ -1,7 +1,4 @@
-/**
- * How the program repeats itself: its steps. From the profiler's annotations where there are any,
- * from the optimizer's own allocations, and from loops seen in the call stacks.
- */
+/** The program's steps: from profiler annotations, the optimizer's own allocations, or loops in the call stacks. */
 import { groupBy } from '../../base/grouping.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
 import type { AnnotationSpan } from '../../device/model/types.ts';
@@ -14,7 +11,7 @@ import {
   stepCount,
 } from './step-sequence.ts';
 
-/** The most trustworthy first, each found when it is asked for: who wants one need not wait for the loops. */
+/** The most reliable first. Each is computed on request: a caller that needs one doesn't wait for the loops. */
 export function* detectSteps(context: StepDetectionInput): Generator<StepSequence, void> {
   if (!context.hasTrace) return;
   for (const sequence of candidates(context)) {
@@ -26,20 +23,20 @@ function* candidates(context: StepDetectionInput): Generator<StepSequence | unde
   const groups = annotationGroups(context);
   const ranges = fromAnnotations(groups, (name) => !isPyTorchRange(name));
   const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(context);
-  // Ranges that nothing says are steps may lie within them: the 'forward' of each of four micro-batches.
+  // Ranges not named as steps may lie inside them: the 'forward' of each of four micro-batches.
   yield* ranges?.isNamedStep === false ? [optimizer, ranges] : [ranges, optimizer];
   yield fromAnnotations(groups, (name) => LOADER_RANGE.test(name));
   yield* findLoops(context);
 }
 
-/** PyTorch annotates every optimizer by itself: 'Optimizer.step#AdamW.step', and zero_grad likewise. */
+/** PyTorch itself annotates every optimizer: 'Optimizer.step#AdamW.step', and zero_grad likewise. */
 const OPTIMIZER_RANGE = /^Optimizer\.step#/;
 const ANY_OPTIMIZER_RANGE = /^Optimizer\./;
-/** And every fetch of a batch, for training and validation alike: 'enumerate(DataLoader)#…'. */
+/** It also annotates every batch fetch, in training and validation alike: 'enumerate(DataLoader)#…'. */
 const LOADER_RANGE = /^enumerate\(DataLoader\)/;
 /**
- * What else PyTorch annotates by itself happens within a step: 'nccl:all_to_all', 'FSDP::pre_forward',
- * 'aten::mm', 'DistributedDataParallel.forward', 'Torch-Compiled Region: 0/0', '## Call CompiledFxGraph …'.
+ * PyTorch's other annotations happen inside a step: 'nccl:all_to_all', 'FSDP::pre_forward', 'aten::mm',
+ * 'DistributedDataParallel.forward', 'Torch-Compiled Region: 0/0', '## Call CompiledFxGraph …'.
  */
 const PYTORCH_RANGE =
   /^((aten|c10d|prims|autograd|inductor|FSDP)::|(nccl|gloo|mpi|ucc|xccl):|DistributedDataParallel\.|Torch-Compiled Region|CompiledFunction|## Call CompiledFxGraph)/;
@@ -50,7 +47,7 @@ function isPyTorchRange(name: string): boolean {
 
 type Groups = ReadonlyMap<string, readonly AnnotationSpan[]>;
 
-/** Ranges whose names are the same but for their numbers: 'ProfilerStep#1', 'ProfilerStep#2'. */
+/** Groups ranges whose names differ only in numbers: 'ProfilerStep#1', 'ProfilerStep#2'. */
 function annotationGroups({ input }: StepDetectionInput): Groups {
   return groupBy(annotationSpans(input), ({ name }) =>
     ANY_OPTIMIZER_RANGE.test(name) ? name : name.replace(/\d+/g, '…'),
@@ -66,8 +63,8 @@ interface Ranges {
 }
 
 /**
- * The user's or the profiler's own ranges. Numbered ones ('## step 3 ##') and those called a step go
- * first; of several, those that cover most time. Ranges that overlap are of nested calls.
+ * The user's or the profiler's own ranges. Those numbered ('## step 3 ##') or called a step come first; among several,
+ * those that cover the most time. Overlapping ranges come from nested calls.
  */
 function fromAnnotations(
   groups: Groups,
@@ -99,7 +96,7 @@ function fromAnnotations(
   };
 }
 
-/** A step ends with the optimizer. With two of them in a loop (a GAN) the busier one counts. */
+/** A step ends with the optimizer. If a loop has two (a GAN), the busier one counts. */
 function fromOptimizerRanges(groups: Groups): StepSequence | undefined {
   let best: readonly AnnotationSpan[] = [];
   for (const [key, spans] of groups) {
@@ -112,9 +109,7 @@ function fromOptimizerRanges(groups: Groups): StepSequence | undefined {
   );
 }
 
-/**
- * Adam and others allocate temporaries whenever they run: a run of such allocations ends a step.
- */
+/** Adam and others allocate temporaries whenever they run: a run of such allocations ends a step. */
 function fromOptimizerStacks(context: StepDetectionInput): StepSequence | undefined {
   const { classifier } = context;
   const { allocations: table } = context.input.replay;
@@ -150,7 +145,7 @@ function optimizerSequence(ends: readonly EventIndex[], row: StackIndex): StepSe
   };
 }
 
-/** Steps without any event (before a ring's oldest entry) are none. */
+/** Drops steps without any event (from before a ring's oldest entry). */
 function ascending(bounds: readonly EventIndex[]): Int32Array {
   return Int32Array.from(bounds.filter((bound, i) => i === 0 || bound > bounds[i - 1]));
 }

@@ -1,7 +1,7 @@
 /**
- * Forward passes: stretches of allocations under one outermost module call. What is alive at the end
- * of one shows whether autograd recorded it: without a graph each activation is freed as soon as the next
- * is computed, with one most stay until backward, or until the graph is dropped.
+ * Forward passes: runs of allocations under one outermost module call. What is live at the end of one shows whether
+ * autograd recorded it: without a graph each activation is freed once the next is computed; with one, most stay until
+ * backward or until the graph is dropped.
  */
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
@@ -19,26 +19,26 @@ export interface ForwardRun {
   close: EventIndex;
   allocations: number;
   bytes: number;
-  /** Of those, alive after `close`. */
+  /** Allocations still live after `close`. */
   keptCount: number;
   keptBytes: number;
   /**
-   * Kept ones that were freed before any backward began, or never while none came. The output is not
-   * counted: a loss frees the logits before backward starts, and backward has no use for them. Which of the last few
-   * tensors is the output is not recorded (an LSTM's reserve is larger than the logits), so none of them is.
+   * Kept bytes freed before any backward began, or never freed if none came. Excludes the output: a loss frees the
+   * logits before backward starts, and backward has no use for them. The recording doesn't show which of the last few
+   * tensors is the output (an LSTM's reserve is larger than the logits), so all of them are excluded.
    */
   unusedBytes: number;
-  /** Of the kept ones, those that may be the output. */
+  /** Kept bytes that may be the output. */
   lateBytes: number;
   /** The largest kept tensor among the last few: the output, kept in any case. -1: none. */
   output: AllocationIndex;
-  /** The trace ends, or an OOM comes, before anything says what the graph was for. */
+  /** The trace ended, or an OOM came, before anything showed what the graph was for. */
   isCutOff: boolean;
-  /** The OOM that came before a backward or another pass did; undefined where none came. */
+  /** The OOM that came before a backward or another pass, if any. */
   oom: EventIndex | undefined;
 }
 
-/** What a graph may keep. Parameters that FSDP gathers, caches and workspaces outlive a pass without one. */
+/** What a graph may keep. Parameters gathered by FSDP, caches and workspaces outlive a pass even without one. */
 const GRAPH_CLASSES: ReadonlySet<number> = new Set([
   MemoryClass.Unknown,
   MemoryClass.Activations,
@@ -46,7 +46,7 @@ const GRAPH_CLASSES: ReadonlySet<number> = new Set([
   MemoryClass.Kept,
   MemoryClass.Inputs,
 ]);
-/** So many frees in a row drop a graph, or end a scope. */
+/** This many frees in a row mean that a graph was dropped or a scope ended. */
 const DROP_FREES = 8;
 /** A run's last tensors may be its outputs. */
 const OUTPUTS = 3;
@@ -141,7 +141,7 @@ function measureKept(
   });
 }
 
-/** For each run the first allocation in a backward thread after it; past the end when none comes. */
+/** For each run, the first allocation in a backward thread after it; past the end if none comes. */
 function nextBackwardAfter(context: AnalysisInput, runs: readonly ForwardRun[]): Int32Array {
   const { classifier, input } = context;
   const { start, stack, length } = input.replay.allocations;

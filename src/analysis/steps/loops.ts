@@ -1,13 +1,12 @@
 /**
- * Loops, seen in the call stacks alone. Going from one allocation to the next, the stacks part at
- * some function; if that function has gone back to an earlier line, it has begun a loop again:
+ * Finds loops from call stacks alone. The stacks of two consecutive allocations part at some function. If that function
+ * went back to an earlier line, it started a new iteration:
  *
  *     main:10 train:21 forward:5      (first line seen in train: 21)
  *     main:10 train:22
  *     main:10 train:21 forward:5  ←   train went from 22 back to 21: a new iteration, its head is train:21
  *
- * Where the functions differ (f(g(x)) on one line), the order in which they were first seen serves
- * as line numbers.
+ * If the functions differ (f(g(x)) on one line), the order of first appearance replaces line numbers.
  */
 import { growableInt32 } from '../../base/growable.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
@@ -19,15 +18,15 @@ import type {
 } from '../../format/snapshot/tables.ts';
 import { MIN_STEPS, type StepDetectionInput, type StepSequence } from './step-sequence.ts';
 
-/** Loops looked at, the outermost first. */
+/** Number of loops to report, the outermost first. */
 const MAX_LOOPS = 8;
-/** Shorter loops (building a model, one evaluation) say nothing of the context. */
+/** Shorter loops (building a model, one evaluation) say nothing about the program. */
 const MIN_SHARE = 0.1;
 
 interface Jumps {
   readonly head: Int32Array;
   readonly event: Int32Array;
-  /** Heads that the program came back to from another function that the same line calls, and never otherwise. */
+  /** Heads that the program only ever re-entered from another function called by the same line. */
   readonly isCalledByLine: ReadonlySet<StackIndex>;
 }
 
@@ -60,7 +59,7 @@ function findJumps(context: StepDetectionInput): Jumps {
     const jumped = tree.step(previous, stack);
     if (jumped !== undefined) {
       head.push(jumped.head);
-      // A line that allocates twice in a row says nothing of where the loop is.
+      // A line that allocates twice in a row doesn't show where the loop is.
       if (previous !== stack) (jumped.isOwnLine ? isOwnLine : isCalledByLine).add(jumped.head);
       event.push(table.start[id]);
     }
@@ -73,7 +72,7 @@ function findJumps(context: StepDetectionInput): Jumps {
 class SeenTree {
   readonly #tree: StackTable;
   readonly #frames: FrameTable;
-  /** When a row was first gone into, and when its line itself first allocated; 0 = not yet. */
+  /** When a row was first entered, and when its own line first allocated; 0 = not yet. */
   readonly #order: Int32Array;
   readonly #selfOrder: Int32Array;
   #next = 1;
@@ -86,7 +85,7 @@ class SeenTree {
     this.#selfOrder = new Int32Array(stacks.length);
   }
 
-  /** Head of the loop that began again between two allocations; undefined when none did. */
+  /** Head of the loop that started a new iteration between two allocations, if any. */
   step(
     previous: StackIndex,
     current: StackIndex,
@@ -122,7 +121,7 @@ class SeenTree {
       if (this.#areOfOneFunction(a, b)) return line[frame[b]] < line[frame[a]];
       return this.#order[b] < this.#order[a];
     }
-    // One of the two is the line itself, allocating without a further call.
+    // One of the two is the line itself, which allocates without a further call.
     if (a > 0) return this.#selfOrder[common] < this.#order[a];
     return b > 0 && this.#order[b] < this.#selfOrder[common];
   }
@@ -168,8 +167,8 @@ const NO_STEP = 2;
 const TORCH_FILE = /(^|[\\/])torch[\\/]/;
 
 /**
- * 0: a loop of the context. 1: the outermost module called again and again, where the loop around it
- * cannot be seen because nothing else in it allocates. 2: loops inside a model, an optimizer or PyTorch.
+ * 0: a loop of the program. 1: repeated calls of the outermost module, when the loop around it is invisible because
+ * nothing else in it allocates. 2: loops inside a model, an optimizer or PyTorch.
  */
 function rankOf({ classifier, input }: StepDetectionInput, head: StackIndex): number {
   if (classifier.isOptimizer(head)) return NO_STEP;
@@ -181,9 +180,9 @@ function rankOf({ classifier, input }: StepDetectionInput, head: StackIndex): nu
 }
 
 /**
- * An iteration begins where the program comes to the head from elsewhere. Jumps back alone are not
- * enough: the first iteration of a loop that is entered again and again comes from above. Where it
- * never goes elsewhere (a loop of one line) each allocation is one.
+ * An iteration begins when the program reaches the head from elsewhere. Jumps back alone are not enough: the first
+ * iteration of a loop that is entered many times comes from above. If the program never leaves the head (a loop of one
+ * line), each allocation is an iteration.
  */
 function loopSequence(
   context: StepDetectionInput,
@@ -210,7 +209,7 @@ function loopSequence(
       if (jumps.head[i] === head && start > starts[starts.length - 1]) starts.push(start);
     }
   }
-  // Functions that one line calls, f(g(x)), take turns: it is that line which is run again and again.
+  // Functions called by one line, f(g(x)), alternate: that line is what repeats.
   const parent = stacks.parent[head];
   const line = jumps.isCalledByLine.has(head) && parent > 0 ? parent : head;
   return {
@@ -224,8 +223,8 @@ function loopSequence(
 }
 
 /**
- * The last iteration ends when the looping function is left, with the trace, or, where that function
- * goes on to other things, after twice the usual length.
+ * The last iteration ends when the looping function returns, at the end of the trace, or, if the function goes on to
+ * other things, after twice the usual length.
  */
 function lastInLoop(
   context: StepDetectionInput,

@@ -7,31 +7,31 @@ export type StepSource = 'annotation' | 'optimizer' | 'loop';
 
 export interface StepSequence {
   readonly source: StepSource;
-  /** Where the steps come from, to be read after 'steps are': 'the ranges named "ProfilerStep#…"'. */
+  /** Where the steps come from; reads after 'steps are': 'the ranges named "ProfilerStep#…"'. */
   readonly description: string;
-  /** Step i is the events bounds[i] < event <= bounds[i + 1]; one more than there are steps. */
+  /** Step i contains the events bounds[i] < event <= bounds[i + 1], so there is one more bound than steps. */
   readonly bounds: Int32Array;
   /** Row in which the loop repeats; 0 for annotations. */
   readonly row: StackIndex;
-  /** Where the program loops; undefined for other sources, which don't show it. */
+  /** Where the program loops; only known for the source 'loop'. */
   readonly loop: Loop | undefined;
-  /** What lies before the first step is part of it (model building): its figures are no step's. */
+  /** The first step includes what came before it (model building), so its figures are not typical. */
   readonly firstIsOpen: boolean;
 }
 
 export interface Loop {
-  /** The line that it comes back to. */
+  /** The line that each iteration returns to. */
   readonly line: FrameIndex;
-  /** The row that called the function which loops: rows right below it are lines of that function. */
+  /** The row that called the looping function: rows directly below it are lines of that function. */
   readonly caller: StackIndex;
 }
 
 export const stepCount = ({ bounds }: StepSequence): number => Math.max(0, bounds.length - 1);
 
-/** Fewer repetitions say nothing. */
+/** Fewer repetitions are not evidence. */
 export const MIN_STEPS = 4;
 
-/** What finding a program's steps needs of an AnalysisInput, which in turn offers them. */
+/** The part of an AnalysisInput that step detection needs. */
 export interface StepDetectionInput {
   readonly input: DeviceTables;
   readonly classifier: StackClassifier;

@@ -1,19 +1,18 @@
-/** Allocated and reserved bytes over a whole recording in a few hundred points, each the highest of its stretch. */
+/** Allocated and reserved bytes over a whole recording in a few hundred points, each the maximum of its interval. */
 
 import type { CounterName } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { RankSummary } from './types.ts';
 
-/** Events whose counters are filled at a time. */
+/** Number of events whose counters are filled at a time. */
 const CHUNK = 1 << 14;
 
-/** What the curves need of a device. */
 export type CurveSource = Pick<DeviceModel, 'replay' | 'trace'>;
 
 /**
- * `points` equal stretches of time, or of events where the file has no times. A stretch in which nothing
- * happens stands where the one before it ended. Empty without events.
+ * `points` equal intervals of time, or of events if the file has no times. An interval without events has the value
+ * with which the one before it ended. Empty without events.
  */
 export function curveOf(source: CurveSource, points: number): RankSummary['curve'] {
   const { timeUs, length } = source.trace.events;
@@ -29,7 +28,7 @@ export function curveOf(source: CurveSource, points: number): RankSummary['curve
   return { unit, ...highestUpTo(source, -1, lasts) };
 }
 
-/** `bounds` as of a StepSequence; at most `points` points, of as many steps each as it takes. */
+/** `bounds` as in StepSequence. Returns at most `points` points, each of equally many steps. */
 export function stepCurve(source: CurveSource, bounds: Int32Array, points: number) {
   const steps = bounds.length - 1;
   const stepsPerPoint = Math.max(1, Math.ceil(steps / points));
@@ -45,7 +44,7 @@ export function stepCurve(source: CurveSource, bounds: Int32Array, points: numbe
   };
 }
 
-/** Point i: the highest after the events (lasts[i - 1], lasts[i]], the state in which they begin included. */
+/** Point i is the maximum over the events (lasts[i - 1], lasts[i]], including the state before them. */
 function highestUpTo(
   { replay }: CurveSource,
   before: number,

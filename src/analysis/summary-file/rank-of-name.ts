@@ -1,6 +1,5 @@
 /**
- * What the names of a file and its folders say of a rank: its number, its place in the device mesh, and when it
- * was recorded.
+ * What file and folder names say about a rank: its number, its place in the device mesh, and when it was recorded.
  *
  *   step_10/rank3/snapshot.pickle              rank 3, step 10
  *   torch_memory_rank3_pid81.pickle (verl)     rank 3
@@ -9,15 +8,14 @@
  */
 
 export interface RankName {
-  /** Undefined where no name says it. */
   readonly rank: number | undefined;
   /** Such as `{ tp: 1, pp: 0 }`. */
   readonly mesh: Readonly<Record<string, number>>;
-  /** 'EXTEND', 'step 10', 'oom': files of one rank that differ in it are no duplicates. '' where no name says it. */
+  /** 'EXTEND', 'step 10', 'oom', or ''. Files of one rank with different moments are not duplicates. */
   readonly moment: string;
 }
 
-/** rank3, rank_00003, rank-3, r3; _3_ of a host's GPU 3 is none, nor is a folder called x1r3. */
+/** rank3, rank_00003, rank-3, r3; but not _3_ (a host's GPU 3) or a folder called x1r3. */
 const RANK = /(?<![a-z])(?:(?:global[-_.]?)?rank|(?<![0-9])r)[-_.=]?(\d{1,6})(?![0-9a-z])/gi;
 /** TP-1, pp0, tp_rank_01. */
 const MESH = /(?<![a-z0-9])([tpdecm]p)[-_.=]?(?:rank[-_.=]?)?(\d{1,6})(?![0-9a-z])/gi;
@@ -25,7 +23,7 @@ const STAGE = /(?<![a-z])(extend|decode|prefill)(?![a-z])/i;
 const STEP = /(?<![a-z])(?:step|iteration|iter|epoch)[-_.=]?(\d{1,9})(?![0-9a-z])/i;
 const OOM = /(?<![a-z])oom(?![a-z])/i;
 
-/** Of several ranks the last counts: folders come first. */
+/** If there are several ranks, the last counts: folders come first. */
 export function rankName(path: string): RankName {
   const mesh = [...path.matchAll(MESH)].map(([, name, at]) => [name.toLowerCase(), Number(at)]);
   const rank = [...path.replace(MESH, ' ').matchAll(RANK)].at(-1)?.[1];
@@ -43,8 +41,8 @@ export function rankName(path: string): RankName {
 }
 
 /**
- * The rank that a name says, or its one place in the mesh.
- * `pattern`: has a group `rank`, or one group, or is itself the number.
+ * The rank in a name, or else its only mesh coordinate.
+ * `pattern`: has a group `rank`, or one group, or matches the number itself.
  */
 export function rankOfName(path: string, pattern?: RegExp): number | undefined {
   if (pattern !== undefined) {
@@ -59,10 +57,10 @@ export function rankOfName(path: string, pattern?: RegExp): number | undefined {
 
 const SUMMARY_NAME = /\.vramscope\.json(\.gz)?$/i;
 const SNAPSHOT_NAME = /\.(pickle|pkl|pt|gz|zip|zst|html)$/i;
-/** Compressed, and no snapshot: 'rank0.log.gz'. */
+/** Possibly compressed, but never a snapshot: 'rank0.log.gz'. */
 const OTHER_NAME = /\.(log|txt|csv|tar|json|jsonl|npz|out|err)(\.(gz|zip|zst))?$/i;
 
-/** A file of a folder that is worth reading, by its name: hidden ones are not. */
+/** Whether a folder's file is worth reading, by its name. Hidden files are not. */
 export function isRankFile(name: string): boolean {
   if (name.startsWith('.')) return false;
   return isSummaryName(name) || (SNAPSHOT_NAME.test(name) && !OTHER_NAME.test(name));

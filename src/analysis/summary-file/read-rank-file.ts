@@ -1,6 +1,6 @@
 /**
- * One file of a job, whatever it holds: a snapshot is summarized, a summary is checked. Anybody may have written a summary,
- * so nothing in it is believed before it is checked.
+ * Reads one file of a job: summarizes a snapshot, or validates a summary. Anyone may have written a summary, so nothing
+ * in it is trusted before it is checked.
  */
 
 import { replayDevice } from '../../allocator/replay/replay.ts';
@@ -15,22 +15,22 @@ import { summarize } from './summarize.ts';
 import { type RankSummary, type Shape, SUMMARY_SCHEMA, SUMMARY_SHAPE } from './types.ts';
 
 export interface ReadRankOptions {
-  /** Of vramscope. */
+  /** Version of vramscope. */
   readonly version: string;
   readonly allowPartial: boolean;
 }
 
-/** Plain data, so that it can come from another thread. */
+/** Plain data, so it can come from another thread. */
 export type ReadRank =
   | { readonly summary: RankSummary }
   | { readonly failure: Pick<LoadFailure, 'code' | 'message'> };
 
-/** More is no summary; a compressed bomb ends here. */
+/** No summary is larger; this stops a compressed bomb. */
 const MAX_TEXT_BYTES = 2 ** 22;
 
 /**
- * `path`: says the rank, and by its extension whether the file is a summary. Does not reject for a file
- * that cannot be read.
+ * `path` gives the rank, and its extension shows whether the file is a summary. Never rejects because of an unreadable
+ * file.
  */
 export async function readRankFile(
   path: string,
@@ -103,7 +103,7 @@ function parse(text: string): unknown {
 const bad = (message: string, advice = 'Run vramscope summarize again.'): LoadError =>
   new LoadError({ code: 'bad-summary', message, advice });
 
-/** Path of the first part that is not of its shape: 'callSites.3.line'. */
+/** Path of the first part with the wrong shape: 'callSites.3.line'. */
 function wrongPart(value: unknown, shape: Shape, path: string): string | undefined {
   if (typeof shape === 'string') return isOfType(value, shape) ? undefined : path;
   if (Array.isArray(shape)) return wrongItem(value, shape[0], path);
@@ -133,7 +133,7 @@ function wrongItem(value: unknown, shape: Shape, path: string): string | undefin
 
 function isOfType(value: unknown, type: Extract<Shape, string>): boolean {
   if (type.endsWith('?')) return value === null || isOfType(value, type.slice(0, -1) as 'string');
-  // JSON knows no NaN or Infinity, but 1e999 is read as one; beyond 2^53 no sum would be exact.
+  // JSON has no NaN or Infinity, but 1e999 parses as Infinity; beyond 2^53 sums would not be exact.
   return type === 'number' ? isExact(value) : typeof value === type;
 }
 

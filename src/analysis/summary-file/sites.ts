@@ -1,4 +1,4 @@
-/** Allocated memory by call site: how much of each stands at the peak and at the end, under keys that all ranks share. */
+/** Allocated memory by call site, at the peak and at the end, under keys that all ranks share. */
 
 import { NEVER } from '../../allocator/replay/types.ts';
 import { fileName } from '../../base/file-names.ts';
@@ -28,13 +28,13 @@ export interface SiteRow extends SiteFigures {
   readonly stack: StackIndex;
   /** Its first allocation. */
   readonly first: number;
-  /** {@link MemoryClass} of the largest of its allocations at the peak; -1 where none stands there. */
+  /** {@link MemoryClass} of its largest allocation at the peak; -1 if it has none then. */
   readonly class: number;
 }
 
 /**
- * One row a key, the largest at the peak first. The bytes at the peak add up to the counter of allocated
- * bytes after `peak`, those at the end to the counter at the end.
+ * One row per key, the largest at the peak first. Bytes at the peak add up to the counter of allocated bytes after
+ * `peak`, and bytes at the end to the counter at the end.
  */
 export function siteRows(context: DeviceModel, keys: SiteKeys, peak: EventIndex): SiteRow[] {
   const { preexisting } = context.replay.allocations;
@@ -55,11 +55,10 @@ export function siteRows(context: DeviceModel, keys: SiteKeys, peak: EventIndex)
   );
 }
 
-/** What most of a site's memory at the peak is, as JSON has it; null where none stands there. */
+/** The class ID of most of a site's memory at the peak; null if it has none then. */
 export const classId = ({ class: own }: SiteRow): string | null =>
   own < 0 ? null : MEMORY_CLASSES[own].id;
 
-/** Figures of several sites as one. */
 export function sumOf(...sites: readonly SiteFigures[]): SiteFigures {
   const total = (value: (site: SiteFigures) => number) =>
     sites.reduce((sum, site) => sum + value(site), 0);
@@ -75,7 +74,6 @@ const NOTHING: SiteFigures = { allocations: 0, peakCount: 0, peakBytes: 0, endBy
 
 type SiteSum = { -readonly [K in keyof Omit<SiteRow, 'key' | 'line'>]: SiteRow[K] };
 
-/** The sum of each call site, by its stack. */
 function* siteSums(context: DeviceModel, peak: EventIndex): Generator<SiteSum> {
   const { replay, stacks, snapshot } = context;
   const { stack, start, freeRequested, sizeBytes, length } = replay.allocations;
@@ -104,24 +102,23 @@ const SEED_LOW = 0x811c9dc5;
 const SEED_HIGH = 0x1b873593;
 const PRIME = 0x01000193;
 
-/** Kinds of frames that are no lines of a program. */
+/** Kinds of frames that are not program lines. */
 const NO_LINES: ReadonlySet<string> = new Set(['cpp', 'runtime']);
 
 type Hash = readonly [low: number, high: number];
 
 /**
- * Names for call sites that are the same on every rank: row numbers of stacks are each file's own.
+ * Keys for call sites that are the same on every rank, unlike stack row numbers.
  *
- * A key is a hash of the Python frames from the outermost in: function, file, line. Folders differ from rank to
- * rank (/mnt/node3/train.py, /home/x/job/train.py), and ways through C++ from allocation to allocation, so neither counts.
- * Of generated code only function and line count: TorchInductor writes the device's number into it, and names
- * the file by its content. A stack of C++ alone is keyed by the name it is shown under ('AddmmBackward0
- * (backward pass)').
+ * A key is a hash of the Python frames from the outermost in: function, file name, line. Folders are ignored because
+ * they differ by rank (/mnt/node3/train.py, /home/x/job/train.py), and C++ frames because they differ by allocation.
+ * For generated code only function and line count: TorchInductor writes the device's number into it, and names the file
+ * by its content. A stack of C++ alone uses its display name ('AddmmBackward0 (backward pass)').
  */
 export class SiteKeys {
   readonly #source: StackSource;
   readonly #stacks: StackReader;
-  /** Of frames of Python; undefined for others. */
+  /** For Python frames; undefined for others. */
   readonly #frames: readonly (Hash | undefined)[];
   /** By stack row: the two halves of the hash of its Python frames; 0 for none. */
   readonly #low: Int32Array;
@@ -134,7 +131,7 @@ export class SiteKeys {
     this.#low = new Int32Array(length);
     this.#high = new Int32Array(length);
     this.#frames = this.#frameHashes();
-    // A caller's row lies before its callees': one pass hashes each stack from its caller's hash.
+    // A caller's row precedes its callees', so one pass hashes each stack from its caller's hash.
     for (let row = 1; row < length; row++) {
       const above = parent[row];
       const own = this.#frames[frame[row]];
@@ -143,7 +140,7 @@ export class SiteKeys {
     }
   }
 
-  /** `isFromBefore`: of an allocation from before the recording. */
+  /** `isFromBefore`: the allocation predates the recording. */
   keyOf(stack: StackIndex, isFromBefore = false): string {
     if (stack > EMPTY_STACK && this.#low[stack] !== 0) {
       return keyText([this.#low[stack], this.#high[stack]]);
@@ -151,7 +148,7 @@ export class SiteKeys {
     return this.#labelKey(stack, isFromBefore);
   }
 
-  /** Of the innermost line outside of PyTorch, or of PyTorch where there is no other. */
+  /** Key of the innermost line outside PyTorch, or in PyTorch if there is no other. */
   lineKeyOf(stack: StackIndex, isFromBefore = false): string {
     const kindOf = (frame: FrameIndex) => this.#stacks.frame(frame).kind;
     const frames = [...this.#stacks.frames(stack)].filter((frame) => !NO_LINES.has(kindOf(frame)));
@@ -166,13 +163,12 @@ export class SiteKeys {
     return keyText([hashText(SEED_LOW, label), hashText(SEED_HIGH, label)]);
   }
 
-  /** What a site without a line of Python is called. */
+  /** The name of a site without a line of Python. */
   labelOf(stack: StackIndex, isFromBefore = false): string {
     const frame = this.#stacks.topUserFrameView(stack);
     return frame === undefined ? absenceText(stackKind(stack, isFromBefore)) : functionText(frame);
   }
 
-  /** Undefined for frames that are not of Python. */
   #frameHashes(): (Hash | undefined)[] {
     const { length } = this.#source.frames;
     return Array.from({ length }, (_, frame) => {
@@ -194,7 +190,7 @@ function hashText(seed: number, text: string): number {
   return hash | 0;
 }
 
-/** Never 0, which stands for no frames. */
+/** Never 0, which means no frames. */
 function mix(above: number, own: number): number {
   let hash = Math.imul(above ^ Math.imul(own, 0x85ebca6b), PRIME);
   hash ^= hash >>> 15;

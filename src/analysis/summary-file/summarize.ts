@@ -1,4 +1,4 @@
-/** One rank's snapshot as a summary of at most 64 kB. */
+/** Summarizes one rank's snapshot in at most 64 kB. */
 
 import { type CounterName, perCounter } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
@@ -32,13 +32,13 @@ import {
 } from './types.ts';
 
 export interface SummarizeOptions {
-  /** Of vramscope. */
+  /** Version of vramscope. */
   readonly version: string;
-  /** Undefined: as the file's name says. */
+  /** If undefined, the file's name decides. */
   readonly rank?: number | undefined;
 }
 
-/** How much of each list is kept: lowered until the text fits. */
+/** How much of each list to keep; reduced until the text fits. */
 const ROOM = {
   sites: 150,
   lines: 1000,
@@ -61,9 +61,9 @@ function roomOf(share: number): Room {
 }
 
 /**
- * The device with the file's memory, in at most `MAX_SUMMARY_BYTES` of JSON.
- * `contexts` are those of all devices of one snapshot.
- * @throws LoadError 'no-device' where there is none
+ * Summarizes the device with the file's memory, in at most `MAX_SUMMARY_BYTES` of JSON.
+ * `contexts`: all devices of one snapshot.
+ * @throws LoadError 'no-device' if there is none
  */
 export async function summarize(
   file: FileInfo,
@@ -85,7 +85,7 @@ export const summaryText = (summary: RankSummary): string => `${JSON.stringify(s
 const bytesOf = (summary: RankSummary): number =>
   new TextEncoder().encode(summaryText(summary)).length;
 
-/** What does not change while the room for it is lowered. */
+/** Everything that doesn't depend on the room. */
 async function factsOf(contexts: readonly DeviceModel[]) {
   const infos = contexts.map((one, i) => deviceInfo(one, i));
   const main = mainDeviceIndex(infos);
@@ -109,7 +109,7 @@ async function factsOf(contexts: readonly DeviceModel[]) {
     info,
     keys,
     sites,
-    // Stacks of findings are rows of the analysis' own table, in which there is no C++.
+    // Findings use stack rows of the analysis's own table, which has no C++.
     findingKeys: isSameTable ? keys : new SiteKeys(input.snapshot, input.stacks),
     steps: analysisContext.stepSequences[0],
     findings: analysis.findings,
@@ -244,11 +244,11 @@ function findingOf({ findingKeys }: Facts, finding: Finding, letters: number): S
   };
 }
 
-/** The step of an event; what comes after the last one is a step that did not end. */
+/** The step of an event; events after the last bound belong to an unfinished step. */
 const stepOf = ({ bounds }: StepSequence, event: number): number =>
   lowerBound(bounds, event, 1) - 1;
 
-/** Allocations by key of a line, in the order of the keys. */
+/** Allocations by line key, in key order. */
 function linesOf(sites: readonly SiteRow[]): readonly (readonly [string, number])[] {
   const lines = new Map<string, number>();
   for (const { line, allocations } of sites) lines.set(line, (lines.get(line) ?? 0) + allocations);
@@ -287,6 +287,6 @@ const known = (value: number | undefined): number | null =>
 const cut = (text: string, letters: number): string =>
   text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;
 
-/** Of a path what is at its end tells files apart. */
+/** Keeps the end of a path: that is where files differ. */
 const cutStart = (text: string, letters: number): string =>
   text.length <= letters ? text : `…${text.slice(1 - letters)}`;

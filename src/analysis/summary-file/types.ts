@@ -1,19 +1,19 @@
 /**
  * `vramscope.summary/1`: what one rank's snapshot says, in at most 64 kB whatever the snapshot's size.
  *
- * Written once, as values: a file is checked against it, and the types are made of it. All of it is plain JSON.
- * What is not known is null, never 0; bytes are bytes, times microseconds. Curves keep their peaks. What did not
- * fit is named in `leftOut`, and sums over everything stand beside each list that was cut.
+ * The shape is written once, as values that files are checked against; the types derive from it. Everything is plain
+ * JSON. Unknown values are null, never 0; sizes are bytes, times microseconds. Curves keep their peaks. `leftOut` names
+ * what did not fit, and totals accompany each list that was cut.
  */
 import { COUNTER_NAMES, type CounterName, type Recording } from '../../allocator/replay/types.ts';
 
 export const SUMMARY_SCHEMA = 'vramscope.summary/1';
-/** Of the JSON text, in UTF-8. */
+/** Length of the JSON text in UTF-8. */
 export const MAX_SUMMARY_BYTES = 64_000;
-/** What files with summaries are called: rank3.vramscope.json. */
+/** File names look like rank3.vramscope.json. */
 export const SUMMARY_EXTENSION = 'vramscope.json';
 
-/** 'number?' may be null too; `[shape]` is a list, `{ all: shape }` a dictionary. */
+/** 'number?' may also be null; `[shape]` is a list, `{ all: shape }` a dictionary. */
 export type Shape =
   | 'string'
   | 'string?'
@@ -25,7 +25,6 @@ export type Shape =
   | { readonly orNull: Shape }
   | { readonly fields: Readonly<Record<string, Shape>> };
 
-/** The values that a shape lets through. */
 type ValueOf<S> = S extends 'string'
   ? string
   : S extends 'string?'
@@ -51,7 +50,7 @@ const counters = <const S extends Shape>(shape: S) =>
   fields(Object.fromEntries(COUNTER_NAMES.map((name) => [name, shape])) as Record<CounterName, S>);
 
 const FRAME = { orNull: fields({ file: 'string', line: 'number', name: 'string' }) };
-/** Of allocated bytes: what is freed and waits for a stream does not count. */
+/** Allocated bytes: freed memory that waits for a stream does not count. */
 const SITE_FIGURES = {
   allocations: 'number',
   peakCount: 'number',
@@ -63,17 +62,17 @@ const CURVE = { allocatedBytes: ['number'], reservedBytes: ['number'] } as const
 export const SUMMARY_SHAPE = fields({
   /** Version of vramscope that wrote it. */
   vramscope: 'string',
-  /** Set by `--rank`, else read from the snapshot's name; null where neither says it. */
+  /** From `--rank`, or else from the snapshot's name; null if neither has it. */
   rank: 'number?',
   file: fields({
     name: 'string',
     bytes: 'number',
     container: 'string',
     protocol: 'number?',
-    /** Why only a part of the file was read; null where all of it was. */
+    /** Why only part of the file was read; null if all of it was. */
     partial: 'string?',
   }),
-  /** CUDA's number of the device that the file is about: the one with its memory. */
+  /** CUDA's number of the device that this describes: the one with the file's memory. */
   device: 'number',
   kind: 'string',
   recording: 'string',
@@ -92,48 +91,47 @@ export const SUMMARY_SHAPE = fields({
       count: 'number',
       source: 'string',
       description: 'string',
-      /** Steps to a point of the columns below: 1 unless there are more steps than points. */
+      /** Steps per point of the columns below: 1 unless there are more steps than points. */
       stepsPerPoint: 'number',
-      /** Highest in the step. */
+      /** Maximum in the step. */
       ...CURVE,
       /** Last event of each point's steps. */
       lastEvents: ['number'],
     }),
   },
-  /** Highest in each of some equal stretches of time, or of events where no times were recorded. */
+  /** Maximum of each of a number of equal intervals of time, or of events if no times were recorded. */
   curve: fields({ unit: 'string', ...CURVE }),
-  /** What live memory is, at the peak of allocated bytes; the largest first. */
+  /** Live memory by class at the peak of allocated bytes; the largest first. */
   classes: [fields({ class: 'string', peakBytes: 'number' })],
   /** The largest at the peak first. */
   callSites: [
     fields({
       /** The same for the same Python stack on every rank and in every run: see `SiteKeys`. */
       key: 'string',
-      /** Key of its line in `program`: several stacks lead through one line. */
+      /** Key of its line in `program`: several stacks can share a line. */
       line: 'string',
-      /** The user's own line to look at first; null where no stack was recorded, and then `label` says why. */
+      /** The user line to look at first; null if no stack was recorded (`label` then says why). */
       frame: FRAME,
       label: 'string',
-      /** What most of its bytes at the peak are; null where none stand there. */
+      /** The class of most of its bytes at the peak; null if it has none then. */
       class: 'string?',
       ...SITE_FIGURES,
     }),
   ],
-  /** All that `callSites` does not list, as one. */
+  /** Totals of all sites that `callSites` leaves out. */
   otherSites: fields({ sites: 'number', ...SITE_FIGURES }),
   /**
-   * The innermost line outside of PyTorch of every stack, whichever way led to it, by which ranks that do the same
-   * are recognized: the stages of a pipeline reach the same lines from different loops.
+   * The innermost line outside PyTorch of every stack, whatever path led there. Ranks that do the same work are
+   * recognized by these: pipeline stages reach the same lines from different loops.
    */
   program: fields({
-    /** How many different lines there are. */
     count: 'number',
     /**
-     * Keys of all lines, or of those with the smallest keys: as keys are hashes, two ranks that ran the same
-     * code keep the same ones, and the share of lines that they have in common stays true.
+     * Keys of all lines, or the smallest keys if there are too many. Keys are hashes, so two ranks that ran the same
+     * code keep the same ones, and the share of common lines stays correct.
      */
     keys: ['string'],
-    /** Allocations of each over the whole recording. */
+    /** Allocations at each line over the whole recording. */
     allocations: ['number'],
   }),
   annotations: [
@@ -143,12 +141,12 @@ export const SUMMARY_SHAPE = fields({
   ooms: [
     fields({
       event: 'number',
-      /** Of `steps`, counted from 0; null where no steps were found. */
+      /** Index into `steps`, from 0; null if no steps were found. */
       step: 'number?',
       timeUs: 'number?',
       requestedBytes: 'number',
       deviceFreeBytes: 'number?',
-      /** The program asked again at once, and saw no error. */
+      /** The allocator retried immediately, so the program saw no error. */
       wasRetried: 'boolean',
     }),
   ],
@@ -168,7 +166,7 @@ export const SUMMARY_SHAPE = fields({
     }),
   ],
   warnings: [fields({ code: 'string', message: 'string' })],
-  /** In words, one a list that was cut. Empty where everything fit. */
+  /** In words, one per list that was cut. Empty if everything fit. */
   leftOut: ['string'],
 });
 

@@ -1,6 +1,6 @@
 /**
- * Reads the cause from the account. First what would not be there in a healthy run, by its bytes: tensors that are
- * kept, graphs that no backward uses, tensors replaced by larger ones, gaps. Else what there is most of.
+ * Finds the cause in the account. First, whatever a healthy run would not have, by bytes: kept tensors, graphs that no
+ * backward uses, tensors replaced by larger ones, gaps. Otherwise, whatever there is most of.
  */
 
 import { reservedOverhead } from '../../device/model/main-device.ts';
@@ -23,51 +23,51 @@ export interface Diagnosis {
   readonly pattern: Pattern | undefined;
   readonly severity: Severity | 'none';
   readonly bytes: number;
-  /** Of the account, where one entry is the cause. */
+  /** The account entry, if a single one is the cause. */
   readonly entry: AccountEntry | undefined;
-  /** Whether `bytes` are those of the end, where much more had come together than at the peak. */
+  /** Whether `bytes` are from the end of the run, where far more had accumulated than at the peak. */
   readonly isOfEnd: boolean;
   readonly lines: readonly FrameView[];
   readonly does: string;
-  /** The one that shows more. */
+  /** The finding with more details. */
   readonly finding: Finding | undefined;
 }
 
-/** What failed, where the program ended with an OOM. */
+/** What failed, if the program ended with an OOM. */
 export interface Failure {
   readonly requestedBytes: number;
-  /** How many times the program caught such an error and went on; 0 where it ended the program. */
+  /** How many times the program caught such an error and continued; 0 if it ended the program. */
   readonly timesCaught: number;
   readonly judged: OomVerdict;
-  /** The lines that asked for it, the innermost first. */
+  /** The lines that requested it, the innermost first. */
   readonly lines: readonly FrameView[];
   readonly larger: LargerRequest | undefined;
   readonly pattern: Pattern | undefined;
 }
 
-/** All that is known when the verdict is spoken. */
+/** Everything known when the verdict is made. */
 export interface Case {
   readonly context: AnalysisInput;
   readonly account: Account;
-  /** Of the end; the same one where that is the moment. */
+  /** The account at the end; the same object as `account` if that is the moment. */
   readonly atEnd: Account;
   readonly findings: readonly Finding[];
   readonly failure: Failure | undefined;
 }
 
-/** Of what is in use with the request: what is kept below it did not fill the memory. */
+/** Share of memory in use plus the request: less kept memory than this did not fill the GPU. */
 const KEPT_SHARE = 0.25;
 const REPLACED_SHARE = 0.2;
 const SECOND_MODEL_SHARE = 0.2;
 const HUGE_REQUEST_SHARE = 0.35;
 const LARGE_REQUEST_SHARE = 0.2;
 const MODEL_SHARE = 0.6;
-/** Without an OOM: of the peak. What is kept below it is named only where it surely grows. */
+/** Share of the peak, without an OOM. Smaller leaks are named only if their growth is certain. */
 const NOTABLE_SHARE = 0.05;
 const HIGH_SHARE = 0.25;
-/** So many repetitions more would double what the program needs, or nearly. */
+/** If this many more repetitions would add half the peak or more, the leak is severe. */
 const FAR_STEPS = 1000;
-/** What needs more than these to fill the memory once more troubles nobody. */
+/** A leak that needs more repetitions than this to fill the peak again is harmless. */
 const MANY_STEPS = 100_000;
 
 const MODEL: readonly EntryKind[] = ['parameters', 'gradients', 'optimizer-state'];
@@ -81,7 +81,7 @@ export function caseOf(context: AnalysisInput, findings: readonly Finding[]): Ca
   return { context, account, atEnd, findings, failure };
 }
 
-/** The last OOM that the program caught, for programs with no other fault; undefined where there was none. */
+/** The last OOM that the program caught, for programs without another problem; undefined if there was none. */
 export function caseOfCaught(known: Case): Case | undefined {
   const { context } = known;
   const ooms = seenOoms(context);
@@ -117,7 +117,7 @@ function ofOom(known: Case, failure: Failure): Diagnosis {
     ...replacedCandidates(known).filter(({ bytes }) => bytes >= REPLACED_SHARE * wanted),
     ...(judged.cause === 'fragmented' ? [fragmented(known)] : []),
   ].sort((a, b) => b.bytes - a.bytes);
-  // A tensor that is replaced by ever larger ones leaves the gaps: they are its doing.
+  // A tensor that is replaced by ever larger ones causes the gaps, so it comes first.
   const replaced = odd.find(({ cause }) => cause === 'growing');
   const [largest] = odd;
   const first = largest?.cause === 'fragmentation' && replaced !== undefined ? replaced : largest;
@@ -125,7 +125,7 @@ function ofOom(known: Case, failure: Failure): Diagnosis {
   return { ...dominant(known, failure, wanted), severity: 'high' };
 }
 
-/** What there is most of. */
+/** Whatever uses the most memory. */
 function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   const { account } = known;
   const { judged, requestedBytes, larger } = failure;
@@ -162,7 +162,7 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   return { ...base, pattern: failure.pattern === 'whole-graph' ? 'whole-graph' : undefined };
 }
 
-/** The lines that hold most, and the way from the program's loop to what was asked for last. */
+/** The lines that hold most, then the path from the program's loop to the last request. */
 function withCaller(lines: readonly FrameView[], asked: readonly FrameView[]): FrameView[] {
   return [...lines, ...asked.filter((line) => !lines.some((own) => isSameLine(own, line)))];
 }
@@ -192,20 +192,20 @@ function withoutOom(known: Case): Diagnosis {
   return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
 }
 
-/** A leak that is too small to matter is named all the same, as long as it surely is one. */
+/** A leak too small to matter is still named if it is certain. */
 const isSmallLeak = ({ finding }: Diagnosis): boolean =>
   finding?.detector === 'growth' && finding.severity !== 'low';
 
-/** What harms nobody and would lower the peak all the same. */
+/** Harmless, but fixing it would lower the peak. */
 export const isOnlyAdvice = ({ pattern, severity }: Pick<Diagnosis, 'pattern' | 'severity'>) =>
   pattern === 'evaluation-without-no-grad' && severity === 'low';
 
-/** Graphs that are dropped one by one set the peak: no fault while there is room for them, but worth a word. */
+/** Graphs that are dropped one by one set the peak: no fault while one of them fits, but worth mentioning. */
 const lowersPeak = ({ context }: Case, { finding }: Diagnosis): boolean =>
   (finding?.lowersPeakBytes ?? 0) >=
   NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
 
-/** Cohorts that are still being added to, and graphs that no backward uses. */
+/** Cohorts that are still growing, and graphs that no backward uses. */
 function keptCandidates(known: Case): Diagnosis[] {
   const { findings, context } = known;
   const peak = Math.max(1, context.input.replay.peaks.allocatedBytes.bytes);
@@ -222,11 +222,11 @@ function keptCandidates(known: Case): Diagnosis[] {
   return [...cohorts, ...toldBy(findings, 'no-grad')];
 }
 
-/** Graphs that outlive so much of the peak, steps on end, are no cache: no healthy program needs them. */
+/** Graphs this large that live for many steps are not a cache: no healthy program needs them. */
 const isHugeGraph = ({ kind, bytes }: AccountEntry, peak: number): boolean =>
   kind === 'kept-graph' && bytes >= HIGH_SHARE * peak;
 
-/** Cohorts that are still being added to, each at the moment when there is more of it: at the peak, or at the end. */
+/** Cohorts that are still growing, each at the moment when it is larger: the peak or the end. */
 function growingEntries({ account, atEnd, context }: Case) {
   const peak = context.input.replay.peaks.allocatedBytes.bytes;
   const of = ({ entries }: Account) =>
@@ -249,14 +249,14 @@ function growingEntries({ account, atEnd, context }: Case) {
 const isSamePlace = ([a]: readonly FrameView[], [b]: readonly FrameView[]): boolean =>
   (a === undefined && b === undefined) || isSameLine(a, b);
 
-/** By its share of the peak and by where it leads to, never by how few repetitions were seen. */
+/** By its share of the peak and by where it leads, never by how few repetitions were seen. */
 function severityOfKept(
   { bytes, rate }: AccountEntry,
   finding: Finding | undefined,
   peak: number,
   inTraining: boolean,
 ): Severity {
-  // What inference returns has to be kept: it counts where it is a good part of the memory.
+  // Inference has to keep what it returns: count it only if it is a large part of the memory.
   const isSure = inTraining && finding !== undefined && finding.severity !== 'low';
   const isTiny = rate !== undefined && rate.bytes * MANY_STEPS < peak && bytes < peak / 100;
   if (isTiny) return 'low';
@@ -277,7 +277,7 @@ function replacedCandidates({ account, context, findings }: Case): Diagnosis[] {
     }));
 }
 
-/** A tensor that is replaced by ever larger ones leaves the gaps: where both are there, it is what is said. */
+/** A tensor that is replaced by ever larger ones causes the gaps: if both are there, name the tensor. */
 function lastingOrWasting(known: Case): Diagnosis[] {
   const finding = known.findings.find(({ kind }) => kind === 'reserved-unused');
   const gaps = finding && { ...fragmented(known), severity: finding.severity };
@@ -290,7 +290,7 @@ function lastingOrWasting(known: Case): Diagnosis[] {
     : [gaps];
 }
 
-/** What is given back now and then, as the cache of each generation is, does no harm. */
+/** What is given back now and then, such as each generation's cache, is harmless. */
 function isLasting({ context }: Case, { entry }: Diagnosis): boolean {
   if (entry === undefined) return false;
   const { freeRequested, length, start, stack, sizeBytes } = context.input.replay.allocations;
@@ -317,7 +317,7 @@ function fragmented({ account, context, findings, failure }: Case): Diagnosis {
   return { ...plain('fragmentation', bytes, lines, does), finding };
 }
 
-/** What is no entry of the account, as its detector tells it. */
+/** Causes that are not account entries: their detector describes them. */
 const CAUSE_OF: Partial<Record<DetectorId, Cause>> = {
   'no-grad': 'kept-graph',
   'pending-free': 'pending-free',
@@ -369,7 +369,7 @@ function largestOf({ entries }: Account, kinds: readonly EntryKind[]): AccountEn
 const sumOf = ({ entries }: Account, kinds: readonly EntryKind[]): number =>
   entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
 
-/** The growth detector's finding of a cohort: the one whose tensors are in it. */
+/** The growth finding whose tensors are in the cohort. */
 function findingOf(
   findings: readonly Finding[],
   { allocations }: AccountEntry,
@@ -382,7 +382,7 @@ function findingOf(
 }
 
 const DOES: Readonly<Record<LineRole, string>> = {
-  // Who holds it is not recorded: a stack says where it was allocated, and no more.
+  // The recording doesn't say who holds it: a stack only shows where it was allocated.
   'allocated at': 'allocates it',
   'stored at': 'stores it',
   'started at': 'starts it',

@@ -1,4 +1,4 @@
-/** What people meet every week, recognised by the code on the stack and by how the memory behaves. */
+/** Common mistakes, recognized by the code on the stack and by how the memory behaves. */
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { memoized } from '../../base/memoized.ts';
@@ -19,7 +19,7 @@ const GATHERS =
   /^(nested_concat|torch_pad_and_concatenate|gather_for_metrics|pad_across_processes|all_gather)/;
 const EVALUATION = /eval|valid|predict|test/i;
 
-/** @param stack the line that stands for the request: see `requestOrigin` */
+/** @param stack the line that represents the request: see `requestOrigin` */
 export function patternOfRequest(
   context: AnalysisInput,
   event: EventIndex,
@@ -33,7 +33,7 @@ export function patternOfRequest(
   return isGraphNetwork ? 'whole-graph' : undefined;
 }
 
-/** No module ran again after an optimizer had: its state is still being made. */
+/** No module has run again after an optimizer: the optimizer state is still being made. */
 function isFirstOptimizerStep({ classifier, input }: AnalysisInput, event: EventIndex): boolean {
   const { start, stack, length, preexisting } = input.replay.allocations;
   let ranOptimizer = false;
@@ -44,7 +44,7 @@ function isFirstOptimizerStep({ classifier, input }: AnalysisInput, event: Event
   return true;
 }
 
-/** Of tensors that are kept: what keeps them, as far as the code on the stack shows it. */
+/** For kept tensors: what keeps them, judged by the code on the stack. */
 export function patternOfKept(
   context: AnalysisInput,
   { kind, allocations }: AccountEntry,
@@ -57,16 +57,16 @@ export function patternOfKept(
   return isLeftByErrors(context, ofLargest) ? 'kept-exceptions' : undefined;
 }
 
-/** Fewer may be chance. */
+/** Fewer may be coincidence. */
 const MIN_FAILURES = 3;
 const LEFT_SHARE = 0.8;
 
 /**
- * Whether each tensor was made by a call that then ran out of memory, in the function that made it or in one that
- * this called: its caller caught the error, and the call can't use the tensor any more. A stored exception keeps it, for
- * its traceback holds the local variables of the call.
+ * Whether a call that later ran out of memory made each tensor, in its own function or in one that it called. The
+ * caller caught the error, so the call can't use the tensor any more; a stored exception keeps it, because its
+ * traceback holds the call's local variables.
  *
- * @param kept of one call site
+ * @param kept from one call site
  */
 export function isLeftByErrors(context: AnalysisInput, kept: readonly AllocationIndex[]): boolean {
   const { input } = context;
@@ -89,11 +89,11 @@ export function isLeftByErrors(context: AnalysisInput, kept: readonly Allocation
   return left.length >= LEFT_SHARE * kept.length;
 }
 
-/** Steps at the end against those at the start, each of them a quarter of all. */
+/** The last quarter of the steps compared with the first. */
 const LONGER = 1.5;
 const MIN_STEPS = 8;
 
-/** Whether each step's backward pass goes through more than the one before: through the steps before it too. */
+/** Whether each step's backward does more than the one before: it also goes through earlier steps. */
 function isBackwardLonger({ classifier, input, stepSequences }: AnalysisInput): boolean {
   const [primary] = stepSequences;
   if (primary === undefined || primary.bounds.length - 1 < MIN_STEPS) return false;
@@ -109,13 +109,13 @@ function isBackwardLonger({ classifier, input, stepSequences }: AnalysisInput): 
   const quarter = counts.length >> 2;
   const mean = (from: number, to: number) =>
     counts.subarray(from, to).reduce((sum, count) => sum + count, 0) / (to - from);
-  // The first step has the optimizer's set-up beside it, so it is left out.
+  // The first step includes the optimizer's set-up, so skip it.
   return (
     mean(-quarter + counts.length, counts.length) >= LONGER * Math.max(1, mean(1, quarter + 1))
   );
 }
 
-/** Of a tensor that is replaced by a larger one: an evaluation that gathers its outputs, or any other. */
+/** For a tensor replaced by larger ones: an evaluation that gathers its outputs, or something else. */
 export function patternOfReplaced(
   context: AnalysisInput,
   { allocations }: AccountEntry,

@@ -1,15 +1,15 @@
 /**
- * What would help, and how much: each remedy gives back bytes of certain entries of the account. At an OOM it says
- * whether the request would then have fit; one that would not never stands before one that would.
+ * What would help, and how much: each remedy saves bytes of certain account entries. At an OOM it also says whether the
+ * request would then have fit; remedies that are enough come before those that are not.
  */
 import type { Account, EntryKind } from '../account/types.ts';
 import type { Case, Diagnosis } from './diagnose.ts';
 import type { Cause, Pattern, Remedy, RemedyId } from './types.ts';
 
-/** Beyond these nobody reads. */
+/** Nobody reads more. */
 const MAX_REMEDIES = 4;
 
-/** A remedy before it is held against what was missing; 'all' stands for all bytes of the cause. */
+/** A remedy before it is compared with the missing bytes; 'all' means all bytes of the cause. */
 interface Idea {
   readonly id: RemedyId;
   readonly text: string;
@@ -18,7 +18,7 @@ interface Idea {
 
 const idea = (id: RemedyId, text: string, saves?: Idea['saves']): Idea => ({ id, text, saves });
 
-/** @param savedBytes what the program would have needed less without the cause */
+/** @param savedBytes how much less the program would have needed without the cause */
 export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: number): Remedy[] {
   const judged = known.failure?.judged;
   const missing = judged?.missingBytes;
@@ -39,7 +39,7 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
 
 const NO_ACCOUNT = { entries: [] };
 
-/** The same without figures, for findings and messages: what to try against a cause by itself. */
+/** Remedies without figures, for findings and messages. */
 export const adviceFor = (
   cause: Cause,
   pattern?: Pattern,
@@ -90,7 +90,7 @@ function ideasFor(
 const bytesOf = ({ entries }: Pick<Account, 'entries'>, ...kinds: readonly EntryKind[]): number =>
   entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
 
-/** What depends on the batch: nothing where there are hardly any activations. */
+/** Remedies that depend on the batch; empty if there are hardly any activations. */
 function sizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
   const activations = bytesOf(account, 'activations', 'temporaries');
   const half = activations / 2;
@@ -113,7 +113,7 @@ function sizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
   ];
 }
 
-/** What depends on the model alone: no batch is small enough for it. */
+/** Remedies for model state, which no smaller batch can reduce. */
 function modelIdeas(account: Pick<Account, 'entries'>): Idea[] {
   const optimizer = bytesOf(account, 'optimizer-state');
   const model = bytesOf(account, 'parameters', 'gradients') + optimizer;
@@ -133,7 +133,7 @@ function modelIdeas(account: Pick<Account, 'entries'>): Idea[] {
   ];
 }
 
-/** Where the process hit a limit of its own, not the end of the device. */
+/** For a process that hit its own limit, not the end of the device. */
 const RAISE_LIMIT = idea(
   'raise-limit',
   'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
@@ -210,7 +210,7 @@ const RECORD_MORE = idea(
   'Call torch.cuda.memory._record_memory_history() before the model is built, and dump at the error: then the file shows what happened over time.',
 );
 
-/** What helps first against what is known by name. */
+/** The first remedies for known patterns. */
 const OF_PATTERN: Partial<Record<NonNullable<Diagnosis['pattern']>, readonly Idea[]>> = {
   'evaluation-gathers': [
     idea(

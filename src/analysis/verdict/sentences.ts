@@ -1,4 +1,4 @@
-/** Every sentence of a verdict, made of its figures here and nowhere else; nothing reads one to decide anything. */
+/** The only place where a verdict's figures become sentences. No code may parse them. */
 import {
   formatBytes,
   formatCount,
@@ -15,7 +15,7 @@ export interface Figures {
   readonly known: Case;
   readonly diagnosis: Diagnosis;
   readonly forecast: Forecast | undefined;
-  /** The highest allocated bytes, had the cause not been there; undefined where that is not known. */
+  /** The peak of allocated bytes without the cause; undefined if not known. */
   readonly needBytes: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export function textOf(figures: Figures): string {
   return mayHaveFailed(known) ? capitalized(what) : `No out-of-memory error, but ${what}`;
 }
 
-/** A sentence that begins with a file's name keeps it as it is. */
+/** Leaves a sentence that begins with a file name unchanged. */
 const capitalized = (text: string): string => (/^[a-z]+ /.test(text) ? sentenceCase(text) : text);
 
 /** 'Out of memory', or how often the program caught it. */
@@ -37,11 +37,11 @@ const headOf = ({ timesCaught }: Failure): string =>
     ? 'Out of memory'
     : `Memory ran out ${plural(timesCaught, 'time')}, and your program caught it and went on`;
 
-/** Where older events were dropped, nobody knows whether memory ran out before. */
+/** If older events were dropped, memory may have run out before. */
 const mayHaveFailed = ({ context }: Case): boolean =>
   context.input.replay.recording === 'truncated';
 
-/** In some sixty characters. */
+/** About sixty characters. */
 export function briefOf(figures: Figures): string {
   const { known, diagnosis } = figures;
   const { bytes, cause, pattern } = diagnosis;
@@ -97,7 +97,7 @@ const PATTERN_BRIEFS: Partial<Record<NonNullable<Diagnosis['pattern']>, (size: s
     'segments-retaken': (size) => `${size} is given back and asked for again`,
   };
 
-/** What the memory went to, as a clause that ends with a stop. */
+/** What used the memory, as a clause that ends with a period. */
 function clauseOf(figures: Figures): string {
   const { known, diagnosis } = figures;
   const { cause, pattern, bytes, lines } = diagnosis;
@@ -158,7 +158,7 @@ function clauseOf(figures: Figures): string {
   }
 }
 
-/** '62.18 GiB of the 62.97 GiB in use at the peak', with the moment that it is said of. */
+/** '62.18 GiB of the 62.97 GiB in use at the peak', with the moment that it describes. */
 function shareText({ known, diagnosis }: Figures): string {
   const { allocatedBytes, moment } = diagnosis.isOfEnd ? known.atEnd : known.account;
   return `${formatBytes(diagnosis.bytes)} of the ${formatBytes(allocatedBytes)} in use ${WHEN[moment.why]}`;
@@ -202,7 +202,7 @@ function fragmentedClause(
   return `${known.failure.judged.text}${who}`;
 }
 
-/** No fault, and what that rests on. */
+/** No problem found, and what that is based on. */
 function healthy({ context, findings }: Case): string {
   const { recording } = context.input.replay;
   const small = findings.length;
@@ -212,7 +212,7 @@ function healthy({ context, findings }: Case): string {
   return `No out-of-memory error, and no problem found.${below}`;
 }
 
-/** What the reader should know beside the sentence. */
+/** What the reader should know besides the sentence. */
 export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   const { failure } = known;
   return [

@@ -1,14 +1,14 @@
-/** The verdict: what the memory went to that should not be there, or that there is most of; and what to try. */
+/** The verdict: what used memory that it should not, or what used the most; and what to try. */
 import type { FrameView } from '../../device/model/types.ts';
 import type { EntryKind } from '../account/types.ts';
 import type { Severity } from '../findings/types.ts';
 
-/** The kind of an entry of the account, or what no single entry shows. */
+/** The kind of an account entry, or something that no single entry shows. */
 export type Cause =
   | EntryKind
   /** Parameters, gradients and optimizer state together. */
   | 'model-state'
-  /** One request that is a large part of all. */
+  /** A single request that is a large part of the total. */
   | 'request'
   /** Free memory in pieces that are too small. */
   | 'fragmentation'
@@ -16,10 +16,10 @@ export type Cause =
   | 'none'
   | 'unknown';
 
-/** Of these the lines lead to the first; of others they stand side by side, the one that holds most first. */
+/** For these, the lines are a call path to the first. For others they are independent, the largest first. */
 const CALLED: readonly Cause[] = ['kept', 'kept-graph', 'request'];
 
-/** Lines of the same function as the first, which keep something too, and then those that call it. */
+/** Other lines of the first line's function, which keep something too, then its callers. */
 export function otherLines<Line extends { readonly name: string }>(
   cause: Cause,
   [first, ...others]: readonly Line[],
@@ -31,7 +31,7 @@ export function otherLines<Line extends { readonly name: string }>(
     : { beside: [], callers: others };
 }
 
-/** What programs are known to do; it decides the words and what helps first. */
+/** Known program patterns; they decide the wording and the first remedies. */
 export type Pattern =
   | 'evaluation-gathers'
   | 'state-not-detached'
@@ -47,7 +47,7 @@ export type Pattern =
   | 'stepped-up'
   | 'segments-retaken';
 
-/** Stable names of what can be tried. */
+/** Stable IDs. */
 export type RemedyId =
   | 'batch-size'
   | 'checkpointing'
@@ -79,15 +79,15 @@ export interface Remedy {
   readonly id: RemedyId;
   /** What to do, in a sentence or two. */
   readonly text: string;
-  /** Bytes that it gives back at the moment of the account; undefined where that cannot be known. */
+  /** Bytes it saves at the account's moment; undefined if unknown. */
   readonly savesBytes: number | undefined;
-  /** At an OOM: whether the request would have fit. Undefined without an OOM, or where that cannot be known. */
+  /** Whether the failed request would have fit; undefined without an OOM or if unknown. */
   readonly isEnough: boolean | undefined;
 }
 
-/** Where what grows leads to. */
+/** Where the growth leads. */
 export interface Forecast {
-  /** Repetitions until the memory that is left is full; undefined where no limit is known. */
+  /** Repetitions until memory is full; undefined if no limit is known. */
   readonly stepsLeft: number | undefined;
   readonly bytesPerStep: number;
   /** 'step', 'iteration in estimate_loss' */
@@ -101,24 +101,24 @@ export interface Verdict {
   readonly cause: Cause;
   readonly pattern: Pattern | undefined;
   readonly severity: Severity | 'none';
-  /** Of the cause, at the moment of the account. */
+  /** The cause's bytes, at the account's moment. */
   readonly bytes: number;
   readonly tone: VerdictTone;
-  /** One sentence, whole. */
+  /** One complete sentence. */
   readonly text: string;
-  /** The same in some sixty characters. */
+  /** The same in about sixty characters. */
   readonly brief: string;
-  /** What the reader should know beside it: the request that failed, a limit, what cannot be known. */
+  /** What else the reader should know: the failed request, a limit, what can't be known. */
   readonly also: readonly string[];
-  /** The line to look at first, then who calls it. */
+  /** The line to look at first, then its callers. */
   readonly lines: readonly FrameView[];
-  /** What the first line does: 'keeps it', 'asked for it'. '' where that is not known. */
+  /** What the first line does: 'keeps it', 'asked for it'. '' if unknown. */
   readonly does: string;
-  /** Who holds it, where the recording has names: '`losses`, a list of 60 (train.py:301)'. */
+  /** Who holds it, if the recording has names: '`losses`, a list of 60 (train.py:301)'. */
   readonly holder: string | undefined;
   /** In the order to try. */
   readonly advice: readonly Remedy[];
   readonly forecast: Forecast | undefined;
-  /** Fingerprint of the finding that shows more of it. */
+  /** Fingerprint of the finding with more details. */
   readonly finding: string | undefined;
 }

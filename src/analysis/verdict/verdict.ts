@@ -1,4 +1,4 @@
-/** The answer for someone who has ten seconds: what the memory went to, which line to look at, what to try first. */
+/** The ten-second answer: what used the memory, which line to look at, what to try first. */
 
 import { timeOfEventUs } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -20,27 +20,27 @@ import type { Forecast, Verdict, VerdictTone } from './types.ts';
 
 export interface Judgement {
   readonly account: Account;
-  /** Of the end of the recording; the same one where that is the moment of the account. */
+  /** At the end of the recording; the same object if that is the account's moment. */
   readonly accountAtEnd: Account;
   readonly verdict: Verdict;
-  /** Where the program's steps begin and end; undefined where none were found. */
+  /** Where the program's steps begin and end; undefined if none were found. */
   readonly steps: StepMarks | undefined;
 }
 
-/** The bounds of a program's steps, few enough to be drawn. */
+/** The bounds of a program's steps, few enough to draw. */
 export interface StepMarks {
-  /** All of them, also where fewer are marked. */
+  /** All steps, even if fewer are marked. */
   readonly count: number;
   /** The first event after each bound, ascending. */
   readonly events: readonly EventIndex[];
-  /** Of those events, since the first event of the trace; NaN without times. */
+  /** Times of those events since the first event of the trace; NaN without times. */
   readonly timesUs: readonly number[];
 }
 
-/** More would be a line. */
+/** More marks would merge into a line. */
 const MAX_MARKS = 240;
 
-/** @param findings of all detectors */
+/** @param findings from all detectors */
 export function judge(context: AnalysisInput, findings: readonly Finding[]): Judgement {
   const { known, diagnosis } = lookedAt(context, findings);
   const forecast = forecastOf(known, diagnosis);
@@ -83,7 +83,7 @@ function stepMarks(context: AnalysisInput): StepMarks | undefined {
   return { count: stepCount(steps), events, timesUs };
 }
 
-/** An OOM that the program caught is spoken of where nothing else is wrong. */
+/** Mentions an OOM that the program caught only if nothing else is wrong. */
 function lookedAt(context: AnalysisInput, findings: readonly Finding[]) {
   const known = caseOf(context, findings);
   const diagnosis = diagnose(known);
@@ -103,13 +103,13 @@ function toneOf({ failure, context, findings }: Case, diagnosis: Diagnosis): Ver
 
 const doesHarm = ({ severity }: Finding): boolean => severity !== 'low';
 
-/** The OOM that ended the program; where nothing else is wrong, one that it caught. */
+/** The OOM that ended the program or, if nothing else is wrong, one that it caught. */
 const failureFinding = ({ failure, findings }: Case, { cause }: Diagnosis): Finding | undefined =>
   failure !== undefined || cause === 'none'
     ? findings.filter((one) => one.detector === 'oom' && doesHarm(one)).at(-1)
     : undefined;
 
-/** At this rate the memory that is left is full in so many steps. */
+/** At this rate, remaining memory is full after this many steps. */
 function forecastOf(
   { context, account, failure }: Case,
   { entry }: Diagnosis,
@@ -123,7 +123,7 @@ function forecastOf(
   return { stepsLeft: Math.floor(left / bytesPerStep), bytesPerStep, unit };
 }
 
-/** What the run needs without the cause; at an OOM with the request that failed, unless that was of the cause too. */
+/** What the run needs without the cause. At an OOM this includes the failed request, unless the cause made it. */
 function needOf({ failure }: Case, { entry, cause }: Diagnosis): number | undefined {
   if (entry?.peakWithoutBytes === undefined) return undefined;
   const request = cause === 'growing' ? 0 : (failure?.requestedBytes ?? 0);
