@@ -1,6 +1,6 @@
 /**
- * The allocation table while the trace is replayed, with room for allocs that are to come; and
- * the layout of what was there before the first of them.
+ * Builds the allocation table during replay, with room for later allocs; and lays out the memory from before the first
+ * event.
  */
 import { type Column, finished, slice, tableFrom } from '../../base/table.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -17,7 +17,7 @@ import {
 } from './types.ts';
 
 export class AllocationBuilder {
-  /** Its columns are written here and by the replay, and have room for more rows than there are. */
+  /** Filled here and by the replay; has spare rows. */
   table: AllocationTable;
   #next: number;
 
@@ -26,12 +26,11 @@ export class AllocationBuilder {
     this.table = tableOf(preexisting, preexisting);
   }
 
-  /** Allocations so far. */
   get length(): number {
     return this.#next;
   }
 
-  /** Makes room for so many allocations in all. */
+  /** Makes room for this many allocations in total. */
   reserve(length: number): void {
     if (length <= this.table.length) return;
     const { preexisting, length: _, ...columns } = this.table;
@@ -43,7 +42,7 @@ export class AllocationBuilder {
     this.table = table;
   }
 
-  /** Starts the allocation of an alloc event, which is row `at` of the events; its place is set apart. */
+  /** Starts the allocation of an alloc event, which is row `at` of the events. {@link setPlace} adds its place. */
   add(event: EventIndex, events: ReplayedEvents, at: number): AllocationIndex {
     const row = this.#next++;
     const { table } = this;
@@ -58,7 +57,7 @@ export class AllocationBuilder {
     return row;
   }
 
-  /** The rows that are there, as views. */
+  /** The rows so far, as views. */
   soFar(): AllocationTable {
     const { table } = this;
     if (table.length === this.#next) return table;
@@ -66,7 +65,7 @@ export class AllocationBuilder {
     return { preexisting, ...slice(ALLOCATION_COLUMNS, table, 0, this.#next) };
   }
 
-  /** All rows, once there are no more. */
+  /** All rows. Call it after the last one. */
   finish(): AllocationTable {
     const { preexisting, ...table } = this.table;
     const columns: Readonly<Record<string, Column | number>> = table;
@@ -89,7 +88,7 @@ export class AllocationBuilder {
     table.stack[row] = block.stack;
   }
 
-  /** The segment's pools: what the trace does not say of a block. */
+  /** Sets the pools of the segment, which the trace does not give for a block. */
   setPlace(row: AllocationIndex, isSmall: boolean, pool: number): void {
     if (isSmall) this.table.isSmall[row] = 1;
     if (pool > 0) this.table.pool[row] = pool;
@@ -97,9 +96,9 @@ export class AllocationBuilder {
 }
 
 /**
- * Lays out the memory and the blocks from before the trace; what lies between the blocks is free.
- * @param hasMemory false when the segments are none of an allocator's: all blocks lie apart.
- * @param setPlace called for each allocation that lies in a segment, with the segment's group.
+ * Lays out the memory and the blocks from before the trace. Space between blocks is free.
+ * @param hasMemory false if the segments are not an allocator's: then all blocks stand apart
+ * @param setPlace called for each allocation inside a segment, with the segment's group
  */
 export function placePreexisting(
   before: Preexisting,
@@ -120,7 +119,7 @@ export function placePreexisting(
   const { address, sizeBytes } = allocations.table;
   const rows = Array.from(before.blocks.keys()).sort((a, b) => address[a] - address[b]);
   let next = 0;
-  // Each stretch of memory is one free block yet: the blocks are taken out of it from below.
+  // Each stretch of memory starts as one free block. Blocks are taken out of it in order of address.
   for (const segment of segments) {
     let free = blocks.at(segment.address);
     if (free < 0 || blocks.allocation[free] >= 0) continue;
@@ -140,7 +139,7 @@ export function placePreexisting(
   for (const row of rows.slice(next)) blocks.addApart(address[row], sizeBytes[row], row);
 }
 
-/** Written out and not by the schema: the replay writes its columns a quarter faster so. */
+/** Written by hand instead of with the schema: the replay then writes its columns a quarter faster. */
 function tableOf(preexisting: number, length: number): AllocationTable {
   return {
     length,

@@ -1,10 +1,9 @@
 /**
- * Blocks in columns; a row is used again once its block is gone. Blocks that follow each other without a gap are
- * a chain (prev, next). Chains never cross the edge of a segment, so two segments that touch stay apart.
+ * Blocks in columns; rows of removed blocks are reused. Adjacent blocks form a chain (prev, next). Chains never cross
+ * the edge of a segment, so two adjoining segments stay apart.
  */
 import { enlarged } from '../../base/growable.ts';
 
-/** Row of a block. */
 export type BlockRow = number;
 export const NO_BLOCK: BlockRow = -1;
 
@@ -13,12 +12,12 @@ export class BlockChain {
   sizeBytes = new Float64Array(256);
   prev = new Int32Array(256);
   next = new Int32Array(256);
-  /** Whose memory the block is. What is cut off a block keeps it. */
+  /** The memory that the block belongs to. Pieces cut off a block keep it. */
   owner = new Int32Array(256);
   #length = 0;
   readonly #unused: BlockRow[] = [];
 
-  /** A block without neighbours. */
+  /** Adds a block without neighbors. */
   add(address: number, sizeBytes: number, owner: number): BlockRow {
     const row = this.#unused.pop() ?? this.#length++;
     if (row === this.address.length) this.enlarge();
@@ -43,7 +42,7 @@ export class BlockChain {
     this.prev[high] = low;
   }
 
-  /** Cuts the end off a block: it keeps its first `bytes`, the rest becomes a block behind it. */
+  /** Cuts off a block's end: the block keeps its first `bytes`, and the rest becomes the next block. */
   cut(row: BlockRow, bytes: number): BlockRow {
     const rest = this.add(this.address[row] + bytes, this.sizeBytes[row] - bytes, this.owner[row]);
     const after = this.next[row];
@@ -53,7 +52,7 @@ export class BlockChain {
     return rest;
   }
 
-  /** Joins a block and the one behind it; the first stays. */
+  /** Joins a block with the next one; the first row remains. */
   joinNext(row: BlockRow): void {
     const gone = this.next[row];
     const after = this.next[gone];
@@ -63,7 +62,7 @@ export class BlockChain {
     this.delete(gone);
   }
 
-  /** All rows that hold a block, in no order: for checks. */
+  /** All rows that hold a block, in no particular order. For checks. */
   rows(): BlockRow[] {
     const unused = new Set(this.#unused);
     return [...Array(this.#length).keys()].filter((row) => !unused.has(row));

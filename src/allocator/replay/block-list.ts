@@ -1,9 +1,9 @@
 /**
- * The allocator's blocks, live and free, as the allocator itself keeps them. A trace event costs one look-up by
- * address, one more where a block is split or merged.
+ * The allocator's live and free blocks, kept as the allocator itself keeps them. A trace event costs one look-up by
+ * address, and one more to split or merge a block.
  *
- * Example: in a segment [0, 2048) with a live block [0, 512), a take of 512 bytes at 512 leaves
- * [0, 512) live, [512, 1024) live, [1024, 2048) free; when both are released it is one free block.
+ * Example: in a segment [0, 2048) with a live block [0, 512), taking 512 bytes at 512 leaves [0, 512) live, [512, 1024)
+ * live, [1024, 2048) free. After both are released there is one free block.
  */
 import { AddressMap } from '../../base/address-map.ts';
 import { enlarged } from '../../base/growable.ts';
@@ -12,25 +12,25 @@ import { BlockChain, type BlockRow, NO_BLOCK } from './block-chain.ts';
 
 /** `allocation` of a free block. */
 const FREE = -1;
-/** Owner of a live block in no memory we know of. Native segments are >= 0, groups of expandable memory < -1. */
+/** Owner of a live block outside all known memory. Native segments are >= 0, groups of expandable memory < -1. */
 const APART = -1;
 
 export class BlockList extends BlockChain {
-  /** Allocation that lives in the block; -1 when it is free. */
+  /** The allocation in the block; -1 if it is free. */
   allocation = new Int32Array(256);
   readonly #byAddress = new AddressMap();
-  /** Last block of each stretch of expandable memory by its end, where more pages may join. */
+  /** The last block of each stretch of expandable memory, by its end address, where more pages may join. */
   readonly #tails = new AddressMap();
-  /** Bytes of free blocks that are not a whole segment; expandable segments count as 0. */
+  /** Bytes of free blocks that are not whole segments. Expandable segments count as 0. */
   inactiveSplitBytes = 0;
   liveCount = 0;
 
-  /** The block that begins at an address; -1 when none does. */
+  /** The block that begins at an address, or -1. */
   at(address: number): BlockRow {
     return this.#byAddress.get(address);
   }
 
-  /** The free block that holds an address. It looks at all blocks, so only for what is rare. */
+  /** The free block that contains an address. Searches all blocks, so use it rarely. */
   freeBlockWith(address: number): BlockRow {
     const exact = this.at(address);
     if (exact >= 0) return this.allocation[exact] === FREE ? exact : NO_BLOCK;
@@ -41,7 +41,7 @@ export class BlockList extends BlockChain {
     return NO_BLOCK;
   }
 
-  /** New free memory. Expandable memory (owner < -1) joins what it touches of its owner. */
+  /** Adds free memory. Expandable memory (owner < -1) joins adjacent memory of the same owner. */
   addMemory(address: number, bytes: number, owner: number): void {
     if (!(bytes > 0)) return;
     const row = this.add(address, bytes, owner);
@@ -57,13 +57,13 @@ export class BlockList extends BlockChain {
     this.#noteTail(this.#mergeFree(row));
   }
 
-  /** A live block outside all memory that we know of. */
+  /** Adds a live block outside all known memory. */
   addApart(address: number, bytes: number, allocation: number): void {
     this.allocation[this.add(address, bytes, APART)] = allocation;
     this.liveCount++;
   }
 
-  /** Gives the front of a free block to an allocation. Returns the free rest, -1 when there is none. */
+  /** Gives the front of a free block to an allocation. Returns the free rest, or -1. */
   take(row: BlockRow, bytes: number, allocation: number): BlockRow {
     this.inactiveSplitBytes -= this.#splitBytes(row);
     const rest = bytes < this.sizeBytes[row] ? this.cut(row, bytes) : NO_BLOCK;
@@ -73,7 +73,7 @@ export class BlockList extends BlockChain {
     return rest;
   }
 
-  /** Cuts a free block in two at an address inside it. Returns the upper one. */
+  /** Splits a free block at an address inside it. Returns the upper part. */
   splitAt(row: BlockRow, address: number): BlockRow {
     this.inactiveSplitBytes -= this.#splitBytes(row);
     const upper = this.cut(row, address - this.address[row]);
@@ -81,7 +81,7 @@ export class BlockList extends BlockChain {
     return upper;
   }
 
-  /** Frees a live block and merges it with its neighbours. Returns what it became, -1 when it lay apart. */
+  /** Frees a live block and merges it with its neighbors. Returns the merged block, or -1 if the block stood apart. */
   release(row: BlockRow): BlockRow {
     this.liveCount--;
     if (this.owner[row] === APART) {
@@ -94,7 +94,7 @@ export class BlockList extends BlockChain {
     return kept;
   }
 
-  /** Takes a range of expandable memory away. False, and nothing is changed, where not all of it is free. */
+  /** Removes a range of expandable memory. Returns false and changes nothing if part of it is not free. */
   unmap(address: number, bytes: number): boolean {
     const block = this.freeBlockWith(address);
     const offset = block < 0 ? 0 : address - this.address[block];
@@ -102,7 +102,7 @@ export class BlockList extends BlockChain {
     if (!isFree || !(bytes > 0)) return isFree;
     const row = offset > 0 ? this.splitAt(block, address) : block;
     if (bytes < this.sizeBytes[row]) this.splitAt(row, address + bytes);
-    // The stretch ends before what is unmapped, and another begins after it.
+    // The stretch now ends before the unmapped range, and another one begins after it.
     const before = this.prev[row];
     const after = this.next[row];
     if (after < 0) this.#tails.delete(address + this.sizeBytes[row]);
@@ -113,7 +113,7 @@ export class BlockList extends BlockChain {
     return true;
   }
 
-  /** Live blocks of the stretch that begins with a block, by address. */
+  /** Live blocks of the stretch that starts with `head`, by address. */
   liveFrom(head: BlockRow): BlockRow[] {
     const live: BlockRow[] = [];
     for (let row = head; row >= 0; row = this.next[row]) {
@@ -122,7 +122,7 @@ export class BlockList extends BlockChain {
     return live;
   }
 
-  /** Takes a whole native segment away; nothing may live in it. */
+  /** Removes a whole native segment. It must hold no live block. */
   removeSegment(row: BlockRow): void {
     this.inactiveSplitBytes -= this.#splitBytes(row);
     this.delete(row);
@@ -156,7 +156,7 @@ export class BlockList extends BlockChain {
     this.allocation = enlarged(this.allocation);
   }
 
-  /** Joins a free block, not counted as split, with its free neighbours. Returns the lowest row. */
+  /** Joins a free block, not counted as split, with its free neighbors. Returns the lowest row. */
   #mergeFree(row: BlockRow): BlockRow {
     const next = this.next[row];
     if (next >= 0 && this.allocation[next] === FREE) {
@@ -175,16 +175,16 @@ export class BlockList extends BlockChain {
     this.#tails.set(this.address[row] + this.sizeBytes[row], row);
   }
 
-  /** What a free block adds to inactive split: its bytes, unless it is a whole segment or expandable. */
+  /** What a free block adds to inactive split: its bytes, or 0 for a whole or expandable segment. */
   #splitBytes(row: BlockRow): number {
     return this.owner[row] < 0 || this.isWholeSegment(row) ? 0 : this.sizeBytes[row];
   }
 }
 
 /**
- * One message for each block that the final segments and the end of the trace do not have in common.
- * The segments are written after the trace and not at the same moment, so a program that runs on
- * makes a few; a recording without whole kinds of entries makes many.
+ * One message for each block that differs between the final segments and the end of the trace. The segments are written
+ * after the trace, so a running program causes a few differences. A recording without some kinds of entries causes
+ * many.
  */
 export function* endDifferences(trace: DeviceTrace, replayed: BlockList): Iterable<string> {
   const { blocks, segments } = trace;

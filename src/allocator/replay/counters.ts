@@ -1,9 +1,9 @@
 /**
- * The five counters over the events: their values every 64 events, and between those the change that
- * each event makes. Four changes follow from the event itself (an alloc adds its block's bytes); where
- * an event contradicts the state and they do not, the difference is kept aside. The change of inactive
- * split depends on which ranges merged, so it has a column: in units of 512 bytes, which every native
- * block and segment is a multiple of, and as float64 only where it is not (pinned memory).
+ * The five counters over the events: their values every 64 events, and the change at each event in between. Four
+ * changes follow from the event itself (an alloc adds its block's bytes). If an event contradicts the state and they do
+ * not, the difference is stored separately. The change of inactive split depends on which ranges merged, so it has a
+ * column: in units of 512 bytes, of which every native block and segment is a multiple, and as float64 only where that
+ * fails (pinned memory).
  */
 import { lowerBound } from '../../base/binary-search.ts';
 import { enlarged } from '../../base/growable.ts';
@@ -27,12 +27,12 @@ type RegularCounter = Exclude<CounterName, 'inactiveSplitBytes'>;
 /** Counters that blocks change. */
 type BlockCounter = 'requestedBytes' | 'allocatedBytes' | 'activeBytes';
 
-/** What the counters are read from; sizes of segment events alone. */
+/** The events that the counters are read from. Only segment events need sizes. */
 export interface CountedEvents extends Pick<EventTable, 'length' | 'action'> {
   readonly sizeBytes: ArrayLike<number>;
 }
 
-/** What the replay counted, for {@link counterReader}. */
+/** What the replay recorded for {@link counterReader}. */
 export interface CounterLog {
   readonly checkpoints: PerCounter<Float64Array>;
   readonly splitDeltas: Int32Array | Float64Array;
@@ -40,15 +40,15 @@ export interface CounterLog {
   readonly falls: Falls;
 }
 
-/** Where a block's bytes leave the counters. They differ in recordings without whole kinds (skip_actions). */
+/** Events at which a block's bytes leave the counters. They differ in recordings without some kinds (skip_actions). */
 export interface Falls {
-  /** free_requested; or free_completed where free_requested is not recorded. */
+  /** free_requested, or free_completed if free_requested is not recorded. */
   readonly allocated: TraceAction;
-  /** free_completed; or free_requested where free_completed is not recorded. */
+  /** free_completed, or free_requested if free_completed is not recorded. */
   readonly active: TraceAction;
 }
 
-/** For irregular events, in order: the change that does not follow from the event. */
+/** For irregular events, in order: the part of the change that does not follow from the event. */
 interface Corrections {
   readonly events: Int32Array;
   readonly changes: PerRegular<Float64Array>;
@@ -61,7 +61,7 @@ const REGULAR = ['requestedBytes', 'allocatedBytes', 'activeBytes', 'reservedByt
 const perRegular = <V>(make: (name: RegularCounter) => V): PerRegular<V> =>
   Object.fromEntries(REGULAR.map((name) => [name, make(name)])) as PerRegular<V>;
 
-/** Counts while the trace is replayed: set the fields, then call `before` and `after` around each event. */
+/** Counts during replay: set the fields, and call `before` and `after` around each event. */
 export class CounterRecorder {
   requestedBytes = 0;
   allocatedBytes = 0;
@@ -76,7 +76,7 @@ export class CounterRecorder {
   #splitDeltas: Int32Array | Float64Array = new Int32Array(0);
   #splitBefore = 0;
 
-  /** Makes room for so many events in all. */
+  /** Makes room for this many events in total. */
   reserve(events: number): void {
     const checkpoints = checkpointsFor(events);
     for (const name of COUNTER_NAMES) checkpoints[name].set(this.#checkpoints[name]);
@@ -89,7 +89,7 @@ export class CounterRecorder {
     return { requestedBytes, allocatedBytes, activeBytes, reservedBytes, inactiveSplitBytes };
   }
 
-  /** The state before `event`: a checkpoint when one is due. */
+  /** Records the state before `event`: a checkpoint when one is due. */
   before(event: number): void {
     this.#splitBefore = this.inactiveSplitBytes;
     if ((event & (STEP - 1)) !== 0) return;
@@ -101,14 +101,14 @@ export class CounterRecorder {
     this.#checkpoints.inactiveSplitBytes[row] = this.inactiveSplitBytes;
   }
 
-  /** Peaks of requested, allocated and active bytes, which only an alloc raises. */
+  /** Raises the peaks of requested, allocated and active bytes. Call it after allocs only. */
   raiseBlocks(event: number): void {
     this.#raise(0, this.requestedBytes, event);
     this.#raise(1, this.allocatedBytes, event);
     this.#raise(2, this.activeBytes, event);
   }
 
-  /** Peak of reserved bytes, which only a segment raises. */
+  /** Raises the peak of reserved bytes. Call it after new segments only. */
   raiseReserved(event: number): void {
     this.#raise(3, this.reservedBytes, event);
   }
@@ -120,22 +120,22 @@ export class CounterRecorder {
     this.#raise(4, this.inactiveSplitBytes, event);
   }
 
-  /** Where the peaks start from. */
+  /** Starts the peaks from the state before the trace. */
   beforeTrace(): void {
     this.raiseBlocks(-1);
     this.raiseReserved(-1);
     this.#raise(4, this.inactiveSplitBytes, -1);
   }
 
-  /** Keeps what an event changed beyond what follows from it; events not decreasing. */
+  /** Stores what an event changed beyond its regular effect. Events must not decrease. */
   correct(event: number, change: Partial<PerRegular<number>>): void {
     this.#corrected.push(event);
     for (const name of REGULAR) this.#corrections[name].push(change[name] ?? 0);
   }
 
   /**
-   * Keeps all that `mend` changes as an event's correction.
-   * @param releasedBytes what the event takes off the reserved bytes by itself: not counted twice
+   * Stores everything that `mend` changes as the event's correction.
+   * @param releasedBytes what the event itself subtracts from reserved bytes, so that it is not counted twice
    */
   correctAll(event: number, releasedBytes: number, mend: () => void): void {
     const was = this.now();
@@ -183,12 +183,12 @@ function checkpointsFor(events: number): PerCounter<Float64Array> {
   return perCounter(() => new Float64Array((events >>> STEP_BITS) + 1));
 }
 
-/** Bytes asked for count as 0 where they are not known. */
+/** Unknown requested bytes (NaN) count as 0. */
 export function knownBytes(bytes: number): number {
   return Number.isNaN(bytes) ? 0 : bytes;
 }
 
-/** Read access to the counters after any event, as {@link Replay} has it. */
+/** Reads the counters after any event; see {@link Replay}. */
 export function counterReader(
   { checkpoints, splitDeltas, corrections, falls }: CounterLog,
   { length, action, sizeBytes: segmentBytes }: CountedEvents,
@@ -205,7 +205,7 @@ export function counterReader(
     return changes.reduce((sum, change) => sum + change, checkpoints[name][next >>> STEP_BITS]);
   }
 
-  /** out[i] is what event from + i changes. */
+  /** Sets out[i] to the change at event from + i. */
   function fillChanges(name: CounterName, from: number, out: Float64Array): void {
     if (name === 'inactiveSplitBytes') {
       const scale = splitDeltas instanceof Int32Array ? MIN_BLOCK_BYTES : 1;

@@ -1,10 +1,10 @@
 /**
- * The allocator's state while a trace is replayed. The trace says where each block begins and what was asked for; the free
- * range that begins there, and the allocator's split rule, say how long the block is. So no search for
- * a fit is needed, and the counters come out equal to torch.cuda.memory_stats() to the byte.
+ * The allocator's state during replay. The trace gives each block's start and requested size. The free range there and
+ * the allocator's split rule give the block's length. So no fit has to be searched for, and the counters equal
+ * torch.cuda.memory_stats() to the byte.
  *
- * Events may come in parts, in order, while their file is still being read: what is known then of the
- * events so far is what the whole replay says of them, but for allocations that end later.
+ * Events may arrive in parts, in order, while their file is still being read. The results so far equal those of the
+ * whole replay, except for allocations that end later.
  */
 import { enlarged } from '../../base/growable.ts';
 import { createTable } from '../../base/table.ts';
@@ -31,25 +31,24 @@ import {
   type ReplayedEvents,
 } from './types.ts';
 
-/** Anomalies kept with their message; all are counted. */
+/** Most anomalies kept with their message. All are counted. */
 const MAX_ANOMALIES = 100;
-/** After so many, a block outside all free ranges is no longer searched for: the trace is not of this allocator. */
+/** After this many failed searches for a containing free range, stop searching: the trace is not of this allocator. */
 const MAX_SEARCHES = 10_000;
 
-/** What is known of a trace before its first event. */
+/** What is known about a trace before its first event. */
 interface ReplayPlan {
   readonly kind: TraceKind;
   readonly rules: BlockRules;
   readonly before: Preexisting;
-  /** Pools of the final segments; undefined where they are not known, or not needed. */
+  /** Pools of the final segments; undefined if not known or not needed. */
   readonly pools: FinalPools | undefined;
-  /** There may be private pools. */
+  /** Private pools may exist. */
   readonly hasPools: boolean;
-  /** The file lists segments: blocks are looked for in them from the first event on. */
+  /** The file lists segments, so blocks are looked up in them from the first event on. */
   readonly hasSegments: boolean;
 }
 
-/** What was replayed. */
 export type ReplayTables = ReturnType<DeviceReplay['tables']>;
 
 export class DeviceReplay {
@@ -59,13 +58,13 @@ export class DeviceReplay {
   readonly #counters = new CounterRecorder();
   readonly #allocations: AllocationBuilder;
   readonly #anomalies: Anomaly[] = [];
-  /** The part that is replayed: event t is in row t - #offset. */
+  /** The current part of the events: event t is row t - #offset. */
   #events = createTable(REPLAYED_COLUMNS, 0) as ReplayedEvents;
   #offset = 0;
   #allocationOfEvent = new Int32Array(0);
   #lastRequested: BlockRow = -1;
   readonly #start: Counters;
-  /** Blocks are looked for in segments; false where the file lists none, or means nothing by them. */
+  /** Look blocks up in segments. False if the file lists none, or they have no meaning. */
   #knowsSegments: boolean;
   /** Events replayed so far. */
   length = 0;
@@ -79,7 +78,7 @@ export class DeviceReplay {
     this.#start = this.#begin();
   }
 
-  /** Allocs so far, and how many there is room for. */
+  /** Allocs so far, and the number there is room for. */
   get allocs(): number {
     return this.#allocations.length - this.#plan.before.blocks.length;
   }
@@ -88,7 +87,7 @@ export class DeviceReplay {
     return this.#allocations.table.length - this.#plan.before.blocks.length;
   }
 
-  /** Makes room for so many events and allocs in all: exactly so many, where there is too little. */
+  /** Makes room for this many events and allocs in total, and no more than that. */
   reserve(events: number, allocs: number): void {
     if (events > this.#allocationOfEvent.length) {
       this.#allocationOfEvent = enlarged(this.#allocationOfEvent, events);
@@ -98,9 +97,9 @@ export class DeviceReplay {
   }
 
   /**
-   * Replays the events up to before `to`, for which there must be room. With `strict`, gives up (false) at
-   * the first anomaly: the rest may then be replayed no more.
-   * @param events holds them, event t in row t - `offset`
+   * Replays the events before `to`, for which there must be room. With `strict`, returns false at the first anomaly; do
+   * not continue after that.
+   * @param events contains event t in row t - `offset`
    */
   advance(events: ReplayedEvents, offset: number, to: EventIndex, strict: boolean): boolean {
     this.#events = events;
@@ -119,7 +118,7 @@ export class DeviceReplay {
     return true;
   }
 
-  /** Keeps as anomalies what the final segments and the state after all events do not have in common. */
+  /** Records differences between the final segments and the state after all events as anomalies. */
   compareEnd(trace: DeviceTrace): void {
     if (this.length === 0 || this.#plan.kind.isProfile) return;
     for (const message of endDifferences(trace, this.#blocks)) {
@@ -127,7 +126,7 @@ export class DeviceReplay {
     }
   }
 
-  /** What the events so far say, as views that hold until more are replayed. */
+  /** The results so far, as views that are valid until more events are replayed. */
   soFar() {
     return {
       allocations: this.#allocations.soFar(),
@@ -141,13 +140,13 @@ export class DeviceReplay {
     };
   }
 
-  /** All of it, once: replay no more after it. */
+  /** All results. Call it once; replay no more afterwards. */
   tables() {
     const allocations = this.#allocations.finish();
     return { ...this.soFar(), allocations, segmentSpans: this.#tracker.finish() };
   }
 
-  /** Lays out the state before the first event. */
+  /** Sets up the state before the first event. */
   #begin(): Counters {
     const { before, kind } = this.#plan;
     const counters = this.#counters;
@@ -236,7 +235,7 @@ export class DeviceReplay {
     counters.raiseBlocks(t);
   }
 
-  /** Bytes that the allocator takes of a free block. */
+  /** The bytes that the allocator takes from a free block. */
   #blockBytes(t: EventIndex, block: BlockRow, rounded: number): number {
     const available = this.#blocks.sizeBytes[block];
     const group = this.#blocks.owner[block];
@@ -246,7 +245,7 @@ export class DeviceReplay {
     return available;
   }
 
-  /** The free block that begins at an address; -1 when the address lies in no free memory we know of. */
+  /** The free block that begins at an address; -1 if the address is in no known free memory. */
   #freeBlockFor(t: EventIndex, address: number): BlockRow {
     let block = this.#blocks.at(address);
     if (block >= 0 && this.#blocks.allocation[block] >= 0) {
@@ -254,7 +253,7 @@ export class DeviceReplay {
         block = this.#endBlock(block, t);
       });
     } else if (block < 0 && this.#knowsSegments) {
-      // Inside a free block, or outside all: not what the allocator does.
+      // Inside a free block or outside all of them: the allocator never does this.
       this.#anomaly(t, 'an alloc that begins at no free block');
       if (this.anomalyCount <= MAX_SEARCHES) block = this.#blocks.freeBlockWith(address);
     }
@@ -280,7 +279,7 @@ export class DeviceReplay {
   #freeCompleted(t: EventIndex): void {
     const { table } = this.#allocations;
     const address = this.#events.address[t - this.#offset];
-    // Mostly the free was requested just before: no need to look for the block again.
+    // Usually the free was requested just before, so skip the look-up.
     const last = this.#lastRequested;
     const isLast = last >= 0 && this.#blocks.address[last] === address;
     const block = isLast ? last : this.#blocks.at(address);
@@ -298,7 +297,7 @@ export class DeviceReplay {
     this.#endBlock(block, t);
   }
 
-  /** The block's memory is free again. Returns the free block that it is part of now, -1 for none. */
+  /** Frees the block's memory. Returns the free block that now contains it, or -1. */
   #endBlock(block: BlockRow, t: EventIndex): BlockRow {
     const { table } = this.#allocations;
     const row = this.#blocks.allocation[block];
@@ -350,7 +349,7 @@ export class DeviceReplay {
     else this.#irregular(t, 'a segment is freed that is in use', () => this.#dropSegment(row, t));
   }
 
-  /** A segment goes away; what lives in it has been freed, though the trace does not say so. */
+  /** Removes a segment. Its live blocks have been freed, although the trace does not say so. */
   #dropSegment(row: number, t: EventIndex): void {
     const head = this.#blocks.at(this.#tracker.span(row).address);
     if (head >= 0 && this.#blocks.owner[head] === row) {
@@ -373,7 +372,7 @@ export class DeviceReplay {
     if (unmapped !== bytes) this.#counters.correct(t, { reservedBytes: bytes - unmapped });
   }
 
-  /** Does what an event implies beyond itself, and keeps what that changes in the counters. */
+  /** Applies the implied effects of an event, and stores their change to the counters. */
   #irregular(t: EventIndex, message: string, mend: () => void): void {
     this.#anomaly(t, message);
     const at = t - this.#offset;

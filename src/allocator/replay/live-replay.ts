@@ -1,7 +1,7 @@
 /**
- * The replay of a trace whose file is still being read: events come in parts, and what is there of
- * them can be drawn. It begins with nothing allocated, by the rules that PyTorch has without settings:
- * what a file says of both, it says last. `completeLiveReplay` finds out whether that was right.
+ * Replays a trace while its file is still being read, so the part so far can be drawn. It assumes that nothing was
+ * allocated before and that PyTorch's default rules apply, because a file states both at its end. `completeLiveReplay`
+ * checks whether that was right.
  */
 import { enlarged } from '../../base/growable.ts';
 import {
@@ -24,34 +24,34 @@ export interface EventChunk extends ReplayedEvents {
   readonly length: number;
 }
 
-/** What is known of the events so far. Views: they hold until the next chunk is replayed. */
+/** The results so far. Views: they are valid until the next chunk is replayed. */
 export interface ReplaySoFar extends Pick<ReplayTables, 'allocations' | 'peaks' | 'end'> {
   readonly length: number;
   /**
-   * No event contradicts that nothing was allocated before the first one. Else blocks from before are
-   * missing, and sizes may be too small: the whole file is needed to know them.
+   * No event contradicts an empty start. Otherwise blocks from before are missing and sizes may be too small; only the
+   * whole file gives them.
    */
   readonly isExact: boolean;
 }
 
-/** All that was replayed, as plain data. */
+/** All results, as plain data. */
 export interface LiveTables {
   readonly tables: ReplayTables;
   readonly hasSegments: boolean;
 }
 
-/** Room is made for a little more than what is expected. */
+/** Make a little more room than expected. */
 const MARGIN = 1.04;
 
 export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
   readonly #replay: DeviceReplay;
   readonly #hasSegments: boolean;
-  /** Of all events so far; sizes of segment events alone. */
+  /** For all events so far; only segment events have sizes. */
   #action = new Uint8Array(0);
   readonly #segmentBytes: number[] = [];
   #reader: ReturnType<typeof counterReader> | undefined;
 
-  /** @param hasSegments whether the file lists segments of the device, which it does first */
+  /** @param hasSegments whether the file lists segments of the device (they come first in the file) */
   constructor(hasSegments: boolean) {
     this.#hasSegments = hasSegments;
     this.#replay = new DeviceReplay({
@@ -66,7 +66,7 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
 
   /**
    * Replays a chunk, which must begin where the last one ended.
-   * @param expected events that the whole trace may have
+   * @param expected expected number of events in the whole trace
    */
   advance(chunk: EventChunk, expected: number): void {
     const { first, length, action } = chunk;
@@ -99,7 +99,7 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
     this.#counters().fillCounter(name, from, out);
   }
 
-  /** Everything, once no more events come. */
+  /** All results. Call it after the last chunk. */
   finish(): LiveTables {
     return { tables: this.#replay.tables(), hasSegments: this.#hasSegments };
   }
@@ -128,8 +128,8 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
 }
 
 /**
- * The replay of a whole trace, where its events were replayed as they came and nothing that the file says
- * at its end contradicts how; undefined where it must be replayed from what the whole file says.
+ * Completes a replay that ran while the file was read. Undefined if the end of the file contradicts its assumptions, so
+ * the trace must be replayed with the whole file.
  */
 export function completeLiveReplay(
   { tables, hasSegments }: LiveTables,

@@ -1,8 +1,7 @@
 /**
- * What was there before the first event. The trace does not list it, but it shows: as a free of a
- * block that no event allocated, as a segment that goes without having come, and as what the final
- * segments hold and no event brought. So the events are walked once, and the expandable mappings
- * backwards from the final ones.
+ * Finds what existed before the first event. The trace does not list it but shows it: as a free without an alloc, as a
+ * segment that is freed without having been allocated, and as blocks of the final segments without an alloc. So this
+ * walks the events once, and the expandable mappings backwards from the final ones.
  */
 import { AddressMap } from '../../base/address-map.ts';
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
@@ -29,13 +28,13 @@ import { NEVER } from './types.ts';
 export interface PreexistingBlock {
   readonly address: number;
   readonly requestedBytes: number;
-  /** From the final segments where it is still there, else rounded up from the bytes asked for. */
+  /** From the final segments if it is still there, otherwise the requested bytes rounded up. */
   readonly sizeBytes: number;
   readonly stream: number;
   readonly stack: number;
   /** Its free was requested before the trace. */
   readonly isPending: boolean;
-  /** When it goes. */
+  /** The event that ends it. */
   readonly end: EventIndex;
 }
 
@@ -56,12 +55,11 @@ export function findPreexisting(
 }
 
 /**
- * Blocks of native large segments, with the rest they were not split from. The allocator splits no
- * rest of 1 MiB or less off a large block, so no free range of the large pool is that short: a gap of
- * at most 1 MiB, up to the next block, to the segment's end or to where an alloc then begins, is part
- * of the block. Example: 19 MiB asked for in a segment of 20 MiB is a block of 20 MiB. A block of
- * max_split_size or more is never split, and only such blocks lie in segments of that size: it is long
- * as its segment.
+ * Extends blocks of native large segments by unsplit remainders. The allocator never splits off 1 MiB or less in the
+ * large pool, so no free range there is that short. A gap of at most 1 MiB (up to the next block, the segment's end or
+ * the start of a later alloc) is part of the block. Example: 19 MiB requested in a segment of 20 MiB is a block of 20
+ * MiB. A block of max_split_size or more is never split, and segments of that size hold only such blocks, so it is as
+ * long as its segment.
  */
 function trueSizes(
   trace: DeviceTrace,
@@ -85,7 +83,7 @@ function trueSizes(
     }
   }
   const { events } = trace;
-  // The final segments say how long the blocks are that never go.
+  // The final segments give the sizes of blocks that are never freed.
   const lastEnd = blocks.reduce((last, { end }) => Math.max(last, end === NEVER ? -1 : end), -1);
   for (let t = 0; t < lastEnd; t++) {
     if (events.action[t] !== TraceAction.Alloc) continue;
@@ -100,8 +98,8 @@ function trueSizes(
   });
 }
 
-// What the first walk knows of an address: nothing yet (-1), something from the trace, something from
-// before it that is gone by now, or (> 0) row + 1 of a block from before that is still there.
+// What the first walk knows about an address: nothing yet (-1), something from the trace, something from before it that
+// is gone by now, or (> 0) row + 1 of a block from before that is still there.
 const UNKNOWN = -1;
 const FROM_TRACE = 0;
 const GONE = -2;
@@ -129,7 +127,7 @@ function findBlocks(
     if (action > TraceAction.FreeCompleted) continue;
     const address = events.address[t];
     const known = live.get(address);
-    // Only the first event at an address says what was there before the trace.
+    // Only the first event at an address shows what was there before the trace.
     if (known === FROM_TRACE || known === GONE) continue;
     const isRequest = action === TraceAction.FreeRequested;
     if (action === TraceAction.Alloc) live.set(address, FROM_TRACE);
@@ -144,9 +142,8 @@ function findBlocks(
 }
 
 /**
- * Blocks of the final segments that no event brought. Where such a block lies in a segment that the
- * trace brought, it is no block from before: it was allocated between the end of the trace and the
- * writing of the segments.
+ * Adds blocks of the final segments that no event allocated. If such a block lies in a segment that the trace
+ * allocated, it is not from before: it was allocated between the end of the trace and the writing of the segments.
  */
 function addFinalBlocks(
   { blocks, segments }: DeviceTrace,
@@ -168,7 +165,7 @@ function addFinalBlocks(
       if (known === FROM_TRACE || known === GONE) continue;
       if (known === UNKNOWN && !wasThere(address)) continue;
       const block = blockFields(segments, s, blocks, b, NEVER);
-      // A free that the trace requested is pending now, but was not before the trace.
+      // The trace requested this free, so it was not pending before the trace.
       if (known > 0) found[known - 1] = { ...block, isPending: false };
       else found.push(block);
     }
@@ -199,7 +196,7 @@ function findNativeSegments(trace: DeviceTrace, rules: BlockRules): SegmentField
   return found;
 }
 
-/** Expandable memory mapped before the trace: the final mappings, less what was mapped, plus what was unmapped. */
+/** Expandable memory mapped before the trace: the final mappings, minus what was mapped, plus what was unmapped. */
 function findMappings(trace: DeviceTrace, rules: BlockRules): SegmentFields[] {
   const { events, segments } = trace;
   const mapped: SegmentFields[] = [];
@@ -214,7 +211,7 @@ function findMappings(trace: DeviceTrace, rules: BlockRules): SegmentFields[] {
     if (action === TraceAction.SegmentMap) takeOut(mapped, address, sizeBytes);
     else {
       const own = segmentOfEvent(events, t, rules);
-      // Ten small pages are as long as a large one; what they touch tells which they are.
+      // Ten small pages are as long as a large one. Adjacent mappings tell which they are.
       const touching = mapped.find(
         (piece) =>
           piece.stream === own.stream &&
@@ -231,7 +228,7 @@ function findMappings(trace: DeviceTrace, rules: BlockRules): SegmentFields[] {
   return mapped;
 }
 
-/** Takes [address, address + sizeBytes) out of the pieces that it touches; their rests stay. */
+/** Removes [address, address + sizeBytes) from the pieces that overlap it and keeps the rest of them. */
 function takeOut(mapped: SegmentFields[], address: number, sizeBytes: number): void {
   const end = address + sizeBytes;
   for (let i = mapped.length - 1; i >= 0; i--) {
@@ -241,7 +238,7 @@ function takeOut(mapped: SegmentFields[], address: number, sizeBytes: number): v
   }
 }
 
-/** The same of a part that was cut out of a recording: it says so itself. */
+/** Reads the same from a part that was cut out of a recording: it stores its opening state. */
 export function openingOf(trace: DeviceTrace, { segments, blocks }: InitialState): Preexisting {
   const ends = firstFrees(trace);
   const found: PreexistingBlock[] = [];
@@ -258,11 +255,11 @@ export function openingOf(trace: DeviceTrace, { segments, blocks }: InitialState
   };
 }
 
-/** What stays is drawn at the bottom. */
+/** Blocks that stay are drawn at the bottom. */
 const inOrder = (blocks: PreexistingBlock[]): PreexistingBlock[] =>
   blocks.sort((a, b) => b.end - a.end || a.address - b.address);
 
-/** What the file says of block `b`, which lies in segment `s`. */
+/** The file's data on block `b`, which lies in segment `s`. */
 function blockFields(
   segments: SegmentTable,
   s: number,
@@ -281,7 +278,7 @@ function blockFields(
   };
 }
 
-/** The first free_completed at each address: a block that is there keeps its address to itself. */
+/** The first free_completed at each address: no other block can use the address before that. */
 function firstFrees({ events }: DeviceTrace): AddressMap {
   const first = new AddressMap();
   for (let t = 0; t < events.length; t++) {

@@ -1,4 +1,4 @@
-/** Replays one device's trace: whichever way its beginning is known. */
+/** Replays one device's trace, however its initial state is found. */
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
 import { counterReader } from './counters.ts';
 import { DeviceReplay, type ReplayTables } from './device-replay.ts';
@@ -9,14 +9,14 @@ import { type TraceKind, traceKindOf } from './trace-kind.ts';
 import type { Counters, Recording, Replay } from './types.ts';
 
 /**
- * Most recordings begin before the first allocation, so that is tried first; it costs half as much.
- * @param settings allocator_settings of the snapshot: they decide rounding and splitting.
+ * Most recordings begin before the first allocation, so that is tried first; it takes half the time.
+ * @param settings allocator_settings of the snapshot: they decide rounding and splitting
  */
 export function replayDevice(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
   return replayFromNothing(trace, settings) ?? replayFromBefore(trace, settings);
 }
 
-/** Works out what was there before the first event, and replays the trace from that. */
+/** Works out what existed before the first event, and replays the trace from there. */
 function replayFromBefore(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
   const rules = blockRules(settings);
   const kind = traceKindOf(trace);
@@ -33,9 +33,9 @@ function replayFromBefore(trace: DeviceTrace, settings: Snapshot['settings']): R
 export const NOTHING: Preexisting = { blocks: [], segments: [] };
 
 /**
- * Undefined at the first event that contradicts that nothing was allocated before, and where the end is not
- * that of the file: then `replayFromBefore` finds out what was.
- * @param settings allocator_settings of the snapshot: they decide rounding and splitting.
+ * Undefined if an event contradicts an empty start, or the end differs from the file's: then `replayFromBefore` is
+ * needed.
+ * @param settings allocator_settings of the snapshot: they decide rounding and splitting
  */
 function replayFromNothing(trace: DeviceTrace, settings: Snapshot['settings']): Replay | undefined {
   if (trace.opening !== undefined || trace.events.length === 0) return undefined;
@@ -45,7 +45,7 @@ function replayFromNothing(trace: DeviceTrace, settings: Snapshot['settings']): 
   return endsAsTheFile(trace, tables.end) ? completeReplay(tables, trace, NOTHING) : undefined;
 }
 
-/** A replay that begins with what was there before, with room for all of the trace. */
+/** A replay with the given initial state and room for the whole trace. */
 function beginReplay(
   before: Preexisting,
   trace: DeviceTrace,
@@ -64,7 +64,7 @@ function beginReplay(
   return replay;
 }
 
-/** Reserved and active bytes are those of the final segments, where the file has any. */
+/** Whether reserved and active bytes equal those of the final segments, if the file has any. */
 export function endsAsTheFile({ segments }: DeviceTrace, end: Counters): boolean {
   if (segments.length === 0) return true;
   const sum = (column: Float64Array) => column.reduce((total, bytes) => total + bytes, 0);
@@ -73,7 +73,7 @@ export function endsAsTheFile({ segments }: DeviceTrace, end: Counters): boolean
   );
 }
 
-/** With what the whole file says of the recording. */
+/** Adds what only the whole file says about the recording. */
 export function completeReplay(
   { log, ...tables }: ReplayTables,
   trace: DeviceTrace,
@@ -89,7 +89,7 @@ export function completeReplay(
   };
 }
 
-/** Sizes are exact up to 2^53, and so are the sums of any real recording; where they are not, that is said. */
+/** Sizes are exact up to 2^53, and so are the sums of any real recording. Reports sums that are not. */
 function withInexactSums<T extends Omit<ReplayTables, 'log'>>(tables: T): T {
   const { peaks, anomalies, anomalyCount } = tables;
   const top = Object.values(peaks).find(({ bytes }) => bytes > Number.MAX_SAFE_INTEGER);
@@ -108,9 +108,9 @@ interface JudgedRecording {
 }
 
 /**
- * Late and truncated look alike: blocks are there that no event made. Truncated it is when the file
- * says so, when such a block or segment has a stack (someone recorded it, and the entry is gone), or
- * when the trace has exactly as many entries as someone would ask for.
+ * Late and truncated recordings look alike: there are blocks without an alloc. It is truncated if the file says so, if
+ * such a block or segment has a stack (it was recorded, and the entry is gone), or if the trace has a typical
+ * max_entries number of entries.
  */
 function judgeRecording(trace: DeviceTrace, before: Preexisting): JudgedRecording {
   const { length } = trace.events;
@@ -158,7 +158,7 @@ function truncated(why: string): JudgedRecording {
   return { recording: 'truncated', reason: `${why}, so the beginning of the recording is lost.` };
 }
 
-/** 3,000, 100,000, 65,536: numbers that people give as max_entries. */
+/** 3,000, 100,000, 65,536: typical values of max_entries. */
 function isRound(length: number): boolean {
   const isPowerOfTwo = length >= 1024 && 2 ** Math.round(Math.log2(length)) === length;
   return isPowerOfTwo || (length >= 1000 && length % 1000 === 0);

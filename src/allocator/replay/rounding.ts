@@ -1,27 +1,27 @@
-/** Sizes as c10/cuda/CUDACachingAllocator.cpp rounds them. */
+/** Rounds sizes as c10/cuda/CUDACachingAllocator.cpp does. */
 import type { SettingValue } from '../../format/snapshot/tables.ts';
 
 /** kMinBlockSize: every block is a multiple of it. */
 export const MIN_BLOCK_BYTES = 512;
-/** kSmallSize: rounded requests up to here go to the small pool. */
+/** kSmallSize: rounded requests up to this size use the small pool. */
 export const SMALL_BYTES = 2 ** 20;
 /** kSmallBuffer: size of a native segment of the small pool. */
 export const SMALL_SEGMENT_BYTES = 2 * 2 ** 20;
 /**
- * Default of large_segment_size_mb: a native segment for requests of 1 to 10 MiB, and a page of the
- * expandable segments of the large pool.
+ * Default of large_segment_size_mb: a native segment for requests of 1 to 10 MiB, and a page of the large pool's
+ * expandable segments.
  */
 export const DEFAULT_LARGE_SEGMENT_BYTES = 20 * 2 ** 20;
 
 const LOG2_MIB = 20;
-/** Intervals of roundup_power2_divisions: 1 MiB and below, 2 MiB, … 32 GiB and above. */
+/** Size intervals of roundup_power2_divisions: 1 MiB and below, 2 MiB, … 32 GiB and above. */
 const INTERVALS = 16;
 
-/** What the settings of a snapshot say about rounding and splitting. */
+/** What a snapshot's settings say about rounding and splitting. */
 export interface BlockRules {
-  /** Divisions of the interval between two powers of two, by log2 of the size in MiB; 0 or 1 is none. */
+  /** Divisions of the interval between two powers of two, by log2 of the size in MiB; 0 or 1 means none. */
   readonly divisions: readonly number[];
-  /** Some interval has divisions; else sizes are rounded up to 512 bytes and no more. */
+  /** Some interval has divisions. Otherwise sizes are only rounded up to 512 bytes. */
   readonly hasDivisions: boolean;
   /** Blocks of this size and more are never split. */
   readonly maxSplitBytes: number;
@@ -29,20 +29,20 @@ export interface BlockRules {
   readonly largeSegmentBytes: number;
 }
 
-/** The settings as the program was given them; '' is the default, and what a file says that has none. */
+/** The settings text that the program was given; '' is the default, also for a file without settings. */
 export function confText(settings: Readonly<Record<string, SettingValue>>): string {
   const text = settings.PYTORCH_ALLOC_CONF ?? settings.PYTORCH_CUDA_ALLOC_CONF;
   return typeof text === 'string' ? text : '';
 }
 
-/** PyTorch 2.11 reads large_segment_size_mb and does not list it: it is in the text alone. */
+/** PyTorch 2.11 reads large_segment_size_mb but does not list it, so take it from the text. */
 function largeSegmentBytes(settings: Readonly<Record<string, SettingValue>>): number {
   const sizes = [...confText(settings).matchAll(/(?:^|[\s,])large_segment_size_mb\s*:\s*(\d+)/g)];
   const last = sizes.at(-1);
   return last === undefined ? DEFAULT_LARGE_SEGMENT_BYTES : Number(last[1]) * 2 ** 20;
 }
 
-/** From a snapshot's `allocator_settings`; what they do not say is at PyTorch's default. */
+/** From a snapshot's `allocator_settings`, with PyTorch's defaults for missing ones. */
 export function blockRules(settings: Readonly<Record<string, SettingValue>>): BlockRules {
   const divisions = settings.roundup_power2_divisions;
   const maxSplit = settings.max_split_size;
@@ -58,8 +58,8 @@ export function blockRules(settings: Readonly<Record<string, SettingValue>>): Bl
 }
 
 /**
- * round_size: bytes of the block for a request of `bytes`. 1 → 512, 513 → 1024; with 8 divisions
- * 5 MiB + 1 → 5.5 MiB (the interval from 4 to 8 MiB in steps of 0.5 MiB).
+ * round_size: bytes of the block for a request of `bytes`. 1 → 512, 513 → 1024. With 8 divisions, 5 MiB + 1 → 5.5 MiB
+ * (the interval from 4 to 8 MiB in steps of 0.5 MiB).
  */
 export function roundSize(bytes: number, rules: BlockRules): number {
   if (bytes < MIN_BLOCK_BYTES) return MIN_BLOCK_BYTES;
@@ -74,7 +74,7 @@ export function roundSize(bytes: number, rules: BlockRules): number {
   return Math.ceil(bytes / MIN_BLOCK_BYTES) * MIN_BLOCK_BYTES;
 }
 
-/** Exact, unlike Math.log2 just below a power of two, and a tenth of its time below 2^32. */
+/** Exact, unlike Math.log2 just below a power of two, and ten times as fast below 2^32. */
 function floorLog2(value: number): number {
   if (value < 2 ** 32) return 31 - Math.clz32(value);
   return 32 + floorLog2(Math.floor(value / 2 ** 32));

@@ -1,4 +1,4 @@
-/** Segments and mapped pieces over time: who was there when, and which group of free ranges they feed. */
+/** Segments and mapped pieces over time: which existed when, and which group of free ranges they belong to. */
 import { AddressMap } from '../../base/address-map.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { createTable } from '../../base/table.ts';
@@ -30,7 +30,7 @@ export interface SegmentFields {
   readonly stack: number;
 }
 
-/** What the file says of a segment, of its end or of the state that a cut part begins with. */
+/** The file's data on a segment at the end, or in the opening state of a cut part. */
 export function segmentFields(segments: SegmentTable, s: number): SegmentFields {
   return {
     address: segments.address[s],
@@ -43,7 +43,7 @@ export function segmentFields(segments: SegmentTable, s: number): SegmentFields 
   };
 }
 
-/** What a segment event says of its segment; the pool is the default one's where events carry none. */
+/** A segment event's data on its segment. If events carry no pool, it is the default one. */
 export function segmentOfEvent(
   events: ReplayedEvents,
   at: number,
@@ -63,13 +63,16 @@ export function segmentOfEvent(
   };
 }
 
-/** The columns that say where a segment or a mapped piece lies, and whose it is. */
+/** The columns that give the place and owner of a segment or mapped piece. */
 type Places = Record<
   'address' | 'sizeBytes' | 'stream' | 'pool' | 'isSmall' | 'isExpandable',
   ArrayLike<number>
 >;
 
-/** Whether the piece `high` goes on where `low` ends: pieces of one expandable segment, as one range to the allocator. */
+/**
+ * Whether piece `high` continues piece `low`: the allocator treats adjoining pieces of one expandable segment as one
+ * range.
+ */
 export function isContinued(places: Readonly<Places>, low: number, high: number): boolean {
   return (
     places.isExpandable[low] === 1 &&
@@ -97,7 +100,7 @@ export class SegmentTracker {
   readonly #expandableGroups: number[] = [];
   reservedBytes = 0;
 
-  /** Opens a segment and returns its group: its row when native, a number below -1 when expandable. */
+  /** Opens a segment and returns its group: its row if native, a number below -1 if expandable. */
   open(event: EventIndex, fields: SegmentFields): number {
     const row = this.#push(event, fields);
     this.reservedBytes += fields.sizeBytes;
@@ -111,7 +114,7 @@ export class SegmentTracker {
     return -2 - (known >= 0 ? known : this.#expandableGroups.push(key) - 1);
   }
 
-  /** The live native segment at an address; -1 when there is none. */
+  /** The live native segment at an address, or -1. */
   nativeAt(address: number): number {
     return this.#native.get(address);
   }
@@ -127,7 +130,7 @@ export class SegmentTracker {
     this.reservedBytes -= span.sizeBytes;
   }
 
-  /** Ends what is mapped in [address, address + bytes); the rests of cut pieces go on as new rows. */
+  /** Ends mappings in [address, address + bytes). Rests of cut pieces continue as new rows. */
   unmap(event: EventIndex, address: number, bytes: number): void {
     const end = address + bytes;
     for (let i = this.#pieces.length - 1; i >= 0; i--) {
@@ -158,7 +161,7 @@ export class SegmentTracker {
   }
 }
 
-/** What is left of a piece below and above [from, to). */
+/** The rests of a piece below and above [from, to). */
 export function restsOutside(piece: SegmentFields, from: number, to: number): SegmentFields[] {
   const end = piece.address + piece.sizeBytes;
   const rests: SegmentFields[] = [];
@@ -168,14 +171,14 @@ export function restsOutside(piece: SegmentFields, from: number, to: number): Se
 }
 
 /**
- * Private pools, from the final segment table: traces up to 2.11 do not say which pool a segment is
- * for, so it is known of those that are still there at the end.
+ * Private pools from the final segment table. Traces up to 2.11 do not give a segment's pool, so it is known only for
+ * segments that exist at the end.
  */
 export class FinalPools {
   readonly #trace: DeviceTrace;
-  /** False where events carry their pool, and where all memory is the default pool's. */
+  /** False if events carry their pool, or all memory is the default pool's. */
   readonly isNeeded: boolean;
-  /** Last event that brought a native segment to an address: the address may be used again. */
+  /** The last event that allocated a native segment at an address, because addresses may be reused. */
   readonly #lastOpened = new AddressMap();
 
   constructor(trace: DeviceTrace) {
@@ -187,7 +190,7 @@ export class FinalPools {
     }
   }
 
-  /** Pool of the native segment that an event allocates. */
+  /** The pool of the native segment that an event allocates. */
   ofSegment(event: EventIndex): PoolIndex {
     const { address, sizeBytes } = this.#trace.events;
     if (this.#lastOpened.get(address[event]) !== event) return DEFAULT_POOL;
@@ -199,7 +202,7 @@ export class FinalPools {
       : DEFAULT_POOL;
   }
 
-  /** Pool of expandable memory: an expandable segment keeps its addresses for one pool. */
+  /** The pool of expandable memory: an expandable segment's addresses always belong to one pool. */
   ofMapping(address: number): PoolIndex {
     const { segments } = this.#trace;
     const row = this.isNeeded ? this.#finalRow(address) : -1;
@@ -207,7 +210,7 @@ export class FinalPools {
     return holds && segments.isExpandable[row] === 1 ? segments.pool[row] : DEFAULT_POOL;
   }
 
-  /** Last final segment that begins at or before an address; -1 when there is none. */
+  /** The last final segment that begins at or before an address, or -1. */
   #finalRow(address: number): number {
     return upperBound(this.#trace.segments.address, address) - 1;
   }

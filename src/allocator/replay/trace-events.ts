@@ -1,4 +1,4 @@
-/** Events of a trace that several features look for. */
+/** Finds events that several features need. */
 import { upperBound } from '../../base/binary-search.ts';
 import { addTo } from '../../base/grouping.ts';
 import { growableInt32 } from '../../base/growable.ts';
@@ -13,7 +13,6 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { type AllocationIndex, type AllocationTable, NEVER, type Replay } from './types.ts';
 
-/** All events of one action, in order. */
 export function eventsOf(
   { action }: Pick<EventTable, 'action'>,
   wanted: TraceAction,
@@ -26,9 +25,8 @@ export function eventsOf(
 }
 
 /**
- * Allocations that end at an event which is no free of theirs, because their own is not in the trace; by that
- * event. Only traces that contradict themselves have any.
- *
+ * Allocations without their own free that end at another event, by that event. Only traces that contradict themselves
+ * have any.
  * @param column freeRequested: where allocated bytes fall; end: where active bytes fall
  */
 export function endsWithoutFree(
@@ -46,9 +44,9 @@ export function endsWithoutFree(
 }
 
 /**
- * Allocations that are live in the state after an event, ascending; -1 is the state before the
- * trace. A plain scan of one column: 2 ms for 1.9 M allocations, for questions that are asked once
- * a step. Drawing, which asks for each column of pixels, has a pyramid (src/draw/timeline).
+ * Allocations that are live after an event, ascending; -1 is the state before the trace. Scans one column: 2 ms for 1.9
+ * M allocations, for questions asked once per step. Drawing asks for each column of pixels and uses a pyramid
+ * (src/draw/timeline).
  */
 export function liveAt({ start, end }: AllocationTable, event: EventIndex): Int32Array {
   const live = growableInt32();
@@ -58,19 +56,18 @@ export function liveAt({ start, end }: AllocationTable, event: EventIndex): Int3
 }
 
 /**
- * OOM events whose error the program did not see. A library may ask for less when it does not get what it
- * would like: cuDNN tries the algorithms of a convolution one by one, each with a workspace of its own,
- * and dozens may fail before one fits. PyTorch writes an oom entry for each of them.
+ * OOM events whose error the program did not see. A library may try again with less: cuDNN tries the algorithms of a
+ * convolution one by one, each with its own workspace, and dozens may fail before one fits. PyTorch writes an oom entry
+ * for each attempt.
  *
- *   oom 332 MiB, oom 325 MiB, alloc 1 MiB      all from one stack: it was retried, and got it
- *   oom 226 MiB, free_requested …              the error went up to the program, which let go of things
+ *   oom 332 MiB, oom 325 MiB, alloc 1 MiB      all from one stack: it was retried and succeeded
+ *   oom 226 MiB, free_requested …              the error reached the program, which freed memory
  *
- * So such an oom is followed at once, with nothing freed or emptied by others, by an alloc or another oom
- * of the very same stack. Of backward's threads, which have none, the empty stack counts as one, where
- * others of the recording have frames.
+ * So such an oom is followed by an alloc or another oom of exactly the same stack, with nothing freed or emptied by
+ * others in between. The empty stack of backward threads counts as one stack if the recording has other stacks.
  */
 
-/** Those of the trace, in order. Without recorded stacks none can be found. */
+/** The retried OOM events of the trace, in order. None can be found without recorded stacks. */
 export function findRetriedOoms(
   { events }: Pick<DeviceTrace, 'events'>,
   { allocationOfEvent, allocations }: Pick<Replay, 'allocationOfEvent' | 'allocations'>,
@@ -103,7 +100,7 @@ export function failedOoms(
   return eventsOf(trace.events, TraceAction.Oom).filter((event) => !retried.has(event));
 }
 
-/** Segments that come and go for the request itself. */
+/** Segments that are allocated or freed for the request itself. */
 function isOfDriver(action: number): boolean {
   return (
     action === TraceAction.SegmentAlloc ||

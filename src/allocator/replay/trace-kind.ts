@@ -1,28 +1,27 @@
-/** What a trace records, and whose memory it is: what else it says has to be read by that. */
+/** What a trace records and whose memory it describes. This decides how to read the rest. */
 import { BlockState, type DeviceTrace, TraceAction } from '../../format/snapshot/tables.ts';
 import type { Falls } from './counters.ts';
 
 export interface TraceKind {
-  /** Number of alloc events. */
   readonly allocs: number;
-  /** Some free_requested is there. Recordings may leave out whole kinds (skip_actions). */
+  /** The trace has a free_requested. Recordings may leave out whole kinds (skip_actions). */
   readonly hasFreeRequested: boolean;
   /**
-   * No free_completed is recorded though blocks were freed: free_requested is the end of a block. Where
-   * all blocks requested are still pending in the final segments, nothing is missing.
+   * No free_completed is recorded although blocks were freed, so free_requested ends a block. If all requested blocks
+   * are still pending in the final segments, nothing is missing.
    */
   readonly completesOnRequest: boolean;
   readonly falls: Falls;
   /**
-   * The profiler's own list of tensors: no allocator stands behind it, blocks are as long as they say
-   * and lie anywhere. Example: 100 bytes at 4096, the next block at 4224.
+   * The profiler's own list of tensors, not an allocator's: blocks have their stated size and may lie anywhere.
+   * Example: 100 bytes at 4096, the next block at 4224.
    */
   readonly isProfile: boolean;
-  /** Blocks are as long as what was asked for. Pinned memory is not rounded by the CUDA allocator's rules. */
+  /** Blocks are exactly as large as requested. The CUDA allocator's rules do not round pinned memory. */
   readonly isExact: boolean;
 }
 
-/** Of nearly all recordings. `allocs` says nothing. */
+/** The kind of nearly all recordings. `allocs` has no meaning here. */
 export const USUAL_KIND: TraceKind = {
   allocs: 0,
   hasFreeRequested: true,
@@ -32,7 +31,7 @@ export const USUAL_KIND: TraceKind = {
   isExact: false,
 };
 
-/** Read as {@link USUAL_KIND} is. */
+/** Whether a trace is read like {@link USUAL_KIND}. */
 export const isUsualKind = ({
   hasFreeRequested,
   completesOnRequest,
@@ -67,7 +66,7 @@ export function traceKindOf(trace: DeviceTrace): TraceKind {
   };
 }
 
-/** Events of each action. Two tables in turn: the same counter twice in a row waits for itself. */
+/** Events of each action. Alternates two tables, because incrementing the same counter twice in a row stalls. */
 function countActions(action: Uint8Array): Int32Array {
   const even = new Int32Array(256);
   const odd = new Int32Array(256);

@@ -1,6 +1,6 @@
 /**
- * What replaying a device's trace gives: allocations with lifetimes and true block sizes, and the
- * five counters at any event, equal to torch.cuda.memory_stats() to the byte.
+ * The results of replaying a device's trace: allocations with lifetimes and true block sizes, and the five counters at
+ * any event, equal to torch.cuda.memory_stats() to the byte.
  */
 import { pick, type TableOf, type TableSchema } from '../../base/table.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type Pool,
 } from '../../format/snapshot/tables.ts';
 
-/** The columns of events that are replayed. */
+/** The event columns needed for replay. */
 export const REPLAYED_COLUMNS = pick(EVENT_COLUMNS, [
   'action',
   'address',
@@ -21,12 +21,12 @@ export const REPLAYED_COLUMNS = pick(EVENT_COLUMNS, [
 ]);
 export type ReplayedEvents = Pick<EventTable, keyof typeof REPLAYED_COLUMNS>;
 
-/** Row of {@link AllocationTable}: allocations from before the trace first, then in order of alloc event. */
+/** Row of {@link AllocationTable}: allocations from before the trace come first, then in order of alloc event. */
 export type AllocationIndex = number;
 
-/** `end` and `freeRequested` of an allocation that is still there when the trace ends. */
+/** `end` and `freeRequested` of an allocation that still exists when the trace ends. */
 export const NEVER: EventIndex = 2 ** 31 - 1;
-/** `start` of an allocation that was there before the first event. */
+/** `start` of an allocation that existed before the first event. */
 export const BEFORE_TRACE: EventIndex = -1;
 
 export const ALLOCATION_COLUMNS = {
@@ -37,21 +37,21 @@ export const ALLOCATION_COLUMNS = {
   /** free_completed event, or NEVER. Active and requested bytes fall here. */
   end: { type: 'i32' },
   address: { type: 'f64' },
-  /** Bytes asked for; NaN where it cannot be known (a pre-trace allocation freed in the trace by an event that does not say). */
+  /** Requested bytes; NaN if unknown (a pre-trace allocation freed in the trace by an event without the size). */
   requestedBytes: { type: 'f64', mayNarrow: true },
-  /** True bytes of the block, rounding and unsplit remainder included. */
+  /** True bytes of the block, including rounding and unsplit remainder. */
   sizeBytes: { type: 'f64', mayNarrow: true },
   stream: { type: 'u16', ref: 'stream' },
   pool: { type: 'u16', ref: 'pool' },
-  /** 1 = lives in a small-pool segment. */
+  /** 1 = in a small-pool segment. */
   isSmall: { type: 'u8' },
-  /** Stack of the allocation; NO_STACK when allocated before recording and not known. */
+  /** Stack of the allocation; NO_STACK if allocated before recording and unknown. */
   stack: { type: 'i32', ref: 'stack', orNone: true },
 } as const satisfies TableSchema;
 
-/** A lifetime of one block. "State t" is the state after event t; it is live in states start <= t < end. */
+/** The lifetime of one block. State t is the state after event t. The block is live in states start <= t < end. */
 export interface AllocationTable extends TableOf<typeof ALLOCATION_COLUMNS> {
-  /** How many allocations, the first ones, are from before the trace. */
+  /** Number of allocations from before the trace; they come first. */
   readonly preexisting: number;
 }
 
@@ -67,7 +67,7 @@ export const SEGMENT_SPAN_COLUMNS = {
   stack: { type: 'i32', ref: 'stack', orNone: true },
 } as const satisfies TableSchema;
 
-/** A segment's (or expandable mapping's) life. Expandable: one row for each mapped piece. */
+/** The life of a segment or expandable mapping. Expandable memory has one row per mapped piece. */
 export type SegmentSpanTable = TableOf<typeof SEGMENT_SPAN_COLUMNS>;
 
 export const COUNTER_NAMES = [
@@ -81,7 +81,7 @@ export type CounterName = (typeof COUNTER_NAMES)[number];
 
 export type PerCounter<V> = { readonly [K in CounterName]: V };
 
-/** What `make` makes for each counter; it also gets the place among {@link COUNTER_NAMES}. */
+/** Calls `make` for each counter, with its index in {@link COUNTER_NAMES}. */
 export function perCounter<V>(make: (name: CounterName, place: number) => V): PerCounter<V> {
   const values = COUNTER_NAMES.map((name, place) => [name, make(name, place)]);
   return Object.fromEntries(values);
@@ -90,7 +90,7 @@ export function perCounter<V>(make: (name: CounterName, place: number) => V): Pe
 /** Bytes of each counter at one moment. */
 export type Counters = PerCounter<number>;
 
-/** Highest value of one counter and the first event after which it stood there (-1: before the trace). */
+/** Highest value of one counter and the first event after which it was reached (-1: before the trace). */
 export interface Peak {
   readonly bytes: number;
   readonly event: EventIndex;
@@ -98,13 +98,13 @@ export interface Peak {
 
 /**
  * How much of the process the trace shows.
- * complete: nothing was there before; preexisting: blocks or segments were there before the first event
- * (recording began late); truncated: the ring dropped the oldest entries; none: no events at all.
- * Late and truncated look alike when no one says the ring overflowed: see `recordingReason`.
+ * complete: nothing existed before. preexisting: blocks or segments existed before the first event (recording began
+ * late). truncated: the ring dropped the oldest entries. none: no events at all.
+ * Late and truncated look alike unless the file says that the ring overflowed; see `recordingReason`.
  */
 export type Recording = 'complete' | 'preexisting' | 'truncated' | 'none';
 
-/** An event that contradicts the state: kept, counted, and replay goes on. */
+/** An event that contradicts the state. It is kept and counted, and replay continues. */
 export interface Anomaly {
   readonly event: EventIndex;
   readonly message: string;
@@ -114,25 +114,23 @@ export interface Replay {
   readonly allocations: AllocationTable;
   readonly segmentSpans: SegmentSpanTable;
   readonly recording: Recording;
-  /** One sentence: why `recording` is what it is, in words for the user. */
+  /** One sentence for the user: why `recording` has this value. */
   readonly recordingReason: string;
   readonly start: Counters;
   readonly end: Counters;
   readonly peaks: PerCounter<Peak>;
-  /** Number of anomalies, and the first 100 of them. */
+  /** The count of all anomalies, and the first 100 of them. */
   readonly anomalyCount: number;
   readonly anomalies: readonly Anomaly[];
-  /** Allocation that an alloc, free_requested or free_completed event belongs to; -1 for others. */
+  /** Allocation of an alloc, free_requested or free_completed event; -1 for others. */
   readonly allocationOfEvent: Int32Array;
-  /** Counters after event t; t = -1 gives `start`. Cheap: one checkpoint and at most 63 events. */
+  /** Counters after event t; t = -1 gives `start`. Reads one checkpoint and at most 63 events. */
   countersAt(event: EventIndex): Counters;
-  /**
-   * Fills out[i] with one counter after event from + i, for whole ranges (lines on the timeline).
-   */
+  /** Sets out[i] to one counter after event from + i, for whole ranges (lines on the timeline). */
   fillCounter(name: CounterName, from: EventIndex, out: Float64Array): void;
 }
 
-/** The columns that a copy of a replay can have in another thread: all that findings and the simulator read. */
+/** The columns of a replay that are copied to another thread: everything that findings and the simulator read. */
 export type ReplayColumns = Pick<
   Replay,
   | 'allocations'
@@ -146,6 +144,6 @@ export type ReplayColumns = Pick<
   | 'allocationOfEvent'
 >;
 
-/** Of a CUDA graph or a MemPool. Undefined, where a file names no pools, is the default pool. */
+/** Whether it belongs to a CUDA graph or a MemPool. Undefined (a file without pools) is the default pool. */
 export const isPrivatePool = (pool: Pool | undefined): boolean =>
   pool !== undefined && (pool.id[0] !== 0 || pool.id[1] !== 0);

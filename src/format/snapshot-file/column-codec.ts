@@ -1,11 +1,11 @@
 /**
- * Columns of numbers as few bytes: whole numbers as differences, or as rows of a list where few
- * different ones come again and again (addresses, sizes), anything else as the doubles they are.
+ * Stores columns of numbers in few bytes. Whole numbers become differences, or indexes into a list when few values
+ * repeat often (addresses, sizes). Other numbers stay doubles.
  *
  *   [512, 512, 1024, 512] as differences   512 0 512 -512   zigzag varints: 6 bytes
  *                         as rows          list 512, +512; rows 0 0 +1 -1
  *
- * gzip comes after and finds what repeats from step to step.
+ * gzip comes afterwards and finds what repeats from step to step.
  */
 import { enlarged } from '../../base/growable.ts';
 import { LoadError } from '../../base/load-error.ts';
@@ -13,9 +13,9 @@ import { ARRAYS, type Column, type ColumnType, type NarrowColumn } from '../../b
 
 const Form = { Differences: 0, Rows: 1, Doubles: 2 } as const;
 
-/** A list is worth it when each of its values comes at least this often. */
+/** A list is worth it when each of its values occurs at least this often. */
 const REPEATS = 3;
-/** Differences of whole numbers up to here stay exact, also doubled by zigzag. */
+/** Differences of whole numbers up to this limit stay exact, even doubled by zigzag. */
 const LARGEST_WHOLE = 2 ** 51;
 
 export function encodeColumn(column: Column): Uint8Array<ArrayBuffer> {
@@ -47,7 +47,7 @@ export function encodeColumn(column: Column): Uint8Array<ArrayBuffer> {
  * @throws LoadError 'compact-damaged'
  */
 export function decodeColumn(bytes: Uint8Array, type: ColumnType, length: number): Column {
-  // Each row takes a byte at least: a header that promises more is not believed.
+  // Each row takes at least one byte, so reject a header that promises more.
   if (length > bytes.length) throw damagedAt(bytes.length);
   const from = new ByteReader(bytes);
   const out = new ARRAYS[type](length);
@@ -79,7 +79,7 @@ export function columnType(column: Column): ColumnType {
   return column instanceof Uint16Array ? 'u16' : 'u8';
 }
 
-/** Numbers beyond those of rows and codes, however many bits they take in memory. */
+/** Columns whose numbers may be larger than row indexes and codes, whatever their width in memory. */
 const isWide = (column: Column): column is NarrowColumn =>
   column instanceof Float64Array || column instanceof Uint32Array;
 
@@ -88,7 +88,7 @@ function isWhole(column: Column): boolean {
   return column.every((value) => Number.isInteger(value) && Math.abs(value) <= LARGEST_WHOLE);
 }
 
-/** The different values, sorted; undefined where they are too many to be worth it. */
+/** The different values, sorted; undefined if there are too many for a list. */
 function valueList(column: Column): Float64Array | undefined {
   if (!isWide(column)) return undefined;
   const most = column.length / REPEATS;
@@ -124,8 +124,8 @@ export class ByteWriter {
   length = 0;
 
   /**
-   * LEB128: seven bits a byte, the lowest first, the top bit set on all but the last.
-   * Example: 300 is ac 02. `value` is whole, 0 to 2^53.
+   * LEB128: seven bits per byte, lowest first, the top bit set on all but the last. Example: 300 is ac 02. `value` is
+   * whole, 0 to 2^53.
    */
   varint(value: number): void {
     if (this.length + 8 > this.#bytes.length) this.#bytes = enlarged(this.#bytes);
@@ -145,13 +145,12 @@ export class ByteWriter {
     this.length += bytes.length;
   }
 
-  /** A copy of what was written. */
   finish(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.length);
   }
 }
 
-/** Reads what a ByteWriter wrote; throws LoadError 'compact-damaged' where the bytes end too early. */
+/** Reads what a ByteWriter wrote. Throws LoadError 'compact-damaged' if the bytes end early. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #end: number;
@@ -167,7 +166,7 @@ export class ByteReader {
     let value = 0;
     let scale = 1;
     for (;;) {
-      // Eight bytes hold 56 bits: enough for 2^53, and no number of ours has more.
+      // Eight bytes hold 56 bits: enough for 2^53, our largest number.
       if (this.offset >= this.#end || scale > 2 ** 49) throw damagedAt(this.offset);
       const byte = this.#bytes[this.offset++];
       if (byte < 0x80) return value + byte * scale;

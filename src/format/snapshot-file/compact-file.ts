@@ -1,5 +1,5 @@
 /**
- * The frame of a compact snapshot: magic, version, a header in JSON, columns. Knows no PyTorch.
+ * The frame of a compact snapshot: magic, version, a header in JSON, columns. Independent of PyTorch.
  *
  *   "vramscope" 00   version   header length   header, JSON in UTF-8   columns, one after the other
  *   10 bytes         varint    varint
@@ -17,7 +17,7 @@ import {
 } from './column-codec.ts';
 import { COMPACT_MAGIC } from './compact-magic.ts';
 
-/** Raised when a file can't be read by the code before. */
+/** Increase when older code cannot read the file. */
 const VERSION = 1;
 
 interface ColumnHead {
@@ -34,7 +34,7 @@ interface Head {
 
 export interface CompactFile {
   readonly columns: ReadonlyMap<string, Column>;
-  /** Whatever the writer gave beside the columns, as JSON keeps it. */
+  /** Anything that the writer passed besides the columns, as JSON. */
   readonly rest: unknown;
 }
 

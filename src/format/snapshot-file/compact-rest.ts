@@ -1,4 +1,4 @@
-/** What a compact snapshot keeps beside its columns, as JSON; and the check that a file has it. */
+/** The JSON that a compact snapshot stores besides its columns, and its validation. */
 import { MAX_REGIONS } from '../../base/address.ts';
 import { isRecord } from '../../base/json.ts';
 import { MAX_DEVICES } from '../snapshot/field-reader.ts';
@@ -14,16 +14,16 @@ export interface CompactRest {
   /** The file that it was made from. */
   readonly origin?: FileInfo;
   readonly strings: readonly string[];
-  /** AddressSpace.regions in decimal: JSON has no whole numbers of 64 bits. */
+  /** AddressSpace.regions in decimal: JSON has no 64-bit integers. */
   readonly regions: readonly string[];
-  /** Files without it have times of the recorder's clock. */
+  /** Without it, times are those of the recorder's clock. */
   readonly startUs?: number;
   readonly extras: readonly (readonly [number, Readonly<Record<string, string>>])[];
   readonly devices: readonly CompactDevice[];
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly warnings: readonly SnapshotWarning[];
   readonly labels?: readonly LabelRow[];
-  /** What stands beside the columns `holders`. */
+  /** What accompanies the columns `holders`. */
   readonly holders?: CompactHolders;
 }
 

@@ -1,4 +1,4 @@
-/** The tables of a snapshot from the bytes of encodeSnapshot. */
+/** Decodes the result of encodeSnapshot to the tables of a snapshot. */
 import { AddressSpace } from '../../base/address.ts';
 import { type TableOf, type TableSchema, validate } from '../../base/table.ts';
 import {
@@ -21,7 +21,7 @@ import { type CompactDevice, type CompactHolders, isCompactRest } from './compac
 
 export interface DecodedSnapshot {
   readonly snapshot: Snapshot;
-  /** The file that it was made from; undefined where it does not say. */
+  /** The file that it was made from; undefined if not recorded. */
   readonly origin: FileInfo | undefined;
 }
 
@@ -57,12 +57,12 @@ export function decodeSnapshot(bytes: Uint8Array): DecodedSnapshot {
 
 function readAddresses(regions: readonly string[]): AddressSpace {
   const addresses = new AddressSpace();
-  // Pushed and not met: the keys in the columns count on this order.
+  // Restore the exact order: the keys in the columns depend on it.
   for (const region of regions) addresses.regions.push(BigInt(region));
   return addresses;
 }
 
-/** Rows of the tables that columns name. */
+/** Numbers of rows of the tables that columns refer to. */
 type Counts = Readonly<Record<string, number>>;
 
 function readTable<S extends TableSchema>(
@@ -76,7 +76,7 @@ function readTable<S extends TableSchema>(
   return table;
 }
 
-/** A parent comes before its children, or walking up would never end. */
+/** A parent must come before its children, or walking up might never end. */
 function readStacks(file: CompactFile, frames: number): StackTable {
   const rows = file.columns.get('stacks.frame')?.length ?? 0;
   const stacks = readTable(file, 'stacks', STACK_COLUMNS, { frame: frames, stack: rows });

@@ -1,4 +1,4 @@
-/** The tables of a snapshot as bytes: a twentieth of the pickle once they are gzipped. */
+/** Encodes the tables of a snapshot: a twentieth of the pickle's size after gzip. */
 
 import { type Column, slice, type TableOf, type TableSchema } from '../../base/table.ts';
 import {
@@ -18,7 +18,7 @@ import { writeCompactFile } from './compact-file.ts';
 import type { CompactDevice, CompactHolders, CompactRest } from './compact-rest.ts';
 
 /**
- * Holds the whole snapshot: what must not be shared is taken out before, by prune.ts.
+ * Encodes the whole snapshot. Remove data that must not be shared with prune.ts first.
  * @param origin the file that it was read from, for the page to show
  * @returns bytes that begin with COMPACT_MAGIC, not yet gzipped; decodeSnapshot gives equal tables
  */
@@ -47,7 +47,7 @@ export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Arra
   return writeCompactFile({ columns, rest });
 }
 
-/** Adds the columns that are there, cut to the table's length: some tables have room to spare. */
+/** Adds the columns that exist, cut to the table's length: some tables have spare room. */
 function add<S extends TableSchema>(
   columns: Map<string, Column>,
   prefix: string,

@@ -1,6 +1,6 @@
 /**
- * What a shared file must not hold: strings, frames and stacks that nothing in it refers to, and,
- * where the user says so, whole paths or all stacks.
+ * Removes what a shared file must not hold: unused strings, frames and stacks, and, if the user asks for it, full paths
+ * or all stacks.
  */
 
 import { shortPath } from '../../base/file-names.ts';
@@ -26,13 +26,13 @@ import {
 export interface PruneOptions {
   /** 'last-two': /home/me/project/train/model.py becomes train/model.py. */
   readonly paths: 'whole' | 'last-two';
-  /** False: every stack is gone, as if none had been recorded. */
+  /** False removes every stack, as if none had been recorded. */
   readonly stacks: boolean;
-  /** False: the names of what holds memory are gone; dictionary keys in them may be data. */
+  /** False removes the names of what holds memory: dictionary keys in them may be private data. */
   readonly holders?: boolean;
 }
 
-/** A snapshot that shows the same and holds nothing else. The given one stays as it is. */
+/** A snapshot that looks the same and holds nothing else. The original does not change. */
 export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
   const strings = new SharedStrings(snapshot);
   const stackRows = options.stacks ? sharedStackRows(snapshot) : new Int32Array(1);
@@ -58,7 +58,7 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
   };
 }
 
-/** Strings by their new rows, each once. */
+/** Strings with their new rows, each once. */
 class SharedStrings {
   readonly #snapshot: Snapshot;
   readonly #texts: string[] = [''];
@@ -83,7 +83,7 @@ class SharedStrings {
   }
 }
 
-/** New row of each stack that is used, callers included; 0 for the others, which nobody asks for. */
+/** The new row of each used stack, callers included; 0 for the others, which are never looked up. */
 function sharedStackRows({ devices, stacks }: Snapshot): Int32Array {
   const isUsed = new Uint8Array(stacks.length);
   const mark = (column: Column) => {
@@ -96,7 +96,7 @@ function sharedStackRows({ devices, stacks }: Snapshot): Int32Array {
       for (const column of refColumns(BLOCK_COLUMNS, state.blocks, 'stack')) mark(column);
     }
   }
-  // Parents come before children: backwards, each stack hands its mark on before it is numbered.
+  // Parents come before children, so going backwards marks each parent before it is numbered.
   for (let stack = stacks.length - 1; stack > 0; stack--) {
     if (isUsed[stack] === 1) isUsed[stacks.parent[stack]] = 1;
   }
@@ -110,7 +110,7 @@ function sharedStackRows({ devices, stacks }: Snapshot): Int32Array {
 
 interface CopiedStacks {
   readonly stacks: StackTable;
-  /** New row of each frame; -1 for those that no stack has. */
+  /** The new row of each frame; -1 for unused ones. */
   readonly frameRows: Int32Array;
 }
 

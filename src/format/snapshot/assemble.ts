@@ -1,4 +1,4 @@
-/** From the value a pickle left behind to a Snapshot: finds the top level, cuts the events by device. */
+/** Turns the value of a pickle into a Snapshot: finds the top level and divides the events by device. */
 import { groupBy } from '../../base/grouping.ts';
 import { LoadError } from '../../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
@@ -21,31 +21,30 @@ import {
 
 type Entries = ReadonlyMap<string, DictEntry>;
 
-/** Keys of the top level: a snapshot has at least one of them. */
+/** A snapshot's top level has at least one of these keys. */
 const TOP_KEYS = ['segments', 'device_traces', 'traces', 'host_segments', 'host_traces'];
 
-/** Those of the top-level keys that list the traces of CUDA devices. */
+/** The top-level keys that list the traces of CUDA devices. */
 export const TRACE_KEYS = ['device_traces', 'traces'];
 
-/** How deep other values may hold the snapshot, and how many values of a level are looked at. */
+/** How deep the snapshot may be nested in other values, and how many values of a level to search. */
 const MAX_WRAPPING = 4;
 const MAX_LOOKED_AT = 10_000;
 
 interface AssembleOptions {
   /**
-   * The file ended too soon, for the reason given. Its segments are those of the end, which the
-   * trace did not reach, so they are left out.
+   * Why the file ended early. Its segments describe the end state, which the trace did not reach, so they are omitted.
    */
   readonly partial?: string;
 }
 
 /**
  * Builds the tables from the machine's one remaining value.
- * @throws LoadError 'not-a-snapshot' when it holds neither segments nor traces.
+ * @throws LoadError 'not-a-snapshot' when it holds neither segments nor traces
  */
 export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOptions = {}): Snapshot {
   const { strings } = schema.machine;
-  // What is found from here on is nowhere in particular.
+  // Warnings from here on have no position in the file.
   schema.machine.bufferAt = undefined;
   const top = findTop(schema);
   const warnings: SnapshotWarning[] = [];
@@ -79,10 +78,12 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   };
 }
 
-/** The least deep dictionary with one of the top-level keys: {'rank0': [{'snapshot': {…}}]} holds one three levels down. */
+/**
+ * The outermost dictionary with one of the top-level keys: {'rank0': [{'snapshot': {…}}]} holds one three levels down.
+ */
 function findTop({ machine: { kept, sp, tags, vals } }: SnapshotSchema): Entries {
   const root = { tag: sp > 0 ? (tags[0] as Tag) : Tag.None, first: vals[0] };
-  // torch.cuda.memory_snapshot() of a program that has allocated nothing.
+  // What torch.cuda.memory_snapshot() returns for a program that has allocated nothing.
   if (root.tag === Tag.List && root.first === 0) return segmentsAlone(root);
   let level: Pick<ListRun, 'tag' | 'first'>[] = [root];
   for (let depth = 0; depth <= MAX_WRAPPING; depth++) {
@@ -118,7 +119,7 @@ const isRowOf = (run: ListRun, sink: number): boolean =>
 
 const isListed = (tag: number | undefined): boolean => tag === Tag.List || tag === Tag.Tuple;
 
-/** The event rows of each trace in a list of traces; none where it is no list. */
+/** The event rows of each trace in a list of traces; empty if the value is not a list. */
 function tracesIn(schema: SnapshotSchema, entry: DictEntry | undefined): EventRun[][] {
   if (entry === undefined) return [];
   const items = schema.machine.kept.items(entry.tag, entry.val);
@@ -139,7 +140,7 @@ function deviceTraces(
   const traces = tracesIn(schema, top.get('device_traces') ?? top.get('traces'));
   const segments = isPartial ? [] : segmentsOf(schema, top.get('segments'));
   const segmentsByDevice = groupBy(segments, ({ device }) => device);
-  // Devices that neither have a trace nor a segment are none: two may be numbered 0 and 900.
+  // Skip devices without a trace or a segment: the only two may be numbered 0 and 900.
   const ordinals = [...new Set([...traces.keys(), ...segmentsByDevice.keys()])].sort(
     (a, b) => a - b,
   );
@@ -163,7 +164,7 @@ function deviceTraces(
   });
 }
 
-/** Pinned memory of 2.14 and later: one list of entries, or a list of such lists. */
+/** Pinned memory in 2.14 and later: one list of entries, or a list of such lists. */
 function hostTraces(
   schema: SnapshotSchema,
   top: Entries,
@@ -192,7 +193,7 @@ function hostTraces(
   ];
 }
 
-/** Those of no device that there can be are left out; they are counted where they were read. */
+/** Leaves out segments with impossible devices; they were counted when read. */
 function segmentsOf(schema: SnapshotSchema, entry: DictEntry | undefined): SegmentRow[] {
   if (entry === undefined) return [];
   return schema.fields
@@ -201,7 +202,7 @@ function segmentsOf(schema: SnapshotSchema, entry: DictEntry | undefined): Segme
     .filter(({ device }) => device >= 0);
 }
 
-/** `trace_alloc_overflowed` (2.12 and later) may be one value for all devices or a list by device. */
+/** `trace_alloc_overflowed` (2.12 and later): one value for all devices, or a list by device. */
 function ringOverflow(setting: unknown): (device: number) => boolean | undefined {
   if (setting === undefined) return () => undefined;
   if (typeof setting === 'object' && setting !== null) {
@@ -214,7 +215,7 @@ function ringOverflow(setting: unknown): (device: number) => boolean | undefined
   return () => Boolean(setting);
 }
 
-/** Each was taken where it was read; here what is none is counted. */
+/** The annotations were stored when read. This counts the invalid ones. */
 function checkAnnotations({ fields }: SnapshotSchema, entry: DictEntry | undefined): void {
   if (entry !== undefined) fields.rows(entry.tag, entry.val, Sink.Annotation, entry.key);
 }
@@ -238,7 +239,7 @@ function addUserDefinedAnnotations(
   }
 }
 
-/** Rows that a program put beside its snapshot. */
+/** Rows that a program stored with its snapshot. */
 function readLabels(
   { machine: { kept } }: SnapshotSchema,
   entry: DictEntry | undefined,

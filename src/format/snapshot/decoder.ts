@@ -1,4 +1,3 @@
-/** Bytes of a pickle to a Snapshot. */
 import { LoadError } from '../../base/load-error.ts';
 import { PickleDecoder } from '../pickle/pickle-decoder.ts';
 import { assembleSnapshot } from './assemble.ts';
@@ -17,23 +16,23 @@ export class SnapshotDecoder {
   readonly #schema = new SnapshotSchema();
   readonly #pickle = new PickleDecoder(this.#schema.machine);
 
-  /** Reads events by the fast path from here on: the same tables, in half the time. */
+  /** From here on, the fast path reads events: the same tables in half the time. */
   attach(FastPath: typeof EventFastPath): void {
     const { machine, events, fields } = this.#schema;
     this.#pickle.fastPath = new FastPath(machine, events, fields);
   }
 
-  /** Size of the pickle where it is known, or a good guess: columns then grow to their size at once. */
+  /** The pickle's size if known, or a good guess: columns then grow to their final size at once. */
   set totalBytes(bytes: number | undefined) {
     this.#pickle.totalBytes = bytes;
   }
 
-  /** Whole events so far. */
+  /** Complete events so far. */
   get eventCount(): number {
     return this.#schema.events.length;
   }
 
-  /** The tables so far, for whoever looks at them while the file is being read. */
+  /** The tables so far, for code that looks at them while the file is being read. */
   get schema(): SnapshotSchema {
     return this.#schema;
   }
@@ -42,24 +41,24 @@ export class SnapshotDecoder {
     return this.#pickle.protocol;
   }
 
-  /** The pickle is complete; more bytes would be ignored. */
+  /** The pickle is complete; further bytes are ignored. */
   get stopped(): boolean {
     return this.#pickle.stopped;
   }
 
-  /** @throws LoadError for a broken pickle, DeclinedError for a legal one that only the general decoder may read. */
+  /** @throws LoadError for a broken pickle, DeclinedError for a valid one that only the general decoder may read */
   push(chunk: Uint8Array): void {
     this.#pickle.push(chunk);
   }
 
-  /** @throws LoadError 'truncated' before STOP, 'not-a-snapshot' when the value is something else. */
+  /** @throws LoadError 'truncated' before STOP, 'not-a-snapshot' when the value is something else */
   finish(): Snapshot {
     this.#pickle.end();
     this.#schema.machine.memo.release();
     return assembleSnapshot(this.#schema);
   }
 
-  /** What there is of a file that ends or breaks too soon. @throws LoadError when there is no event. */
+  /** The readable part of a file that ends or breaks early. @throws LoadError when there is no event */
   finishPartial(reason: string): Snapshot {
     if (this.eventCount === 0) {
       throw new LoadError({

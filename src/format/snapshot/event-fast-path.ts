@@ -1,14 +1,13 @@
 /**
  * Reads events from the bytes of a pickle straight into the columns, without the opcode loop, the value stack or a call
- * per row. 99.9 % of a large snapshot is events, and each is a dictionary of a few keys that the memo holds:
+ * per row. A large snapshot is 99.9% events, and each is a dictionary with a few memoized keys:
  *
  *   } 94 ( 6a a6 01 00 00   68 2a   6a a8 01 00 00   8a 06 00 00 4c 06 7f 00   …   75
  *   key 'action'            'alloc' key 'addr'       the address                   SETITEMS
  *
- * A row is taken whole or not at all. Where it holds anything else (a key or a stream that is new, a number beyond
- * 2^52), reading stops at the row's first byte. The opcode loop goes on there, and the stack, memo and columns are as if
- * it had read all rows before. Where the stack, the memo or the columns are full, reading stops as well, so their bounds
- * hold as they are.
+ * A row is read whole or not at all. If it holds anything else (a new key or stream, a number beyond 2^52), reading
+ * stops at the row's first byte. The opcode loop continues there, with the stack, memo and columns as if it had read
+ * all earlier rows. Reading also stops when the stack, the memo or the columns are full, so their bounds still hold.
  */
 import { NodeLists } from '../pickle/node-lists.ts';
 import type { FastPath } from '../pickle/pickle-decoder.ts';
@@ -18,24 +17,27 @@ import type { EventSink } from './event-sink.ts';
 import { type FieldReader, Sink } from './field-reader.ts';
 import { EMPTY_STACK, NO_STACK, type TraceAction } from './tables.ts';
 
-/** What the keys after the first five are; a text that most events lack is FIRST_TEXT and more, by its place in `#textKeys`. */
+/**
+ * The meaning of the keys after the first five. Texts that most events lack are numbered from FIRST_TEXT, by their
+ * position in `#textKeys`.
+ */
 const FIELDS: ReadonlyMap<string, number> = new Map([
   ['frames', 1],
   ['pool_id', 2],
-  // The trace's place in the file says it too.
+  // Redundant: the trace's place in the file gives the device.
   ['device', 3],
 ]);
 const FIRST_TEXT = 4;
-/** The opcode loop reads rows with any other key. */
+/** Rows with any other key are left to the opcode loop. */
 const OTHER = 31;
 
-/** Numbers from 2^52 on may be addresses, which then are not their own key. This is their upper half. */
+/** Numbers from 2^52 on may be addresses that are not their own key. This is the upper half of 2^52. */
 const HIGH_LIMIT = 0x100000;
-/** Bytes that must follow: more than the first five keys and their values take, or any later key but the frames. */
+/** Bytes that must follow: more than the first five keys and their values take, or any later key except the frames. */
 const SPARE_BYTES = 400;
-/** Memo slots of a row at most: its own and one a key. */
+/** Most memo slots of a row: one for itself and one per key. */
 const MAX_SLOTS = 32;
-/** After so many failures in succession, as many dictionaries are skipped as there were failures. */
+/** After this many failures in a row, skip as many dictionaries as there were failures. */
 const MAX_FAILURES = 8;
 const MAX_PAUSE = 64;
 
@@ -44,10 +46,10 @@ export class EventFastPath implements FastPath {
   readonly #events: EventSink;
   readonly #fields: FieldReader;
   readonly #lists: NodeLists;
-  /** Field of each key, by its string row; 0 is not looked up. */
+  /** Field of each key, by its string row; 0 means not looked up yet. */
   readonly #fieldOf = new Uint8Array(1 << 16);
   readonly #textKeys: readonly string[];
-  /** Texts of the row in hand, which are kept once it is whole. */
+  /** Texts of the current row, stored once it is complete. */
   readonly #texts = new Int32Array(MAX_SLOTS);
   readonly #textFields = new Int32Array(MAX_SLOTS);
   #failures = 0;
@@ -62,7 +64,7 @@ export class EventFastPath implements FastPath {
   }
 
   read(buffer: Uint8Array, view: DataView, start: number, stop: number): number {
-    // Bytes of a list stand for one stack as long as each memo slot stands for one value.
+    // A list's bytes identify one stack only while each memo slot holds one value.
     if (this.#machine.memo.isRewritten) return start;
     if (this.#pause > 0) {
       this.#pause--;
@@ -74,9 +76,9 @@ export class EventFastPath implements FastPath {
     return end;
   }
 
-  // One long function, because all that it reads and writes must stay in local variables.
+  // One long function, because everything it reads and writes must stay in local variables.
   #run(buffer: Uint8Array, view: DataView, start: number, stop: number): number {
-    // Numbers of their own: those of an object would be loaded each time.
+    // Local constants: properties of an object would be loaded each time.
     const STRING: typeof Tag.String = 5;
     const LIST: typeof Tag.List = 6;
     const TUPLE: typeof Tag.Tuple = 7;
@@ -119,7 +121,7 @@ export class EventFastPath implements FastPath {
 
     rows: while (pos < lastStart && row < lastRow && slot < lastSlot && buffer[pos] === 0x7d) {
       let at = pos + 1;
-      // CPython writes each container to the memo; C++ writes what it names again.
+      // CPython memoizes each container; C++ only what it references again.
       const put = putBytes(buffer, view, at, slot);
       at += put;
       if (put < 0 || buffer[at++] !== 0x28) break;
@@ -222,7 +224,7 @@ export class EventFastPath implements FastPath {
         at += 2 + buffer[at + 1];
         hasTime = true;
       } else {
-        // Versions before 2.2 write none.
+        // Versions before 2.2 write no times.
         timeUs[row] = Number.NaN;
         at = timeAt;
       }
@@ -236,13 +238,13 @@ export class EventFastPath implements FastPath {
         if (named >= slot || memoTags[named] !== STRING) break rows;
         let field = fieldOf[memoVals[named]] | 0;
         if (field === 0) field = this.#resolve(memoVals[named]);
-        // Of a key that comes twice the last counts; the opcode loop knows.
+        // For a repeated key the last value counts; leave that to the opcode loop.
         if ((seen & (1 << field)) !== 0) break rows;
         seen |= 1 << field;
         op = buffer[at];
         named = slotAt(buffer, view, at);
         if (named >= 0) {
-          // The value is one that the memo holds.
+          // The value is in the memo.
           at += op === 0x6a ? 5 : 2;
           if (named >= slot) break rows;
           const tag = memoTags[named];
@@ -265,7 +267,7 @@ export class EventFastPath implements FastPath {
           } else break rows;
           continue;
         }
-        // The value is written here, and perhaps to the memo as well.
+        // The value is written here, and perhaps memoized too.
         let tag: Tag = STRING;
         let val = 0;
         if (field === DEVICE) {
@@ -298,7 +300,7 @@ export class EventFastPath implements FastPath {
           pool[row] = known;
           at += 5;
         } else if (op === 0x5d && (field === FRAMES || field >= TEXT)) {
-          // CPython writes a list to the memo before its items, C++ after them.
+          // CPython memoizes a list before its items, C++ after them.
           const listSlot = next;
           const put = putBytes(buffer, view, ++at, next);
           if (put < 0) break rows;
@@ -329,7 +331,7 @@ export class EventFastPath implements FastPath {
         }
       }
       if (at >= limit || buffer[at] !== 0x75 || (seen & (1 << OTHER)) !== 0) break;
-      // The row is whole.
+      // The row is complete.
       if (put > 0) {
         memoTags[slot] = Tag.Row;
         memoVals[slot] = base + row;
@@ -368,20 +370,22 @@ export class EventFastPath implements FastPath {
   }
 }
 
-/** The memo slot that the BINGET or LONG_BINGET at `at` names; -1 where another opcode stands. */
+/** The memo slot that the BINGET or LONG_BINGET at `at` reads; -1 for another opcode. */
 function slotAt(buffer: Uint8Array, view: DataView, at: number): number {
   if (buffer[at] === 0x6a) return view.getInt32(at + 1, true);
   return buffer[at] === 0x68 ? buffer[at + 1] : -1;
 }
 
-/** Bytes of the opcode at `at` that writes to memo slot `slot`; 0 where there is none, -1 for one that is not read here. */
+/**
+ * Length of the opcode at `at` that writes memo slot `slot`; 0 if it is another opcode, -1 if it is unsupported here.
+ */
 function putBytes(buffer: Uint8Array, view: DataView, at: number, slot: number): number {
   if (buffer[at] === 0x94) return 1;
   if (buffer[at] === 0x72) return view.getInt32(at + 1, true) === slot ? 5 : -1;
   return buffer[at] === 0x71 ? -1 : 0;
 }
 
-/** What the LONG1 of five to eight bytes at `at` holds above its low 32 bits; -1 for one of another length. */
+/** The part above the low 32 bits of the LONG1 of five to eight bytes at `at`; -1 for other lengths. */
 function upperHalf(view: DataView, at: number, bytes: number): number {
   if (bytes === 6) return view.getInt16(at + 6, true);
   if (bytes === 8) return view.getInt32(at + 6, true);

@@ -1,4 +1,4 @@
-/** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
+/** Writes the dictionaries of trace entries into columns. This is the hottest code after the opcode loop. */
 
 import {
   type CapacityPolicy,
@@ -25,7 +25,7 @@ import { type DictSink, Tag } from '../pickle/types.ts';
 import type { FieldReader } from './field-reader.ts';
 import { ACTION_NAMES, EVENT_COLUMNS, type EventTable, NO_STACK, TraceAction } from './tables.ts';
 
-/** Columns that each event writes. */
+/** Columns that every event fills. */
 const DENSE_COLUMNS = pick(EVENT_COLUMNS, [
   'action',
   'address',
@@ -39,7 +39,7 @@ export type EventsSoFar = Pick<EventTable, keyof typeof DENSE_COLUMNS>;
 
 const FIRST_CAPACITY = 1 << 16;
 
-/** Keys that are read here one by one; those of carried columns are in the schema. */
+/** Keys read here one by one. The schema lists the keys of carried columns. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'action',
   'addr',
@@ -49,38 +49,38 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'time_us',
   'frames',
   'pool_id',
-  // Extra keys that say again what the trace's place in the file says.
+  // Extra keys that repeat what the trace's place in the file says.
   'device',
   'segment_pool_id',
 ]);
 
-/** Unknown keys are kept for this many events each, and so many of them. */
+/** Most events to keep for each unknown key, and most such keys. */
 const MAX_UNKNOWN = 10_000;
 const MAX_UNKNOWN_KEYS = 100;
-/** What the rest of them are counted under. */
+/** Name under which further unknown keys are counted. */
 const FURTHER_KEYS = '…';
-/** An event has two keys and two values at least. */
+/** An event has at least two keys and two values. */
 const BYTES_PER_EVENT = 10;
 export class EventSink {
   length = 0;
   readonly oomDeviceFreeBytes = new Map<number, number>();
   readonly unknownActions = new Map<number, string>();
   readonly unknownKeys = new Map<string, Map<number, string>>();
-  /** Events with each unknown key, also past those kept. */
+  /** Events with each unknown key, including those not kept. */
   readonly unknownKeyCounts = new Map<string, number>();
-  /** See Snapshot.startUs; known once all events are there. */
+  /** See Snapshot.startUs; known after the last event. */
   startUs = 0;
 
   readonly #strings: StringInterner;
   readonly #kept: RetainedValues;
   readonly #fields: FieldReader;
   readonly #growth: CapacityPolicy;
-  /** They have room for more rows than there are, and move when they grow. */
+  /** Have spare rows, and are replaced when they grow. */
   columns = createTable(DENSE_COLUMNS, FIRST_CAPACITY);
   #finished: EventTable | undefined;
   #hasTime = false;
   #hasPool = false;
-  /** TraceAction by string row, 255 = not looked up. */
+  /** TraceAction by string row; 255 means not looked up yet. */
   readonly actionOfString = new Uint8Array(1 << 16).fill(255);
   readonly #carried = carriedColumns();
   readonly #notAvailable: number;
@@ -100,8 +100,8 @@ export class EventSink {
 
   /** A sink for events whose dictionaries have exactly these keys, in this order. */
   bind(keys: readonly string[]): DictSink {
-    // Offset of each key's value from the first value; -1 when the key is missing.
-    // Of a key that comes twice the last counts, as in Python.
+    // Offset of each key's value from the first value; -1 when the key is missing. For a repeated key the last value
+    // counts, as in Python.
     const offset = (key: string) => keys.lastIndexOf(key) * 2;
     const has = (key: string) => keys.includes(key);
     const [action, addr, size, stream] = ['action', 'addr', 'size', 'stream'].map(offset);
@@ -134,7 +134,7 @@ export class EventSink {
         frames < 0 ? NO_STACK : fields.stack(tags[first + frames], vals[first + frames]);
       columns.timeUs[row] =
         time < 0 ? Number.NaN : fields.time(tags[first + time], vals[first + time]);
-      // The fast path may have begun this row, and have left a pool.
+      // The fast path may have started this row and left a pool.
       columns.pool[row] = pool < 0 ? 0 : fields.pool(tags[first + pool], vals[first + pool]);
       if (deviceFree >= 0) {
         const free = fields.number(
@@ -160,14 +160,14 @@ export class EventSink {
     return [...this.#carried].flatMap(([key, { type }]) => (type === 'i32' ? [key] : []));
   }
 
-  /** Says that the fast path has filled the rows before `length`, and what it found there. */
+  /** Records that the fast path has filled the rows before `length`, and which columns it found. */
   took(length: number, hasTime: boolean, hasPool: boolean): void {
     this.length = length;
     this.#hasTime ||= hasTime;
     this.#hasPool ||= hasPool;
   }
 
-  /** Row 0 is ''. Nearly every event has it, or 'N/A', for each of its texts. */
+  /** Row 0 is ''. Nearly every event has '' or 'N/A' for each of its texts. */
   isPlainText(text: number): boolean {
     return text === 0 || text === this.#notAvailable;
   }
@@ -176,7 +176,7 @@ export class EventSink {
     this.#carried.get(key)?.set(row, text);
   }
 
-  /** The keys that are mostly at their default, and those no version we know writes. */
+  /** Keys that are mostly at their default, and keys that no known version writes. */
   #bindRare(keys: readonly string[]): readonly RareField[] {
     return keys.flatMap((key, i) => {
       if (KNOWN_KEYS.has(key) || keys.lastIndexOf(key) !== i) return [];
@@ -197,7 +197,7 @@ export class EventSink {
     if (tag === Tag.String) {
       column.set(row, val);
     } else if (tag !== Tag.None && !(tag === Tag.List && val === 0)) {
-      // forward_frames are a list of texts.
+      // forward_frames is a list of texts.
       if (key !== 'forward_frames' || !this.#isLines(tag, val)) this.#fields.bad(key, 0);
       column.set(row, this.#strings.internText(textOf(this.#kept.toValue(tag as Tag, val))));
     }
@@ -233,14 +233,14 @@ export class EventSink {
     return action;
   }
 
-  /** The columns so far, with spare room. Later events may move them. */
+  /** The columns so far, with spare room. Later events may replace them. */
   soFar(): EventsSoFar {
     if (this.#finished !== undefined) return this.#finished;
     const { timeUs, ...columns } = this.columns;
     return { ...columns, timeUs: Number.isNaN(timeUs[0]) ? undefined : timeUs };
   }
 
-  /** All events, in the order of the file: views on the columns, so take no more after it. */
+  /** All events in file order, as views on the columns: add no more afterwards. */
   finish(): EventTable {
     this.#finished ??= this.#finish();
     return this.#finished;
@@ -261,7 +261,7 @@ export class EventSink {
         if (pickleKey !== undefined) return this.#carried.get(pickleKey)?.finish(length);
         const column = dense[name];
         const own = column && finished(column, spec, length);
-        // Twice 46 MB of 5.7 million events.
+        // Saves twice 46 MB for 5.7 million events.
         if (own && own.buffer !== column.buffer) release(column);
         return own;
       }),
@@ -272,12 +272,12 @@ export class EventSink {
   }
 }
 
-/** Times that count from it are at most 71 minutes. */
+/** Times from the first event fit in 32 bits up to 71 minutes. */
 const MAX_SPAN_US = 2 ** 32;
 
 /**
- * Makes times count from the first of them, and gives it. Leaves them as they are where they would not
- * fit in 32 bits so: of several hours, of a clock with fractions, or where one is missing.
+ * Makes times relative to the first one and returns it. Leaves them unchanged if they would not fit in 32 bits: several
+ * hours, fractions, or a missing time.
  */
 function countFromFirst(timeUs: Float64Array, length: number): number {
   let first = Number.POSITIVE_INFINITY;
@@ -297,7 +297,7 @@ interface RareField {
   readonly keep: (tag: number, val: number, row: number) => void;
 }
 
-/** Letters of one text: a list of texts may name a long one a thousand times. */
+/** Maximum length of one text: a list of texts may repeat a long one a thousand times. */
 const MAX_TEXT = 1 << 16;
 
 /** The carried columns of {@link EVENT_COLUMNS}, by their key in the file. */
@@ -310,8 +310,8 @@ function carriedColumns(): ReadonlyMap<string, CarriedColumn> {
 }
 
 /**
- * A column that most files leave at its default (no text, no number): costs nothing until the first
- * event that differs.
+ * A column that most files leave at its default (no text, no number). It takes no memory before the first event that
+ * differs.
  */
 class CarriedColumn {
   readonly type: ColumnType;

@@ -1,6 +1,6 @@
 /**
- * Turns the values of the file into the tables' numbers: addresses, sizes, streams, pools, stacks.
- * One place says what each field accepts; what it does not accept is counted as a bad value.
+ * Turns values of the file into numbers for the tables: addresses, sizes, streams, pools, stacks. Defines what each
+ * field accepts; anything else is counted as a bad value.
  */
 import { AddressSpace } from '../../base/address.ts';
 import type { CapacityPolicy } from '../../base/growable.ts';
@@ -10,7 +10,7 @@ import type { RetainedValues } from '../pickle/retained-values.ts';
 import { ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import { EMPTY_STACK, NO_STACK, type Pool, type Stream } from './tables.ts';
 
-/** Numbers of the sinks: what a row in a list is a row of. */
+/** Numbers of the sinks: they tell what kind of row a list holds. */
 export const Sink = {
   Frame: 0,
   Event: 1,
@@ -29,7 +29,7 @@ export class FieldReader {
   readonly addresses = new AddressSpace();
   readonly streams: Stream[] = [];
   readonly pools: Pool[] = [{ id: [0, 0] }];
-  /** Values of the wrong kind, by field, and where the first is; they read as 0 or none. */
+  /** Values of the wrong kind by field, with the position of the first. They read as 0 or none. */
   readonly badValues = new Map<string, { count: number; readonly byte: number | undefined }>();
 
   readonly #kept: RetainedValues;
@@ -43,14 +43,14 @@ export class FieldReader {
   #lastStream = Number.NaN;
   #lastStreamIndex = 0;
 
-  /** @param byte where reading is, for the warnings */
+  /** @param byte the current read position, for warnings */
   constructor(kept: RetainedValues, growth: CapacityPolicy, byte: () => number | undefined) {
     this.#kept = kept;
     this.#growth = growth;
     this.#byte = byte;
   }
 
-  /** A count of bytes, or another whole number from 0: exact, or it is none. */
+  /** An exact whole number from 0, such as a count of bytes; anything else is bad. */
   number(tag: number, val: number, field: string): number {
     if (tag === Tag.Int || tag === Tag.Float) {
       return val >= 0 && Number.isSafeInteger(val) ? val : this.bad(field, 0);
@@ -58,21 +58,21 @@ export class FieldReader {
     return tag === Tag.Bool ? val : this.bad(field, 0);
   }
 
-  /** Microseconds, NaN for none. */
+  /** Microseconds; NaN if missing. */
   time(tag: number, val: number): number {
     const isNumber = tag === Tag.Int || tag === Tag.Float;
     const isInRange = isNumber && Math.abs(val) <= Number.MAX_SAFE_INTEGER;
     return isInRange ? val : this.bad('time_us', Number.NaN);
   }
 
-  /** A device's ordinal, -1 where the value is none. @throws LoadError for one that no machine has */
+  /** A device ordinal, or -1 for an invalid value. @throws LoadError for an impossible one */
   device(tag: number, val: number): number {
     const device = tag === Tag.Int ? val : -1;
     this.checkDevice(device);
     return device < 0 ? this.bad('device', -1) : device;
   }
 
-  /** @throws LoadError for a list of traces that is longer than any machine has devices */
+  /** @throws LoadError for a list with more traces than any machine has devices */
   checkDevice(device: number): void {
     if (device >= MAX_DEVICES) throw tooManyDevices(device);
   }
@@ -103,7 +103,7 @@ export class FieldReader {
     return index;
   }
 
-  /** Index of a stream that an event has named before, -1 for another. */
+  /** Index of a stream seen in an earlier event, or -1. */
   knownStream(handle: number): number {
     return this.#streamIndex.get(BigInt(handle)) ?? -1;
   }
@@ -118,7 +118,7 @@ export class FieldReader {
     return index;
   }
 
-  /** pool_id is a pair (capture id, handle id), as a tuple or, in JSON, a list. */
+  /** pool_id is a pair (capture id, handle id): a tuple or, in JSON, a list. */
   pool(tag: number, val: number): number {
     const cacheKey = tag === Tag.Tuple ? val : -1 - val;
     let index = this.#poolOfTuple.get(cacheKey);
@@ -129,7 +129,7 @@ export class FieldReader {
     return index;
   }
 
-  /** Index of the pool of a tuple that an event has named before, -1 for another. */
+  /** Pool index of a tuple seen in an earlier event, or -1. */
   knownPool(tuple: number): number {
     return this.#poolOfTuple.get(tuple) ?? -1;
   }
@@ -154,7 +154,7 @@ export class FieldReader {
     return this.bad('frames', NO_STACK);
   }
 
-  /** Counts a value that a field cannot have, and returns the one to use instead. */
+  /** Counts an invalid value of a field and returns the one to use instead. */
   bad(field: string, instead: number, values = 1): number {
     const known = this.badValues.get(field);
     if (known === undefined) this.badValues.set(field, { count: values, byte: this.#byte() });
@@ -163,8 +163,8 @@ export class FieldReader {
   }
 
   /**
-   * Rows of one kind in a list. Anything else in it is left out and counted. A list that several values share
-   * counts for each of them, because all lists together may hold no more rows than the file has bytes.
+   * The rows of one kind in a list. Other items are left out and counted. A list shared by several values counts once
+   * for each of them, because all lists together may hold no more rows than the file has bytes.
    */
   rows(tag: number, val: number, sink: number, field: string): { first: number; count: number }[] {
     const items = this.#kept.items(tag, val);
@@ -182,7 +182,7 @@ export class FieldReader {
     return runs;
   }
 
-  /** @throws LoadError where lists that are shared stand for more rows than the file has bytes */
+  /** @throws LoadError if shared lists stand for more rows than the file has bytes */
   countListed(rows: number, field: string): void {
     this.#listed += rows;
     if (!this.#growth.allows(this.#listed, 1))

@@ -1,4 +1,4 @@
-/** Frames and call stacks, each once: equal frames are one row, equal stacks one node of the tree. */
+/** Stores frames and call stacks once each: equal frames share a row, equal stacks a node of the tree. */
 import { type StringInterner, TupleInterner } from '../../base/interners.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
@@ -10,7 +10,7 @@ export class FrameSink {
   readonly #kept: RetainedValues;
   readonly #fields: FieldReader;
   readonly #frames = new TupleInterner();
-  /** (line, text of the extras) of frames that carry fx_* keys; their `line` is -2 - the row here. */
+  /** (line, text of the extras) for frames with fx_* keys. Their `line` is -2 - the row here. */
   readonly #withExtras = new TupleInterner();
   readonly #stacks = new TupleInterner();
 
@@ -44,7 +44,7 @@ export class FrameSink {
     };
   }
 
-  /** Where the unwinder knew none it is None, -1 or, of C++, 2^64 - 1. */
+  /** If the unwinder knew no line, the value is None, -1 or, from C++, 2^64 - 1. */
   #line(tag: number, val: number): number {
     if (tag === Tag.None || (tag === Tag.Int && val < 0)) return 0;
     if (tag === Tag.BigInt && this.#kept.bigInt(val) === 2n ** 64n - 1n) return 0;
@@ -52,7 +52,7 @@ export class FrameSink {
     return line <= 0x7fffffff ? line : this.#fields.bad('line', 0);
   }
 
-  /** Node of the stack whose frames are rows[0 … count), innermost first. */
+  /** The node of the stack whose frames are rows[0 … count), innermost first. */
   node(rows: Int32Array, count: number): number {
     let node = 0;
     for (let i = count - 1; i >= 0; i--) node = this.#stacks.intern(node, rows[i], 0);
@@ -63,7 +63,6 @@ export class FrameSink {
     return this.#stacks.length;
   }
 
-  /** Copies of what is there. */
   finish(): { readonly frames: FrameTable; readonly stacks: StackTable } {
     const { length } = this.#frames;
     const line = this.#frames.c.slice(0, length);

@@ -4,8 +4,8 @@ import { SnapshotSchema } from './schema.ts';
 import type { HolderTable, Snapshot } from './tables.ts';
 
 /**
- * The tables from a JavaScript value: JSON.parse's or pickleparser's result, dictionaries as
- * Map or plain objects. @throws LoadError 'not-a-snapshot'.
+ * The tables from the result of JSON.parse or pickleparser; dictionaries may be Maps or plain objects. @throws
+ * LoadError 'not-a-snapshot'
  */
 export function snapshotFromValue(value: unknown): Snapshot {
   const schema = new SnapshotSchema();
@@ -15,9 +15,9 @@ export function snapshotFromValue(value: unknown): Snapshot {
 }
 
 /**
- * The snapshot with the names of NAME.holders.json, which vramscope.holders writes beside it. Where they cannot be
- * read, the snapshot stays as it is and gets a warning.
- * @param value what JSON.parse gave
+ * Adds the names in NAME.holders.json, which vramscope.holders writes next to the snapshot. If they cannot be read, the
+ * snapshot gets a warning instead.
+ * @param value the result of JSON.parse
  */
 export function withHolders(snapshot: Snapshot, value: unknown): Snapshot {
   const { holders, strings, addresses } = snapshotFromValue({ segments: [], holders: value });

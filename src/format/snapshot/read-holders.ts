@@ -1,4 +1,6 @@
-/** The key `holders` of a snapshot: what vramscope.record found out about who holds each storage. See docs/python.md. */
+/**
+ * The key `holders` of a snapshot: what vramscope.record found out about who holds each storage. See docs/python.md.
+ */
 import { createTable, slice } from '../../base/table.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, Tag } from '../pickle/types.ts';
@@ -11,14 +13,14 @@ import {
   type HolderTable,
 } from './tables.ts';
 
-/** The newest version of the format that is read here. */
+/** The newest format version that this code reads. */
 const VERSION = 1;
 const KINDS: readonly string[] = HOLDER_KINDS;
 const OTHER = HOLDER_KINDS.indexOf('tensor' satisfies HolderKind);
 
 type Entries = ReadonlyMap<string, DictEntry>;
 
-/** Undefined where the file has none, or has them in a form that came later. */
+/** Undefined if the file has none, or has them in a newer format. */
 export function readHolders(
   schema: SnapshotSchema,
   entry: DictEntry | undefined,
@@ -43,7 +45,7 @@ export function readHolders(
   };
 }
 
-/** Rows whose every cell can be read; the others are counted. */
+/** Rows with only readable cells; the others are counted. */
 function storagesIn({ fields, machine }: SnapshotSchema, columns: Entries, owners: number) {
   const of = (key: string) => itemsOf({ machine }, columns.get(key)) ?? [];
   const [address, bytes, name, kind, owner] = ['address', 'bytes', 'name', 'kind', 'owner'].map(of);
@@ -71,7 +73,7 @@ function storagesIn({ fields, machine }: SnapshotSchema, columns: Entries, owner
   return slice(HOLDER_COLUMNS, table, 0, rows);
 }
 
-/** One that came later is what all of them are: a tensor. */
+/** Treats kinds from newer versions as tensors, which all of them are. */
 function kindOf(word: unknown): number {
   const kind = KINDS.indexOf(String(word));
   return kind < 0 ? OTHER : kind;

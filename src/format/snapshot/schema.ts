@@ -1,4 +1,4 @@
-/** PyTorch's dictionaries by their keys: which sink takes which. The one place that knows the format. */
+/** Maps PyTorch's dictionaries to sinks by their keys. The only file that knows the format. */
 import { growableFloat64, growableInt32, growableUint8 } from '../../base/growable.ts';
 import { type BoundSink, type DictSink, type Schema, Tag } from '../pickle/types.ts';
 import { ValueMachine } from '../pickle/value-machine.ts';
@@ -57,7 +57,7 @@ export class SnapshotSchema implements Schema {
     return this.#isStart.length - 1;
   }
 
-  /** @param startUs what their times count from */
+  /** @param startUs the start of their times */
   annotations(startUs: number): AnnotationTable {
     return {
       length: this.#isStart.length,

@@ -1,4 +1,4 @@
-/** The final segments and their blocks, in the current form and in that of 2.0 and before (`history`). */
+/** The final segments and their blocks, in the current format and in that of 2.0 and before (`history`). */
 import { growableFloat64, growableInt32, growableUint8 } from '../../base/growable.ts';
 import type { StringInterner } from '../../base/interners.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
@@ -11,7 +11,7 @@ import {
   type SnapshotWarning,
 } from './tables.ts';
 
-/** A segment's dictionary; few, so an object each. `blocks` are rows of the block sink. */
+/** One segment's dictionary. There are few, so each is an object. `blocks` are rows of the block sink. */
 export interface SegmentRow {
   readonly device: number;
   readonly address: number;
@@ -32,13 +32,13 @@ interface HistoryRow {
   readonly stack: number;
 }
 
-/** A key's value; undefined where the dictionary lacks the key. */
+/** A key's value; undefined if the dictionary lacks the key. */
 type Value = { readonly tag: number; readonly val: number } | undefined;
 type Read = (key: string) => Value;
 
 export class SegmentSink {
   readonly segments: SegmentRow[] = [];
-  /** Of the segments whose tables were made. */
+  /** Of the segments whose tables were built. */
   readonly contradictions = new Contradictions();
   readonly #fields: FieldReader;
   readonly #strings: StringInterner;
@@ -72,7 +72,7 @@ export class SegmentSink {
       const state = this.#blockState(read('state'));
       const past = this.#lastHistory(read('history'));
       const address = read('address');
-      // Inactive blocks keep the requested size of their last user: stale, so 0.
+      // Inactive blocks keep the requested size of their last user. It is stale, so use 0.
       const requested =
         read('requested_size') === undefined
           ? past?.realBytes
@@ -125,7 +125,6 @@ export class SegmentSink {
     };
   }
 
-  /** Tables of the given segments, sorted by address. */
   tables(segments: readonly SegmentRow[]): { segments: SegmentTable; blocks: BlockTable } {
     const byAddress = [...segments].sort((a, b) => a.address - b.address);
     const sorted = this.contradictions.withoutOverlaps(byAddress);
@@ -168,7 +167,7 @@ export class SegmentSink {
     return Math.min(requested, size);
   }
 
-  /** Old versions wrote no block address: blocks fill their segment without gaps, so it is known. */
+  /** Old versions wrote no block addresses. Blocks fill their segment without gaps, so addresses follow. */
   #blockAddresses(sorted: readonly SegmentRow[]): Float64Array {
     const addresses: number[] = [];
     for (const segment of sorted) {
@@ -196,7 +195,7 @@ export class SegmentSink {
     return frames === undefined ? NO_STACK : this.#fields.stack(frames.tag, frames.val);
   }
 
-  /** C++ writes active_pending_free, the documentation says active_awaiting_free. */
+  /** C++ writes active_pending_free; the documentation says active_awaiting_free. */
   #blockState(value: Value): BlockState {
     const word = value?.tag === Tag.String ? this.#strings.get(value.val) : '';
     if (word === 'active_allocated') return BlockState.Allocated;
@@ -219,7 +218,7 @@ export class SegmentSink {
   }
 }
 
-/** Looks a key's value up in the dictionary whose first value is at stack slot `first`. */
+/** Reads values by key from the dictionary whose first value is at stack slot `first`. */
 function reader(
   keys: readonly string[],
   tags: Uint8Array,
@@ -232,7 +231,7 @@ function reader(
   };
 }
 
-/** What can be wrong, and what is done about it; {n} is how many segments or blocks it is wrong of. */
+/** What can be wrong, and how it was handled. {n} is the number of affected segments or blocks. */
 export const CONTRADICTIONS = {
   overlap: '{n} segments lie where another one does; they are left out.',
   overfull:
@@ -249,8 +248,8 @@ interface Piece {
 }
 
 /**
- * Counts segments and blocks that no allocator has: the file is damaged, edited or made up. It also counts what was
- * dropped or clipped for it.
+ * Counts segments and blocks that no allocator has: the file is damaged, edited or made up. Also counts those dropped
+ * or clipped as a result.
  */
 class Contradictions {
   readonly #counts = new Map<Contradiction, number>();
@@ -266,7 +265,7 @@ class Contradictions {
     }));
   }
 
-  /** Leaves out those that begin inside an earlier one. @param sorted by address */
+  /** Drops pieces that begin inside an earlier one. @param sorted by address */
   withoutOverlaps<T extends Piece>(sorted: readonly T[]): T[] {
     let end = -Infinity;
     const kept = sorted.filter(({ address, totalBytes }) => {

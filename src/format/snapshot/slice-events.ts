@@ -1,4 +1,4 @@
-/** Events out of a longer table: one device's of a file, or those of a window. */
+/** Selects events from a longer table: one device's, or those of a window. */
 import { gather, slice, tableFrom } from '../../base/table.ts';
 import { EVENT_COLUMNS, type EventTable } from './tables.ts';
 
@@ -7,10 +7,7 @@ export interface EventRun {
   readonly count: number;
 }
 
-/**
- * The events of the given runs, in order. One run, which is what PyTorch writes, is a view on the
- * columns and copies nothing.
- */
+/** The events of the given runs, in order. A single run, as PyTorch writes, is a view and copies nothing. */
 export function sliceEvents(all: EventTable, runs: readonly EventRun[]): EventTable {
   const length = runs.reduce((sum, run) => sum + run.count, 0);
   const from = runs[0]?.first ?? 0;
@@ -30,13 +27,13 @@ export function sliceEvents(all: EventTable, runs: readonly EventRun[]): EventTa
   };
 }
 
-/** A device's own events: what other devices of the file carry and this one does not is undefined. */
+/** One device's events. Columns filled only by other devices of the file become undefined. */
 export function withoutEmptyColumns(events: EventTable): EventTable {
   const own = tableFrom(EVENT_COLUMNS, events.length, (name, { type, pickleKey }) => {
     const column = events[name as keyof typeof EVENT_COLUMNS];
     const isSaid = (value: number) => (type === 'f64' ? !Number.isNaN(value) : value !== -1);
     if (pickleKey !== undefined) return column?.some(isSaid) ? column : undefined;
-    // Of a device without events nothing is known, so it keeps what the file has.
+    // A device without events shows nothing, so it keeps the file's columns.
     const isTimeless = name === 'timeUs' && events.length > 0 && !column?.some(isSaid);
     return isTimeless ? undefined : column;
   });

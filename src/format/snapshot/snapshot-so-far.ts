@@ -1,4 +1,4 @@
-/** The part of a snapshot that has been read so far. Each answer holds until more is read. */
+/** The part of a snapshot that has been read so far. Each result is valid until more is read. */
 import type { AddressSpace } from '../../base/address.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import type { ValueMachine } from '../pickle/value-machine.ts';
@@ -8,14 +8,14 @@ import { Sink } from './field-reader.ts';
 import type { SnapshotSchema } from './schema.ts';
 import type { Snapshot } from './tables.ts';
 
-/** A trace that is being read: rows of the events, and whether the file lists segments of its device. */
+/** A trace that is still being read: its event rows, and whether the file lists segments of its device. */
 export interface TraceSoFar {
   readonly first: number;
   readonly length: number;
   readonly hasSegments: boolean;
 }
 
-/** How the machine numbers the first event. */
+/** The machine's number of the first event row. */
 const EVENT_ROWS = Sink.Event * ROWS_PER_SINK;
 
 export class SnapshotSoFar {
@@ -25,7 +25,7 @@ export class SnapshotSoFar {
     this.#schema = schema;
   }
 
-  /** Traces of devices, in the order of the file. */
+  /** Traces of devices, in file order. */
   traces(): readonly TraceSoFar[] {
     const { machine, segments, events } = this.#schema;
     const endRow = EVENT_ROWS + events.length;
@@ -39,7 +39,7 @@ export class SnapshotSoFar {
     });
   }
 
-  /** Of all traces, in the order of the file. */
+  /** Events of all traces, in file order. */
   events(): EventsSoFar {
     return this.#schema.events.soFar();
   }
@@ -48,7 +48,7 @@ export class SnapshotSoFar {
     return this.#schema.frames.stackCount;
   }
 
-  /** Copies, but for the strings. */
+  /** Copies everything except the strings. */
   stackSource(): Pick<Snapshot, 'strings' | 'frames' | 'stacks'> {
     return { strings: this.#schema.machine.strings, ...this.#schema.frames.finish() };
   }
@@ -58,21 +58,20 @@ export class SnapshotSoFar {
   }
 }
 
-/** The rows of one inner list, as numbered on the stack: from `first` (-1 without any) to before `end`. */
+/** The rows of one inner list, as numbered on the stack: from `first` (-1 if empty) to before `end`. */
 interface RowsSoFar {
   readonly first: number;
   /** Undefined while rows may still be added. */
   readonly end: number | undefined;
 }
 
-/** A dictionary has few keys before the one that is looked for. */
+/** The key is among the first few of its dictionary. */
 const MAX_KEY_SLOT = 64;
 const NO_ROWS: RowsSoFar = { first: -1, end: -1 };
 
 /**
- * The lists of rows in the list that follows a key near the bottom of the stack; none where there is no
- * such list. Example: {'device_traces': [[0, 1, 2], [3, 4 while 4 is the last row that was read gives
- * [0, 3) and [3, …).
+ * The lists of rows inside the list that follows a key near the bottom of the stack; empty if there is no such list.
+ * Example: after row 4 in {'device_traces': [[0, 1, 2], [3, 4 this gives [0, 3) and [3, …).
  */
 function listsUnder(machine: ValueMachine, isKey: (text: string) => boolean): readonly RowsSoFar[] {
   const outer = slotAfterKey(machine, isKey);
@@ -98,7 +97,7 @@ function slotAfterKey(machine: ValueMachine, isKey: (text: string) => boolean): 
   return undefined;
 }
 
-/** Of a list that is still open: rows above it on the stack are its own until another value stands there. */
+/** For a list that is still open: the rows above it on the stack are its own, up to the first other value. */
 function rowsAt(machine: ValueMachine, slot: number): RowsSoFar {
   const { first, end } = rowsOf(machine.gathered(slot));
   const above = slot + 1;

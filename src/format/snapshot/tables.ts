@@ -1,43 +1,43 @@
 /**
- * What a snapshot is, whatever PyTorch version wrote it: tables of equal-length columns.
- * Every quirk of a version ends before this file; every layer above reads these tables.
+ * A snapshot of any PyTorch version: tables of equal-length columns. Quirks of versions end before this file;
+ * everything above reads these tables.
  *
- * Index types are documented aliases, -1 means none. Bytes and addresses are float64 (exact below
- * 2^53; addresses above go through `AddressSpace`). Times are microseconds since `Snapshot.startUs`.
+ * Index types are aliases; -1 means none. Bytes and addresses are float64 (exact below 2^53; higher addresses go
+ * through `AddressSpace`). Times are microseconds since `Snapshot.startUs`.
  */
 import type { AddressSpace } from '../../base/address.ts';
 import type { TableOf, TableSchema } from '../../base/table.ts';
 
 export type StringIndex = number;
 export type FrameIndex = number;
-/** Row of {@link StackTable}; see {@link NO_STACK} and {@link EMPTY_STACK} for the special two. */
+/** Row of {@link StackTable}; {@link NO_STACK} and {@link EMPTY_STACK} are special. */
 export type StackIndex = number;
-/** Position in one device's trace, 0 = oldest entry kept. */
+/** Position in one device's trace; 0 is the oldest entry kept. */
 export type EventIndex = number;
 export type PoolIndex = number;
 
 /** The entry has no `frames` key: no context was recorded. */
 export const NO_STACK: StackIndex = -1;
-/** `frames: []`: context was recorded, the thread had no Python stack (autograd's backward threads). */
+/** `frames: []`: context was recorded, but the thread had no Python stack (autograd's backward threads). */
 export const EMPTY_STACK: StackIndex = 0;
 
-/** Strings, each once. Row 0 is ''. */
+/** Each string once. Row 0 is ''. */
 export interface StringTable {
   readonly length: number;
   get(index: StringIndex): string;
 }
 
-/** The `ref` of columns here: 'string', 'frame', 'stack', 'stream', 'pool' and 'block'. */
+/** Columns here use these values of `ref`: 'string', 'frame', 'stack', 'stream', 'pool' and 'block'. */
 export const FRAME_COLUMNS = {
   name: { type: 'i32', ref: 'string' },
   filename: { type: 'i32', ref: 'string' },
-  /** 0 where the unwinder knew none. */
+  /** 0 if the unwinder knew none. */
   line: { type: 'i32' },
 } as const satisfies TableSchema;
 
-/** One source line in one function. Equal frames are one row. */
+/** One source line in one function. Equal frames share a row. */
 export interface FrameTable extends TableOf<typeof FRAME_COLUMNS> {
-  /** fx_node_op and friends, as written; only for the frames that have any. */
+  /** fx_node_op and similar keys, as written; only for frames that have any. */
   readonly extras: ReadonlyMap<FrameIndex, Readonly<Record<string, string>>>;
 }
 
@@ -47,14 +47,14 @@ export const STACK_COLUMNS = {
 } as const satisfies TableSchema;
 
 /**
- * A prefix tree of call stacks, callers above callees. A stack is one row: its innermost frame and
- * the row of its caller's stack. Row 0 is the empty stack (frame -1, parent -1).
- * Example: main → train → alloc is rows 1 (main, parent 0), 2 (train, parent 1), 3 (alloc, parent 2).
- * Walking `parent` from 3 gives the frames innermost first, as PyTorch writes them. parent < row.
+ * A prefix tree of call stacks, callers above callees. A stack is one row: its innermost frame and the row of its
+ * caller's stack. Row 0 is the empty stack (frame -1, parent -1). Example: main → train → alloc is rows 1 (main, parent
+ * 0), 2 (train, parent 1), 3 (alloc, parent 2). Walking `parent` from 3 gives the frames innermost first, as PyTorch
+ * writes them. parent < row.
  */
 export type StackTable = TableOf<typeof STACK_COLUMNS>;
 
-/** Action of a trace entry; the numbers are ours. Unknown actions are kept, see `unknownActions`. */
+/** Action of a trace entry, with our own numbers. Unknown actions are kept in `unknownActions`. */
 export const TraceAction = {
   Alloc: 0,
   FreeRequested: 1,
@@ -88,9 +88,9 @@ export const ACTION_NAMES: readonly string[] = [
 ];
 
 /**
- * Columns of a trace. One with a `pickleKey` is carried as the file has it: a text (i32, a 'string') or
- * a count (f64), undefined where every event has the default ('', 'N/A', None). To carry one more takes
- * a line here; the decoder, parts of a recording and reports then have it.
+ * Columns of a trace. A column with a `pickleKey` is carried as it is in the file: a text (i32, a 'string') or a count
+ * (f64), undefined if every event has the default ('', 'N/A', None). To carry another key, add a line here; the
+ * decoder, parts of a recording and reports then include it.
  */
 export const EVENT_COLUMNS = {
   /** {@link TraceAction} */
@@ -108,31 +108,30 @@ export const EVENT_COLUMNS = {
   pool: { type: 'u16', ref: 'pool', optional: true },
   compileContext: carriedText('compile_context'),
   userMetadata: carriedText('user_metadata'),
-  /** The profiler's word for what a tensor is: PARAMETER, ACTIVATION, … */
+  /** The profiler's tensor category: PARAMETER, ACTIVATION, … */
   category: carriedText('category'),
   /** The forward frames of anomaly mode, joined by newlines. */
   forwardFrames: carriedText('forward_frames'),
 } as const satisfies TableSchema;
 
-/** A text that most events lack: its string, or -1. */
+/** A text that most events lack: a string row, or -1. */
 function carriedText(pickleKey: string) {
   return { type: 'i32', ref: 'string', orNone: true, optional: true, pickleKey } as const;
 }
 
 type EventColumns = typeof EVENT_COLUMNS;
 
-/** Columns with a `pickleKey`. */
 export type CarriedColumn = {
   [K in keyof EventColumns]: EventColumns[K] extends { readonly pickleKey: string } ? K : never;
 }[keyof EventColumns];
 
-/** One device's trace. An optional column is undefined where no event says anything there. */
+/** One device's trace. An optional column is undefined if no event has a value for it. */
 export interface EventTable extends TableOf<typeof EVENT_COLUMNS> {
-  /** oom entries only: bytes the driver said were free on the device. */
+  /** oom entries only: free bytes on the device, according to the driver. */
   readonly oomDeviceFreeBytes: ReadonlyMap<EventIndex, number>;
   /** Action words that are not in ACTION_NAMES, by event. */
   readonly unknownActions: ReadonlyMap<EventIndex, string>;
-  /** Keys no version we know of writes: key → (event → value as text). At most 10,000 events a key. */
+  /** Keys that no known version writes: key → (event → value as text). At most 10,000 events per key. */
   readonly unknownKeys: ReadonlyMap<string, ReadonlyMap<EventIndex, string>>;
 }
 
@@ -161,7 +160,7 @@ export type SegmentTable = TableOf<typeof SEGMENT_COLUMNS>;
 export const BLOCK_COLUMNS = {
   address: { type: 'f64', isCount: true },
   sizeBytes: { type: 'f64', isCount: true },
-  /** Bytes the user asked for; 0 for inactive blocks, whose figure in the file is stale. */
+  /** Bytes the user asked for; 0 for inactive blocks, whose value in the file is stale. */
   requestedBytes: { type: 'f64', isCount: true },
   /** {@link BlockState} */
   state: { type: 'u8', below: BlockState.PendingFree + 1 },
@@ -172,8 +171,8 @@ export const BLOCK_COLUMNS = {
 export type BlockTable = TableOf<typeof BLOCK_COLUMNS>;
 
 /**
- * The state before the first event, where a part was cut out of a recording; and what the whole
- * recording shows about its kind, which a part of it may not.
+ * The state before the first event of a part cut out of a recording, with facts about the whole recording that the part
+ * may not show.
  */
 export interface InitialState {
   readonly segments: SegmentTable;
@@ -195,16 +194,16 @@ export interface Pool {
 export interface DeviceTrace {
   /** Device ordinal as PyTorch numbers it. */
   readonly device: number;
-  /** 'host' is pinned memory (host_traces of 2.14); profiler files have a CPU device, also 'host'. */
+  /** 'host' is pinned memory (host_traces of 2.14), or the CPU device of profiler files. */
   readonly kind: 'cuda' | 'host';
   readonly events: EventTable;
   readonly segments: SegmentTable;
   readonly blocks: BlockTable;
   readonly streams: readonly Stream[];
   readonly pools: readonly Pool[];
-  /** The file says that the ring dropped entries: true/false; undefined when it does not say. */
+  /** Whether the ring dropped entries; undefined when the file does not say. */
   readonly ringOverflowed: boolean | undefined;
-  /** PyTorch writes none: only parts that vramscope cut out have it. */
+  /** Only in parts that vramscope cut out; PyTorch writes none. */
   readonly opening?: InitialState;
 }
 
@@ -216,10 +215,10 @@ export const ANNOTATION_COLUMNS = {
   timeUs: { type: 'f64' },
 } as const satisfies TableSchema;
 
-/** `record_function` ranges and the like. Points in time; pairing is up to the reader. */
+/** `record_function` ranges and similar marks. Each row is a point in time; readers pair them. */
 export type AnnotationTable = TableOf<typeof ANNOTATION_COLUMNS>;
 
-/** One allocator setting as recorded: numbers, booleans, strings, or a dictionary of numbers. */
+/** One allocator setting as recorded: a number, boolean, string, or dictionary of numbers. */
 export type SettingValue = number | boolean | string | Readonly<Record<string, number>>;
 
 export type WarningCode =
@@ -235,16 +234,16 @@ export type WarningCode =
   | 'other-files'
   | 'window';
 
-/** Something the reader should know that is no error. */
+/** Something the reader should know that is not an error. */
 export interface SnapshotWarning {
   readonly code: WarningCode;
   readonly message: string;
 }
 
-/** What a program wrote of a tensor: time_us by the recorder's clock, address, class, name. */
+/** A program's label for a tensor: time_us by the recorder's clock, address, class, name. */
 export type LabelRow = readonly (number | string)[];
 
-/** What a storage is to what holds it. */
+/** How a storage relates to its holder. */
 export const HOLDER_KINDS = [
   'tensor',
   'parameter',
@@ -258,35 +257,35 @@ export type HolderKind = (typeof HOLDER_KINDS)[number];
 export const HOLDER_COLUMNS = {
   address: { type: 'f64', isCount: true },
   bytes: { type: 'f64', isCount: true },
-  /** The whole way to it: 'losses[3]', 'the graph of losses[3]'. */
+  /** The whole path to it: 'losses[3]', 'the graph of losses[3]'. */
   name: { type: 'i32', ref: 'string' },
-  /** Place in {@link HOLDER_KINDS}. */
+  /** Index into {@link HOLDER_KINDS}. */
   kind: { type: 'u8', below: HOLDER_KINDS.length },
   owner: { type: 'i32', ref: 'owner' },
 } as const satisfies TableSchema;
 
-/** The variable or container on the way that a person would name: `losses`, a list of 60. */
+/** The variable or container on the path that a person would name: `losses`, a list of 60. */
 export interface HolderOwner {
   readonly name: string;
   /** Its Python class. */
   readonly type: string;
-  /** Of a container. */
+  /** For a container. */
   readonly length?: number;
   /** 'exception', 'last exception' or 'cycle'; undefined for a variable of a running function or a module. */
   readonly via?: string;
-  /** Of a cycle: `Trainer.callback`. */
+  /** For a cycle: `Trainer.callback`. */
   readonly through?: string;
-  /** Where it is set, as far as the code says. */
+  /** Where it is set, if known from the code. */
   readonly file?: string;
   readonly line?: number;
 }
 
-/** A name for each storage that was live when the snapshot was taken, by vramscope.record. */
+/** Names from vramscope.record for each storage that was live when the snapshot was taken. */
 export interface HolderTable extends TableOf<typeof HOLDER_COLUMNS> {
   readonly owners: readonly HolderOwner[];
-  /** Objects that were met and, for lack of time, not looked into. */
+  /** Objects found but not examined, for lack of time. */
   readonly left: number;
-  /** 'read', or why what autograd saved has no names. */
+  /** 'read', or why storages saved by autograd have no names. */
   readonly graphs: string;
 }
 
@@ -296,31 +295,31 @@ export interface Snapshot {
   readonly stacks: StackTable;
   readonly addresses: AddressSpace;
   /**
-   * The recorder's clock where all times here begin: its microseconds at the first event, so that times
-   * fit in 32 bits; 0 where the recording is longer than the 71 minutes that these hold.
+   * The recorder's time of the first event in microseconds; all times here count from it, so that they fit in 32 bits.
+   * 0 if the recording is longer than the 71 minutes that 32 bits hold.
    */
   readonly startUs: number;
-  /** cuda devices by ordinal, then host. One for each trace in the file, also those without any event. */
+  /** cuda devices by ordinal, then host. One for each trace in the file, even if it has no events. */
   readonly devices: readonly DeviceTrace[];
   readonly annotations: AnnotationTable;
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly warnings: readonly SnapshotWarning[];
-  /** Rows under the key `labels`, as they were written: see src/device/classes/recorded-labels.ts. Undefined without the key. */
+  /** Rows under the key `labels`, as written; see src/device/classes/recorded-labels.ts. Undefined without the key. */
   readonly labels?: readonly LabelRow[];
-  /** Undefined where the program was not asked. */
+  /** Undefined if the program did not record them. */
   readonly holders?: HolderTable;
 }
 
 export type Container = 'pickle' | 'gzip' | 'zip' | 'zstd' | 'html' | 'json' | 'compact';
 
-/** What kind of file a snapshot came from; part of every report. */
+/** The kind of file that a snapshot came from; part of every report. */
 export interface FileInfo {
   readonly name: string;
   readonly bytes: number;
   readonly container: Container;
-  /** Pickle protocol; undefined for JSON and compact ones. */
+  /** Pickle protocol; undefined for JSON and compact snapshots. */
   readonly protocol: number | undefined;
   readonly decoder: 'columnar' | 'general';
-  /** Set when only the part before a fault was opened: what the fault was. */
+  /** The error, if only the events before it were opened. */
   readonly partial: string | undefined;
 }
