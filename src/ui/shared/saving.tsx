@@ -1,4 +1,4 @@
-/** Saves files that the page makes to the user's downloads. */
+/** Saves files made by the page to the user's downloads. */
 import { useEffect, useRef, useState } from 'react';
 import { errorText } from '../../base/errors.ts';
 import { formatBytes } from '../../base/format.ts';

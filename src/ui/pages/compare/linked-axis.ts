@@ -1,6 +1,6 @@
 /**
- * One axis for two runs. By step, it interpolates events between the ends of two steps; by share of the run, where the
- * steps of a run are unknown.
+ * One axis that lines up two runs. By step, it interpolates events between the ends of two steps. By share of the run,
+ * it also works if the steps of a run are unknown.
  */
 
 export interface RunAxis {

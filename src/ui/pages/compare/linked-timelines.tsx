@@ -160,7 +160,7 @@ const eventsOf = (link: AxisLink, axis: RunAxis, { from, to }: Range): Range => 
   to: fromCommon(link, axis, to),
 });
 
-/** Leaves the moved plot alone: converting its window there and back may differ by a rounding error. */
+/** Ignores the rounding error of converting a window there and back, so the moved plot stays as it is. */
 function isNear(x: Range | 'all', wanted: Range | 'all'): boolean {
   if (x === 'all' || wanted === 'all') return x === wanted;
   const tolerance = 1e-6 * (x.to - x.from);

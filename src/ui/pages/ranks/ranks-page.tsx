@@ -69,7 +69,7 @@ interface JobPageProps extends RanksPageProps {
 function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
   const openAt = useOpenAt(onShow);
   const [chosenOrder, setOrder] = useState<RankOrder>();
-  // Files arrive one by one, so the selection follows the first outlier found.
+  // Files arrive one by one, so the default order and selection follow the first outlier found.
   const [first = job.difference] = job.outliers;
   const order = chosenOrder ?? (first === null ? 'rank' : 'distance');
   const [isGrouped, setIsGrouped] = useState(false);

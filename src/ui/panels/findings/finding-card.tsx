@@ -146,7 +146,7 @@ export function firstSentence(text: string): string {
   return end < 0 ? text : text.slice(0, end + 1);
 }
 
-/** Splits after the first period or colon that ends a clause: '6 GiB was reserved: 3 GiB was lost.' */
+/** Splits after the first period or colon before a capital or a digit: '6 GiB was reserved: 3 GiB was lost.' */
 export function splitSentence(text: string): readonly [first: string, rest: string] {
   const end = /[.:] (?=[A-Z0-9])/.exec(text);
   return end === null ? [text, ''] : [text.slice(0, end.index + 1), text.slice(end.index + 2)];

@@ -59,7 +59,7 @@ export function useAccountAtCursor(judgement: Judgement, isWanted: boolean): Acc
   const ask = useAsk();
   const event = useView(({ cursor }) => cursor) ?? device.events - 1;
   const [found, setFound] = useState<Account>();
-  // Keeps its worker, which has a copy of the device, for the next event.
+  // Keeps the worker, which has a copy of the device, for the next event.
   useEffect(() => (isWanted ? analysis.hold() : undefined), [analysis, isWanted]);
   useEffect(() => {
     if (!isWanted) return;

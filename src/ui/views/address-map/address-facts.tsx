@@ -57,7 +57,7 @@ function FreeFigures({ free }: { readonly free: FreeMemory }) {
   );
 }
 
-/** Counts the free memory of all pools and streams: a range that would fit may belong to another one. */
+/** Counts the free memory of all pools and streams, so a range that would fit belongs to another one. */
 export function oomText({ requestedBytes, wasRetried }: OomInfo, free: FreeMemory): string {
   const asked = `${wasRetried ? 'Retried' : 'OOM'}: ${formatBytes(requestedBytes)} requested,`;
   if (requestedBytes > free.freeBytes) return `${asked} more than the total`;

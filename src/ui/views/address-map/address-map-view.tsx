@@ -77,7 +77,7 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
   );
 }
 
-/** Address ranges of the selected finding's blocks and gaps; undefined if there are none. */
+/** The selected finding's blocks and gaps; undefined if it has none. */
 function useEvidence(): AddressHighlight | undefined {
   const id = useView((view) => view.finding);
   const { findings } = useFindings();

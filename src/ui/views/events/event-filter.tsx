@@ -80,7 +80,7 @@ const SIZES = [
   { key: 'maxSize', label: 'Largest size', placeholder: 'max size' },
 ] as const;
 
-/** Which events are listed, in addition to the search. */
+/** Filters the events in addition to the search. */
 export function EventFilterBar({ settings, onChange, facets, selection }: EventFilterBarProps) {
   const isZoomed = useView((view) => view.x !== 'all');
   const { isWindowOnly, isSelectedOnly, stream, pool } = settings;
