@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --against REF`: decoding and opening (decoding and replaying) in Node, this
- * working copy beside another commit, alternating, so that both have the same share of a busy machine.
+ * `npm run bench -- --against REF`: measures decoding and replaying in Node for this working copy and another commit.
+ * Alternates the two, so that a busy machine affects both alike.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync, symlinkSync } from 'node:fs';
@@ -42,7 +42,7 @@ export async function measureAgainst(ref, subjects) {
   console.log(`\nLoad average at the end ${load()}. A ratio over 1: faster here.`);
 }
 
-/** Builds the benches of a commit, in a worktree that goes again. */
+/** Builds the benches of a commit in a temporary worktree. */
 async function buildCommit(ref, outDir) {
   const tree = join(BENCH_FOLDER, 'against');
   const git = (...args) => execFileSync('git', args, { cwd: ROOT, stdio: 'pipe' });

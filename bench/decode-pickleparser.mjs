@@ -1,4 +1,4 @@
-/** Reads a file with pickleparser and prints how long. */
+/** Reads a file with pickleparser and prints the time. */
 import { readFileSync } from 'node:fs';
 import { Parser } from 'pickleparser';
 

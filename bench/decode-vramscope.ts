@@ -1,4 +1,4 @@
-/** Reads and replays a file as the session worker and the command line do, and prints how long. */
+/** Reads and replays a file like the session worker and the command line, and prints the time. */
 import { createReadStream, statSync } from 'node:fs';
 import { replayDevice } from '../src/allocator/replay/replay.ts';
 import { readSnapshot } from '../src/format/input/read-snapshot.ts';

@@ -1,13 +1,13 @@
-/** Frames of a plot while one zooms and pans in it: real input, as often as a mouse reports. */
+/** Frame times of a plot while zooming and panning: real input, at the rate of a mouse. */
 
 const INPUTS = 60;
-/** A wheel or a mouse reports about so often. */
+/** Typical interval between events of a wheel or a mouse. */
 const INPUT_EVERY_MS = 16;
 
 const GESTURES = { zoom: zoomInAndOut, pan: dragAbout };
 
 /**
- * How long frames took, from the input event to the pixels, while a gesture went on.
+ * Frame times during a gesture, from the input event to the pixels.
  * @param {import('@playwright/test').Page} page with the probe
  * @param {import('@playwright/test').Locator} plot
  * @param {keyof typeof GESTURES} gesture

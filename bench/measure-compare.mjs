@@ -1,4 +1,8 @@
-/** Two files of a size: the command line beside reading one of them, and the page until the difference is on screen. */
+/**
+ * Compares two files of one size: on the command line beside reading one of them, and on the page until the
+ * difference
+ * is on screen.
+ */
 import { join } from 'node:path';
 import { ROOT } from '../scripts/run-command.mjs';
 import { wallOf } from './measured-child.mjs';
@@ -7,7 +11,7 @@ const LIMIT_MS = 5 * 60_000;
 const CLI = join(ROOT, 'bin', 'vramscope.mjs');
 
 /**
- * Milliseconds of the whole program, the best of two: `stats` of one file, and `compare` of it with itself, which
+ * Milliseconds of the whole program, the better of two: `stats` of one file, and `compare` of it with itself, which
  * decodes it twice in parallel threads.
  * @param {{path: string}} subject
  */
@@ -19,7 +23,7 @@ export async function measureCompareCli({ path }) {
 }
 
 /**
- * Milliseconds from two files given to both read, and to the difference on screen.
+ * Milliseconds from giving two files until both are read, and until the difference is on screen.
  * @param {{browser: import('@playwright/test').Browser, url: string}} started
  * @param {{path: string}} subject
  */

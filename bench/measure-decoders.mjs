@@ -1,4 +1,4 @@
-/** In Node: decoding, beside pickleparser and CPython; and `vramscope stats` beside `pickle.load`. */
+/** In Node: our decoder beside pickleparser and CPython, and `vramscope stats` beside `pickle.load`. */
 import { join } from 'node:path';
 import { build } from 'vite';
 import { findPython } from '../scripts/find-programs.mjs';
@@ -6,12 +6,12 @@ import { ROOT } from '../scripts/run-command.mjs';
 import { measureChild } from './measured-child.mjs';
 import { BENCH_FOLDER } from './subjects.mjs';
 
-/** pickleparser needs six bytes a byte: more than Node gives by itself, and past this it fails. */
+/** pickleparser needs six bytes of memory per byte. Larger files exceed Node's default heap, so it fails. */
 const PICKLEPARSER_LIMIT_BYTES = 540e6;
 const PICKLEPARSER_HEAP = '--max-old-space-size=12000';
 
 /**
- * Node 20 reads no TypeScript: the core is bundled as the command line is.
+ * Bundles the core like the command line, because Node 20 cannot run TypeScript.
  * @param {string} root a checkout of this repository @param {string} outDir
  */
 export async function buildNodeBenches(root = ROOT, outDir = join(BENCH_FOLDER, 'build')) {

@@ -1,12 +1,12 @@
 /**
- * How soon a small file is painted in a page that is there already: one that waited for it, and one in
- * which a file was opened before; and how soon after the navigation to a link that names it.
+ * Time until a small file is painted: in a page that was already open, in one that opened a file before, and from
+ * navigating to a link that names the file.
  */
 import { giveFile, inWindow, untilPainted } from './measure-page.mjs';
 
-/** Each is measured so often: a single run swings by a third. */
+/** Runs per figure: a single run varies by a third. */
 const RUNS = 5;
-/** A person who looks for a file takes longer. */
+/** People take longer to choose a file. */
 const WAIT_MS = 5000;
 
 /**
@@ -32,7 +32,7 @@ export async function measureFirstPicture(started, { path }) {
   return times;
 }
 
-/** Milliseconds from the file to its picture, in a page that has had nothing to do for a while. */
+/** Milliseconds from the file to its picture, in a page that has been idle for a while. */
 async function givenLater(page, path) {
   await page.evaluate(() => window.vramscope.whenIdle());
   await page.waitForTimeout(WAIT_MS);

@@ -12,17 +12,17 @@ import { installProbe, takeLongTasks } from './page-probe.mjs';
 import { BENCH_FOLDER } from './subjects.mjs';
 import { watchTabMemory } from './tab-memory.mjs';
 
-/** A new window has work of its own, such as parts of the browser's frame that it loads ahead. */
+/** Time for a new window to finish its own work, such as preloading browser UI. */
 const WINDOW_MS = 1500;
 const OPEN_LIMIT_MS = 5 * 60_000;
-/** Path of the bench's files on the server of the page. */
+/** URL path of the bench's files on the page's server. */
 const FILES = '/bench-files';
-/** Chromium gives pages back some five seconds after they were left. */
+/** Chromium releases pages about five seconds after the user leaves them. */
 const SETTLE_MS = 10_000;
-/** By then it has collected its garbage as well, which it does 8 to 25 s after the last work. */
+/** By then, Chromium has collected garbage, which it does 8 to 25 s after the last work. */
 const REST_MS = 30_000;
 
-/** Serves dist/ and the files of the bench, and starts a Chromium. Call `close` when done. */
+/** Serves dist/ and the bench's files, and starts Chromium. Call `close` when done. */
 export async function startBrowser() {
   const files = {
     name: 'bench-files',
@@ -46,7 +46,7 @@ export async function startBrowser() {
     browser,
     pid: process.process().pid,
     url: server.resolvedUrls.local[0],
-    /** Where a file of the bench is served. */
+    /** The URL path of a bench file. */
     addressOf: (path) => `${FILES}/${basename(path)}`,
     async close() {
       await process.close();
@@ -55,7 +55,7 @@ export async function startBrowser() {
   };
 }
 
-/** Bytes of JavaScript and CSS, gzipped, that the page loads before a file is opened. */
+/** Gzipped bytes of JavaScript and CSS that the page loads before any file is opened. */
 export async function measurePageWeight({ browser, url }) {
   const page = await browser.newPage();
   const bodies = [];
@@ -64,14 +64,14 @@ export async function measurePageWeight({ browser, url }) {
   });
   await page.goto(url);
   await page.evaluate(() => window.vramscope.whenIdle());
-  // What the page fetches once it is idle is of it too.
+  // Includes what the page loads when idle.
   await page.waitForLoadState('networkidle');
   const sizes = (await Promise.all(bodies)).map((body) => gzipSync(body).length);
   await page.close();
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** A page with the probe in a window that has come to rest. @param {{ browser: any }} started */
+/** A page with the probe in a settled window. @param {{ browser: any }} started */
 async function openWindow({ browser }) {
   const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
   await page.addInitScript(installProbe);
@@ -80,7 +80,7 @@ async function openWindow({ browser }) {
 }
 
 /**
- * Opens a file by the file input, zooms and pans in it, and then visits its views.
+ * Opens a file through the file input, zooms and pans in it, and then visits its views.
  * @param {Awaited<ReturnType<typeof startBrowser>>} started
  * @param {import('./subjects.mjs').Subject} subject
  */
@@ -95,7 +95,7 @@ export async function measurePage(started, { path, hasViews }) {
     await untilPainted(page);
     const longTasksMs = await takeLongTasks(page);
     const timeline = page.getByTestId('timeline');
-    // The findings are being looked for: neither may they hold up frames, nor frames them for long.
+    // Measured while the findings are being computed: they must not slow down frames, nor the reverse for long.
     const zoomMeanwhile = await framesOf(page, timeline, 'zoom');
     const marks = await page.evaluate(() => window.vramscope.marks());
     await page.waitForTimeout(SETTLE_MS);
@@ -113,7 +113,7 @@ export async function measurePage(started, { path, hasViews }) {
   }
 }
 
-/** What `measure` gives of a page in a window that has come to rest, and is closed then. */
+/** Runs `measure` in a settled window and closes the window. */
 export async function inWindow(started, measure) {
   const page = await openWindow(started);
   try {
@@ -123,7 +123,7 @@ export async function inWindow(started, measure) {
   }
 }
 
-/** As a user would, by its path: Playwright would send the bytes to a browser that it did not start itself. */
+/** Sets the file by its path, as a user would. Playwright would send the bytes to a browser it did not start itself. */
 export async function giveFile(page, path) {
   const cdp = await page.context().newCDPSession(page);
   const { result } = await cdp.send('Runtime.evaluate', {
@@ -133,10 +133,7 @@ export async function giveFile(page, path) {
   await cdp.detach();
 }
 
-/**
- * The views one after the other, and the memory of the tab once they have been seen. What goes wrong
- * in them leaves the figures of the opening as they are.
- */
+/** Measures each view in turn, then the tab's memory. A failure here leaves the figures of the opening intact. */
 async function measureAllViews(page, pid) {
   const stopViews = watchTabMemory(pid);
   const views = await measureViews(page).catch((error) => ({ failure: firstLine(error) }));
@@ -152,8 +149,8 @@ const firstLine = (error) =>
   error instanceof Error ? error.message.split('\n')[0] : String(error);
 
 /**
- * Waits for the picture of the file that was given, and gives the marks of its opening.
- * @param {number} [before] when the picture of the file before was painted
+ * Waits for the picture of the given file and returns the marks of its opening.
+ * @param {number} [before] when the previous file's picture was painted
  */
 export async function untilPainted(page, before) {
   const isDone = (earlier) => {

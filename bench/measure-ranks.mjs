@@ -8,7 +8,7 @@ import { BENCH_FOLDER } from './subjects.mjs';
 const RANKS = 1024;
 const SNAPSHOTS = 8;
 const MIB = 2 ** 20;
-/** What 1,024 summaries have in all: 64 MB. */
+/** Size of a summary: 1,024 take 64 MB in all. */
 const SUMMARY_BYTES = 62_000;
 const JOB = join(BENCH_FOLDER, 'ranks');
 
@@ -34,7 +34,7 @@ export async function measureRanksPage({ browser, url }) {
   return { shownMs };
 }
 
-/** Eight snapshots of a size, read in threads. @param {{ path: string }} subject of 20 MB */
+/** Reads eight snapshots of one size in threads. @param {{ path: string }} subject of 20 MB */
 export function measureRanksCli({ path }) {
   const folder = join(JOB, 'snapshots');
   mkdirSync(folder, { recursive: true });
@@ -49,8 +49,9 @@ export function measureRanksCli({ path }) {
 }
 
 /**
- * A real rank's summary, made as large as a summary may be by call sites that hold nothing, its peak shaken a
- * little in each copy; one rank holds twice as many tensors of its largest line.
+ * Copies a real rank's summary, padded to the maximum size with call sites that hold nothing. Each copy's peak varies
+ * a
+ * little; one rank holds twice as many tensors at its largest line.
  */
 function makeSummaries() {
   const folder = join(JOB, 'summaries');
@@ -82,7 +83,7 @@ function perturbed(summary, rank) {
   const isOdd = rank === 700;
   const { peak, callSites } = summary;
   const own = callSites.find(({ frame }) => frame !== null);
-  // The same in every run of the bench.
+  // Deterministic, so that every run is the same.
   const shakenBytes = Math.round(Math.sin(rank * 12.9898) * 2 * MIB) + (isOdd ? own.peakBytes : 0);
   const bytes = peak.allocatedBytes.bytes + shakenBytes;
   const doubled = { ...own, peakBytes: 2 * own.peakBytes, peakCount: 2 * own.peakCount };

@@ -1,6 +1,6 @@
 /**
- * Times as shares of what CPython's pickle.load takes for the same file, since machines differ and one
- * machine differs from hour to hour: all in turn, five times over, the median of each.
+ * Times relative to CPython's pickle.load on the same file, since machines differ and vary from hour to hour. Each is
+ * measured in turn, five times, and the median counts.
  */
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const ROUNDS = 5;
 /**
  * @param {Awaited<ReturnType<typeof import('./measure-page.mjs').startBrowser>>} started
  * @param {import('./subjects.mjs').Subject} subject
- * @returns medians in milliseconds, and the load average before and after; undefined without a Python
+ * @returns medians in milliseconds, and the load average before and after; undefined without Python
  */
 export async function measureRatios(started, { name, goals, path }) {
   const python = findPython();
@@ -37,7 +37,7 @@ export async function measureRatios(started, { name, goals, path }) {
   return { name, goals, ...medians, rounds: ROUNDS, startLoad, endLoad: loadavg()[0] };
 }
 
-/** Milliseconds since the file was given to a page just loaded. */
+/** Milliseconds from giving the file to a page that just loaded. */
 async function openIn(page, url, path) {
   await page.goto(url);
   await page.evaluate(() => window.vramscope.whenIdle());
@@ -46,7 +46,7 @@ async function openIn(page, url, path) {
   return { firstPixels, painted };
 }
 
-/** Of pickle.load alone: the process then takes seconds more to give three gigabytes back. */
+/** pickle.load alone: after it, the process takes seconds to release three gigabytes. */
 async function loadMs(python, path) {
   const script = join(ROOT, 'bench', 'decode-cpython.py');
   const { output, failure } = await measureChild(python, [script, path]);

@@ -1,6 +1,7 @@
 /**
- * Every view of an open page: from the click to its picture, and then what one does in it. Each step
- * asks what was not asked before: the page keeps the last few answers.
+ * Every view of an open page: from the click to its picture, then the usual actions in it. Each step makes a new
+ * query,
+ * because the page caches the latest answers.
  */
 import { framesOf } from './gestures.mjs';
 import { takeLongTasks, timed } from './page-probe.mjs';
@@ -8,19 +9,19 @@ import { takeLongTasks, timed } from './page-probe.mjs';
 const WHAT_IF_LIMIT_MS = 5 * 60_000;
 const STEPS = 30;
 const JUMPS = 12;
-/** The search follows the typing 150 ms later (src/ui/panels/search/use-search.ts). */
+/** The search runs 150 ms after the last key (src/ui/panels/search/use-search.ts). */
 const TYPING_PAUSE_MS = 250;
 
 const WORDS = ['lm_loss', 'attention', 'backward size>1MiB', 'adam', 'train_gpt', '-forward'];
 const REGEXES = ['/layer_?norm/', '/^at::native/', '/forward|backward/', '/(a+)+b/', '/loss$/'];
 const COLUMNS = ['Lifetime', 'Size × lifetime', 'Code', 'Start', 'Waste', 'Block'];
 
-/** By what stands on their tabs; the timeline is there from the start, what-if has its own measure. */
+/** Tab labels. The timeline is already open, and what-if is measured separately. */
 const VIEWS = ['Addresses', 'Segments', 'State', 'Flame', 'Events', 'Allocations', 'Summary'];
 
 /**
- * @param {import('@playwright/test').Page} page with the probe, that shows a snapshot
- * @returns what results-views.mjs shows
+ * @param {import('@playwright/test').Page} page with the probe, showing a snapshot
+ * @returns the input of results-views.mjs
  */
 export async function measureViews(page) {
   const opening = {};
@@ -50,7 +51,7 @@ export async function measureViews(page) {
 const tab = (page, label) =>
   page.getByTestId('view-tabs').getByRole('button', { name: label, exact: true });
 
-/** Frames while one zooms and pans in x; the window is the whole trace again afterwards. */
+/** Frames while zooming and panning in x. Afterwards, the window is the whole trace again. */
 async function measurePlot(page, name) {
   const plot = page.getByRole('application', { name });
   await takeLongTasks(page);
@@ -69,15 +70,15 @@ async function repeated(page, count, act, pauseMs = 0) {
   return steps;
 }
 
-/** From event to event by the arrow key, and to places all over the trace as a link leads to them. */
+/** Steps from event to event with the arrow key, then jumps across the trace as links do. */
 async function measureState(page) {
-  // Where a file without an OOM opens anyway.
+  // Opens the event that a file without an OOM opens at anyway.
   await page.keyboard.press('p');
   await page.evaluate(() => window.vramscope.whenIdle());
   const steps = await repeated(page, STEPS, () => page.keyboard.press('ArrowRight'));
   const events = await eventCount(page);
   const jumps = await repeated(page, JUMPS, (i) => {
-    // Now early, now late: no state is near the one before.
+    // Alternates early and late, so that no state is near the previous one.
     const share = (i % 2 === 0 ? i + 1 : JUMPS + 1 - i) / (JUMPS + 1);
     return page.evaluate(
       (event) => {
@@ -91,7 +92,7 @@ async function measureState(page) {
   return { steps, jumps };
 }
 
-/** 'Event 2,453of 11,632' in the bar of the cursor. */
+/** Reads 'Event 2,453of 11,632' in the cursor's bar. */
 async function eventCount(page) {
   const text = await page.getByRole('region', { name: 'Cursor' }).textContent();
   const found = /of ([\d,]+)/.exec(text);
@@ -99,7 +100,7 @@ async function eventCount(page) {
   return Number(found[1].replaceAll(',', ''));
 }
 
-/** Live at the peak first; each choice is a new one, but the first callees, of what is weighed already. */
+/** Starts with live at the peak. Every choice is new, except that the first callees use data already weighed. */
 async function measureFlame(page) {
   const choose = (label, option) =>
     timed(page, () =>
@@ -134,14 +135,14 @@ async function measureFilter(page) {
   return filter;
 }
 
-/** A click on the head of each column. */
+/** Clicks the header of each column. */
 function measureSort(page) {
   const heading = (name) =>
     page.getByRole('columnheader', { name: new RegExp(`^${name}`) }).getByRole('button');
   return repeated(page, COLUMNS.length, (i) => heading(COLUMNS[i]).click());
 }
 
-/** In the timeline: from the question to its count, and the rest of the picture dimmed. */
+/** In the timeline: until the count is shown and the rest of the picture is dimmed. */
 async function measureSearch(page) {
   const box = page.getByTestId('search');
   await box.focus();
@@ -155,8 +156,8 @@ async function measureSearch(page) {
 }
 
 /**
- * The what-if view: ten settings run, their smallest cards searched, the page meanwhile.
- * @param {import('@playwright/test').Page} page that shows a snapshot, and keeps its long tasks
+ * The what-if view: ten settings, the smallest card for each, and the page's responsiveness meanwhile.
+ * @param {import('@playwright/test').Page} page that shows a snapshot and records its long tasks
  */
 export async function measureWhatIf(page) {
   await takeLongTasks(page);

@@ -1,4 +1,4 @@
-/** Runs a program in a process of its own and says what it took. */
+/** Runs a program in its own process and measures it. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -17,7 +17,7 @@ export function measureChild(command, args) {
     let output = '';
     let errors = '';
     let peakBytes;
-    // The kernel keeps the highest value itself: the last reading before the end counts.
+    // The kernel tracks the maximum itself, so the last reading before the end counts.
     const timer = setInterval(() => {
       peakBytes = peakResidentBytes(child.pid) ?? peakBytes;
     }, SAMPLE_MS);
@@ -45,13 +45,13 @@ export async function wallOf(command, args) {
   return wallMs;
 }
 
-/** VmHWM of Linux; undefined elsewhere, and for a process that has ended. */
+/** VmHWM on Linux; undefined elsewhere, and for a process that has ended. */
 function peakResidentBytes(pid) {
   const kilobytes = statusField(pid, 'VmHWM');
   return kilobytes === undefined ? undefined : kilobytes * 1024;
 }
 
-/** A field of /proc/PID/status, in the kB that it says. */
+/** A field of /proc/PID/status, in kB. */
 export function statusField(pid, name) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -1,8 +1,8 @@
-/** How long the page takes from an input to the last pixel that answers it, and what its main thread does meanwhile. */
+/** Measures the time from an input to the last pixel that answers it, and what the main thread does meanwhile. */
 
 /**
- * Runs in the page before anything else, and keeps what is to be seen from outside: long tasks,
- * frames of the plots, inputs, and when the last change was on screen.
+ * Runs in the page before anything else and records what is visible from outside: long tasks, frames of the plots,
+ * inputs, and the time of the last change on screen.
  */
 export function installProbe() {
   const frames = [];
@@ -31,7 +31,7 @@ export function installProbe() {
     window.addEventListener(type, note, { capture: true });
   }
 
-  // A message is handled after the frame that follows a requestAnimationFrame.
+  // A message posted in requestAnimationFrame is handled after that frame.
   const afterFrame = new MessageChannel();
   let isAwaited = false;
   afterFrame.port1.onmessage = () => {
@@ -54,10 +54,10 @@ export function installProbe() {
  */
 
 /**
- * Does something to the page, and waits until it has settled.
+ * Performs an action on the page and waits until the page has settled.
  * @param {import('@playwright/test').Page} page with the probe
  * @param {() => Promise<unknown>} act one input
- * @param {number} pauseMs how long the page may wait before it does anything about the input
+ * @param {number} pauseMs how long the page may wait before it reacts to the input
  * @returns {Promise<Step>}
  */
 export async function timed(page, act, pauseMs = 0) {
@@ -78,7 +78,7 @@ export async function timed(page, act, pauseMs = 0) {
   });
 }
 
-/** The long tasks since the last call of it, in milliseconds. */
+/** Milliseconds of the long tasks since the last call. */
 export function takeLongTasks(page) {
   return page.evaluate(() => window.bench.longtask.splice(0));
 }

@@ -44,7 +44,7 @@ export function resultsTable(results) {
   return [machine, ...beside, table(['what', 'budget', 'measured'], rows), ...views].join('\n\n');
 }
 
-/** One file beside CPython, which takes another time in every hour. */
+/** One file beside CPython, whose own time varies from hour to hour. */
 function ratiosTable({
   name,
   goals,
@@ -70,7 +70,7 @@ function ratiosTable({
   return `${table(head, rows)}\n\nMedians of ${rounds} rounds, in turn; ${load}.`;
 }
 
-/** Two files of that size; `compare` and `comparePage` are there where they were measured. */
+/** Two files of that size. `compare` and `comparePage` are present if measured. */
 function compareRows({ name, compare, comparePage }) {
   const page = comparePage && [
     `${name}, twice: both read → the difference on screen`,
@@ -115,7 +115,7 @@ function pageRows({ name, page }) {
   ];
 }
 
-/** Medians and worst of some runs each. */
+/** The median and worst of several runs. */
 function firstPictureRows({ name, firstPicture: { waitingMs, secondMs, linkMs } }) {
   return [
     [`${name}: given to a page that waited 5 s → painted`, '0.1 s', spread(waitingMs)],
@@ -153,7 +153,7 @@ function decoderRows({ name, bytes, decoders }) {
   ];
 }
 
-/** Small files are over before Node has started: the budget is for big ones. */
+/** Small files finish before Node has started, so the budget applies to large ones. */
 const CLI_BUDGET_FROM_BYTES = 100e6;
 
 function cliRows({ name, bytes, cli, decoders }) {

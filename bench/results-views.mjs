@@ -1,4 +1,4 @@
-/** What was measured of the views, as a table: input to pixels in the page. */
+/** The views' times as a table: from input to pixels in the page. */
 import { table } from '../scripts/markdown.mjs';
 import { frames, longTasks, megabytes, shown, spread } from './result-words.mjs';
 
@@ -9,7 +9,7 @@ const HEAD = [
   'tasks over 50 ms on the main thread',
 ];
 
-/** The budgets are for 5.7 million events: smaller files are within them if that one is. */
+/** The budgets are for 5.7 million events; smaller files meet them if that one does. */
 const FRAME = '16 ms (p95)';
 
 /** @param {any} subject of the results, with views */

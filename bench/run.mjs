@@ -1,10 +1,10 @@
 /**
- * `npm run bench`: measures what docs/performance.md shows, prints it and writes .bench/results.json.
+ * `npm run bench`: takes the measurements of docs/performance.md, prints them and writes .bench/results.json.
  *
  *   --small        only the small files: one or two minutes instead of fifteen
- *   --only page    only the page, or only `node` (decoders, command line), or only `ratios` (beside CPython)
- *   --docs         puts the tables into docs/performance.md, too
- *   --against REF  only decoding and replaying, beside the same of another commit; see against.mjs
+ *   --only page    only the page; or `node` (decoders, command line), or `ratios` (beside CPython)
+ *   --docs         also updates the tables in docs/performance.md
+ *   --against REF  only decoding and replaying, beside another commit; see against.mjs
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';

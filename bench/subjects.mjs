@@ -1,4 +1,4 @@
-/** The files that are measured, and making them. */
+/** The measured files, and how to make them. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const PYTHON_STACKS = 'train_gpt_small';
 const DEFAULT_STACKS = 'pairs/resnet.all';
 const LONG_DEFAULT_STACKS = 'pairs/lora.all';
 
-/** As big as the real files that the budgets were set on. `goals` are those of the table beside CPython. */
+/** As large as the real files that the budgets came from. `goals` are for the table beside CPython. */
 const SUBJECTS = [
   { name: '1 MB', file: '1mb', source: PYTHON_STACKS, events: 0, isSmall: true },
   {
@@ -56,9 +56,9 @@ const SUBJECTS = [
 
 /**
  * @typedef {{name: string, path: string, bytes: number, hasViews: boolean, goals?: Record<string, string>}} Subject
- * `hasViews`: all views of the page are measured with it, not its opening alone; `goals`: it is opened in turn with CPython
+ * `hasViews`: measure all views of the page, not only its opening; `goals`: measure it in turn with CPython
  * @param {boolean} onlySmall
- * @returns {readonly Subject[]} made where they are missing
+ * @returns {readonly Subject[]} created if missing
  */
 export function prepareSubjects(onlySmall) {
   return SUBJECTS.filter(({ isSmall }) => isSmall || !onlySmall).map((subject) => {

@@ -1,7 +1,6 @@
 /**
- * Memory of a tab: of Chromium's renderer process that shows it, its workers included, which are
- * threads of the same process. Private memory (RssAnon + RssShmem of /proc) leaves out the program
- * file itself, about 100 MB that all tabs share. Linux only.
+ * Memory of a tab, that is, of its Chromium renderer process, which includes the workers as threads. Private memory
+ * (RssAnon + RssShmem of /proc) excludes the program file itself, about 100 MB that all tabs share. Linux only.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { statusField } from './measured-child.mjs';
@@ -37,7 +36,7 @@ function privateBytes(pid) {
 }
 
 /**
- * Follows the biggest renderer: there is one tab, and at times a spare process without one.
+ * Follows the largest renderer: there is one tab, and sometimes a spare process.
  * @param {number} browserPid
  * @returns {() => {restBytes?: number, peakBytes?: number}} bytes now, and at the peak until first asked
  */

@@ -1,4 +1,7 @@
-/** `npm run build:python`: the wheel for pip, in dist-python/. Builds the page and the command line first where they are missing. */
+/**
+ * `npm run build:python`: writes the wheel for pip to dist-python/. Builds the page and command line first if
+ * missing.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPython } from './find-programs.mjs';

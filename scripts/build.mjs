@@ -15,7 +15,7 @@ async function buildSingle() {
   return 0;
 }
 
-// First: the page has a copy of it, to make reports of.
+// Comes first, because the page contains a copy for making reports.
 const single = await buildSingle();
 const page = await vite();
 const cli = await vite('--config', 'vite.cli.config.ts');

@@ -1,6 +1,7 @@
 /**
- * `node scripts/classes-table.mjs`: writes the table of docs/classes.md anew: of each labelled run in fixtures/classes how
- * many bytes get the class that the program itself gave them.
+ * `node scripts/classes-table.mjs`: rewrites the table of docs/classes.md. For each labeled run in fixtures/classes,
+ * it
+ * says how many bytes get the class that the program itself gave them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { replaceBetween, table } from './markdown.mjs';
 import { isMain, ROOT } from './run-command.mjs';
 
 export const CLASSES_PATH = join(ROOT, 'docs', 'classes.md');
-/** Wrong classes that are listed: those of a tenth of a percent of the peak and more. */
+/** Wrong classes are listed from a tenth of a percent of the peak. */
 const LEAST_SHARE = 0.001;
 
 /**
@@ -34,7 +35,7 @@ const isRight = (pair) => {
   const [right, given] = pair.split(' → ');
   return right === given;
 };
-/** Rounded down: 99.97 is not all. */
+/** Rounds down: 99.97 is not 100. */
 const percent = (share) => `${(Math.floor(share * 1000) / 10).toFixed(1)}%`;
 const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 

@@ -1,4 +1,4 @@
-/** What a fresh clone lacks: the right Node and the packages. Uses Node's builtins alone. */
+/** Provides what a fresh clone lacks: the right Node and the packages. Uses only Node's builtins. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, runNpm, withinLimit } from './run-command.mjs';
@@ -6,7 +6,7 @@ import { ROOT, runNpm, withinLimit } from './run-command.mjs';
 /** npm writes it at the end of each install. */
 const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json');
 
-/** @throws when Node is too old or the packages could not be installed */
+/** @throws when Node is too old or the packages cannot be installed */
 export async function ensureReady() {
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const neededVersion = engines.node.replace('>=', '');

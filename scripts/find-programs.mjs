@@ -4,11 +4,11 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'n
 import { basename, delimiter, dirname, join } from 'node:path';
 import { chromium } from '@playwright/test';
 
-/** The folders of PATH. */
 const FOLDERS = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
 
 /**
- * @param {readonly string[]} names the best first @param {readonly string[]} [elsewhere] paths beside those on the PATH
+ * @param {readonly string[]} names the best first @param {readonly string[]} [elsewhere] paths to try besides the
+ * PATH
  * @param {(path: string) => boolean} [isRight]
  * @returns {string | undefined} the program's path
  */
@@ -19,7 +19,7 @@ export const findProgram = (names, elsewhere = [], isRight = () => true) =>
 
 const CHROMIUMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Where systems put a browser that is not on the PATH. */
+/** Places for browsers that are not on the PATH. */
 const WELL_KNOWN = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -29,9 +29,8 @@ const WELL_KNOWN = [
 
 /**
  * @param {(path: string) => boolean} [isRight]
- * @returns {string | undefined} the program: CHROMIUM_PATH, the one that Playwright downloaded, or
- *   one that the system has
- * @throws when CHROMIUM_PATH names a file that is not there
+ * @returns {string | undefined} CHROMIUM_PATH, Playwright's download, or a system browser
+ * @throws when CHROMIUM_PATH names a missing file
  */
 export function findChromium(isRight = () => true) {
   const wanted = process.env.CHROMIUM_PATH;
@@ -42,7 +41,7 @@ export function findChromium(isRight = () => true) {
   return findProgram(CHROMIUMS, WELL_KNOWN, isRight);
 }
 
-/** Chromium's sandbox refuses to run as root; the rest keeps it from calling out on its own. */
+/** Chromium's sandbox refuses to run as root; the other flags keep it from using the network on its own. */
 export function chromiumFlags() {
   return [
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
@@ -53,7 +52,7 @@ export function chromiumFlags() {
   ];
 }
 
-/** A snap sees neither our profile nor our files; Ubuntu's `firefox` is a small script that starts one. */
+/** A snap cannot access our profile or files. Ubuntu's `firefox` is a small script that starts one. */
 const isSnap = (path) =>
   realpathSync(path) === '/usr/bin/snap' ||
   (statSync(path).size < 65536 && readFileSync(path, 'utf8').includes('/snap/'));
@@ -80,7 +79,7 @@ const foldersIn = (folder) =>
         .map(({ name }) => join(folder, name))
     : [];
 
-/** /usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser, or wherever else the system keeps it beside its programs. */
+/** /usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser, or the equivalent path on other systems. */
 function miniBrowser() {
   const beside = (name) => FOLDERS.map((folder) => join(dirname(folder), name));
   const libraries = beside('lib');

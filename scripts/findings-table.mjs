@@ -1,8 +1,10 @@
 /**
- * `node scripts/findings-table.mjs [CLI]`: writes the tables of docs/findings.md anew. One lists the detectors,
- * from what they declare; one what `vramscope analyze --json` says of every capture of fixtures/; one what it says of
- * the programs of fixtures/pairs/, which were recorded with Python stacks and with all stacks.
- * CLI: bin/vramscope.mjs, which wants `npm run build` before.
+ * `node scripts/findings-table.mjs [CLI]`: rewrites the tables of docs/findings.md. One lists the detectors as they
+ * are
+ * declared. One lists what `vramscope analyze --json` finds in every capture of fixtures/. One compares the programs
+ * of
+ * fixtures/pairs/, recorded with Python stacks and with all stacks. CLI: bin/vramscope.mjs; run `npm run build`
+ * first.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +15,11 @@ import { isMain, ROOT } from './run-command.mjs';
 
 const FIXTURES = join(ROOT, 'fixtures');
 export const FINDINGS_PATH = join(ROOT, 'docs', 'findings.md');
-/** One snapshot in many pickle protocols, one program with two kinds of stacks: once is enough. Labelled runs are for classes. */
+/**
+ * One version is enough of a snapshot in many pickle protocols, or of a program with two kinds of stacks. Labeled
+ * runs
+ * are for classes.
+ */
 const COPIES = /^(protocols_|pairs\/|classes\/)/;
 
 /**
@@ -93,7 +99,7 @@ function verdictCell({ cause, pattern, severity, lines }) {
   return `${cause}${pattern === null ? '' : `, ${pattern}`} (${severity}): ${place(frame)}`;
 }
 
-/** Of the findings without the figures: the two recordings of a program differ in a few blocks. */
+/** Findings without figures, since two recordings of a program differ in a few blocks. */
 function pairCells({ verdict, findings }) {
   const found = findings
     .filter(({ severity }) => severity !== 'low')

@@ -1,13 +1,12 @@
 /**
- * `npm run fuzz`: opens files that nobody should send (src/testing/fuzz), and says how it went.
+ * `npm run fuzz`: opens malformed files (src/testing/fuzz) and reports the outcome.
  *
  *   --cases 100000   how many; 1,000 of seed 1 are part of `npm test`
- *   --seed 1         another one gives other files
+ *   --seed 1         another seed makes other files
  *   --first 0        the first case
  *
- * A case that takes ten seconds, or over 1.2 GB of memory, is ended and counted. Files that were not
- * answered well are made as small as they can be, and kept in .fuzz/. Those that told something stay
- * in fixtures/fuzz, which the tests open.
+ * A case that takes ten seconds or over 1.2 GB of memory is ended and counted. Files that were not handled well are
+ * minimized and kept in .fuzz/. Useful ones stay in fixtures/fuzz, which the tests open.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +29,7 @@ const seed = Number(values.seed);
 const end = Number(values.first) + Number(values.cases);
 const folder = join(ROOT, '.fuzz');
 
-/** How many of each kind of file came to each end. @type {Map<string, Map<string, number>>} */
+/** How often each kind of file came to each end. @type {Map<string, Map<string, number>>} */
 const counts = new Map();
 let slowestMs = 0;
 let highestBytes = 0;
@@ -61,7 +60,7 @@ console.log(
 console.log(`${end - Number(values.first)} cases, ${faults} not answered well`);
 process.exitCode = faults > 0 ? 1 : 0;
 
-/** Resolves to the case to go on with: one after the case that had to be ended. */
+/** Resolves to the next case to run: the one after the case that had to be ended. */
 function runFrom(first) {
   const at = new Int32Array(new SharedArrayBuffer(8));
   at[0] = first;
@@ -73,7 +72,7 @@ function runFrom(first) {
     let seen = { number: first, judged: 0, sinceMs: performance.now() };
     let isStopped = false;
     const stop = (outcome) => {
-      // Ending a worker makes it exit, too.
+      // Ending a worker also makes it exit.
       if (isStopped) return;
       isStopped = true;
       clearInterval(watch);

@@ -1,6 +1,7 @@
 /**
- * Gets the programs that `npm test` needs and this machine lacks: Chromium from Playwright, and all of
- * them from the system's package manager where that can be: Debian and its like, as root.
+ * Installs the programs that `npm test` needs and this machine lacks: Chromium from Playwright, and all of them from
+ * the
+ * system's package manager on Debian-like systems, as root.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -12,7 +13,7 @@ import {
 } from './find-programs.mjs';
 import { isMain, run, runPackage, withinLimit } from './run-command.mjs';
 
-/** A Chromium that was downloaded may lack libraries of the system; that of apt-get brings them for both. */
+/** A downloaded Chromium may lack system libraries. apt-get's Chromium brings them for both. */
 const starts = (path) =>
   process.platform !== 'linux' || spawnSync(path, ['--version']).status === 0;
 
@@ -51,17 +52,17 @@ export async function ensurePrograms() {
 
 const canUseApt = () => process.getuid?.() === 0 && findProgram(['apt-get']) !== undefined;
 
-/** Without a network it gives up soon. */
+/** Makes apt-get give up soon without a network. */
 const PATIENCE = ['Acquire::Retries=1', 'Acquire::http::Timeout=15', 'DPkg::Lock::Timeout=60'];
 
-/** One for all that it is asked for: what hangs would hang again. @type {ReturnType<typeof withinLimit>} */
+/** Shared by all installs: if one hangs, the next would too. @type {ReturnType<typeof withinLimit>} */
 let limit;
 
 /** @param {readonly string[]} packages */
 async function installByApt(packages) {
   const options = PATIENCE.flatMap((option) => ['-o', option]);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // What it says of hundreds of packages is of no use here, unless it fails.
+  // Output about hundreds of packages is useless here, so show only errors.
   const stdio = ['ignore', 'ignore', 'inherit'];
   const apt = (...args) => run('apt-get', ['-qq', ...options, ...args], { ...limit, env, stdio });
   if (limit === undefined) {

@@ -1,4 +1,6 @@
-/** Takes the pictures of README and docs anew, in both themes, from what is in dist/: npm run build && node scripts/make-pictures.mjs */
+/**
+ * Retakes the pictures of README and docs in both themes, from dist/: npm run build && node scripts/make-pictures.mjs
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startBrowser } from '../bench/measure-page.mjs';
@@ -29,7 +31,7 @@ async function take(name, hash, theme) {
   await page.goto(started.url + hash);
   await whenIdle();
   await page.getByTestId('file-input').setInputFiles(SNAPSHOT);
-  // Findings come one by one; with the simulated citation they are complete.
+  // Findings arrive one by one. With the simulated setting, they are complete.
   await page.getByText('Compare settings').first().waitFor();
   await whenIdle();
   await page.mouse.move(0, 0);

@@ -1,9 +1,9 @@
-/** Tables of the docs, and putting them there. */
+/** Makes tables for the docs and inserts them. */
 
 /**
  * Puts `content` between <!-- name:start --> and <!-- name:end --> of a Markdown text.
  * @param {string} text @param {string} name @param {string} content
- * @throws when the text does not have the markers
+ * @throws when the text lacks the markers
  */
 export function replaceBetween(text, name, content) {
   const start = `<!-- ${name}:start -->`;

@@ -1,22 +1,23 @@
-/** Runs other programs alike on Linux, macOS and Windows. */
+/** Runs other programs the same way on Linux, macOS and Windows. */
 import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder that holds package.json. */
+/** The folder of package.json. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** True in the script that node was called with. */
+/** True in the script that node was started with. */
 export function isMain(moduleUrl) {
   const script = process.argv[1];
   return script !== undefined && realpathSync(script) === fileURLToPath(moduleUrl);
 }
 
 /**
- * Runs a program to its end, its output going to ours; nothing is read from stdin.
- * @param {string} command @param {readonly string[]} args @param {import('node:child_process').SpawnOptions} [options]
- * @returns {Promise<number>} its exit code; 1 when a signal ended it or it could not be started, as where its time is over
+ * Runs a program to its end with our stdout and stderr; its stdin is empty.
+ * @param {string} command @param {readonly string[]} args @param {import('node:child_process').SpawnOptions}
+ * [options]
+ * @returns {Promise<number>} its exit code; 1 when a signal or a timeout ended it, or it could not be started
  */
 export function run(command, args, options = {}) {
   return new Promise((resolve) => {
@@ -31,16 +32,16 @@ export function run(command, args, options = {}) {
   });
 }
 
-/** What comes over a network may hang; it is ended then, at once and for sure. INSTALL_LIMIT_MS sets another limit. */
+/** Limits network installs, which may hang, and kills them hard. INSTALL_LIMIT_MS overrides the limit. */
 export const withinLimit = () => ({
   signal: AbortSignal.timeout(Math.ceil(Number(process.env.INSTALL_LIMIT_MS ?? 300_000))),
   killSignal: /** @type {const} */ ('SIGKILL'),
 });
 
 /**
- * Runs npm. On Windows `npm` is a .cmd file, which Node does not start without a shell; npm's own
- * JavaScript works everywhere, and npm says where it is when it is npm that runs us.
- * @param {readonly string[]} args plain words: the shell of Windows sees them unquoted
+ * Runs npm. On Windows, `npm` is a .cmd file, which Node does not start without a shell. npm's own JavaScript runs
+ * everywhere, and npm tells us its path if it started us.
+ * @param {readonly string[]} args plain words: the Windows shell receives them unquoted
  * @param {import('node:child_process').SpawnOptions} [options]
  */
 export function runNpm(args, options) {
@@ -50,8 +51,8 @@ export function runNpm(args, options) {
 }
 
 /**
- * Runs the JavaScript of an installed package: runPackage('vite/bin/vite.js', ['build']).
- * Through node and not through node_modules/.bin, which holds .cmd files on Windows.
+ * Runs the JavaScript of an installed package: runPackage('vite/bin/vite.js', ['build']). Uses node directly, because
+ * node_modules/.bin holds .cmd files on Windows.
  * @param {string} path under node_modules @param {readonly string[]} args
  * @param {import('node:child_process').SpawnOptions} [options]
  */

@@ -1,6 +1,7 @@
 /**
- * `node scripts/stage-package.mjs FOLDER`: what npm publishes, in a folder of its own. Its package.json names no
- * dependencies: the build has put them into dist/ and dist-cli/, and who installs vramscope installs nothing else.
+ * `node scripts/stage-package.mjs FOLDER`: collects what npm publishes. The package.json there has no dependencies:
+ * the
+ * build bundles them into dist/ and dist-cli/, so installing vramscope installs nothing else.
  */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -19,7 +19,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Latest change in any of these files and folders; 0 when none is there. */
+/** Latest modification of any of these files and folders; 0 if there are none. */
 function newestMs(paths) {
   const times = paths.flatMap((path) => {
     const full = join(ROOT, path);
@@ -32,7 +32,7 @@ function newestMs(paths) {
   return Math.max(0, ...times);
 }
 
-/** Takes the next free port when the wanted one is in use. Ctrl+C ends it. */
+/** Takes the next free port if the requested one is in use. Ctrl+C ends it. */
 async function serve() {
   const { preview } = await import('vite');
   const port = process.env.PORT ? Number(process.env.PORT) : DEFAULT_PORT;

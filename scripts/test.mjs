@@ -1,7 +1,8 @@
 /**
- * `npm test`: all checks, one after the other, on a fresh clone too. The last line is
- * `N passed, N failed`: each test of vitest and Playwright counts as one, each other check as one,
- * and a check that crashes, or that ran no test at all, as one failed.
+ * `npm test`: runs all checks in turn, even on a fresh clone. The last line is `N passed, N failed`. Each test of
+ * vitest
+ * and Playwright counts as one, and so does each other check. A check that crashes, or runs no test, counts as one
+ * failed.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,18 +12,18 @@ import { ROOT, run, runPackage } from './run-command.mjs';
 const UNIT_REPORT = join(ROOT, 'test-results', 'unit.json');
 const E2E_REPORT = join(ROOT, 'test-results', 'e2e.json');
 
-/** A check that hangs is ended, so that the others still run. A busy machine is given time. */
+/** Ends a check that hangs, so that the others still run. Generous, for busy machines. */
 const LIMIT = { timeout: 20 * 60_000 };
 
 const total = { passed: 0, failed: 0 };
-/** What could not be tried on this machine, and why. @type {string[]} */
+/** What could not be checked on this machine, and why. @type {string[]} */
 const notRun = [];
 
 /**
  * @param {string} title
  * @param {() => Promise<number>} work resolves to an exit code
  * @param {() => {passed: number, failed: number}} [count] counts the tests that it ran
- * @returns {Promise<boolean>} whether all of it passed
+ * @returns {Promise<boolean>} whether everything passed
  */
 async function stage(title, work, count) {
   console.log(`\n=== ${title}`);
@@ -59,13 +60,13 @@ function countUnit() {
   return { passed: numPassedTests, failed: numFailedTests };
 }
 
-/** The tests in a suite of Playwright's report with this status: 'flaky' passed at their second try alone. */
+/** The suite's tests with this status in Playwright's report; 'flaky' means that only the second try passed. */
 const withStatus = (wanted, { specs = [], suites = [] }) => [
   ...specs.filter(({ tests }) => tests.some(({ status }) => status === wanted)),
   ...suites.flatMap((suite) => withStatus(wanted, suite)),
 ];
 
-/** Why a test was not run here, such as a program that it needs. */
+/** Why a test was skipped, such as a missing program. */
 const reasonOf = ({ tests }) =>
   tests.flatMap(({ annotations }) => annotations.flatMap(({ description }) => description ?? []));
 
@@ -85,14 +86,14 @@ const runUnit = () => {
   return runPackage('vitest/vitest.mjs', ['run', ...reporters], LIMIT);
 };
 
-/** Browsers, and the Python that some unit tests compare with. What is not to be had is said at the end. */
+/** Browsers, and the Python that some unit tests compare with. Anything unavailable is listed at the end. */
 const bringPrograms = async () => {
   const { ensurePrograms } = await import('./install-programs.mjs');
   notRun.push(...(await ensurePrograms()));
   return 0;
 };
 
-/** In Chromium, and a walk in Firefox and WebKit, those of them that are here. */
+/** All tests in Chromium, and a short walk in Firefox and WebKit if installed. */
 const runE2e = async () => {
   rmSync(E2E_REPORT, { force: true });
   const { findStartingChromium } = await import('./install-programs.mjs');
@@ -102,7 +103,7 @@ const runE2e = async () => {
   return runPackage('@playwright/test/cli.js', ['test'], { ...LIMIT, env });
 };
 
-/** The tests of the package for pip: most of their time they wait, so they run beside the browsers. */
+/** Tests of the pip package. They mostly wait, so they run beside the browsers. */
 const runPython = async () => {
   const { findPython } = await import('./find-programs.mjs');
   const python = findPython();
@@ -127,7 +128,7 @@ async function runAll() {
   else await stage('e2e', () => Promise.reject(new Error('Not run: there is no build to test.')));
 }
 
-// Whatever breaks, the count is the last that is said.
+// Whatever breaks, the count must be the last line.
 let isDone = false;
 process.on('exit', () => {
   if (!isDone) total.failed++;

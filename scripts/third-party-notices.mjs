@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './run-command.mjs';
 
-/** Made by plugins at build time, from packages that src/ does not name. */
+/** Bundled by plugins at build time, from packages that src/ does not import. */
 const BUILT_IN = ['workbox-precaching', 'workbox-routing', 'workbox-core'];
 const LICENCE = /^(licen[cs]e|copying)(\.|$|-)/i;
 

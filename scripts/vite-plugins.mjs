@@ -1,6 +1,6 @@
 /**
- * What the build adds to the page: its Content-Security-Policy, files that another build made, the icon, and which files
- * the service worker keeps. src/ui/pages/shell/connection-policy.ts narrows connections further, per link.
+ * What the build adds to the page: its Content-Security-Policy, files from another build, the icon, and the service
+ * worker's list of files. src/ui/pages/shell/connection-policy.ts narrows connections further, per link.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { basename } from 'node:path';
 const SITE = [
   "default-src 'none'",
   "script-src 'self'",
-  // From a blob, so that the page's policy holds in workers too: src/worker/workers.ts.
+  // Workers start from a blob, so that they inherit the page's policy: src/worker/workers.ts.
   "worker-src 'self' blob:",
   "style-src 'self'",
   "img-src 'self' blob: data:",
@@ -31,8 +31,7 @@ export function sitePolicy() {
 }
 
 /**
- * For the page in one file, whose scripts and styles are inline: those very texts are allowed, by
- * their hashes, and no connection at all.
+ * For the page in one file: allows exactly its inline scripts and styles, by hash, and no connections.
  * @param {string} html the finished page, without a policy
  */
 export function withInlinePolicy(html) {
@@ -65,7 +64,7 @@ function hashOf(text) {
 }
 
 /**
- * Puts a file that another build made into this one, under its own name.
+ * Adds a file from another build to this one, under its own name.
  * @param {string} path from the project's root
  * @returns {import('vite').Plugin}
  */
@@ -81,7 +80,7 @@ export function besideThePage(path) {
 }
 
 /**
- * Puts the icon into the page itself, where there is no file beside it.
+ * Inlines the icon into the page, for the build without separate files.
  * @param {string} path of the SVG
  * @returns {import('vite').Plugin}
  */
@@ -97,11 +96,11 @@ export function inlineIcon(path) {
 }
 
 /**
- * Whether an address is one of ours. Runs in the service worker, into which its text is copied: it
- * may use nothing of this file.
+ * Whether a URL is one of our own files. The text of this function is copied into the service worker, so it must not
+ * use
+ * anything else from this file.
  *
- * A snapshot is never kept: neither of another site, nor of this one under another path, nor one that
- * is asked for with a query.
+ * Snapshots are never cached: from other sites, from other paths of this site, or with a query.
  * @param {{ url: URL }} request
  */
 export function isOwnFile({ url }) {
@@ -110,5 +109,5 @@ export function isOwnFile({ url }) {
   return /^(samples\/[\w-]+\.pickle\.gz|vramscope\.html)$/.test(url.href.slice(scope.length));
 }
 
-/** The caches of other versions begin so, too; src/ui/pages/shell/updates.ts removes them. */
+/** Caches of other versions share this prefix; src/ui/pages/shell/updates.ts removes them. */
 export const KEPT_FILES = 'kept-files-';

@@ -1,8 +1,11 @@
 /**
- * `node scripts/whatif-table.mjs`: runs the nine workloads of fixtures/whatif.truth.json again under
- * every setting with the built command line, and writes docs/whatif.md's tables anew: what a real GPU
- * reserved, and how far off we are; for the workload whose timing matters what it reserved alone; and the two of
- * fixtures/settings/, each recorded under four settings and run under all four. Needs `npm run build` first.
+ * `node scripts/whatif-table.mjs`: reruns the nine workloads of fixtures/whatif.truth.json under every setting with
+ * the
+ * built command line, and rewrites the tables of docs/whatif.md: what a real GPU reserved, and how far off we are.
+ * For the
+ * timing-sensitive workload, it also says what it reserved alone. The two of fixtures/settings/ were recorded under
+ * four
+ * settings, and each recording is simulated under all four. Needs `npm run build` first.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +31,7 @@ const doc = Object.entries(TABLES).reduce(
 );
 writeFileSync(DOC, doc);
 
-/** A cell for each workload of a file of truths, and setting. */
+/** One cell per workload and setting of a truth file. */
 function cellsOf(file) {
   return Object.entries(readTruth(file).workloads).flatMap(
     ([workload, { limit_bytes, settings }]) => compare(workload, limit_bytes, settings),
@@ -41,7 +44,7 @@ function compare(workload, limitBytes, settings) {
   return names.map((name, i) => ({ workload, name, real: settings[name], simulated: cases[i] }));
 }
 
-/** @param capture a file of fixtures/, without its ending */
+/** @param capture a file of fixtures/, without its extension */
 function simulate(capture, limitBytes, names) {
   const args = ['whatif', join(ROOT, 'fixtures', `${capture}.pickle.gz`), '--json'];
   for (const name of names) args.push('--setting', name);
@@ -99,7 +102,7 @@ function tablesOf(cells) {
   return [summary(cells), '', table(head, rows)].join('\n');
 }
 
-/** The workload whose timing matters, with the GPU to itself: four runs under each setting. */
+/** The timing-sensitive workload, with the GPU to itself: four runs under each setting. */
 function tableOfRunsAlone() {
   const { workload, settings } = readTruth('whatif-alone.truth.json');
   const inMiB = (bytes) => (bytes / MIB).toFixed(0);

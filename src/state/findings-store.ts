@@ -1,8 +1,7 @@
 /**
  * Findings of each viewed device, kept while its snapshot is open. A run starts after the first frame is painted and
- * only
- * for the visible device; showing another device stops it. The worker loads before that, while the page waits for its
- * frame.
+ * only for the visible device; showing another device stops it. The worker loads before that, while the page waits
+ * for its frame.
  */
 
 import { createStore, type StoreApi } from 'zustand/vanilla';

@@ -1,7 +1,6 @@
 /**
  * Counts work in flight, so that tests and scripts can wait until the page settles. Code that loads, decodes,
- * computes
- * or awaits a frame calls `begin()`, and calls the returned function when done.
+ * computes or awaits a frame calls `begin()`, and calls the returned function when done.
  */
 import { startTimer } from '../base/task.ts';
 

@@ -13,9 +13,8 @@ export function openingView(info: Pick<SessionInfo, 'devices'>): ViewState {
 
 /**
  * The event to show first: the first OOM that the program saw; else the peak of reserved memory if much of it was
- * never
- * needed; else the main peak. Not the end, where teardown leaves little to see. A peak before the trace maps to the
- * first event.
+ * never needed; else the main peak. Not the end, where teardown leaves little to see. A peak before the trace maps to
+ * the first event.
  */
 export function openingCursor(
   device: Pick<DeviceInfo, 'events' | 'ooms' | 'peaks'>,

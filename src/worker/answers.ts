@@ -1,4 +1,7 @@
-/** What a session needs once its file is open: all queries about a device, one line for each feature in handlers/. */
+/**
+ * The part of a session that is needed once its file is open: all queries about a device, one line per feature in
+ * handlers/.
+ */
 export { dependsOnCursor, matchAllocations } from '../device/search/match-search.ts';
 export { loadRegexEngine, mayHoldRegex } from '../device/search/regex.ts';
 export { makeColoring } from '../draw/coloring/colorings.ts';

@@ -5,18 +5,17 @@ import { withinTime } from '../base/task.ts';
 import type { ByteSource } from '../format/input/types.ts';
 import type { ReadableBlob } from './page-blob.ts';
 
-/** What one read asks for: as much as the decoder is given at a time. */
+/** Size of one read: as much as the decoder takes at a time. */
 const READ_BYTES = 2 ** 20;
 /**
- * Slices that are read while the ones before are decoded, where there is no BYOB reader. For 513 MB
- * in Chromium, reading alone takes 1.6 s one slice at a time, 0.8 s two at a time and 0.6 s four at a
- * time. Smaller slices are slower.
+ * Slices read ahead of the decoder without a BYOB reader. For 513 MB in Chromium, reading alone takes 1.6 s one slice
+ * at a time, 0.8 s two at a time and 0.6 s four at a time. Smaller slices are slower.
  */
 const READ_AHEAD = 4;
 const SLICE_BYTES = 8 * 2 ** 20;
-/** A read that takes longer hangs, or comes from a slow disk, which slices read as well. */
+/** A longer read hangs or comes from a slow disk, which slices can read as well. */
 const STALL_MS = 2000;
-/** A directory has a size of some kilobytes on most systems; a larger thing that fails is a file. */
+/** Most systems report some kilobytes for a directory, so anything larger that fails is a file. */
 const MAX_FOLDER_BYTES = 2 ** 20;
 
 export interface BlobSourceOptions {
@@ -26,8 +25,8 @@ export interface BlobSourceOptions {
 }
 
 /**
- * The file, read into one buffer over and over where the browser can (a BYOB reader), else slice by
- * slice. A chunk is gone when the next one is asked for.
+ * Reads the file into one reused buffer if the browser can (a BYOB reader), else slice by slice. A chunk is valid
+ * only until the next is requested.
  */
 export function blobSource(
   blob: ReadableBlob,
@@ -41,7 +40,7 @@ export function blobSource(
   };
 }
 
-/** Readings under way. A browser may collect a stream that only its own pending read knows, and the read hangs. */
+/** Keeps reads alive: a browser may collect a stream that only its own pending read references, and the read hangs. */
 const underWay = new Set<BlobReading>();
 
 class BlobReading {
@@ -77,7 +76,7 @@ class BlobReading {
     }
   }
 
-  /** Reads into one buffer, which each read takes and gives back; a read that hangs is left to slices. */
+  /** Reads into one buffer, which each read takes and returns. If a read hangs, slices take over. */
   async *#reads(reader: ReadableStreamBYOBReader): AsyncGenerator<Uint8Array> {
     let buffer = new ArrayBuffer(Math.min(this.#readBytes, Math.max(this.#blob.size, 1)));
     let at = 0;
@@ -104,7 +103,7 @@ class BlobReading {
     let from = start;
     const readOn = () => {
       const slice = readSlice(this.#blob, this.#name, from, this.#sliceBytes);
-      // Nobody awaits the slices ahead when the reader stops early; their fault is then no one's.
+      // If the reader stops early, nobody awaits the slices ahead, so their errors are dropped.
       slice.catch(() => undefined);
       ahead.push(slice);
       from += this.#sliceBytes;
@@ -119,7 +118,7 @@ class BlobReading {
   }
 }
 
-/** Undefined where the browser has none for files. */
+/** Undefined if the browser has none for files. */
 function byobReader(blob: ReadableBlob): ReadableStreamBYOBReader | undefined {
   try {
     return blob.stream?.().getReader({ mode: 'byob' });
@@ -158,7 +157,7 @@ function unreadable(blob: ReadableBlob, name: string, from: number, error: unkno
   });
 }
 
-/** The file ends before the size that it had when it was chosen. */
+/** The file is shorter than when the user chose it. */
 function changed(name: string, at: number): LoadError {
   return new LoadError({
     code: 'unreadable',

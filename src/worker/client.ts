@@ -1,11 +1,11 @@
 /**
- * The page's handle on its files: each is opened in a worker of its own, which holds it until it is closed.
+ * The page's handle on its files. Each file opens in its own worker, which holds it until it is closed.
  *
- *   spare  ── open(A) ──►  reading A  ── A is open ──►  current; the one before ends
- *                             │ fails                   what was read of A can be seen until the next open
+ *   spare  ── open(A) ──►  reading A  ── A is open ──►  current; the previous one ends
+ *                             │ fails                   what was read of A stays visible until the next open
  *                             │ is cancelled            ends at once
  *
- * A spare worker is warm when a file comes: it loads and compiles its code while the user looks for one.
+ * A spare worker is warm when a file arrives: it loads and compiles its code while the user looks for one.
  */
 import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
@@ -27,15 +27,15 @@ const CRASHED = [
 ] as const;
 
 export interface SessionClient extends SessionApi {
-  /** Ends the workers; what is pending rejects. */
+  /** Ends the workers and rejects pending calls. */
   close(): void;
 }
 
 export interface SessionClientOptions {
-  /** Told of each question while it is under way. */
+  /** Counts each pending query as work. */
   readonly idle?: { during<T>(work: () => Promise<T>): Promise<T> };
   readonly timings?: { start(): void; reach(stage: 'firstByte' | 'decoded'): void };
-  /** Resolves when there is time to make a spare worker for the next file; without it that waits until it is given. */
+  /** Resolves when there is time to start a spare worker; without it, the next worker starts with the next file. */
   readonly whenQuiet?: () => Promise<void>;
   /** Relative URLs are relative to the page, not to the worker's script. */
   readonly baseUrl?: string;
@@ -52,9 +52,9 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   let spare: Connection | undefined = start();
   /** Holds the open file. */
   let current: Connection | undefined;
-  /** Reads the next file, or has failed to. */
+  /** Is reading the next file, or failed to. */
   let reading: Connection | undefined;
-  /** Workers cannot read files here: the page does. */
+  /** Workers cannot read files here, so the page does. */
   let isReadHere = false;
   let isClosed = false;
 
@@ -68,7 +68,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
     if (!isClosed) spare ??= start();
   }
 
-  /** A port goes once: each sending of a file that the page reads has one of its own. */
+  /** A port can be transferred only once, so each time the page reads a file for a worker, a new port is sent. */
   function send(
     { call }: Connection,
     source: WireSource,
@@ -99,7 +99,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
     try {
       return await send(to, source, options, callOptions);
     } catch (error) {
-      // It is the file that cannot be read, whoever tries.
+      // The file itself is unreadable, whoever reads it.
       if (isUnreadable(error)) isReadHere = false;
       throw error;
     }
@@ -136,7 +136,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
     }
   };
 
-  /** Whoever has the open file. */
+  /** The worker with the open file. */
   async function holder(): Promise<Connection> {
     if (current !== undefined) return current;
     throw new LoadError({ code: 'nothing-open', message: 'No snapshot is open.' });
@@ -165,7 +165,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   };
 }
 
-/** The first byte could not be read already. */
+/** Even the first byte could not be read. */
 function isUnreadable(error: unknown): boolean {
   if (!(error instanceof LoadError)) return false;
   const { code, byte } = error.failure;

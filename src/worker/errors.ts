@@ -1,20 +1,20 @@
-/** What the page says of errors in its workers, and how an error crosses from one thread to another. */
+/** What the page says about errors in its workers, and how errors cross threads. */
 import { assertUnreachable } from '../base/assert.ts';
 import { abortError, isAbortError } from '../base/errors.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
 
 /** What to tell the user when a worker dies. `message` is a sentence without its full stop. */
 export function crashError(event: Event, message: string, advice: string): LoadError {
-  // An ErrorEvent has a message; what the browser sends when it ends a worker need not.
+  // An ErrorEvent has a message; the event for a worker that the browser killed may not.
   const reason = 'message' in event ? event.message : undefined;
   const text = typeof reason === 'string' && reason !== '' ? ` (${reason})` : '';
   return new LoadError({ code: 'worker-crashed', message: `${message}${text}.`, advice });
 }
 
 /**
- * An error as plain data, because structured clone keeps neither class nor fields of ours.
- * Three kinds cross: a file that cannot be read (LoadError), a cancelled call (AbortError), and
- * everything else, which is a bug of ours and arrives as a LoadError with code 'internal'.
+ * An error as plain data, because structured clone keeps neither the class nor our fields. Three kinds cross: an
+ * unreadable file (LoadError), a cancelled call (AbortError), and any other error, which is a bug of ours and arrives
+ * as a LoadError with code 'internal'.
  */
 export type WireError =
   | { readonly kind: 'load'; readonly failure: LoadFailure }
@@ -60,7 +60,7 @@ function internalError(error: unknown): LoadError {
   });
 }
 
-/** What V8, SpiderMonkey and JavaScriptCore say when a typed array or a Map cannot grow. */
+/** Matches the messages of V8, SpiderMonkey and JavaScriptCore when a typed array or a Map cannot grow. */
 function isOutOfMemory(error: unknown): boolean {
   return (
     error instanceof RangeError &&
@@ -74,7 +74,7 @@ function textOf(error: unknown): string {
   return error instanceof Error || error instanceof DOMException ? error.message : String(error);
 }
 
-/** First line of the stack that names a place: "at replayDevice (replay.ts:120:7)". */
+/** First line of the stack with a location: "at replayDevice (replay.ts:120:7)". */
 function sourceLocation(error: unknown): string {
   const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
   return lines.find((line) => /:\d+:\d+/.test(line))?.trim() ?? 'unknown';

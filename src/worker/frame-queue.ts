@@ -1,17 +1,17 @@
 /**
- * Draws one frame at a time in slices, so that messages get through; the newest request wins.
+ * Draws one frame at a time in slices, so that messages get through. The newest request wins.
  *
- * Requests A, B, C come while A is drawn: C takes B's place at once. A itself is given up for C unless it is
- * nearly done, or no frame was delivered for a while: a pan that asks for a frame every 16 ms must not starve
- * a frame of 200 ms.
+ * If B and then C are requested while A is drawn, C replaces B at once. A is dropped for C too, unless A is nearly
+ * done or
+ * the page has seen no frame for a while: a pan that requests a frame every 16 ms must not starve a frame of 200 ms.
  */
 import { LatestOnly } from '../base/latest-only.ts';
 import { type Clock, runTask, type Task } from '../base/task.ts';
 import type { Viewport } from '../draw/timeline/types.ts';
 
-/** A frame that is done in less than this is not given up: it shows about where the user is. */
+/** A frame this close to its end is not dropped: it shows about where the user is. */
 const NEARLY_DONE_MS = 50;
-/** A frame is finished, however slow, when the page saw none for this long. */
+/** After this long without a frame, the current one is finished, however slow. */
 const LONGEST_SILENCE_MS = 250;
 
 export class FrameQueue {
@@ -20,10 +20,10 @@ export class FrameQueue {
   readonly #latest: LatestOnly;
   #startedMs = 0;
   #deliveredMs = Number.NEGATIVE_INFINITY;
-  /** What the last whole frame took: the best guess for the next one. */
+  /** Duration of the last whole frame: the best guess for the next one. */
   #durationMs = 0;
 
-  /** @param sliceMs how long others wait at most, such as a frame of another queue */
+  /** @param sliceMs the longest that others wait, such as a frame of another queue */
   constructor(clock: Clock, sliceMs?: number) {
     this.#clock = clock;
     this.#sliceMs = sliceMs;
@@ -33,7 +33,7 @@ export class FrameQueue {
     });
   }
 
-  /** Rejects with AbortError when a newer request comes first or `signal` is aborted. */
+  /** Rejects with AbortError if a newer request comes first or `signal` is aborted. */
   request<T>(create: () => Task<T> | Promise<Task<T>>, signal?: AbortSignal): Promise<T> {
     const clock = this.#clock;
     return this.#latest.run(async (signal) => {
@@ -56,16 +56,16 @@ export class FrameQueue {
 /** One frame is on screen, one is being drawn, one is on its way back. */
 const POOLED_BUFFERS = 2;
 
-/** Pixels that came back from the page, to draw in: a new array of 3 MB costs a frame 1 ms and garbage. */
+/** Reuses pixel arrays that the page returns: a new array of 3 MB costs a frame 1 ms and creates garbage. */
 export class PixelBufferPool {
-  /** Newest first: after a resize the old ones fit no frame. */
+  /** Newest first: after a resize, old buffers fit no frame. */
   #buffers: readonly Uint32Array[] = [];
 
   release(pixels: Uint32Array): void {
     this.#buffers = [pixels, ...this.#buffers].slice(0, POOLED_BUFFERS);
   }
 
-  /** A frame from a queue, drawn in a pooled buffer if one fits; the pool has it again if the frame is given up. */
+  /** Draws a queue's frame in a pooled buffer if one fits. A dropped frame's buffer returns to the pool. */
   async draw<F>(
     queue: FrameQueue,
     { width, height }: Viewport,

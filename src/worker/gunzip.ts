@@ -1,13 +1,13 @@
-/** What core asks of its platform, by web standards that browsers and Node 20 share. */
+/** The platform interface of format/input, built on web standards that browsers and Node 20 share. */
 import type { Platform } from '../format/input/types.ts';
 
 export const webPlatform: Platform = { gunzip };
 
-/** Decompresses while it is read; throws TypeError where the data are broken or cut short. */
+/** Decompresses while reading; throws TypeError if the data is damaged or truncated. */
 async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const { readable, writable } = new DecompressionStream('gzip');
   const reader = readable.getReader();
-  // A fault of the source must reach the reader too, not only the writer's own promise.
+  // An error from the source must reach the reader too, not only the writer's own promise.
   const writing = feed(chunks, writable.getWriter());
   writing.catch(() => undefined);
   try {
@@ -29,7 +29,7 @@ async function feed(
   try {
     for await (const chunk of chunks) {
       await writer.ready;
-      // A copy, since the stream may look at the chunk when it is no longer lent to us.
+      // Copied, since the stream may use the chunk after it is no longer lent to us.
       await writer.write(new Uint8Array(chunk));
     }
     await writer.close();

@@ -1,4 +1,4 @@
-/** The timeline ordered by class, of all allocations or of those that a search finds. */
+/** The timeline ordered by class, for all allocations or for a search's matches. */
 
 import type { Task } from '../base/task.ts';
 import { classify } from '../device/classes/classify.ts';
@@ -17,14 +17,14 @@ import type { TimelineIndex } from '../draw/timeline/timeline-index.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
 
-/** What matches a search; without one everything does. */
+/** What matches a search; without one, everything does. */
 export interface Matching {
   readonly mask: Uint8Array | undefined;
-  /** What does not match is left out; else it is dimmed. */
+  /** Leaves out what does not match, rather than dimming it. */
   readonly onlyMatches: boolean;
 }
 
-/** Stands for the color of what a search does not match. */
+/** Color index of what does not match a search. */
 const DIMMED = -1;
 
 export class LayerRenderer {
@@ -76,11 +76,11 @@ export class LayerRenderer {
   }
 }
 
-/** A class has two layers, one on the other: what matches, and the rest. By MemoryClass: the lower one. */
+/** Each class has two layers: the matches, and the rest above. This maps a MemoryClass to its lower layer. */
 const LOWER_LAYER = new Uint8Array(classLabels().length);
 classLabels().forEach((label, place) => {
   LOWER_LAYER[label.class] = 2 * place;
 });
 
-/** Row of the palette of each layer. */
+/** Palette row of each layer. */
 const COLOR_OF: readonly number[] = classLabels().flatMap((label) => [label.class, DIMMED]);

@@ -14,7 +14,7 @@ import { FrameQueue, PixelBufferPool } from './frame-queue.ts';
 import { loadAnswers } from './load-answers.ts';
 import { TimelineRenderer } from './timeline-renderer.ts';
 
-/** Each view asks for the same search with each frame; two or three are typed one after the other. */
+/** Each view repeats the same search with each frame, and users type two or three in turn. */
 const CACHED_SEARCHES = 4;
 
 export class OpenDevice {
@@ -25,14 +25,14 @@ export class OpenDevice {
   readonly #frames: FrameQueue;
   readonly #pixelBuffers = new PixelBufferPool();
   readonly #made = new Map<unknown, unknown>();
-  /** A byte an allocation each. */
+  /** One byte an allocation each. */
   #matches = new LruCache<SearchMatches>(CACHED_SEARCHES);
-  /** A byte an allocation each: the last used of each kind is kept. */
+  /** One byte an allocation each. Keeps the latest of each kind. */
   readonly #colorings = new Map<ColorBy, { readonly count: number; readonly coloring: Coloring }>();
 
   /**
-   * @param frames the session's, which draws the pictures of all its devices
-   * @param counters extremes of counters that are known already
+   * @param frames the session's queue, which draws the pictures of all devices
+   * @param counters extremes of counters that are already known
    */
   constructor(
     context: DeviceModel,
@@ -49,27 +49,27 @@ export class OpenDevice {
   }
 
   /**
-   * What a search finds on this device, see matchAllocations: its mask is undefined for '' and for
-   * a text with a problem. `at` is the cursor of the view. The last few are cached.
+   * The matches of a search on this device, see matchAllocations. The mask is undefined for '' and for an invalid
+   * search. `at` is the view's cursor. Caches the last few searches.
    */
   async matches(search: string, at: EventIndex | undefined): Promise<SearchMatches> {
     const answers = await loadAnswers();
     if (answers.mayHoldRegex(search)) await answers.loadRegexEngine();
-    // Most searches match the same wherever the cursor is.
+    // Most searches match the same allocations wherever the cursor is.
     const state = answers.dependsOnCursor(search) ? at : undefined;
     const key = `${state ?? 'end'} ${search}`;
     const match = () => answers.matchAllocations(this.context, search, state);
     return this.#matches.getOrMake(key, match);
   }
 
-  /** Of searches that match something else from now on. */
+  /** Call this when searches match something else from now on. */
   forgetMatches(): void {
     this.#matches = new LruCache(CACHED_SEARCHES);
   }
 
   /**
-   * What `make` makes of this device, made once: give a function of a module, not a new closure.
-   * For what a feature keeps between queries; it lives as long as the snapshot is open.
+   * The result of `make`, computed once per function: pass a module-level function, not a new closure. For data that
+   * a feature keeps between queries; it lives as long as the snapshot is open.
    */
   once<T>(make: (device: OpenDevice) => T): T {
     if (!this.#made.has(make)) this.#made.set(make, make(this));
@@ -77,9 +77,9 @@ export class OpenDevice {
   }
 
   /**
-   * A picture, drawn in slices so that messages get through: the newest of the session wins, others
-   * reject with an AbortError.
-   * @param begin starts to draw it, over the pixels of an earlier one if it is given any
+   * Draws a picture in slices so that messages get through. The session's newest picture wins; others reject with an
+   * AbortError.
+   * @param begin starts the drawing, over the pixels of an earlier picture if it gets any
    */
   drawFrame<F>(
     viewport: Viewport,
@@ -89,7 +89,7 @@ export class OpenDevice {
     return this.#pixelBuffers.draw(this.#frames, viewport, begin, signal);
   }
 
-  /** Pixels of a picture that the page does not need any more: the next picture is drawn over them. */
+  /** Takes back the pixels of a picture that the page no longer needs, for reuse. */
   recycle(pixels: Uint32Array): void {
     this.#pixelBuffers.release(pixels);
   }

@@ -1,4 +1,4 @@
-/** From a file to all that queries need: read, replay, index. */
+/** From a file to everything that queries need: read, replay, index. */
 
 import { replayDevice } from '../allocator/replay/replay.ts';
 import type { Replay } from '../allocator/replay/types.ts';
@@ -25,11 +25,11 @@ export interface OpenJob {
   readonly clock: Clock;
   readonly options: OpenOptions;
   readonly onProgress: (progress: OpenProgress) => void;
-  /** Where a long file is replayed and drawn while it is read. */
+  /** Starts the worker that replays and draws a long file while it is read. */
   readonly startReplayWorker?: () => ReplayWorker | undefined;
-  /** Given what can be seen of such a file, and undefined once it is open. */
+  /** Receives the visible part of such a file, and undefined once the file is open. */
   readonly onPartial?: (partial: PartialFile | undefined) => void;
-  /** Ends the opening, which then rejects with the signal's reason. */
+  /** Aborts the opening, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
     report({});
   };
   const long = new LongFile({ size: job.source.size, clock, startReplayWorker, onMore });
-  /** Reports what comes next, and lets messages in before it. */
+  /** Reports the next phase, and lets messages in before it. */
   const enter = async (phase: OpenPhase) => {
     report({ phase });
     await clock.yieldTask();
@@ -94,14 +94,14 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   return { info: sessionInfo(file, snapshot, contexts), devices };
 }
 
-/** The decoder takes about 5 ms for it; what is handed to it is worked on in one go. */
+/** The decoder handles this much in about 5 ms without a break. */
 const PIECE_BYTES = 2 ** 20;
-/** Pictures of what has been read wait no longer than about this. */
+/** Pictures of a file that is being read wait at most about this long. */
 const BUSY_MS = 12;
 
 /**
- * Hands bytes on in small pieces and lets messages in between. Awaiting the next chunk is not
- * enough: one that has arrived already resumes the reader at once, before any message.
+ * Passes bytes on in small pieces and lets messages in between. Awaiting the next chunk is not enough: if it has
+ * already arrived, the reader resumes before any message.
  */
 class CooperativeReader {
   readonly #pause: () => Promise<void>;
@@ -120,7 +120,7 @@ class CooperativeReader {
     };
   }
 
-  /** Compressed bytes become twenty times as many: those go in pieces as well. */
+  /** Data can grow twentyfold when decompressed, so the output is split into pieces as well. */
   platform(platform: Platform): Platform {
     return { gunzip: (chunks) => this.#inPieces(platform.gunzip(chunks)) };
   }

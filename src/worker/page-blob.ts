@@ -1,16 +1,17 @@
 /**
- * A file that the page reads for its worker. WebKit gives a page that was opened from the disk workers
- * of another origin, and those cannot read a file that the page was given.
+ * A file that the page reads for its worker. In a page opened from disk, WebKit gives workers another origin, and
+ * they
+ * cannot read a file that the page was given.
  *
  *   worker                          page
  *   {from, to}                   →  reads that part
- *                                ←  {buffer} or {fault}, in the order of the questions
+ *                                ←  {buffer} or {fault}, in request order
  */
 
-/** What is read of a Blob. */
+/** The used part of a Blob. */
 export interface ReadableBlob extends Pick<Blob, 'size' | 'type'> {
   slice(from: number, to: number): Pick<Blob, 'arrayBuffer'>;
-  /** Where the browser has it. */
+  /** Only in some browsers. */
   stream?(): Blob['stream'] extends () => infer Stream ? Stream : never;
 }
 
@@ -20,7 +21,7 @@ interface Part {
 }
 type Answer = { readonly buffer: ArrayBuffer } | { readonly fault: string };
 
-/** Reads what is asked for at the other end of the port, until that end is closed. */
+/** Reads what the other end of the port requests, until that end closes. */
 export function servePageBlob(blob: Blob): MessagePort {
   const { port1, port2 } = new MessageChannel();
   let last: Promise<unknown> = Promise.resolve();

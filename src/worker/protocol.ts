@@ -1,6 +1,6 @@
 /**
- * What the page and the session worker say to each other. Plain data only: everything here survives structured clone,
- * big arrays are transferred. What state and ui know of the workers stands here and in the clients.
+ * The messages between the page and the session worker. Plain data only: everything survives structured clone, and
+ * big arrays are transferred. State and ui know the workers only through this file and the clients.
  */
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
@@ -27,12 +27,12 @@ export type { PartialState } from './partial/partial-replay.ts';
 export type * from './queries.ts';
 export type { FrameRequest, MatchingRequest } from './timeline-renderer.ts';
 
-/** Where the bytes come from. The URL must be one that CORS allows. */
+/** Where the bytes come from. CORS must allow the URL. */
 export type OpenSource =
   | { readonly kind: 'blob'; readonly blob: Blob; readonly name: string }
   | { readonly kind: 'url'; readonly url: string };
 
-/** What the worker reads: also a file that the page reads for it (page-blob.ts). */
+/** What the worker reads, including a file that the page reads for it (page-blob.ts). */
 export type WireSource =
   | OpenSource
   | (Pick<Blob, 'size' | 'type'> & {
@@ -42,7 +42,7 @@ export type WireSource =
     });
 
 export interface OpenOptions {
-  /** Open the whole events before a fault and mark the snapshot as partial. */
+  /** Open the complete events before the damage and mark the snapshot as partial. */
   readonly allowPartial?: boolean;
 }
 
@@ -50,15 +50,15 @@ export type OpenPhase = 'reading' | 'replaying' | 'indexing';
 
 export interface OpenProgress {
   readonly phase: OpenPhase;
-  /** Bytes of the file read so far, and in all (undefined where the server does not say). */
+  /** Bytes of the file read so far, and in total (undefined if the server does not say). */
   readonly readBytes: number;
   readonly totalBytes: number | undefined;
   readonly events: number;
-  /** What can be drawn of it already, see {@link SessionApi.partialFrame}; undefined while that is nothing. */
+  /** What can already be drawn, see {@link SessionApi.partialFrame}; undefined if nothing can. */
   readonly partial?: PartialState | undefined;
 }
 
-/** The newest wins: a frame that waits when a newer one is asked for rejects with an AbortError. */
+/** The newest wins: a waiting frame rejects with an AbortError when a newer one is requested. */
 export interface FrameQueries {
   readonly frame: Query<FrameRequest, TimelineFrame>;
 }
@@ -73,16 +73,16 @@ export interface SessionApi {
     call?: CallOptions<OpenProgress>,
   ): Promise<SessionInfo>;
   readonly query: AskQuery<SessionQueries>;
-  /** All of a file that is being read, or was read up to a fault, as far as it is there. */
+  /** The available part of a file that is being read, or whose reading failed partway. */
   partialFrame(request: PartialFrameRequest): Promise<TimelineFrame>;
   /**
-   * Returns the pixels of a frame that is on screen, so that the next frame need not allocate.
-   * The array is transferred: it has length 0 afterwards. Optional; never rejects.
+   * Returns a frame's pixels when they are on screen, so that the next frame need not allocate. The array is
+   * transferred and has length 0 afterwards. Optional; never rejects.
    */
   recycle(request: RecycleRequest): Promise<undefined>;
   /**
-   * Serves copies of the open file's devices on a port, which is transferred (analysis/clone-device.ts). Stays pending
-   * while the file is open: rejects when it is not any more.
+   * Serves copies of the open file's devices on a port, which is transferred (analysis/clone-device.ts). Stays
+   * pending while the file is open, then rejects.
    */
   attachAnalysis(request: { readonly port: MessagePort }): Promise<never>;
 }
@@ -91,7 +91,7 @@ export interface RecycleRequest extends DeviceRequest {
   readonly pixels: Uint32Array;
 }
 
-/** What goes over the wire for each method of {@link SessionApi}: one request, one result. */
+/** The message for each method of {@link SessionApi}: one request, one result. */
 export interface SessionMethods extends SessionQueries {
   readonly open: Method<
     { readonly source: WireSource; readonly options: OpenOptions },

@@ -1,5 +1,5 @@
 /**
- * Typed calls over a MessagePort: request and response by id, progress, abort, transfer, errors.
+ * Typed calls over a MessagePort: requests and responses by id, progress, abort, transfer, errors.
  *
  *   caller                           server
  *   call {id 7, 'open', request}  →  handler runs
@@ -7,24 +7,23 @@
  *   abort {id 7}                  →  call.signal is aborted   at most once
  *                                 ←  done {id 7, value} or failed {id 7, error}
  *
- * An aborted call rejects at once; what the server still answers to it is ignored.
+ * An aborted call rejects at once; later answers to it are ignored.
  */
 import { assertUnreachable } from '../base/assert.ts';
 import { abortError } from '../base/errors.ts';
 import { fromWireError, toWireError, type WireError } from './errors.ts';
 import type { CallOptions } from './queries.ts';
 
-/** What goes in, what comes out, and what is reported meanwhile. */
 export interface Method<Request, Result, Progress = never> {
   readonly request: Request;
   readonly progress: Progress;
   readonly result: Result;
 }
 
-/** Any set of methods, by their names. */
+/** Any set of methods, by name. */
 export type Methods<M> = { readonly [K in keyof M]: Method<unknown, unknown, unknown> };
 
-/** What a handler gets beside its request. */
+/** What a handler gets besides its request. */
 export interface HandlerCall<P> {
   /** Aborted when the caller no longer wants the result. */
   readonly signal: AbortSignal;
@@ -52,8 +51,8 @@ type ToCaller =
   | { readonly type: 'failed'; readonly id: number; readonly error: WireError };
 
 /**
- * Answers calls that arrive at `port` until it is closed. The port is where types end: a message is
- * whatever the other side, of the same build, has sent.
+ * Answers calls that arrive at `port` until it is closed. Types end at the port: messages are trusted to come from
+ * the same build.
  * @param other answers what has no handler
  */
 export function serve<M extends Methods<M>>(
@@ -96,14 +95,15 @@ function listen<T>(port: MessagePort, receive: (message: T) => void): void {
 }
 
 /**
- * Big arrays of a result that move to the other side instead of being copied. The handler names them,
- * `serve` moves them; in between, and in tests, the result is an ordinary object.
+ * Big arrays of a result that are moved instead of copied. The handler names them and `serve` moves them; until then,
+ * and in
+ * tests, the result is an ordinary object.
  *
  *   return transferring({ rows, total });   // rows has length 0 here once it is sent
  */
 const moving = new WeakMap<object, readonly ArrayBufferView[]>();
 
-/** All typed arrays in `part` of a result, plain data that nobody else keeps, will move. */
+/** Marks all typed arrays in `part` of a result to be moved. They must be plain data that nobody else keeps. */
 export function transferring<T extends object>(result: T, part: object = result): T {
   moving.set(result, arraysIn(part));
   return result;
@@ -116,7 +116,7 @@ function arraysIn(value: unknown): ArrayBufferView[] {
   return [...parts].flatMap(arraysIn);
 }
 
-/** What was named; empty for anything else. Shared memory, which we do not make, cannot move. */
+/** The buffers marked for moving, if any. Excludes shared memory, which cannot move. */
 export function transferablesOf(result: unknown): Transferable[] {
   if (typeof result !== 'object' || result === null) return [];
   const buffers = (moving.get(result) ?? []).map(({ buffer }) => buffer);
@@ -124,18 +124,18 @@ export function transferablesOf(result: unknown): Transferable[] {
 }
 
 export interface RemoteCallOptions<P> extends CallOptions<P> {
-  /** Buffers and ports of the request that move to the other side. */
+  /** Buffers and ports of the request to move to the other side. */
   readonly transfer?: readonly Transferable[];
 }
 
 export interface Remote<M extends Methods<M>> {
-  /** Rejects with LoadError or an AbortError, never with anything else. */
+  /** Rejects only with LoadError or an AbortError. */
   call<K extends keyof M>(
     method: K,
     request: M[K]['request'],
     options?: RemoteCallOptions<M[K]['progress']>,
   ): Promise<M[K]['result']>;
-  /** The other side is gone: rejects all that is pending, and every later call. */
+  /** The other side is gone: rejects all pending and later calls. */
   fail(error: Error): void;
 }
 
@@ -152,7 +152,7 @@ export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
   let nextId = 0;
   let failure: Error | undefined;
 
-  /** Takes a call off the list, so that it settles once; undefined if it has settled already. */
+  /** Removes a call from the list, so that it settles once; undefined if it already has. */
   function take(id: number): Pending | undefined {
     const call = pending.get(id);
     pending.delete(id);

@@ -1,6 +1,6 @@
 /**
- * The session: reads one file, holds it and answers queries about it. Knows no worker and no DOM; the worker serves it
- * over a port, tests call it in Node.
+ * The session: reads one file, holds it and answers queries about it. Independent of workers and the DOM: the worker
+ * serves it over a port, and tests call it in Node.
  */
 import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
@@ -25,11 +25,11 @@ export interface SessionHost {
   readonly clock: Clock;
   /** Rejects with LoadError. */
   readonly sourceOf: (source: WireSource) => Promise<ByteSource>;
-  /** Where a file is replayed while it is read; undefined where that is not possible. */
+  /** Starts the worker that replays a file while it is read; undefined where that is not possible. */
   readonly startReplayWorker?: () => ReplayWorker | undefined;
 }
 
-/** What needs no fetching: the first picture is to be there soon. */
+/** Handlers that need no further loading, so that the first picture comes soon. */
 const FRAMES: QueryHandlers<FrameQueries> = {
   frame: async ({ timeline }, request, { signal }) =>
     transferring(await timeline.frame(request, signal)),
@@ -76,7 +76,7 @@ export function createSession(host: SessionHost): SessionApi {
         partial = file;
       };
       current = await openSnapshot({ ...job, onProgress, startReplayWorker, onPartial });
-      // If that fails, the first query fails with the same error.
+      // If this fails, the first query fails with the same error.
       loadAnswers().catch(() => undefined);
       return current.info;
     },
@@ -99,14 +99,14 @@ export function createSession(host: SessionHost): SessionApi {
 
 type OwnMethods = Omit<SessionMethods, keyof SessionQueries>;
 
-/** Answers the calls of one page to a session. */
+/** Answers one page's calls to a session. */
 export function serveSession(port: MessagePort, session: SessionApi): void {
   const { open, query, ...own } = session;
   const handlers: Handlers<OwnMethods> = {
     ...own,
     open: ({ source, options }, call) => open(source, options, call),
   };
-  // The page is of the same build: what has no handler of its own is a query.
+  // The page is of the same build, so anything without a handler of its own is a query.
   serve(port, handlers, (name, request, call) =>
     query(name as keyof SessionQueries, request as never, call),
   );

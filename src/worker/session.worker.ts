@@ -7,7 +7,7 @@ import { startReplayWorker } from './partial/replay-worker.ts';
 import { createSession, serveSession } from './session.ts';
 import { warmUp } from './warm-up.ts';
 
-/** Time for the page to show itself before the worker takes a core. */
+/** Lets the page appear before the worker takes a core. */
 const WARM_UP_AFTER_MS = 150;
 
 function start(port: MessagePort): void {

@@ -1,7 +1,4 @@
-/**
- * What the timeline draws of a device: all allocations, those that match a search bright and the
- * others dimmed, or the matches alone.
- */
+/** Draws a device's timeline: all allocations, with those that don't match a search dimmed, or only the matches. */
 
 import type { CounterName } from '../allocator/replay/types.ts';
 import type { Task } from '../base/task.ts';
@@ -29,18 +26,18 @@ interface Matches {
   readonly mask: Uint8Array;
   readonly timeline: MatchingTimeline;
   readonly painter: TimelinePainter;
-  /** Classes of the matches, of those of all allocations. */
+  /** The matches' classes (`own`), derived from those of all allocations. */
   classes: { readonly all: Uint8Array; readonly own: Uint8Array } | undefined;
 }
 
-/** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
+/** Enough for the compiler to see every branch, and only 10 ms of work on 5.7 M events. */
 const WARM_UP = {
   ...{ width: 96, height: 64, rounds: 4, share: 0.05 },
   palette: { classes: new Uint32Array(16), background: 0, pending: 0, thin: 0 },
   lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'] satisfies CounterName[],
 };
 
-/** What of an OpenDevice is needed. */
+/** The used part of an OpenDevice. */
 interface Drawn {
   readonly context: DeviceModel;
   readonly index: TimelineIndex;
@@ -55,7 +52,7 @@ export class TimelineRenderer {
   readonly #dimmed = new DimmedClasses();
   readonly #highlighted = new HighlightedClasses();
   #layers: LayerRenderer | undefined;
-  /** Of the last search alone: up to 32 MB for 1.9 M allocations. */
+  /** Only for the last search: up to 32 MB for 1.9 M allocations. */
   #matches: Matches | undefined;
 
   constructor(device: Drawn) {
@@ -63,7 +60,7 @@ export class TimelineRenderer {
     this.#painter = new TimelinePainter(device.index);
   }
 
-  /** Draws small frames, so that the first real one meets compiled code: cold it takes 3 to 7 times as long. */
+  /** Draws small frames, so that the first real one meets compiled code: cold, it takes 3 to 7 times as long. */
   warmUp(): void {
     const { context } = this.#device;
     const events = context.trace.events.length;
@@ -81,13 +78,13 @@ export class TimelineRenderer {
     }
   }
 
-  /** A whole frame; the newest of the session wins. */
+  /** Draws a whole frame; the session's newest one wins. */
   frame(request: FrameRequest, signal?: AbortSignal): Promise<TimelineFrame> {
     const begin = (out: Uint32Array | undefined) => this.#begin(request, out);
     return this.#device.drawFrame(request.viewport, begin, signal);
   }
 
-  /** Starts a frame; an earlier one that is not finished must not go on any more. */
+  /** Starts a frame. An earlier unfinished frame must not continue. */
   async #begin(request: FrameRequest, out: Uint32Array | undefined): Promise<Task<TimelineFrame>> {
     const mask = await this.#maskOf(request);
     if (request.stackOrder === 'class') return this.#beginLayers(request, mask, out);
@@ -107,13 +104,13 @@ export class TimelineRenderer {
     const matches = {
       classOf: this.#classesOfMatches(classOf, mask),
       selected: matchingRow(timeline, selected),
-      // The other counters are of all allocations.
+      // The other counters cover all allocations.
       lines: lines.filter((line) => line === 'activeBytes'),
     };
     return painter.begin({ ...scene, ...matches }, out);
   }
 
-  /** What is highlighted keeps its color, all else is paler. */
+  /** Keeps the color of what is highlighted and fades the rest. */
   async #withHighlight(scene: Scene, { highlight = '' }: FrameRequest): Promise<Scene> {
     if (highlight === '') return scene;
     const { mask } = await this.#device.matches(highlight, undefined);
@@ -141,7 +138,7 @@ export class TimelineRenderer {
     return this.#layers;
   }
 
-  /** What lies in a range of bytes of the stack that is drawn. */
+  /** What lies in a byte range of the drawn stack. */
   async hits(
     request: MatchingRequest,
     state: EventIndex,
@@ -162,7 +159,7 @@ export class TimelineRenderer {
     return { ...hits, ids: hits.ids.map((row) => ids[row] ?? -1), main };
   }
 
-  /** Height of the stack that is drawn after an event. */
+  /** Height of the drawn stack after an event. */
   async bytesAt(request: MatchingRequest, state: EventIndex): Promise<number> {
     const mask = request.onlyMatches ? await this.#maskOf(request) : undefined;
     const index: TimelineIndex =
@@ -184,7 +181,7 @@ export class TimelineRenderer {
     return this.#matches;
   }
 
-  /** The same array as long as both are the same: a panned frame keeps its columns by it. */
+  /** Returns the same array while both inputs are the same: a panned frame reuses its columns by identity. */
   #classesOfMatches(all: Uint8Array, mask: Uint8Array): Uint8Array {
     const matches = this.#only(mask);
     if (matches.classes?.all !== all) {
@@ -197,22 +194,20 @@ export class TimelineRenderer {
   }
 }
 
-/** Which allocations are meant. */
+/** Selects allocations. */
 export interface MatchingRequest {
-  /** The view's search; '' and one with a problem mean all. */
+  /** The view's search; an empty or invalid one means all. */
   readonly search: string;
-  /** The matches alone are stacked; else the others are dimmed in their place. */
+  /** Stacks only the matches; otherwise the others are dimmed in place. */
   readonly onlyMatches: boolean;
-  /** The cursor, at which states and ages are taken; undefined: the end. */
+  /** The cursor, at which states and ages are evaluated; undefined means the end. */
   readonly at: EventIndex | undefined;
-  /** By time of allocation, or by class: one layer each. */
+  /** By time of allocation, or by class with one layer each. */
   readonly stackOrder?: 'time' | 'class' | undefined;
 }
 
-/** For those who look at all allocations. */
 export const ALL_ALLOCATIONS: MatchingRequest = { search: '', onlyMatches: false, at: undefined };
 
-/** A picture of the timeline. */
 export interface FrameRequest extends MatchingRequest {
   /** Position in SessionInfo.devices. */
   readonly deviceIndex: number;
@@ -220,8 +215,8 @@ export interface FrameRequest extends MatchingRequest {
   readonly colorBy: ColorBy;
   readonly palette: Palette;
   readonly lines: readonly CounterName[];
-  /** Allocation to draw highlighted, -1 for none. */
+  /** Allocation to highlight, -1 for none. */
   readonly selected: number;
-  /** A search whose blocks stand out where nothing is searched for; not where the stack is ordered by class. */
+  /** A search whose blocks stand out if there is no other search. Ignored if the stack is ordered by class. */
   readonly highlight?: string | undefined;
 }

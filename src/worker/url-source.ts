@@ -1,21 +1,21 @@
-/** A file on a server as a ByteSource: errors that a user understands, and no wait without an end. */
+/** A file on a server as a ByteSource, with errors that users understand and no endless waiting. */
 import { isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { startTimer } from '../base/task.ts';
 import type { ByteSource } from '../format/input/types.ts';
 
 export interface UrlSourceOptions {
-  /** Give up when not one byte arrived for this long. */
+  /** Give up after this long without a byte. */
   readonly stallMs?: number;
   readonly fetch?: typeof fetch;
 }
 
-/** Long enough for a server that wakes up first; the user can cancel before. */
+/** Long enough for a server that must wake up first; the user can cancel sooner. */
 const STALL_MS = 30_000;
 
 /**
- * Asks for the file; resolves when the server answers with it.
- * Rejects with LoadError: 'url-unreachable', 'url-forbidden' (CORS), 'http-error', 'url-stalled'.
+ * Requests the file; resolves when the server responds. Rejects with LoadError: 'url-unreachable',
+ * 'url-forbidden' (CORS), 'http-error', 'url-stalled'.
  */
 export async function urlSource(url: string, options: UrlSourceOptions = {}): Promise<ByteSource> {
   let first: Transfer | undefined = await request(url, options);
@@ -23,7 +23,7 @@ export async function urlSource(url: string, options: UrlSourceOptions = {}): Pr
   let readBytes = 0;
   return {
     name: nameOf(url),
-    /** What the server announced, for as long as the bytes do not prove it wrong. */
+    /** The announced size, until the bytes prove it wrong. */
     get size() {
       return announced !== undefined && readBytes <= announced ? announced : undefined;
     },
@@ -48,7 +48,7 @@ interface Transfer {
 async function request(url: string, options: UrlSourceOptions): Promise<Transfer> {
   const { stallMs = STALL_MS, fetch: load = fetch } = options;
   const giveUp = new AbortController();
-  /** Awaits one step of the transfer; ends the transfer when the step takes too long. */
+  /** Awaits one step of the transfer, and ends the transfer if the step takes too long. */
   const step = async <T>(work: Promise<T>): Promise<T> => {
     const stalled = stalledError(url, stallMs);
     const stopTimer = startTimer(stallMs, () => giveUp.abort(stalled));
@@ -86,7 +86,7 @@ async function request(url: string, options: UrlSourceOptions): Promise<Transfer
   };
 }
 
-/** With a content-encoding the announced length is that of the encoded body, which we never see. */
+/** With a content-encoding, the announced length is that of the encoded body, which we never see. */
 function announcedBytes(headers: Headers): number | undefined {
   const length = headers.get('content-length');
   if (length === null || headers.has('content-encoding') || !/^\d+$/.test(length)) return undefined;
@@ -121,7 +121,7 @@ async function explainFailure(error: unknown, url: string, load: typeof fetch): 
       });
 }
 
-/** Fetch hides why it failed. An opaque request that succeeds says that only CORS was in the way. */
+/** Fetch hides why it failed. If an opaque request succeeds, only CORS is in the way. */
 async function answersWithoutCors(url: string, load: typeof fetch): Promise<boolean> {
   if (!/^https?:/.test(url)) return false;
   try {

@@ -1,18 +1,18 @@
 /**
- * Opens a made-up snapshot while the page waits for a real one. Cold code takes three to seven times
- * as long as compiled code: without it, the first file of 1 MB takes 260 ms to decode, with it 40.
+ * Opens a synthetic snapshot while the page waits for a real one. Cold code takes three to seven times as long as
+ * compiled code: the first file of 1 MB takes 260 ms to decode without this, and 40 ms with it.
  */
 import type { Clock } from '../base/task.ts';
 import type { Platform } from '../format/input/types.ts';
 import { openSnapshot } from './open-snapshot.ts';
 
-/** Steps of the made-up run: enough for the compiler to take notice, 100 ms of work at most. */
+/** Steps of the synthetic run: enough for the compiler to optimize, at most 100 ms of work. */
 const STEPS = 40;
 const BLOCKS_A_STEP = 60;
 const SEGMENT_ADDRESS = 0x7f00_0000_0000;
 const BLOCK_BYTES = 4096;
 
-/** Ends quietly when `signal` is aborted, as it is when a real file comes. */
+/** Ends quietly when `signal` is aborted, which happens when a real file arrives. */
 export async function warmUp(clock: Clock, platform: Platform, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const bytes = madeUpPickle();
@@ -29,7 +29,7 @@ export async function warmUp(clock: Clock, platform: Platform, signal: AbortSign
   });
 }
 
-/** A trace as CPython pickles it: keys and strings from the memo, frame lists anew. */
+/** A trace as CPython pickles it: keys and strings from the memo, frame lists written out each time. */
 export function madeUpPickle(): Uint8Array<ArrayBuffer> {
   const frames = ['forward', 'step', 'main'].map((name) => {
     return { name, filename: 'run.py', line: name.length };
@@ -57,7 +57,7 @@ type Pickled = string | number | readonly Pickled[] | { readonly [key: string]: 
 
 const MEMOIZE = 0x94;
 
-/** Just enough of protocol 4 for the above. */
+/** The subset of protocol 4 needed above. */
 class PickleWriter {
   readonly #bytes: number[] = [];
   readonly #memo = new Map<Pickled, number>();
@@ -90,7 +90,7 @@ class PickleWriter {
     }
   }
 
-  /** LONG1 with as many bytes as it takes to keep the sign bit clear. */
+  /** LONG1 with enough bytes to keep the sign bit clear. */
   #integer(value: number): void {
     const digits: number[] = [];
     for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) digits.push(rest % 256);

@@ -1,4 +1,4 @@
-/** A worker of ours, from its start to its end: what the page, and the session for its replay worker, talk with. */
+/** One of our workers, from start to end. The page uses it, and so does the session for its replay worker. */
 import { crashError } from './errors.ts';
 import { connect, type Methods, type Remote } from './rpc.ts';
 
@@ -6,22 +6,22 @@ export type WorkerLike = Pick<Worker, 'postMessage' | 'addEventListener' | 'term
 
 export interface WorkerConnection<M extends Methods<M>> {
   readonly call: Remote<M>['call'];
-  /** Ends the worker; what is pending, and every later call, rejects with `error`. The first end counts. */
+  /** Ends the worker and rejects pending and later calls with `error`. The first end counts. */
   end(error: Error): void;
-  /** It was ended, or died. */
+  /** The worker was ended, or died. */
   readonly isOver: boolean;
 }
 
 export interface ConnectionOptions {
-  /** The first message, which brings the port to answer on. */
+  /** The first message, which carries the port to answer on. */
   readonly hello?: string;
   /** Sent after that port. */
   readonly ports?: readonly MessagePort[];
-  /** What to tell the user when the worker dies: a sentence without its full stop, and what to do. */
+  /** What to tell the user if the worker dies: a sentence without its full stop, and advice. */
   readonly crashed: readonly [message: string, advice: string];
 }
 
-/** Talks with a worker that has just been started. */
+/** Connects to a worker that was just started. */
 export function connectWorker<M extends Methods<M>>(
   worker: WorkerLike,
   { hello = 'connect', ports = [], crashed }: ConnectionOptions,

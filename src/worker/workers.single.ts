@@ -1,4 +1,4 @@
-/** How each worker is started where there is but one file: its script is inside the page's. */
+/** Starts each worker in the single-file build, whose scripts are inside the page. */
 import AnalysisWorker from './analysis/analysis.worker.ts?worker&inline';
 import RanksWorker from './ranks/ranks.worker.ts?worker&inline';
 import SessionWorker from './session.worker.ts?worker&inline';

@@ -1,4 +1,4 @@
-/** How each worker is started. The build of one file has workers.single.ts in place of this. */
+/** Starts each worker. The single-file build uses workers.single.ts instead. */
 import analysisScript from './analysis/analysis.worker.ts?worker&url';
 import ranksScript from './ranks/ranks.worker.ts?worker&url';
 import sessionScript from './session.worker.ts?worker&url';
@@ -8,11 +8,11 @@ export const newAnalysisWorker = (): Worker => startWorker(analysisScript);
 export const newRanksWorker = (): Worker => startWorker(ranksScript);
 
 /**
- * Starts a worker of ours under the page's Content-Security-Policy.
+ * Starts a worker under the page's Content-Security-Policy.
  *
- * A worker that is started from an address has the policy of that address's headers, and a static
- * host sends none: such a worker could talk to anyone. One that is started from a blob has the
- * policy of the page that made it; so the blob imports the script, and the policy holds there too.
+ * A worker started from a URL gets its policy from that URL's headers. A static host sends none, so the worker could
+ * talk
+ * to anyone. A worker started from a blob inherits the policy of the page; so the blob imports the script.
  *
  * @param address the built script: `import address from './x.worker.ts?worker&url'`
  * @source https://w3c.github.io/webappsec-csp/#initialize-global-object-csp

@@ -1,7 +1,6 @@
 /**
  * A flame graph as a file: for speedscope (https://www.speedscope.app/file-format-schema.json), and as folded stacks
- * for
- * flamegraph.pl.
+ * for flamegraph.pl.
  */
 import { memoized } from '../../base/memoized.ts';
 import { type FlameStack, noFrameText } from '../../device/flame-graph/flame-context.ts';

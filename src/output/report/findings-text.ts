@@ -132,8 +132,7 @@ function findingText(finding: FindingReport, options: TextOptions): string[] {
 
 /**
  * 'Made at run/b.py:3 (g). Your lines: a.py:9 (f), called from b.py:3 (g).' Empty if the stack already shows it: the
- * only
- * user line is the innermost frame.
+ * only user line is the innermost frame.
  */
 export function placeText({ frame, frameIs, userLines }: FindingReport): string {
   const [innermost, ...callers] = userLines;

@@ -59,8 +59,7 @@ export const markdownRow = (cells: readonly string[]): string =>
 
 /**
  * The last check of a whole text before a terminal. Like {@link printable}, but keeps line breaks, and {@link
- * styled}'s
- * styles if there is color.
+ * styled}'s styles if there is color.
  */
 export function terminalText(text: string, color: boolean): string {
   return text.replace(UNPRINTABLE, (letter, at: number) => {

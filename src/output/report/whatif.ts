@@ -49,8 +49,7 @@ type Run = Pick<
 
 /**
  * `ooms` counts like num_ooms of torch.cuda.memory_stats(). `oomsAskedAgain` counts those retried at once for less,
- * so
- * that the program saw no error; present only if there are any.
+ * so that the program saw no error; present only if there are any.
  * @param failures that the program saw
  */
 function figures(run: Run, failures: number) {

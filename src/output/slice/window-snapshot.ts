@@ -1,7 +1,6 @@
 /**
  * A part of a recording as a recording to share: some events of one device, the state before them as `opening`, and
- * the
- * state after them as final segments. Counters, blocks and stacks inside the window stay the same, but events are
+ * the state after them as final segments. Counters, blocks and stacks inside the window stay the same, but events are
  * renumbered: a window from event 5,000 starts with event 0.
  */
 import { allocatorStateAt, mappedSince } from '../../allocator/state/allocator-state.ts';
@@ -71,8 +70,7 @@ export function windowSnapshot(context: DeviceModel, window: EventWindow): Snaps
 
 /**
  * Keeps the holders of allocations that began before `to`: at the end of the window, the address may still have
- * belonged
- * to another block.
+ * belonged to another block.
  */
 function holdersUpTo({ snapshot, replay }: DeviceModel, to: EventIndex): Partial<Snapshot> {
   const { holders } = snapshot;

@@ -1,4 +1,4 @@
-/** The analysis worker: waits for the ports to the page and to the session worker. */
+/** The analysis worker: waits for the ports to the page and the session worker. */
 import { createClock } from '../../base/task.ts';
 import { serveAnalysis } from './serve-analysis.ts';
 

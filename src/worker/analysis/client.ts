@@ -1,7 +1,7 @@
 /**
- * The page's handle on the analysis worker of the open file. The worker starts with the first query, or sooner where one
- * is to come, and ends soon after the last result, because it holds a copy of the device: an idle tab has the tables once.
- * It ends with the file, too.
+ * The page's handle on the analysis worker of the open file. The worker starts with the first query, or earlier if
+ * one is
+ * expected. It ends soon after the last result, so that an idle tab holds the tables only once, and with the file.
  */
 import { abortError } from '../../base/errors.ts';
 import { startTimer } from '../../base/task.ts';
@@ -17,32 +17,31 @@ const CRASHED = [
 ] as const;
 
 export interface AnalysisClient {
-  /** Rejects with LoadError (a crash of the worker too) or an AbortError. */
+  /** Rejects with LoadError (also if the worker crashes) or an AbortError. */
   readonly query: AskQuery<AnalysisQueries>;
-  /** Starts the worker, and keeps it and what it knows until the returned function is called. */
+  /** Starts the worker and keeps it and its data until the returned function is called. */
   hold(): () => void;
-  /** The user moves through the views: a running analysis waits a moment. Cheap, also when none runs. */
+  /** The user is moving through the views, so a running analysis pauses briefly. Cheap, even if none runs. */
   yieldToInteraction(): void;
-  /** Ends the worker. */
   close(): void;
 }
 
 export interface AnalysisClientOptions {
   /** Serves copies of the open file's devices. */
   readonly session: Pick<SessionApi, 'attachAnalysis'>;
-  /** Told of each query while it is under way. */
+  /** Counts each pending query as work. */
   readonly idle?: { during<T>(work: () => Promise<T>): Promise<T> };
   readonly createWorker?: () => WorkerLike;
   /** How long the copy is kept for another query. */
   readonly idleTimeoutMs?: number;
-  /** Milliseconds since some moment. */
+  /** Monotonic milliseconds. */
   readonly now?: () => number;
 }
 
-/** Long enough for a user who tries one setting after another, short enough to be no burden. */
+/** Long enough to try one setting after another, short enough to free the memory soon. */
 const IDLE_TIMEOUT_MS = 2000;
 
-/** Interactions that follow each other sooner than this are reported once. */
+/** Interactions closer together than this are reported once. */
 const REPORT_INTERVAL_MS = 50;
 
 export function createAnalysisClient(options: AnalysisClientOptions): AnalysisClient {
@@ -102,7 +101,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
       const nowMs = now();
       if (running === 0 || nowMs < reportedMs + REPORT_INTERVAL_MS) return;
       reportedMs = nowMs;
-      // A worker that has ended needs not wait.
+      // A worker that has ended need not pause.
       connection?.call('yieldToInteraction', undefined).catch(() => undefined);
     },
   };

@@ -1,7 +1,7 @@
 /**
- * One device as it goes from the session worker to the analysis worker: what detectors and simulator
- * read, and no more. Of alloc and free events, which are nearly all, the trace's own columns repeat what
- * the allocation table has, so only their action and time are sent; all other events go as rows.
+ * A device as sent from the session worker to the analysis worker: only what detectors and simulator read. Nearly all
+ * events are allocs and frees, whose columns repeat the allocation table, so only their action and time are sent. All
+ * other events are sent as rows.
  *
  * Example: 5.7 M events with 1.9 M allocations take 288 MB in the session worker, and 160 MB here.
  */
@@ -43,7 +43,7 @@ import {
 import type { Query } from '../queries.ts';
 import { serve, transferring } from '../rpc.ts';
 
-/** Columns that are sent for other events than alloc and free. Carried texts and numbers are not sent. */
+/** The columns sent for events other than alloc and free. Unrecognized texts and numbers are not sent. */
 const OTHER_COLUMNS = pick(EVENT_COLUMNS, ['address', 'sizeBytes', 'stream', 'stack', 'pool']);
 
 interface OtherEvents extends TableOf<typeof OTHER_COLUMNS> {
@@ -53,7 +53,7 @@ interface OtherEvents extends TableOf<typeof OTHER_COLUMNS> {
 export interface DeviceCopy {
   readonly snapshot: Pick<Snapshot, 'annotations' | 'settings'> &
     Pick<StackSource, 'frames' | 'stacks'> & {
-      /** Those that frames and annotations name. */
+      /** Only strings that frames and annotations use. */
       readonly strings: ReadonlyMap<StringIndex, string>;
       readonly devices: readonly Pick<DeviceTrace, 'device' | 'kind'>[];
     };
@@ -66,7 +66,7 @@ export interface DeviceCopy {
   readonly owners: AllocationOwners | undefined;
 }
 
-/** Copies a device piece by piece, so that frames need not wait. Its arrays move when it is sent. */
+/** Copies a device piece by piece, so that frames need not wait. Sending it transfers its arrays. */
 export async function cloneDevice(context: DeviceModel, clock: Clock): Promise<DeviceCopy> {
   const { snapshot, trace, replay } = context;
   const copier = new Copier(clock);
@@ -109,7 +109,7 @@ export async function cloneDevice(context: DeviceModel, clock: Clock): Promise<D
   return transferring(copy, copier.columns);
 }
 
-/** Alloc and the two frees come first in {@link TraceAction}. */
+/** Relies on alloc and the two frees coming first in {@link TraceAction}. */
 const isOther = (action: number): boolean => action > TraceAction.FreeCompleted;
 
 async function otherEvents(events: EventTable, copier: Copier): Promise<OtherEvents> {
@@ -122,7 +122,7 @@ async function otherEvents(events: EventTable, copier: Copier): Promise<OtherEve
   return { event: Int32Array.from(rows), ...gather(OTHER_COLUMNS, events, rows) };
 }
 
-/** The columns that {@link otherEvents} took rows of, at their full length: 0 where nothing was sent. */
+/** Restores the columns sampled by {@link otherEvents} to full length, with 0 where nothing was sent. */
 export function spreadEvents({ length, others, ...whole }: DeviceCopy['events']): EventTable {
   const spread = createTable(OTHER_COLUMNS, length);
   for (const name of Object.keys(OTHER_COLUMNS) as (keyof typeof OTHER_COLUMNS)[]) {
@@ -150,14 +150,13 @@ function stringsOf({ strings, frames, annotations }: Snapshot): Map<StringIndex,
   return new Map([...named].map((index) => [index, strings.get(index)]));
 }
 
-/** Events looked at before the clock is: less than a millisecond. */
+/** Events copied between looks at the clock: less than a millisecond. */
 const PIECE = 2 ** 16;
-/** A frame that was asked for meanwhile waits no longer. */
+/** The longest that a requested frame waits. */
 const BUSY_MS = 4;
 
-/** Copies, and lets messages in when it has been a while. */
+/** Copies columns and lets messages in at intervals. */
 class Copier {
-  /** All that were made. */
   readonly columns: Column[] = [];
   readonly pause: () => Promise<void>;
   readonly #slices: SliceOptions;
@@ -197,7 +196,7 @@ export interface CopyMethods {
   readonly copy: Query<object, DeviceCopy>;
 }
 
-/** Serves copies of the session's devices to an analysis worker, until that one ends. */
+/** Serves device copies to an analysis worker until that worker ends. */
 export function serveDeviceCopies(
   port: MessagePort,
   contextOf: (deviceIndex: number) => DeviceModel,

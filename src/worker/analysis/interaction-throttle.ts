@@ -1,18 +1,18 @@
 /**
- * Interaction goes first: while the user zooms or pans, the analysis waits at its pauses, because on
- * two cores it would take one from the frames. For its first quarter of a second it does not wait: an
- * analysis that ends by then holds up few frames, and would take four times as long. Later it does not
- * wait forever: at most half a second plus half of the time that it has worked since.
+ * Interaction goes first: while the user zooms or pans, the analysis waits at its pauses, because on two cores it
+ * would
+ * slow down frames. It does not wait in its first quarter second: a short analysis holds up few frames, and waiting
+ * would make it four times as long. Later it waits at most half a second plus half of its working time since.
  *
- * Example: a user zooms for ten seconds while detectors run that take 0.9 s. They work for 0.25 s, then
- * wait for 0.5 s + 0.33 s in all, and end after less than 2 s. Those of a small file take 0.15 s.
+ * Example: a user zooms for ten seconds while detectors need 0.9 s. They work for 0.25 s, then wait for
+ * 0.5 s + 0.33 s in all, and end in less than 2 s. Detectors on a small file take 0.15 s.
  */
 import { type Clock, sleep } from '../../base/task.ts';
 
-/** Between two movements of a slow hand. */
+/** Pause between two movements of a slow hand. */
 const QUIET_MS = 120;
 const TIMEOUT_MS = 500;
-/** Work that waits for nobody. */
+/** Work that never waits. */
 const FIRST_MS = 250;
 
 export class InteractionThrottle {
@@ -27,7 +27,10 @@ export class InteractionThrottle {
     this.#interactedMs = this.#clock.now();
   }
 
-  /** A function that one piece of work awaits now and then: lets messages in, and waits while the user interacts. */
+  /**
+   * Returns a function that one piece of work awaits regularly. It lets messages in, and waits while the user
+   * interacts.
+   */
   createPause(): () => Promise<void> {
     const clock = this.#clock;
     const startedMs = clock.now();

@@ -1,6 +1,6 @@
 /**
- * The analysis worker without the worker: detectors and simulator over a copy of a device (clone-device.ts), so that
- * frames and hovers never wait for them. Serves a page on one port, and asks the session worker on another.
+ * The logic of the analysis worker: runs detectors and simulator on a copy of a device (clone-device.ts), so that
+ * frames and hovers never wait for them. Serves a page on one port and queries the session worker on another.
  */
 import { accountAt } from '../../analysis/account/account.ts';
 import type { Account } from '../../analysis/account/types.ts';
@@ -17,14 +17,14 @@ import { type CopyMethods, type DeviceCopy, spreadEvents } from './clone-device.
 import { InteractionThrottle } from './interaction-throttle.ts';
 import { type WhatIfQueries, whatIfHandlers } from './what-if-handler.ts';
 
-/** Findings of a detector come before its check; the result has all of them again, ranked. */
+/** A detector's findings arrive before its check. The result repeats all of them, ranked. */
 export type FindingsProgress =
   | { readonly kind: 'finding'; readonly finding: Finding }
   | { readonly kind: 'check'; readonly check: Check };
 
 export interface AnalysisQueries extends WhatIfQueries {
   readonly findings: Query<object, Analysis, FindingsProgress>;
-  /** The state after `event`. What the account of one moment needs of the whole run is kept for the next. */
+  /** The account of the state after `event`. What it needs from the whole run is cached for the next query. */
   readonly account: Query<{ readonly event: EventIndex }, Account>;
 }
 
@@ -35,14 +35,13 @@ export interface AnalysisMethods extends AnalysisQueries {
 }
 
 interface Pausing {
-  /** Lets messages in and interaction go first. Rejects once the page does not want the result any more. */
+  /** Lets messages in and interaction go first. Rejects once the page no longer wants the result. */
   readonly pause: () => Promise<void>;
 }
 
-/** What a handler gets beside its request. */
 export type AnalysisCall<Progress> = HandlerCall<Progress> & Pausing;
 
-/** One function a query. */
+/** One function per query. */
 export type AnalysisHandlers<Q extends Queries<Q>> = QueryHandlers<Q, AnalysisDevice, Pausing>;
 
 const inputOf = ({ input }: AnalysisDevice) => new AnalysisInput(input);
@@ -88,11 +87,11 @@ export function serveAnalysis(page: MessagePort, session: MessagePort, clock: Cl
   });
 }
 
-/** One device as detectors and simulator want it. */
+/** One device in the form that detectors and simulator need. */
 export class AnalysisDevice {
-  /** Of alloc and free events `trace` has action and time alone, see clone-device.ts. */
+  /** For alloc and free events, `trace` has only action and time: see clone-device.ts. */
   readonly input: DeviceTables;
-  /** The allocator's, as recorded. */
+  /** The allocator's settings, as recorded. */
   readonly settings: Snapshot['settings'];
   readonly #made = new Map<unknown, unknown>();
 
@@ -113,14 +112,14 @@ export class AnalysisDevice {
     };
   }
 
-  /** As OpenDevice.once. */
+  /** See OpenDevice.once. */
   once<T>(make: (device: AnalysisDevice) => T): T {
     if (!this.#made.has(make)) this.#made.set(make, make(this));
     return this.#made.get(make) as T;
   }
 }
 
-/** The copy of one device at a time: another one's takes its place. */
+/** Holds one device's copy at a time; the next device replaces it. */
 class Devices {
   readonly #session: Remote<CopyMethods>;
   #latest: { readonly deviceIndex: number; readonly device: Promise<AnalysisDevice> } | undefined;
@@ -134,7 +133,7 @@ class Devices {
     const copy = this.#session.call('copy', { deviceIndex });
     const device = copy.then((copied) => new AnalysisDevice(copied));
     this.#latest = { deviceIndex, device };
-    // A copy that failed is requested again next time.
+    // Retry a failed copy the next time.
     device.catch(() => {
       if (this.#latest?.device === device) this.#latest = undefined;
     });

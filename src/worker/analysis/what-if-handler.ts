@@ -1,6 +1,6 @@
 /**
- * What-if runs for the page: setting after setting, reported one by one as they finish, with pauses so that a
- * cancel takes effect within one run. Results are cached, so asking again for the same is answered at once.
+ * What-if runs for the page, one setting after another, each reported as it finishes. Pauses let a cancel take effect
+ * within one run. Results are cached.
  */
 
 import { type AllocConf, parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
@@ -20,18 +20,18 @@ import type { DeviceRequest, Query } from '../queries.ts';
 import type { AnalysisCall, AnalysisDevice, AnalysisHandlers } from './serve-analysis.ts';
 
 export interface WhatIfRequest extends DeviceRequest {
-  /** As PYTORCH_ALLOC_CONF has them; each must be one that parseAllocConf() accepts. */
+  /** In the format of PYTORCH_ALLOC_CONF; parseAllocConf() must accept each. */
   readonly settings: readonly string[];
-  /** Bytes PyTorch may reserve. 'recorded': as many as the recorded run had, where its failures tell. */
+  /** Bytes PyTorch may reserve. 'recorded' is the recorded run's limit, if its failures reveal one. */
   readonly limit: number | 'recorded' | 'none';
-  /** Also search the smallest card for each setting, after all of them have been run. */
+  /** After all runs, also search the smallest card for each setting. */
   readonly cards: boolean;
 }
 
-/** Reported while it runs; all of it is in the result too. */
+/** Reported along the way; the result contains all of it too. */
 export type WhatIfProgress =
   | ({ readonly kind: 'recorded' } & Pick<WhatIfAnswer, 'recorded' | 'limitBytes'>)
-  /** `done`: share of all that was asked for, 0 to 1. */
+  /** `done`: share of the whole request, 0 to 1. */
   | { readonly kind: 'running'; readonly settings: string; readonly done: number }
   | { readonly kind: 'case'; readonly result: WhatIfResult }
   | { readonly kind: 'lowest'; readonly settings: string; readonly peakReservedBytes: number }
@@ -39,34 +39,34 @@ export type WhatIfProgress =
 
 /** The smallest common card that serves all requests. */
 export interface CardFit {
-  /** undefined: no common one is large enough. */
+  /** Undefined if no common card is large enough. */
   readonly gib: number | undefined;
-  /** Times that all cached memory is given back on it: where there are many, it serves them slowly. */
+  /** How often all cached memory is released on it; a card with many retries is slow. */
   readonly retries: number;
 }
 
 export interface RecordedSide {
   readonly run: RecordedRun;
-  /** Requests that each run is made of. */
+  /** The number of requests in each run. */
   readonly requests: number;
-  /** Part i of all curves is from events[i] to events[i + 1]; one more than there are parts. */
+  /** Part i of all curves runs from events[i] to events[i + 1], so this has one more entry than there are parts. */
   readonly events: Int32Array;
-  /** The same in microseconds since the first event, not decreasing; undefined without times. */
+  /** The same in microseconds since the first event, non-decreasing; undefined without times. */
   readonly timesUs: Float64Array | undefined;
 }
 
 export interface WhatIfAnswer {
   readonly recorded: RecordedSide;
-  /** undefined: no limit. */
+  /** Undefined: no limit. */
   readonly limitBytes: number | undefined;
   /** In the order of the request. */
   readonly cases: readonly WhatIfResult[];
   /**
-   * Peak of reserved bytes by setting, had no free waited for another stream; empty where none did. The
-   * cases are with the recorded delays, which differ from run to run: what is real lies about between.
+   * Peak reserved bytes by setting, without waiting for other streams; empty if no free waited. The cases use the
+   * recorded delays, which vary from run to run, so the real peak lies roughly between the two.
    */
   readonly lowest: ReadonlyMap<string, number>;
-  /** By setting; empty where they were not asked for. */
+  /** By setting; empty unless requested. */
   readonly cards: ReadonlyMap<string, CardFit>;
 }
 
@@ -80,13 +80,13 @@ export const whatIfHandlers: AnalysisHandlers<WhatIfQueries> = {
 
 type WhatIfCall = Pick<AnalysisCall<WhatIfProgress>, 'onProgress' | 'pause'>;
 
-/** Parts of the curves: about two for each pixel of a plot, so that zooming in a little still shows more. */
+/** Parts of the curves: about two per pixel of a plot, so that zooming in a little still shows more. */
 const PARTS = 2048;
-/** Progress is reported in such steps. */
+/** Progress is reported in steps of this share. */
 const REPORTED_SHARE = 0.005;
 /** Each result has a curve of 32 KiB. */
 const CACHED_RESULTS = 256;
-/** A search for a card takes about two runs. */
+/** Searching for a card takes about two runs. */
 const RUNS_A_CARD = 2;
 
 /** All what-if runs of one device. */
@@ -103,8 +103,8 @@ class WhatIfRuns {
   }
 
   /**
-   * One request after another: two that want the same run it once, and one simulation's memory is enough.
-   * @throws what a pause rejects with; what was finished by then is kept
+   * Runs one request at a time, so that two requests share their runs and only one simulation's memory is needed.
+   * @throws what a pause rejects with; runs finished by then stay cached
    */
   run(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
     const result = this.#earlier.then(() => this.#run(request, call));
@@ -113,7 +113,7 @@ class WhatIfRuns {
   }
 
   async #run(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
-    // Cancelled while it waited for an earlier one.
+    // Rejects if the request was cancelled while it waited.
     await call.pause();
     this.#recorded ??= recordedSide(this.#inputOnce());
     const recorded = this.#recorded;
@@ -181,7 +181,7 @@ class WhatIfRuns {
     let step = search.next();
     while (!step.done) {
       const tried = await work.run(conf.text, probe(this.#inputOnce(), conf, step.value));
-      // The last card that serves all is the smallest.
+      // The last card that fits is the smallest.
       if (tried.fits) retries = tried.retries;
       step = search.next(tried.fits);
     }
@@ -192,7 +192,7 @@ class WhatIfRuns {
   }
 }
 
-/** What is asked for, in runs, and how much of it is done. */
+/** The size of the request in runs, and how much is done. */
 class Work {
   readonly #total: number;
   readonly #call: WhatIfCall;
@@ -208,7 +208,7 @@ class Work {
     this.finished += runs;
   }
 
-  /** One run. Pauses after each of its steps, which take a few milliseconds. */
+  /** Does one run and pauses after each of its steps, which take a few milliseconds. */
   async run<T>(settings: string, task: Generator<number, T>): Promise<T> {
     let step = task.next();
     for (; step.done !== true; step = task.next()) {
@@ -219,7 +219,7 @@ class Work {
     return step.value;
   }
 
-  /** A card's search may take more runs than were expected of it: the share never falls. */
+  /** A card search may take more runs than expected, so the share never falls. */
   #report(settings: string, share: number): void {
     if (share < this.#reported + REPORTED_SHARE) return;
     this.#reported = Math.min(1, share);
@@ -257,7 +257,7 @@ function recordedSide(input: WhatIfInput): RecordedSide {
   };
 }
 
-/** Clocks of several threads make times step back now and then: a plot's x must not. */
+/** Clocks of several threads sometimes step back; a plot's x must not. */
 function timesOf(events: Int32Array, timeUs: NarrowColumn): Float64Array {
   const startUs = timeUs[0] ?? 0;
   let latestUs = 0;

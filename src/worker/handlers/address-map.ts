@@ -1,4 +1,4 @@
-/** The address map and the segments over time: pictures of both, and what lies under a pixel. */
+/** The address map and the segments over time: pictures of both, and hit tests. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { crosshairAt } from '../../device/model/events.ts';
@@ -56,7 +56,7 @@ import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 import type { PixelInfo } from './raster.ts';
 
-/** The map's colours, and one for what a search does not match. */
+/** The map's colors, plus one for what does not match a search. */
 export interface DimmablePalette extends AddressPalette {
   readonly dim: number;
 }
@@ -66,19 +66,19 @@ export interface AddressFrameRequest extends DeviceRequest {
   readonly viewport: Viewport;
   readonly colorBy: ColorBy;
   readonly palette: DimmablePalette;
-  /** Allocation to draw highlighted, -1 for none. */
+  /** Allocation to highlight, -1 for none. */
   readonly selected: AllocationIndex;
-  /** What to draw highlighted beside it, such as a finding's evidence. */
+  /** Also highlighted, such as a finding's evidence. */
   readonly highlight: AddressHighlight;
-  /** What it does not match is dimmed; '' matches all. */
+  /** What does not match is dimmed; '' matches all. */
   readonly search: string;
-  /** The state that `search` speaks of; undefined: the end. */
+  /** The state at which `search` is evaluated; undefined means the end. */
   readonly cursor: EventIndex | undefined;
 }
 
 export interface AddressHighlight {
   readonly allocations: readonly AllocationIndex[];
-  /** Rectangles: bytes of the packed addresses, and events. */
+  /** Rectangles in bytes of the packed addresses, and events. */
   readonly bands: readonly AddressBand[];
 }
 
@@ -86,7 +86,7 @@ export interface SegmentFrameRequest extends DeviceRequest {
   readonly viewport: Viewport;
   /** Classes are SEGMENT_CLASSES. */
   readonly palette: Palette;
-  /** Segment to draw highlighted, -1 for none. */
+  /** Segment to highlight, -1 for none. */
   readonly selected: SegmentLife;
 }
 
@@ -102,32 +102,32 @@ export interface GapRequest {
   readonly gaps: readonly FreeRange[];
 }
 
-/** Under a pixel of the segments over time. */
+/** What lies under a pixel of the segments over time. */
 export interface SegmentHit {
   /** Segments that overlap the pixel, and their bytes. */
   readonly count: number;
   readonly totalBytes: number;
-  /** The one that covers most of it, and the bytes below it in the stack. */
+  /** The segment that covers most of the pixel, and the bytes below it in the stack. */
   readonly main: SegmentFacts;
   readonly bottomBytes: number;
 }
 
 export interface AddressMapQueries {
   readonly addressSlots: Query<object, AddressSlots>;
-  /** Newest wins, over frames of the timeline too. */
+  /** The newest wins, over timeline frames too. */
   readonly addressFrame: Query<AddressFrameRequest, AddressFrame>;
   readonly addressHit: Query<PixelRequest, PixelInfo<AddressHit>>;
-  /** Where the newest of the live blocks is: bytes of the packed addresses. */
+  /** Range of the newest live block, in bytes of the packed addresses. */
   readonly newestAddress: Query<{ readonly state: EventIndex }, ByteRange | undefined>;
-  /** All that is free in reserved memory at one state. */
+  /** All free reserved memory at one state. */
   readonly freeMemory: Query<{ readonly state: EventIndex }, FreeMemory>;
-  /** Free ranges of a state that must not overlap, each for as long as all of it was free. */
+  /** A state's free ranges, which must not overlap. Each band lasts as long as its whole range is free. */
   readonly gapBands: Query<GapRequest, readonly AddressBand[]>;
-  /** Newest wins. Whatever y shows, it speaks of all addresses. */
+  /** The newest wins. Covers all addresses, whatever y shows. */
   readonly freeColumns: Query<{ readonly columns: ColumnAxis }, FreeColumns>;
-  /** Newest wins. The line 'reservedBytes' is the top of the stack. */
+  /** The newest wins. The line 'reservedBytes' is the top of the stack. */
   readonly segmentFrame: Query<SegmentFrameRequest, TimelineFrame>;
-  /** Of all segments of the trace, in the order of SEGMENT_CLASSES. */
+  /** Covers all segments of the trace, in the order of SEGMENT_CLASSES. */
   readonly segmentKinds: Query<object, readonly SegmentClass[]>;
   readonly segmentHitOverTime: Query<PixelRequest, PixelInfo<SegmentHit>>;
   readonly segmentUse: Query<
@@ -228,7 +228,7 @@ const addressIndexOf = (device: OpenDevice): AddressIndex =>
 const addressPainterOf = (device: OpenDevice): AddressPainter =>
   new AddressPainter(device.once(addressIndexOf));
 
-/** What is drawn under the map is not what one waits for: frames go first. */
+/** Short slices for what is drawn below the map: frames are more urgent. */
 const FREE_SLICE_MS = 2;
 
 const freeQueueOf = ({ clock }: OpenDevice): FrameQueue => new FrameQueue(clock, FREE_SLICE_MS);

@@ -24,7 +24,7 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 
-/** Rows from `from` to before `to`. */
+/** Rows `from` <= i < `to`. */
 interface Page {
   readonly from: number;
   readonly to: number;
@@ -34,7 +34,7 @@ interface Wanted {
   readonly allocation: AllocationIndex;
 }
 
-/** Rows are counted from 0. A row index is -1 where the allocation, or its call site, is not in the list. */
+/** Rows are counted from 0. A row index is -1 if the allocation, or its call site, is not in the list. */
 export interface AllocationListQueries {
   readonly allocationCount: Query<ListRequest<AllocationKey>, number>;
   readonly allocationRowIndex: Query<ListRequest<AllocationKey> & Wanted, number>;
@@ -83,14 +83,14 @@ async function siteRowsOf(
   );
 }
 
-/** Which rows, in which order: the same for all pages of a table. */
+/** Which rows, in which order; the same for all pages of a table. */
 export interface ListRequest<Key> extends DeviceRequest {
   readonly search: string;
-  /** The cursor; undefined: states are those at the end. */
+  /** The cursor; undefined means states at the end. */
   readonly at: EventIndex | undefined;
   readonly key: Key;
   readonly isDescending: boolean;
-  /** What lifetimes are counted in. */
+  /** The unit of lifetimes. */
   readonly clock: Clock;
 }
 
@@ -99,10 +99,10 @@ interface Sites {
   readonly order: Uint32Array;
 }
 
-/** Sorting there and back, and one more. */
+/** Enough to sort one way, back, and by one more column. */
 const CACHED_LISTS = 3;
 
-/** The last few sorted lists of a device: 4 bytes a row each. */
+/** A device's latest sorted lists, 4 bytes a row each. */
 class AllocationLists {
   readonly #device: OpenDevice;
   readonly #orders = new LruCache<Uint32Array>(CACHED_LISTS);
@@ -139,7 +139,7 @@ class AllocationLists {
     });
   }
 
-  /** The row of the site of an allocation; -1 when the list has none with its stack. */
+  /** The row of the allocation's site; -1 if the list has none with its stack. */
   async callSiteRowIndex(
     request: ListRequest<CallSiteKey>,
     allocation: AllocationIndex,
@@ -150,7 +150,7 @@ class AllocationLists {
   }
 }
 
-/** The number in each allocation's label; for `OpenDevice.once`, so that all tables share it. */
+/** The number in each allocation's label. Use with `OpenDevice.once`, so that all tables share it. */
 export function allocationUses({ context }: OpenDevice): Int32Array {
   return earlierUses(context.replay.allocations);
 }

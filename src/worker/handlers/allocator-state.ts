@@ -1,4 +1,4 @@
-/** Segments and blocks as the allocator had them after an event: totals, and what is on screen. */
+/** The allocator's segments and blocks after an event: totals, and what is on screen. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import {
@@ -28,25 +28,25 @@ import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 
 interface StateRequest extends DeviceRequest {
-  /** Events beyond the ends of the trace are taken as -1 (before it) and the last. */
+  /** Clamped to the trace: -1 (before it) to the last event. */
   readonly event: EventIndex;
   readonly order: SegmentOrder;
 }
 
 export interface AllocatorStateRequest extends StateRequest {
-  /** Of the segments on screen in that order; those beyond its end are left out. */
+  /** Positions in that order of the segments on screen; those beyond its end are left out. */
   readonly positions: readonly number[];
-  /** Pixels of a bar. */
+  /** Width of a bar in pixels. */
   readonly width: number;
   readonly colorBy: ColorBy;
-  /** Colours of the palette. */
+  /** Number of colors in the palette. */
   readonly classes: number;
   readonly search: string;
 }
 
 export interface AllocatorStateAnswer {
   readonly overview: StateOverview;
-  /** Row and bar i are those of positions[i]. */
+  /** Row and bar i belong to positions[i]. */
   readonly positions: readonly number[];
   readonly rows: readonly SegmentRow[];
   readonly bars: SegmentBars;
@@ -54,16 +54,16 @@ export interface AllocatorStateAnswer {
 
 export interface StateHitRequest extends StateRequest {
   readonly position: number;
-  /** A part of the segment in shares of it, 0 to 1. */
+  /** A part of the segment as shares, 0 to 1. */
   readonly from: number;
   readonly to: number;
 }
 
 export interface StateBlockRequest extends StateRequest {
   readonly allocation: AllocationIndex;
-  /** 0: where it is; -1 and 1: the live block before and after it. */
+  /** 0: the block itself; -1 and 1: the live block before and after it. */
   readonly step: -1 | 0 | 1;
-  /** Where the allocation is not live, a step leads to the first block from this position on. */
+  /** If the allocation is not live, a step starts at this position. */
   readonly position: number;
 }
 
@@ -75,7 +75,7 @@ export interface StateBlock extends LocatedBlock {
 export interface AllocatorStateQueries {
   readonly allocatorState: Query<AllocatorStateRequest, AllocatorStateAnswer>;
   readonly stateHit: Query<StateHitRequest, SegmentHit | undefined>;
-  /** Undefined where there is no such block. */
+  /** Undefined if there is no such block. */
   readonly stateBlock: Query<StateBlockRequest, StateBlock | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** What the colours of allocations mean, and how much of each there is. */
+/** What the colors of allocations mean, and how much of each there is. */
 
 import { unavailableReason } from '../../draw/coloring/colorings.ts';
 import { type Legend, legendAt, peakInWindow } from '../../draw/coloring/legend.ts';
@@ -9,9 +9,9 @@ import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 
 export interface LegendRequest extends DeviceRequest {
   readonly colorBy: ColorBy;
-  /** Colours of the palette, as in a frame. */
+  /** Number of colors in the palette, as in a frame. */
   readonly classes: number;
-  /** The cursor; undefined: the peak of active memory in the window. */
+  /** The cursor; undefined means the window's peak of active memory. */
   readonly at: EventIndex | undefined;
   readonly axis: TimeAxis;
   readonly x: { readonly from: number; readonly to: number } | 'all';
@@ -19,7 +19,7 @@ export interface LegendRequest extends DeviceRequest {
 
 export interface ColoringChoice {
   readonly colorBy: ColorBy;
-  /** Why it would tell nothing apart on this device; undefined where it does. */
+  /** Why this coloring distinguishes nothing on this device; undefined if it does. */
   readonly reason: string | undefined;
 }
 

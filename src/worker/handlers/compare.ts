@@ -1,6 +1,6 @@
 /**
- * Queries of comparisons. Each file has a session of its own: either gives its side, and one of the two is
- * handed both and compares them, so that no work is left to the page.
+ * Queries of comparisons. Each file has its own session. Either provides its side; one of them receives both and
+ * compares them, so the page has no work to do.
  */
 
 import type {
@@ -19,7 +19,7 @@ export interface SideRequest {
 }
 
 export interface ComparisonRequest {
-  /** Another text for another pair of sides: later queries name the pair by it. */
+  /** Unique to a pair of sides; later queries refer to the pair by it. */
   readonly pair: string;
   readonly a: RunProfile;
   readonly b: RunProfile;
@@ -29,17 +29,17 @@ export interface DifferenceFlameRequest extends DifferenceFlameOptions {
   readonly pair: string;
 }
 
-/** The sides are with the page already. */
+/** The page already has the sides. */
 export type PageComparison = Omit<Comparison, 'a' | 'b'>;
 
 export interface CompareQueries {
   readonly comparisonSide: Query<SideRequest, RunProfile>;
   readonly comparison: Query<ComparisonRequest, PageComparison>;
-  /** Undefined where this pair has not been compared, or another one since. */
+  /** Undefined if this pair was not compared, or another one was compared since. */
   readonly differenceFlame: Query<DifferenceFlameRequest, FlameGraph | undefined>;
 }
 
-/** What only comparisons need: fetched with the first of them. */
+/** Loaded with the first comparison. */
 const loadCompare = () => import('../../analysis/compare/compare.ts');
 const loadFlame = () => import('../../analysis/compare/difference-flame.ts');
 const loadProfile = () => import('../../analysis/compare/build-profile.ts');

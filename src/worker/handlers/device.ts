@@ -1,5 +1,3 @@
-/** Queries about one allocation. */
-
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { type ClassifiedDetails, classAt, evidenceAt } from '../../device/classes/types.ts';
@@ -11,7 +9,7 @@ import type { Query, QueryHandlers } from '../queries.ts';
 
 export interface AllocationQueries {
   readonly allocation: Query<{ readonly index: AllocationIndex }, ClassifiedDetails>;
-  /** From a label of a URL to the allocation; undefined when this snapshot has none such. */
+  /** Finds the allocation of a label in a URL; undefined if this snapshot has none. */
   readonly findAllocation: Query<{ readonly label: string }, AllocationIndex | undefined>;
 }
 

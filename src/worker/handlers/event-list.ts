@@ -1,4 +1,4 @@
-/** Queries of the events view: which events it lists, and the details of one. */
+/** Queries of the events view: the events it lists, and the details of one. */
 
 import { LruCache } from '../../base/lru-cache.ts';
 import {
@@ -21,10 +21,10 @@ import type { OpenDevice } from '../open-device.ts';
 import type { Query, QueryHandlers } from '../queries.ts';
 import { allocationUses } from './allocation-list.ts';
 
-/** What the view lists: plain data, equal texts of it are the same list. */
+/** What the view lists. Plain data: the same JSON means the same list. */
 export interface EventChoice extends Omit<EventFilter, 'window'> {
   readonly search: string;
-  /** The cursor, for searches that ask for a state or an age; undefined: the end. */
+  /** The cursor, for searches by state or age; undefined means the end. */
   readonly at: EventIndex | undefined;
   readonly window:
     | { readonly axis: TimeAxis; readonly from: number; readonly to: number }
@@ -52,11 +52,11 @@ export interface EventListQueries {
   readonly eventFacets: Query<object, EventFacets>;
   readonly eventList: Query<EventChoiceRequest, EventListAnswer>;
   readonly eventRows: Query<EventRangeRequest, readonly EventRow[]>;
-  /** Where an event stands in the list, or the next one that is in it. */
+  /** The row of an event, or of the next one in the list. */
   readonly eventRowIndex: Query<EventChoiceRequest & { readonly event: EventIndex }, EventRowIndex>;
   /** Undefined for an event that the trace does not have. */
   readonly eventDetails: Query<{ readonly event: EventIndex }, EventDetails | undefined>;
-  /** Lines of a CSV file, without its heading. */
+  /** CSV lines without the header. */
   readonly eventsCsv: Query<EventRangeRequest, string>;
 }
 
@@ -90,7 +90,7 @@ const eventReader = (device: OpenDevice) =>
   new EventReader(device.context, () => device.once(allocationUses));
 const eventLists = (device: OpenDevice) => new EventLists(device);
 
-/** While the next list is made the table may still ask for rows of the one before: 4 bytes an event each. */
+/** While the next list is made, the table may still read the previous one: 4 bytes an event each. */
 const CACHED_LISTS = 2;
 
 class EventLists {

@@ -1,4 +1,4 @@
-/** A device as a file for other programs, put together in the worker. */
+/** A device as a file for other programs, made in the worker. */
 import { LoadError } from '../../base/load-error.ts';
 import { createPause } from '../../base/task.ts';
 import type { ExportChoice, ExportKind } from '../../output/export/exports.ts';
@@ -10,16 +10,16 @@ export interface ExportRequest {
 
 export interface ExportQueries {
   readonly exportChoices: Query<object, Readonly<Record<ExportKind, ExportChoice>>>;
-  /** Tells the bytes made so far. The browser may keep a Blob on disk: it can be larger than memory. */
+  /** Reports the bytes made so far. The browser may keep a Blob on disk, so it can be larger than memory. */
   readonly exportFile: Query<ExportRequest, Blob, number>;
 }
 
-/** The code that makes them is as large as all other handlers together, and rarely used. */
+/** Loaded on demand: the export code is as large as all other handlers together, and rarely used. */
 const loadExports = async () => (await import('../../output/export/exports.ts')).EXPORTS;
 
 export const exportHandlers: QueryHandlers<ExportQueries> = {
   async exportChoices() {
-    // A copy of what can be sent: functions cannot.
+    // A copy without functions, which cannot be sent.
     return JSON.parse(JSON.stringify(await loadExports()));
   },
 

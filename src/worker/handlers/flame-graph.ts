@@ -17,7 +17,7 @@ import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 
-/** What is added up, and into which boxes. */
+/** The weight, and the grouping into boxes. */
 export interface FlameDataRequest extends DeviceRequest, FlameChoice, FlameShape {
   /** Text of the search box. */
   readonly search: string;
@@ -28,19 +28,19 @@ export interface FlameRequest extends FlameDataRequest {
   readonly inverted: boolean;
   /** Path of the box to zoom into. */
   readonly root: string | undefined;
-  /** Boxes narrower than this share of the box zoomed into are put together, 0 to 1. */
+  /** Merges boxes narrower than this share of the zoomed box, 0 to 1. */
   readonly smallestShare: number;
 }
 
 export interface FlameAnswer {
-  /** The events that it came down to; undefined when a difference has nothing to compare. */
+  /** The resolved events; undefined if a difference has nothing to compare. */
   readonly set: FlameSet | undefined;
   readonly graph: FlameGraph | undefined;
-  /** Rows of the table of the same. */
+  /** Rows of the table of the same data. */
   readonly rowCount: number;
-  /** The search is one, and can be applied: `matched` says how much of each box matches. */
+  /** True if the search is valid and not empty; `matched` then says how much of each box matches. */
   readonly isSearched: boolean;
-  /** False when the file holds no call stack at all. */
+  /** False if the file has no call stack at all. */
   readonly hasStacks: boolean;
 }
 
@@ -52,19 +52,19 @@ export interface FlameRowsRequest extends FlameDataRequest {
 
 export interface FlameExportRequest extends FlameDataRequest {
   readonly format: 'folded' | 'speedscope';
-  /** What the file says that it shows. */
+  /** The title written into the file. */
   readonly name: string;
 }
 
 export interface FlameGraphQueries {
   readonly flame: Query<FlameRequest, FlameAnswer>;
-  /** Rows from <= i < to; none when a difference has nothing to compare. */
+  /** Rows from <= i < to; none if a difference has nothing to compare. */
   readonly flameRows: Query<FlameRowsRequest, FlameTable>;
-  /** The same row under another request; undefined where that has no such row. */
+  /** The same row under another request; undefined if that has no such row. */
   readonly flameRow: Query<FlameDataRequest & { readonly key: string }, FlameRow | undefined>;
   /** All frames of a row's stack. */
   readonly flameStack: Query<{ readonly stack: StackIndex }, StackView>;
-  /** The content of a file; empty when a difference has nothing to compare. */
+  /** The file's content; empty if a difference has nothing to compare. */
   readonly flameExport: Query<FlameExportRequest, string>;
 }
 

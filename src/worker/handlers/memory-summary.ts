@@ -1,4 +1,4 @@
-/** What the summary view asks: figures as memory_summary() has them, annotations, what was recorded. */
+/** Queries of the summary view: the figures of memory_summary(), annotations, what was recorded. */
 import { runTask } from '../../base/task.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
 import type { ClassTotal } from '../../device/classes/types.ts';
@@ -15,19 +15,19 @@ import type { Query, QueryHandlers } from '../queries.ts';
 
 export interface AnnotationGroups {
   readonly groups: readonly AnnotationGroup[];
-  /** Annotations of which only the START or the END is in the file: they are in no group. */
+  /** Annotations with only a START or an END in the file. They belong to no group. */
   readonly moments: number;
 }
 
 export interface MemorySummaryQueries {
   /**
-   * Figures after an event. The first request counts the events up to it, about 100 ms a million,
-   * and lets others in between.
+   * Figures after an event. The first request counts the events up to it, about 100 ms a million, and lets other
+   * messages in between.
    */
   readonly memoryFigures: Query<{ readonly event: EventIndex }, MemoryFigures>;
   readonly annotationGroups: Query<object, AnnotationGroups>;
   readonly traceFacts: Query<object, TraceFacts>;
-  /** Active bytes by class after an event, the largest first. */
+  /** Active bytes by class after an event, largest first. */
   readonly classTotals: Query<{ readonly event: EventIndex }, readonly ClassTotal[]>;
 }
 

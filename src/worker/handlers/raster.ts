@@ -1,4 +1,4 @@
-/** The timeline's queries: overviews, what is under a pixel, which event is at a time. Frames: session.ts. */
+/** The timeline's queries: overviews, hit tests, and the event at a time. Frames are in session.ts. */
 
 import { classText, knownClasses } from '../../device/classes/classify.ts';
 import { describeHit, type HitResult } from '../../device/model/allocation-details.ts';
@@ -14,14 +14,13 @@ import type { MatchingRequest } from '../timeline-renderer.ts';
 export interface HitRequest extends DeviceRequest, MatchingRequest {
   /** State under the pointer: TimelineFrame.states of that column. */
   readonly state: EventIndex;
-  /** Bytes from the bottom of the stack under the pointer: from the pixel's lower to its upper edge. */
+  /** Bytes from the bottom of the stack to the pixel's lower edge; `bytesTo` is to its upper edge. */
   readonly bytesFrom: number;
   readonly bytesTo: number;
 }
 
-/** All that a hover shows of a pixel, in one answer: what lies there, and the counters at its state. */
+/** Everything a hover shows about a pixel: what lies there, and the counters at its state. */
 export interface PixelInfo<Hit> {
-  /** Undefined where nothing lies. */
   readonly hit: Hit | undefined;
   readonly crosshair: Crosshair;
 }
@@ -40,10 +39,10 @@ export interface MinimapResult {
 export interface RasterQueries {
   readonly minimap: Query<MinimapRequest, MinimapResult>;
   readonly hit: Query<HitRequest, PixelInfo<HitResult>>;
-  /** Height of the stack that is drawn after an event. */
+  /** Height of the drawn stack after an event. */
   readonly stackBytes: Query<MatchingRequest & { readonly state: EventIndex }, number>;
   readonly crosshair: Query<{ readonly event: EventIndex }, Crosshair>;
-  /** Event whose state holds at `timeUs` (since the first event). */
+  /** The event whose state holds at `timeUs` (since the first event). */
   readonly eventAt: Query<{ readonly timeUs: number }, EventIndex>;
   readonly annotations: Query<object, AnnotationTracks>;
 }

@@ -1,4 +1,4 @@
-/** A device, or a window of its events, as a compact snapshot to put into a report. */
+/** A device, or a window of its events, as a compact snapshot for a report. */
 
 import type { FileInfo } from '../../format/snapshot/tables.ts';
 import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
@@ -9,7 +9,7 @@ import { transferring } from '../rpc.ts';
 
 export interface CompactRequest extends PruneOptions {
   readonly window: EventWindow;
-  /** The open file: the compact snapshot says what it was made from. */
+  /** The open file, so that the compact snapshot can name its source. */
   readonly file: FileInfo;
 }
 
@@ -29,7 +29,7 @@ export const reportHandlers: QueryHandlers<ReportQueries> = {
   },
 };
 
-/** The platform's own: in the background, and there in Node too. */
+/** Uses the platform's CompressionStream, which runs in the background and exists in Node too. */
 async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());

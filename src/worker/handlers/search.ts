@@ -1,4 +1,4 @@
-/** What the search box asks. The views ask for their own pictures; OpenDevice.matches is shared. */
+/** Queries of the search box. The views draw their own pictures; they share OpenDevice.matches. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { eventAtTime } from '../../device/model/events.ts';
@@ -13,22 +13,22 @@ import type { Query, QueryHandlers } from '../queries.ts';
 
 export interface SearchRequest {
   readonly search: string;
-  /** The cursor; undefined: states and ages are those at the end. */
+  /** The cursor; undefined means states and ages at the end. */
   readonly at: EventIndex | undefined;
 }
 
 /** SearchMatches without its masks. */
 export interface SearchSummary extends Omit<SearchMatches, 'mask' | 'frames'> {
-  /** False for an empty search and for one with a problem: everything is shown. */
+  /** False for an empty or invalid search, which shows everything. */
   readonly isFiltering: boolean;
-  /** Block bytes of the matches that are there at the cursor; undefined without one. */
+  /** Block bytes of the matches that exist at the cursor; undefined without a cursor. */
   readonly cursorBytes: number | undefined;
 }
 
 export interface StepRequest extends SearchRequest {
-  /** The selected allocation, from which the step goes; -1 for none. */
+  /** The allocation from which to step; -1 for none. */
   readonly selected: AllocationIndex;
-  /** Where the window begins: without a selection the walk begins there. */
+  /** Without a selection, the walk starts at the window's beginning. */
   readonly axis: TimeAxis;
   readonly windowFrom: number;
   readonly isBackwards: boolean;
@@ -36,9 +36,9 @@ export interface StepRequest extends SearchRequest {
 
 export interface SearchQueries {
   readonly searchSummary: Query<SearchRequest, SearchSummary>;
-  /** The next or previous match; undefined when nothing matches. */
+  /** The next or previous match; undefined if nothing matches. */
   readonly stepMatch: Query<StepRequest, MatchStep | undefined>;
-  /** Gives the search names for parts of the account: part:kept. */
+  /** Tells the search the names of the account's parts, for terms such as part:kept. */
   readonly nameParts: Query<{ readonly parts: readonly NamedPart[] }, undefined>;
   /** For completions. */
   readonly searchValues: Query<object, KnownValues>;

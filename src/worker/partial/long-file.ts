@@ -1,6 +1,6 @@
 /**
- * Whether a file is replayed, and can be seen, while it is read. Most are read before anyone could look: for the others
- * the worker fetches its second half sooner.
+ * Decides whether a file is replayed and shown while it is read. Most files are read before anyone could look; for
+ * the others, the worker loads its second half earlier.
  */
 import type { Clock } from '../../base/task.ts';
 import type { ReadMoment } from '../../format/input/types.ts';
@@ -8,23 +8,22 @@ import type { SnapshotDecoder } from '../../format/snapshot/decoder.ts';
 import { loadAnswers } from '../load-answers.ts';
 import type { PartialFile, ReplayWorker } from './partial-file.ts';
 
-/** Whatever their reading takes. */
+/** Files of this size always count as long. */
 const LONG_BYTES = 32 * 2 ** 20;
-/** Any other is long once its reading has taken so long and, at its pace, takes at least as much longer as anyone would notice. */
+/** A smaller file counts as long once reading has taken this long and will take at least as long again. */
 const SLOW_MS = 250;
 const NOTICED_MS = 500;
 
 export interface LongFileOptions {
-  /** Bytes of the file, where they are known. */
+  /** Size of the file in bytes, if known. */
   readonly size: number | undefined;
   readonly clock: Clock;
   readonly startReplayWorker: () => ReplayWorker | undefined;
-  /** There is more to see. */
   readonly onMore: () => void;
 }
 
 export class LongFile {
-  /** Undefined while nobody need look. */
+  /** Undefined while there is nothing worth showing. */
   partial: PartialFile | undefined;
   readonly #options: LongFileOptions;
   readonly #startedMs: number;
@@ -34,7 +33,7 @@ export class LongFile {
   constructor(options: LongFileOptions) {
     this.#options = options;
     this.#startedMs = options.clock.now();
-    // While the first bytes are read.
+    // Load while the first bytes are read.
     if ((options.size ?? 0) >= LONG_BYTES) void this.#load();
   }
 
@@ -44,7 +43,7 @@ export class LongFile {
     this.partial?.onRead(decoder, moment);
   };
 
-  /** It is not read any more: what is still to be loaded is not needed. */
+  /** Reading has ended, so pending loads are no longer needed. */
   close(): void {
     this.#isClosed = true;
     this.partial?.close();
@@ -62,7 +61,7 @@ export class LongFile {
       if (this.#isClosed) partial.close();
       else this.partial = partial;
     } catch {
-      // It cannot be fetched: the file is seen when it has been read.
+      // If loading fails, the file is shown once it has been read.
       worker.end(new Error('Not needed'));
     }
   }

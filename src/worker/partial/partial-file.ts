@@ -1,6 +1,6 @@
 /**
- * A file while it is read: its events go to a replay worker as they are decoded, which draws what there is of them and
- * has replayed them all when the file's end is reached.
+ * A file while it is read. Decoded events go to a replay worker, which draws them so far and has replayed them all by
+ * the end of the file.
  */
 import { completeLiveReplay } from '../../allocator/replay/live-replay.ts';
 import {
@@ -26,26 +26,26 @@ import type { PartialFrameRequest, PartialState, ReplayMethods } from './partial
 
 export type ReplayWorker = WorkerConnection<ReplayMethods>;
 
-/** A device's replay that is done when its file has been read, and the extremes of its counters. */
+/** A device's replay, finished when its file has been read, and the extremes of its counters. */
 export interface EarlyReplay {
   readonly replay: Replay;
   readonly counters: ReadonlyMap<CounterName, CounterBlocks>;
 }
 
-/** Events that are replayed at a time. */
+/** Events per replayed chunk. */
 const CHUNK_EVENTS = 1 << 16;
-/** Fewer go when none have gone for so long. */
+/** After this long without a chunk, a smaller one is sent. */
 const FEED_MS = 150;
-/** All that has come is handed over when no more has come for so long. */
+/** After this long without new events, everything so far is sent. */
 const STALL_MS = 300;
-/** Chunks on their way: copies of more events would only take memory. */
+/** Limit on chunks in flight, because copies of more events would only take memory. */
 const MOST_AWAY = 4;
-/** Between two pictures. */
+/** Interval between pictures. */
 const REPORT_MS = 350;
-/** Stacks are read again when this many times what that takes has passed: with C++ frames there are 100,000 of them. */
+/** Stacks are read again after a pause of this many times the reading time: C++ frames make 100,000 stacks. */
 const STACKS_PAUSE = 20;
 
-/** A trace of the file, and how many of its events have gone to the replay worker. */
+/** A trace of the file, and how many of its events the replay worker has received. */
 interface FedTrace {
   readonly index: number;
   readonly first: number;
@@ -54,9 +54,9 @@ interface FedTrace {
 }
 
 export class PartialFile {
-  /** Called when there is more to see: `state` has changed. */
+  /** Called when `state` has changed. */
   onMore = () => {};
-  /** Of the trace with most events; undefined while there is nothing to see. */
+  /** For the trace with most events; undefined while there is nothing to see. */
   state: PartialState | undefined;
   readonly #clock: Clock;
   readonly #worker: ReplayWorker;
@@ -64,7 +64,7 @@ export class PartialFile {
   readonly #traces = new Map<number, FedTrace>();
   /** Chunks that have not come back. */
   readonly #away = new Set<Promise<void>>();
-  /** Columns of chunks that have come back. */
+  /** Columns of returned chunks, for reuse. */
   readonly #spare: ReplayedEvents[] = [];
   #events: ReplayedEvents | undefined;
   #fedMs = 0;
@@ -94,21 +94,21 @@ export class PartialFile {
     return this.#worker.call('frame', { ...request, sites: this.#newSites() });
   }
 
-  /** Shows all that was read of a file that is read no further. */
+  /** Shows everything that was read of a file whose reading has stopped. */
   async settle(): Promise<void> {
     await Promise.all(this.#away);
     this.#report();
   }
 
   /**
-   * For each device its replay, undefined where it has to be made from the whole file. Ends the replay worker.
-   * The snapshot must be made of the events that were read.
+   * Returns each device's replay, or undefined if it must be made from the whole file. Ends the replay worker. The
+   * snapshot must consist of the events that were read.
    */
   async finish(snapshot: Snapshot): Promise<readonly (EarlyReplay | undefined)[]> {
     try {
       return await this.#finish(snapshot);
     } catch {
-      // The worker died: then all is replayed here.
+      // The worker died, so everything is replayed here.
       return [];
     } finally {
       this.close();
@@ -145,7 +145,7 @@ export class PartialFile {
     });
   }
 
-  /** Hands over what is new: whole chunks, and less where it is time or no more comes. */
+  /** Sends new events: whole chunks, or less if enough time has passed. */
   #take({ share = 1, isEnd }: ReadMoment): void {
     if (this.#soFar === undefined) return;
     const nowMs = this.#clock.now();
@@ -165,7 +165,7 @@ export class PartialFile {
     }
   }
 
-  /** The trace that a device's events are: the very columns that were handed over. */
+  /** The trace whose columns are this device's events, matched by identity. */
   #traceOf({ events: { action } }: DeviceTrace): FedTrace | undefined {
     const all = this.#events?.action;
     return [...this.#traces.values()].find(
@@ -194,7 +194,7 @@ export class PartialFile {
         this.#spare.push(chunk);
         this.#grow(state);
       })
-      // The worker died: `finish` finds out.
+      // The worker died; `finish` will notice.
       .catch(() => undefined);
     const away = fed.then(() => void this.#away.delete(away));
     this.#away.add(away);
@@ -227,7 +227,7 @@ export class PartialFile {
     this.onMore();
   }
 
-  /** What stacks are colored by, where there are others than the last time. */
+  /** The keys by which stacks are colored, if there are new ones. */
   #newSites(): StackSites | undefined {
     const { now } = this.#clock;
     const startMs = now();

@@ -1,6 +1,6 @@
 /**
- * The replay worker: replays the traces of a file while the session worker reads it, and draws what there is of them
- * as any timeline is drawn. A trace that nothing at the file's end contradicts need not be replayed again.
+ * The replay worker: replays a file's traces while the session worker reads it, and draws them so far like any
+ * timeline. A trace is not replayed again unless the end of the file contradicts it.
  */
 import {
   type EventChunk,
@@ -21,25 +21,24 @@ import { drawFrame } from '../../draw/timeline/timeline-painter.ts';
 import type { Palette, TimelineFrame } from '../../draw/timeline/types.ts';
 import { type Method, serve, transferring } from '../rpc.ts';
 
-/** The next events of a trace. */
 export interface TraceChunk extends EventChunk {
   /** Position in the file's list of traces. */
   readonly trace: number;
   readonly hasSegments: boolean;
-  /** Events that the whole trace may have. */
+  /** An estimate of the whole trace's events. */
   readonly expected: number;
 }
 
-/** How far the replay of a trace is. */
+/** How far a trace's replay has come. */
 export interface PartialState {
   readonly trace: number;
   readonly events: number;
   readonly peaks: Replay['peaks'];
-  /** No memory was allocated before the first event, as far as is known: see ReplaySoFar. */
+  /** As far as is known, no memory was allocated before the first event: see ReplaySoFar. */
   readonly isExact: boolean;
 }
 
-/** All events of a trace so far. */
+/** A picture of all events so far. */
 export interface PartialFrameRequest {
   readonly trace: number;
   readonly width: number;
@@ -53,14 +52,14 @@ export interface PartialResult extends LiveTables {
 }
 
 export interface ReplayMethods {
-  /** Chunks keep their order. The chunk comes back, for its columns to be written to again. */
+  /** Chunks keep their order. Each comes back, so that its columns can be reused. */
   readonly feed: Method<TraceChunk, { readonly state: PartialState; readonly chunk: TraceChunk }>;
-  /** `sites`: what stacks are colored by, where that has changed since the last frame. */
+  /** `sites`: the keys by which stacks are colored, if they have changed since the last frame. */
   readonly frame: Method<
     PartialFrameRequest & { readonly sites: StackSites | undefined },
     TimelineFrame
   >;
-  /** What was replayed, once; it is not kept. By trace; undefined where the whole file is needed. */
+  /** The replays by trace, undefined if the whole file is needed. Can be called once; nothing is kept. */
   readonly finish: Method<undefined, ReadonlyMap<number, PartialResult | undefined>>;
 }
 
@@ -83,13 +82,13 @@ export function servePartialReplay(port: MessagePort): void {
   });
 }
 
-/** Counters whose extremes are found while events come: those that the timeline draws at first. */
+/** Counters whose extremes are tracked as events arrive: those that the timeline draws first. */
 const COUNTERS = ['activeBytes', 'allocatedBytes', 'reservedBytes'] as const;
 
 class PartialTrace {
   readonly #replay: LiveReplay;
   readonly #counters = new Map<CounterName, CounterBlocks>();
-  /** Bytes of all allocations of each stack, up to the row that comes next. */
+  /** Bytes of all allocations of each stack, up to the next row. */
   #bytesOf = new Float64Array(0);
   #nextRow = 0;
 
@@ -134,9 +133,9 @@ class PartialTrace {
     return { ...this.#replay.finish(), extremes };
   }
 
-  /** As all allocations are colored, by what there is of them. */
+  /** Colors allocations as the full timeline does, using the events so far. */
   #classes(allocations: AllocationTable, sites: StackSites, classCount: number): Uint8Array {
-    // Stacks may have come since the sites were found: they have the first class until then.
+    // Stacks newer than the sites get the first class until the next update.
     let stacks = sites.siteOf.length;
     const newest = allocations.stack.subarray(this.#nextRow, allocations.length);
     for (const stack of newest) stacks = Math.max(stacks, stack + 1);

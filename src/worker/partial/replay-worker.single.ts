@@ -1,2 +1,2 @@
-/** Where there is but one file, its workers start no others: a file is seen when it has been read. */
+/** In the single-file build, workers start no others: a file is shown once it has been read. */
 export const startReplayWorker = (): undefined => undefined;

@@ -1,9 +1,9 @@
-/** Starts the replay worker from the session worker. The build of one file has replay-worker.single.ts. */
+/** Starts the replay worker from the session worker. The single-file build uses replay-worker.single.ts. */
 import { connectWorker } from '../worker-connection.ts';
 import type { ReplayWorker } from './partial-file.ts';
 import script from './replay.worker.ts?worker&url';
 
-/** Under the policy of the page, as workers.ts says. Undefined where there is no core for it. */
+/** Inherits the page's policy, see workers.ts. Undefined if there is no spare core. */
 export function startReplayWorker(): ReplayWorker | undefined {
   if (navigator.hardwareConcurrency < 2) return undefined;
   const { href } = new URL(script, import.meta.url);

@@ -1,4 +1,4 @@
-/** The replay worker waits for the session worker's port. */
+/** The replay worker: waits for the session worker's port. */
 import { servePartialReplay } from './partial-replay.ts';
 
 self.addEventListener('message', ({ ports: [port] }) => {

@@ -1,6 +1,6 @@
 /**
- * The ranks page's handle on its workers. Snapshots are read by a few workers, one file each at a time; each
- * summary then goes to the one worker that holds them all, as 64 kB of it is all that stays of a snapshot.
+ * The ranks page's handle on its workers. A few workers read snapshots, one file each at a time. Each summary, 64 kB,
+ * then goes to the one worker that holds them all; the rest of the snapshot is dropped.
  */
 
 import { isSummaryName } from '../../analysis/summary-file/rank-of-name.ts';
@@ -13,20 +13,20 @@ import type { JobView, RankDetails, RankSource, RanksMethods } from './protocol.
 export interface RanksClientOptions {
   readonly version: string;
   readonly createWorker?: () => WorkerLike;
-  /** Workers that read snapshots. A large one takes half a gigabyte while it is read. */
+  /** Workers that read snapshots. Reading a large one takes half a gigabyte. */
   readonly readers?: number;
-  /** Relative addresses are relative to the page, not to the worker's script. */
+  /** Relative URLs are relative to the page, not to the worker's script. */
   readonly baseUrl?: string;
 }
 
 export interface RanksClient {
-  /** Reads all; resolves when the last one is read. */
+  /** Resolves when the last source has been read. */
   read(sources: readonly RankSource[], onProgress: (done: number) => void): Promise<void>;
-  /** As far as it has been read. */
+  /** The job as far as it has been read. */
   job(): Promise<JobView>;
   details(rank: number): Promise<RankDetails | undefined>;
   markdown(): Promise<string>;
-  /** Ends the workers; what is pending rejects. */
+  /** Ends the workers and rejects pending calls. */
   close(): void;
 }
 
@@ -64,7 +64,7 @@ export function createRanksClient(options: RanksClientOptions): RanksClient {
       ? { path, source: { kind: 'url', url: new URL(source.url, baseUrl).href } }
       : { path, source };
 
-  /** Takes one file after the other from `queue`; a worker that dies over one is replaced. */
+  /** Takes files from `queue` one by one. If a worker dies on a file, a new one replaces it. */
   async function readSnapshots(queue: RankSource[], onRead: () => void): Promise<void> {
     let reader = start();
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {

@@ -15,9 +15,9 @@ import {
   type RankRow,
 } from './protocol.ts';
 
-/** Lines of a rank that are listed beside its role's. */
+/** Lines of a rank listed beside its role's. */
 const MAX_LINES = 40;
-/** Of the rank's peak: a line that differs by less is the same. */
+/** As a share of the rank's peak: smaller differences count as equal. */
 const MIN_DIFFERENCE = 0.002;
 
 export function jobView(job: Job): JobView {
@@ -44,7 +44,7 @@ export function jobView(job: Job): JobView {
   return { ...rest, ranks: rows, curves, heat, heatSteps, stepsPerColumn };
 }
 
-/** Each place of `out` gets the highest of its share of the values; of fewer values the one it lies in. */
+/** Sets each entry of `out` to the highest value in its share; with fewer values, to the value it lies in. */
 function fillHighest(values: readonly number[], out: Float32Array): void {
   if (values.length === 0) return;
   const share = values.length / out.length;

@@ -1,4 +1,4 @@
-/** What a worker of the ranks page answers. */
+/** The queries that a worker of the ranks page answers. */
 
 import { analyseJob } from '../../analysis/ranks/analyse-job.ts';
 import type { Job, RankFile, UnreadFile } from '../../analysis/ranks/types.ts';
@@ -16,9 +16,9 @@ export interface RanksServerOptions {
   readonly sourceOf: (source: OpenSource) => ByteSource | Promise<ByteSource>;
 }
 
-/** Summaries read at a time: as each is small, waiting for one would leave the worker idle. */
+/** Summaries read at a time: they are small, so reading one by one would leave the worker idle. */
 const READ_AT_ONCE = 16;
-/** Files between two words on how far reading is. */
+/** Files between progress reports. */
 const PROGRESS_EVERY = 16;
 
 export function serveRanks(port: MessagePort, options: RanksServerOptions): void {
@@ -48,7 +48,7 @@ class RanksServer {
 
   #read({ path, source }: RankSource): Promise<ReadRank> {
     const { platform, version, sourceOf } = this.#options;
-    // A file that is cut short is shown as far as it goes, and named.
+    // A truncated file is shown as far as it goes, and named.
     return readRankFile(path, () => sourceOf(source), platform, { version, allowPartial: true });
   }
 
