@@ -21,7 +21,7 @@ interface Place {
   readonly column: number;
 }
 
-/** Allocated bytes by rank and step. A bright row is an outlier; a bright column is a phase of all ranks. */
+/** Allocated bytes by rank and step. A bright row is an outlier; a bright column is a phase that all ranks share. */
 export function HeatMap({ job, items, onSelect }: HeatMapProps) {
   const frame = useRef<HTMLDivElement>(null);
   const width = useElementWidth(frame);

@@ -154,7 +154,7 @@ function nextRank(
   return ranks[Math.min(ranks.length - 1, Math.max(0, at + by))];
 }
 
-/** The maximum over all ranks, so bars compare by eye. */
+/** The maximum over all ranks, so bars can be compared by eye. */
 const scaleOf = ({ ranks }: JobView): number =>
   highest(ranks.flatMap((row) => [1, row.allocatedBytes ?? 0, row.reservedBytes ?? 0]));
 

@@ -80,7 +80,7 @@ function failureOf(error: unknown): Pick<LoadFailure, 'message' | 'advice'> {
   return { message: 'The files could not be read.', advice: String(error) };
 }
 
-/** Files the user chose, the open file and one more, or the URL of a server's file list. */
+/** Files the user gave, the open file and a second one, or the URL of a server's file list. */
 export type GivenRanks =
   | GivenFiles
   | { readonly sources: readonly OpenSource[] }
@@ -123,7 +123,7 @@ async function ownSources({ files, folders }: GivenFiles): Promise<RankSource[]>
     .map((file) => ({ path: file.webkitRelativePath || file.name, source: fileSource(file) }));
   const found: RankSource[] = [];
   for (const folder of folders) await addFolder(folder, '', MAX_DEPTH, found);
-  // For a chosen folder, the browser lists every file in it.
+  // A chosen folder lists every file in it: keep those of ranks.
   return [
     ...named.filter(({ path }) => !path.includes('/') || isRankFile(lastPart(path))),
     ...found,

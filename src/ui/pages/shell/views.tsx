@@ -109,7 +109,7 @@ function FetchedView({ name }: { readonly name: ViewName }) {
   );
 }
 
-/** Shown for a device of which only the final state is known. */
+/** Shown if only the device's final state is known. */
 function NoTrace() {
   const { device } = useDevice();
   return (
