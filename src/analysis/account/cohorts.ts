@@ -158,8 +158,7 @@ function keptBeforeRing({ input, classification }: AnalysisInput) {
 
 /**
  * What a leak keeps, plus what the classes add: other tensors from its lines and, for a whole graph, everything from
- * the
- * same statement.
+ * the same statement.
  */
 function leakIds(
   same: readonly Leak[],
@@ -310,8 +309,7 @@ class Places {
 
   /**
    * The statement that called the model, then the last statement of the same function whose tensors are kept too
-   * (closest to
-   * where they are stored), then the user lines that lead there.
+   * (closest to where they are stored), then the user lines that lead there.
    */
   linesOf(ids: readonly AllocationIndex[]): FrameView[] {
     const stack = this.heaviest(ids);
@@ -333,7 +331,6 @@ class Places {
     return this.#context.input.stacks.frame(frame).line;
   }
 
-  /** The stack that allocated the most bytes. */
   heaviest(ids: readonly AllocationIndex[]): StackIndex {
     const { sizeBytes } = this.#context.input.replay.allocations;
     const sums = new Map<StackIndex, number>();

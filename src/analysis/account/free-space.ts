@@ -70,8 +70,7 @@ export interface Pin {
 
 /**
  * A segment returns to the driver only when it is empty. The blocks still in it share its free bytes evenly, so the
- * sums
- * stay correct.
+ * sums stay correct.
  */
 export function pinningSites(context: AnalysisInput, segments: readonly SegmentState[]): Pin[] {
   const { stack } = context.input.replay.allocations;

@@ -62,8 +62,7 @@ const NOWHERE = -1;
 
 /**
  * The innermost line with the nearest user line, whatever path led there: a cache grows once for the prompt and then
- * for
- * every token.
+ * for every token.
  */
 function placesOf({ input }: AnalysisInput): (site: StackIndex) => number {
   const { frame } = input.snapshot.stacks;

@@ -1,8 +1,7 @@
 /**
  * Finds the counterpart in A of each line of B. In an unedited file the line numbers decide. In an edited file, the
- * lines
- * of each function are aligned in order, like a text diff: what a line calls identifies it; its number hardly counts.
- * Lines never match across functions.
+ * lines of each function are aligned in order, like a text diff: what a line calls identifies it; its number hardly
+ * counts. Lines never match across functions.
  *
  *   A forward  40 → attention   41 → mlp                 B forward  52 → norm   53 → attention   54 → mlp
  *   40 matches 53, 41 matches 54, and 52 is new

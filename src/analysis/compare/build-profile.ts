@@ -146,7 +146,6 @@ const restSite = (name: string, bytes: number, count: number): SideSite[] =>
   bytes === 0 ? [] : [{ stack: -1, class: name, bytes, count, sizes: [], example: -1 }];
 
 interface SiteSum extends Pick<SideSite, 'stack' | 'class' | 'example'> {
-  /** Counts of live allocations by size. */
   readonly bySize: Map<number, number>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The difference of two accounts as causes, ordered by the bytes that each explains. Every entry that differs is in
- * exactly
- * one cause: kept or growing memory is its own cause, other entries share an explanation, and the rest are unexplained.
+ * exactly one cause: kept or growing memory is its own cause, other entries share an explanation, and the rest are
+ * unexplained.
  */
 import { formatBytes } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';

@@ -65,7 +65,6 @@ export const changedLike = (
     (site) => classes.includes(site.class) && Math.sign(site.differenceBytes) === Math.sign(change),
   );
 
-/** Counts the different lines that changed. */
 export const lineCount = (sites: readonly CallSiteChange[]): number =>
   changedPlaces(sites).filter(({ frame }) => frame !== undefined).length;
 

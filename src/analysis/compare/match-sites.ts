@@ -1,8 +1,7 @@
 /**
- * Matches call sites of B with those of A. First by the whole call stack, with B's lines in A's numbers. What is left
- * matches by the innermost line outside PyTorch, which checkpointing, compilers and wrappers don't change. Model and
- * optimizer state then matches by PyTorch's own line. Last, by class: sites without a stack, and sites with identical
- * sizes. Only sites of the same class match, and never by time or address.
+ * Matches call sites of B with those of A, within each class: by whole call stack; then by the innermost line outside
+ * PyTorch, which checkpointing, compilers and wrappers don't change; then model and optimizer state by PyTorch's own
+ * line; last, sites without a stack and sites with identical sizes. Never by time or address.
  */
 
 import { TupleInterner } from '../../base/interners.ts';

@@ -22,8 +22,7 @@ import type { ComparisonFacts } from './types.ts';
 
 /**
  * An entry belongs to the first explanation of its kind. What call stacks prove (a wrapper, a compiler) comes before
- * what
- * sizes and counts suggest, because wrappers and compilers change those too.
+ * what sizes and counts suggest, because wrappers and compilers change those too.
  */
 export function explanationsOf(facts: ComparisonFacts): Explanation[] {
   const a = programOf(facts.a);

@@ -1,7 +1,6 @@
 /**
  * What a program runs, judged by the files in its call stacks: a wrapper, a compiler, an optimizer. If only one side
- * has
- * one, that is a cause with a name.
+ * has one, that is a cause with a name.
  */
 import { lineOf, type RunProfile, type SideFrame } from './run-profile.ts';
 

@@ -1,7 +1,6 @@
 /**
  * One side of a comparison: what a device holds at one event, by call site and class, and what is needed to find the
- * same
- * call sites in another snapshot. Plain data of a few hundred kB, so each file can have its own worker.
+ * same call sites in another snapshot. Plain data of a few hundred kB, so each file can have its own worker.
  */
 
 import type { Counters, Recording } from '../../allocator/replay/types.ts';
@@ -24,7 +23,6 @@ export type SideFrame = Pick<FrameView, 'name' | 'filename' | 'line' | 'kind'>;
  */
 export type SideStacks = StackTable;
 
-/** Requested bytes of one size, and how many live allocations have it. */
 export interface SizeCount {
   readonly bytes: number;
   readonly count: number;
@@ -36,8 +34,7 @@ export interface SideSite {
   readonly stack: number;
   /**
    * A class of memory, or a part of the sum without a call site: 'rounding', 'before-recording', or 'unaccounted' if
-   * the
-   * events contradict each other.
+   * the events contradict each other.
    */
   readonly class: string;
   /** Requested bytes; rounding is a separate part. */

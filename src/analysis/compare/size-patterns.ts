@@ -100,8 +100,7 @@ export function weightsPattern(facts: ComparisonFacts): Explanation[] {
 
 /**
  * Autocast halves some activations, leaves others alone, and adds casts of the weights. A smaller batch would halve
- * them
- * all, inputs included.
+ * them all, inputs included.
  */
 export function autocastPattern(facts: ComparisonFacts): Explanation[] {
   if (!hasSameModel(facts)) return [];

@@ -4,7 +4,6 @@ import type { CounterName } from '../../allocator/replay/types.ts';
 import { formatBytes, parseBytes } from '../../base/format.ts';
 import type { Moment, RunProfile } from './run-profile.ts';
 
-/** Counter names in a threshold. */
 export const THRESHOLD_COUNTERS: Readonly<Record<string, CounterName>> = {
   requested: 'requestedBytes',
   allocated: 'allocatedBytes',

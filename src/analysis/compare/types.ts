@@ -3,8 +3,7 @@ import type { RunProfile, SideEntry, SideFrame, SizeCount, StackRun } from './ru
 
 /**
  * How the live allocations of a call site differ. more, fewer: other counts of the same sizes. larger, smaller: the
- * same
- * count in other sizes. mixed: neither.
+ * same count in other sizes. mixed: neither.
  */
 export const CHANGE_KINDS = [
   'only-a',
@@ -17,7 +16,6 @@ export const CHANGE_KINDS = [
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** A call site's data on one side. */
 export interface SiteHalf {
   /** The line that represents it; undefined if no stack was recorded. */
   readonly frame: SideFrame | undefined;

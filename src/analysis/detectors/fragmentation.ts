@@ -1,10 +1,7 @@
 /**
- * Memory that is reserved and that no tensor uses.
- *
- * A gap at one moment is normal: after a step the allocator keeps the memory that activations had. Fragmentation costs
- * only the part of the reserved peak that tensors never needed: the highest reserved minus the highest active. A
- * perfect
- * allocator would never have requested it from the driver.
+ * Reserved memory that no tensor ever needed: the highest reserved minus the highest active. A gap at one moment is
+ * normal, because after a step the allocator keeps the memory that activations had. But a perfect allocator would never
+ * have requested the part of the reserved peak that exceeds every moment's tensors.
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -212,8 +209,8 @@ const FIRST_EVENTS_SHARE = 0.1;
 
 /**
  * cuDNN tries algorithms with large workspaces in the first iteration, and PyTorch caches that memory. Segments that
- * came
- * then and sufficed for the rest are not fragmentation: nothing grows, and they are released when memory runs short.
+ * came then and sufficed for the rest are not fragmentation: nothing grows, and they are released when memory runs
+ * short.
  */
 function cameAtOnce(context: AnalysisInput): boolean {
   const [primary] = context.stepSequences;

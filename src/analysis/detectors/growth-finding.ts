@@ -113,10 +113,8 @@ const beginOf = (sites: readonly GrowingSite[]): number =>
 
 /**
  * The rate since the growth began. Skip the last step, which is not over, and the first, which may include set-up. Skip
- * the
- * second-to-last step too: its tensor may live until the next step replaces it (`x = f(x)`). For memory that is kept
- * every
- * tenth step, measure from the first time to the last, or the idle steps around it would count.
+ * the second-to-last step too: its tensor may live until the next step replaces it (`x = f(x)`). For memory that is
+ * kept every tenth step, measure from the first time to the last, or the idle steps around it would count.
  */
 function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepSequence): PerStep {
   const steps = bounds.length - 1;

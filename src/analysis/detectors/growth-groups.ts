@@ -158,10 +158,8 @@ const sum = (column: Float64Array): number => column.reduce((total, bytes) => to
 
 /**
  * The running total of `total = total + loss` is not kept: each one is freed when the next replaces it, and only its
- * graph
- * stays. So look for scalars made outside the model after the graph's last tensor, once a step, each freed soon after
- * the
- * next was made. Undefined if the model's own output is kept: then the output holds the graph.
+ * graph stays. So look for scalars made outside the model after the graph's last tensor, once a step, each freed soon
+ * after the next was made. Undefined if the model's own output is kept: then the output holds the graph.
  */
 function runningTotal(
   context: AnalysisInput,
@@ -274,8 +272,7 @@ function graphLead(
 
 /**
  * Whether the kept tensor is a model output rather than an inner one: it is among the last tensors of the forward pass,
- * or
- * from its last module (such as logits that a loss inside the model then uses).
+ * or from its last module (such as logits that a loss inside the model then uses).
  */
 export function isOutput(
   { classifier, input }: AnalysisInput,

@@ -95,8 +95,7 @@ function growingSite(
 
 /**
  * The first matrix product of a program allocates cuBLAS's workspace (32 MiB on Hopper) from the same line as its
- * result.
- * So what the first step keeps is set-up if it is twice as large as everything later steps keep.
+ * result. So what the first step keeps is set-up if it is twice as large as everything later steps keep.
  */
 function withoutSetUp(context: AnalysisInput, curve: Curve, firstStep: number): AllocationIndex[] {
   const { sizeBytes } = context.input.replay.allocations;

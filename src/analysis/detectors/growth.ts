@@ -114,8 +114,7 @@ function mayStandAlone(
 
 /**
  * Building a model or loading data is a loop that keeps everything, but no leak. In a loop within the steps, kept
- * tensors
- * must come from at least two steps: one may be a warm-up.
+ * tensors must come from at least two steps: one may be a warm-up.
  */
 function isCredible(
   context: AnalysisInput,

@@ -207,7 +207,6 @@ function severityOf(
   return lowersPeakBytes >= SEVERE_SHARE * peak ? 'high' : 'medium';
 }
 
-/** Allocations of a pass that were live at its end. */
 function keptOf({ input }: AnalysisInput, { first, last, close }: ForwardRun): AllocationIndex[] {
   const { freeRequested } = input.replay.allocations;
   const kept: AllocationIndex[] = [];
@@ -218,8 +217,7 @@ function keptOf({ input }: AnalysisInput, { first, last, close }: ForwardRun): A
 /**
  * A call that ran out of memory in its first pass, with a graph, while another call's passes all had their backward: an
  * evaluation after training. A training step that fails in its own forward is different: earlier passes of its call had
- * a
- * backward, or nothing was trained before it.
+ * a backward, or nothing was trained before it.
  */
 function failedEvaluation(
   context: AnalysisInput,

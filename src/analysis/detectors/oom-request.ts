@@ -116,8 +116,7 @@ function modelCaller({ classifier, input }: AnalysisInput, stack: StackIndex) {
 
 /**
  * The first allocation of the forward pass that an event is in, or that its backward pass follows; 0 if none came
- * before.
- * One line may make tensors of several sizes in a pass, so only whole passes are compared.
+ * before. One line may make tensors of several sizes in a pass, so only whole passes are compared.
  */
 function beginOfPass({ classifier, input }: AnalysisInput, event: EventIndex): AllocationIndex {
   const { start, stack } = input.replay.allocations;

@@ -71,8 +71,7 @@ function asGraveAs(finding: Finding, { finding: lead, severity }: Verdict): Find
 
 /**
  * The growth detector counts only lines that it is sure of. If the account knows more from the same statement, the
- * finding
- * takes its bytes, so one leak has one figure.
+ * finding takes its bytes, so one leak has one figure.
  */
 function inAccount(finding: Finding, { entries }: Account): Finding {
   if (finding.detector !== 'growth') return finding;

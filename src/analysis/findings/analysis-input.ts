@@ -57,8 +57,7 @@ export class AnalysisInput implements StepDetectionInput {
 
   /**
    * The call site named by an allocation's C++ frames, such as 'AddmmBackward0 (backward pass)', for which `input` has
-   * no
-   * stack. Undefined if no C++ frames were recorded.
+   * no stack. Undefined if no C++ frames were recorded.
    */
   nativeSiteOf(allocation: AllocationIndex): StackIndex | undefined {
     if (this.#recorded === this.input) return undefined;
@@ -85,8 +84,7 @@ export class AnalysisInput implements StepDetectionInput {
 
   /**
    * Site of each allocation: its stack, or its size if there is none (backward threads). Otherwise everything that
-   * backward
-   * does would be one site.
+   * backward does would be one site.
    */
   get sites(): Int32Array {
     return this.#siteIndex.sites;

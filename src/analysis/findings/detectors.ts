@@ -1,8 +1,7 @@
 /**
  * The detectors, in the order they run. To add one, write a file in detectors/ that exports its description and its
- * `detect…` function, and add a line to each of the two lists here. Descriptions are separate from functions so that
- * the
- * page loads no detector: those run in a worker.
+ * `detect…` function, and add a line to each of the two lists here. There are two so that the page, which needs only
+ * descriptions, loads no detector code: that runs in a worker.
  */
 
 import { detectFragmentation, fragmentation } from '../detectors/fragmentation.ts';

@@ -156,7 +156,6 @@ function fingerprint(
   return [detector, kind, ...names.slice(0, 8)].join('|');
 }
 
-/** A small plot can't show more points. */
 const MAX_POINTS = 240;
 
 /** A small plot: `bytes[i]` after `events[i]`. */
@@ -231,7 +230,6 @@ export function sitePart(
   return { stack, frame, bytes, count, note };
 }
 
-/** Allocated memory at an event, by class. */
 export function classFacts(context: AnalysisInput, event: EventIndex): Fact[] {
   const { allocations } = context.input.replay;
   return sumByClass(allocations, context.classification, event, false).map((total) => {

@@ -41,7 +41,6 @@ export interface OomVerdict {
   readonly text: string;
   /** Says in one sentence that the process hit its own limit; undefined if it did not. */
   readonly limit: string | undefined;
-  /** The arithmetic, line by line. */
   readonly arithmetic: readonly string[];
   readonly advice: readonly string[];
 }

@@ -1,9 +1,7 @@
 /**
- * Ranks far above their peers.
- *
- * "Far" is what the peers' own spread does not explain: more than three robust standard deviations, and more than a few
- * percent, because ranks that agree to the byte have no spread. Two ranks have no spread either: each is compared with
- * the other, and one that holds 5% more is named along with what it holds.
+ * Ranks far above their peers: by more than three robust standard deviations, and by more than a few percent, because
+ * ranks that agree to the byte have no spread. Two ranks have no spread either: each is compared with the other, and
+ * one that holds 5% more is named along with what it holds.
  */
 import { median } from '../../base/extremes.ts';
 import { formatBytes, shareNote } from '../../base/format.ts';

@@ -40,7 +40,6 @@ export function ranksReport(job: Job) {
 /** Larger jobs list only the ranks that matter, and the rest as one line. */
 const MAX_LISTED = 32;
 
-/** A table of ranks, for terminal and Markdown. */
 export interface RanksTable {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];

@@ -26,7 +26,6 @@ export interface NumberedFile extends RankFile {
 }
 
 export interface JobRank extends NumberedFile {
-  /** Position in `Job.roles`. */
   readonly role: number;
   /**
    * Peak of allocated bytes above the median of comparable ranks, or above the other one of two; null if there are
@@ -49,7 +48,6 @@ export type OutlierCause = (typeof OUTLIER_CAUSES)[number];
 export interface Outlier {
   readonly rank: number;
   readonly counter: 'allocatedBytes' | 'reservedBytes';
-  /** The rank's own peak. */
   readonly bytes: number;
   readonly aboveRoleBytes: number;
   readonly cause: OutlierCause;

@@ -11,7 +11,6 @@ import { type EventIndex, type StackIndex, TraceAction } from '../../format/snap
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 
 export interface ForwardRun {
-  /** Row of the module call. */
   readonly call: StackIndex;
   readonly first: AllocationIndex;
   last: AllocationIndex;

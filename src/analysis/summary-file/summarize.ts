@@ -79,7 +79,6 @@ export async function summarize(
   }
 }
 
-/** The JSON that is written to a file. */
 export const summaryText = (summary: RankSummary): string => `${JSON.stringify(summary)}\n`;
 
 const bytesOf = (summary: RankSummary): number =>

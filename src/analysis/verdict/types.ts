@@ -77,7 +77,6 @@ export type RemedyId =
 
 export interface Remedy {
   readonly id: RemedyId;
-  /** What to do, in a sentence or two. */
   readonly text: string;
   /** Bytes it saves at the account's moment; undefined if unknown. */
   readonly savesBytes: number | undefined;

@@ -109,7 +109,6 @@ const failureFinding = ({ failure, findings }: Case, { cause }: Diagnosis): Find
     ? findings.filter((one) => one.detector === 'oom' && doesHarm(one)).at(-1)
     : undefined;
 
-/** At this rate, remaining memory is full after this many steps. */
 function forecastOf(
   { context, account, failure }: Case,
   { entry }: Diagnosis,
