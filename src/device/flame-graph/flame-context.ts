@@ -1,6 +1,6 @@
 /**
- * What is kept of one device between two looks at its flame graph: the folded trees, which change
- * with the grouping alone, and the last weights, which zooming and sorting leave as they are.
+ * Caches between two looks at a device's flame graph: the folded trees, which change only with the grouping, and the
+ * last weights, which zooming and sorting do not change.
  */
 import { getOrMake } from '../../base/memoized.ts';
 import { classify } from '../classes/classify.ts';
@@ -22,7 +22,7 @@ interface Folded {
   readonly tree: FoldedTree;
 }
 
-/** A shape with weights on it. */
+/** A folded tree with weights. */
 export interface Flame {
   readonly groups: FrameGroups;
   readonly weighed: WeighedTree;
@@ -61,14 +61,14 @@ export class FlameContext {
   }
 }
 
-/** A flame graph as what it was put together from: a stack of boxes with its own weight. */
+/** One stack of boxes with its own weight; together these make up the flame graph. */
 export interface FlameStack {
   /** Outermost first; never empty. */
   readonly groups: readonly FlameGroup[];
   readonly value: number;
 }
 
-/** Those that weigh anything, the heaviest first; their values add up to the total. */
+/** Nonzero stacks, heaviest first; their values add up to the total. */
 export function* flameStacks({ weighed, groups }: Flame): Generator<FlameStack> {
   const { tree, self } = weighed;
   const rows: number[] = [];
@@ -81,7 +81,7 @@ export function* flameStacks({ weighed, groups }: Flame): Generator<FlameStack> 
   }
 }
 
-/** What a box is called that has no frame. */
+/** Label of a box without a frame. */
 export function noFrameText(reason: NoFrame): string {
   return reason === 'none-shown' ? 'only hidden frames' : absenceText(reason);
 }

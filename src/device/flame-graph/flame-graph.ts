@@ -1,15 +1,15 @@
-/** From a tree to the boxes that can be seen: zoomed into one of them, without those too thin. */
+/** From a tree to its visible boxes: zoomed into one box, without boxes that are too thin. */
 import { totalsOf, type WeighedTree } from './folded-tree.ts';
 import type { FrameGroups, GroupIndex } from './frame-groups.ts';
 import type { FlameBoxes, FlameGraph, FlameStep, FlameTotal } from './types.ts';
 
-/** Between the keys of a path: 'k3f9a.0x1.main'. */
+/** Separates the keys of a path: 'k3f9a.0x1.main'. */
 const SEPARATOR = '.';
 
 export interface FlameGraphOptions {
-  /** Path of the box to zoom into; undefined for the whole. */
+  /** Path of the box to zoom into; undefined shows everything. */
   readonly root?: string | undefined;
-  /** Boxes narrower than this share of the box zoomed into are put together, 0 to 1. */
+  /** Boxes narrower than this share (0 to 1) of the zoomed box are merged. */
   readonly smallestShare: number;
 }
 
@@ -24,12 +24,12 @@ export function flameGraph(
   return { ...boxes, trail, isRootFound, total: { value, magnitude, count, matched } };
 }
 
-/** Path of a box below another; '' is the whole. */
+/** Path of a child box; '' is the root. */
 export function pathTo(above: string, key: string): string {
   return above === '' ? key : `${above}${SEPARATOR}${key}`;
 }
 
-/** Goes down a path as far as it leads. */
+/** Follows a path as far as it exists. */
 function follow(whole: FlameNode, groups: FrameGroups, path: string | undefined) {
   const keys = path === undefined || path === '' ? [] : path.split(SEPARATOR);
   const trail: FlameStep[] = [];
@@ -47,7 +47,7 @@ function follow(whole: FlameNode, groups: FrameGroups, path: string | undefined)
 
 const bySize = (nodes: FlameNode[]): FlameNode[] => nodes.sort((a, b) => b.magnitude - a.magnitude);
 
-/** A box and how many boxes it stands for: 0 for ordinary ones, which have a group. */
+/** A box, and how many boxes it merges: 0 for ordinary ones, which have a group. */
 interface Box {
   readonly node: Pick<FlameNode, 'value' | 'magnitude' | 'selfMagnitude' | 'count' | 'matched'>;
   readonly parent: number;
@@ -61,7 +61,7 @@ function boxesOf(
   smallest: number,
 ): Pick<FlameGraph, 'boxes' | 'groups' | 'groupKeys'> {
   const boxes: Box[] = [];
-  /** Position in the answer of each group that occurs. */
+  /** Group → its index in the answer. */
   const known = new Map<GroupIndex, number>();
   const position = (group: GroupIndex): number => {
     if (group < 0) return -1;
@@ -109,16 +109,16 @@ const columnsOf = (boxes: readonly Box[]): FlameBoxes => ({
 });
 
 /**
- * The two ways to read a weighed tree, each opened only as far as it is shown: from callers down to
- * what they called, and from the innermost boxes up to their callers.
+ * The two ways to read a weighed tree, expanded only as far as shown: from callers down to callees, or from the
+ * innermost boxes up to their callers.
  */
 
 export interface FlameNode extends FlameTotal {
-  /** -1 for the whole. */
+  /** -1 for the root. */
   readonly group: GroupIndex;
-  /** Part of the magnitude that is in no child. */
+  /** The part of the magnitude that no child has. */
   readonly selfMagnitude: number;
-  /** Those that weigh anything, in no order. */
+  /** Nonzero children, unordered. */
   children(): FlameNode[];
 }
 
@@ -151,14 +151,14 @@ export function calleeTree(weighed: WeighedTree): FlameNode {
   return calleeNode(weighed, -1, rows, rows);
 }
 
-/** A difference may weigh nothing where counts changed, and the other way round. */
+/** In a difference, the weight may be zero while the count changed, or the other way around. */
 function weighs({ magnitude, count }: WeighedTree['self'], row: number): boolean {
   return magnitude[row] !== 0 || count[row] !== 0;
 }
 
 /**
  * @param leaves rows whose weights are in this box
- * @param at for each of them how far up its path this box's callers stand; 0 is the end
+ * @param at for each leaf, the row of its path where this box's callers are; 0 is the end
  */
 function calleeNode(
   weighed: WeighedTree,

@@ -1,4 +1,4 @@
-/** The same weights as a table: a row a function, file or module, or a row a call stack. */
+/** The same weights as a table: one row per function, file or module, or one row per call stack. */
 import { functionText } from '../model/frame-text.ts';
 import type { StackReader } from '../model/stacks.ts';
 import { pathTo } from './flame-graph.ts';
@@ -11,7 +11,7 @@ export interface FlameOrder {
   readonly descending: boolean;
 }
 
-/** Rows of a table, sorted and described when they are asked for. */
+/** Rows of a table, sorted and described on request. */
 export class FlameRows {
   readonly #weighed: WeighedTree;
   readonly #groups: FrameGroups;
@@ -38,7 +38,7 @@ export class FlameRows {
     return this.#entries.length;
   }
 
-  /** Rows from <= i < to in the order asked for; the order of rows that are equal in it is stable. */
+  /** Rows from <= i < to in the requested order; the sort is stable. */
   page(order: FlameOrder, from: number, to: number): FlameTable {
     if (order.by !== this.#order?.by || order.descending !== this.#order.descending) {
       this.#sorted = this.#sort(order);
@@ -48,7 +48,7 @@ export class FlameRows {
     return { length: this.#entries.length, rows };
   }
 
-  /** The row with that key; undefined where nothing of it is in the table. */
+  /** Undefined if the table has no row with that key. */
   find(key: string): FlameRow | undefined {
     const entry = this.#entries.find((candidate) => this.#keyOf(candidate) === key);
     return entry && this.#describe(entry);
@@ -95,7 +95,7 @@ export class FlameRows {
     return keys.reduceRight(pathTo, '');
   }
 
-  /** What a row is sorted by as text: stacks by the user's line, as they are shown. */
+  /** Text to sort a row by: stacks sort by the user's line, as displayed. */
   #name({ group, row }: Entry): string {
     const stack = this.#byStack ? this.#weighed.tree.stackOf[row] : -1;
     const frame = stack < 0 ? undefined : this.#stacks.topUserFrameView(stack);
@@ -108,7 +108,7 @@ export class FlameRows {
 
 interface Entry {
   readonly group: number;
-  /** Of the tree; -1 for a group, which stands in many. */
+  /** Row of the tree; -1 for a group, which spans many rows. */
   readonly row: number;
   readonly depth: number;
   readonly self: number;
@@ -128,7 +128,7 @@ function stackEntries({ tree, self }: WeighedTree): Entry[] {
   return entries;
 }
 
-/** A group's total is that of its rows that stand in no other row of it. */
+/** A group's total sums its rows that lie in no other row of the group, so recursion counts once. */
 function groupEntries({ tree, self, total }: WeighedTree, groupCount: number): Entry[] {
   const entries = Array.from({ length: groupCount }, (_, group) => ({
     group,
@@ -155,13 +155,13 @@ function groupEntries({ tree, self, total }: WeighedTree, groupCount: number): E
 }
 
 /**
- * The order in which a table is best read from its top. By total alone, `<module>` and `main`, which
- * hold everything, come before the line that one looks for:
+ * The best reading order. By total alone, `<module>` and `main`, which hold everything, would come before the line that
+ * you look for:
  *
  *   main.py:520 main 940.66 MiB › main.py:262 outs.append(…) 940.57 MiB › model.py:73 forward …
  *
- * So rows within one percent of each other count as equal, and of those the user's own come first,
- * then the innermost. Here that is line 262.
+ * So rows within one percent of each other count as equal. Among them the user's own come first, then the innermost.
+ * Here that is line 262.
  */
 const NEARLY = 0.99;
 
@@ -172,7 +172,7 @@ interface RelevanceKey {
   readonly depth: number;
 }
 
-/** The largest total first, shrunk ones last. */
+/** Largest total first, shrunk rows last. */
 function byRelevance<T extends RelevanceKey>(rows: readonly T[]): T[] {
   const sorted = rows.toSorted((a, b) => b.total - a.total);
   const ordered: T[] = [];

@@ -1,12 +1,12 @@
 /**
- * The stack tree with the boxes of a grouping for nodes. Frames without a box, and those whose
- * caller is in the same box, are folded into the row above:
+ * The stack tree with a grouping's boxes as nodes. A frame without a box, or in its caller's box, is folded into the
+ * row above:
  *
  *   main › step › dispatch › malloc    with 'dispatch' and 'malloc' not shown
  *   main › step › step › malloc        by function: a function that calls itself is one box
  *   both are row main › step
  *
- * Row 0 is the whole. Rows 1 to 4 are the boxes of what has no frame. Parents come before children.
+ * Row 0 is the root. Rows 1 to 4 are boxes for allocations without a frame. Parents come before children.
  */
 import { growableInt32 } from '../../base/growable.ts';
 import { TupleInterner } from '../../base/interners.ts';
@@ -28,14 +28,14 @@ export interface FoldedTree {
   readonly parent: Int32Array;
   /** A stack that ends in this row; -1 for rows 0 to 4. */
   readonly stackOf: Int32Array;
-  /** Row of each row of {@link StackWeights}. */
+  /** Row of {@link StackWeights} → row of this tree. */
   readonly rowOf: Int32Array;
   /** Children of row r are `child[firstChild[r]]` to before `child[firstChild[r + 1]]`. */
   readonly firstChild: Int32Array;
   readonly child: Int32Array;
-  /** Rows from the whole, which is 0. */
+  /** Number of rows above it; the root has 0. */
   readonly depth: Int32Array;
-  /** 1 where no row above has the same group: recursion counts once. */
+  /** 1 if no row above has the same group, so recursion counts once. */
   readonly isOutermost: Uint8Array;
 }
 
@@ -90,8 +90,8 @@ function finishTree(rows: TreeRows, groups: FrameGroups): FoldedTree {
 }
 
 /**
- * The tree once for each class, each on a row for that class: with 3 rows and 2 classes, row 1 and 4 are the classes,
- * which stand where row 0 did, 2 and 3 the rest of the first and 5 and 6 that of the second.
+ * Repeats the tree once per class, each under a row for that class. With 3 rows and 2 classes: rows 1 and 4 are the
+ * classes and replace row 0; rows 2 and 3 belong to the first class, 5 and 6 to the second.
  */
 function underClasses(base: TreeRows, groups: FrameGroups): TreeRows {
   const { length } = base.group;
@@ -115,7 +115,7 @@ function underClasses(base: TreeRows, groups: FrameGroups): TreeRows {
   return { group, parent, stackOf, rowOf };
 }
 
-/** From the rows of the weights; stacks with no shown frame have a box of their own. */
+/** Maps rows of the weights to rows of the tree; stacks without a visible frame get a box of their own. */
 function weightRows(folded: Int32Array): Int32Array {
   const stackCount = folded.length;
   const rowOf = new Int32Array(stackCount + EXTRA_ROWS);
@@ -147,7 +147,7 @@ function childLists(parent: Int32Array): ChildLists {
   return { firstChild, child };
 }
 
-/** Goes through the tree depth first and counts how often each group stands above. */
+/** Walks the tree depth first, counting how often each group is on the path. */
 function outermostRows(
   group: Int32Array,
   { firstChild, child }: ChildLists,
@@ -171,10 +171,10 @@ function outermostRows(
   return isOutermost;
 }
 
-/** By row. `magnitude`: sum of the absolute values of the rows' own: in a difference, +3 and -2 below are 5 wide. */
+/** Sums per row. `magnitude` adds absolute values: a difference of +3 and -2 is 5 wide. */
 export type RowSums = { readonly [K in keyof FlameTotal]: Float64Array };
 
-/** A folded tree with what its rows weigh: their own stacks (self) and with their callees (total). */
+/** A folded tree with the weights of its rows: self (own stacks) and total (with callees). */
 export interface WeighedTree {
   readonly tree: FoldedTree;
   readonly self: RowSums;
@@ -192,7 +192,7 @@ export function weighTree(tree: FoldedTree, weights: StackWeights): WeighedTree 
     matched[row] += weights.matched[stack];
   }
   const magnitude = value.map(Math.abs);
-  // In a difference what matches may have grown by more than the row, whose rest shrank.
+  // In a difference the matching part may have grown by more than the row, if the rest shrank.
   const width = matched.map((own, row) => Math.min(Math.abs(own), magnitude[row]));
   const self: RowSums = { value, magnitude, count, matched: width };
   const { parent } = tree;
@@ -208,7 +208,7 @@ export function weighTree(tree: FoldedTree, weights: StackWeights): WeighedTree 
   };
 }
 
-/** Rows with what stands below them added; parents come before children. */
+/** Adds each row to its parent; parents come before children. */
 function summedUp(own: Float64Array, parent: Int32Array): Float64Array {
   const total = own.slice();
   for (let row = total.length - 1; row > 0; row--) total[parent[row]] += total[row];

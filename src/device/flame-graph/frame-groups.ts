@@ -1,4 +1,4 @@
-/** Which box each frame goes into, and what the boxes are called. */
+/** Assigns frames to boxes and names the boxes. */
 
 import { getOrMake, memoized } from '../../base/memoized.ts';
 import type { FrameIndex } from '../../format/snapshot/tables.ts';
@@ -13,7 +13,7 @@ import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts
 
 export type GroupIndex = number;
 
-/** Boxes for what has no frame come first; the index is that of {@link FrameGroups.describe}. */
+/** Boxes without a frame come first; indices match {@link FrameGroups.describe}. */
 export const NO_FRAME_GROUPS: readonly NoFrame[] = [
   'before-recording',
   'no-context',
@@ -23,12 +23,12 @@ export const NO_FRAME_GROUPS: readonly NoFrame[] = [
 
 export class FrameGroups {
   readonly length: number;
-  /** -1 for frames that get no box. */
+  /** Frame → group; -1 without a box. */
   readonly #groupOf: Int32Array;
-  /** One of the frames of each group; -1 for those without. */
+  /** One frame of each group; -1 for groups without frames. */
   readonly #frameOf: readonly FrameIndex[];
   readonly describe = memoized((group: GroupIndex): FlameGroup => this.#describe(group));
-  /** Short, and the same in every snapshot of the same code: a part of paths in URLs. */
+  /** Short and stable for the same code in every snapshot, because URLs contain it. */
   readonly keyOf = memoized((group: GroupIndex): string => this.#keyOf(this.describe(group)));
   readonly #grouping: FlameGrouping;
   readonly #stacks: StackReader;
@@ -54,12 +54,12 @@ export class FrameGroups {
     this.length = frameOf.length + (grouping === 'class' ? MEMORY_CLASSES.length : 0);
   }
 
-  /** -1 for a frame that gets no box. */
+  /** -1 for a frame without a box. */
   groupOf(frame: FrameIndex): GroupIndex {
     return this.#groupOf[frame];
   }
 
-  /** Of a tree that is rooted by class. */
+  /** The group of a class, in a tree rooted by class. */
   classGroup(of: MemoryClass): GroupIndex {
     return this.#frameOf.length + of;
   }
@@ -128,7 +128,7 @@ function isShown(
   return shown === 'all' || !isPlumbing;
 }
 
-/** FNV-1a in base 36: 'forward@/home/me/train.py:10' is some '1x0f3k9'. */
+/** FNV-1a in base 36: 'forward@/home/me/train.py:10' → '1x0f3k9', say. */
 function hashText(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) {
@@ -138,8 +138,8 @@ function hashText(text: string): string {
 }
 
 /**
- * The module that a frame belongs to: the installed package, the standard library, the folder of
- * a file of the user's own, or the outermost namespace of C++.
+ * A frame's module: the installed package, the standard library, the folder of a user's file, or the outermost C++
+ * namespace.
  *
  *   …/site-packages/torch/nn/modules/linear.py   torch          /site-packages/torch/
  *   /usr/lib/python3.12/threading.py             python         /lib/python3.12/
@@ -148,7 +148,7 @@ function hashText(text: string): string {
  */
 interface ModuleName {
   readonly name: string;
-  /** A text that its frames have in their function or file. */
+  /** A text that its frames contain in their function or file. */
   readonly text: string;
 }
 
@@ -157,7 +157,9 @@ const STANDARD_LIBRARY = /[/\\]lib(?:64)?[/\\]python\d[\d.]*t?[/\\]|^<frozen /i;
 const FOLDER = /^.+[/\\]/;
 const NAMESPACE = /^(\w+)::/;
 
-/** @param symbol the function's name without its types, see `qualifiedName` */
+/**
+ * @param symbol the function's name without types, see `qualifiedName`
+ */
 export function moduleName(symbol: string, filename: string, isPython: boolean): ModuleName {
   if (!isPython) {
     const namespace = NAMESPACE.exec(symbol);

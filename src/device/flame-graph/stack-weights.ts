@@ -1,9 +1,9 @@
 /**
- * What each call stack weighs: one pass over the chosen allocations, none over the stacks.
+ * Weight of each call stack: one pass over the chosen allocations, none over the stacks.
  *
- * Row s is stack s, row 0 those recorded without a Python stack. Two rows follow the stack table:
- * `length` those without context, `length + 1` those from before recording (see `stackKind`). By class there
- * are as many rows again for each class.
+ * Row s is stack s; row 0 is for allocations without a Python stack. Two rows follow the stack table: `length` for
+ * those without context, `length + 1` for those from before recording (see `stackKind`). By class, all rows repeat per
+ * class.
  */
 import type { AllocationTable } from '../../allocator/replay/types.ts';
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
@@ -17,27 +17,27 @@ import { MEMORY_CLASSES } from '../classes/types.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import type { FlameSet, FlameWeight } from './types.ts';
 
-/** Rows behind those of the stack table. */
+/** Rows after those of the stack table. */
 export const NO_CONTEXT_ROW = 0;
 export const BEFORE_RECORDING_ROW = 1;
 export const EXTRA_ROWS = 2;
 
 export interface StackWeights {
-  /** In a difference: what came less what went. */
+  /** In a difference: allocated minus freed. */
   readonly value: Float64Array;
   readonly count: Float64Array;
-  /** The part of `value` that matches the search; `value` itself without one. */
+  /** The part of `value` that matches the search; `value` itself without a search. */
   readonly matched: Float64Array;
 }
 
 export interface WeighOptions {
   readonly set: FlameSet;
   readonly weight: FlameWeight;
-  /** 1 for each allocation that matches the search; undefined without one. */
+  /** 1 for each allocation that matches the search; undefined without a search. */
   readonly matches?: Uint8Array | undefined;
-  /** Leaves out what does not match. */
+  /** Ignores allocations that do not match. */
   readonly onlyMatches?: boolean;
-  /** Class of each allocation, where each class has rows of its own. */
+  /** Class of each allocation, if each class has its own rows. */
   readonly classOf?: Uint8Array | undefined;
 }
 
@@ -76,10 +76,10 @@ function rowOf(stack: number, isFromBefore: boolean, stackCount: number): number
 }
 
 interface Membership {
-  /** Ids to look at, from <= id < to. */
+  /** Ids to check: from <= id < to. */
   readonly from: number;
   readonly to: number;
-  /** 1 belongs, 0 does not, -1 went away (differences alone). */
+  /** 1 belongs, 0 does not, -1 was freed (differences only). */
   readonly sign: (id: number) => number;
 }
 
@@ -101,7 +101,7 @@ function membership(table: AllocationTable, { set, weight }: WeighOptions): Memb
       const { before, after } = set;
       const to = upperBound(start, Math.max(before, after));
       const isLive = (id: number, event: EventIndex) => start[id] <= event && leaves(id) > event;
-      // What is live at both is left out, not added and taken away: large sums stay exact.
+      // Skips what is live at both ends instead of adding and subtracting it, so large sums stay exact.
       return { from: 0, to, sign: (id) => Number(isLive(id, after)) - Number(isLive(id, before)) };
     }
   }
@@ -115,7 +115,7 @@ function weigher(
   if (weight === 'count') return () => 1;
   if (weight !== 'lifetime') return (id) => sizeBytes[id];
   const last = length - 1;
-  // Without a trace no time passes in it.
+  // Without a trace no time passes.
   if (last < 0) return () => 0;
   const timeOf = (event: EventIndex) => timeUs?.[event] ?? event;
   return (id) => sizeBytes[id] * (timeOf(Math.min(end[id], last)) - timeOf(Math.max(0, start[id])));
@@ -133,14 +133,14 @@ export interface FlameWindow {
 export interface FlameChoice {
   readonly dataset: FlameDataset;
   readonly weight: FlameWeight;
-  /** Undefined where none is set: the end then stands for it. */
+  /** Undefined: use the end. */
   readonly cursor: EventIndex | undefined;
   readonly secondCursor: EventIndex | undefined;
   /** Undefined: all events. */
   readonly window: FlameWindow | undefined;
 }
 
-/** Undefined when a difference has nothing to compare with: no second cursor, or both at one event. */
+/** Undefined if a difference has nothing to compare: no second cursor, or both at one event. */
 export function resolveDataset(
   { trace, replay }: DeviceModel,
   choice: FlameChoice,
@@ -162,13 +162,13 @@ export function resolveDataset(
     case 'difference': {
       if (choice.secondCursor === undefined) return undefined;
       const [before, after] = [clamp(choice.secondCursor), clamp(choice.cursor)];
-      // Whichever comes first: the cursor bar says the difference with the same sign.
+      // In order of time, so the sign matches the cursor bar's difference.
       return before === after ? undefined : { kind: 'difference', before, after };
     }
   }
 }
 
-/** The events at from <= x < to: those that a window of a plot shows. */
+/** The events at from <= x < to, as a plot's window shows them. */
 function eventsInside(
   { length, timeUs }: EventTable,
   window: FlameWindow | undefined,

@@ -1,14 +1,14 @@
 /**
- * What a flame graph adds up, and what it answers: which allocations (a set), how much each counts
- * (a weight), and into what boxes their stacks are sorted (grouping, frames, direction).
+ * A flame graph's questions and answers: which allocations count (set), how much each counts (weight), and into which
+ * boxes their stacks are sorted (grouping, frames, direction).
  */
 
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { FrameView, StackKind } from '../model/types.ts';
 
 /**
- * live: in the state after `event`. window: allocated by events from <= e < to.
- * difference: live after `after` less what was live after `before`.
+ * live: after `event`. window: allocated by events from <= e < to. difference: live after `after` minus live after
+ * `before`.
  */
 export type FlameSet =
   | { readonly kind: 'live'; readonly event: EventIndex }
@@ -16,46 +16,43 @@ export type FlameSet =
   | { readonly kind: 'difference'; readonly before: EventIndex; readonly after: EventIndex };
 
 /**
- * How much an allocation counts. Bytes are those of its block, rounding included, so that a total is
- * a counter of the allocator. bytes: active, until its free completed. allocated: until its free was
- * requested. count: 1. lifetime: block bytes times the time they were held, in byte microseconds, or
- * byte events where the trace has no times; what began before the trace or outlived it counts from
- * its first and to its last event. These two take what 'bytes' takes.
+ * How much an allocation counts. Bytes are its block's, rounding included, so totals match the allocator's counters.
+ * bytes: until its free completed. allocated: until its free was requested. count: 1. lifetime: block bytes times the
+ * time held, in byte microseconds, or byte events in a trace without times. If it began before the trace or outlived
+ * it, only the traced part counts. count and lifetime include the same allocations as 'bytes'.
  */
 export type FlameWeight = 'bytes' | 'allocated' | 'count' | 'lifetime';
 
 /**
- * What a box, and a row of the table, stands for: a source line, or all lines of a function, a file
- * or a module. stack: boxes are lines, rows whole call stacks. class: the outermost boxes are what the
- * allocations are (src/device/classes), and lines stand on them.
+ * What a box or table row stands for: a source line, or all lines of a function, file or module. stack: boxes are
+ * lines, rows are whole call stacks. class: the outermost boxes are memory classes (src/device/classes), with lines on
+ * top.
  */
 export type FlameGrouping = 'class' | 'line' | 'stack' | 'function' | 'file' | 'module';
 
 /**
- * Frames that get boxes. own: of the user's code; known: also libraries and what C++ computed; all:
- * also unwinder, dispatcher and interpreter. Those without a box pass their bytes to their caller.
+ * Frames that get boxes. own: user code; known: also libraries and C++ that computes; all: also unwinder, dispatcher
+ * and interpreter. A frame without a box passes its bytes to its caller.
  */
 export type FlameFrames = 'own' | 'known' | 'all';
 
-/** Why an allocation has no frame to stand in: no stack, or none of the frames asked for. */
+/** Why an allocation has no frame: no stack, or none of the requested frames. */
 export type NoFrame = Exclude<StackKind, 'recorded'> | 'none-shown';
 
-/** What one box stands for. */
 export type FlameGroup =
   | {
       readonly kind: 'frame';
-      /** Function, file or module; for C++ without its types. */
+      /** Function, file or module; C++ without types. */
       readonly label: string;
-      /** 'run/train.py:10', or '' where the label says all. */
+      /** 'run/train.py:10', or '' if the label says everything. */
       readonly location: string;
-      /** One of its frames: the one, when grouped by stack. */
+      /** One of its frames; when grouped by stack, the frame itself. */
       readonly frame: FrameView;
-      /** Search that finds the allocations with it in their stack; undefined where none can. */
+      /** The search for allocations with it in their stack; undefined if there is none. */
       readonly search: string | undefined;
     }
   | {
       readonly kind: 'class';
-      /** 'optimizer state' */
       readonly label: string;
       readonly about: string;
       readonly search: string;
@@ -63,30 +60,30 @@ export type FlameGroup =
   | { readonly kind: 'absent'; readonly reason: NoFrame };
 
 /**
- * The boxes that can be seen, parents before children, siblings by size. Box 0 is the one zoomed
- * into, or the whole. Columns of equal length:
+ * The visible boxes, parents before children, siblings by size. Box 0 is the zoomed one or the root. Columns of equal
+ * length:
  */
 export interface FlameBoxes {
   readonly length: number;
   /** -1 for box 0. */
   readonly parent: Int32Array;
-  /** Index into `groups`; -1 for the whole, and for what was too small to see (see `hidden`). */
+  /** Index into `groups`; -1 for the root and for merged boxes (see `hidden`). */
   readonly group: Int32Array;
-  /** Sum of weights, of its callees too; negative where a difference shrank. */
+  /** Weight including callees; negative where a difference shrank. */
   readonly value: Float64Array;
-  /** Width: the value, in a difference the sum of its stacks' absolute values. */
+  /** Width: the value or, in a difference, the sum of its stacks' absolute values. */
   readonly magnitude: Float64Array;
-  /** Part of the width that lies in no box above it. */
+  /** Part of the width that no child box covers. */
   readonly selfMagnitude: Float64Array;
-  /** Allocations; in a difference those that came less those that went. */
+  /** Allocations; in a difference, added minus removed. */
   readonly count: Float64Array;
-  /** Part of the width that matches the search; equal to it when there is none. */
+  /** Part of the width that matches the search; the whole width without a search. */
   readonly matched: Float64Array;
-  /** How many boxes too small to see this one stands for; 0 for ordinary boxes. */
+  /** How many boxes too small to see this one merges; 0 for ordinary boxes. */
   readonly hidden: Int32Array;
 }
 
-/** One step from the whole to the box zoomed into. */
+/** One step on the way from the root to the zoomed box. */
 export interface FlameStep {
   readonly group: FlameGroup;
   /** Path to it, for `root`. */
@@ -97,13 +94,13 @@ export interface FlameStep {
 export interface FlameGraph {
   readonly boxes: FlameBoxes;
   readonly groups: readonly FlameGroup[];
-  /** Short name of each group, a part of paths. */
+  /** Short name of each group, used in paths. */
   readonly groupKeys: readonly string[];
-  /** From the outermost box to the one zoomed into; empty for the whole. */
+  /** From the outermost box to the zoomed one; empty at the root. */
   readonly trail: readonly FlameStep[];
-  /** False when the path led to a box that is not there; the trail goes as far as it does. */
+  /** False if the path's box does not exist; the trail then ends where the path fails. */
   readonly isRootFound: boolean;
-  /** Of the whole, whatever is zoomed into. */
+  /** Of the whole graph, regardless of zoom. */
   readonly total: FlameTotal;
 }
 
@@ -115,12 +112,12 @@ export interface FlameTotal {
 }
 
 export interface FlameRow {
-  /** For stacks the path to their box, for groups the group's key. */
+  /** For stacks the path to their box; for groups the group's key. */
   readonly key: string;
   readonly group: FlameGroup;
-  /** By stack: a call stack that it stands for, see `StackReader`; else, and without one, -1. */
+  /** A call stack that the row stands for when grouped by stack (see `StackReader`); -1 otherwise. */
   readonly stack: StackIndex;
-  /** The user's line of that stack to look at first. */
+  /** The user's line of that stack. */
   readonly userFrame: FrameView | undefined;
   /** Weight of the allocations whose innermost box this is, and of all that have it in their stack. */
   readonly self: number;
@@ -130,11 +127,11 @@ export interface FlameRow {
   readonly matched: number;
 }
 
-/** relevance: see {@link byRelevance}; the others are columns of the table. */
+/** relevance: see {@link byRelevance}; the others are table columns. */
 export type FlameOrderBy = 'relevance' | 'name' | 'self' | 'total' | 'count';
 
 export interface FlameTable {
-  /** How many rows there are in all. */
+  /** Number of rows in the whole table. */
   readonly length: number;
   readonly rows: readonly FlameRow[];
 }

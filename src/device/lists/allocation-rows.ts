@@ -1,4 +1,4 @@
-/** Allocations as rows of a table: what each shows, and in which order they come. Plain data, sent to the page. */
+/** Allocations as table rows: contents and sort orders. Plain data, sent to the page. */
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { classify } from '../classes/classify.ts';
@@ -11,17 +11,17 @@ import { callSiteLine } from '../model/stacks.ts';
 import { callSiteOrder } from './call-site-table.ts';
 import { orderByKeys, upTo } from './order-by-keys.ts';
 
-/** What times are counted in. */
+/** The unit of times. */
 export type Clock = 'events' | 'us';
 
-/** 'later': it is allocated after the cursor. */
+/** 'later': allocated after the cursor. */
 export type StateAt = keyof typeof STATE_ORDER;
 
 export type AllocationRow = ReturnType<typeof rowOf>;
 
 /**
- * What a table says of some allocations. `earlier`: how often each address was used before
- * (`earlierUses`), for their labels. `cursor`: where states are taken, undefined the end.
+ * Table rows of some allocations. `earlier`: how often each address was used before (`earlierUses`), for labels.
+ * `cursor`: the event after which states are taken; undefined for the end.
  */
 export function allocationRows(
   context: DeviceModel,
@@ -47,38 +47,38 @@ function rowOf(
     allocation: id,
     label: labelText(snapshot.addresses, table.address[id], earlier[id]),
     blockBytes: table.sizeBytes[id],
-    /** NaN where it cannot be known, and so is what follows from it. */
+    /** NaN if unknown; values derived from it are then NaN too. */
     requestedBytes: table.requestedBytes[id],
-    /** Block bytes beyond those requested. */
+    /** Block bytes beyond the requested bytes. */
     wasteBytes: table.sizeBytes[id] - table.requestedBytes[id],
     /** -1: before the trace. */
     startEvent: table.start[id],
-    /** Completion of the free; NEVER where it is still there at the end. */
+    /** Completion of the free; NEVER if still live at the end. */
     endEvent: table.end[id],
-    /** Microseconds since the first event; NaN where not known. */
+    /** Microseconds since the first event; NaN if unknown. */
     startUs: timeOfEventUs(trace.events, table.start[id]),
     endUs: timeOfEventUs(trace.events, table.end[id]),
-    /** As far as the trace shows it, see {@link lifetimeOf}. */
+    /** The part in the trace, see {@link lifetimeOf}. */
     lifeEvents: lifetimeOf(context, id, 'events'),
     lifeUs: lifetimeOf(context, id, 'us'),
-    /** It began before the trace or did not end in it: it lived longer than the two above say. */
+    /** It began before the trace or did not end in it, so it lived longer than the two values above. */
     isLifeLonger: isPreexisting || table.end[id] >= trace.events.length,
-    /** At the cursor, else at the end. */
+    /** At the cursor, or at the end without one. */
     state: stateOf(context, id, cursor),
     stream: streamText(trace.streams[table.stream[id]]),
-    /** 'small', 'large', and the id of a private pool: 'small (1, 0)'. */
+    /** 'small' or 'large', with a private pool's id: 'small (1, 0)'. */
     pool: privatePool === undefined ? pool : `${pool} ${privatePool}`,
     line: callSiteLine(stacks, table.stack[id], isPreexisting),
     class: classAt(classify(context), id).id,
-    /** The variable that held it when the snapshot was taken: 'losses[3]'; undefined where nobody knows. */
+    /** The variable that held it at snapshot time: 'losses[3]'; undefined if unknown. */
     holder: holderOf(context, id)?.name,
   };
 }
 
 /**
- * How long the trace shows an allocation: "state t" spans t to t + 1, so what is not freed reaches to the
- * number of events, and what was there before begins at 0. In time: from the first to the last event.
- * NaN without events, and in time without times: nothing was seen to live.
+ * The part of an allocation's life in the trace: "state t" spans t to t + 1, so it ends at the number of events if
+ * never freed, and begins at 0 if it is older than the trace. By time: from the first to the last event. NaN without
+ * events, and for 'us' without times.
  */
 function lifetimeOf({ replay, trace }: DeviceModel, id: AllocationIndex, clock: Clock): number {
   const { start, end } = replay.allocations;
@@ -90,7 +90,7 @@ function lifetimeOf({ replay, trace }: DeviceModel, id: AllocationIndex, clock: 
   return timeUs[Math.min(end[id], length - 1)] - timeUs[from];
 }
 
-/** `cursor`: the event after which the state is taken; undefined: the end. */
+/** `cursor`: the event after which the state is taken; undefined for the end. */
 function stateOf(
   { replay, trace }: DeviceModel,
   id: AllocationIndex,
@@ -108,13 +108,13 @@ export type AllocationKey = keyof typeof SORTED_BY;
 export interface AllocationOrder {
   readonly key: AllocationKey;
   readonly isDescending: boolean;
-  /** What lifetimes and costs are counted in. */
+  /** The unit of lifetimes and costs. */
   readonly clock: Clock;
-  /** The cursor, for states; undefined: the end. */
+  /** The cursor, for states; undefined for the end. */
   readonly at: EventIndex | undefined;
 }
 
-/** The allocations of a mask (all without one), sorted; equal ones by their alloc event. Unknown values last. */
+/** A mask's allocations (all without one), sorted; ties in order of alloc event. Unknown values last. */
 export function orderAllocations(
   context: DeviceModel,
   mask: Uint8Array | undefined,
@@ -142,7 +142,6 @@ const byColumn =
     return (id) => column[id];
   };
 
-/** What an allocation is sorted by. */
 const SORTED_BY = {
   address: byColumn('address'),
   size: byColumn('sizeBytes'),
@@ -189,7 +188,7 @@ const SORTED_BY = {
   },
 } as const satisfies Readonly<Record<string, SortedBy>>;
 
-/** The place of each text among them all, sorted; equal texts share one. */
+/** The rank of each text; equal texts share one. */
 function ranks(texts: readonly string[]): Float64Array {
   const places = new Float64Array(texts.length);
   const sorted = upTo(texts.length).sort((a, b) =>

@@ -1,4 +1,4 @@
-/** Allocations by their stack: which line of the program holds the memory. */
+/** Allocations by call site: which source line holds the memory. */
 
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../../allocator/replay/types.ts';
 import { addTo } from '../../base/grouping.ts';
@@ -21,17 +21,17 @@ const CALL_SITE_COLUMNS = {
   peakBytes: { type: 'f64' },
   endBytes: { type: 'f64' },
   endCount: { type: 'f64' },
-  /** Its largest allocation, the first of several. */
+  /** Its largest allocation; the first if several tie. */
   largest: { type: 'i32' },
   /** Its first and last allocation, by start. */
   first: { type: 'i32' },
   last: { type: 'i32' },
 } as const satisfies TableSchema;
 
-/** A row a call site that some matching allocation has; those without any stack are one site. */
+/** One row per call site with a matching allocation; allocations without a stack share one site. */
 export type CallSiteTable = TableOf<typeof CALL_SITE_COLUMNS>;
 
-/** One pass over the allocations of a mask (all without one). */
+/** One pass over a mask's allocations (all without one). */
 export function callSiteTable(
   { snapshot, replay, stacks }: DeviceModel,
   mask: Uint8Array | undefined,
@@ -70,7 +70,7 @@ export function callSiteTable(
 
 export type CallSiteKey = keyof typeof SORTED_BY;
 
-/** Rows of the table, sorted; equal ones in order of first use. Sites without a line last. */
+/** Sorted rows of the table; ties in order of first use. Sites without a line last. */
 export function orderCallSites(
   context: DeviceModel,
   table: CallSiteTable,
@@ -108,7 +108,7 @@ const SORTED_BY = {
 
 export type CallSiteRow = ReturnType<typeof callSiteRow>;
 
-/** What a table says of a site: all matching allocations with it. `earlier`: `earlierUses`, for the label. */
+/** A site's row. `earlier`: `earlierUses`, for the label. */
 export function callSiteRow(
   context: DeviceModel,
   earlier: Int32Array,
@@ -121,13 +121,13 @@ export function callSiteRow(
   const firstEvent = start[table.first[row]];
   const lastEvent = start[table.last[row]];
   return {
-    /** Names the site: the label of its largest allocation, for `siteTerm`. */
+    /** The site's name for `siteTerm`: the label of its largest allocation. */
     label: labelText(snapshot.addresses, address[largest], earlier[largest]),
     largest,
     allocations: table.allocations[row],
-    /** So many of them are from before the trace. */
+    /** How many are from before the trace. */
     preexisting: table.preexisting[row],
-    /** Over all lifetimes. */
+    /** Sum over all lifetimes. */
     totalBytes: table.totalBytes[row],
     peakBytes: table.peakBytes[row],
     endBytes: table.endBytes[row],
@@ -139,14 +139,14 @@ export function callSiteRow(
     firstUs: timeOfEventUs(trace.events, firstEvent),
     lastUs: timeOfEventUs(trace.events, lastEvent),
     line: callSiteLine(stacks, table.stack[row], lastEvent === BEFORE_TRACE),
-    /** What holds its largest allocation at the end, or else its last; undefined where nobody knows. */
+    /** What holds its largest allocation at the end, or else its last one; undefined if unknown. */
     holder: (holderOf(context, largest) ?? holderOf(context, table.last[row]))?.owner.name,
   };
 }
 
 /**
- * By stack + 1: the place of the stack's line (its innermost user frame) among those of all given
- * stacks, by file, line and function; NaN for stacks without a line.
+ * At stack + 1: the rank of the stack's line (its innermost user frame) among the given stacks' lines, by file, line
+ * and function; NaN without a line.
  */
 export function callSiteOrder(
   { snapshot, stacks }: DeviceModel,
@@ -172,7 +172,7 @@ export function callSiteOrder(
   return order;
 }
 
-/** The same in every locale. */
+/** Independent of locale. */
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

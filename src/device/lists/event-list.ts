@@ -13,14 +13,14 @@ import { privatePoolText, streamText } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import type { SegmentEvents } from './segment-events.ts';
 
-/** What all must hold for an event to be listed. Undefined: no matter. */
+/** An event is listed if all conditions hold. Undefined: no condition. */
 export interface EventFilter {
-  /** PyTorch's words, unknown ones as written. */
+  /** PyTorch's words; unknown actions as written in the file. */
   readonly actions: readonly string[] | undefined;
-  /** Bytes as the event says them, both ends included. */
+  /** Bytes as recorded in the event, both bounds inclusive. */
   readonly minBytes: number | undefined;
   readonly maxBytes: number | undefined;
-  /** Position in the device's list of streams. */
+  /** Index into the device's streams. */
   readonly stream: number | undefined;
   /** As {@link EventFacets.pools} names them. */
   readonly pool: string | undefined;
@@ -30,13 +30,13 @@ export interface EventFilter {
 }
 
 /**
- * What a search lets through (src/device/search): events of matching allocations, and events of no
- * allocation by their stack. Undefined: all.
+ * What a search (src/device/search) lets through: events of matching allocations, and events without an allocation by
+ * their stack. Undefined: all.
  */
 export interface SearchMasks {
   /** By AllocationIndex. */
   readonly allocations: Uint8Array | undefined;
-  /** By stack + 1, so that row 0 is "no stack". */
+  /** Index: stack + 1; row 0 means no stack. */
   readonly stacks: Uint8Array | undefined;
 }
 
@@ -74,7 +74,7 @@ export function filterEvents(
 
 export type EventFacets = ReturnType<typeof eventFacets>;
 
-/** The values by which the device's events can be filtered. */
+/** The values to filter the device's events by. */
 export function eventFacets({ trace }: DeviceModel) {
   const privatePools = trace.pools.map(privatePoolText).filter((text) => text !== undefined);
   return {
@@ -86,7 +86,7 @@ export function eventFacets({ trace }: DeviceModel) {
 }
 
 /**
- * All of a filter but the actions. One method with a branch a condition: a list of functions, one a
+ * All filter conditions except the actions. One method with a branch per condition: a list of functions, one per
  * condition, takes twice as long.
  */
 class EventTest {
@@ -136,7 +136,7 @@ class EventTest {
     return this.#search.stacks[this.#context.trace.events.stack[event] - NO_STACK] === 1;
   }
 
-  /** The pool of an event is that of its block or segment; others have none. */
+  /** An event's pool is its block's or segment's; other events have none. */
   #isIn(pool: string, event: EventIndex, id: AllocationIndex): boolean {
     const { replay } = this.#context;
     const row = id < 0 ? this.#segments.span(event) : id;
@@ -148,7 +148,7 @@ class EventTest {
   }
 }
 
-/** The names of a trace's actions: PyTorch's, then those that this version does not know. */
+/** Names of a trace's actions: PyTorch's, then unknown ones. */
 class ActionNames {
   readonly names: readonly string[];
   readonly #events: EventTable;
@@ -180,22 +180,19 @@ class ActionNames {
   }
 }
 
-/** Where an event stands in a list. */
 export interface EventRowIndex {
-  /** Of the event, or of the first one after it; the list's length when there is none. */
+  /** Row of the event or of the first listed event after it; the list's length if there is none. */
   readonly row: number;
   readonly isListed: boolean;
 }
 
-/** Some of a trace's events, in order. */
 export class EventList {
   readonly length: number;
   /**
-   * Every action of the trace with the number of its events that pass all of the filter but the
-   * actions chosen: what choosing it would list.
+   * Every action of the trace, with the number of events that it would list: those that pass the rest of the filter.
    */
   readonly actions: readonly ActionCount[];
-  /** Undefined: the events from #first on, without a gap. */
+  /** Undefined: all events from #first on. */
   readonly #events: Uint32Array | undefined;
   readonly #first: EventIndex;
 
@@ -221,7 +218,7 @@ export class EventList {
     return { row, isListed: row < this.length && this.event(row) === event };
   }
 
-  /** Rows from `from` to before `to`, cut to the list. */
+  /** Rows from `from` to before `to`, clamped to the list. */
   slice(from: number, to: number): readonly EventIndex[] {
     const first = Math.max(0, from);
     const count = Math.max(0, Math.min(to, this.length) - first);

@@ -1,4 +1,4 @@
-/** Events as rows and in full. */
+/** Reads events, as rows and in full. */
 
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../../allocator/replay/types.ts';
 import { memoized } from '../../base/memoized.ts';
@@ -18,13 +18,13 @@ import { isSegmentAction, SegmentEvents } from './segment-events.ts';
 /** The other end of what an event begins or ends. */
 export type EventPair =
   | { readonly kind: 'event'; readonly event: EventIndex; readonly action: string }
-  /** It was there when recording began. */
+  /** It already existed when recording began. */
   | { readonly kind: 'before-trace' }
-  /** It was still there when the trace ended. */
+  /** It still existed when the trace ended. */
   | { readonly kind: 'after-trace' }
-  /** The event contradicts what is known: a free of a block that nobody allocated. */
+  /** The event contradicts the known state: a free of a block that nobody allocated. */
   | { readonly kind: 'unknown' }
-  /** Events that begin and end nothing: oom, snapshot, annotate. */
+  /** Events that neither begin nor end anything: oom, snapshot, annotate. */
   | { readonly kind: 'none' };
 
 type EventLine = Omit<CallSiteLine, 'topFrame'> & { readonly frame: CallSiteLine['topFrame'] };
@@ -32,14 +32,16 @@ type EventLine = Omit<CallSiteLine, 'topFrame'> & { readonly frame: CallSiteLine
 export type EventRow = ReturnType<EventReader['rows']>[number];
 export type EventDetails = ReturnType<EventReader['details']>;
 
-/** Reads events of one device; keeps what tables of them need (8 MB at 1.9 M allocations). */
+/** Reads a device's events; caches what tables need (8 MB at 1.9 M allocations). */
 export class EventReader {
   readonly segments: SegmentEvents;
   readonly #context: DeviceModel;
   readonly #usesOf: () => Int32Array;
   #uses: Int32Array | undefined;
 
-  /** @param usesOf gives `earlierUses` of the context, where others have it already */
+  /**
+   * @param usesOf gives the context's `earlierUses`, if the caller already has it
+   */
   constructor(
     context: DeviceModel,
     usesOf: () => Int32Array = () => earlierUses(context.replay.allocations),
@@ -49,14 +51,15 @@ export class EventReader {
     this.segments = new SegmentEvents(context);
   }
 
-  /** @param list events of the trace, each in its range */
+  /**
+   * @param list events of the trace, all in range
+   */
   rows(list: readonly EventIndex[]) {
-    // Few stacks make many events: each is looked through once.
+    // Few stacks make many events, so each stack is read once.
     const lineOf = memoized((stack: StackIndex) => this.#line(stack));
     return list.map((event) => this.#row(event, lineOf(this.#context.trace.events.stack[event])));
   }
 
-  /** All that is known of one event. */
   details(event: EventIndex) {
     const { trace, replay, stacks } = this.#context;
     const { events } = trace;
@@ -68,27 +71,27 @@ export class EventReader {
       ...carriedValues(this.#context, event),
       counters: replay.countersAt(event),
       stack: stacks.view(stack),
-      /** A free with the stack of its alloc: PyTorch repeats it under context='alloc'. */
+      /** A free has the same stack as its alloc: PyTorch repeats it under context='alloc'. */
       stackIsAllocStack:
         allocation >= 0 &&
         !isAlloc &&
         stack > EMPTY_STACK &&
         stack === replay.allocations.stack[allocation],
-      /** NaN where the event belongs to no block. */
+      /** NaN if the event belongs to no block. */
       blockBytes: allocation < 0 ? Number.NaN : replay.allocations.sizeBytes[allocation],
-      /** oom only: bytes that the driver said were free; NaN where it did not say. */
+      /** oom only: free bytes that the driver reported; NaN if it reported none. */
       deviceFreeBytes: events.oomDeviceFreeBytes.get(event) ?? Number.NaN,
       /** The other events of the same allocation or segment, in order. */
       related: this.#related(event).map((other) => ({
         event: other,
         action: actionName(events, other),
       })),
-      /** Keys that no version we know of writes, as text. */
+      /** Keys that no known version writes, as text. */
       unknownKeys: [...events.unknownKeys].flatMap(([key, values]) => {
         const value = values.get(event);
         return value === undefined ? [] : [{ key, value }];
       }),
-      /** How it contradicts the state before it, where it does and that was kept. */
+      /** How the event contradicts the state before it, if recorded. */
       anomaly: replay.anomalies.find((anomaly) => anomaly.event === event)?.message,
     };
   }
@@ -109,13 +112,13 @@ export class EventReader {
     const { allocatedBytes, reservedBytes } = replay.countersAt(event);
     return {
       event,
-      /** PyTorch's word, also one that this version does not know. */
+      /** PyTorch's word, even for unknown actions. */
       action: actionName(events, event),
       /** Microseconds since the first event; NaN without times. */
       timeUs: timeOfEventUs(events, event),
-      /** As PyTorch's viewer writes it: b7f064c000000_2, s7f064c000000_0 for segments; '' without one. */
+      /** As PyTorch's viewer writes it: b7f064c000000_2, for segments s7f064c000000_0; '' without an address. */
       address: this.#address(event),
-      /** As the event says: requested bytes of alloc and free, real bytes of segments. */
+      /** As recorded: requested bytes for alloc and free, actual bytes for segments. */
       sizeBytes: events.sizeBytes[event],
       stream: streamText(trace.streams[events.stream[event]]),
       ...this.#pools(event),
@@ -123,9 +126,9 @@ export class EventReader {
       allocatedBytes,
       reservedBytes,
       ...line,
-      /** Label of the allocation it belongs to. */
+      /** Label of its allocation. */
       allocation: allocation < 0 ? undefined : this.#label(allocation),
-      /** An alloc's free (its request, where that is recorded), a free's alloc, and so with segments. */
+      /** An alloc's free (its request, if recorded), a free's alloc; likewise for segments. */
       pair: this.#pair(event),
     };
   }
@@ -137,7 +140,7 @@ export class EventReader {
     return labelText(snapshot.addresses, address, this.#uses[allocation]);
   }
 
-  /** A block whose allocation is unknown has an unknown use: no number then. */
+  /** For a block without a known allocation the use count is unknown, so the label has no number. */
   #address(event: EventIndex): string {
     const { snapshot, trace, replay } = this.#context;
     const { action, address } = trace.events;
@@ -149,7 +152,7 @@ export class EventReader {
     return isSegmentAction(action[event]) ? `s${hex}_${this.segments.earlierUses(event)}` : hex;
   }
 
-  /** Both are undefined where the event belongs to no block or segment that is known. */
+  /** Both undefined if the event belongs to no known block or segment. */
   #pools(event: EventIndex) {
     const { trace, replay } = this.#context;
     const allocation = replay.allocationOfEvent[event];
@@ -157,7 +160,6 @@ export class EventReader {
     const { isSmall, pool } = allocation < 0 ? replay.segmentSpans : replay.allocations;
     return {
       pool: row < 0 ? undefined : isSmall[row] === 1 ? ('small' as const) : ('large' as const),
-      /** '(1, 0)'; undefined for the default pool. */
       privatePool: row < 0 ? undefined : privatePoolText(trace.pools[pool[row]]),
     };
   }

@@ -1,11 +1,10 @@
 /**
- * Sorts millions of rows by a column of float64: a radix sort over the keys' bits, 16 at a time, in
- * typed arrays. 1.9 M rows take 0.3 s.
+ * Sorts millions of rows by a float64 column: a radix sort over the keys' bits, 16 at a time. 1.9 M rows take 0.3 s.
  */
 const BUCKETS = 1 << 16;
 const SIGN = 0x8000_0000;
 
-/** Places 0 to keys.length - 1, by key. Equal keys keep their order; NaN, "not known", comes last either way. */
+/** Indices 0 to keys.length - 1, sorted by key. Stable; NaN ("unknown") comes last in both directions. */
 export function orderByKeys(keys: Float64Array, isDescending: boolean): Uint32Array {
   const { low, high } = sortableWords(keys, isDescending);
   let order = upTo(keys.length);
@@ -24,22 +23,22 @@ export function orderByKeys(keys: Float64Array, isDescending: boolean): Uint32Ar
   return order;
 }
 
-/** 0 to count - 1. A loop: `from` goes through an iterator and takes ten times as long. */
+/** 0 to count - 1. A loop, because `from` uses an iterator and takes ten times as long. */
 export function upTo(count: number): Uint32Array<ArrayBuffer> {
   const places = new Uint32Array(count);
   for (let place = 0; place < count; place++) places[place] = place;
   return places;
 }
 
-/** A key's 64 bits such that they sort as unsigned numbers: the low word first. */
+/** A key's 64 bits, transformed to sort as unsigned integers; low word first. */
 interface Words {
   readonly low: Uint32Array;
   readonly high: Uint32Array;
 }
 
 /**
- * The bits of a positive double sort as numbers do; those of a negative one the other way round. So
- * the sign of the positive is set, and all bits of the negative are turned.
+ * A positive double's bits sort as numbers do, a negative one's in reverse. So we set the sign bit of positive keys and
+ * flip all bits of negative ones.
  */
 function sortableWords(keys: Float64Array, isDescending: boolean): Words {
   const low = new Uint32Array(keys.length);
@@ -54,7 +53,7 @@ function sortableWords(keys: Float64Array, isDescending: boolean): Words {
       high[place] = 0xffff_ffff;
       continue;
     }
-    // -0 is 0.
+    // Turns -0 into 0.
     value[0] = key + 0;
     const mask = bits[1] >= SIGN ? 0xffff_ffff : 0;
     low[place] = bits[0] ^ mask ^ flip;
@@ -63,7 +62,7 @@ function sortableWords(keys: Float64Array, isDescending: boolean): Words {
   return { low, high };
 }
 
-/** Where each bucket begins; undefined when all keys share one and nothing would move. */
+/** Where each bucket begins; undefined if all keys share one bucket and nothing would move. */
 function bucketStarts(word: Uint32Array, shift: number): Uint32Array | undefined {
   const starts = new Uint32Array(BUCKETS);
   for (let place = 0; place < word.length; place++) starts[(word[place] >>> shift) & 0xffff]++;

@@ -1,6 +1,6 @@
 /**
- * Rows as text. Allocations and call sites have tabs between cells, as a spreadsheet takes them from the
- * clipboard; events are CSV (RFC 4180), for files.
+ * Rows as text. Allocations and call sites are tab-separated, for pasting into a spreadsheet; events are CSV (RFC
+ * 4180), for files.
  */
 
 import { NEVER } from '../../allocator/replay/types.ts';
@@ -51,7 +51,7 @@ const CALL_SITE_COLUMNS: Readonly<Record<string, (row: CallSiteRow) => Cell>> = 
   holder: ({ holder }) => holder,
 };
 
-/** With a line of headings. What is not known, or lies outside the trace, is empty. */
+/** With a header line. Values that are unknown or outside the trace are empty. */
 export function allocationsTsv(rows: readonly AllocationRow[]): string {
   return tsv(ALLOCATION_COLUMNS, rows);
 }
@@ -77,11 +77,11 @@ const known = (event: number): number | undefined =>
 const functionOf = (frame: FrameView | undefined): string | undefined =>
   frame && functionText(frame);
 
-/** Nothing for C++ without a known file. */
+/** Undefined for C++ without a known file. */
 const placeOf = (frame: FrameView | undefined): string | undefined =>
   frame && frameLocation(frame) && fullPlace(frame);
 
-/** Raw numbers; nothing for what is unknown. */
+/** Raw numbers; empty if unknown. */
 const EVENT_COLUMNS: Readonly<Record<string, (row: EventRow) => string>> = {
   event: ({ event }) => String(event),
   action: ({ action }) => action,
@@ -96,14 +96,14 @@ const EVENT_COLUMNS: Readonly<Record<string, (row: EventRow) => string>> = {
   paired_event: ({ pair }) => (pair.kind === 'event' ? String(pair.event) : ''),
   function: ({ frame }) => frame?.name ?? '',
   file: ({ frame }) => frame?.filename ?? '',
-  // 0 is the unwinder's way of saying that it knew none.
+  // The unwinder writes 0 for an unknown line.
   line: ({ frame }) => (frame === undefined || frame.line === 0 ? '' : String(frame.line)),
 };
 const EVENT_CELLS = Object.values(EVENT_COLUMNS);
 
 export const CSV_HEADER = csvLine(Object.keys(EVENT_COLUMNS));
 
-/** One line an event, each ended by CR LF; `''` for no rows. */
+/** One line per event, each ending in CR LF; `''` for no rows. */
 export function eventsCsv(rows: readonly EventRow[]): string {
   let text = '';
   for (const row of rows) text += csvLine(EVENT_CELLS.map((cell) => csvField(cell(row))));

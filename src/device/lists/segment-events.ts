@@ -1,4 +1,4 @@
-/** What segment events belong to: the spans of the replay that they open and close. */
+/** Maps segment events to the replay's spans that they open and close. */
 
 import { BEFORE_TRACE, NEVER, type SegmentSpanTable } from '../../allocator/replay/types.ts';
 import { addTo } from '../../base/grouping.ts';
@@ -35,15 +35,15 @@ export class SegmentEvents {
     return this.#opened.get(event) ?? this.#closed.get(event)?.[0] ?? -1;
   }
 
-  /** How often a segment at the event's address was freed or unmapped before: the number in its label. */
+  /** How often a segment at this address was freed or unmapped before: the number in its label. */
   earlierUses(event: EventIndex): number {
     return this.#uses.get(event) ?? 0;
   }
 
   /**
-   * The events at the other end, in order: of a segment_alloc its segment_free, of a segment_map the
-   * first segment_unmap that takes something of it, of a segment_unmap all maps it takes from.
-   * BEFORE_TRACE and NEVER stand for what is not in the trace. Empty for what opens and closes nothing.
+   * The events at the other end, in order: for segment_alloc its segment_free, for segment_map the first segment_unmap
+   * that takes part of it, for segment_unmap all maps that it takes from. BEFORE_TRACE and NEVER stand for events
+   * outside the trace. Empty if the event opens and closes nothing.
    */
   others(event: EventIndex): readonly EventIndex[] {
     const opened = this.#opened.get(event);
@@ -52,7 +52,7 @@ export class SegmentEvents {
     return [...new Set(origins)].sort((a, b) => a - b);
   }
 
-  /** Where a span was mapped: one that begins with an unmap is what that left of an earlier one. */
+  /** Where a span was mapped. A span that begins with an unmap is the rest of an earlier span. */
   #origin(span: SpanIndex): EventIndex {
     const { start, address } = this.#spans;
     let at = span;
@@ -75,7 +75,7 @@ export class SegmentEvents {
   }
 }
 
-/** Of the segment events alone; those with none before them are left out. */
+/** Segment events only; omits events without an earlier segment. */
 function earlierSegments({ action, address, length }: EventTable): Map<EventIndex, number> {
   const uses = new Map<EventIndex, number>();
   const ended = new Map<number, number>();

@@ -1,12 +1,12 @@
 /**
- * The figures of torch.cuda.memory_summary() after any event: what stands, the highest so far, and
- * the sums of all that went up and down, for all memory and for the small and the large pool.
+ * The figures of torch.cuda.memory_summary() after any event: current, peak so far, and total allocated and freed, for
+ * all memory and for the small and the large pool.
  *
- * The replay's counters are for all memory. An event changes memory of one pool, that of its block or
- * segment, so its change of each counter is the change of that pool's: one walk over the events gives
- * all figures, kept every 65,536 events (0.8 kB each) and walked on from there.
+ * The replay's counters cover all memory. Each event changes only one pool (its block's or segment's), so its change of
+ * a counter is that pool's change. One walk over the events gives all figures; checkpoints every 65,536 events (0.8 kB
+ * each) let later queries start nearby.
  *
- * "Non-releasable allocs", a count of free pieces, is left out: it would need the free ranges of every event.
+ * "Non-releasable allocs", a count of free pieces, is omitted: it would need the free ranges at every event.
  */
 
 import { endsWithoutFree } from '../../allocator/replay/trace-events.ts';
@@ -21,7 +21,7 @@ import type { Task } from '../../base/task.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 
-/** Those that the replay counts. */
+/** Counted by the replay. */
 const COUNTERS = [
   'allocatedBytes',
   'activeBytes',
@@ -30,7 +30,7 @@ const COUNTERS = [
   'inactiveSplitBytes',
 ] as const satisfies readonly CounterName[];
 export const STAT_NAMES = [...COUNTERS, 'allocations', 'activeAllocations', 'segments'] as const;
-/** As memory_stats() counts them: segments of expandable memory are not among `segments`. */
+/** As memory_stats() counts them: `segments` excludes expandable segments. */
 export type StatName = (typeof STAT_NAMES)[number];
 
 const POOL_NAMES = ['all', 'large', 'small'] as const;
@@ -40,7 +40,7 @@ export type PoolName = (typeof POOL_NAMES)[number];
 export interface StatFigures {
   readonly current: number;
   readonly peak: number;
-  /** Sum of all rises and of all falls so far: current = allocated - freed. */
+  /** Sum of all increases and of all decreases so far: current = allocated - freed. */
   readonly allocated: number;
   readonly freed: number;
 }
@@ -48,17 +48,17 @@ export interface StatFigures {
 export type PoolFigures = { readonly [K in StatName]: StatFigures };
 
 export interface MemoryFigures {
-  /** The figures stand after this event; -1: before the first. */
+  /** The figures hold after this event; -1: before the first. */
   readonly event: EventIndex;
   /**
-   * False when the trace does not begin with the process: then peak, allocated and freed are those
-   * of the recorded part (what stood before counts as allocated), the least that the real ones can be.
+   * False if the trace starts after the process: peak, allocated and freed then cover only the recorded part (memory
+   * held at its start counts as allocated), so the real values may be higher.
    */
   readonly isWhole: boolean;
   readonly pools: { readonly [P in PoolName]: PoolFigures };
 }
 
-/** Places of the figures in a pool's part of a row, and of the pools in a row. */
+/** Offsets of the figures within a pool's part of a row, and of the pools within a row. */
 const AT = Object.fromEntries(STAT_NAMES.map((name, place) => [name, place])) as {
   readonly [K in StatName]: number;
 };
@@ -69,7 +69,7 @@ const SMALL = POOL_NAMES.indexOf('small');
 const FIELDS = 4;
 const ROW = POOL_NAMES.length * STAT_NAMES.length * FIELDS;
 const STEP_BITS = 16;
-/** Events whose counters are filled at a time. */
+/** Number of events for which counters are filled at a time. */
 const CHUNK = 1 << 12;
 
 export class MemoryStats {
@@ -77,7 +77,7 @@ export class MemoryStats {
   readonly #eventCount: number;
   readonly #isWhole: boolean;
   readonly #segmentEvents: ReadonlyMap<EventIndex, SegmentEvent>;
-  /** Allocations that ended at an event which is not theirs: those of traces that contradict themselves. */
+  /** Allocations ended by an event that is not theirs; only in traces that contradict themselves. */
   readonly #endedBy: ReadonlyMap<EventIndex, readonly AllocationIndex[]>;
   /** Figures before event k << STEP_BITS. */
   readonly #checkpoints: Float64Array[];
@@ -92,7 +92,7 @@ export class MemoryStats {
     this.#checkpoints = [startRow(replay)];
   }
 
-  /** Figures after an event; events beyond the ends are taken as -1 and the last. */
+  /** Figures after an event; events outside the trace are clamped to -1 and the last. */
   *at(event: EventIndex): Task<MemoryFigures> {
     const last = Math.max(-1, Math.min(event, this.#eventCount - 1));
     const step = Math.max(0, last) >>> STEP_BITS;
@@ -137,7 +137,7 @@ export class MemoryStats {
   }
 }
 
-/** What an event means to the number of blocks: one allocation's begin, its request to be freed, its end. */
+/** An event's effect on the number of blocks: an allocation begins, is requested to be freed, or ends. */
 function countBlock(
   row: Float64Array,
   { isSmall, start, freeRequested, end }: AllocationTable,
@@ -154,7 +154,7 @@ function countBlock(
   if (end[id] === event) add(row, pool, AT.activeAllocations, -1);
 }
 
-/** A change of one pool's figure, and of that for all memory. */
+/** Changes a figure for one pool and for all memory. */
 function add(row: Float64Array, pool: number, stat: number, change: number): void {
   addTo(row, stat * FIELDS, change);
   addTo(row, (pool * STAT_NAMES.length + stat) * FIELDS, change);
@@ -172,7 +172,7 @@ function addTo(row: Float64Array, at: number, change: number): void {
 
 interface SegmentEvent {
   readonly isSmall: boolean;
-  /** Segments more, or less; 0 for pages of an expandable segment. */
+  /** Change in the number of segments; 0 for pages of an expandable segment. */
   readonly segments: number;
 }
 
@@ -187,7 +187,7 @@ function segmentEvents({ segmentSpans }: Replay): Map<EventIndex, SegmentEvent> 
   return events;
 }
 
-/** Before the first event: what stood counts as allocated once, and is the highest so far. */
+/** Before the first event: existing memory counts as allocated once and as the peak. */
 function startRow(replay: Replay): Float64Array {
   const row = new Float64Array(ROW);
   const { allocations, segmentSpans: spans } = replay;
@@ -213,7 +213,7 @@ function startRow(replay: Replay): Float64Array {
   return row;
 }
 
-/** Free bytes in segments from before the trace that are partly in use; expandable ones do not count. */
+/** Free bytes in partly used segments from before the trace; excludes expandable segments. */
 function splitSegmentsAtStart({ allocations, segmentSpans: spans }: Replay) {
   const rows: number[] = [];
   for (let i = 0; i < spans.length; i++) {

@@ -1,6 +1,6 @@
 /**
- * The allocator's settings as recorded, beside what they are where nobody sets them. Defaults and
- * their places were read in PyTorch's source (late 2025) and seen in captures of 2.11.
+ * The recorded allocator settings beside their defaults. Defaults and their locations are from PyTorch's source (late
+ * 2025), checked against captures of 2.11.
  */
 
 import type { SettingValue, Snapshot } from '../../format/snapshot/tables.ts';
@@ -12,7 +12,7 @@ const SETTINGS_STRING = 'The settings string, as the program last set it.';
 /** sys.maxsize, Python's default for max_entries of _record_memory_history. */
 const MAX_ENTRIES = 2 ** 63;
 
-/** By the key in the file: its default, what it does in a sentence, and where the default is written down. */
+/** Key in the file → default, one-sentence description, location of the default in PyTorch's source. */
 const KNOWN: Readonly<Record<string, readonly [SettingValue, string, string]>> = {
   PYTORCH_ALLOC_CONF: ['', SETTINGS_STRING, RECORDER],
   PYTORCH_CUDA_ALLOC_CONF: ['', SETTINGS_STRING, RECORDER],
@@ -65,7 +65,7 @@ const KNOWN: Readonly<Record<string, readonly [SettingValue, string, string]>> =
   ],
 };
 
-/** All recorded settings, those that differ from the default first, in the file's order. */
+/** All recorded settings: first those that differ from the default, then in file order. */
 export function settingRows(settings: Snapshot['settings']): SettingRow[] {
   const rows = Object.entries(settings).map(([name, value]) => settingRow(name, value));
   const rank = ({ isDefault }: SettingRow) => (isDefault === true ? 1 : 0);
@@ -78,28 +78,27 @@ function settingRow(name: string, value: SettingValue) {
   const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
   const [standard, about = '', source = ''] = known ?? [];
   return {
-    /** The key in the file. */
     name,
     value: settingText(value),
-    /** PyTorch's default in the same words; undefined for a key that is not known here. */
+    /** PyTorch's default, formatted the same way; undefined for an unknown key. */
     defaultValue: standard === undefined ? undefined : settingText(standard),
-    /** Undefined when the default is not known: then nobody can say. */
+    /** Undefined if the default is unknown. */
     isDefault: standard === undefined ? undefined : isEqual(value, standard),
-    /** What it does, in a sentence; '' for a key that is not known here. */
+    /** One sentence; '' for an unknown key. */
     about,
-    /** Where the default is written down. */
+    /** Where PyTorch defines the default. */
     source,
   };
 }
 
-/** Dictionaries are at their default when all entries are 0. Integers beyond 2^53 come as text. */
+/** A dictionary is at its default when all entries are 0. Integers beyond 2^53 come as text. */
 function isEqual(value: SettingValue, standard: SettingValue): boolean {
   if (typeof value === 'object') return Object.values(value).every((item) => item === 0);
   if (typeof standard === 'number') return Number(value) === standard;
   return value === standard;
 }
 
-/** '(empty)', 'True', '134217728'; of a dictionary '8' where all are, else '256: 1, 512: 2' without zeros. */
+/** '(empty)', 'True', '134217728'. A dictionary: '8' if all values are 8, else '256: 1, 512: 2' without zeros. */
 export function settingText(value: SettingValue): string {
   if (value === '') return '(empty)';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

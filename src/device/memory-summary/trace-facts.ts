@@ -1,4 +1,4 @@
-/** What a device's recording holds: how many bytes have stacks, on which streams, in which pools. */
+/** What a device's recording contains: how many bytes have stacks, on which streams, in which pools. */
 
 import { NEVER } from '../../allocator/replay/types.ts';
 import { privatePoolText, streamText } from '../model/allocation-labels.ts';
@@ -6,14 +6,14 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { stackKind } from '../model/stacks.ts';
 import type { StackKind } from '../model/types.ts';
 
-/** Some of the allocations. */
+/** Totals of some of the allocations. */
 export interface Share {
   readonly allocations: number;
   /** Sum of their blocks over all lifetimes. */
   readonly totalBytes: number;
-  /** Sum of those that stand at the peak of active memory. */
+  /** Bytes live at the peak of active memory. */
   readonly peakBytes: number;
-  /** Sum of those that stand at the end. */
+  /** Bytes live at the end. */
   readonly endBytes: number;
 }
 
@@ -26,7 +26,7 @@ const KINDS: readonly StackKind[] = [
 
 export type TraceFacts = ReturnType<typeof traceFacts>;
 
-/** One walk over the allocations. */
+/** One pass over the allocations. */
 export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
   const { allocations, peaks, anomalies } = replay;
   const { events, ringOverflowed } = trace;
@@ -56,9 +56,9 @@ export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
     ['annotations', snapshot.annotations.length > 0],
   ];
   return {
-    /** All four kinds, also those that do not occur. */
+    /** All four kinds, even if they do not occur. */
     stackKinds: KINDS.map((kind, i) => ({ kind, ...byKind[i] })),
-    /** Where an allocation was made; '0' is the default stream. Most bytes at the peak first. */
+    /** The allocating streams; '0' is the default stream. Most bytes at the peak first. */
     streams: trace.streams
       .map((one, i) => ({ stream: streamText(one), ...byStream[i] }))
       .sort(inOrder),
@@ -66,11 +66,11 @@ export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
     pools: trace.pools
       .map((one, i) => ({ pool: privatePoolText(one) ?? 'default', ...byPool[i] }))
       .sort(inOrder),
-    /** Which the peak is: the state after this event. */
+    /** The peak is the state after this event. */
     peakEvent,
-    /** The file says whether its ring dropped entries; undefined where it does not say. */
+    /** Whether the recorder's ring buffer dropped entries; undefined if the file does not say. */
     ringOverflowed,
-    /** Columns that events of this file have. */
+    /** Columns that this file's events have. */
     columns: columns.map(([label, isRecorded]) => ({ label, isRecorded })),
     /** The first 100. */
     anomalies,

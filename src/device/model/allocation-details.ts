@@ -16,7 +16,7 @@ import type { CarriedValues, FrameView } from './types.ts';
 
 export type AllocationDetails = ReturnType<typeof allocationDetails>;
 
-/** Everything the details panel says of one allocation. `index` must be one of the replay's. */
+/** The contents of an allocation's details panel. `index` must be in the replay's table. */
 export function allocationDetails(context: DeviceModel, index: AllocationIndex) {
   const { snapshot, trace, replay, stacks } = context;
   const table = replay.allocations;
@@ -30,7 +30,7 @@ export function allocationDetails(context: DeviceModel, index: AllocationIndex) 
     startEvent: table.start[index],
     freeRequestedEvent: table.freeRequested[index],
     endEvent: table.end[index],
-    /** Microseconds since the first event; NaN where not known. */
+    /** Microseconds since the first event; NaN if unknown. */
     startUs: timeOfEventUs(trace.events, table.start[index]),
     endUs: timeOfEventUs(trace.events, table.end[index]),
     state: stateAtEnd(table.freeRequested[index], table.end[index]),
@@ -40,14 +40,14 @@ export function allocationDetails(context: DeviceModel, index: AllocationIndex) 
     privatePool: privatePoolText(trace.pools[table.pool[index]]),
     allocStack: stacks.view(stack, isPreexisting),
     ...freeStack(context, index),
-    /** The user's own line to look at first; undefined without a stack. */
+    /** The user's own line; undefined without a stack. */
     topUserFrame: stacks.topUserFrameView(stack),
-    /** All allocations of the same call site as one of them: see `StackReader.siteOf`. */
+    /** All allocations of the same call site: see `StackReader.siteOf`. */
     callSite: callSiteInfo(context.callSites(), stacks.siteOf(stack)),
     ...carriedValues(context, table.start[index]),
     /** Metadata of `annotate` events at its address while it was live (_annotate_tensor of 2.14), in order. */
     laterMetadata: laterMetadata(context, index),
-    /** Names of the annotations it was made in, the outermost first. */
+    /** Names of the annotations that it was made in, outermost first. */
     annotations: annotationsAround(context, table.start[index]),
   };
 }
@@ -66,7 +66,7 @@ function laterMetadata(context: DeviceModel, index: AllocationIndex): string[] {
   return texts;
 }
 
-/** None for an allocation from before the trace. */
+/** Empty for an allocation from before the trace. */
 function annotationsAround(context: DeviceModel, event: EventIndex): string[] {
   if (event < 0) return [];
   return context
@@ -81,15 +81,15 @@ function stateAtEnd(freeRequested: EventIndex, end: EventIndex): 'freed' | 'pend
 }
 
 /**
- * Where the program let go of it: the stack of free_requested. free_completed comes from inside
- * the allocator when a stream was waited for, so it serves only where the request was not recorded.
+ * Where the program freed it: the stack of free_requested. free_completed comes from inside the allocator after waiting
+ * for a stream, so we use it only if the request was not recorded.
  */
 function freeStack({ trace, replay, stacks }: DeviceModel, index: AllocationIndex) {
   const { freeRequested, end, stack } = replay.allocations;
   const event = Math.min(freeRequested[index], end[index]);
   const freedBy = event === NEVER ? undefined : trace.events.stack[event];
   return {
-    /** Undefined while not freed. */
+    /** Undefined if not freed. */
     freeStack: freedBy === undefined ? undefined : stacks.view(freedBy),
     /** PyTorch repeated the allocation's stack (context='alloc'). */
     freeStackIsAllocStack:
@@ -97,10 +97,10 @@ function freeStack({ trace, replay, stacks }: DeviceModel, index: AllocationInde
   };
 }
 
-/** What PyTorch writes where there is no compiled region. */
+/** PyTorch writes this outside of compiled regions. */
 const NO_COMPILE_CONTEXT = 'N/A';
 
-/** What the alloc event carries; nothing for an allocation from before the trace. */
+/** What the alloc event carries; empty for an allocation from before the trace. */
 export function carriedValues({ snapshot, trace }: DeviceModel, event: EventIndex): CarriedValues {
   const columns = Object.entries(EVENT_COLUMNS) as [CarriedColumn, ColumnSpec][];
   const carried = columns.filter(([, { pickleKey }]) => pickleKey !== undefined);
@@ -118,25 +118,24 @@ export function carriedValues({ snapshot, trace }: DeviceModel, event: EventInde
   };
 }
 
-/** What the timeline's hit test found in the stack at one state. */
+/** The result of the timeline's hit test at one state. */
 export interface StackRange {
   readonly ids: readonly AllocationIndex[];
-  /** Sum of their block bytes. */
   readonly totalBytes: number;
-  /** The one that covers most; -1 when nothing is there. */
+  /** The one that covers most; -1 for none. */
   readonly main: AllocationIndex;
   /** Lower edge of `main` in the stack, in bytes. */
   readonly mainBottomBytes: number;
 }
 
-/** What is not known while the file is still read may be left out. */
+/** While the file is still being read, unknown fields may be missing. */
 export type HitResult = Omit<NonNullable<ReturnType<typeof describeHit>>, 'leafFrame'> & {
   readonly leafFrame?: FrameView | undefined;
   /** Its class, and its name if it has one. */
   readonly what?: string | undefined;
 };
 
-/** Words for what is under the pointer; undefined above the stack. */
+/** What the tooltip says; undefined above the stack. */
 export function describeHit(
   { snapshot, trace, replay, stacks }: DeviceModel,
   state: EventIndex,
@@ -154,13 +153,12 @@ export function describeHit(
     blockBytes: table.sizeBytes[main],
     requestedBytes: table.requestedBytes[main],
     ageEvents: state - table.start[main],
-    /** NaN for one from before the trace: how long before, nobody knows. */
+    /** NaN for an allocation from before the trace, whose age is unknown. */
     ageUs: timeOfEventUs(trace.events, state) - timeOfEventUs(trace.events, table.start[main]),
     pending: table.freeRequested[main] <= state,
     stackKind: stackKind(stack, main < table.preexisting),
     topFrame: stacks.topUserFrameView(stack),
     leafFrame: stacks.leafFrameView(stacks.siteOf(stack)),
-    /** Sum of the overlapping allocations' block bytes. */
     totalBytes,
     /** Lower edge of the allocation in the stack. */
     bottomBytes: mainBottomBytes,

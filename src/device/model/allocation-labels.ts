@@ -1,4 +1,4 @@
-/** Names of allocations, streams and pools, as people see them and as links hold them. */
+/** Names of allocations, streams and pools, on screen and in links. */
 
 import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
 import { isPrivatePool } from '../../allocator/replay/types.ts';
@@ -12,23 +12,21 @@ export function streamText(stream: Stream | undefined): string {
   return stream.handle === 0n ? '0' : `0x${BigInt.asUintN(64, stream.handle).toString(16)}`;
 }
 
-/** '(1, 0)' for a CUDA graph's or MemPool's pool; undefined for the default pool. */
+/** '(1, 0)' for the pool of a CUDA graph or MemPool; undefined for the default pool. */
 export function privatePoolText(pool: Pool | undefined): string | undefined {
   return isPrivatePool(pool) ? `(${pool?.id.join(', ')})` : undefined;
 }
 
 /**
- * Names of allocations as PyTorch's own viewer writes them: 'b7f064c000000_2' is the third
- * allocation that this snapshot knows at address 0x7f064c000000. They hold across tools, so links
- * use them.
+ * Names allocations as PyTorch's own viewer does: 'b7f064c000000_2' is the third allocation in the snapshot at address
+ * 0x7f064c000000. Links use these names because they work across tools.
  *
- * Both ways are one scan of the address column: 3 ms for 1.9 M allocations, less than an index
- * of them would cost to build and keep.
+ * Both directions scan the address column: 3 ms for 1.9 M allocations, less than building and keeping an index.
  */
 
 const LABEL = /^b([0-9a-f]{1,16})_(\d{1,9})$/;
 
-/** 'b7f064c000000_2': the address in hex, and how many allocations were at it before. */
+/** 'b7f064c000000_2': the hex address, and the number of earlier allocations there. */
 export const labelText = (addresses: AddressSpace, address: number, earlier: number): string =>
   `b${addresses.toHex(address)}_${earlier}`;
 
@@ -43,7 +41,7 @@ export function allocationLabel(
   return labelText(addresses, address, earlier);
 }
 
-/** Undefined when the text is no label or this table has no such allocation. */
+/** Undefined if the text is not a label or the table has no such allocation. */
 export function findAllocation(
   table: AllocationTable,
   addresses: AddressSpace,
@@ -61,9 +59,8 @@ export function findAllocation(
 }
 
 /**
- * How often each allocation's address was used before it: the number in its label. A single label is
- * a scan (labels.ts); a table asks for hundreds at a time, for which the column pays at once: 1.9 M
- * allocations take 60 ms and 8 MB.
+ * For each allocation, the number of earlier ones at its address, as in its label. A single label needs only a scan,
+ * but a table needs hundreds, so this column pays off at once: 60 ms and 8 MB for 1.9 M allocations.
  */
 export function earlierUses({ length, address }: AllocationTable): Int32Array {
   const uses = new Int32Array(length);

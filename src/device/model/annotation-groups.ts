@@ -1,9 +1,7 @@
 /**
- * Annotations grouped by name: how high memory stood in each group, what it left behind, how long it
- * took; and in which annotation an allocation was made. The page calls a group a phase.
- *
- * A loop writes names such as '## step 0 ##', '## step 1 ##', each once. Those are one group,
- * '## step * ##'. Names with numbers that come more than once ('layer 3') stay apart.
+ * Annotations grouped by name, with peak memory, net growth and time; and the annotation around each allocation. The
+ * page calls a group a phase. A loop writes '## step 0 ##', '## step 1 ##', each once: those form one group, '## step *
+ * ##'. Numbered names that occur more than once ('layer 3') stay separate.
  */
 
 import type { CounterName, Peak, Replay } from '../../allocator/replay/types.ts';
@@ -12,21 +10,17 @@ import { memoized } from '../../base/memoized.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { AnnotationSpan } from './types.ts';
 
-/** The counters whose peaks a group has. */
 const ANNOTATION_COUNTERS = ['allocatedBytes', 'activeBytes', 'reservedBytes'] as const;
 export type AnnotationCounter = (typeof ANNOTATION_COUNTERS)[number];
 
 export type AnnotationGroup = ReturnType<typeof groupOf>;
 
-/** Extremes over ranges of events: src/draw/timeline's CounterBlocks are one. */
+/** Extremes over ranges of events, as in src/draw/timeline's CounterBlocks. */
 export interface RangeMaximum {
   scan(first: EventIndex, last: EventIndex): { readonly max: number; readonly argmax: EventIndex };
 }
 
-/**
- * One row a group, the one with the highest allocated memory first. Annotations with only
- * one known moment are left out.
- */
+/** One row per group, highest allocated memory first. Ignores annotations with only one known moment. */
 export function groupAnnotations(
   spans: readonly AnnotationSpan[],
   replay: Pick<Replay, 'countersAt'>,
@@ -36,19 +30,19 @@ export function groupAnnotations(
   const ranges = spans.filter((span) => !isMoment(span));
   const groups = groupBy(ranges, ({ name }) => key(name));
   const rows = [...groups].map(([name, group]) => groupOf(name, group, replay, maximum));
-  // Of a step and the backward pass in it, which share their peak, the part comes first.
+  // A step and its backward pass share their peak; the part (the shorter one) comes first.
   const peakOf = ({ peaks }: AnnotationGroup) => peaks.allocatedBytes.bytes;
   const timeOf = ({ totalUs, count, unclosed }: AnnotationGroup) =>
     count === unclosed ? 2 ** 53 : totalUs;
   return rows.sort((a, b) => peakOf(b) - peakOf(a) || timeOf(a) - timeOf(b));
 }
 
-/** Only its START or its END is in the file, and it was not under way at the recording's edge. */
+/** Only START or END is in the file, and it was not open at the recording's edge. */
 export function isMoment({ complete, startUs, endUs }: AnnotationSpan): boolean {
   return !complete && startUs === endUs;
 }
 
-/** From an annotation's name to that of its group. */
+/** Annotation name → group name. */
 export function annotationGroupKeys(spans: readonly AnnotationSpan[]): (name: string) => string {
   const counts = new Map<string, number>();
   for (const { name } of spans) countOne(counts, name);
@@ -91,27 +85,27 @@ function groupOf(
     grownBytes += replay.countersAt(span.endEvent - 1).allocatedBytes - before;
   }
   return {
-    /** The annotation's name, or the pattern of several: '## step * ##'. */
+    /** The annotation's name, or a pattern for several: '## step * ##'. */
     name,
-    /** How many names that are, 1 for most. */
+    /** The number of names in the group, usually 1. */
     names: new Set(spans.map((span) => span.name)).size,
     count: spans.length,
-    /** Those of them that lack START or END, and reach to the edge of the recording. */
+    /** Ranges without START or END, which extend to the edge of the recording. */
     unclosed,
-    /** Highest in any of its ranges, their first moment included, and the first event at which. */
+    /** Highest value in any range, including its first moment, and the first event with it. */
     peaks,
-    /** Allocated bytes after less those before, over all ranges that have both START and END. */
+    /** Allocated bytes at the end minus at the start, summed over all ranges with both START and END. */
     grownBytes,
-    /** Time in all of those; their number is count - unclosed. */
+    /** Total time of those ranges; there are count - unclosed. */
     totalUs,
-    /** The range in which allocated memory stood highest. */
+    /** The range with the highest allocated memory. */
     highest,
   };
 }
 
 const NO_PEAK: Peak = { bytes: -1, event: -1 };
 
-/** The state in which a range begins, that after the event before it, belongs to it. */
+/** The state at a range's start, left by the event before it, belongs to the range. */
 function peakIn(
   { startEvent, endEvent }: AnnotationSpan,
   counter: AnnotationCounter,
@@ -125,15 +119,17 @@ function peakIn(
 }
 
 /**
- * For each event the innermost range around it: `span[i]` (a row of the spans, -1 outside all) from
- * event `from[i]` to before `from[i + 1]`. Innermost is the one that began last.
+ * The innermost range around each event: `span[i]` (an index into the spans, -1 outside all) from event `from[i]` to
+ * before `from[i + 1]`. Innermost means started last.
  */
 export interface InnermostSpans {
   readonly from: readonly EventIndex[];
   readonly span: readonly number[];
 }
 
-/** @param spans as `annotationSpans` orders them, outer before inner */
+/**
+ * @param spans in `annotationSpans` order, outer before inner
+ */
 export function innermostSpans(spans: readonly AnnotationSpan[]): InnermostSpans {
   const used = [...spans.keys()].filter(
     (row) => spans[row].endEvent > spans[row].startEvent && !isMoment(spans[row]),

@@ -1,9 +1,8 @@
 /**
- * record_function ranges and the like, from points in time to ranges of events.
+ * Turns record_function ranges and similar annotations from times into ranges of events.
  *
- * The file has no thread id: START and END are paired per (device, name) as a stack, the last START
- * first. Ranges of several threads may overlap without nesting, so depth is the lowest free track,
- * which for nested ranges is the nesting level:
+ * The file has no thread id, so START and END are paired per (device, name), the last START first. Ranges of several
+ * threads may overlap without nesting, so depth is the lowest free track, which for nested ranges is the nesting level:
  *
  *     track 0  |---- step 0 ----|    |---- step 1 --
  *     track 1    |fwd|  |bwd|          |fwd|
@@ -20,7 +19,6 @@ import type {
 import { durationUs } from './events.ts';
 import type { AnnotationSpan } from './types.ts';
 
-/** What annotations are read from. */
 export interface AnnotationSource {
   readonly snapshot: Pick<Snapshot, 'annotations' | 'strings'> & {
     readonly devices: readonly Pick<DeviceTrace, 'device' | 'kind'>[];
@@ -29,12 +27,12 @@ export interface AnnotationSource {
 }
 
 /**
- * Ranges under way when the recording began or ended: a stack of annotations is hardly deeper. What
- * else lacks its START or END lost it some other way, and where it began or ended nobody knows.
+ * Maximum number of ranges open at the start or end of the recording: annotations rarely nest deeper. Other ranges
+ * without START or END lost it some other way, so their missing end is unknown.
  */
 const MAX_UNDER_WAY = 8;
 
-/** Times on the recorder's clock; NaN where START or END was not in the file. */
+/** Times on the recorder's clock; NaN if START or END is not in the file. */
 interface Range {
   readonly name: StringIndex;
   readonly startUs: number;
@@ -42,10 +40,9 @@ interface Range {
 }
 
 /**
- * Ranges that concern a device, by start, outer before inner. Empty when its events carry no times,
- * for then nothing says where a range lies. `endEvent` is one past the last event inside, so a
- * range without events has startEvent = endEvent. Where START or END is missing, the eight nearest to
- * the edge of the trace reach to it; the others are the one moment that is known of them.
+ * A device's ranges by start, outer before inner. Empty if its events have no times, because then the ranges cannot be
+ * placed. `endEvent` is one past the last event inside, so an empty range has startEvent = endEvent. If START or END is
+ * missing, the eight ranges nearest to the trace's edge extend to it; the others collapse to their one known moment.
  */
 export function annotationSpans({ snapshot, trace }: AnnotationSource): AnnotationSpan[] {
   const { timeUs } = trace.events;
@@ -71,7 +68,7 @@ export function annotationSpans({ snapshot, trace }: AnnotationSource): Annotati
   }));
 }
 
-/** Gives each range both its ends, see {@link annotationSpans}. */
+/** Gives each range both ends, see {@link annotationSpans}. */
 function boundRanges(ranges: readonly Range[], originUs: number, lastUs: number) {
   const known = ({ startUs, endUs }: Range) => (Number.isNaN(startUs) ? endUs : startUs);
   const open = ranges.filter(({ endUs }) => Number.isNaN(endUs));
@@ -94,13 +91,13 @@ function boundRanges(ranges: readonly Range[], originUs: number, lastUs: number)
   });
 }
 
-/** How many STARTs and ENDs found no partner, over all devices. */
+/** Number of STARTs and ENDs without a partner, over all devices. */
 export function unpairedAnnotations(annotations: AnnotationTable): number {
   const ranges = pairRanges(annotations, () => true);
   return ranges.filter(({ startUs, endUs }) => Number.isNaN(startUs) || Number.isNaN(endUs)).length;
 }
 
-/** A range of device -1, or of one that is not in the file, concerns all; pinned memory concerns all ranges. */
+/** A range of device -1, or of one not in the file, applies to all devices; all ranges apply to pinned memory. */
 function ownDevices(
   snapshot: AnnotationSource['snapshot'],
   own: number | undefined,
@@ -113,7 +110,7 @@ function ownDevices(
 }
 
 function pairRanges(table: AnnotationTable, isOwn: (device: number) => boolean): Range[] {
-  /** Rows of STARTs without END so far, by device and name. */
+  /** Rows of open STARTs, by device and name. */
   const open = new Map<string, number[]>();
   const ranges: Range[] = [];
   for (let row = 0; row < table.length; row++) {
@@ -138,12 +135,12 @@ function pairRanges(table: AnnotationTable, isOwn: (device: number) => boolean):
 }
 
 /**
- * Gives ranges, coming by start, the lowest track that no earlier one still takes. A tree of minima
- * finds it: of 100,000 ranges around each other each would else look at all tracks before it.
+ * Gives each range the lowest free track; ranges come by start. A tree of minima finds it: a scan over the tracks would
+ * be quadratic for 100,000 ranges nested in each other.
  */
 class Tracks {
   #capacity = 1;
-  /** Leaf #capacity + k: where the last range of track k ends. Node n: the least of 2n and 2n + 1. */
+  /** Leaf #capacity + k: where the last range of track k ends. Node n: the minimum of 2n and 2n + 1. */
   #endUs = new Float64Array([0, -Infinity]);
 
   place(startUs: number, endUs: number): number {
@@ -171,15 +168,15 @@ class Tracks {
 }
 
 /**
- * Annotation ranges track by track, as columns: a program that annotates each module has hundreds of
- * thousands, and as many objects would stop the page for seconds when they arrive.
+ * Annotation ranges track by track, as columns: a program that annotates each module has hundreds of thousands, and as
+ * objects they would freeze the page for seconds on arrival.
  *
  *     track 0  |---- step 0 ----|    |---- step 1 --     rows 0 and 1     first = [0, 2, 4]
  *     track 1    |fwd|  |bwd|                            rows 2 and 3
  */
 
 const TRACK_COLUMNS = {
-  /** A place in `names`. */
+  /** Index into `names`. */
   name: { type: 'i32' },
   startUs: { type: 'f64' },
   endUs: { type: 'f64' },
@@ -189,13 +186,14 @@ const TRACK_COLUMNS = {
 } as const satisfies TableSchema;
 
 export interface AnnotationTracks extends TableOf<typeof TRACK_COLUMNS> {
-  /** Rows of track k are first[k] <= row < first[k + 1]; those of a track follow each other in time. */
+  /** Rows of track k are first[k] <= row < first[k + 1], in order of time. */
   readonly first: Int32Array;
-  /** Each name once. */
   readonly names: readonly string[];
 }
 
-/** @param spans by start, as `annotationSpans` gives them */
+/**
+ * @param spans by start, as from `annotationSpans`
+ */
 export function annotationTracks(spans: readonly AnnotationSpan[]): AnnotationTracks {
   const first = firstRows(spans);
   const next = first.slice();
@@ -221,7 +219,7 @@ function firstRows(spans: readonly AnnotationSpan[]): Int32Array {
   return first;
 }
 
-/** One range as it was. */
+/** The range in a row, as an object. */
 export function spanOfRow(tracks: AnnotationTracks, row: number): AnnotationSpan {
   return {
     name: tracks.names[tracks.name[row]],

@@ -15,12 +15,12 @@ export type DeviceInfo = ReturnType<typeof deviceInfo>;
 export type OomInfo = DeviceInfo['ooms'][number];
 export type SessionInfo = ReturnType<typeof sessionInfo>;
 
-/** The facts about a device that the page needs before it draws anything. */
+/** Device facts that the page needs before it draws anything. */
 export function deviceInfo({ trace, replay }: DeviceModel, index: number) {
   const { events } = trace;
   const retried = findRetriedOoms(trace, replay);
   return {
-    /** Position in SessionInfo.devices; what all requests call `deviceIndex`. */
+    /** Index in SessionInfo.devices, called `deviceIndex` in requests. */
     index,
     device: trace.device,
     kind: trace.kind,
@@ -39,29 +39,29 @@ export function deviceInfo({ trace, replay }: DeviceModel, index: number) {
     hasCategory: events.category !== undefined,
     /** Microseconds from the first to the last event; 0 without times. */
     durationUs: durationUs(events),
-    /** Its idle gaps; none without times. */
+    /** Its idle gaps; empty without times. */
     folds: findTimeFolds(events.timeUs),
     ooms: eventsOf(events, TraceAction.Oom).map((event) => ({
       event,
       /** Microseconds since the first event; NaN without times. */
       timeUs: timeOfEventUs(events, event),
       requestedBytes: events.sizeBytes[event],
-      /** NaN when the file does not say. */
+      /** NaN if the file does not say. */
       deviceFreeBytes: events.oomDeviceFreeBytes.get(event) ?? Number.NaN,
-      /** The same place asked again at once, for less: the program saw no error. */
+      /** The same call site immediately requested less memory, so the program saw no error. */
       wasRetried: retried.has(event),
     })),
-    /** `snapshot` entries: events at which a snapshot was taken. */
+    /** Events at which a snapshot was taken. */
     snapshots: eventsOf(events, TraceAction.Snapshot),
   };
 }
 
-/** OOMs that the program saw: those that were not retried. */
+/** OOMs that the program saw, i.e. those not retried. */
 export function failedOoms({ ooms }: Pick<DeviceInfo, 'ooms'>): readonly OomInfo[] {
   return ooms.filter(({ wasRetried }) => !wasRetried);
 }
 
-/** Number of events by PyTorch's word for their action; unknown words as the file has them. */
+/** Number of events per action, in PyTorch's words; unknown actions as in the file. */
 function countActions(events: EventTable): Record<string, number> {
   const byAction = new Int32Array(Object.keys(TraceAction).length);
   for (let event = 0; event < events.length; event++) byAction[events.action[event]]++;
@@ -74,7 +74,7 @@ function countActions(events: EventTable): Record<string, number> {
   return Object.fromEntries(counts);
 }
 
-/** The facts about a file that is open. `contexts` are those of the snapshot's devices. */
+/** Facts about an open file. `contexts` belong to the snapshot's devices. */
 export function sessionInfo(file: FileInfo, snapshot: Snapshot, contexts: readonly DeviceModel[]) {
   return {
     file,
@@ -91,9 +91,9 @@ function annotationWarnings(snapshot: Snapshot): SnapshotWarning[] {
   return [{ code: 'unpaired-annotation', message }];
 }
 
-/** How many different things a device's trace and final state speak of. */
+/** Number of distinct items in a device's trace and final state. */
 export interface TraceCounts {
-  /** Call stacks that some event, block or segment carries; the empty one is none. */
+  /** Call stacks of any event, block or segment, except the empty one. */
   readonly stacks: number;
   /** Frames in those stacks. */
   readonly frames: number;
@@ -109,7 +109,7 @@ export function traceCounts({ snapshot, trace }: DeviceModel): TraceCounts {
   }
   const stackCount = countOnes(isUsed);
   const isFrameUsed = new Uint8Array(snapshot.frames.length);
-  // A caller's row lies before its callees': one walk downwards reaches all frames of used stacks.
+  // A caller's row comes before its callees', so one pass from the end reaches all frames of used stacks.
   for (let row = stacks.length - 1; row > 0; row--) {
     if (isUsed[row] === 0) continue;
     isFrameUsed[stacks.frame[row]] = 1;

@@ -11,19 +11,19 @@ import { annotationSpans } from './annotations.ts';
 import { StackReader } from './stacks.ts';
 import type { AnnotationSpan } from './types.ts';
 
-/** One device's trace with all that queries about it need. Made once for each device. */
+/** One device's trace with everything that queries need. Created once per device. */
 export interface DeviceModel {
   readonly snapshot: Snapshot;
   readonly trace: DeviceTrace;
   readonly replay: Replay;
   readonly stacks: StackReader;
-  /** Totals by call site, built when first asked for. */
+  /** Computed on first use. */
   callSites(): CallSiteTotals;
-  /** Ranges of annotations, see `annotationSpans`; found when first asked for. */
+  /** See `annotationSpans`; computed on first use. */
   annotations(): readonly AnnotationSpan[];
 }
 
-/** `replays[i]` is that of `snapshot.devices[i]`. */
+/** `replays[i]` belongs to `snapshot.devices[i]`. */
 export function createDeviceModels(snapshot: Snapshot, replays: readonly Replay[]): DeviceModel[] {
   assert(replays.length === snapshot.devices.length, 'one replay for each device');
   const stacks = new StackReader(snapshot);
@@ -50,7 +50,7 @@ function once<T>(make: () => T): () => T {
 
 const CALL_SITE_COLUMNS = {
   allocations: { type: 'i32' },
-  /** Its first allocation; -1 where it has none. */
+  /** Its first allocation; -1 if it has none. */
   first: { type: 'i32' },
   /** Sum of block bytes over all lifetimes. */
   totalBytes: { type: 'f64' },
@@ -58,10 +58,10 @@ const CALL_SITE_COLUMNS = {
   liveAtEndBytes: { type: 'f64' },
 } as const satisfies TableSchema;
 
-/** Totals of all allocations by their call site. Row = site + 1, so that row 0 is those with no stack. */
+/** Totals by call site. Row = site + 1; row 0 holds allocations without a stack. */
 export type CallSiteTotals = TableOf<typeof CALL_SITE_COLUMNS>;
 
-/** One pass over the allocations; memory grows with the number of stacks, not of allocations. */
+/** One pass over the allocations; memory grows with the number of stacks, not allocations. */
 function callSiteTotals(
   table: AllocationTable,
   stacks: StackReader,
@@ -80,7 +80,7 @@ function callSiteTotals(
   return totals;
 }
 
-/** All allocations of that call site; those without any stack count as one site. */
+/** All allocations of that call site; those without a stack count as one site. */
 export function callSiteInfo(totals: CallSiteTotals, site: StackIndex) {
   const row = site - NO_STACK;
   return {

@@ -1,4 +1,4 @@
-/** Events of a device: when they happened, what they are called, and the state after one. */
+/** A device's events: their times, their names, and the state after each. */
 import type { Replay } from '../../allocator/replay/types.ts';
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
 import type { NarrowColumn } from '../../base/table.ts';
@@ -22,8 +22,8 @@ export function durationUs(events: EventTable): number {
 }
 
 /**
- * The last event at or before `timeUs` (since the first event), whose state holds then.
- * -1 before the first event and without times.
+ * The last event at or before `timeUs` (since the first event), whose state holds then. -1 before the first event and
+ * without times.
  */
 export function eventAtTime(events: EventTable, timeUs: number): EventIndex {
   if (events.timeUs === undefined || events.length === 0) return -1;
@@ -32,7 +32,7 @@ export function eventAtTime(events: EventTable, timeUs: number): EventIndex {
 
 export type Crosshair = ReturnType<typeof crosshairAt>;
 
-/** State after an event. Events beyond the ends of the trace are taken as -1 (before it) and the last. */
+/** State after an event. Events outside the trace are clamped to -1 (before it) and the last. */
 export function crosshairAt(
   { trace, replay }: { readonly trace: DeviceTrace; readonly replay: Replay },
   event: EventIndex,
@@ -47,15 +47,15 @@ export function crosshairAt(
   };
 }
 
-/** PyTorch's word, also for actions that this version does not know. */
+/** PyTorch's word, even for unknown actions. */
 export function actionName(events: EventTable, event: EventIndex): string {
   return events.unknownActions.get(event) ?? ACTION_NAMES[events.action[event]];
 }
 
 /**
- * The events in a window of the timeline, its edges included: on the event axis "state t" spans t to
- * t + 1, so 10.5 to 12.2 are events 10 to 12; on the time axis (microseconds since the first event)
- * those that happened in between. Without times, all.
+ * The events in a window of the timeline, edges included. On the event axis "state t" spans t to t + 1, so 10.5 to 12.2
+ * covers events 10 to 12. On the time axis (microseconds since the first event) it covers events within that time.
+ * Without times: all events.
  */
 export function eventsInWindow(
   events: EventTable,
@@ -74,18 +74,18 @@ export function eventsInWindow(
 }
 
 /**
- * Idle gaps of a trace, and the time axis on which they are cut short. Startup, a data loader or a sleep can fill
- * nine tenths of a time axis; folded, each such stretch without events is as wide as the longest that is not.
+ * A trace's idle gaps, and the time axis that shortens them. Startup, a data loader or a sleep can fill nine tenths of
+ * a time axis; a folded gap is only as wide as the longest stretch without events that is not a gap.
  *
- * Times are microseconds since the first event; x is a place on the folded axis. Where nothing is folded x is
- * the time itself. Example: 10 s of work, 50 s idle and 10 s of work with cuts of 1 s end at x = 21 s.
+ * Times are microseconds since the first event; x is a position on the folded axis, the time itself if nothing is
+ * folded. Example: 10 s of work, 50 s idle and 10 s of work with cuts of 1 s end at x = 21 s.
  */
 
 export interface TimeFolds {
-  /** Where each gap begins and ends, in time; ascending. */
+  /** Start and end time of each gap; ascending. */
   readonly fromUs: Float64Array;
   readonly toUs: Float64Array;
-  /** Where each gap begins on the folded axis. */
+  /** Start of each gap on the folded axis. */
   readonly fromX: Float64Array;
   /** Width of every gap on the folded axis. */
   readonly cutUs: number;
@@ -98,15 +98,17 @@ export const NO_FOLDS: TimeFolds = {
   cutUs: 0,
 };
 
-/** Longer than this share of the folded axis is a gap. */
+/** A longer share of the folded axis counts as a gap. */
 const GAP_SHARE = 1 / 200;
-/** What is left after a cut is shorter, and more stands out as a gap: it settles within a few rounds. */
+/** Each cut shortens the axis, so more stretches count as gaps; a few rounds settle it. */
 const ROUNDS = 3;
 
-/** Of the first cut: what is shorter is no gap after the later rounds either, nearly always. */
+/** Share of the first cut below which a stretch almost never becomes a gap in later rounds. */
 const LEAST_SHARE = 1 / 16;
 
-/** @param timeUs times of the events, ascending; undefined where they were not recorded */
+/**
+ * @param timeUs ascending event times; undefined if not recorded
+ */
 export function findTimeFolds(timeUs: NarrowColumn | undefined): TimeFolds {
   const length = timeUs?.length ?? 0;
   if (timeUs === undefined || length < 2) return NO_FOLDS;
@@ -144,13 +146,13 @@ export function findTimeFolds(timeUs: NarrowColumn | undefined): TimeFolds {
 
 interface LongSteps {
   readonly leastUs: number;
-  /** Events that come more than `leastUs` after the one before. */
+  /** Events more than `leastUs` after the previous one. */
   readonly events: readonly number[];
   /** Time before all other events. */
   readonly restUs: number;
 }
 
-/** One pass over millions of events; what is left to look at are thousands at most. */
+/** One pass over millions of events leaves thousands to examine at most. */
 function longSteps(timeUs: NarrowColumn, leastUs: number): LongSteps {
   const events: number[] = [];
   let restUs = 0;
@@ -162,7 +164,7 @@ function longSteps(timeUs: NarrowColumn, leastUs: number): LongSteps {
   return { leastUs, events, restUs };
 }
 
-/** From a time to its place on the folded axis. */
+/** Time → position on the folded axis. */
 export function foldTime({ fromUs, toUs, fromX, cutUs }: TimeFolds, us: number): number {
   const at = lowerBound(fromUs, us) - 1;
   if (at < 0) return us;
@@ -170,7 +172,7 @@ export function foldTime({ fromUs, toUs, fromX, cutUs }: TimeFolds, us: number):
   return fromX[at] + ((us - fromUs[at]) / (toUs[at] - fromUs[at])) * cutUs;
 }
 
-/** From a place on the folded axis to the time there. */
+/** Position on the folded axis → time. */
 export function unfoldTime({ fromUs, toUs, fromX, cutUs }: TimeFolds, x: number): number {
   const at = lowerBound(fromX, x) - 1;
   if (at < 0) return x;

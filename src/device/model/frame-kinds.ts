@@ -1,6 +1,6 @@
 /**
- * Whose code a frame of a call stack is: the user's, a framework's, PyTorch's, the language's or C++. Decided
- * from name and filename alone, by what PyTorch's unwinder and Python write, so that it holds for any project.
+ * Whose code a frame is: the user's, a framework's, PyTorch's, the language's, or C++. Judged only by the name and file
+ * that PyTorch's unwinder and Python write, so it works for any project.
  */
 import type {
   FrameIndex,
@@ -10,7 +10,7 @@ import type {
 } from '../../format/snapshot/tables.ts';
 import type { FrameKind } from './types.ts';
 
-/** Whose line is looked at first. */
+/** The lowest rank in a stack is the line to look at first. */
 export const FRAME_RANK: Readonly<Record<FrameKind, number>> = {
   user: 0,
   framework: 1,
@@ -21,9 +21,9 @@ export const FRAME_RANK: Readonly<Record<FrameKind, number>> = {
 
 interface FrameClass {
   readonly kind: FrameKind;
-  /** Every stack has such frames, and they tell nothing about this one: unwinder, dispatcher, interpreter. */
+  /** Unwinder, dispatcher, interpreter: in every stack, so they say nothing about this one. */
   readonly isPlumbing: boolean;
-  /** Of C++: what the frame says about a stack that has no Python. */
+  /** For C++: what the frame says about a stack without Python. */
   readonly says: 'function' | 'backward-node' | 'operator' | 'engine' | undefined;
 }
 
@@ -49,37 +49,37 @@ const CLASSES = [
   PLUMBING,
 ] as const;
 
-/** What the unwinder and the profiler write where they know no file. */
+/** What the unwinder and the profiler write for an unknown file. */
 export const NO_FILE: ReadonlySet<string> = new Set(['', '??', 'none', 'None']);
 const NATIVE_FILE = /\.(c|cc|cpp|cxx|cu|cuh|h|hh|hpp|inl|s|so|dylib|dll|pyd)(\.[\d.]+)?$/i;
 
-/** Packages of pip, Conda and the system. */
+/** Packages installed by pip, Conda or the system. */
 const INSTALLED = /(^|\/)(site|dist)-packages\//i;
-/** Of these, PyTorch and what comes with it: no line here is one that a user would edit or configure. */
+/** PyTorch and packages that ship with it: no line that a user would edit or configure. */
 const INSTALLED_TORCH = /(^|\/)(site|dist)-packages\/(torch|torchgen|functorch|triton)\//i;
-/** Python's own library on Unix, Conda, macOS and Windows. */
+/** Python's standard library on Unix, Conda, macOS and Windows. */
 const STANDARD_LIBRARY = /(^|\/)(lib(64)?\/python\d[\d.]*t?|python\d[\d.]*\/lib|python\d+\.zip)\//i;
-/** A checkout or a packed archive of PyTorch: folders and files that only PyTorch has under torch/. */
+/** A checkout or packed archive of PyTorch: folders and files that only PyTorch has under torch/. */
 const TORCH_SOURCE =
   /(^|\/)torch\/((nn|optim|autograd|jit|fx|amp|cuda|distributed|ao|export|library|masked|utils\/(data|checkpoint)|_\w+)\/|(functional|serialization|hub|random|storage|_\w+)\.py$|utils\/\w+\.py$)/;
-/** Code that others wrote and that a hub put on this machine: torch.hub's repositories, remote code of Hugging Face. */
+/** Third-party code downloaded by a hub: torch.hub's repositories, remote code of Hugging Face. */
 const DOWNLOADED = /(^|\/)(torch\/hub|transformers_modules|datasets_modules)\//;
-/** What starts a program and steps through it: torchrun and other commands of an environment, debuggers. */
+/** Starts or steps through a program: torchrun and other commands of an environment, debuggers. */
 const LAUNCHER =
   /(^|\/)((usr|local|\.local|[^/]*(venv|env|conda)[^/]*|envs\/[^/]+)\/bin\/[^/.]+$|Scripts\/[^/]+\.exe\/|debugpy\/|pydevd[^/]*\/)/;
-/** Written by TorchInductor and Triton while the program ran: no line that a user wrote. */
+/** Generated at run time by TorchInductor and Triton. */
 const GENERATED =
   /(^|\/)(torchinductor_[^/]*|\.?triton\/cache)\/|\/([a-z2-7]{2})\/c\3[a-z2-7]{20,}\.py$/;
-/** Where programs put files of their own making. */
+/** Folders for generated files. */
 const SCRATCH_FOLDER = /(^|\/)(tmp|temp|var\/folders|\.cache)\//i;
 /**
- * Names that no one gives a script: those of Python's tempfile, and those of modules that a library writes out, such as
- * PyTorch Geometric's torch_geometric.nn.conv.gat_conv_GATConv_propagate.py.
+ * File names of Python's tempfile, and of modules that a library generates, such as PyTorch Geometric's
+ * torch_geometric.nn.conv.gat_conv_GATConv_propagate.py. Nobody names a script like this.
  */
 const SCRATCH_FILE = /\/(tmp[a-z0-9_]{8}|[^/]+\.[^/]+)\.py$/;
 /**
- * '<frozen runpy>', '<eval_with_key>.3', '<string>' of a dataclass: made at run time. A user's are what is typed
- * ('<stdin>', '<ipython-input-…>', '<doctest …>') and what `python -c` runs.
+ * '<frozen runpy>', '<eval_with_key>.3', '<string>' of a dataclass: made at run time. Exceptions are the user's: typed
+ * code ('<stdin>', '<ipython-input-…>', '<doctest …>') and `python -c`.
  */
 const PSEUDO_FILE = /^</;
 const TYPED = /^<(stdin|input|console|ipython|cell|command|doctest|torch_package)/;
@@ -88,34 +88,33 @@ const COMMAND = '<string>';
 /** The profiler's Python frames, which have no filename: 'torch/nn/modules/module.py(1501): _call_impl'. */
 const PROFILER_PYTHON = /^(.+)\(\d+\): /;
 
-/** Functions that are not the operator but how each operator gets its memory. */
+/** Not an operator but how operators allocate. */
 const ALLOCATION = /^at::(native|_ops)::(empty|new_empty|resize|maybe_resize|_empty)/;
 const OPERATOR_CALL = /^at::_ops::\w+::(call|redispatch)$/;
 /**
- * Its first group is the name of the node: 'AddmmBackward0', 'AccumulateGrad'. A node that lets go of the tensors
- * it saved is one too. `Function::apply` is the forward of an operator written in C++, and `PyNode::apply` leads
- * to Python.
+ * Its first group is the node's name: 'AddmmBackward0', 'AccumulateGrad'. Also matches a node that releases its saved
+ * tensors. Excludes `Function::apply`, the forward of an operator written in C++, and `PyNode::apply`, which leads to
+ * Python.
  */
 export const BACKWARD_NODE =
   /^torch::autograd::(?:generated::)?(?!(?:Function|PyNode|Node)::)(\w+)::(?:apply|release_variables)$/;
-/** What runs the backward pass, in threads of its own. */
+/** Runs the backward pass, in its own threads. */
 const BACKWARD_ENGINE = /^torch::autograd::Engine::/;
-/** Namespaces whose frames stand in every stack and tell nothing of this one. */
+/** Namespaces with frames in every stack, which say nothing about this one. */
 const PLUMBING_NAMESPACE =
   /^(at|c10|torch|caffe2|std|pybind11|boost|__gnu_cxx|__cxxabiv1|ska|fmt)::/;
 
-/** Innermost ones, so that nested ones go in several rounds. */
+/** Innermost only, so nested ones need several rounds. */
 const TEMPLATE_ARGUMENTS = /<[^<>]*>/g;
-/** The name of a call operator has parentheses of its own. */
+/** 'operator()' contains parentheses that don't start the arguments. */
 const BEFORE_ARGUMENTS = /^(operator\(\)|[^(])*/;
 
-/** Whose code a frame is, by its texts. */
 export function classifyFrame(name: string, filename: string): FrameClass {
   const path = pythonFile(name, filename);
   return path === undefined ? classifyCpp(name) : classifyPython(name, path.replaceAll('\\', '/'));
 }
 
-/** A line of Python, and not one of C++ or CUDA: judged by the file or, where none is known, by the name. */
+/** Python rather than C++ or CUDA: judged by the file or, if unknown, by the name. */
 export function isPythonFrame(name: string, filename: string): boolean {
   return pythonFile(name, filename) !== undefined;
 }
@@ -133,7 +132,7 @@ function classifyPython(name: string, path: string): FrameClass {
   return TORCH_SOURCE.test(path) ? PYTORCH : USER;
 }
 
-/** A file that a compiler or a library wrote while the program ran: nobody knows it by its name. */
+/** A file that a compiler or library wrote at run time, so its name means nothing to the user. */
 export function isGenerated(filename: string): boolean {
   const path = filename.replaceAll('\\', '/');
   return GENERATED.test(path) || (SCRATCH_FOLDER.test(path) && SCRATCH_FILE.test(path));
@@ -143,9 +142,9 @@ const isTyped = (name: string, file: string): boolean =>
   TYPED.test(file) || (file === COMMAND && name === '<module>');
 
 /**
- * Most C++ frames only pass a call on. The others say what was computed, for in a backward thread
- * there is no Python to say it: operators (at::native::layer_norm_cuda, the profiler's
- * aten::mm), backward nodes (AddmmBackward0::apply), and code of other projects (flash::run_mha_fwd).
+ * Most C++ frames only forward a call. The others say what was computed, which matters in backward threads without
+ * Python: operators (at::native::layer_norm_cuda, the profiler's aten::mm), backward nodes (AddmmBackward0::apply), and
+ * code of other projects (flash::run_mha_fwd).
  */
 function classifyCpp(name: string): FrameClass {
   const symbol = qualifiedName(name);
@@ -158,8 +157,8 @@ function classifyCpp(name: string): FrameClass {
 }
 
 /**
- * The function's name without its types: 'std::vector<at::Tensor> at::native::split<int>(at::Tensor, …)'
- * is 'at::native::split'. '(anonymous namespace)' is part of a name, not a list of arguments.
+ * The function's name without types: 'std::vector<at::Tensor> at::native::split<int>(at::Tensor, …)' →
+ * 'at::native::split'. '(anonymous namespace)' is part of a name, not an argument list.
  */
 export function qualifiedName(name: string): string {
   let visible = name.replaceAll('(anonymous namespace)::', '').replace('decltype(auto) ', '');
@@ -171,14 +170,14 @@ export function qualifiedName(name: string): string {
   return head.slice(head.lastIndexOf(' ') + 1);
 }
 
-/** Python's own way to run a script or a module: whatever calls it only started the program. */
+/** Python's own code to run a script or module: all callers above it only started the program. */
 const RUNS_SCRIPT = /^<frozen runpy>$|(^|[\\/])runpy\.py$/;
 
-/** Classes of a snapshot's frames, each found when first asked for. */
+/** Classifies a snapshot's frames, each on first use. */
 export class FrameKinds {
   readonly #strings: StringTable;
   readonly #frames: FrameTable;
-  /** Index into CLASSES + 1; 0 = not asked yet. */
+  /** Index into CLASSES + 1; 0 = not computed. */
   readonly #known: Uint8Array;
 
   constructor(strings: StringTable, frames: FrameTable, stacks?: StackTable) {
@@ -188,7 +187,7 @@ export class FrameKinds {
     if (stacks !== undefined) this.#markLaunchers(stacks);
   }
 
-  /** A launcher of the user's own, launch.py → runpy → train.py, is none of the program's lines. */
+  /** In launch.py → runpy → train.py, the user's launcher is not part of the program. */
   #markLaunchers({ length, frame, parent }: StackTable): void {
     const runner = Uint8Array.from({ length: this.#frames.length }, (_, index) =>
       RUNS_SCRIPT.test(this.#strings.get(this.#frames.filename[index])) ? 1 : 0,

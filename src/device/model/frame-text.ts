@@ -1,6 +1,5 @@
 /**
- * How a frame is written for people: where it is, and what it does. The whole C++ name stays in
- * `FrameView.name`, for the stack that opens with a click.
+ * Text for a frame: its location and function. The full C++ name stays in `FrameView.name`, for the expanded stack.
  *
  *   train.py:21 (step)                                                    train.py:21 (step)
  *   torch::autograd::generated::AddmmBackward0::apply(std::vector<…>&&)   AddmmBackward0 (backward pass)
@@ -33,11 +32,11 @@ export function frameReport(
   return frame === undefined ? null : { file: frame.filename, line: frame.line, name: frame.name };
 }
 
-/** A name of 10 kB is cut: what tells functions apart stands at its start. */
+/** Cuts names that may be 10 kB long: functions differ at the start. */
 const MAX_NAME = 80;
-/** The last part of these says how an operator is called, the one before says which. */
+/** If the last part of a name is one of these, the operator's name is the part before it. */
 const CALL_CONVENTION = /^(call|redispatch|impl|apply|forward|operator\(\)|run)$/;
-/** What nvcc calls the unit it compiles: nobody has such a file. */
+/** nvcc's name for the unit that it compiles, not a real file. */
 const COMPILATION_UNIT = /^tmpxft_/;
 
 /** 'step', 'AddmmBackward0 (backward pass)', 'gpu_reduce_kernel': at most 80 characters of the name. */
@@ -62,17 +61,17 @@ function cppText(name: string): { text: string; isNode: boolean } {
 const cut = (text: string): string =>
   text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME - 1)}…`;
 
-/** 'train.py:21', 'train.py' without a known line; undefined where no file that a person has is known. */
+/** 'train.py:21', or 'train.py' if the line is unknown; undefined without a real file. */
 export function frameLocation({ filename, line }: NamedFrame): string | undefined {
   return hasFile(filename) ? withLine(fileName(filename), line) : undefined;
 }
 
-/** 'run/train.py:21': with the folder, which tells files of one name apart. */
+/** 'run/train.py:21': the folder tells apart files with the same name. */
 export function framePath({ filename, line }: NamedFrame): string | undefined {
   return hasFile(filename) ? withLine(shortPath(filename), line) : undefined;
 }
 
-/** What is copied, and shown where there is room: the whole path, or the whole C++ name where no file is known. */
+/** The full path, or the full C++ name without a known file. Used for copying, and wherever there is room. */
 export function fullPlace({ name, filename, line }: NamedFrame): string {
   if (!hasFile(filename)) return name;
   return line > 0 ? `${filename}:${line}` : filename;
@@ -85,7 +84,7 @@ export function frameLabel(frame: NamedFrame): string {
   return location === undefined ? does : `${location} (${does})`;
 }
 
-/** Where an operation is: 'sdpa_attention.py:96', 'generated code:1385'; undefined where no file is known. */
+/** Where an operation is: 'sdpa_attention.py:96', 'generated code:1385'; undefined without a known file. */
 export function leafPlace(leaf: NamedFrame): string | undefined {
   return isGenerated(leaf.filename) ? withLine('generated code', leaf.line) : frameLocation(leaf);
 }
@@ -97,8 +96,8 @@ export function leafText(leaf: NamedFrame): string {
 }
 
 /**
- * A line and the operation that it led to, see `StackReader.leafFrameView`: 'finetune.py:24 (<module>) ·
- * scaled_dot_product_attention in sdpa_attention.py:96'. Where one line leads to many, only the operation tells them apart.
+ * A line and the operation that it led to (see `StackReader.leafFrameView`): 'finetune.py:24 (<module>) ·
+ * scaled_dot_product_attention in sdpa_attention.py:96'. If one line leads to several operations, only these differ.
  */
 export function siteLabel(frame: NamedFrame, leaf: NamedFrame | undefined): string {
   return leaf === undefined ? frameLabel(frame) : `${frameLabel(frame)} · ${leafText(leaf)}`;
@@ -108,7 +107,7 @@ function hasFile(filename: string): boolean {
   return !NO_FILE.has(filename) && !COMPILATION_UNIT.test(fileName(filename));
 }
 
-/** Of a path what is at its end tells files apart. */
+/** Cuts the start of a long path: files differ at its end. */
 function withLine(file: string, line: number): string {
   const short = file.length <= MAX_NAME ? file : `…${file.slice(1 - MAX_NAME)}`;
   return line > 0 ? `${short}:${line}` : short;

@@ -1,5 +1,5 @@
 /**
- * Who holds the memory that was live when the snapshot was taken: names that vramscope.record found in the process.
+ * Who holds the memory that was live at snapshot time, from names that vramscope.record found in the process.
  *
  *   holderOf(context, id)   { name: 'the graph of losses[3]', kind: 'graph', owner: { name: 'losses', type: 'list', length: 60 } }
  *   holderTotals(context)   by owner, the largest first: what a verdict names
@@ -17,7 +17,6 @@ import {
 } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from './device-model.ts';
 
-/** What of a device is read. */
 export interface HolderSource {
   readonly snapshot: Pick<DeviceModel['snapshot'], 'strings'> & {
     readonly holders?: HolderTable;
@@ -26,7 +25,7 @@ export interface HolderSource {
 }
 
 export interface Holder {
-  /** The whole way from a variable: 'losses[3]', 'the graph of losses[3]', 'model.0.weight.grad'. */
+  /** The full path from a variable: 'losses[3]', 'the graph of losses[3]', 'model.0.weight.grad'. */
   readonly name: string;
   readonly kind: HolderKind;
   readonly owner: HolderOwner;
@@ -34,7 +33,7 @@ export interface Holder {
 
 export interface HolderTotal {
   readonly owner: HolderOwner;
-  /** It is what autograd saved for a backward pass, and the owner's tensors keep it. */
+  /** Memory that autograd saved for a backward pass; the owner's tensors keep it alive. */
   readonly isGraph: boolean;
   /** Of blocks. */
   readonly bytes: number;
@@ -42,7 +41,7 @@ export interface HolderTotal {
 }
 
 export interface HolderShare {
-  /** Bytes of blocks that are live at the end, and of those that have a name. */
+  /** Bytes of blocks live at the end, and of those with a name. */
   readonly liveBytes: number;
   readonly namedBytes: number;
 }
@@ -50,7 +49,7 @@ export interface HolderShare {
 const NO_ROWS = new Int32Array(0);
 const known = new WeakMap<AllocationTable, Int32Array>();
 
-/** By allocation, its row in the table of holders; -1 without a name. Undefined where the file has no names. */
+/** Allocation → row in the table of holders; -1 without a name. Undefined if the file has no names. */
 export function holderRows({ snapshot, replay }: HolderSource): Int32Array | undefined {
   const { holders } = snapshot;
   if (holders === undefined) return undefined;
@@ -61,7 +60,7 @@ export function holderRows({ snapshot, replay }: HolderSource): Int32Array | und
   return rows;
 }
 
-/** A storage begins where its block does, and at any address only the last block is still live. */
+/** A storage begins where its block does; of all blocks at an address, only the last one can still be live. */
 function findRows(holders: HolderTable, { length, address, end }: AllocationTable): Int32Array {
   const rowAt = new Map<number, number>();
   for (let row = 0; row < holders.length; row++) rowAt.set(holders.address[row], row);
@@ -72,7 +71,7 @@ function findRows(holders: HolderTable, { length, address, end }: AllocationTabl
   return rows;
 }
 
-/** Undefined for what has no name: it was freed, no variable leads to it, or the file has no names. */
+/** Undefined without a name: it was freed, no variable leads to it, or the file has no names. */
 export function holderOf(source: HolderSource, id: AllocationIndex): Holder | undefined {
   const { holders, strings } = source.snapshot;
   const row = holderRows(source)?.[id] ?? -1;
@@ -84,7 +83,7 @@ export function holderOf(source: HolderSource, id: AllocationIndex): Holder | un
   };
 }
 
-/** The largest first. An owner whose tensors also keep a graph is there twice. */
+/** Largest first. An owner whose tensors also keep a graph appears twice. */
 export function holderTotals(source: HolderSource): HolderTotal[] {
   const { holders } = source.snapshot;
   if (holders === undefined) return [];
@@ -106,15 +105,15 @@ export function holderTotals(source: HolderSource): HolderTotal[] {
   return [...totals.values()].sort((a, b) => b.bytes - a.bytes);
 }
 
-/** Who holds each allocation, as another thread can have it without the table of names. */
+/** The holder of each allocation, for a thread without the table of names. */
 export interface AllocationOwners {
-  /** By allocation: a place in `owners`, -1 without a name. */
+  /** Index into `owners`; -1 without a name. */
   readonly ownerOf: Int32Array;
   /** In words: '`losses`, a list of 60'. */
   readonly owners: readonly { readonly text: string; readonly isGraph: boolean }[];
 }
 
-/** Undefined where the file has no names. */
+/** Undefined if the file has no names. */
 export function allocationOwners(source: HolderSource): AllocationOwners | undefined {
   const rows = holderRows(source);
   const { holders } = source.snapshot;
@@ -130,7 +129,7 @@ export function allocationOwners(source: HolderSource): AllocationOwners | undef
   };
 }
 
-/** Who holds it and what that means: a cycle goes with the next collection, an exception with its handler. */
+/** The holder and what it implies: a cycle lives until the next collection, an exception until its handler ends. */
 function heldText(owner: HolderOwner, isGraph: boolean): string {
   const { via, through, file, line } = owner;
   if (via === 'cycle')
@@ -144,7 +143,7 @@ function heldText(owner: HolderOwner, isGraph: boolean): string {
   return `${ownerText(owner, isGraph)}${where}${how}`;
 }
 
-/** Undefined where the file has no names. */
+/** Undefined if the file has no names. */
 export function holderShare(source: HolderSource): HolderShare | undefined {
   const rows = holderRows(source);
   if (rows === undefined) return undefined;
@@ -159,7 +158,7 @@ export function holderShare(source: HolderSource): HolderShare | undefined {
   return { liveBytes, namedBytes };
 }
 
-/** '`losses`, a list of 60', '`model`, a GPT'; 'the graph of `losses`, a list of 60' for what autograd saved. */
+/** '`losses`, a list of 60', '`model`, a GPT'; 'the graph of `losses`, a list of 60' for memory saved by autograd. */
 export function ownerText({ name, type, length }: HolderOwner, isGraph = false): string {
   const article = /^[aeiou]/i.test(type) ? 'an' : 'a';
   const size = length === undefined ? '' : ` of ${length}`;

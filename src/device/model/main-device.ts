@@ -1,6 +1,6 @@
 /**
- * Which device a snapshot is about. A job with one process a GPU writes a file a rank, and PyTorch puts a
- * trace of every device of the machine into each: rank 3's file has three empty ones before its own.
+ * Which device a snapshot is about. With one process per GPU, each rank writes a file with a trace for every device of
+ * the machine: rank 3's file starts with three empty traces.
  */
 import type { Counters, Peak } from '../../allocator/replay/types.ts';
 
@@ -9,7 +9,7 @@ interface Recorded {
   readonly peaks: { readonly allocatedBytes: Peak };
 }
 
-/** Position of the device with the highest peak of allocated bytes; pinned host memory only where no GPU has any. */
+/** Index of the device with the highest peak of allocated bytes; pinned host memory only if no GPU has any. */
 export function mainDeviceIndex(devices: readonly Recorded[]): number {
   let main = 0;
   devices.forEach((device, i) => {
@@ -28,12 +28,13 @@ function isAbove(device: Recorded, other: Recorded | undefined): boolean {
   return own.bytes > best.bytes;
 }
 
-/** Beyond this much more than was ever allocated, active memory is mostly blocks that are freed and wait for a stream. */
+/**
+ * If peak active memory exceeds peak allocated memory by this ratio, it is mostly freed blocks waiting for a stream.
+ */
 const WAITING_RATIO = 1.5;
 
 /**
- * The peak that a device is about: that of allocated memory, or of active memory where blocks that wait for another
- * stream make most of it.
+ * The peak to report: of allocated memory, or of active memory if mostly blocks waiting for another stream make it up.
  */
 export function mainPeak({
   allocatedBytes,
@@ -48,7 +49,7 @@ export interface MainPeak extends Peak {
   readonly of: 'allocated' | 'active';
 }
 
-/** Nothing was recorded on the device and nothing is left on it: the process did not use it. */
+/** Nothing was recorded or left on the device: the process did not use it. */
 export function isUnusedDevice(device: {
   readonly events: number;
   readonly segmentsAtEnd: number;
@@ -57,10 +58,10 @@ export function isUnusedDevice(device: {
   return device.events === 0 && device.segmentsAtEnd === 0 && device.end.reservedBytes === 0;
 }
 
-/** The highest reserved beyond the highest active, at whatever moment each stood there. */
+/** Peak reserved minus peak active memory, each at its own moment. */
 export interface ReservedOverhead {
   readonly bytes: number;
-  /** Of the reserved peak. */
+  /** Share of the reserved peak. */
   readonly share: number;
   /** 'none': gaps that every program has. */
   readonly severity: 'high' | 'medium' | 'low' | 'none';
@@ -71,7 +72,10 @@ const MIN_BYTES = 128 * 2 ** 20;
 const SEVERE_SHARE = 0.45;
 const SEVERE_BYTES = 2 ** 30;
 
-/** 15.86 GiB reserved, at most 5.36 GiB active: 10.50 GiB, 66%, high. @param ooms that were recorded, retried ones too */
+/**
+ * Example: 15.86 GiB reserved, at most 5.36 GiB active: 10.50 GiB, 66%, high.
+ * @param ooms recorded OOMs, including retried ones
+ */
 export function reservedOverhead(
   { reservedBytes, activeBytes }: Readonly<Record<'reservedBytes' | 'activeBytes', Peak>>,
   ooms: number,

@@ -1,17 +1,17 @@
-/** What a private pool is for: judged by the code that allocates in it and, where that says nothing, by its id. */
+/** What a private pool is for, judged by the code that allocates in it or, if that says nothing, by the pool's id. */
 import { isPrivatePool } from '../../allocator/replay/types.ts';
 import type { PoolIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from './device-model.ts';
 
 export type PoolKind = 'CUDA graph' | 'cudagraph trees' | 'symmetric memory' | 'MemPool';
 
-/** Files of PyTorch that allocate in a pool of their own; the innermost that a stack has counts. */
+/** PyTorch files that allocate in their own pool; the innermost one in a stack decides. */
 const KIND_OF_FILE: readonly (readonly [RegExp, PoolKind])[] = [
   [/(^|[\\/])torch[\\/]_inductor[\\/]cudagraph_trees\.py$/, 'cudagraph trees'],
   [/(^|[\\/])torch[\\/]cuda[\\/]graphs\.py$/, 'CUDA graph'],
   [/(^|[\\/])torch[\\/]distributed[\\/]_symmetric_memory[\\/]/, 'symmetric memory'],
 ];
-/** Allocations looked at: those of one pool are made in one place. */
+/** Allocations examined: those of one pool come from one place. */
 const MAX_LOOKED_AT = 64;
 
 /** Undefined for the default pool. */
@@ -30,6 +30,6 @@ export function poolKind(
       if (kind !== undefined) return kind;
     }
   }
-  // The id of a pool that a capture makes for itself is (n, 0); of one that a program makes, (0, n).
+  // A capture's own pool has the id (n, 0); a pool made by the program has (0, n).
   return trace.pools[pool].id[1] === 0 ? 'CUDA graph' : 'MemPool';
 }

@@ -12,10 +12,9 @@ import { FRAME_RANK, FrameKinds } from './frame-kinds.ts';
 import { functionText } from './frame-text.ts';
 import type { FrameView, StackKind, StackView } from './types.ts';
 
-/** What stacks are read from. */
 export type StackSource = Pick<Snapshot, 'strings' | 'frames' | 'stacks'>;
 
-/** Stacks and frames of a snapshot as texts. */
+/** Reads a snapshot's stacks and frames as text. */
 export class StackReader {
   readonly #snapshot: StackSource;
   readonly #kinds: FrameKinds;
@@ -26,14 +25,14 @@ export class StackReader {
     this.#kinds = new FrameKinds(snapshot.strings, snapshot.frames, snapshot.stacks);
   }
 
-  /** A stack that an event or block carries. `isFromBefore`: of an allocation from before the trace. */
+  /** The stack of an event or block. `isFromBefore`: the allocation is from before the trace. */
   view(stack: StackIndex, isFromBefore = false): StackView {
     const frames: FrameView[] = [];
     for (const frame of this.frames(stack)) frames.push(this.frame(frame));
     return { kind: stackKind(stack, isFromBefore), frames };
   }
 
-  /** Frame rows of a stack, innermost first. */
+  /** A stack's frame rows, innermost first. */
   *frames(stack: StackIndex): Generator<FrameIndex> {
     const { frame, parent } = this.#snapshot.stacks;
     for (let row = stack; row > EMPTY_STACK; row = parent[row]) yield frame[row];
@@ -53,9 +52,9 @@ export class StackReader {
   }
 
   /**
-   * The line to look at first: the innermost of the user's own, else of a framework, else of PyTorch, else of
-   * Python itself. A stack without Python is named by its C++: see `#namingFrame`. Undefined when nothing in the
-   * stack says what was computed.
+   * The frame to look at first: the innermost of the user's own, else of a framework, else of PyTorch, else of Python
+   * itself. For a stack without Python, C++ decides: see `#namingFrame`. Undefined if nothing in the stack says what
+   * was computed.
    */
   topUserFrame(stack: StackIndex): FrameIndex | undefined {
     let best: FrameIndex | undefined;
@@ -79,12 +78,12 @@ export class StackReader {
     return isBackward ? { ...view, isBackward } : view;
   }
 
-  /** A line of Python, and not one of C++ or of a compiled library. */
+  /** Python, as opposed to C++ or a compiled library. */
   isPython(frame: FrameIndex): boolean {
     return this.#kinds.isPython(frame);
   }
 
-  /** The innermost frame that is no plumbing: the function that the user's line led to. */
+  /** The innermost frame except plumbing: the function that the user's line led to. */
   innermostFrameView(stack: StackIndex): FrameView | undefined {
     for (const frame of this.frames(stack)) {
       if (!this.#kinds.of(frame).isPlumbing) return this.frame(frame);
@@ -92,7 +91,7 @@ export class StackReader {
     return undefined;
   }
 
-  /** What the line to look at first led to, where that is another function; see `leafText`. */
+  /** The function that the top frame led to, if it differs; see `leafText`. */
   leafFrameView(stack: StackIndex): FrameView | undefined {
     const top = this.topUserFrameView(stack);
     const leaf = this.innermostFrameView(stack);
@@ -100,10 +99,10 @@ export class StackReader {
   }
 
   /**
-   * The call site that a stack belongs to, as the first row of it. A line of Python that was recorded with its C++
-   * frames has a stack for each way through the dispatcher, and all are one call site, as they are in a recording
-   * of Python alone. Backward threads, which run no Python, have a call site for each name, such as
-   * 'AddmmBackward0 (backward pass)'. Without any Python in the recording each stack is one of its own.
+   * A stack's call site, as the first row with it. When C++ was recorded, one Python line has a stack for every path
+   * through the dispatcher; all of these are one call site, as in a Python-only recording. Backward threads run no
+   * Python, so they have a call site per name, such as 'AddmmBackward0 (backward pass)'. If the recording has no Python
+   * at all, each stack is its own site.
    */
   siteOf(stack: StackIndex): StackIndex {
     if (stack <= EMPTY_STACK) return stack;
@@ -124,7 +123,7 @@ export class StackReader {
     return sites;
   }
 
-  /** The first row with that name, without what the named function called: it differs from stack to stack. */
+  /** The first row with that name, excluding the named function's callees, which differ from stack to stack. */
   #cppSite(stack: StackIndex, byName: Map<string, StackIndex>): StackIndex {
     const named = this.topUserFrameView(stack);
     if (named === undefined) return EMPTY_STACK;
@@ -138,9 +137,8 @@ export class StackReader {
   }
 
   /**
-   * What names a stack without Python: the node of autograd that ran ('AddmmBackward0'). Between nodes the engine
-   * calls operators, to add up gradients: then it is the operator that it called. In any other thread it is the
-   * innermost function that computes something.
+   * Names a stack without Python: by the autograd node that ran ('AddmmBackward0'). Between nodes the engine calls
+   * operators to add up gradients: then by that operator. In other threads: by the innermost function that computes.
    */
   #namingFrame(stack: StackIndex): { frame: FrameIndex | undefined; isBackward: boolean } {
     let innermost: FrameIndex | undefined;
@@ -157,8 +155,8 @@ export class StackReader {
 }
 
 /**
- * An allocation from before the trace has no stack, or an empty one, because nobody recorded yet:
- * that is another thing than a thread without Python, and than recording without context.
+ * An allocation from before the trace has no stack, or an empty one, because recording had not started. That differs
+ * from a thread without Python and from recording without context.
  */
 export function stackKind(stack: StackIndex, isFromBefore: boolean): StackKind {
   if (stack > EMPTY_STACK) return 'recorded';
@@ -166,7 +164,7 @@ export function stackKind(stack: StackIndex, isFromBefore: boolean): StackKind {
   return stack === NO_STACK ? 'no-context' : 'no-python-stack';
 }
 
-/** Why there is no stack, in the same words everywhere: absences that mean different things. */
+/** Why there is no stack, in the same words everywhere: each kind of absence means something different. */
 const ABSENCE_TEXTS: Readonly<Record<StackKind, string>> = {
   recorded: 'internal C++ frames only',
   'no-python-stack': 'backward pass (autograd’s thread)',
@@ -176,9 +174,9 @@ const ABSENCE_TEXTS: Readonly<Record<StackKind, string>> = {
 
 export const absenceText = (kind: StackKind): string => ABSENCE_TEXTS[kind];
 
-/** Call stacks with some of their frames alone: those of Python, where C++ was recorded too. */
+/** Filters call stacks, for example to Python frames if C++ was recorded too. */
 
-/** 1 for frames of Python. */
+/** 1 for Python frames. */
 export function pythonFrameMask(
   length: number,
   isPython: (frame: FrameIndex) => boolean,
@@ -188,13 +186,13 @@ export function pythonFrameMask(
 
 interface ReducedStacks {
   readonly stacks: StackTable;
-  /** By row of the whole table: the row that has its marked frames. */
+  /** Row of the whole table → row with its kept frames. */
   readonly rowOf: Int32Array;
-  /** By row of `stacks`: the first row of the whole table with these frames, the innermost one last. */
+  /** Row of `stacks` → the first row of the whole table with these frames, ending in the innermost one. */
   readonly recordedOf: Int32Array;
 }
 
-/** The tree with the frames that are marked alone. Callers still come before those they call. */
+/** The stack tree with only the kept frames. Callers still come before callees. */
 export function keepOnlyFrames(
   { length, frame, parent }: StackTable,
   isKept: Uint8Array,
@@ -230,20 +228,20 @@ export function keepOnlyFrames(
   return { stacks, rowOf, recordedOf: recorded.finish() };
 }
 
-/** Which code allocated, in one line: enough to distinguish one stack from another. */
+/** A one-line description of the allocating code, enough to distinguish stacks. */
 export type CallSiteLine = ReturnType<typeof callSiteLine>;
 
 /**
- * The line of a stack's call site: the same for all ways through C++ that its line took.
- * `isFromBefore`: of allocations from before the trace, see `stackKind`.
+ * The line of a stack's call site, whichever path through C++ it took. `isFromBefore`: the allocation is from before
+ * the trace, see `stackKind`.
  */
 export function callSiteLine(stacks: StackReader, stack: StackIndex, isFromBefore: boolean) {
   const site = stacks.siteOf(stack);
   return {
     stackKind: stackKind(site, isFromBefore),
-    /** The user's own line; undefined without one. */
+    /** The user's own line, if any. */
     topFrame: stacks.topUserFrameView(site),
-    /** The innermost function that it led to; undefined where that is the same. */
+    /** The innermost function that it led to; undefined if that is the same. */
     leafFrame: stacks.leafFrameView(site),
   };
 }

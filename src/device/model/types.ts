@@ -1,6 +1,6 @@
 /**
- * Plain data about a snapshot: what the page shows and the CLI prints.
- * Names and texts are resolved here (strings, not indices), so that they can cross to another thread.
+ * Plain data about a snapshot for the page and the CLI. It contains strings rather than indices, so it can cross
+ * threads.
  */
 
 import type { CarriedColumn, EVENT_COLUMNS, EventIndex } from '../../format/snapshot/tables.ts';
@@ -12,20 +12,20 @@ import type { CarriedColumn, EVENT_COLUMNS, EventIndex } from '../../format/snap
 export type FrameKind = 'user' | 'framework' | 'pytorch' | 'runtime' | 'cpp';
 
 export interface FrameView {
-  /** As recorded; of C++ with all types. `functionText` shortens it. */
+  /** As recorded; C++ with all types. `functionText` shortens it. */
   readonly name: string;
-  /** As recorded: a path, or what stands for one where none is known. `frameLocation` tells. */
+  /** As recorded: a path, or a placeholder for an unknown one. See `frameLocation`. */
   readonly filename: string;
   readonly line: number;
   readonly kind: FrameKind;
-  /** C++ that every stack has: unwinder, dispatcher, interpreter. */
+  /** C++ in every stack: unwinder, dispatcher, interpreter. */
   readonly isPlumbing: boolean;
-  /** C++ that names a stack of the backward pass, whose threads run no Python. */
+  /** C++ that names a backward-pass stack, whose thread runs no Python. */
   readonly isBackward?: boolean;
   readonly extras: Readonly<Record<string, string>> | undefined;
 }
 
-/** Why a stack is there or not; three different absences have three different words on screen. */
+/** Why a stack exists or not; the three kinds of absence have different words on screen. */
 export type StackKind = 'recorded' | 'no-python-stack' | 'no-context' | 'before-recording';
 
 export interface StackView {
@@ -34,13 +34,13 @@ export interface StackView {
   readonly frames: readonly FrameView[];
 }
 
-/** What an event carries beside what the allocator needs: a text, or a number, by column. */
+/** Values in an event beyond what the allocator needs: a text or a number per column. */
 export type CarriedValues = {
   readonly [K in Exclude<CarriedColumn, 'forwardFrames'>]:
     | ((typeof EVENT_COLUMNS)[K] extends { readonly type: 'f64' } ? number : string)
     | undefined;
 } & {
-  /** Forward lines that led to a backward allocation, where anomaly mode recorded them. */
+  /** Forward lines that led to a backward allocation, if anomaly mode recorded them. */
   readonly forwardFrames?: readonly string[] | undefined;
 };
 
@@ -53,6 +53,6 @@ export interface AnnotationSpan {
   /** First event inside, and one past the last. */
   readonly startEvent: EventIndex;
   readonly endEvent: EventIndex;
-  /** False when START or END was not in the file. */
+  /** False if START or END was not in the file. */
   readonly complete: boolean;
 }

@@ -1,4 +1,4 @@
-/** Masks over allocations, frames and stacks: what conditions of a search are answered with. */
+/** Masks over allocations, frames and stacks, the building blocks of search answers. */
 
 import { type AllocationIndex, BEFORE_TRACE } from '../../allocator/replay/types.ts';
 import type { EventIndex, Snapshot, StringIndex } from '../../format/snapshot/tables.ts';
@@ -6,14 +6,14 @@ import { findAllocation } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 
-/** A byte a row (an allocation, a frame), 1 where it is hit. */
+/** One byte per row (an allocation, a frame), 1 for a hit. */
 export function maskOf(length: number, isHit: (row: number) => boolean): Uint8Array {
   const mask = new Uint8Array(length);
   for (let id = 0; id < length; id++) if (isHit(id)) mask[id] = 1;
   return mask;
 }
 
-/** Row stack + 1: 1 = one of its frames is in the mask. A caller's row lies before its callees'. */
+/** Index: stack + 1. 1 = one of its frames is in the mask. A caller's row comes before its callees'. */
 export function stacksOfFrames({ stacks }: Snapshot, frames: Uint8Array): Uint8Array {
   const mask = new Uint8Array(stacks.length + 1);
   for (let row = 1; row < stacks.length; row++) {
@@ -22,7 +22,7 @@ export function stacksOfFrames({ stacks }: Snapshot, frames: Uint8Array): Uint8A
   return mask;
 }
 
-/** Allocations whose stack is in the mask (row stack + 1). */
+/** Allocations whose stack is in the mask (index: stack + 1). */
 export function allocationsOfStacks({ replay }: DeviceModel, stacks: Uint8Array): Uint8Array {
   const { length, stack } = replay.allocations;
   const mask = new Uint8Array(length);
@@ -30,7 +30,7 @@ export function allocationsOfStacks({ replay }: DeviceModel, stacks: Uint8Array)
   return mask;
 }
 
-/** Allocations whose alloc event carries exactly that label; '' asks for those without any. */
+/** Allocations whose alloc event carries exactly that label; '' finds those without one. */
 export function allocationsLabelled(
   context: DeviceModel,
   column: Int32Array | undefined,
@@ -44,7 +44,7 @@ export function allocationsLabelled(
   );
 }
 
-/** The labels in such a column, each once, in order of first appearance. */
+/** The distinct labels in a column, in order of first appearance. */
 export function labelsIn(
   { snapshot }: DeviceModel,
   column: Int32Array | undefined,
@@ -53,15 +53,12 @@ export function labelsIn(
   return [...rows].filter((row) => row > 0).map((row) => snapshot.strings.get(row));
 }
 
-/**
- * A predicate over rows that asks `test` at most once for each: a snapshot of millions of events
- * speaks of a few hundred strings.
- */
+/** Caches a predicate over rows: a snapshot of millions of events refers to a few hundred strings. */
 export function onceForEach(
   length: number,
   test: (row: StringIndex) => boolean,
 ): (row: StringIndex) => boolean {
-  /** 0 = not asked yet, 1 = no, 2 = yes. */
+  /** 0 = not computed, 1 = no, 2 = yes. */
   const known = new Uint8Array(length);
   return (row) => {
     if (known[row] === 0) known[row] = test(row) ? 2 : 1;
@@ -69,7 +66,7 @@ export function onceForEach(
   };
 }
 
-/** The allocation with that label, -1 when there is none, and then why a search for it is empty. */
+/** The allocation with that label; -1 if there is none, plus a note that explains the empty result. */
 export function allocationLabelled(
   { snapshot, replay }: DeviceModel,
   label: string,
@@ -80,18 +77,18 @@ export function allocationLabelled(
     : { allocation, note: undefined };
 }
 
-/** Why a search for frames is empty, where the file has none. */
+/** Why a search for frames is empty, if the file has none. */
 export function noteOfFrames({ snapshot }: DeviceModel): string | undefined {
   return snapshot.frames.length === 0 ? 'This snapshot has no recorded stacks.' : undefined;
 }
 
-/** Why a search that needs times is empty, where no event of the device has one. */
+/** Why a search that needs times is empty, if no event of the device has one. */
 export function noteOfTimes({ trace }: DeviceModel): string | undefined {
   const hasTimes = !Number.isNaN(timeOfEventUs(trace.events, 0));
   return hasTimes ? undefined : 'The events of this trace have no times.';
 }
 
-/** The last state there is; BEFORE_TRACE without events. */
+/** The last state; BEFORE_TRACE without events. */
 export function lastState({ trace }: DeviceModel): EventIndex {
   return trace.events.length === 0 ? BEFORE_TRACE : trace.events.length - 1;
 }

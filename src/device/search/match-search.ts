@@ -1,7 +1,6 @@
 /**
- * Which allocations match a search, and what they add up to; and which stacks match, for events
- * without an allocation. One mask for each term, joined by "and": a few passes over the allocations,
- * whatever their stacks.
+ * Which allocations match a search, with totals, and which stacks match, for events without an allocation. Each term
+ * gives a mask and masks are combined with "and": a few passes over the allocations, whatever their stacks.
  */
 
 import { type EventIndex, NO_STACK } from '../../format/snapshot/tables.ts';
@@ -21,8 +20,8 @@ import type {
 } from './types.ts';
 
 /**
- * Never throws: a text that cannot be applied gives a problem and no mask. `at` is the cursor, the
- * event after which states and ages are taken; undefined: the end.
+ * Never throws: an invalid text gives a problem and no mask. `at` is the cursor, the event after which states and ages
+ * are taken; undefined for the end.
  */
 export function matchAllocations(
   context: DeviceModel,
@@ -59,8 +58,8 @@ function matchCondition(
 }
 
 /**
- * Stacks that match, for events that belong to no allocation (segments, OOMs). A term that asks of
- * an allocation what a stack cannot answer (size, age, pool, …) holds for none; with a -, for all.
+ * Matching stacks, for events without an allocation (segments, OOMs). A term about the allocation itself (size, age,
+ * pool, …) matches none; negated, it matches all.
  */
 export function matchStacks(context: DeviceModel, text: string): StackMatches {
   const { terms, problem } = parseSearch(text);
@@ -85,13 +84,13 @@ function matchConditionStacks(
   return 'matchStacks' in qualifier ? qualifier.matchStacks(context, condition) : undefined;
 }
 
-/** Keeps the rows that the term lets through; no mask is one of zeros. */
+/** Keeps the rows that match the term; a missing mask counts as all zeros. */
 function narrow(mask: Uint8Array, term: Uint8Array | undefined, isNegated: boolean): void {
   const flip = isNegated ? 1 : 0;
   for (let row = 0; row < mask.length; row++) mask[row] &= (term?.[row] ?? 0) ^ flip;
 }
 
-/** A pattern's problem as one of the search: the pattern begins behind the term's sign and slash. */
+/** Moves a pattern's problem to its place in the search: the pattern starts after the term's sign and slash. */
 function inTerm(
   problem: SearchProblem,
   term: { readonly at: number; readonly isNegated: boolean },
@@ -99,7 +98,7 @@ function inTerm(
   return { ...problem, at: problem.at + term.at + (term.isNegated ? 2 : 1) };
 }
 
-/** True when the search's matches change with the cursor. */
+/** Whether the matches change with the cursor. */
 export function dependsOnCursor(text: string): boolean {
   return parseSearch(text).terms.some(
     ({ condition }) => findQualifier(condition.kind)?.dependsOnCursor === true,
@@ -129,7 +128,7 @@ type MatchTotals = Pick<
   'count' | 'blockBytes' | 'requestedBytes' | 'requestedUnknown' | 'peakBytes' | 'endBytes'
 >;
 
-/** What the allocations of a mask (all without one) add up to. */
+/** Totals of the allocations in a mask (all without one). */
 function totalsOf(context: DeviceModel, mask: Uint8Array | undefined): MatchTotals {
   const { allocations, peaks } = context.replay;
   const { length, sizeBytes, requestedBytes: requested } = allocations;
@@ -148,7 +147,7 @@ function totalsOf(context: DeviceModel, mask: Uint8Array | undefined): MatchTota
   };
 }
 
-/** Block bytes of those in the mask (all without one) that are there after an event, pending ones too. */
+/** Block bytes of a mask's allocations (all without one) that are live after an event, pending ones included. */
 export function liveBytesAt(
   { replay }: DeviceModel,
   mask: Uint8Array | undefined,
@@ -156,7 +155,7 @@ export function liveBytesAt(
 ): number {
   const { length, sizeBytes, start, end } = replay.allocations;
   let bytes = 0;
-  // Allocations come by start: none behind the first that is yet to come is live.
+  // Allocations come by start, so none after the first future one is live.
   for (let id = 0; id < length && start[id] <= event; id++) {
     if (event < end[id] && (mask === undefined || mask[id] === 1)) bytes += sizeBytes[id];
   }

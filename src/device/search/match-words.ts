@@ -1,7 +1,7 @@
 /**
- * Terms without a qualifier: words, regular expressions, addresses, blocks and segments. A snapshot of
- * millions of events speaks of a few hundred strings: each is tested once, then a frame is a look-up, a
- * stack one step from its caller's, an allocation one look-up.
+ * Terms without a qualifier: words, regular expressions, addresses, blocks and segments. Millions of events refer to a
+ * few hundred strings, so each string is tested once. Frames and allocations are then lookups, and each stack is one
+ * step from its caller's.
  */
 
 import type { AddressKey } from '../../base/address.ts';
@@ -27,11 +27,11 @@ interface Refusal {
 
 type TextCondition = Extract<WordCondition, { kind: 'text' | 'regex' }>;
 
-/** What a condition asks of texts. */
+/** What a condition tests texts for. */
 interface TextTest {
-  /** Of any string on its own. */
+  /** For any single string. */
   readonly test: (text: string) => boolean;
-  /** "train.py:12" asks of file and line together. */
+  /** "train.py:12" needs file and line together. */
   readonly fileAndLine: { readonly file: string; readonly line: number } | undefined;
 }
 
@@ -56,7 +56,7 @@ export function matchWord(context: DeviceModel, condition: WordCondition): TermA
   }
 }
 
-/** The stacks that a word names; undefined for what asks for addresses alone. */
+/** The stacks that a word matches; undefined if it can only be an address. */
 export function matchWordStacks(
   context: DeviceModel,
   condition: WordCondition,
@@ -67,7 +67,7 @@ export function matchWordStacks(
   return 'problem' in found ? found : stacksOfText(context, found.test);
 }
 
-/** Hex without 0x may be a word too: a hash in a file's name. */
+/** Hex without 0x may also be a word: a hash in a file name. */
 function textOf(condition: WordCondition): TextCondition | undefined {
   if (condition.kind === 'text' || condition.kind === 'regex') return condition;
   const isWord = condition.kind === 'address' && condition.orText !== undefined;
@@ -97,7 +97,7 @@ function textTest(condition: TextCondition): { readonly test: TextTest } | Refus
 
 const FILE_AND_LINE = /^(.+):(\d{1,9})$/s;
 
-/** Any case: both sides in lower case. */
+/** Ignores case by lowercasing both sides. */
 function wordTest(text: string): TextTest {
   const word = text.toLowerCase();
   const match = FILE_AND_LINE.exec(word);
@@ -122,7 +122,7 @@ function framesOfText({ strings, frames }: Snapshot, { test, fileAndLine }: Text
   });
 }
 
-/** Adds to the mask the allocations whose alloc event carries a label that matches. */
+/** Adds to the mask the allocations whose alloc event carries a matching label. */
 function addLabelled(context: DeviceModel, mask: Uint8Array, test: TextTest['test']): void {
   const { strings } = context.snapshot;
   const { category, compileContext, userMetadata } = context.trace.events;
@@ -152,7 +152,7 @@ function matchAddress(
   return { mask: blocks, frames: word.frames, note };
 }
 
-/** Blocks that contain one of the addresses, whenever they lived. */
+/** Blocks that contain one of the addresses, at any time. */
 function addressMask({ snapshot, replay }: DeviceModel, addresses: readonly bigint[]): Uint8Array {
   const { length, address, sizeBytes } = replay.allocations;
   const keys = addresses
@@ -162,8 +162,8 @@ function addressMask({ snapshot, replay }: DeviceModel, addresses: readonly bigi
 }
 
 /**
- * Blocks in segments that contain an address, while those were there; `nth` takes only the nth
- * segment, from 0, that began at just that address. Of an expandable segment a row is a mapped piece.
+ * Blocks in segments that contain an address, while those existed. `nth` takes only the nth segment, from 0, that began
+ * exactly there. Each row of an expandable segment is a mapped piece.
  */
 function segmentMask(
   { snapshot, replay }: DeviceModel,

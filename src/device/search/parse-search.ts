@@ -1,15 +1,12 @@
-/**
- * From the text of a search to its terms. Pure and small: the page may use it too. Whether a
- * regular expression is a right one is only found where it is compiled (regex.ts).
- */
+/** Parses a search into terms. Regular expressions are only checked when compiled (regex.ts). */
 import type { Comparison, Qualifier } from './qualifier.ts';
 import { findQualifier, QUALIFIERS, type QualifierCondition, qualifierHelp } from './qualifiers.ts';
 import type { Condition, ParsedSearch, SearchProblem, Term, WordCondition } from './types.ts';
 
-/** A search is typed or clicked together; more terms than this is a text pasted by mistake. */
+/** More terms than this are text pasted by mistake. */
 const MAX_TERMS = 32;
 
-/** Never throws, whatever the text. */
+/** Never throws. */
 export function parseSearch(text: string): ParsedSearch {
   const terms: Term[] = [];
   for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
@@ -28,7 +25,7 @@ export function parseSearch(text: string): ParsedSearch {
 interface Read {
   readonly condition: Condition;
   readonly isNegated: boolean;
-  /** Position behind the term. */
+  /** Position after the term. */
   readonly end: number;
 }
 
@@ -71,7 +68,7 @@ function readCondition(text: string, from: number): ReadCondition {
   return { condition: wordCondition(text.slice(from, end)), end };
 }
 
-/** What follows `size>` or `stream:`. */
+/** The part after `size>` or `stream:`. */
 function readQualified(
   text: string,
   from: number,
@@ -97,7 +94,7 @@ function readQualified(
 
 const COMPARISONS: readonly Comparison[] = ['<', '<=', '=', '>=', '>'];
 
-/** A colon is an equals sign: state=live is state:live. */
+/** state=live means the same as state:live. */
 function comparisonOf(
   { isComparable = false }: Qualifier<QualifierCondition>,
   sign: string,
@@ -107,7 +104,7 @@ function comparisonOf(
   return isComparable || comparison === '=' ? comparison : undefined;
 }
 
-/** The text between quotes, where \" is a quote and \\ a backslash. A blank or the end must follow. */
+/** The text between quotes, where \" is a quote and \\ a backslash. A space or the end must follow. */
 function readQuoted(
   text: string,
   from: number,
@@ -135,14 +132,14 @@ function readQuoted(
 }
 
 /**
- * Where a regular expression ends, behind its closing slash; undefined when the text is no
- * expression but a path such as /home/me/train.py. With a slash at the end of the first word it
- * ends there; else only a single slash opens one that has blanks in it: /mul add/.
+ * Position after a regular expression's closing slash; undefined if the text is a path such as /home/me/train.py. A
+ * slash at the end of the first word closes the expression; otherwise only one with spaces and a single further slash
+ * counts: /mul add/.
  */
 function endOfRegex(text: string, from: number): number | undefined {
   const wordEnd = endOfWord(text, from);
   const isClosedWord = text[wordEnd - 1] === '/';
-  // From the second character on: // is a text.
+  // Starts at the second character: // is plain text.
   for (let at = from + 2; at < text.length; at++) {
     if (text[at] === '\\') at++;
     else if (text[at] === '/') {
@@ -157,7 +154,7 @@ function endOfRegex(text: string, from: number): number | undefined {
 const BLOCK = /^b([0-9a-f]{6,16})(_\d{1,9})?$/i;
 const SEGMENT = /^s([0-9a-f]{6,16})(?:_(\d{1,9}))?$/i;
 const PREFIXED_HEX = /^0x([0-9a-f]{1,16})$/i;
-/** Eight digits of which one is decimal: an address, and no word such as "deadbeef" or "cafe". */
+/** At least eight hex digits, one of them decimal: an address rather than a word such as "deadbeef" or "cafe". */
 const BARE_HEX = /^(?=.*\d)[0-9a-f]{8,16}$/i;
 
 /** A word, or an address in one of its spellings. */
@@ -175,7 +172,7 @@ function wordCondition(word: string): WordCondition {
   }
   const addresses: bigint[] = [];
   if (BARE_HEX.test(word)) addresses.push(hex(word));
-  // b is a digit too: b7f064c000000 may be the block's name without its number.
+  // b is also a hex digit: b7f064c000000 may be a block's name without its number.
   if (block !== null && BARE_HEX.test(block[1])) addresses.push(hex(block[1]));
   return addresses.length === 0
     ? { kind: 'text', text: word }
@@ -195,7 +192,7 @@ function endOfWord(text: string, at: number): number {
   return endOf(WORD, text, at);
 }
 
-/** Where a sticky pattern that matches '' at least ends. */
+/** Where a sticky match ends; the pattern must match at least ''. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   pattern.exec(text);
@@ -216,22 +213,22 @@ const failed = (at: number, length: number, message: string): ParsedSearch => ({
 
 const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
 
-/** Changes to the text of a search, for filters that are clicked. */
+/** Edits to a search text, for filters that are clicked. */
 
-/** True when all of `term` (one term or several) stands in the search already. */
+/** Whether the search already contains all of `term` (one term or several). */
 export function hasTerm(search: string, term: string): boolean {
   const present = new Set(parseSearch(search).terms.map(({ text }) => text));
   const wanted = parseSearch(term).terms;
   return wanted.length > 0 && wanted.every(({ text }) => present.has(text));
 }
 
-/** The search with the term behind it, unless it is there already. */
+/** Appends the term unless the search already contains it. */
 export function addTerm(search: string, term: string): string {
   if (hasTerm(search, term)) return search;
   return `${search.trim()} ${term}`.trim();
 }
 
-/** The search without the term. One with a problem stays as it is: nobody knows its terms. */
+/** The search without the term. A search with a problem stays as is, because its terms are unknown. */
 export function removeTerm(search: string, term: string): string {
   const gone = new Set(parseSearch(term).terms.map(({ text }) => text));
   const { terms, problem } = parseSearch(search);
@@ -242,7 +239,7 @@ export function removeTerm(search: string, term: string): string {
     .join(' ');
 }
 
-/** As a legend filters: a click adds the term, a second one takes it away. */
+/** As in a legend: a click adds the term, a second click removes it. */
 export function toggleTerm(search: string, term: string): string {
   return hasTerm(search, term) ? removeTerm(search, term) : addTerm(search, term);
 }

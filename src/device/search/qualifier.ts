@@ -1,6 +1,6 @@
 /**
- * What a qualifier of the search language is: the `size` of `size>64MiB`. All there is to each stands in
- * qualifiers/, and it has a line in the list of qualifiers.ts.
+ * What a qualifier of the search language is, such as the `size` of `size>64MiB`. Each is defined in qualifiers/ and
+ * listed in qualifiers.ts.
  */
 
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -8,59 +8,59 @@ import type { DeviceModel } from '../model/device-model.ts';
 
 export type Comparison = '<' | '<=' | '=' | '>=' | '>';
 
-/** The allocations for which a term holds, before its sign is applied. */
+/** The allocations that match a term, before its sign is applied. */
 export interface TermAnswer {
   /** By AllocationIndex. */
   readonly mask: Uint8Array;
-  /** By FrameIndex: the frames that the term names; undefined when it names none. */
+  /** By FrameIndex: the frames that the term names; undefined if it names none. */
   readonly frames?: Uint8Array | undefined;
-  /** Why the mask is empty, should it be. */
+  /** Why the mask is empty, if it is. */
   readonly note?: string | undefined;
 }
 
-/** The stacks for which a term holds. */
+/** The stacks that match a term. */
 export interface StackAnswer {
-  /** Row stack + 1. */
+  /** Index: stack + 1. */
   readonly stacks: Uint8Array;
   readonly frames?: Uint8Array | undefined;
   readonly note?: string | undefined;
 }
 
-/** A value that may be typed next. */
+/** A value to suggest next. */
 export interface TermSuggestion {
   /** The whole term: 'state:live'. */
   readonly term: string;
   readonly hint: string;
 }
 
-/** `Condition`: what the value says, as plain data. */
+/** `Condition`: the parsed value, as plain data. */
 interface QualifierBase<Condition extends { readonly kind: string }> {
-  /** What stands before the sign. The page offers it while it is typed. */
+  /** The text before the sign; the page suggests it while you type. */
   readonly name: Condition['kind'];
-  /** What the value may be: shown as help, and when a value cannot be read. */
+  /** Describes the allowed values, in help and in error messages. */
   readonly help: string;
-  /** Whole terms that show it, for the same places. */
+  /** Whole terms as examples, shown in the same places. */
   readonly examples: readonly string[];
-  /** True where < and > make sense; else = and : mean the same and are all there is. */
+  /** Whether < and > make sense; otherwise only = and :, which mean the same, are allowed. */
   readonly isComparable?: boolean;
-  /** True when its matches change with the cursor. */
+  /** Whether its matches change with the cursor. */
   readonly dependsOnCursor?: boolean;
-  /** `value` comes without its quotes. Undefined when it cannot be read. */
+  /** `value` comes without quotes. Undefined if invalid. */
   parse(value: string, comparison: Comparison): Condition | undefined;
-  /** What this device has for it, each value once, in order of first appearance. */
+  /** This device's distinct values, in order of first appearance. */
   values?(context: DeviceModel): readonly string[];
-  /** Terms to offer. `values` are those of the device, empty until they are known. */
+  /** Terms to suggest. `values` are the device's, empty until known. */
   suggest?(values: readonly string[]): readonly TermSuggestion[];
 }
 
-/** A qualifier that asks for something an allocation has. */
+/** A qualifier about a property of an allocation. */
 export interface AllocationQualifier<Condition extends { readonly kind: string }>
   extends QualifierBase<Condition> {
   /** `at`: the event after which states and ages are taken. */
   match(context: DeviceModel, condition: Condition, at: EventIndex): TermAnswer;
 }
 
-/** A qualifier that asks for a stack: it finds events that belong to no allocation too. */
+/** A qualifier about a stack, so it also finds events without an allocation. */
 export interface StackQualifier<Condition extends { readonly kind: string }>
   extends QualifierBase<Condition> {
   matchStacks(context: DeviceModel, condition: Condition): StackAnswer;
@@ -70,7 +70,7 @@ export type Qualifier<Condition extends { readonly kind: string }> =
   | AllocationQualifier<Condition>
   | StackQualifier<Condition>;
 
-/** A text in quotes, as the language reads it back: only \" and \\ are escapes, so C:\train.py may stay. */
+/** Quotes a text so that the parser reads it back: only \" and \\ are escapes, so C:\train.py may stay. */
 export function quoteText(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
@@ -94,7 +94,7 @@ export function compare(value: number, comparison: Comparison, bound: number): b
   }
 }
 
-/** Blocks of at least `from` and of fewer than `to` bytes; Infinity: no upper end. */
+/** Blocks of at least `fromBytes` and fewer than `toBytes`; Infinity means no upper limit. */
 export function sizeTerms(fromBytes: number, toBytes: number): string {
   const from = fromBytes > 0 ? [`size>=${fromBytes}`] : [];
   const to = Number.isFinite(toBytes) ? [`size<${toBytes}`] : [];

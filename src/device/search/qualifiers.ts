@@ -1,4 +1,4 @@
-/** All qualifiers of the search language: to add one, write it in a file of qualifiers/ and name it here. */
+/** All qualifiers of the search language. To add one, write it in a file of qualifiers/ and list it here. */
 import { assert } from '../../base/assert.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import type { Qualifier } from './qualifier.ts';
@@ -6,7 +6,7 @@ import { AGE, POOL, SIZE, STATE, STREAM } from './qualifiers/figures.ts';
 import { CATEGORY, CLASS, COMPILE, HOLDER, PART, PHASE } from './qualifiers/names.ts';
 import { FRAME, SITE } from './qualifiers/stacks.ts';
 
-/** In the order in which the page offers them. */
+/** In the order of the page's suggestions. */
 const LIST = [
   CLASS,
   SIZE,
@@ -23,7 +23,7 @@ const LIST = [
   COMPILE,
 ] as const;
 
-/** What a term with a qualifier asks. Its kind is the qualifier's name. */
+/** The parsed form of a term with a qualifier. Its kind is the qualifier's name. */
 export type QualifierCondition = NonNullable<ReturnType<(typeof LIST)[number]['parse']>>;
 
 type QualifierName = QualifierCondition['kind'];
@@ -34,7 +34,7 @@ export function findQualifier(name: string): Qualifier<QualifierCondition> | und
   return QUALIFIERS.find((qualifier) => qualifier.name === name);
 }
 
-/** Whether a condition comes from a qualifier, and not from a word. */
+/** Whether a condition comes from a qualifier rather than a word. */
 export function isQualified<C extends { readonly kind: string }>(
   condition: C | QualifierCondition,
 ): condition is QualifierCondition {
@@ -52,7 +52,7 @@ export function qualifierHelp({ help, examples }: Qualifier<QualifierCondition>)
   return `${help}, such as ${examples.join(' or ')}`;
 }
 
-/** What a device has for each qualifier: nothing for those whose values are no list. */
+/** A device's values per qualifier; missing for qualifiers without a list of values. */
 export type KnownValues = { readonly [name in QualifierName]?: readonly string[] };
 
 export function knownValues(context: DeviceModel): KnownValues {

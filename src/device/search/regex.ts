@@ -1,13 +1,13 @@
-/** Regular expressions that cannot hang: RE2 syntax, time linear in the text whatever the pattern. */
+/** Regular expressions that cannot hang: RE2 syntax, linear time in the text for any pattern. */
 import { assert } from '../../base/assert.ts';
 import type { SearchProblem } from './types.ts';
 
-/** Fetched when the first expression is typed: it is as large as all else that a session answers with. */
+/** Loaded when the first expression is typed: it is as large as the rest of the session's query code. */
 type RegexEngine = typeof import('re2js');
 
 let engine: RegexEngine | undefined;
 
-/** To be awaited before a search with a regular expression is matched. */
+/** Await this before matching a search with a regular expression. */
 export async function loadRegexEngine(): Promise<void> {
   engine ??= await import('re2js');
 }
@@ -17,17 +17,19 @@ function regexEngine(): RegexEngine {
   return engine;
 }
 
-/** Whether matching may ask for the engine: a slash begins every regular expression. */
+/** Whether matching may need the engine: every regular expression begins with a slash. */
 export function mayHoldRegex(search: string): boolean {
   return search.includes('/');
 }
 
 /** Longer ones are pasted by mistake. */
 const MAX_LENGTH = 1000;
-/** Linear, but in text × program: x{1000} has a program of 1,002 steps, ten of them in a row take a second. */
+/**
+ * Time is linear, but in text × program: x{1000} has a program of 1,002 steps, and ten of these in a row take a second.
+ */
 const MAX_PROGRAM = 2000;
 
-/** Any case, as words are; (?-i) makes a pattern strict. `problem.at` counts from the pattern's start. */
+/** Ignores case, as words do; (?-i) makes a pattern case-sensitive. `problem.at` counts from the pattern's start. */
 export function compileRegex(
   source: string,
 ): { readonly test: (text: string) => boolean } | { readonly problem: SearchProblem } {
@@ -51,7 +53,7 @@ const refused = (source: string, what: string): { readonly problem: SearchProble
   problem: problemOf(source, `This regular expression ${what}.`),
 });
 
-/** A problem of the whole pattern. */
+/** A problem with the whole pattern. */
 const problemOf = (source: string, message: string): SearchProblem => ({
   at: 0,
   length: source.length,
@@ -59,7 +61,7 @@ const problemOf = (source: string, message: string): SearchProblem => ({
   isUnfinished: false,
 });
 
-/** What RE2 says, what would be right, and where: the part that it names, or the unmatched bracket. */
+/** RE2's message, a suggestion, and the position: the part that RE2 names, or the unmatched parenthesis. */
 function explain(source: string, error: Error): SearchProblem {
   if (!(error instanceof regexEngine().RE2JSSyntaxException)) {
     return problemOf(source, `Invalid regular expression: ${error.message}.`);

@@ -9,9 +9,8 @@ import { timeOfEventUs } from '../model/events.ts';
 export type MatchStep = NonNullable<ReturnType<typeof stepMatch>>;
 
 /**
- * The next match after an allocation (before it where `isBackwards`), in order of alloc events; past
- * the last it goes on at the first. `from` may be any place between two allocations: 2.5 goes to 3.
- * Undefined when nothing matches. Without a mask all allocations match.
+ * The next match after an allocation (before it if `isBackwards`), in order of alloc events, wrapping around. `from`
+ * may lie between two allocations: 2.5 leads to 3. Undefined if nothing matches. Without a mask, all allocations match.
  */
 export function stepMatch(
   context: DeviceModel,
@@ -42,13 +41,13 @@ export function stepMatch(
     position,
     startEvent: start[found],
     endEvent: end[found],
-    /** Microseconds since the first event; NaN where not known. */
+    /** Microseconds since the first event; NaN if unknown. */
     startUs: timeOfEventUs(context.trace.events, start[found]),
     endUs: timeOfEventUs(context.trace.events, end[found]),
   };
 }
 
-/** Where a walk through the matches of a window begins: before the first that starts in it. */
+/** Where to start stepping through a window's matches: before the first one that starts in it. */
 export function positionBefore({ replay }: DeviceModel, event: EventIndex): number {
   return lowerBound(replay.allocations.start, event) - 0.5;
 }

@@ -1,33 +1,37 @@
 /**
- * The one search language of all views. Terms stand apart by blanks and must all hold; a leading -
- * turns a term round; quotes keep blanks together:
+ * The search language of all views. Terms are separated by spaces and must all match; a leading - negates a term;
+ * quotes allow spaces:
  *
  *   attention -optimizer size>64MiB state:live phase:"forward" frame:"forward@model.py:12"
  */
 import type { QualifierCondition } from './qualifiers.ts';
 
-/** What a term without a qualifier asks. */
+/** The parsed form of a term without a qualifier. */
 export type WordCondition =
-  /** In a frame's function or file ("train.py:12": that line too), category, compile context or user metadata; any case. */
+  /**
+   * In a frame's function or file ("train.py:12": that line too), category, compile context or user metadata; any case.
+   */
   | { readonly kind: 'text'; readonly text: string }
   /** RE2 syntax, any case, in the same texts. */
   | { readonly kind: 'regex'; readonly source: string }
-  /** Blocks that contain one of the addresses. `orText`: hex without 0x may be a word as well. */
+  /** Blocks that contain one of the addresses. `orText`: hex without 0x may also be a word. */
   | {
       readonly kind: 'address';
       readonly addresses: readonly bigint[];
       readonly orText: string | undefined;
     }
-  /** b7f064c000000_0: that very allocation. */
+  /** b7f064c000000_0: exactly that allocation. */
   | { readonly kind: 'allocation'; readonly label: string }
-  /** s7f064c000000_1: the blocks of the second segment at that address; without a number, of all that contain it. */
+  /**
+   * s7f064c000000_1: blocks of the second segment at that address; without a number, of all segments that contain it.
+   */
   | { readonly kind: 'segment'; readonly address: bigint; readonly nth: number | undefined };
 
-/** What a term asks, without its sign. */
+/** A term's parsed form, without its sign. */
 export type Condition = WordCondition | QualifierCondition;
 
 export interface Term {
-  /** As it was written, sign and quotes included. */
+  /** As written, including sign and quotes. */
   readonly text: string;
   /** Position of its first character in the search. */
   readonly at: number;
@@ -35,52 +39,52 @@ export interface Term {
   readonly condition: Condition;
 }
 
-/** Why a search cannot be applied, and where: `length` characters from `at` on. */
+/** Why and where a search is invalid: `length` characters from `at` on. */
 export interface SearchProblem {
   readonly at: number;
   readonly length: number;
-  /** What is wrong and what would be right, in one or two sentences. */
+  /** What is wrong and how to correct it, in one or two sentences. */
   readonly message: string;
-  /** More text at its end may mend it: whoever is typing has done nothing wrong so far. */
+  /** More typing may complete it, so it is not shown as an error yet. */
   readonly isUnfinished: boolean;
 }
 
 export interface ParsedSearch {
-  /** Empty for blanks alone, and when there is a problem. */
+  /** Empty for a blank search, and when there is a problem. */
   readonly terms: readonly Term[];
   readonly problem: SearchProblem | undefined;
 }
 
-/** What one term alone lets through: it shows which term leaves nothing. */
+/** What this term alone matches; shows which term matches nothing. */
 export interface TermMatches {
   readonly text: string;
   readonly count: number;
-  /** Why it matches nothing, where that can be said: 'There is no stream 7, only 0.' */
+  /** Why it matches nothing, if known: 'There is no stream 7, only 0.' */
   readonly note: string | undefined;
 }
 
 export interface SearchMatches {
-  /** By AllocationIndex, 1 = matches. Undefined when the search is empty or has a problem: all are shown then. */
+  /** By AllocationIndex, 1 = matches. Undefined for an empty or invalid search, which shows everything. */
   readonly mask: Uint8Array | undefined;
-  /** Matching allocations; all of them without a mask. The figures below are theirs. */
+  /** Matching allocations, or all without a mask. The figures below cover these. */
   readonly count: number;
-  /** Over all lifetimes: what they took one after the other. */
+  /** Sum over all lifetimes. */
   readonly blockBytes: number;
-  /** Sum of those that are known; `requestedUnknown` of them are not. */
+  /** Sum of the known ones; `requestedUnknown` are unknown. */
   readonly requestedBytes: number;
   readonly requestedUnknown: number;
-  /** Block bytes that were there at once: at the peak of active bytes, and at the end. */
+  /** Block bytes live at the peak of active bytes, and at the end. */
   readonly peakBytes: number;
   readonly endBytes: number;
   readonly terms: readonly TermMatches[];
-  /** By FrameIndex, 1 = a term that is not negated names it: to be highlighted. Undefined when no term names frames. */
+  /** By FrameIndex, 1 = highlight: a term without - names it. Undefined if no term names frames. */
   readonly frames: Uint8Array | undefined;
   readonly problem: SearchProblem | undefined;
 }
 
-/** Which stacks match, for events that belong to no allocation. */
+/** Matching stacks, for events without an allocation. */
 export interface StackMatches {
-  /** Row stack + 1, so that row 0 is "no stack". Undefined when the search is empty or has a problem. */
+  /** Index: stack + 1; row 0 means no stack. Undefined for an empty or invalid search. */
   readonly mask: Uint8Array | undefined;
   readonly problem: SearchProblem | undefined;
 }

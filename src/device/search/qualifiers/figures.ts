@@ -1,4 +1,4 @@
-/** Qualifiers that ask for an allocation's size, age, state, stream or pool. */
+/** Qualifiers for an allocation's size, age, state, stream or pool. */
 import { isPrivatePool } from '../../../allocator/replay/types.ts';
 import { parseBytes } from '../../../base/format.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
@@ -10,7 +10,7 @@ import { type AllocationQualifier, type Comparison, compare, quotedTerm } from '
 export interface SizeCondition {
   readonly kind: 'size';
   readonly comparison: Comparison;
-  /** Of the block, rounding included. */
+  /** Block bytes, rounding included. */
   readonly bytes: number;
 }
 
@@ -29,7 +29,7 @@ export const SIZE: AllocationQualifier<SizeCondition> = {
   },
 };
 
-/** From the alloc to the free, or to the cursor (else the end) where that comes first. */
+/** From the alloc to the free or the cursor (the end without one), whichever comes first. */
 export interface AgeCondition {
   readonly kind: 'age';
   readonly comparison: Comparison;
@@ -38,7 +38,7 @@ export interface AgeCondition {
 }
 
 const DURATION = /^(\d{1,15}(?:\.\d{1,15})?)(us|µs|μs|ms|s|min|h)?$/i;
-/** The others are all spellings of microseconds. */
+/** The other spellings all mean microseconds. */
 const UNIT_US: Readonly<Record<string, number>> = { ms: 1e3, s: 1e6, min: 60e6, h: 3600e6 };
 
 export const AGE: AllocationQualifier<AgeCondition> = {
@@ -63,9 +63,9 @@ export const AGE: AllocationQualifier<AgeCondition> = {
 };
 
 /**
- * Age at state `at`, or the whole life of what is freed by then. One from before the trace is older
- * than anyone saw: it matches only what is certain, so age>10 at event 20 but never age<100.
- * Without times no age in microseconds is known, and none matches.
+ * Age at state `at`, or the whole life if freed by then. An allocation from before the trace has an unknown, greater
+ * age, so it matches only what is certain: age>10 at event 20, but never age<100. Without times, ages in microseconds
+ * are unknown and never match.
  */
 function ageMask(
   { replay, trace }: DeviceModel,
@@ -89,7 +89,7 @@ const STATES = {
 };
 type StateWord = keyof typeof STATES;
 
-/** At the cursor, else at the end. An allocation that is yet to come is in none of them. */
+/** At the cursor, or at the end without one. An allocation after the cursor has none of these states. */
 export interface StateCondition {
   readonly kind: 'state';
   readonly state: StateWord;
@@ -116,7 +116,7 @@ export const STATE: AllocationQualifier<StateCondition> = {
   suggest: () => Object.entries(STATES).map(([word, hint]) => ({ term: `state:${word}`, hint })),
 };
 
-/** The one of some words that was written, in any case. */
+/** The matching word, ignoring case. */
 function wordIn<Word extends string>(
   words: Readonly<Record<Word, string>>,
   written: string,
@@ -126,7 +126,7 @@ function wordIn<Word extends string>(
 
 export const stateTerm = (state: StateWord): string => `state:${state}`;
 
-/** A handle, or else a position in the list of streams. */
+/** A handle, or else an index into the streams. */
 export interface StreamCondition {
   readonly kind: 'stream';
   readonly stream: bigint;

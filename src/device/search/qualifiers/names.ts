@@ -1,4 +1,4 @@
-/** Qualifiers that ask for a name: of a class, a part of the account, a variable, an annotation, or what the event carries. */
+/** Qualifiers for a name: of a class, a part of the memory account, a variable, an annotation, or an event's label. */
 import { type AllocationIndex, NEVER, type Replay } from '../../../allocator/replay/types.ts';
 import { lowerBound } from '../../../base/binary-search.ts';
 import { classify } from '../../classes/classify.ts';
@@ -20,7 +20,7 @@ export interface NamedCondition<Kind extends string> {
 }
 type NameQualifier<Kind extends string> = AllocationQualifier<NamedCondition<Kind>>;
 
-/** What all of them have whose value is any text in quotes. */
+/** Shared by qualifiers whose value is any quoted text. */
 const named = <Kind extends string>(
   kind: Kind,
 ): Pick<NameQualifier<Kind>, 'name' | 'parse' | 'suggest'> => ({
@@ -34,7 +34,7 @@ export interface ClassCondition {
   readonly class: MemoryClass;
 }
 
-/** Words that are no beginning of a class's name. */
+/** Accepted words that are not a prefix of a class's name. */
 const OTHER_NAMES: Readonly<Record<string, MemoryClassId>> = {
   buffers: 'parameters',
   'kv-cache': 'growing-state',
@@ -45,7 +45,7 @@ export const CLASS: AllocationQualifier<ClassCondition> = {
   help: MEMORY_CLASSES.map(({ id }) => id).join(', '),
   examples: ['class:gradients', 'class:optimizer'],
   parse(value) {
-    // A class's name, or the beginning of one that no other has: 'optimizer', 'grad'.
+    // A class's name or an unambiguous prefix: 'optimizer', 'grad'.
     const word: string = OTHER_NAMES[value.toLowerCase()] ?? value.toLowerCase();
     const begins = MEMORY_CLASS_ORDER.filter((of) => MEMORY_CLASSES[of].id.startsWith(word));
     return word === '' || begins.length !== 1 ? undefined : { kind: 'class', class: begins[0] };
@@ -57,16 +57,16 @@ export const CLASS: AllocationQualifier<ClassCondition> = {
   suggest: () => classLabels().map(({ term, about }) => ({ term, hint: about })),
 };
 
-/** What a part of the account is called, and the blocks that it is. */
+/** A part of the memory account: its name and its blocks. */
 export interface NamedPart {
   readonly name: string;
   readonly allocations: readonly AllocationIndex[];
 }
 
-/** By replay: a part is known once the analysis has named it, and for as long as its snapshot is open. */
+/** By replay: a part is known after the analysis has named it, as long as its snapshot is open. */
 const PARTS = new WeakMap<Replay, ReadonlyMap<string, NamedPart['allocations']>>();
 
-/** To be called before a search asks for one of them; searches that were answered before are wrong then. */
+/** Call before searching for one of the parts; it invalidates earlier search results. */
 export function nameParts({ replay }: DeviceModel, parts: readonly NamedPart[]): void {
   PARTS.set(replay, new Map(parts.map(({ name, allocations }) => [name, allocations])));
 }
@@ -88,13 +88,13 @@ export const PART: NameQualifier<'part'> = {
   },
 };
 
-/** The blocks of one part of the account: part:kept-2. */
+/** The blocks of one part of the memory account: part:kept-2. */
 export const partTerm = (name: string): string => `part:${name}`;
 
-/** Values that are offered: more are not read. */
+/** Maximum number of suggested values. */
 const MOST_OWNERS = 200;
 
-/** What a variable held when the snapshot was taken: a part of its name in any case, '' what is live and has no name. */
+/** What a variable held at snapshot time, by part of its name in any case; '' finds live allocations without a name. */
 export const HOLDER: NameQualifier<'holder'> = {
   ...named('holder'),
   help: 'the variable that held it when the snapshot was taken',
@@ -125,10 +125,10 @@ export const HOLDER: NameQualifier<'holder'> = {
 const NO_NAMES =
   'This file has no names of variables: record it with vramscope.record, or write them with vramscope.holders.';
 
-/** '' finds what no variable leads to. */
+/** '' finds allocations that no variable leads to. */
 export const holderTerm = (name: string): string => quotedTerm('holder', name);
 
-/** Allocated inside an annotation of exactly that name. */
+/** Allocated inside an annotation with exactly that name. */
 export const PHASE: NameQualifier<'phase'> = {
   ...named('phase'),
   help: 'the name of an annotation',
@@ -137,7 +137,7 @@ export const PHASE: NameQualifier<'phase'> = {
     const { length, start, preexisting } = context.replay.allocations;
     const spans = context.annotations().filter((span) => span.name === name);
     const mask = new Uint8Array(length);
-    // Annotations come by start: what an earlier one filled need not be filled again.
+    // Annotations come by start, so what an earlier one filled is skipped.
     let filled = preexisting;
     for (const { startEvent, endEvent } of spans) {
       const to = lowerBound(start, endEvent, filled);
@@ -152,10 +152,9 @@ export const PHASE: NameQualifier<'phase'> = {
   values: (context) => [...new Set(context.annotations().map(({ name }) => name))],
 };
 
-/** Allocations made inside annotations of that name. */
 export const phaseTerm = (name: string): string => quotedTerm('phase', name);
 
-/** What the alloc event carries in a column, exactly; '' is nothing. */
+/** A column's value in the alloc event, matched exactly; '' finds allocations without one. */
 const carried = <Kind extends string>(
   kind: Kind,
   column: 'category' | 'compileContext',

@@ -3,7 +3,7 @@ import type { FrameView } from '../../model/types.ts';
 import { allocationLabelled, maskOf, noteOfFrames, onceForEach, stacksOfFrames } from '../masks.ts';
 import { quotedTerm, type StackQualifier } from '../qualifier.ts';
 
-/** The stack has exactly that frame. */
+/** The stack contains exactly that frame. */
 export interface FrameCondition {
   readonly kind: 'frame';
   /** "name@file:line", as `frameText` writes it. */
@@ -22,9 +22,9 @@ export const FRAME: StackQualifier<FrameCondition> = {
   },
 };
 
-/** By FrameIndex: 1 = the frame is spelled so. */
+/** By FrameIndex: 1 = the frame has this spelling. */
 function framesSpelled({ strings, frames }: Snapshot, spelling: string): Uint8Array {
-  // Only these can be part of it, so that few spellings are put together.
+  // Only these can be part of it, so few spellings need to be built.
   const isPart = onceForEach(strings.length, (row) => spelling.includes(strings.get(row)));
   return maskOf(frames.length, (frame) => {
     const name = frames.name[frame];
@@ -41,20 +41,20 @@ function framesSpelled({ strings, frames }: Snapshot, spelling: string): Uint8Ar
 
 type SpelledFrame = Pick<FrameView, 'name' | 'filename' | 'line'>;
 
-/** Stacks with that very frame: frame:"forward@/home/me/model.py:12". */
+/** Stacks with exactly that frame: frame:"forward@/home/me/model.py:12". */
 export function frameTerm(frame: SpelledFrame): string {
   return quotedTerm('frame', frameText(frame));
 }
 
-/** How the language spells a frame. */
+/** A frame in the search language. */
 export function frameText({ name, filename, line }: SpelledFrame): string {
   return `${name}@${filename}:${line}`;
 }
 
-/** The call site of one allocation, see `StackReader.siteOf`. Those without any stack are one site. */
+/** The call site of one allocation, see `StackReader.siteOf`. Allocations without a stack share one site. */
 export interface SiteCondition {
   readonly kind: 'site';
-  /** Of that allocation. */
+  /** Label of that allocation. */
   readonly label: string;
 }
 
@@ -80,7 +80,7 @@ export const SITE: StackQualifier<SiteCondition> = {
   },
 };
 
-/** Allocations with the call site of that one: site:b7f064c000000_0. */
+/** Allocations with the same call site: site:b7f064c000000_0. */
 export function siteTerm(label: string): string {
   return `site:${label}`;
 }
