@@ -1,4 +1,4 @@
-/** What the page shows of a state: totals, the cache, and rows for the segments on screen. */
+/** What the page shows of an allocator state: totals, the cache, and rows for the visible segments. */
 
 import { blockRules } from '../../allocator/replay/rounding.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -30,9 +30,9 @@ export function stateOverview(
     groups,
     totals,
     release,
-    /** Lines whose blocks keep most free bytes from going back, the largest first. */
+    /** The source lines whose blocks pin the most free bytes, largest first. */
     pinSites: sites.slice(0, MAX_PIN_SITES).map(({ own }) => pinSite(context, own)),
-    /** How many more there are, and what they keep. */
+    /** How many more sites there are, and the bytes they pin. */
     otherPinSites: others.length,
     otherPinnedBytes: Math.round(others.reduce((sum, { keptBytes }) => sum + keptBytes, 0)),
   };
@@ -44,16 +44,16 @@ const keptBy = (pins: readonly PinningBlock[]): number =>
 export type PinSite = ReturnType<typeof pinSite>;
 
 /**
- * Live blocks of one line that keep free memory from going back: the user's own line where the stack
- * has one, so that the blocks of a loop are one site whatever PyTorch did below it.
+ * Live blocks of one source line that keep free memory from being returned to the driver. The user's own line is used
+ * where the stack has one, so a loop's blocks count as one site.
  */
 function pinSite({ replay, stacks }: DeviceModel, pins: readonly PinningBlock[]) {
   const { stack, preexisting } = replay.allocations;
   const { allocation } = pins.reduce((most, pin) => (pin.bytes > most.bytes ? pin : most));
   return {
-    /** The one of its blocks that keeps most. */
+    /** The block that pins the most bytes. */
     allocation,
-    // An expandable segment's block may keep bytes on both its sides.
+    // In an expandable segment, one block may pin bytes on both sides.
     blocks: new Set(pins.map((pin) => pin.allocation)).size,
     segments: new Set(pins.map((pin) => pin.segment)).size,
     keptBytes: Math.round(keptBy(pins)),
@@ -62,7 +62,6 @@ function pinSite({ replay, stacks }: DeviceModel, pins: readonly PinningBlock[])
   };
 }
 
-/** The frame to look at, or why there is none. */
 function siteOf({ replay, stacks }: DeviceModel, allocation: AllocationIndex): string {
   const { stack, preexisting } = replay.allocations;
   const frame = stacks.topUserFrame(stack[allocation]);
@@ -89,20 +88,20 @@ export function segmentRow(
     allocatedBytes: s.allocatedBytes[row],
     pendingBytes: s.pendingBytes[row],
     largestFreeBytes: s.largestFreeBytes[row],
-    /** Lost to rounding in live blocks; of `unknownBytes` of blocks it is not known. */
+    /** Lost to rounding in live blocks. Excludes blocks whose requested size is unknown (`unknownBytes`). */
     roundingBytes: live - s.requestedBytes[row] - s.unknownBytes[row],
     unknownBytes: s.unknownBytes[row],
     liveBlocks: s.liveBlocks[row],
     /** Mapped pieces; 1 for a native segment. */
     pieces: s.pieces[row],
-    /** Event that brought it, its oldest piece where there are several; -1 is before the trace. */
+    /** The event that mapped it (for several pieces, the oldest); -1 before the trace. */
     mappedEvent,
-    /** From then to the state's event; NaN without times and from before the trace. */
+    /** From `mappedEvent` to the state's event; NaN without times or when mapped before the trace. */
     ageUs: timeOfEventUs(events, event) - timeOfEventUs(events, mappedEvent),
-    /** Event that mapped its newest piece. */
+    /** The event that mapped its newest piece. */
     grownEvent: s.lastMapped[row],
     stackKind: stackKind(s.stack[row], mappedEvent < 0),
-    /** The user's line whose request made it. */
+    /** The user's line that requested it. */
     frame: stacks.topUserFrameView(s.stack[row]),
   };
 }

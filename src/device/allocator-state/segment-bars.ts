@@ -1,6 +1,6 @@
 /**
- * Segments as bars of pixels: which block a pixel shows, and how much of it is used. What crosses to
- * the page is as wide as the bar, however many blocks a segment has.
+ * Segments as bars of pixels: the block and the used share at each pixel. The message to the page grows with the bar's
+ * width, not with the number of blocks.
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -9,31 +9,31 @@ import { BlockState } from '../../format/snapshot/tables.ts';
 import { describeHit, type HitResult } from '../model/allocation-details.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 
-/** `width` entries a segment, in the order asked for. */
+/** `width` entries per segment, in the requested order. */
 export interface SegmentBars {
   readonly width: number;
-  /** The live block that covers most of the pixel, one that matches before others; -1 where none is. */
+  /** The live block that covers most of the pixel; matching blocks win over others. -1 for none. */
   readonly allocation: Int32Array;
-  /** Share of the pixel that live blocks cover, 0 to 255; at least 1 where there is one. */
+  /** Share of the pixel that live blocks cover, 0 to 255; at least 1 where there is any live block. */
   readonly used: Uint8Array;
-  /** 1 where the block that is shown awaits the end of its free. */
+  /** 1 where the shown block waits for its free to complete. */
   readonly isPending: Uint8Array;
-  /** 1 where the block that is shown matches; all are 1 when nothing is searched for. */
+  /** 1 where the shown block matches the search; all 1 without a search. */
   readonly isMatch: Uint8Array;
-  /** Colour class of the block that is shown; 0 where none is. */
+  /** Color class of the shown block; 0 for none. */
   readonly classOf: Uint8Array;
 }
 
-/** A byte an allocation each. */
+/** One byte per allocation. */
 export interface BarLook {
-  /** 1 for those that the search found; undefined without a search. */
+  /** 1 for search matches; undefined without a search. */
   readonly matches: Uint8Array | undefined;
   readonly classOf: Uint8Array;
 }
 
 /**
- * @param rows segments to draw, in the order wanted
- * @param width pixels of each bar
+ * @param rows segments to draw, in drawing order
+ * @param width pixels per bar
  */
 export function segmentBars(
   { segments, blocks }: AllocatorState,
@@ -50,7 +50,7 @@ export function segmentBars(
     isMatch: new Uint8Array(pixels),
     classOf: new Uint8Array(pixels),
   };
-  // Shares of each pixel that live blocks cover, and that the block that is shown covers.
+  // Share of each pixel covered by all live blocks, and by the shown block.
   const cover = new Float64Array(pixels);
   const best = new Float64Array(pixels);
   for (const [i, row] of rows.entries()) {
@@ -63,7 +63,7 @@ export function segmentBars(
       const isMatch = matches?.[id] !== 0;
       const x0 = (blocks.address[b] - start) * perByte;
       const x1 = x0 + blocks.sizeBytes[b] * perByte;
-      // A block of no bytes at the very end has its place in the last pixel.
+      // A zero-byte block at the very end belongs to the last pixel.
       const first = Math.min(Math.floor(x0), width - 1);
       for (let x = first; x < width && (x < x1 || x === first); x++) {
         const share = Math.min(x + 1, x1) - Math.max(x, x0);
@@ -87,16 +87,16 @@ export function segmentBars(
   return bars;
 }
 
-/** What lies in a part of a segment. */
+/** What a part of a segment contains. */
 export type SegmentHit =
-  /** Live blocks: how many, and the one that covers most of the part. */
+  /** Live blocks, and the one that covers most of the part. */
   | { readonly kind: 'blocks'; readonly hit: HitResult }
-  /** Nothing but this free range, of which the part is all or some. */
+  /** Only this free range, all or part of it. */
   | { readonly kind: 'free'; readonly addressHex: string; readonly sizeBytes: number };
 
 /**
- * @param from, to shares of the segment, 0 to 1: those of a pixel of its bar
- * @returns undefined for a part outside of the segment
+ * @param from, to shares of the segment, 0 to 1, as for one pixel of its bar
+ * @returns undefined for a part outside the segment
  */
 export function segmentHit(
   context: DeviceModel,

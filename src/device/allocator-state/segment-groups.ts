@@ -1,4 +1,4 @@
-/** The segments of a state in the order in which they are shown: by pool and stream, then as asked. */
+/** Orders a state's segments for display: by pool and stream, then by the chosen order. */
 
 import {
   type AllocatorState,
@@ -9,17 +9,16 @@ import {
 import type { DeviceTrace } from '../../format/snapshot/tables.ts';
 import { privatePoolText, streamText } from '../model/allocation-labels.ts';
 
-/** Within a group: from the lowest address up, from the largest down, from the most free bytes down. */
+/** Within a group: lowest address first, largest first, or most free bytes first. */
 export type SegmentOrder = 'address' | 'size' | 'free';
 
-/** Sums over segments. */
 export type SpaceTotals = ReturnType<typeof totalsOf>;
 
 export type SegmentGroup = ReturnType<typeof groupOf>;
 
 export interface GroupedSegments {
   readonly groups: readonly SegmentGroup[];
-  /** Place → row of the state's segments. */
+  /** Display position → row of the state's segments. */
   readonly order: Int32Array;
   readonly totals: SpaceTotals;
 }
@@ -43,13 +42,13 @@ export function groupSegments(
   return { groups, order, totals: totalsOf(segments, order) };
 }
 
-/** Streams by handle, the default stream first: the file names them in no order. */
+/** Streams by handle, default stream first; the file lists them in no particular order. */
 function streamRanks({ streams }: DeviceTrace): readonly number[] {
   const sorted = [...streams].sort((a, b) => (a.handle < b.handle ? -1 : 1));
   return streams.map((stream) => sorted.indexOf(stream));
 }
 
-/** Default pool before private ones, large before small; blocks without a segment last. */
+/** Default pool before private pools, large before small; blocks without a known segment last. */
 function compareGroups(s: SegmentStates, ranks: readonly number[], a: number, b: number): number {
   const isNone = (row: number) => Number(s.kind[row] === SegmentKind.None);
   return (
@@ -79,7 +78,7 @@ function groupOf(segments: SegmentStates, trace: DeviceTrace, rows: Int32Array, 
   const kind = segmentKind(segments, row);
   const isSmall = segments.isSmall[row] === 1;
   return {
-    /** The same for the same pool and stream at every event. */
+    /** Stable: the same pool and stream have the same key at every event. */
     key: [kind, isSmall ? 'small' : 'large', privatePool ?? 'default', stream].join(' '),
     kind,
     isSmall,
@@ -87,7 +86,7 @@ function groupOf(segments: SegmentStates, trace: DeviceTrace, rows: Int32Array, 
     privatePool,
     /** '0' or the handle in hex. */
     stream,
-    /** Its segments are the places first to first + totals.segments of the order. */
+    /** Its segments are at positions first to first + totals.segments - 1. */
     first,
     totals: totalsOf(segments, rows),
   };
@@ -106,16 +105,15 @@ function totalsOf(s: SegmentStates, rows: Int32Array) {
   return {
     segments: rows.length,
     liveBlocks: sum((row) => s.liveBlocks[row]),
-    /** 0 for blocks that lie in no known segment. */
+    /** 0 for blocks in no known segment. */
     reservedBytes: sum((row) => (s.kind[row] === SegmentKind.None ? 0 : s.sizeBytes[row])),
     allocatedBytes,
     pendingBytes,
-    /** What neither allocated nor pending blocks hold. */
+    /** Bytes held by neither allocated nor pending blocks. */
     freeBytes: sum((row) => s.sizeBytes[row]) - live,
     largestFreeBytes: rows.reduce((most, row) => Math.max(most, s.largestFreeBytes[row]), 0),
-    /** Lost to rounding inside live blocks, of those whose request is known. */
+    /** Lost to rounding in live blocks whose requested size is known. */
     roundingBytes: live - sum((row) => s.requestedBytes[row]) - unknownBytes,
-    /** Bytes of live blocks whose requested size is unknown. */
     unknownBytes,
   };
 }

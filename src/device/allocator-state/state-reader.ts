@@ -1,4 +1,4 @@
-/** States of one device, the last few kept: scrolling through one asks for it again and again. */
+/** Reads a device's states and caches the last few: scrolling asks for the same one repeatedly. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { allocatorStateAt, mappedSince } from '../../allocator/state/allocator-state.ts';
@@ -16,13 +16,13 @@ export interface OrderedState {
   readonly overview: StateOverview;
 }
 
-/** One on screen, and the one before: of a million blocks each takes 20 MB. */
+/** The state on screen and the previous one. A state of a million blocks takes 20 MB. */
 const CACHED_STATES = 2;
 
 export class StateReader {
   readonly #context: DeviceModel;
   readonly #since: Int32Array;
-  /** By event and order. */
+  /** Keyed by event and order. */
   readonly #states = new LruCache<OrderedState>(CACHED_STATES);
 
   constructor(context: DeviceModel) {
@@ -30,7 +30,7 @@ export class StateReader {
     this.#since = mappedSince(context.replay.segmentSpans, context.trace.events);
   }
 
-  /** Events beyond the ends of the trace are taken as -1 (before it) and the last. */
+  /** Events outside the trace are clamped to -1 (before it) and the last event. */
   at(event: EventIndex, order: SegmentOrder): OrderedState {
     const clamped = Math.max(-1, Math.min(event, this.#context.trace.events.length - 1));
     const key = `${clamped} ${order}`;
@@ -45,13 +45,13 @@ export class StateReader {
   }
 }
 
-/** A live block of a state, and the position of its segment in the order. */
+/** A live block, and its segment's position in the order. */
 export interface LocatedBlock {
   readonly allocation: AllocationIndex;
   readonly position: number;
 }
 
-/** Where an allocation lies; undefined when it is not live in this state. */
+/** Undefined when the allocation is not live in this state. */
 export function locateBlock(
   ordered: OrderedState,
   allocation: AllocationIndex,
@@ -60,10 +60,7 @@ export function locateBlock(
   return allocation < 0 || row < 0 ? undefined : located(ordered, row);
 }
 
-/**
- * The live block before (-1) or after (1) an allocation, through the segments in their order;
- * undefined at the ends.
- */
+/** The live block before (-1) or after (1) an allocation, across segments in display order; undefined at the ends. */
 export function neighbourOfBlock(
   ordered: OrderedState,
   { allocation, position: groupRow }: LocatedBlock,
@@ -85,7 +82,7 @@ export function neighbourOfBlock(
   return undefined;
 }
 
-/** The first live block of the segment at a position, or of a later one. */
+/** The first live block of the segment at a position, or of a later segment. */
 export function firstBlockFrom(ordered: OrderedState, position: number): LocatedBlock | undefined {
   const { segments, blocks } = ordered.state;
   const { order } = ordered.grouped;

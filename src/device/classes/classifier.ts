@@ -1,6 +1,6 @@
 /**
- * Decides what each allocation is: one walk over them in order of time, and a look back at the end for what shows only
- * in sum, such as a second copy of the model.
+ * Decides what each allocation is: one walk in order of time, then a look back at the end for what only shows in total,
+ * such as a second copy of the model.
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
@@ -19,17 +19,17 @@ import { growingStacks, repeatStarts, successorStarts, workspacesBySize } from '
 import { StackHint, StackRole, type StackRoles } from './stack-roles.ts';
 import { type ClassSource, Evidence, MemoryClass } from './types.ts';
 
-/** Events within which a tensor that backward does not need is gone, where no backward pass tells. */
+/** Without a visible backward pass: a tensor freed within this many events is one that backward does not need. */
 const SHORT_EVENTS = 64;
-/** Events within which an operator's own scratch memory, or an argument made for one call, is gone. */
+/** An operator's scratch memory, or an argument made for one call, is freed within this many events. */
 const INSTANT_EVENTS = 8;
-/** Steps that an allocation has to outlive to be kept. */
+/** An allocation counts as kept when it outlives this many steps. */
 const KEPT_STEPS = 2;
-/** Allocations from before a ring that make their line one of each step. */
+/** With this many allocations from before a ring buffer's start, a line is taken to allocate in every step. */
 const MANY_BEFORE = 4;
-/** Steps of optimizers in one turn of the program's loop, as far as that differs from a slower rhythm. */
+/** At most this many optimizer steps form one turn of the program's loop; more would be a slower rhythm. */
 const MOST_STEPS_OF_A_TURN = 4;
-/** A class and its evidence. */
+/** A class and its evidence, packed. */
 type Decision = number;
 const decision = (name: MemoryClass, evidence: Evidence): Decision => (name << 8) | evidence;
 const GATHERED = decision(MemoryClass.Parameters, Evidence.Gathered);
@@ -67,12 +67,12 @@ export class Classifier {
   readonly #growing: ReadonlySet<StackIndex>;
   readonly #runs: ForwardRuns;
   readonly #hindsight: Hindsight;
-  /** Stacks of what backward passes used. */
+  /** Stacks of allocations that backward passes used. */
   readonly #trained = new Set<StackIndex>();
-  /** See {@link successorStarts} and {@link repeatStarts}; made when they are first asked for. */
+  /** See {@link successorStarts} and {@link repeatStarts}; computed on first use. */
   #successors: Int32Array | undefined;
   #repeats: Int32Array | undefined;
-  /** By call site: allocations from before the trace. */
+  /** Number of allocations from before the trace, by call site. */
   #before: Map<StackIndex, number> | undefined;
   #pass = 0;
   #step = 0;
@@ -168,7 +168,7 @@ export class Classifier {
       return FREED_IN_BACKWARD;
     }
     if (isLastPass) {
-      // Nobody knows what would have outlived this pass: a gradient has the size of a parameter.
+      // We can't know what would have outlived this pass; a gradient has the size of a parameter.
       const isModelSize = this.#modelSizes.has(requestedBytes[id]);
       const name = isModelSize ? MemoryClass.Gradients : MemoryClass.Temporaries;
       return decision(name, isModelSize ? Evidence.SizeOfParameter : Evidence.BackwardFreed);
@@ -176,7 +176,7 @@ export class Classifier {
     return GRADIENT;
   }
 
-  /** A forward that runs again: what it keeps is an activation until the backward pass has used it. */
+  /** Activation checkpointing runs a forward again: what it keeps is an activation until the backward pass uses it. */
   #recomputed(id: AllocationIndex): Decision {
     const { freeRequested, start } = this.#table;
     const free = freeRequested[id];
@@ -199,7 +199,7 @@ export class Classifier {
     return decision(MemoryClass.Temporaries, Evidence.OptimizerFreed);
   }
 
-  /** Row of the first backward pass that begins after an allocation. */
+  /** Index of the first backward pass that begins after an allocation. */
   #nextPass(id: AllocationIndex): number {
     const isWithin = this.#passes.begin[this.#pass] <= this.#table.start[id];
     return isWithin ? this.#pass + 1 : this.#pass;
@@ -225,7 +225,7 @@ export class Classifier {
     return decision(MemoryClass.Activations, Evidence.LiveUntilBackward);
   }
 
-  /** A convolution's output outlives its call; what is freed before the next allocation is cuDNN's workspace. */
+  /** A convolution's output outlives its call; memory freed before the next allocation is cuDNN's workspace. */
   #freedInForward(id: AllocationIndex, hints: number): Decision {
     const { freeRequested, start } = this.#table;
     const isScratch = freeRequested[id] === start[id] + 1;
@@ -240,7 +240,7 @@ export class Classifier {
     return (this.#freeHints(this.#table.freeRequested[id]) & StackHint.Collective) !== 0;
   }
 
-  /** What the stack of a free says. */
+  /** What the stack of the free tells about the allocation. */
   #freeHints(free: EventIndex): number {
     if (free > this.#last) return 0;
     return this.#roles.hints[this.#source.trace.events.stack[free] - NO_STACK];
@@ -253,7 +253,7 @@ export class Classifier {
     return this.#roles.role[freedBy - NO_STACK] === StackRole.Backward;
   }
 
-  /** Whether it outlives the step in which it was made and one more. */
+  /** Whether it outlives the step that made it and the next one. */
   #isKept(id: AllocationIndex): boolean {
     const free = this.#table.freeRequested[id];
     const end = this.#passes.stepEnds[this.#step + KEPT_STEPS - 1];
@@ -263,7 +263,7 @@ export class Classifier {
     return free === NEVER || (run !== undefined && free > run);
   }
 
-  /** Whether its line runs again and again while it is there, in forward passes that no backward pass follows. */
+  /** Whether its line runs repeatedly while it is live, in forward passes without a backward pass. */
   #isGathered(id: AllocationIndex): boolean {
     this.#repeats ??= repeatStarts(this.#table, this.#runs.before);
     return this.#table.freeRequested[id] > this.#repeats[id];
@@ -274,7 +274,7 @@ export class Classifier {
   }
 
   /**
-   * A variable that each turn of the loop makes anew outlives two steps where a turn has two, as that of a GAN:
+   * A variable that each loop turn replaces may outlive two steps when a turn has two steps, as in a GAN:
    *
    *     fake₀ | step of D, step of G (fake₀ is freed) | fake₁ | step of D, …
    */
@@ -291,12 +291,12 @@ export class Classifier {
     return decision(MemoryClass.Kept, Evidence.OutlivesSteps);
   }
 
-  /** What is still there when its line has made several others was not replaced. */
+  /** If it is still live after its line made several others, nothing replaced it. */
   #growingOrKept(id: AllocationIndex): Decision {
     return this.#isGathered(id) ? decision(MemoryClass.Kept, Evidence.OutlivesSteps) : GROWING;
   }
 
-  /** Inference, or the forward pass that the trace ends in. */
+  /** Inference, or the forward pass in which the trace ends. */
   #withoutBackward(id: AllocationIndex, hints: number): Decision {
     const { freeRequested, start, stack } = this.#table;
     const free = freeRequested[id];
@@ -315,7 +315,10 @@ export class Classifier {
     return decision(MemoryClass.Activations, Evidence.OutlivesForward);
   }
 
-  /** Made before a ring began, by a line that had made many by then: each step's, and no input made in advance. */
+  /**
+   * Made before the ring buffer began, by a line with many earlier allocations: made in each step, so not an input
+   * prepared in advance.
+   */
   #isOfManyBefore(id: AllocationIndex): boolean {
     const { preexisting, stack } = this.#table;
     if (id >= preexisting || !this.#isKept(id)) return false;
@@ -328,7 +331,7 @@ export class Classifier {
     return (this.#before.get(siteOf(stack[id])) ?? 0) >= MANY_BEFORE;
   }
 
-  /** Made by the program's own lines, outside of modules: the model while it is built, batches, and what is computed on the side. */
+  /** Made by the program's own lines outside of modules: the model under construction, batches, side computations. */
   #onHost(id: AllocationIndex, hints: number): Decision {
     const { freeRequested, start, stack, requestedBytes } = this.#table;
     const { first } = this.#passes;

@@ -1,6 +1,6 @@
 /**
- * Copies of a model that nothing trains: a reference policy, an average of the weights, a snapshot of the best epoch.
- * A copy is a set of tensors that has the sizes of another set, and that other lines made:
+ * Finds copies of a model that nothing trains: a reference policy, averaged weights, a snapshot of the best epoch. A
+ * copy is a set of tensors with the same sizes as another set, made by other lines:
  *
  *     train.py:10  to()        4 GiB in 148 tensors ─┐ same sizes, and each backward pass makes one set of
  *     train.py:12  deepcopy()  4 GiB in 148 tensors ─┘ gradients: the second one is a copy
@@ -16,39 +16,42 @@ import {
   type StackTable,
 } from '../../format/snapshot/tables.ts';
 
-/** Tensors below this share of what is trained (of all, where nothing is) don't decide: an average may leave out buffers. */
+/**
+ * Tensors below this share of the trained bytes (of all bytes if none are trained) are ignored: averaged weights may
+ * omit buffers.
+ */
 const LEAST_TENSOR = 0.001;
-/** A set has this share of it or more: less is a layer. And it is more than a few scalars. */
+/** A set needs at least this share; a smaller one is a layer. It must also be more than a few scalars. */
 const LEAST_SET = 0.1;
 const LEAST_SET_BYTES = 4096;
-/** Where nothing is trained, sets of fewer tensors, or with less of the parameters, may be layers of one model. */
+/** Where nothing is trained, sets with fewer tensors or fewer bytes may be layers of one model. */
 const LEAST_UNTRAINED = 8;
 const UNTRAINED_SHARE = 0.8;
 
 export interface WeightSets {
   readonly parameters: readonly AllocationIndex[];
-  /** What may be copies, by lifetime: made by the program's own lines, and kept all along. */
+  /** Possible copies, judged by lifetime: made by the program's own lines and kept throughout. */
   readonly candidates: readonly AllocationIndex[];
-  /** By requested bytes: most gradients that a backward pass made. */
+  /** Requested bytes → the most gradients of that size that a backward pass made. */
   readonly gradients: ReadonlyMap<number, number>;
   /** Made by copy.deepcopy. */
   readonly isDeepCopy: (id: AllocationIndex) => boolean;
 }
 
-/** Where the trained one is sought first. */
+/** The search for the trained set goes in this order. */
 const Origin = { Built: 0, DeepCopy: 1, Candidate: 2 } as const;
 
-/** The tensors that one row of the stack tree led to. */
+/** The tensors made below one row of the stack tree. */
 interface TensorSet {
   readonly ids: readonly AllocationIndex[];
-  /** By requested bytes. */
+  /** Requested bytes → number of tensors. */
   readonly counts: ReadonlyMap<number, number>;
   readonly tensors: number;
   readonly bytes: number;
   readonly origin: number;
 }
 
-/** By allocation: the number of the copy that it belongs to, from 1 on, in the order in which they were made. */
+/** Allocation → number of its copy, from 1 on in order of creation. */
 export function modelCopies(
   table: Pick<AllocationTable, 'stack' | 'requestedBytes'>,
   stacks: StackTable,
@@ -73,7 +76,7 @@ export function modelCopies(
   return copies;
 }
 
-/** All that are large enough, each once: a row that leads to all that its caller leads to is the same set. */
+/** All sets that are large enough, each once: a row that makes everything its caller makes is the same set. */
 function tensorSets(
   { stack, requestedBytes }: Pick<AllocationTable, 'stack' | 'requestedBytes'>,
   { parent }: StackTable,
@@ -105,7 +108,7 @@ function tensorSets(
   return sets;
 }
 
-/** Of sets that share tensors, as those of a caller and of what it calls do, the largest. */
+/** Of sets that share tensors (a caller's and its callee's), keeps the largest. */
 function disjoint(sets: readonly TensorSet[]): TensorSet[] {
   const taken = new Set<AllocationIndex>();
   const largestFirst = [...sets].sort((a, b) => b.ids.length - a.ids.length);
@@ -119,7 +122,7 @@ function disjoint(sets: readonly TensorSet[]): TensorSet[] {
 const signature = ({ counts }: TensorSet): string =>
   [...counts].sort(([a], [b]) => a - b).join(' ');
 
-/** The parts of a set that one line made `n` times over, such as deep copies in a list; none for any other set. */
+/** The parts of a set that one line made `n` times, such as deep copies in a list; none for any other set. */
 function timesOf(
   { ids, counts, bytes, tensors, origin }: TensorSet,
   one: TensorSet,
@@ -138,7 +141,7 @@ function timesOf(
   return [...parts.values()].map((part) => ({ ...one, ids: part, origin }));
 }
 
-/** How many of a family are no copies: as many as each backward pass makes gradients for. */
+/** How many sets of a family are not copies: as many as each backward pass makes gradients for. */
 function trainedAmong(
   members: readonly TensorSet[],
   gradients: ReadonlyMap<number, number>,
@@ -158,8 +161,8 @@ function trainedAmong(
 }
 
 /**
- * States of optimizers that were built anew while the old one was still held: more states of one size and line that
- * are live at once than there are parameters of that size.
+ * Optimizer states rebuilt while the old ones were still held: more states of one size and line are live at once than
+ * there are parameters of that size.
  *
  *     adam.py:178 | 148 states ├───────────────────────────…  still there
  *     adam.py:178 |                   148 states ├──────────…  set 1
@@ -169,13 +172,13 @@ interface OptimizerStates {
   /** In order of start. */
   readonly ids: readonly AllocationIndex[];
   readonly siteOf: (stack: StackIndex) => StackIndex;
-  /** First events of the backward passes: what is live in the next one was not merely replaced. */
+  /** First events of the backward passes: a state live in the next pass was not merely replaced. */
   readonly backwards: ArrayLike<EventIndex>;
-  /** How many parameters there are of a size. */
+  /** Number of parameters of a size. */
   readonly parametersOf: (bytes: number) => number;
 }
 
-/** By allocation: the number of its set, from 1 on; the first optimizer's states are in none. */
+/** Allocation → number of its set, from 1 on; the first optimizer's states have none. */
 export function laterOptimizers(
   { start, stack, requestedBytes, freeRequested }: AllocationTable,
   { ids, siteOf, backwards, parametersOf }: OptimizerStates,

@@ -1,6 +1,6 @@
 /**
- * What shows only when every allocation has been looked at: weights outside of modules, copies of the model, older
- * optimizers, and tensors too young to be kept whose line keeps all that it makes.
+ * What only shows after every allocation was seen: weights outside of modules, copies of the model, older optimizers,
+ * and tensors too young to count as kept whose line keeps everything it makes.
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
@@ -11,9 +11,9 @@ import type { Passes } from './passes.ts';
 import { StackHint, type StackRoles } from './stack-roles.ts';
 import { type ClassSource, Evidence, MemoryClass } from './types.ts';
 
-/** Tensors of a line that were kept, before its younger ones are taken for such. */
+/** A line must have kept this many tensors before its younger ones count as kept too. */
 const LEAST_KEPT = 2;
-/** What a line that keeps all that it makes does not make. */
+/** A line that keeps everything it makes does not make these. */
 const IN_USE: ReadonlySet<MemoryClass> = new Set([MemoryClass.Activations, MemoryClass.Inputs]);
 
 /** In order of start. */
@@ -24,17 +24,20 @@ export class Hindsight {
   readonly #table: AllocationTable;
   readonly #roles: StackRoles;
   readonly #parameters: Ids = [];
-  /** Made before the first step, outside of any module, and still there in it. */
+  /** Made before the first step, outside of any module, and still live in it. */
   readonly #early: Ids = [];
   readonly #states: Ids = [];
   readonly #young: Ids = [];
   readonly #kept = new Map<StackIndex, Ids>();
-  /** Lines that made what a step used and gave back. */
+  /** Lines that made memory which a step used and freed. */
   readonly #usedUp = new Set<StackIndex>();
-  /** By requested bytes: parameters but for deep copies, and most gradients that a backward pass made. */
+  /**
+   * By requested bytes: the number of parameters (deep copies excluded), and the most gradients that a backward pass
+   * made.
+   */
   readonly #parametersOf = new Map<number, number>();
   readonly #gradientsOf = new Map<number, number>();
-  /** Gradients of the pass under way. */
+  /** Gradients of the current pass. */
   #gradients = new Map<number, number>();
   #pass = 0;
 
@@ -45,9 +48,9 @@ export class Hindsight {
   }
 
   /**
-   * In order of start.
-   * @param pass the backward pass that it lies in or before
-   * @param isJudged the trace goes on long enough to tell whether it was kept
+   * Call in order of start.
+   * @param pass the backward pass that contains or follows it
+   * @param isJudged the trace continues long enough to tell whether it was kept
    */
   see(
     id: AllocationIndex,
@@ -74,7 +77,7 @@ export class Hindsight {
     }
   }
 
-  /** Calls `change` for each allocation that is something else than it seemed. */
+  /** Calls `change` for each allocation whose first class was wrong. */
   correct(change: (id: AllocationIndex, to: MemoryClass, evidence: Evidence) => void): void {
     for (const id of this.#looseWeights()) {
       change(id, MemoryClass.Parameters, Evidence.SizeOfGradient);
@@ -87,8 +90,8 @@ export class Hindsight {
   }
 
   /**
-   * Weights that are in no module: early ones of a size that has more gradients in a pass than parameters.
-   * All of a size or none: 6 tensors of 4 MiB and 6 gradients of 4 MiB in each pass are 6 weights.
+   * Weights outside of modules: early allocations of a size with more gradients in a pass than parameters. All of a
+   * size or none: 6 tensors of 4 MiB and 6 gradients of 4 MiB in each pass are 6 weights.
    */
   #looseWeights(): AllocationIndex[] {
     const { requestedBytes } = this.#table;
@@ -101,7 +104,6 @@ export class Hindsight {
     });
   }
 
-  /** Copies of the model: see {@link modelCopies}. */
   modelCopies(): ReadonlyMap<AllocationIndex, number> {
     const keptOnce = [...this.#kept.values()].filter((ids) => this.#isMadeOnce(ids)).flat();
     return modelCopies(this.#table, this.#source.snapshot.stacks, {
@@ -112,7 +114,7 @@ export class Hindsight {
     });
   }
 
-  /** States of an optimizer that was built while another still had its own: see {@link laterOptimizers}. */
+  /** States of an optimizer built while another one still had its own: see {@link laterOptimizers}. */
   laterOptimizers({ begin }: Passes): ReadonlyMap<AllocationIndex, number> {
     return laterOptimizers(this.#table, {
       ids: this.#states,
@@ -122,12 +124,12 @@ export class Hindsight {
     });
   }
 
-  /** How many parameters there are of a size, deep copies left out. */
+  /** Number of parameters of a size, excluding deep copies. */
   #parameterCount(bytes: number): number {
     return this.#parametersOf.get(bytes) ?? 0;
   }
 
-  /** No more of a size than there are parameters of it: what each step keeps is no copy. */
+  /** No more of a size than there are parameters of it: what every step adds is not a copy. */
   #isMadeOnce(ids: readonly AllocationIndex[]): boolean {
     const counts = new Map<number, number>();
     const { requestedBytes } = this.#table;

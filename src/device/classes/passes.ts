@@ -1,6 +1,5 @@
 /**
- * When the program ran its passes: the stretches of events that belong to the backward pass, and where
- * steps end. Found in one walk over the trace.
+ * When the program ran its passes: the events of each backward pass, and where steps end. One walk over the trace.
  *
  *     forward forward | backward backward (free) | optimizer | forward …
  *                     begin                  end         step end
@@ -18,20 +17,20 @@ import {
 import { StackRole, type StackRoles } from './stack-roles.ts';
 
 export interface Passes {
-  /** First event and last event of each backward pass. */
+  /** First and last event of each backward pass. */
   readonly begin: Int32Array;
   readonly end: Int32Array;
-  /** Last events of the steps: of the optimizer's runs or, where it allocates nothing, of backward passes. */
+  /** Last event of each step: of an optimizer run or, if the optimizer allocates nothing, of a backward pass. */
   readonly stepEnds: Int32Array;
-  /** First event of a forward pass, a backward pass, or an optimizer; past the end where there is none. */
+  /** First event of a forward pass, backward pass or optimizer; past the end if there is none. */
   readonly first: EventIndex;
-  /** The trace ends within a backward pass, or within the optimizer. */
+  /** The pass in which the trace ends: backward or optimizer. */
   readonly endsIn: StackRole;
-  /** Whether the stacks of frees are those of the code that freed: with context='alloc' they repeat the allocation's. */
+  /** Whether stacks of frees are those of the freeing code; with context='alloc' they repeat the allocation's. */
   readonly hasFreeStacks: boolean;
 }
 
-/** Events between two looks at the clock. */
+/** Events between two checks of the clock. */
 export const PIECE = 1 << 16;
 
 type Trace = Pick<EventTable, 'length' | 'action' | 'stack'>;
@@ -60,7 +59,7 @@ export function* findPasses(
       last = t;
       continue;
     }
-    // What a free says ends a pass, and begins none.
+    // A free may end a pass but never begins one.
     if (inside === StackRole.Backward) end.push(last);
     else if (inside === StackRole.Optimizer && isAlloc) optimizerEnds.push(last);
     if (!isAlloc && inside !== StackRole.Backward) continue;
@@ -84,9 +83,9 @@ export function* findPasses(
   };
 }
 
-/** Backward passes of one step with gradient accumulation: with more of them the optimizer's runs are not the steps. */
+/** More backward passes than this per optimizer run exceed gradient accumulation: the runs are not the steps. */
 const MOST_PASSES = 64;
-/** Frees looked at. */
+/** Number of frees examined. */
 const SAMPLES = 2000;
 
 function freesHaveStacks(
@@ -105,12 +104,12 @@ function freesHaveStacks(
   return false;
 }
 
-/** Stretches of allocations that a forward pass makes, without any of other code in between. */
+/** Runs of allocations made by a forward pass, with no other code in between. */
 export interface ForwardRuns {
   /** First and last allocation, as events. */
   readonly begin: Int32Array;
   readonly end: Int32Array;
-  /** By allocation: how many runs ended before it; its own run, where it is in one. */
+  /** Allocation → how many runs ended before it, which is its own run if it is in one. */
   readonly before: Int32Array;
 }
 
@@ -122,7 +121,7 @@ export function findForwardRuns(
   const end: number[] = [];
   const before = new Int32Array(length);
   let isInside = false;
-  // Those from before the trace are in no order.
+  // Allocations from before the trace have no order.
   for (let id = preexisting; id < length; id++) {
     const isForward = role[stack[id] - NO_STACK] === StackRole.Forward;
     if (isForward && !isInside) begin.push(start[id]);

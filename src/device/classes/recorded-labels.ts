@@ -15,8 +15,8 @@ import { holderOf, holderRows } from '../model/holders.ts';
 import { type ClassSource, Evidence, MemoryClass } from './types.ts';
 
 /**
- * The profiler's words, and those that a program puts first in its metadata: 'gradient blocks.0.qkv.weight'. What
- * only mentions such a word ('step 3, gradient accumulation') says nothing of one allocation.
+ * The profiler's words, and those a program puts first in its metadata: 'gradient blocks.0.qkv.weight'. A text that
+ * only mentions such a word ('step 3, gradient accumulation') does not label an allocation.
  */
 const WORDS: readonly (readonly [RegExp, MemoryClass])[] = [
   [/^optim(izer)?([ _-]?state)?\b/i, MemoryClass.OptimizerState],
@@ -32,27 +32,26 @@ const WORDS: readonly (readonly [RegExp, MemoryClass])[] = [
   [/^(communication|collective)s?\b/i, MemoryClass.Communication],
 ];
 
-/** The class that a text begins with; undefined where it begins with none. */
+/** The class that a text begins with, if any. */
 function classNamed(text: string): MemoryClass | undefined {
   return WORDS.find(([word]) => word.test(text))?.[1];
 }
 
-/** 'blocks.0.qkv.weight' of 'gradients: blocks.0.qkv.weight'; '' of what has no colon. */
+/** 'gradients: blocks.0.qkv.weight' → 'blocks.0.qkv.weight'; '' without a colon. */
 function nameIn(text: string): string {
   const colon = text.indexOf(':');
   return colon < 0 ? '' : text.slice(colon + 1).trim();
 }
 
-/** What is written of one allocation. */
 interface WrittenLabel {
   readonly id: AllocationIndex;
-  /** Undefined where the text names none. */
+  /** Undefined if the text names no class. */
   readonly class: MemoryClass | undefined;
   readonly name: string;
   readonly evidence: Evidence;
 }
 
-/** In the order in which they count: where an allocation has more than one, the last one holds. */
+/** In order of priority: for an allocation with several labels, the last one wins. */
 export function* writtenLabels(source: ClassSource): Generator<WrittenLabel> {
   const { category, userMetadata } = source.trace.events;
   const read = textReader(source.snapshot.strings);
@@ -72,7 +71,7 @@ export function* writtenLabels(source: ClassSource): Generator<WrittenLabel> {
   }
 }
 
-/** `annotate` events: each belongs to the allocation that is live at its address. */
+/** `annotate` events: each belongs to the allocation live at its address. */
 function* annotated({ trace, replay }: ClassSource, read: TextReader): Generator<WrittenLabel> {
   const { userMetadata, action, address } = trace.events;
   const { length, start, end, address: addressOf } = replay.allocations;
@@ -83,7 +82,7 @@ function* annotated({ trace, replay }: ClassSource, read: TextReader): Generator
     const found = live.get(address[t]);
     const text = read(userMetadata, t);
     if (found !== undefined && end[found] > t && text !== undefined) {
-      // Whoever annotates a tensor names it, with or without a class before the name.
+      // Annotating a tensor names it, with or without a class before the name.
       const name = text.class === undefined ? text.text : text.name;
       yield { id: found, class: text.class, name, evidence: Evidence.Metadata };
     }
@@ -91,7 +90,7 @@ function* annotated({ trace, replay }: ClassSource, read: TextReader): Generator
   }
 }
 
-/** What holds an allocation when the snapshot is taken says what it is to the model, and its name. */
+/** The variable that holds an allocation at snapshot time gives its class and its name. */
 const CLASS_OF_KIND: Readonly<Partial<Record<HolderKind, MemoryClass>>> = {
   parameter: MemoryClass.Parameters,
   buffer: MemoryClass.Parameters,
@@ -115,7 +114,7 @@ interface ReadText {
 
 type TextReader = (column: Int32Array | undefined, event: EventIndex) => ReadText | undefined;
 
-/** Texts are few, and each is read once. Gives undefined where the event has no text. */
+/** Reads each distinct text once. Returns undefined if the event has no text. */
 function textReader(strings: StringTable): TextReader {
   const read = memoized((row: number): ReadText => {
     const text = strings.get(row);
@@ -128,19 +127,19 @@ function textReader(strings: StringTable): TextReader {
 }
 
 /**
- * Labels that a program put beside its snapshot: a list under the key `labels` of rows (time_us, address, class, name),
- * as the labelling recipe writes them. Each belongs to the allocation that was live at its address then.
+ * A label that a program stored in its snapshot: a list under the key `labels` with rows (time_us, address, class,
+ * name), as in the labeling recipe. A label belongs to the allocation that was live at its address at that time.
  */
 
 interface Label {
   readonly timeUs: number;
-  /** As the address column has it. */
+  /** In the same encoding as the address column. */
   readonly address: number;
   readonly kind: string;
   readonly name: string;
 }
 
-/** Where a tensor was labelled more than once, what comes first here holds: a saved parameter is a parameter. */
+/** For a tensor labeled several times, the first of these wins: a saved parameter is a parameter. */
 const RANKS = [
   'param',
   'buffer',
@@ -154,7 +153,6 @@ const RANKS = [
   'activ',
 ] as const;
 
-/** The label of each allocation that has any. */
 function labelsOf({
   snapshot,
   trace,
@@ -187,7 +185,7 @@ function labelsOf({
   return best;
 }
 
-/** Undefined for what is no such row. */
+/** Undefined for malformed rows. */
 function labelIn(row: LabelRow, addresses: AddressSpace): Label | undefined {
   const [timeUs, address, kind, name = ''] = row;
   if (typeof timeUs !== 'number' || typeof kind !== 'string' || typeof name !== 'string') {

@@ -1,4 +1,4 @@
-/** What the sizes of allocations tell, where stacks and lifetimes leave a doubt. */
+/** What allocation sizes tell when stacks and lifetimes leave a doubt. */
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import {
   EMPTY_STACK,
@@ -9,8 +9,8 @@ import {
 import { StackHint, StackRole, type StackRoles } from './stack-roles.ts';
 
 /**
- * By allocation: the start of its successor, the next one of its stack and size; NEVER where there is none. Only of those
- * that live for more than `leastEvents`.
+ * Allocation → start of its successor, the next allocation with its stack and size; NEVER without one. Covers only
+ * allocations that live for more than `leastEvents`.
  */
 export function successorStarts(table: AllocationTable, leastEvents: number): Int32Array {
   const { length, stack, start, freeRequested, requestedBytes } = table;
@@ -18,7 +18,7 @@ export function successorStarts(table: AllocationTable, leastEvents: number): In
   const latest = new Map<number, AllocationIndex>();
   for (let id = 0; id < length; id++) {
     if (freeRequested[id] - start[id] <= leastEvents) continue;
-    // Two stacks of one key are far too rare to matter.
+    // Collisions between two stacks are far too rare to matter.
     const key = requestedBytes[id] * 8192 + (stack[id] % 8192);
     const before = latest.get(key);
     if (before !== undefined) starts[before] = start[id];
@@ -27,14 +27,13 @@ export function successorStarts(table: AllocationTable, leastEvents: number): In
   return starts;
 }
 
-/** Forward passes in which a line has to run again while what it made is still there. */
+/** A line must run again in this many forward passes while its earlier result is still live. */
 const LEAST_REPEATS = 3;
 
 /**
- * By allocation: when its stack allocates in the third forward pass after its own; NEVER where it does not. What lives
- * longer is gathered, and not merely in use.
- *
- * @param runOf by allocation: how many forward passes ended before it
+ * Allocation → when its stack allocates in the third forward pass after its own; NEVER if it does not. What outlives
+ * this is being gathered, not merely in use.
+ * @param runOf allocation → how many forward passes ended before it
  */
 export function repeatStarts(
   { length, stack, start }: AllocationTable,
@@ -58,29 +57,29 @@ export function repeatStarts(
 }
 
 /**
- * Call stacks whose tensors are replaced by larger ones again and again: a cache that is concatenated, what an
- * evaluation gathers.
+ * Call stacks whose tensors are repeatedly replaced by larger ones: a concatenated cache, the results an evaluation
+ * gathers.
  *
  *     line 87 | 1 GiB ├──────────┤
  *     line 87 |            2 GiB ├─────────────┤        made while the last one is live, which is freed soon after
  *     line 87 |                          3 GiB ├────…
  *
- * A forward pass begins between two of them: what grows within one pass is no state. What merely varies, such as the
- * logits of two models in turns, is replaced by smaller ones as often.
+ * A forward pass begins between two of them: growth within one pass is not state. Sizes that merely vary, such as the
+ * logits of two alternating models, shrink as often as they grow.
  */
 
-/** Replacements in a row, each by a larger tensor, that make a growing one. */
+/** A growing stack needs this many replacements in a row, each by a larger tensor. */
 const LEAST_RISES = 4;
-/** Rises for each fall, at least: a cache begins anew with each sequence. */
+/** Minimum rises per fall: a cache starts over with each sequence. */
 const RISES_A_FALL = 4;
-/** Share of the stacks that are nearly all. */
+/** Share of stacks that counts as nearly all. */
 const ALL_SHARE = 0.6;
-/** Events after a tensor is made within which the one that it replaces is freed. */
+/** The replaced tensor is freed within this many events after its replacement is made. */
 const HANDOVER_EVENTS = 64;
 
 /**
  * @param allocationOfEvent see `Replay`
- * @param runOf by allocation: the number of forward passes that ended before it
+ * @param runOf allocation → number of forward passes that ended before it
  * @param stacks number of rows of the stack tree
  */
 export function growingStacks(
@@ -124,8 +123,8 @@ export function growingStacks(
 }
 
 /**
- * How often a tensor of a stack is larger than the one before: where that is rare, nothing needs to be looked at. Where
- * nearly all stacks make larger and larger ones it is the batches that grow, such as sentences that are sorted by length.
+ * How often each stack's tensor is larger than the previous one; where that is rare, we can skip the rest. When nearly
+ * all stacks grow, the batches grow, such as sentences sorted by length.
  */
 function risesByStack({ length, stack, requestedBytes }: AllocationTable, stacks: number) {
   const rises = new Int32Array(stacks);
@@ -150,21 +149,21 @@ function risesByStack({ length, stack, requestedBytes }: AllocationTable, stacks
 }
 
 /**
- * The workspaces of cuBLAS, where no C++ frame names them. A thread that multiplies matrices on a stream gets one, and
- * keeps it: so of the many tensors that may have its size, one is it at any time.
+ * Finds cuBLAS workspaces when no C++ frame names them. A thread that multiplies matrices on a stream gets one and
+ * keeps it, so of the many tensors of that size only one is the workspace at any time.
  *
  *     forward, 32 MiB: linear's workspace (never freed) | activations of 32 MiB that an OOM finds live | …
  *     backward, 32 MiB: the workspace of autograd's thread
  */
 
-/** Bytes of the workspace of Hopper and later GPUs, and of the others (:4096:2:16:8). */
+/** Workspace bytes of Hopper and later GPUs, and of older ones (:4096:2:16:8). */
 const CUBLAS_BYTES: ReadonlySet<number> = new Set([32 * 2 ** 20, 8_519_680]);
-/** That of cuBLASLt, which older versions of PyTorch allocate just before or after the other. */
+/** The cuBLASLt workspace. Older PyTorch versions allocate it just before or after the cuBLAS one. */
 const CUBLASLT_BYTES = 2 ** 20;
 
 /**
- * Those that sizes and lifetimes tell: the first of its thread, stream and pool that is freed after the last step, or
- * never; trainers clear workspaces when they are done.
+ * Workspaces found by size and lifetime: the first of its thread, stream and pool that is freed after the last step or
+ * never. Trainers clear workspaces when they finish.
  */
 export function workspacesBySize(
   table: AllocationTable,

@@ -1,25 +1,24 @@
-/** What one frame of a call stack says of the code that allocates, judged by its name and file. */
+/** What each frame of a call stack says about the allocating code, judged by its name and file. */
 import { EMPTY_STACK, NO_STACK } from '../../format/snapshot/tables.ts';
 import { classifyFrame, qualifiedName } from '../model/frame-kinds.ts';
 import type { StackReader, StackSource } from '../model/stacks.ts';
 import type { FrameKind, FrameView } from '../model/types.ts';
 
-/** Bits of a frame; those of a stack are derived from them (stack-roles.ts). */
+/** Bits of a frame; the bits of a stack are derived from them. */
 export const FrameRole = {
   Python: 1,
-  /** An optimizer's own code. */
   Optimizer: 2,
   /** PyTorch calls a module's forward. */
   ModuleCall: 4,
   /** A model is built, loaded, or moved. */
   Building: 8,
-  /** Where a program or a thread of it begins. */
+  /** Entry point of a program or thread. */
   Entry: 16,
-  /** Where the Python of a backward thread begins. */
+  /** Where a backward thread's Python begins. */
   Autograd: 32,
   /** C++ of the backward pass. */
   Engine: 64,
-  /** Functions of torch.nn.functional, and compiled graphs: forward, also outside of modules. */
+  /** Forward code outside of modules too: torch.nn.functional and compiled graphs. */
   Functional: 128,
   Collective: 256,
   Workspace: 512,
@@ -27,20 +26,20 @@ export const FrameRole = {
   Cache: 2048,
   /** Activation checkpointing runs a forward again. */
   Recompute: 4096,
-  /** The optimizer makes its state. */
+  /** The optimizer creates its state. */
   StateInit: 8192,
   User: 16384,
-  /** The constructor of anything. */
+  /** A constructor. */
   Constructor: 32768,
-  /** FSDP makes room for parameters that it gathers. */
+  /** FSDP allocates room for gathered parameters. */
   Gathered: 65536,
-  /** Weights are copied, with the module that they are of. */
+  /** Weights are copied with their module. */
   Copied: 131072,
   /** A convolution's forward, which gives cuDNN a workspace. */
   Convolution: 262144,
 } as const;
 
-/** torch/optim and the optimizers of other packages: apex/optimizers, bitsandbytes/optim, …/optimizer.py. */
+/** torch/optim and optimizers of other packages: apex/optimizers, bitsandbytes/optim, …/optimizer.py. */
 const OPTIMIZER_FILE =
   /(^|[\\/])(torch[\\/]optim[\\/]|optim(izers?)?[\\/]|[^\\/]*optimizer[^\\/]*\.py$)/i;
 const TORCH_OPTIM = /(^|[\\/])torch[\\/]optim[\\/]/;
@@ -66,7 +65,7 @@ const ENTRY_NAMES = new Set([
   '_run_module_as_main',
 ]);
 
-/** The bits that detectors and classes share. */
+/** The bits shared by detectors and classes. */
 export function frameRoles({ name, filename, kind }: FrameView, isPython: boolean): number {
   if (!isPython) return 0;
   const { Python, Optimizer, ModuleCall, Building, User, Autograd, Entry } = FrameRole;
@@ -85,7 +84,7 @@ export function frameRoles({ name, filename, kind }: FrameView, isPython: boolea
 
 const FUNCTIONAL_FILE =
   /(^|[\\/])(torch[\\/](nn[\\/]functional\.py|_dynamo[\\/]eval_frame\.py|_functorch[\\/]|_inductor[\\/]|autograd[\\/]function\.py)|torchinductor_[^\\/]*[\\/])/;
-/** FSDP's and DDP's own collectives, and what calls NCCL. */
+/** FSDP's and DDP's own collectives, and callers of NCCL. */
 const COLLECTIVE_FILE =
   /(^|[\\/])(torch[\\/]distributed[\\/](distributed_c10d|_functional_collectives|nn[\\/]functional|fsdp[\\/]_fully_shard[\\/](_fsdp_collectives|_fsdp_param_group)|fsdp[\\/]_runtime_utils|_symmetric_memory)|torch[\\/]nn[\\/]parallel[\\/](distributed|comm)\.py|deepspeed[\\/]comm[\\/])/;
 const LOADER_FILE = /(^|[\\/])torch[\\/]utils[\\/]data[\\/]/;
@@ -102,7 +101,7 @@ const BUILDING_NAME =
 const GATHERED_NAME =
   /^(init_all_gather_outputs|alloc_all_gather_outputs|_alloc_padded_unsharded_flat_param)$/;
 const CONVOLUTION_FILE = /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]conv\.py$/;
-/** Calls of backward() and grad() in the thread that waits for them. */
+/** Calls of backward() and grad(), in the thread that waits for them. */
 const RUNS_BACKWARD = /^(_engine_run_backward|_make_grads)$/;
 
 const ENGINE =
@@ -111,7 +110,7 @@ const CPP_COLLECTIVE = /^c10d::/;
 const CPP_WORKSPACE =
   /^(at::cuda::(setWorkspaceForHandle|getCUDABlasLtWorkspace|getNewWorkspace|getCurrentCUDABlasHandle|getNewCUDABlasLtWorkspace)|at::native::(run_conv_plan|\w*Workspace::Workspace|Workspace::Workspace))/;
 
-/** The bits of each frame, those that only the classes need included. */
+/** The bits of each frame, including those only classes need. */
 function allFrameRoles(
   { strings, frames }: Pick<StackSource, 'strings' | 'frames'>,
   isPython: (frame: number) => boolean,
@@ -151,13 +150,13 @@ function pythonRoles(name: string, filename: string, kind: FrameKind): number {
 }
 
 /**
- * What a call stack says of the code that allocates: each row of the stack tree gets one role, found
- * from its caller's row, so that millions of allocations cost one look-up each.
+ * What a call stack says about the allocating code. Each row of the stack tree gets one role, derived from its caller's
+ * row, so each of millions of allocations costs one lookup.
  */
 
-/** The code that an allocation or a free comes from. */
+/** The kind of code that allocates or frees. */
 export const StackRole = {
-  /** No stack, or C++ that says nothing. */
+  /** No stack, or C++ without information. */
   Unknown: 0,
   Host: 1,
   Forward: 2,
@@ -166,7 +165,7 @@ export const StackRole = {
 } as const;
 export type StackRole = (typeof StackRole)[keyof typeof StackRole];
 
-/** More that a stack says; see {@link FrameRole}. */
+/** Further facts about a stack; see {@link FrameRole}. */
 export const StackHint = {
   Building: FrameRole.Building,
   Collective: FrameRole.Collective,
@@ -181,15 +180,15 @@ export const StackHint = {
 } as const;
 
 export interface StackRoles {
-  /** {@link StackRole}; row stack + 1, so that row 0 is "no stack". */
+  /** {@link StackRole} at row stack + 1; row 0 means no stack. */
   readonly role: Uint8Array;
-  /** Bits of {@link StackHint}; row stack + 1. */
+  /** Bits of {@link StackHint} at row stack + 1. */
   readonly hints: Uint32Array;
 }
 
 const F = FrameRole;
 const FORWARD = F.ModuleCall | F.Functional;
-/** What holds only until the user's code or a module is called: an optimizer runs closures, a loader collate functions. */
+/** Valid only until user code or a module is called: an optimizer runs closures, a loader runs collate functions. */
 const SCOPED =
   F.Optimizer |
   F.StateInit |
@@ -219,20 +218,20 @@ export function stackRoles(source: StackSource, reader: StackReader): StackRoles
   return { role, hints };
 }
 
-/** The bits of a row, from its caller's and its own frame's. Autograd stands for "in the backward pass". */
+/** A row's bits, from its caller's and its own frame's. Autograd stands for "in the backward pass". */
 function derive(above: number, own: number, hasEntries: boolean): number {
   let bits = above & INHERITED;
   const isCode = (own & (F.User | F.ModuleCall)) !== 0;
   if (isCode) bits &= ~(SCOPED & ~own);
-  // What a collective's own set-up makes is for it, but for the parameters that it takes over.
+  // A collective's setup allocates for the collective, except for the parameters that it takes over.
   if ((own & F.Building) !== 0) bits &= ~F.Collective;
-  // A module that is called is no longer being built.
+  // Once a module is called, it is no longer being built.
   if ((own & F.ModuleCall) !== 0) bits &= ~F.Building;
   const isFirstPython = (own & F.Python) !== 0 && (above & F.Python) === 0;
   const isCalledByEngine =
     isFirstPython && (own & F.Entry) === 0 && (hasEntries || (own & F.Autograd) !== 0);
   bits |= own & INHERITED & ~F.Autograd;
-  // A reentrant checkpoint calls backward() on what it has run again: that is no recomputation.
+  // A reentrant checkpoint calls backward() on what it has rerun: that is not recomputation.
   if ((own & F.Engine) !== 0 && (own & F.Python) !== 0) bits &= ~F.Recompute;
   if (isCalledByEngine || (own & F.Engine) !== 0) bits |= F.Autograd;
   const isConstructor = (own & F.Constructor) !== 0 && (bits & FORWARD) === 0;

@@ -1,7 +1,6 @@
 /**
- * What an allocation is to the program: a parameter, a gradient, an activation. PyTorch does not record
- * this, so it is inferred, and every answer keeps the evidence that it rests on. What no evidence
- * decides is called unknown; it is never spread over the other classes.
+ * What an allocation is to the program: a parameter, a gradient, an activation. PyTorch does not record this, so we
+ * infer it and keep the evidence. Without evidence an allocation is unknown; it is never spread over the other classes.
  */
 
 import type { AllocationIndex, Replay } from '../../allocator/replay/types.ts';
@@ -11,7 +10,7 @@ import type { Holder } from '../model/holders.ts';
 import type { PoolKind } from '../model/pool-kinds.ts';
 import type { StackReader, StackSource } from '../model/stacks.ts';
 
-/** The numbers are those of {@link Classification.classOf}; new ones go at the end. */
+/** Values of {@link Classification.classOf}; add new ones at the end. */
 export const MemoryClass = {
   Unknown: 0,
   Parameters: 1,
@@ -27,7 +26,7 @@ export const MemoryClass = {
 } as const;
 export type MemoryClass = (typeof MemoryClass)[keyof typeof MemoryClass];
 
-/** Id, label, and what belongs to it. */
+/** Id, label, description. */
 const CLASSES = [
   ['unknown', 'unknown', 'Nothing in the recording says what it is.'],
   ['parameters', 'parameters and buffers', 'The weights and buffers of the model.'],
@@ -58,25 +57,24 @@ const CLASSES = [
   ],
 ] as const;
 
-/** What JSON, links, and the search call a class. */
+/** The class's name in JSON, links and searches. */
 export type MemoryClassId = (typeof CLASSES)[number][0];
 
 export interface MemoryClassInfo {
   readonly id: MemoryClassId;
-  /** For people, in lower case: 'optimizer state'. */
   readonly label: string;
   /** What belongs to it, in one sentence. */
   readonly about: string;
 }
 
-/** By {@link MemoryClass}. */
+/** Index: {@link MemoryClass}. */
 export const MEMORY_CLASSES: readonly MemoryClassInfo[] = CLASSES.map(([id, label, about]) => ({
   id,
   label,
   about,
 }));
 
-/** The order in which legends, tables, and bands list the classes, from the most lasting on. */
+/** Display order in legends, tables and charts, longest-lived first. */
 export const MEMORY_CLASS_ORDER: readonly MemoryClass[] = [
   MemoryClass.Parameters,
   MemoryClass.OptimizerState,
@@ -93,14 +91,14 @@ export const MEMORY_CLASS_ORDER: readonly MemoryClass[] = [
 
 export const classInfo = (of: MemoryClass): MemoryClassInfo => MEMORY_CLASSES[of];
 
-/** Of an id: 'optimizer state'; of parts that are no class of memory, their own name. */
+/** 'optimizer state' for an id; other names (parts that are not memory classes) are returned as is. */
 export const classLabel = (id: string): string =>
   MEMORY_CLASSES.find((known) => known.id === id)?.label ?? id.replaceAll('-', ' ');
 
-/** 'class:gradients', the search for a class. */
+/** 'class:gradients', the search term for a class. */
 export const classTerm = (of: MemoryClass): string => `class:${MEMORY_CLASSES[of].id}`;
 
-/** For legends, in their order. */
+/** In display order. */
 export function classLabels() {
   return MEMORY_CLASS_ORDER.map((of) => {
     const { label, about } = MEMORY_CLASSES[of];
@@ -108,7 +106,7 @@ export function classLabels() {
   });
 }
 
-/** Why an allocation has its class, to be read after "because". New ones go at the end. */
+/** Why an allocation has its class; each text follows "because". Add new ones at the end. */
 const EVIDENCE = {
   None: 'nothing decides it',
   Metadata: 'the program recorded what it is (annotation or metadata)',
@@ -147,16 +145,15 @@ const EVIDENCE = {
   Held: 'a module or an optimizer of the program held it as that when the snapshot was taken',
 } as const;
 
-/** A number of {@link Classification.evidenceOf}: a place in {@link EVIDENCE}. */
+/** An index into {@link EVIDENCE}; the value type of {@link Classification.evidenceOf}. */
 export type Evidence = number;
 export const Evidence = Object.fromEntries(
   Object.keys(EVIDENCE).map((name, place) => [name, place]),
 ) as { readonly [Name in keyof typeof EVIDENCE]: Evidence };
 
-/** By {@link Evidence}. */
+/** Index: {@link Evidence}. */
 export const EVIDENCE_TEXTS: readonly string[] = Object.values(EVIDENCE);
 
-/** What of a device is read. */
 export interface ClassSource {
   readonly snapshot: StackSource &
     Partial<Pick<Snapshot, 'labels' | 'addresses' | 'startUs' | 'holders'>>;
@@ -165,7 +162,7 @@ export interface ClassSource {
   readonly stacks: StackReader;
 }
 
-/** A class for every allocation, by AllocationIndex. */
+/** Indexed by AllocationIndex. */
 export interface Classification {
   /** {@link MemoryClass} */
   readonly classOf: Uint8Array;
@@ -174,36 +171,34 @@ export interface Classification {
   /** Names that the program gave: 'blocks.0.qkv.weight'. */
   readonly names: ReadonlyMap<AllocationIndex, string>;
   /**
-   * Of parameters: the copy of the model that they are, from 1 on in the order in which copies were made, and that nothing
-   * trains (a reference policy, an average of the weights). Of optimizer state: how many older sets of it were still
-   * there when it was made. What has no number belongs to the model that is trained, and to its first optimizer.
+   * For parameters: the number of the untrained copy of the model they belong to (a reference policy, averaged
+   * weights), from 1 on in order of creation. For optimizer state: how many older sets were still live when it was
+   * made. Absent for the trained model and its first optimizer.
    */
   readonly copies: ReadonlyMap<AllocationIndex, number>;
 }
 
-/** All that is said of one allocation. */
 export interface ClassifiedDetails extends AllocationDetails {
   readonly memoryClass: MemoryClassInfo;
-  /** To be read after "because". */
+  /** Follows "because". */
   readonly classReason: string;
   readonly name: string | undefined;
-  /** What held it when the snapshot was taken; undefined where nobody knows. */
+  /** What held it at snapshot time; undefined if unknown. */
   readonly holder: Holder | undefined;
   /** Undefined for the default pool. */
   readonly poolKind: PoolKind | undefined;
 }
 
-/** Bytes and number of the allocations of one class at some event. */
+/** Bytes and count of one class's allocations at an event. */
 export interface ClassTotal {
   readonly class: MemoryClass;
   readonly bytes: number;
   readonly count: number;
 }
 
-/** The class of one allocation. */
 export const classAt = ({ classOf }: Classification, id: AllocationIndex): MemoryClassInfo =>
   MEMORY_CLASSES[classOf[id]];
 
-/** What says so, to be read after "because". */
+/** The evidence, to follow "because". */
 export const evidenceAt = ({ evidenceOf }: Classification, id: AllocationIndex): string =>
   EVIDENCE_TEXTS[evidenceOf[id]];

@@ -157,9 +157,7 @@ const STANDARD_LIBRARY = /[/\\]lib(?:64)?[/\\]python\d[\d.]*t?[/\\]|^<frozen /i;
 const FOLDER = /^.+[/\\]/;
 const NAMESPACE = /^(\w+)::/;
 
-/**
- * @param symbol the function's name without types, see `qualifiedName`
- */
+/** @param symbol the function's name without types, see `qualifiedName` */
 export function moduleName(symbol: string, filename: string, isPython: boolean): ModuleName {
   if (!isPython) {
     const namespace = NAMESPACE.exec(symbol);

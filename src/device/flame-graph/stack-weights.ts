@@ -162,7 +162,7 @@ export function resolveDataset(
     case 'difference': {
       if (choice.secondCursor === undefined) return undefined;
       const [before, after] = [clamp(choice.secondCursor), clamp(choice.cursor)];
-      // In order of time, so the sign matches the cursor bar's difference.
+      // Either may come first in time; the cursor bar shows the difference with the same sign.
       return before === after ? undefined : { kind: 'difference', before, after };
     }
   }

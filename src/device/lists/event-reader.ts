@@ -39,9 +39,7 @@ export class EventReader {
   readonly #usesOf: () => Int32Array;
   #uses: Int32Array | undefined;
 
-  /**
-   * @param usesOf gives the context's `earlierUses`, if the caller already has it
-   */
+  /** @param usesOf gives the context's `earlierUses`, if the caller already has it */
   constructor(
     context: DeviceModel,
     usesOf: () => Int32Array = () => earlierUses(context.replay.allocations),
@@ -51,9 +49,7 @@ export class EventReader {
     this.segments = new SegmentEvents(context);
   }
 
-  /**
-   * @param list events of the trace, all in range
-   */
+  /** @param list events of the trace, all in range */
   rows(list: readonly EventIndex[]) {
     // Few stacks make many events, so each stack is read once.
     const lineOf = memoized((stack: StackIndex) => this.#line(stack));

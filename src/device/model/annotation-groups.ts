@@ -127,9 +127,7 @@ export interface InnermostSpans {
   readonly span: readonly number[];
 }
 
-/**
- * @param spans in `annotationSpans` order, outer before inner
- */
+/** @param spans in `annotationSpans` order, outer before inner */
 export function innermostSpans(spans: readonly AnnotationSpan[]): InnermostSpans {
   const used = [...spans.keys()].filter(
     (row) => spans[row].endEvent > spans[row].startEvent && !isMoment(spans[row]),

@@ -191,9 +191,7 @@ export interface AnnotationTracks extends TableOf<typeof TRACK_COLUMNS> {
   readonly names: readonly string[];
 }
 
-/**
- * @param spans by start, as from `annotationSpans`
- */
+/** @param spans by start, as from `annotationSpans` */
 export function annotationTracks(spans: readonly AnnotationSpan[]): AnnotationTracks {
   const first = firstRows(spans);
   const next = first.slice();

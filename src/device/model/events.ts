@@ -106,9 +106,7 @@ const ROUNDS = 3;
 /** Share of the first cut below which a stretch almost never becomes a gap in later rounds. */
 const LEAST_SHARE = 1 / 16;
 
-/**
- * @param timeUs ascending event times; undefined if not recorded
- */
+/** @param timeUs ascending event times; undefined if not recorded */
 export function findTimeFolds(timeUs: NarrowColumn | undefined): TimeFolds {
   const length = timeUs?.length ?? 0;
   if (timeUs === undefined || length < 2) return NO_FOLDS;

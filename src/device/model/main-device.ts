@@ -33,9 +33,7 @@ function isAbove(device: Recorded, other: Recorded | undefined): boolean {
  */
 const WAITING_RATIO = 1.5;
 
-/**
- * The peak to report: of allocated memory, or of active memory if mostly blocks waiting for another stream make it up.
- */
+/** The peak to report: of allocated memory, or of active memory if most of it is blocks waiting for another stream. */
 export function mainPeak({
   allocatedBytes,
   activeBytes,

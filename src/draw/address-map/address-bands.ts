@@ -1,5 +1,5 @@
 /**
- * Rectangles drawn over the finished address map: what is selected, and what a finding speaks of.
+ * Rectangles drawn over the finished address map: the selection, and what a finding refers to.
  *
  *   selected   outline in black or white, and a fill half way to it
  *   block      outline alone: the block keeps its color
@@ -14,28 +14,28 @@ import type { Palette, Viewport } from '../timeline/types.ts';
 import type { AddressIndex } from './address-index.ts';
 import type { AddressLayout } from './address-layout.ts';
 
-/** A rectangle to mark: offsets in the packed order, states from `from` to `to`, excluded. */
+/** A rectangle to mark: offsets in the packed order, states from `from` to before `to`. */
 export interface AddressBand {
   readonly offset: number;
   readonly bytes: number;
   readonly from: EventIndex;
   readonly to: EventIndex;
-  /** Without one it is drawn as what is selected. */
+  /** Without a style, drawn as the selection. */
   readonly style?: MarkStyle;
 }
 
 export type MarkStyle = 'block' | 'gap';
-/** Colors of the outlines; without them all are black or white. */
+/** Outline colors; without them all outlines are black or white. */
 export type MarkColors = Readonly<Record<MarkStyle, number>>;
 
-/** Columns or rows from `from` to `to`, excluded. */
+/** Columns or rows from `from` to before `to`. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Draws bands over each other, the first lowest.
+ * Draws bands on top of each other, the first one lowest.
  * @param states of the columns, -1 outside of the trace
  */
 export function drawBands(
@@ -65,7 +65,7 @@ function traceOf(states: Int32Array): Span {
   return { from, to };
 }
 
-/** Rows from the bottom, one at least; not clipped. */
+/** Rows from the bottom, at least one; not clipped. */
 function rowsOf({ offset, bytes }: AddressBand, { y0, y1, height }: Viewport): Span {
   const rowsPerByte = height / (y1 - y0);
   const bottom = (offset - y0) * rowsPerByte;
@@ -77,7 +77,7 @@ function rowsOf({ offset, bytes }: AddressBand, { y0, y1, height }: Viewport): S
   return { from: middle, to: middle + 1 };
 }
 
-/** A side that lies at the frame's side has no line: beyond it the rectangle may go on. */
+/** No line along the frame's edge, because the rectangle may continue beyond it. */
 function drawRectangle(
   columns: Span,
   rows: Span,
@@ -115,7 +115,7 @@ function fill(
   }
 }
 
-/** An allocation's rectangle in the address map; none for -1. */
+/** An allocation's rectangle in the address map; empty for -1. */
 export function allocationBands(
   index: AddressIndex,
   id: AllocationIndex,
@@ -142,8 +142,8 @@ interface OpenBand {
 }
 
 /**
- * Each range for as long as all of it was free, around `event`: from the last end of a block in it to
- * the next start of one. Ranges must not overlap. One pass over all allocations, 20 ms for 1.9 M.
+ * Each range for as long as all of it was free, around `event`: from the last end of a block in it to the next start of
+ * one. Ranges must not overlap. One pass over all allocations, 20 ms for 1.9 M.
  */
 export function gapBands(
   index: AddressIndex,
@@ -158,7 +158,7 @@ export function gapBands(
   return bands.map((band) => ({ ...band, style: 'gap' }));
 }
 
-/** None for a range outside of all that was ever reserved: the map has no place for it. */
+/** Undefined for a range that was never reserved, because the map has no place for it. */
 function placed(layout: AddressLayout, { address, sizeBytes }: FreeRange): OpenBand[] {
   const { slotAddress, slotBytes, slotOffset } = layout;
   const slot = upperBound(slotAddress, address) - 1;
@@ -180,7 +180,7 @@ function boundBySegments({ segments, layout }: AddressIndex, event: EventIndex, 
   }
 }
 
-/** Whether a block touches a range depends on its place, and there are few places. */
+/** Whether a block touches a range depends only on its place, and there are few places. */
 function boundByBlocks(
   { timeline, blockPlaces }: AddressIndex,
   event: EventIndex,
@@ -205,7 +205,7 @@ function boundByBlocks(
   }
 }
 
-/** Which of the bands, by offset and apart from each other, a range overlaps. */
+/** Finds the bands that a range overlaps; `bands` must be disjoint and ordered by offset. */
 function overlaps(bands: readonly OpenBand[]) {
   const low = Float64Array.from(bands, (band) => band.offset);
   const high = Float64Array.from(bands, (band) => band.offset + band.bytes);

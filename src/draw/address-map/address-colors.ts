@@ -1,5 +1,5 @@
 /**
- * Codes and colors of the address map. A pixel is many bytes, and says of what they are:
+ * Codes and colors of the address map. A pixel covers many bytes, and its code describes them:
  *
  *   bits 0-7   a class 0 to 251, or one of the four below
  *   bits 8-10  how much of what is reserved is free, in eighths rounded up: any free byte shows
@@ -11,13 +11,13 @@ import { mix } from '../timeline/colors.ts';
 import type { Palette } from '../timeline/types.ts';
 import type { MarkColors } from './address-bands.ts';
 
-/** Allocations can have the classes 0 to MAX_ADDRESS_CLASSES - 1. */
+/** Allocation classes are 0 to MAX_ADDRESS_CLASSES - 1. */
 const MAX_ADDRESS_CLASSES = 252;
-/** Blocks of several classes, none of which has more than half of their bytes. */
+/** Blocks of several classes, none with more than half of their bytes. */
 export const MIXED_CODE = 252;
 /** Blocks whose free was requested but not completed. */
 export const AWAITING_CODE = 253;
-/** Reserved, and no block in it. */
+/** Reserved, without blocks. */
 export const GAP_CODE = 254;
 /** Not reserved. */
 export const BARE_CODE = 255;
@@ -29,21 +29,20 @@ export const BARE_STEPS = 4;
 export const EDGE_BIT = 1 << 13;
 const CODES = 1 << 14;
 
-/** How far an edge goes towards black, or white on a dark gap, so that it is seen on both. */
+/** How far an edge goes towards black, or towards white on a dark gap, so that it is visible on both. */
 const EDGE_SHARE = 0.3;
 
 export interface AddressPalette extends Palette {
-  /** Reserved memory that no block uses. */
   readonly gap: number;
   /** Between segments. */
   readonly separator: number;
-  /** Around what a finding speaks of. */
+  /** Around what a finding refers to. */
   readonly marks?: MarkColors;
 }
 
 /**
- * Color of every code.
- * @throws RangeError for a palette of no or more than 252 classes
+ * The color of every code.
+ * @throws RangeError for a palette with no classes or more than 252
  */
 export function addressColorTable(palette: AddressPalette): Uint32Array {
   const { length } = palette.classes;

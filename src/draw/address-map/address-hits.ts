@@ -1,6 +1,6 @@
 /**
- * What lies under a pixel of the address map, and what a segment holds: found anew from the tables,
- * so nothing is missed.
+ * What is under a pixel of the address map, and what a segment contains. Computed from the tables, not from pixels, so
+ * nothing is missed.
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -19,21 +19,21 @@ import type { SegmentLife } from './segment-lives.ts';
 export interface AddressHits {
   /** Live allocations that overlap the range, by address. */
   readonly ids: readonly AllocationIndex[];
-  /** Sum of their block bytes, whole blocks and not only the overlap. */
+  /** Sum of their whole blocks, not only the overlap. */
   readonly totalBytes: number;
-  /** The one that covers most of the range; -1 when none does. */
+  /** The one that covers most of the range; -1 if none does. */
   readonly main: AllocationIndex;
   /** Segments and mapped pieces that overlap the range, by start. */
   readonly segments: readonly SegmentLife[];
-  /** The one that covers most of the range; -1 where nothing is reserved. */
+  /** The one that covers most of the range; -1 if nothing is reserved. */
   readonly segment: SegmentLife;
-  /** Bytes of the range that are reserved and not used. */
+  /** Bytes of the range that are reserved but unused. */
   readonly freeBytes: number;
-  /** The unbroken free range that covers most of the range, whole; undefined without any. */
+  /** The unbroken free range that covers most of the range, in full; undefined if there is none. */
   readonly gap: ByteRange | undefined;
 }
 
-/** At a state, between the offsets of a pixel's edges. Cost grows with what is live then. */
+/** At a state, between the offsets of a pixel's edges. Cost grows with the number of live allocations. */
 export function addressHits(
   index: AddressIndex,
   state: EventIndex,
@@ -46,7 +46,7 @@ export function addressHits(
   const { segmentOffset, allocationOffset } = layout;
   const rows = liveAt(index.segmentsMaxEnd, lowerBound(lives.start, state + 1), state);
   const under = piecesIn([range], rows, segmentOffset, lives.sizeBytes);
-  // A gap may reach far beyond the pixel: blocks count as far as the unbroken ranges under it do.
+  // A gap may extend far beyond the pixel, so blocks count within the whole unbroken ranges under it.
   const ranges = reservedRanges(index, rows).filter((reserved) => overlap(reserved, range) > 0);
   const reach = { from: ranges[0]?.from ?? bytesFrom, to: ranges.at(-1)?.to ?? bytesTo };
   const live = liveAt(timeline.maxEnd, timeline.nextId(state), state);
@@ -69,7 +69,7 @@ interface Piece extends ByteRange {
   readonly row: number;
 }
 
-/** Those that overlap one of the ranges; only they become objects, there may be 100,000 rows. */
+/** Those that overlap one of the ranges. Only these become objects, because there may be 100,000 rows. */
 function piecesIn(
   ranges: readonly ByteRange[],
   rows: readonly number[],
@@ -85,7 +85,7 @@ function piecesIn(
   return pieces;
 }
 
-/** Rows that are live at a state, of those that had started by then. */
+/** Rows live at a state, among those that had started by then. */
 function liveAt(maxEnd: MaxEndPyramid, started: number, state: EventIndex): number[] {
   const rows: number[] = [];
   for (const live of maxEnd.live(state, started)) rows.push(...live);
@@ -104,7 +104,7 @@ function overlap(a: ByteRange, b: ByteRange): number {
   return Math.max(0, Math.min(a.to, b.to) - Math.max(a.from, b.from));
 }
 
-/** The first of those that cover most. */
+/** The piece that covers the most; the first of equals. */
 function mostOf<T extends ByteRange>(pieces: readonly T[], range: ByteRange): T | undefined {
   let most: T | undefined;
   for (const piece of pieces) {
@@ -115,14 +115,14 @@ function mostOf<T extends ByteRange>(pieces: readonly T[], range: ByteRange): T 
 
 /** Under a pixel of the address map; offsets are bytes of the packed order. */
 export interface AddressHit {
-  /** The block that covers most of the pixel; undefined where none does. */
+  /** The block that covers most of the pixel, if any. */
   readonly block: HitResult | undefined;
-  /** The unbroken free range that most of the pixel's free bytes are in, and those bytes. */
+  /** The unbroken free range with most of the pixel's free bytes, and those bytes. */
   readonly gap: ByteRange | undefined;
   readonly freeBytes: number;
-  /** The segment that covers most of the pixel; undefined where nothing is reserved. */
+  /** The segment that covers most of the pixel; undefined if nothing is reserved. */
   readonly segment: SegmentFacts | undefined;
-  /** Segments that overlap the pixel. */
+  /** Number of segments that overlap the pixel. */
   readonly segments: number;
 }
 
@@ -144,7 +144,7 @@ export function addressHit(
   };
 }
 
-/** Where the newest of the live blocks is; undefined when there is none. */
+/** The place of the newest live block; undefined if there is none. */
 export function newestBlock(
   { timeline, layout }: AddressIndex,
   state: EventIndex,
@@ -157,10 +157,10 @@ export function newestBlock(
   return { from, to: from + sizeBytes[id] };
 }
 
-/** A segment, and what it holds at a state. */
+/** A segment and its contents at a state. */
 export interface SegmentUse {
   readonly facts: SegmentFacts;
-  /** Where it is in the address map, and when: to be highlighted there. */
+  /** Its place and time in the address map, for highlighting. */
   readonly band: AddressBand;
   /** Undefined while it is not reserved. */
   readonly use: SegmentContent | undefined;
@@ -169,7 +169,7 @@ export interface SegmentUse {
 export interface SegmentContent {
   readonly blocks: number;
   readonly usedBytes: number;
-  /** Largest unbroken free range in it; an expandable one may go on in the next piece. */
+  /** Largest unbroken free range in it; in an expandable segment it may continue in the next piece. */
   readonly largestFreeBytes: number;
 }
 

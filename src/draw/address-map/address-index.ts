@@ -1,4 +1,4 @@
-/** What drawing the address map needs beside the timeline's index; made when it is first shown. */
+/** What the address map needs beyond the timeline's index; built when the map is first shown. */
 
 import type { AllocationTable } from '../../allocator/replay/types.ts';
 import { enlarged } from '../../base/growable.ts';
@@ -17,7 +17,7 @@ export interface AddressIndex {
   readonly segmentPlaces: Places;
 }
 
-/** 12 bytes an allocation: 23 MB and 80 ms for 1.9 M. */
+/** 12 bytes per allocation: 23 MB and 80 ms for 1.9 M. */
 export function buildAddressIndex(
   timeline: TimelineIndex<AllocationTable>,
   segments: SegmentLives,
@@ -34,14 +34,13 @@ export function buildAddressIndex(
 }
 
 /**
- * The different places that blocks have: an offset and a size. An allocator gives the same places
- * again and again, step after step: 1.9 M allocations of a training had 994. So what goes from a
- * place and comes back to it in the same pixel column needs no drawing, and a place's figures are in
- * the cache where those of an allocation are not.
+ * The distinct places (offset and size) of blocks. An allocator reuses the same places step after step: 1.9 M
+ * allocations of a training had 994. So a block that leaves a place and returns within one pixel column needs no
+ * drawing, and per-place figures fit in the CPU cache where per-allocation figures do not.
  */
 export interface Places {
   readonly count: number;
-  /** One entry a place, in order of first use; these columns may be longer than that. */
+  /** One entry per place, in order of first use; these columns may be longer than that. */
   readonly offset: Float64Array;
   readonly bytes: Float64Array;
   /** The place of each row. */
@@ -51,7 +50,7 @@ export interface Places {
 const FIRST_ROOM = 1 << 10;
 const EMPTY = -1;
 
-/** 4 bytes a row, and 16 a place. */
+/** 4 bytes per row, and 16 per place. */
 export function distinctPlaces(offsets: Float64Array, sizes: NarrowColumn): Places {
   const table = new PlaceTable();
   const placeOfRow = new Int32Array(offsets.length);
@@ -99,7 +98,7 @@ class PlaceTable {
   }
 }
 
-/** Blocks are multiples of 512 bytes; others work too, they only collide more often. */
+/** Tuned for multiples of 512 bytes, the size of blocks; other values only collide more often. */
 function hashOf(offset: number, bytes: number): number {
   const mixed =
     Math.imul(Math.floor(offset / 512), 0x9e3779b1) ^

@@ -1,12 +1,12 @@
 /**
- * Addresses packed together: what was never reserved takes no room.
+ * Packs addresses together: addresses that were never reserved take no room.
  *
  *   addresses   ····▓▓▓▓▓▓······················▓▓▓▓▓▓▓▓▓▓·····▓▓▓······
  *   packed          ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓            slot 0, slot 1, slot 2
  *
- * A slot is a range of addresses without a hole, each byte of which was reserved at some time. What
- * reuses addresses, wholly or in part, lies in the same slot; an expandable segment grows inside
- * its own. Offsets are bytes from the lowest slot's first byte, so a gap has its true height.
+ * A slot is a range of addresses without holes; each of its bytes was reserved at some time. Memory that reuses
+ * addresses, wholly or in part, shares a slot, and an expandable segment grows inside its own. Offsets are bytes from
+ * the start of the lowest slot, so a gap has its true height.
  */
 
 import type { AllocationTable } from '../../allocator/replay/types.ts';
@@ -17,16 +17,16 @@ import { SEGMENT_CLASSES, type SegmentClass } from './segment-index.ts';
 import type { SegmentLives } from './segment-lives.ts';
 
 export interface AddressLayout {
-  /** One entry a slot, by address. */
+  /** One entry per slot, by address. */
   readonly slotAddress: Float64Array;
   readonly slotBytes: Float64Array;
-  /** Bytes of the slots below: where a slot begins in the packed order. */
+  /** Where the slot begins in the packed order: the bytes of the slots below. */
   readonly slotOffset: Float64Array;
   readonly totalBytes: number;
   /** Where each segment life and each allocation begins in the packed order. */
   readonly segmentOffset: Float64Array;
   readonly allocationOffset: Float64Array;
-  /** Allocations outside of every segment in the file: drawn in slots of their own. */
+  /** Number of allocations outside of every segment in the file, drawn in slots of their own. */
   readonly strays: number;
 }
 
@@ -52,7 +52,7 @@ export function addressLayout(segments: SegmentLives, allocations: AllocationTab
   };
 }
 
-/** The union of ranges, as ranges that neither overlap nor touch. */
+/** The union of ranges, as disjoint ranges that don't touch. */
 class Slots {
   readonly address: Float64Array;
   readonly sizeBytes: Float64Array;
@@ -82,7 +82,7 @@ class Slots {
     this.totalBytes = offset;
   }
 
-  /** Offsets of ranges; those that no slot holds as a whole are left out, and given back. */
+  /** Offsets of ranges. Returns separately those that don't fit in one slot. */
   place({ length, address, sizeBytes }: Ranges): Placed {
     const offsets = new Float64Array(length);
     const rows: number[] = [];
@@ -91,7 +91,7 @@ class Slots {
       const from = address[row];
       if (!this.#begins(slot, from)) slot = Math.max(0, upperBound(this.address, from) - 1);
       const into = from - this.address[slot];
-      // What begins below the first slot is outside of it as well.
+      // A range that begins below the first slot is also outside.
       if (into >= 0 && into + sizeBytes[row] <= this.sizeBytes[slot]) {
         offsets[row] = this.offset[slot] + into;
       } else {
@@ -101,7 +101,7 @@ class Slots {
     return { offsets, outside: pick(rows, address, sizeBytes) };
   }
 
-  /** Neighbors in a table mostly lie in the same slot: then no search is needed. */
+  /** Neighbors in a table mostly lie in the same slot, which avoids the search. */
   #begins(slot: number, address: number): boolean {
     const next = slot + 1 < this.address.length ? this.address[slot + 1] : Infinity;
     return this.address[slot] <= address && address < next;
@@ -137,9 +137,9 @@ export interface AddressSlot {
   readonly sizeBytes: number;
   /** Where it begins in the packed order. */
   readonly offset: number;
-  /** Segments and mapped pieces that were here, one after the other or side by side. */
+  /** Number of segments and mapped pieces that were here, one after the other or side by side. */
   readonly segments: number;
-  /** What all of them were; 'several' where they differ, 'unknown' where the file has none. */
+  /** Their common kind; 'several' if they differ, 'unknown' if the file has no segments here. */
   readonly kind: SegmentClass | 'several' | 'unknown';
 }
 
@@ -147,7 +147,7 @@ export interface AddressSlots {
   /** By address. */
   readonly slots: readonly AddressSlot[];
   readonly totalBytes: number;
-  /** Segments and mapped pieces over the whole trace. */
+  /** Number of segments and mapped pieces over the whole trace. */
   readonly segments: number;
   /** Allocations outside of every segment in the file. */
   readonly strays: number;

@@ -1,8 +1,7 @@
 /**
- * Draws frames of the address map: x as in the timeline, y the addresses packed together (see
- * address-layout.ts). A column shows the event with most active bytes in it, the very one that the
- * timeline shows there; what its pixels say is in address-rows.ts.
- * A frame is a task that may stop between columns.
+ * Draws frames of the address map: x as in the timeline, y the packed addresses (see address-layout.ts). A column shows
+ * its event with the most active bytes, the same event as in the timeline; address-rows.ts says what its pixels mean. A
+ * frame is a task that may pause between columns.
  */
 
 import { runToEnd, stepwise, type Task } from '../../base/task.ts';
@@ -24,21 +23,21 @@ export interface AddressScene {
   /** Class of each allocation, below palette.classes.length. */
   readonly classOf: Uint8Array;
   readonly palette: AddressPalette;
-  /** Allocations of this class are dimmed, also when their free is requested. */
+  /** Allocations of this class are dimmed, even after their free is requested. */
   readonly dimmedClass?: number | undefined;
-  /** Drawn highlighted, over each other. */
+  /** Drawn highlighted, on top of each other. */
   readonly bands: readonly AddressBand[];
 }
 
 export interface AddressFrame {
   readonly viewport: Viewport;
-  /** Row-major RGBA, width * height, row 0 on top. */
+  /** Row-major RGBA, width * height, row 0 at the top. */
   readonly pixels: Uint32Array;
-  /** For each column the event whose state is drawn; -1 outside of the trace. */
+  /** The event whose state each column shows; -1 outside of the trace. */
   readonly states: Int32Array;
 }
 
-/** Draws frames of one device, one after the other, in buffers that it keeps. */
+/** Draws frames of one device, reusing its buffers. */
 export class AddressPainter {
   readonly #index: AddressIndex;
   readonly #tools: PaintTools;
@@ -55,14 +54,13 @@ export class AddressPainter {
   }
 
   /**
-   * Starts a frame. An unfinished one of this painter must not go on any more.
-   * @param out pixels of an earlier frame to write over, if it has the right length
+   * Starts a frame. Do not resume an unfinished earlier frame of this painter.
+   * @param out pixels of an earlier frame, reused if the length fits
    */
   begin(scene: AddressScene, out?: Uint32Array): Task<AddressFrame> {
     return new Frame(this.#index, this.#tools, scene, out).paint();
   }
 
-  /** A whole frame at once. */
   draw(scene: AddressScene): AddressFrame {
     return runToEnd(this.begin(scene));
   }
@@ -86,11 +84,11 @@ class Frame {
   readonly #changeBlock: Change;
   readonly #changeSegment: Change;
   readonly #states: Int32Array;
-  /** Of each column; -1 until it is painted. */
+  /** Slot of each column; -1 until painted. */
   readonly #slots: Int32Array;
   /** How many of the states to paint are painted. */
   #swept = 0;
-  /** Slot whose codes are those of the rows now. */
+  /** Slot whose codes the rows currently hold. */
   #rowsSlot = NONE;
 
   constructor(index: AddressIndex, tools: PaintTools, scene: AddressScene, out?: Uint32Array) {
@@ -131,7 +129,7 @@ class Frame {
   #paintColumn(column: number): void {
     const { cache } = this.#tools;
     const state = this.#states[column];
-    // The column before may have painted it.
+    // The previous column may have painted it.
     if (this.#slots[column] < 0) this.#slots[column] = cache.find(state);
     if (this.#slots[column] < 0) this.#slots[column] = this.#paintState(state);
   }
@@ -184,5 +182,5 @@ class Frame {
   }
 }
 
-/** Blocks and segments have numbers of their own: without it one could stand for the other. */
+/** Separates the numbering of blocks and segments; without it one could be mistaken for the other. */
 const ODD = 0x9e3779b1;

@@ -1,13 +1,13 @@
 /**
- * The pixel rows of one column of the address map, kept up to date as blocks come and go.
+ * The pixel rows of one column of the address map, updated as blocks come and go.
  *
- * A row adds up how many of its bytes are reserved, and how many belong to blocks of each class.
- * Sums do not care for order, so a change costs the rows that it touches and nothing else. They are
- * exact: row edges are rounded to 1/256 byte, and sums of such numbers are below 2^45 bytes (35 TB).
+ * A row sums its reserved bytes, and its block bytes by class. Sums do not depend on order, so a change costs only the
+ * rows it touches. They are exact: row edges are rounded to 1/256 byte, and sums of such numbers stay below 2^45 bytes
+ * (35 TB).
  *
  *   row r      edge[r] ≤ bytes < edge[r + 1]
  *   held       reserved bytes of the row (or of its blocks, where the file has no segment)
- *   color     of the class that more than half of the blocks' bytes have; else MIXED
+ *   color      the class with more than half of the blocks' bytes; else MIXED
  *              with no block: GAP where reserved, BARE where not
  *   edge       the top row of a block or native segment of 4 rows or more
  */
@@ -29,7 +29,7 @@ import type { AddressIndex, Places } from './address-index.ts';
 const EDGE_MIN_ROWS = 4;
 const GRAIN = 256;
 
-/** Columns of the sums by kind: see `#sums`. What holds no row alone has the owner 0. */
+/** Columns of the sums by kind: see `#sums`. Ranges that own no whole row have the owner 0. */
 const FIRST_CLASS = 1;
 
 export class AddressRows {
@@ -43,20 +43,20 @@ export class AddressRows {
   readonly #edges: Float64Array;
   readonly #reserved: Float64Array;
   readonly #used: Float64Array;
-  /** A row's bytes by class lie side by side: one that nobody reads, the classes, pending blocks. */
+  /** A row's bytes by class, side by side: an unused entry, the classes, pending blocks. */
   readonly #sums: Float64Array;
-  /** Blocks and segments of 4 rows or more that end in the row. */
+  /** Number of blocks and segments of 4 rows or more that end in the row. */
   readonly #tops: Int32Array;
-  /** Column of the class that a row had most of when it was last looked at. */
+  /** Column of the class with the most bytes when the row was last examined. */
   readonly #main: Uint8Array;
   readonly #isDirty: Uint8Array;
-  /** The same, four rows at once: most rows of a column are as they were. */
+  /** The same, four rows at once: most rows of a column are unchanged. */
   readonly #areDirty: Uint32Array;
   /** Column of the class of the one block that covers the row, and whether one segment does; or 0. */
   readonly #blockRows: Uint8Array;
   readonly #reservedRows: Uint8Array;
 
-  /** @param classes how many classes blocks have, pending ones not counted */
+  /** @param classes number of block classes, excluding pending */
   constructor(
     { blockPlaces, segmentPlaces }: Pick<AddressIndex, 'blockPlaces' | 'segmentPlaces'>,
     { height, y0, y1 }: Pick<Viewport, 'height' | 'y0' | 'y1'>,
@@ -84,15 +84,15 @@ export class AddressRows {
   }
 
   /**
-   * The memory of a segment's place is reserved (sign 1) or is not any more (-1). A piece of an
-   * expandable segment has no edge: what is free in it goes on in the next piece.
+   * Marks a segment's place as reserved (sign 1) or not (-1). A piece of an expandable segment has no edge, because its
+   * free memory continues in the next piece.
    */
   addSegment(place: number, isExpandable: number, sign: 1 | -1): void {
     const top = this.#add(this.#segments, place, this.#reserved, this.#reservedRows, 0, sign);
     if (isExpandable === 0) this.#addTop(top, sign);
   }
 
-  /** A block comes to its place (sign 1) or goes (-1). `blockClass` is `classes` for pending ones. */
+  /** A block arrives at its place (sign 1) or leaves (-1). `blockClass` is `classes` for pending blocks. */
   addBlock(place: number, blockClass: number, sign: 1 | -1): void {
     const kind = FIRST_CLASS + blockClass;
     this.#addTop(this.#add(this.#blocks, place, this.#used, this.#blockRows, kind, sign), sign);
@@ -125,9 +125,9 @@ export class AddressRows {
   }
 
   /**
-   * What a frame costs is mostly here. Rows that the range covers wholly are filled, as nothing else
-   * can lie there; the first and the last are added up, in `total` and by kind. Gives the row of the
-   * top of a range of 4 rows or more; -1 for lower ones, and where the top is out of view.
+   * Most of a frame's time is spent here. Rows that the range covers fully are filled, because nothing else can be
+   * there; the first and last are summed, in `total` and by kind. Returns the top row of a range of 4 rows or more; -1
+   * for lower ranges, and if the top is out of view.
    */
   #add(
     places: Places,
@@ -152,7 +152,7 @@ export class AddressRows {
     } else {
       this.#addPart(first, sign * (edges[first + 1] - from), total, kind);
       if (to > edges[last]) this.#addPart(last, sign * (to - edges[last]), total, kind);
-      // Segments own rows as well, and have no kind.
+      // Segments also own rows, and have no kind.
       const owner = sign < 0 ? 0 : kind === 0 ? 1 : kind;
       this.#setOwner(owners, owner, first + 1, last);
     }
@@ -167,7 +167,7 @@ export class AddressRows {
     this.#isDirty[row] = 1;
   }
 
-  /** Mostly a few rows: a call of `fill` would cost more than they do. */
+  /** Usually a few rows, for which calling `fill` would cost more. */
   #setOwner(owners: Uint8Array, owner: number, from: number, to: number): void {
     const isDirty = this.#isDirty;
     for (let row = from; row < to; row++) {
@@ -182,7 +182,7 @@ export class AddressRows {
     this.#isDirty[row] = 1;
   }
 
-  /** Row that holds a byte inside of the column; rounding may be one off, the edges decide. */
+  /** Row of a byte inside the column; rounding may be one off, so the edges decide. */
   #rowOf(offset: number): number {
     const edges = this.#edges;
     let row = ((offset - edges[0]) * this.#rowsPerByte) | 0;
@@ -192,7 +192,7 @@ export class AddressRows {
     return row;
   }
 
-  /** The class that more than half of the blocks' bytes have: mostly the one it was before. */
+  /** The class with more than half of the blocks' bytes, usually the same as before. */
   #mainCode(row: number, used: number): number {
     const sums = this.#sums;
     const at = row * this.#stride;
@@ -211,7 +211,7 @@ export class AddressRows {
   }
 }
 
-/** Both mostly are 0, and a division costs as much as all else about a row. */
+/** Both are usually 0, and a division would cost as much as the rest of the row. */
 function bareQuarters(bytes: number, held: number): number {
   return held >= bytes ? 0 : Math.floor((BARE_STEPS * (bytes - held)) / bytes);
 }

@@ -1,18 +1,17 @@
 /**
- * What came, went and became pending from one drawn state to the next. Where a block lies does not
- * depend on the others, so a column of the address map is the column before it and these changes.
+ * What arrived, left and became pending from one drawn state to the next. A block's place does not depend on the
+ * others, so a column of the address map is the previous column plus these changes.
  *
- * A block that comes is put on the list of the state in which it changes next (its free requested,
- * or its end), so nobody looks at it before. What came and went between two states is never looked
- * at, the max-end pyramid skips it. Changes are reported by place (see address-index.ts): a block that
- * went, with another of its kind in its place since, changed nothing.
+ * A new block goes on the list of the state in which it changes next (its free is requested, or it ends), so it is not
+ * examined before. The max-end pyramid skips blocks that came and went between two states. Changes are reported by
+ * place (see address-index.ts): if a block left and another of its kind has taken its place, nothing changed.
  *
  *   state      0    1    2    3
  *   A          ██████████            A goes and B comes in state 2, in the same place and of the
  *   B                    ██████      same kind: A is reported in state 0, and the end of B after 3
  *
- * A training does the same step after step: of 1,200 columns of a tenth of a trace, 205 differ. So
- * what lies where has a fingerprint, by which a state is known again before anything of it is reported.
+ * Training repeats itself step after step: of 1,200 columns of a tenth of a trace, 205 differ. So each layout has a
+ * fingerprint, and a known state is recognized before any of it is reported.
  */
 
 import type { AllocationTable } from '../../allocator/replay/types.ts';
@@ -27,22 +26,22 @@ import { StateLookup } from './state-lookup.ts';
 export type Lives = Pick<AllocationTable, 'length' | 'start' | 'freeRequested' | 'end'>;
 
 /**
- * A block of a kind is in a place from now on (sign 1) or is gone (-1). What changes its kind goes as
- * what it was and comes as what it is. What goes is reported before what comes. (Small integers
- * alone: other numbers would be put on the heap to be handed over, 500,000 times a frame.)
+ * A block of a kind arrives at a place (sign 1) or leaves it (-1). A change of kind is reported as both. Departures are
+ * reported before arrivals. (Only small integers: other numbers would be allocated on the heap for each of 500,000
+ * calls per frame.)
  */
 export type Change = (place: number, kind: number, sign: 1 | -1) => void;
 
 export interface SweptKinds {
-  /** Of each row. */
+  /** Kind of each row. */
   readonly kindOf: Uint8Array;
-  /** Rows are of this kind from the time on that their free is requested. */
+  /** The kind of a row once its free is requested. */
   readonly pending: number;
-  /** Not those of this kind: they keep it. */
+  /** Rows of this kind keep it. */
   readonly dimmed?: number | undefined;
 }
 
-/** No block is in a place. Kinds are below: 252 classes and the pending. */
+/** No block in a place. Kinds are below: 252 classes and pending. */
 const NOBODY = 255;
 const NONE = -1;
 /** In no state's list. */
@@ -52,7 +51,7 @@ const FIRST_ROOM = 1024;
 const BIRTHS = 1 << 14;
 
 export class AddressSweep {
-  /** Of what lies where now. */
+  /** Identifies the current layout. */
   readonly fingerprint = new Fingerprint();
   readonly #lives: Lives;
   readonly #places: Places;
@@ -64,20 +63,20 @@ export class AddressSweep {
   #states: Int32Array = new Int32Array(0);
   #lookup: StateLookup | undefined;
   #nextRow = 0;
-  /** Per place: the kind that is there, the one that the fingerprint has, the one reported last. */
+  /** Per place: the current kind, the one in the fingerprint, the one last reported. */
   readonly #kinds: Uint8Array;
   readonly #fingerprinted: Uint8Array;
   readonly #reported: Uint8Array;
-  /** Per place: the end of what is there, the state on whose list it is, the next of that list. */
+  /** Per place: the end of its block, the state on whose list it is, the next place on that list. */
   readonly #ends: Int32Array;
   readonly #listOf: Uint16Array;
   readonly #nextOf: Int32Array;
   /** Per state, the first of the places that change in it. */
   #heads = new Int32Array(0);
-  /** Places in which something happened in this state. */
+  /** Places where something happened in this state. */
   #touched = new Int32Array(FIRST_ROOM);
   #touchedCount = 0;
-  /** Places that changed since the last report, each once. */
+  /** Distinct places that changed since the last report. */
   #unreported = new Int32Array(FIRST_ROOM);
   #unreportedCount = 0;
   readonly #isUnreported: Uint8Array;
@@ -96,8 +95,8 @@ export class AddressSweep {
   }
 
   /**
-   * Back to nothing being there.
-   * @param states that `advance` will be called for, rising, below 65,535 of them
+   * Resets to empty.
+   * @param states for which `advance` will be called, ascending, fewer than 65,535
    */
   reset({ kindOf, pending, dimmed = NOBODY }: SweptKinds, states: Int32Array): void {
     this.#kindOf = kindOf;
@@ -126,7 +125,7 @@ export class AddressSweep {
     this.#updateFingerprint();
   }
 
-  /** Reports what is different from the last report. */
+  /** Reports what differs from the last report. */
   report(change: Change): void {
     const unreported = this.#unreported;
     const kinds = this.#kinds;
@@ -146,7 +145,7 @@ export class AddressSweep {
     this.#unreportedCount = 0;
   }
 
-  /** Takes what changes in this state off its list. */
+  /** Processes the places on this state's list. */
   #review(index: number, state: EventIndex): void {
     const kinds = this.#kinds;
     const ends = this.#ends;
@@ -177,7 +176,7 @@ export class AddressSweep {
     this.#nextRow = nextRow;
   }
 
-  /** What a frame costs is mostly here: one loop on local variables. */
+  /** Most of a frame's time is spent here: one loop on local variables. */
   #addBirths(next: number, state: EventIndex, count: number): void {
     this.#makeRoom(count);
     const { end, freeRequested } = this.#lives;
@@ -204,17 +203,17 @@ export class AddressSweep {
       touched[touchedCount] = place;
       if (fingerprinted[place] !== kind) touchedCount++;
       ends[place] = endsAt;
-      // In a trace that contradicts itself an earlier block can be there still.
+      // In a trace that contradicts itself, an earlier block may still be there.
       if (listOf[place] !== UNLISTED) this.#unlist(place);
       const changes = isPending || freed > endsAt ? endsAt : freed;
-      // Mostly it is gone in the next state: then nobody has to look for its list.
+      // Usually the block is gone by the next state, which avoids the list lookup.
       if (changes <= nextState) this.#putOn(next, place);
       else this.#enlist(place, changes);
     }
     this.#touchedCount = touchedCount;
   }
 
-  /** Puts a place on the list of the state in which the event is first seen; on none if that is not drawn. */
+  /** Puts a place on the list of the first state that shows the event; on no list if no drawn state does. */
   #enlist(place: number, event: EventIndex): void {
     const index = this.#lookup?.of(event) ?? this.#states.length;
     if (index < this.#states.length) this.#putOn(index, place);
@@ -239,7 +238,7 @@ export class AddressSweep {
     nextOf[before] = nextOf[place];
   }
 
-  /** Brings the fingerprint up to date, and collects what the next report holds. */
+  /** Updates the fingerprint, and collects the places for the next report. */
   #updateFingerprint(): void {
     const { fingerprint } = this;
     const touched = this.#touched;
@@ -274,8 +273,8 @@ export class AddressSweep {
 }
 
 /**
- * 64 bits that tell sets of small integers from each other: equal for equal sets, and for two that
- * differ equal once in 2^64. A number that comes or goes costs a few multiplications.
+ * A 64-bit fingerprint of a set of small integers: equal sets agree, different sets collide once in 2^64. Adding or
+ * removing a number costs a few multiplications.
  */
 class Fingerprint {
   /** Sums of two hashes of each number, modulo 2^32. */
@@ -298,7 +297,7 @@ class Fingerprint {
   }
 }
 
-/** The finish of MurmurHash3: each bit of the value changes half of those of the hash. */
+/** The finish of MurmurHash3: flipping any input bit changes half of the hash bits. */
 function hash(value: number): number {
   let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

@@ -1,10 +1,9 @@
 /**
- * How much of the reserved memory is free, and the largest unbroken free range, state by state.
+ * How much reserved memory is free, and the largest unbroken free range, state by state.
  *
- * Exact: the blocks that are live are kept in order of address and carried from state to state, what
- * is between them is measured. A block whose free is pending is not free. "Unbroken" ends where a
- * segment does (see reservedRanges), so it is what one request could at most get without a new
- * segment, if the range is in its pool and of its stream.
+ * Exact: live blocks are kept in order of address from state to state, and the gaps between them are measured. A block
+ * with a pending free is not free. A range ends at its segment's end (see reservedRanges), so it is the most that one
+ * request could get without a new segment, if the range is in its pool and stream.
  */
 
 import { isContinued } from '../../allocator/replay/segment-tracker.ts';
@@ -18,25 +17,24 @@ import type { SegmentLife } from './segment-lives.ts';
 export interface FreeMemory {
   readonly freeBytes: number;
   readonly largestBytes: number;
-  /** Unbroken free ranges. */
   readonly ranges: number;
 }
 
-/** One value a column, NaN outside of the trace; at the very states that the map draws. */
+/** One value per column, NaN outside of the trace, at the same states as the map. */
 export interface FreeColumns {
   readonly states: Int32Array;
   readonly freeBytes: Float64Array;
   readonly largestBytes: Float64Array;
 }
 
-/** Goes on from state to state, never back. */
+/** Moves forward through states, never back. */
 export class FreeSweep {
   readonly #index: AddressIndex;
   #segments: number[] = [];
   #ranges: readonly ByteRange[] = [];
   #nextSegment = 0;
   #nextBlock = 0;
-  /** Live blocks by offset, and the room that the next state's are merged into. */
+  /** Live blocks by offset, and a buffer to merge the next state's into. */
   #live = new LiveBlocks(1024);
   #nextLive = new LiveBlocks(1024);
 
@@ -71,7 +69,7 @@ export class FreeSweep {
     this.#ranges = reservedRanges(this.#index, this.#segments);
   }
 
-  /** Merges what is left of the live blocks with those that came, both in order of offset. */
+  /** Merges the remaining live blocks with the new ones, both in order of offset. */
   #moveBlocks(state: EventIndex): void {
     const { timeline, layout } = this.#index;
     const { end, sizeBytes } = timeline.allocations;
@@ -117,7 +115,7 @@ class LiveBlocks {
     this.to = new Float64Array(room);
   }
 
-  /** Empty, and large enough. */
+  /** Empty, with room for `count`. */
   withRoomFor(count: number): LiveBlocks {
     if (count > this.ids.length) return new LiveBlocks(2 * count);
     this.count = 0;
@@ -139,7 +137,7 @@ export function* freeColumns(index: AddressIndex, axis: ColumnAxis): Task<FreeCo
   const empty = () => new Float64Array(states.length).fill(Number.NaN);
   const columns = { states, freeBytes: empty(), largestBytes: empty() };
   const { freeBytes, largestBytes } = columns;
-  // A column goes through all live blocks: too long to do several between two looks at the clock.
+  // A column visits all live blocks, so we check the clock after each one.
   yield* stepwise(states.length, 1, (column) => {
     if (states[column] < 0) return;
     if (column > 0 && states[column] === states[column - 1]) {
@@ -154,16 +152,16 @@ export function* freeColumns(index: AddressIndex, axis: ColumnAxis): Task<FreeCo
   return columns;
 }
 
-/** Bytes of the packed order, `to` excluded. */
+/** Bytes of the packed order, from `from` to before `to`. */
 export interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Segments as the allocator can use them, by address: a native segment is one range, pieces of an
- * expandable segment that follow each other are one as well. Free memory on both sides of a border
- * between two native segments never serves one request, even where their addresses touch.
+ * Segments as the allocator can use them, by address: a native segment is one range, and so are consecutive pieces of
+ * an expandable segment. Free memory on both sides of a border between two native segments never serves one request,
+ * even if their addresses touch.
  */
 export function reservedRanges(
   { segments, layout }: AddressIndex,
@@ -177,7 +175,7 @@ export function reservedRanges(
     const from = segmentOffset[row];
     const to = from + segments.sizeBytes[row];
     const last = ranges.at(-1);
-    // Slots are packed without room between them, so offsets can touch where addresses do not.
+    // Slots are packed without gaps, so offsets can touch where addresses do not.
     if (last !== undefined && last.to === from && isContinued(segments, before, row)) last.to = to;
     else ranges.push({ from, to });
     before = row;
@@ -185,7 +183,7 @@ export function reservedRanges(
   return ranges;
 }
 
-/** Calls `found` with what of the ranges no block covers. Blocks by offset; columns of from and to. */
+/** Calls `found` for each part of the ranges that no block covers. `blocks` must be ordered by offset. */
 export function eachGap(
   ranges: readonly ByteRange[],
   blockFrom: Float64Array,

@@ -1,6 +1,6 @@
 /**
- * Segments over time, drawn by the timeline's own painter: to it a segment is an allocation. The
- * stack's order is that of start, its top is the reserved counter.
+ * Segments over time, drawn by the timeline's own painter, which treats them as allocations. They are stacked in order
+ * of start, and the top of the stack is the reserved counter.
  */
 
 import { NEVER, type Replay } from '../../allocator/replay/types.ts';
@@ -13,7 +13,7 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { TimelineIndex } from '../timeline/timeline-index.ts';
 import type { SegmentLife, SegmentLives } from './segment-lives.ts';
 
-/** Columns show the event with most *reserved* bytes in them: the counter that is drawn. */
+/** Columns show the event with the most *reserved* bytes, because that counter is drawn. */
 export function buildSegmentIndex(
   lives: SegmentLives,
   replay: Pick<Replay, 'fillCounter'>,
@@ -22,13 +22,13 @@ export function buildSegmentIndex(
 ): TimelineIndex {
   const reserved: Pick<Replay, 'allocations' | 'fillCounter'> = {
     allocations: lives,
-    // Whichever is asked for: the painter draws what it takes for active bytes.
+    // Always the reserved counter: the painter reads it as active bytes.
     fillCounter: (_, from, out) => replay.fillCounter('reservedBytes', from, out),
   };
   return new TimelineIndex(reserved, eventCount, timeUs);
 }
 
-/** Of a class each: the allocator's two pools, native and expandable, and all private pools. */
+/** One class each for the allocator's two pools, native and expandable, and one for all private pools. */
 export const SEGMENT_CLASSES = [
   'small',
   'large',
@@ -49,29 +49,28 @@ export function classesOfSegments(
   });
 }
 
-/** A segment as the page shows it. */
 export interface SegmentFacts {
   readonly row: SegmentLife;
-  /** As PyTorch's viewer writes it: s7f064c000000_0, address in hex and count of earlier ones there. */
+  /** As PyTorch's viewer writes it: s7f064c000000_0, the hex address and the number of earlier segments there. */
   readonly label: string;
   readonly sizeBytes: number;
   readonly pool: 'small' | 'large';
   /** Private pool id as "(1, 0)"; undefined for the default pool. */
   readonly privatePool: string | undefined;
-  /** A mapped piece of an expandable segment, and no cudaMalloc of its own. */
+  /** A mapped piece of an expandable segment, without its own cudaMalloc. */
   readonly isExpandable: boolean;
   readonly stream: string;
   /** -1: reserved before the trace. */
   readonly startEvent: EventIndex;
   /** NEVER: still reserved at the end. */
   readonly endEvent: EventIndex;
-  /** Microseconds since the first event; NaN where not known. */
+  /** Microseconds since the first event; NaN if unknown. */
   readonly startUs: number;
   readonly endUs: number;
-  /** The user's own line that made it grow; undefined without a stack. */
+  /** The user's own line that requested it; undefined without a stack. */
   readonly topFrame: FrameView | undefined;
   readonly stack: StackView;
-  /** What gave it back: empty_cache, or an allocation that ran out. Undefined while reserved. */
+  /** What released it: empty_cache, or an allocation that ran out of memory. Undefined while reserved. */
   readonly releaseStack: StackView | undefined;
 }
 

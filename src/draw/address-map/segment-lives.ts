@@ -1,10 +1,10 @@
 /**
- * The lives of reserved memory: a native segment from its cudaMalloc to its cudaFree, a mapped piece
- * of an expandable segment from segment_map to segment_unmap.
+ * The lives of reserved memory: a native segment from cudaMalloc to cudaFree, a mapped piece of an expandable segment
+ * from segment_map to segment_unmap.
  *
- * When part of a piece is unmapped, the replay ends the piece and opens new rows for its rests. Here
- * the rests go on as what they are: mapped since the piece was. In hindsight the piece is cut where
- * it will be cut, so no rest jumps to the top of the stack when its neighbor goes:
+ * When part of a piece is unmapped, the replay ends the piece and opens new rows for the rest. Here the rest keeps the
+ * time at which its piece was mapped: the piece is split from its start, so the rest does not jump to the top of the
+ * stack:
  *
  *   replay   [0, 100) 5 to 9, [0, 40) from 9 on      here   [0, 40) from 5 on, [40, 100) 5 to 9
  *
@@ -24,7 +24,7 @@ import { type EventIndex, type EventTable, TraceAction } from '../../format/snap
 /** Row of {@link SegmentLives}: reserved before the trace first, then in order of start. */
 export type SegmentLife = number;
 
-/** Shaped like allocations, so that what draws those draws these. */
+/** Shaped like allocations, so the same code can draw both. */
 export interface SegmentLives extends AllocationTable {
   readonly isExpandable: Uint8Array;
 }
@@ -46,7 +46,7 @@ export function segmentLives(
   };
 }
 
-/** The spans with rests given back to the pieces that they are rests of. */
+/** The spans, with each rest traced back to its original piece. */
 class CutSpans {
   readonly start: Int32Array;
   readonly address: Float64Array;
@@ -59,7 +59,7 @@ class CutSpans {
     this.address = spans.address.slice();
     this.sizeBytes = spans.sizeBytes.slice();
     const endedAt = this.#endedPieces();
-    // A rest comes after the piece that it is of, so its piece's start is settled by then.
+    // A rest comes after its piece, so the piece's start is already known.
     for (let row = 0; row < spans.length; row++) {
       const event = spans.start[row];
       if (event < 0 || events.action[event] !== TraceAction.SegmentUnmap) continue;
@@ -68,7 +68,7 @@ class CutSpans {
     }
   }
 
-  /** Rows that were unmapped as a whole, and those left of the others, by start; ties as they were. */
+  /** Rows unmapped as a whole, and the remainders of the others, by start; the sort is stable. */
   inOrderOfStart(): Int32Array {
     const { start, sizeBytes } = this;
     const rows: number[] = [];
@@ -94,7 +94,7 @@ class CutSpans {
     );
   }
 
-  /** Takes a rest, which lies at one of its ends, out of a piece. */
+  /** Removes a rest, which lies at one end of a piece, from that piece. */
   #cut(piece: number, rest: number): void {
     const { address, sizeBytes } = this.#spans;
     this.start[rest] = this.start[piece];

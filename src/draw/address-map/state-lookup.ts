@@ -1,18 +1,18 @@
-/** Which of the drawn states is the first to show what happens at an event: asked 100,000 times a frame. */
+/** Finds the first drawn state that shows an event; called 100,000 times per frame. */
 import { lowerBound } from '../../base/binary-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 
-/** Mostly a state or two share an entry, so the search has a step or none. */
+/** Usually a state or two share an entry, so the search takes one step or none. */
 const ENTRIES_BITS = 12;
 
 export class StateLookup {
   readonly #states: Int32Array;
   readonly #base: EventIndex;
   readonly #shift: number;
-  /** Entry k: index of the first state that is base + (k << shift) or later. */
+  /** Entry k: index of the first state at or after base + (k << shift). */
   readonly #first: Int32Array;
 
-  /** @param states never falling; at least one */
+  /** @param states in ascending order, repeats allowed; at least one */
   constructor(states: Int32Array) {
     this.#states = states;
     this.#base = states[0];
@@ -28,7 +28,7 @@ export class StateLookup {
     }
   }
 
-  /** Index of the first state that is `event` or later; their number where none is. Not for events before all. */
+  /** Index of the first state at or after `event`, or the number of states. `event` must not precede them all. */
   of(event: EventIndex): number {
     const entry = (event - this.#base) >> this.#shift;
     const first = this.#first;

@@ -1,8 +1,7 @@
 /**
- * Color classes of the allocations: one byte each, the palette's row.
- *
- * A class depends on what the allocation is (its stack's text, its size) and on the number of
- * classes, never on row numbers: it stays the same across zooms, runs and files.
+ * Color classes of the allocations: one byte each, an index into the palette. A class depends only on what the
+ * allocation is (its stack's text, its size) and on the number of classes, never on row numbers, so it stays the same
+ * across zooms, runs and files.
  */
 
 import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
@@ -16,25 +15,24 @@ import {
 import { MAX_CLASSES } from '../timeline/colors.ts';
 import { FIRST_STACK_CLASS } from './site-colors.ts';
 
-/** Class by stack: allocated before recording began, and its stack is not known. */
+/** By stack: allocated before recording began, so the stack is unknown. */
 export const CLASS_BEFORE_RECORDING = 0;
-/** Class by stack: allocated in the trace, but the recording kept no context. */
+/** By stack: allocated in the trace, but the recording kept no context. */
 export const CLASS_NO_CONTEXT = 1;
-/** Class by stack: context was recorded, the thread had no Python stack. */
+/** By stack: context was recorded, but the thread had no Python stack. */
 export const CLASS_NO_PYTHON_STACK = 2;
-/** By size: 512 bytes are 2^9, the last class begins where 64 GiB, 2^36, would be the end. */
+/** By size: the smallest class starts at 512 bytes, 2^9; the scale ends at 64 GiB, 2^36. */
 const SMALLEST_LOG2 = 9;
 const LARGEST_LOG2 = 36;
 const HASH_SEED = 0x811c9dc5;
 const HASH_PRIME = 0x01000193;
 
 /**
- * By the call site of each stack: a hash of the names, files and lines of its frames, callers included. Only
- * frames of Python count where a site has some: equal code keeps its color whether or not C++ frames were
- * recorded, and whichever way through the dispatcher a line took. Of C++ alone plumbing does not count, unless
- * a stack has nothing else. Where two sites have the same hash, the one with fewer bytes takes the next free
- * class: as long as there are enough, each site has one of its own.
- * Throws RangeError unless classCount is 4 to 253.
+ * By call site of each stack: a hash of its frames' names, files and lines, callers included. If a site has Python
+ * frames, only those count, so equal code keeps its color whether or not C++ was recorded and whichever path through
+ * the dispatcher it took. In C++-only stacks plumbing is ignored, unless there is nothing else. If two sites collide,
+ * the one with fewer bytes takes the next free class, so with enough classes each site has its own.
+ * @throws RangeError unless classCount is 4 to 253
  */
 export function classesByStack(
   allocations: AllocationTable,
@@ -48,7 +46,7 @@ export function classesByStack(
   return classesBySites(allocations, classesOfStacks(sites, bytesOf, classCount));
 }
 
-/** What the classes of stacks follow from, besides their bytes. */
+/** What stack classes depend on, besides bytes. */
 export interface StackSites {
   /** Call site of each stack: a stack, or NO_STACK. */
   readonly siteOf: Int32Array;
@@ -65,7 +63,7 @@ export function sitesOfStacks(
   return { siteOf, hashes: hashesOfStacks(snapshot, reader) };
 }
 
-/** Adds the block bytes of the allocations from row `from` on to those of their stacks: NaN is a stack without any. */
+/** Adds block bytes from row `from` on to their stacks' totals; NaN marks a stack without allocations. */
 export function addBytesOfStacks(
   bytesOf: Float64Array,
   { stack, sizeBytes, length }: Pick<AllocationTable, 'stack' | 'sizeBytes' | 'length'>,
@@ -91,7 +89,7 @@ export function classesOfStacks(
   });
 }
 
-/** Class of each allocation, by that of its stack. */
+/** Class of each allocation, from its stack. */
 export function classesBySites(
   { stack, length, preexisting }: Pick<AllocationTable, 'stack' | 'length' | 'preexisting'>,
   classOfStack: Uint8Array,
@@ -105,8 +103,8 @@ export function classesBySites(
 }
 
 /**
- * By block size, evenly in powers of two from 512 B to 64 GiB; larger is in the last class.
- * Example with 9 classes, 3 powers each: below 4 KiB is 0, up to 32 KiB is 1, from 8 GiB on 8.
+ * By block size, evenly in powers of two from 512 B to 64 GiB; larger blocks are in the last class. Example with 9
+ * classes of 3 powers each: below 4 KiB is 0, up to 32 KiB is 1, from 8 GiB on is 8.
  */
 export function classesBySize(allocations: AllocationTable, classCount: number): Uint8Array {
   checkClassCount(classCount, 1);
@@ -127,8 +125,8 @@ export function sizeEdge(sizeClass: number, classCount: number): number {
 }
 
 /**
- * Class of each site, by its stack; of `count` classes. Heaviest first, so that what has to share is small. Sites
- * of the same code have one class, also where they are several rows.
+ * Class of each site, by its stack, out of `count` classes. Heaviest first, so that only small sites share one. Equal
+ * code has one class, even in several rows.
  */
 function classesOfSites(
   siteOf: Int32Array,
@@ -168,7 +166,7 @@ function hashesOfStacks(
     frameHash[frame] = hashNumber(withFile, frames.line[frame]);
     frameRank[frame] = reader.isPython(frame) ? 2 : reader.frame(frame).isPlumbing ? 0 : 1;
   }
-  // Hashes of a stack's frames of each rank and above: all, those that are no plumbing, those of Python.
+  // Three hashes per stack: of all frames, of those that are not plumbing, and of Python frames.
   const hashes = [0, 1, 2].map(() => new Int32Array(stacks.length).fill(HASH_SEED));
   const hashOf = new Uint32Array(stacks.length);
   for (let stack = 1; stack < stacks.length; stack++) {
@@ -204,7 +202,7 @@ function hashNumber(seed: number, value: number): number {
   return avalanche(Math.imul(seed, HASH_PRIME) ^ value) | 0;
 }
 
-/** Spreads a hash over all 32 bits (murmur3's finaliser), so that `% n` uses them all. */
+/** Spreads a hash over all 32 bits (murmur3's finalizer), so that `% n` uses them all. */
 function avalanche(hash: number): number {
   let mixed = hash ^ (hash >>> 16);
   mixed = Math.imul(mixed, 0x85ebca6b);
@@ -213,27 +211,26 @@ function avalanche(hash: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** Class of what is in no group. */
+/** Allocations in no group. */
 export const CLASS_NONE = 0;
-/** Class of groups that are too light for one of their own. */
+/** Groups too light for a class of their own. */
 export const CLASS_REST = 1;
-/** The heaviest group has this class, the next the next. */
+/** The heaviest group has this class, the second heaviest the next one, and so on. */
 export const FIRST_GROUP_CLASS = 2;
 
 export interface GroupClasses {
   /** Class of each allocation. */
   readonly classOf: Uint8Array;
-  /** Groups that have a class of their own, by class from FIRST_GROUP_CLASS on. */
+  /** Groups with a class of their own, in order from FIRST_GROUP_CLASS on. */
   readonly named: readonly number[];
   /** How many groups share CLASS_REST. */
   readonly others: number;
 }
 
 /**
- * By groups that can be named (streams, pools, phases, sites): the heaviest have a class each, so
- * that no two of those that matter share a color; the rest shares one.
- *
- * Weight is the bytes that stand at `peakEvent`, then those of all lifetimes, then the group's number.
+ * By named groups (streams, pools, phases, sites): each of the heaviest has its own class, so no two important groups
+ * share a color; the rest share one. Weight is the bytes live at `peakEvent`; ties go by bytes over all lifetimes, then
+ * by group number.
  * @param groupOf group of each allocation, 0 to groupCount - 1; -1 for none
  */
 export function classesByGroup(

@@ -1,6 +1,5 @@
 /**
- * What the colors of allocations can tell apart: a class for each allocation, and what each class
- * means in words and in a search that finds just its allocations.
+ * Ways to color allocations: a class for each allocation, and for each class a label and a search for its allocations.
  */
 import { classify } from '../../device/classes/classify.ts';
 import { classLabels } from '../../device/classes/types.ts';
@@ -21,7 +20,7 @@ import {
 } from './first-colorings.ts';
 import { siteLabels } from './site-labels.ts';
 
-/** @param classCount colors there are: 15 by stack, 9 by size, 14 for all others (see palette.ts) */
+/** @param classCount available colors: 15 by stack, 9 by size, 14 for all others (see palette.ts) */
 export function makeColoring(context: DeviceModel, colorBy: ColorBy, classCount: number): Coloring {
   switch (colorBy) {
     case 'class':
@@ -50,7 +49,7 @@ export function makeColoring(context: DeviceModel, colorBy: ColorBy, classCount:
   }
 }
 
-/** Why a coloring would show nothing on this device; undefined where it tells something apart. */
+/** Why a coloring would show nothing on this device; undefined if it is useful. */
 export function unavailableReason(context: DeviceModel, colorBy: ColorBy): string | undefined {
   const { trace, replay, snapshot } = context;
   switch (colorBy) {
@@ -75,7 +74,7 @@ export function unavailableReason(context: DeviceModel, colorBy: ColorBy): strin
   }
 }
 
-/** What each allocation is: the classes that this device has, whatever they hold at the moment. */
+/** By memory class: all classes of this device, regardless of their current size. */
 function byClass(context: DeviceModel): Coloring {
   const { classOf } = classify(context);
   const present = new Set(classOf);
@@ -86,7 +85,7 @@ function bySite(context: DeviceModel, classCount: number): Coloring {
   const { stacks, replay } = context;
   const { stack } = replay.allocations;
   const { length } = context.snapshot.stacks;
-  // Allocations without a stack are no site: nobody knows whether they come from one place.
+  // Allocations without a stack are not a site: they may come from different places.
   const groupOf = groupsOf(stack.length, (id) => {
     const site = stacks.siteOf(stack[id]);
     return site > EMPTY_STACK ? site : -1;
@@ -120,7 +119,7 @@ function byStream(context: DeviceModel, classCount: number): Coloring {
   );
 }
 
-/** The small and the large pool are told apart in the default pool; a private pool is one. */
+/** The default pool is split into small and large; a private pool is one class. */
 function byPool(context: DeviceModel, classCount: number): Coloring {
   const { pool, isSmall, length } = context.replay.allocations;
   const { pools } = context.trace;
@@ -221,7 +220,7 @@ function groupsOf(length: number, of: (id: number) => number): Int32Array {
 
 const NOTHING: ColorLabel = { label: 'unknown', about: '', term: undefined };
 
-/** The heaviest groups by name, then what stands for the others and for what is in none. */
+/** The heaviest groups by name, then one entry for the others and one for allocations in no group. */
 function grouped(
   { replay }: DeviceModel,
   classCount: number,

@@ -1,6 +1,5 @@
 /**
- * The colorings that a file is first drawn in, by stack and by size: the others are fetched when they are chosen
- * (lazy-colorings.ts).
+ * The colorings in which a file is first drawn, by stack and by size. The others load on demand (lazy-colorings.ts).
  */
 import { formatBytes } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -17,12 +16,11 @@ import {
   sizeEdge,
 } from './classes.ts';
 
-/** What is to be said of some allocations. */
 export interface ColorLabel {
   readonly label: string;
-  /** A sentence more; '' where the label says it all. */
+  /** One more sentence; '' if the label says everything. */
   readonly about: string;
-  /** The search that finds them; undefined where none does. */
+  /** A search for these allocations; undefined if there is none. */
   readonly term: string | undefined;
 }
 
@@ -33,7 +31,7 @@ export interface ColorClass extends ColorLabel {
 export interface Coloring {
   /** Class of each allocation. */
   readonly classOf: Uint8Array;
-  /** In the order of a legend. By stack only the classes without one: those of stacks are hashes. */
+  /** In legend order. By stack, only the classes without a stack, because the others are hashes. */
   readonly classes: readonly ColorClass[];
 }
 

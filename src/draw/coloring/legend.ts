@@ -1,4 +1,4 @@
-/** How much of each color there is at one event: what a legend says beside its swatches. */
+/** The bytes of each color at one event, shown beside a legend's swatches. */
 import { plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { stateTerm } from '../../device/search/qualifiers/figures.ts';
@@ -10,24 +10,24 @@ import type { Coloring, ColorLabel } from './first-colorings.ts';
 import { siteLabels } from './site-labels.ts';
 
 export interface LegendEntry extends ColorLabel {
-  /** Row of the palette; 'pending' where the free is requested, 'several' for more than one color. */
+  /** Palette row; 'pending' if the free is requested, 'several' for more than one color. */
   readonly swatch: number | 'pending' | 'several';
   readonly bytes: number;
   readonly count: number;
 }
 
 export interface Legend {
-  /** State that the figures are of. */
+  /** The figures are for the state after this event. */
   readonly event: EventIndex;
-  /** The sum of all entries: active memory at the event. */
+  /** Sum of all entries: active memory at the event. */
   readonly totalBytes: number;
   readonly entries: readonly LegendEntry[];
 }
 
-/** Stacks that are named when colors are those of stacks: there may be thousands. */
+/** Maximum number of stacks to name; there may be thousands. */
 const NAMED_STACKS = 8;
 
-/** Entries of classes that have nothing at the event stay, with 0: a legend that jumps is hard to use. */
+/** Classes that are empty at the event stay listed with 0, because a legend that jumps is hard to use. */
 export function legendAt(
   context: DeviceModel,
   index: TimelineIndex,
@@ -38,7 +38,7 @@ export function legendAt(
   const sums = new Map<LegendEntry['swatch'], Sum>();
   const stacks = new Map<StackIndex, { swatch: number; sum: Sum }>();
   const { sizeBytes, freeRequested, stack } = context.replay.allocations;
-  // Before the first event only what was there before it is live.
+  // Before the first event, only memory from before the trace is live.
   const nextId = event < 0 ? index.allocations.preexisting : index.nextId(event);
   for (const live of index.maxEnd.live(event, nextId)) {
     for (const id of live) {
@@ -72,7 +72,7 @@ export function legendAt(
   return { event, totalBytes: entries.reduce((sum, { bytes }) => sum + bytes, 0), entries };
 }
 
-/** The event with most active bytes among those that a window shows; -1 when it shows none. */
+/** The event with the most active bytes in a window; -1 if the window is empty. */
 export function peakInWindow(
   index: TimelineIndex,
   axis: TimeAxis,
@@ -85,7 +85,7 @@ export function peakInWindow(
   return index.counter('activeBytes').scan(first, ranges.last[0]).argmax;
 }
 
-/** What the first row shows has to be what there is most of; several colors together are no entry of their own. */
+/** The first row is the largest; "several" is not a color, so it goes last. */
 function largestFirst(a: LegendEntry, b: LegendEntry): number {
   const isSeveral = ({ swatch }: LegendEntry) => Number(swatch === 'several');
   return isSeveral(a) - isSeveral(b) || b.bytes - a.bytes;
@@ -98,7 +98,6 @@ interface Sum {
 
 const newSum = (): Sum => ({ bytes: 0, count: 0 });
 
-/** Adds a block to the sum of a key. */
 function addBlock<K>(sums: Map<K, Sum>, key: K, bytes: number): void {
   const sum = sums.get(key) ?? newSum();
   sums.set(key, sum);
@@ -113,7 +112,7 @@ function stackEntries(
   const heaviest = [...stacks].sort(([, a], [, b]) => b.sum.bytes - a.sum.bytes);
   const isOwn = (at: number) =>
     heaviest.findIndex(([, { swatch }]) => swatch === heaviest[at][1].swatch) === at;
-  // With more sites than classes some share one: of those that do, the heaviest is named.
+  // If sites share a class, the heaviest of them is named.
   const named = heaviest.slice(0, NAMED_STACKS).filter((_, at) => isOwn(at));
   const labels = siteLabels(
     context,

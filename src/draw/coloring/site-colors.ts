@@ -1,22 +1,22 @@
 /**
- * Which colors the call sites in view have. There are far more sites than colors that eyes can tell apart, so each
- * site has a color by its class, and those that a legend names get one that none of the others has.
+ * Colors of the call sites in view. There are far more sites than distinguishable colors, so a site's class decides its
+ * color, and each site named in the legend gets a color that no other named site has.
  */
 
-/** By stack, call sites have the classes from here on. */
+/** By stack, classes of call sites start here. */
 export const FIRST_STACK_CLASS = 3;
 
-/** Palette rows of colorings by stack: three for what has no stack, the others for sites. */
+/** Palette rows of colorings by stack: three without a stack, the others for sites. */
 export const STACK_CLASSES = 240;
 
-/** Color of each site that a legend names, where it is not that of its class: '17:4,203:0' is class 17 in color 4. */
+/** Colors of named sites that differ from their class's default: '17:4,203:0' gives class 17 color 4. */
 export type SiteColors = string;
 
-/** The color that a class has unless another is given to it; of `count` colors. */
+/** A class's default among `count` colors. */
 export const colorOfClass = (siteClass: number, count: number): number =>
   (siteClass - FIRST_STACK_CLASS) % count;
 
-/** From class to color; classes that are not in it have {@link colorOfClass}. */
+/** Class → color; other classes have {@link colorOfClass}. */
 export function readSiteColors(text: SiteColors): ReadonlyMap<number, number> {
   const pairs = text === '' ? [] : text.split(',');
   return new Map(pairs.map((pair) => pairOf(pair)));
@@ -27,7 +27,7 @@ function pairOf(text: string): [siteClass: number, color: number] {
   return [Number(siteClass), Number(color)];
 }
 
-/** Classes of the call sites that a legend names, the heaviest first. */
+/** Classes of the call sites that a legend names, heaviest first. */
 export const namedSites = ({
   entries,
 }: {
@@ -38,10 +38,10 @@ export const namedSites = ({
   );
 
 /**
- * A color for each of the classes `named`, no two the same. Those that were in view keep what they had, so that
- * a pan changes no color of what stays; of the others each gets its own color where that is free.
- * @param before what was given for the view before; '' for none
- * @param count how many colors there are, at least as many as are named
+ * Distinct colors for the classes `named`. Those already in view keep their color, so panning never recolors them; each
+ * new one gets its default color if free.
+ * @param before the previous view's result; '' for none
+ * @param count number of colors, at least the number of named classes
  */
 export function siteColorsInView(
   named: readonly number[],
@@ -59,7 +59,7 @@ export function siteColorsInView(
   for (const one of waiting) {
     if (given.has(one)) continue;
     const own = colorOfClass(one, count);
-    // From its own color on, so that sites that clash do not all take the first free one.
+    // Starts at its own color, so sites that collide do not all take the first free one.
     for (let step = 1; step < count && !given.has(one); step++) {
       if (isFree((own + step) % count)) give(one, (own + step) % count);
     }

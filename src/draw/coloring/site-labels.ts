@@ -1,4 +1,4 @@
-/** Call sites in words, for legends: short, without C++ types, and no two alike. */
+/** Legend labels for call sites: short, without C++ types, all different. */
 import { groupBy } from '../../base/grouping.ts';
 import { allocationLabel } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -16,15 +16,15 @@ import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { ColorLabel } from './first-colorings.ts';
 
 /**
- * The line of each site and the innermost function that it led to. Sites with the same line are told apart by
- * where they were called from:
+ * Each site's line and the innermost function that it led to. Sites with the same line are distinguished by their
+ * callers:
  *
  *   scenarios.py:81 (attention)
  *   scenarios.py:81 (attention) · called from scenarios.py:95
  *   model.py:12 · linear in functional.py:125
  *   AddmmBackward0 (backward pass)
  *
- * @param sites rows that `StackReader.siteOf` gives, each once
+ * @param sites distinct rows from `StackReader.siteOf`
  */
 export function siteLabels(
   context: DeviceModel,
@@ -48,7 +48,7 @@ export function siteLabels(
   });
 }
 
-/** All that was recorded: 'step in /home/me/train.py:21', or the whole C++ name. */
+/** Everything recorded: 'step in /home/me/train.py:21', or the whole C++ name. */
 function aboutOf(frame: FrameView): string {
   const place = fullPlace(frame);
   return frameLocation(frame) === undefined ? place : `${functionText(frame)} in ${place}`;
@@ -60,7 +60,7 @@ function siteText(frame: FrameView | undefined, leaf: FrameView | undefined): st
   return `${frameLocation(frame) ?? functionText(frame)} · ${leafText(leaf)}`;
 }
 
-/** Where the line was called from, the nearest first: in the user's code, then in any. */
+/** The line's callers, nearest first: those in the user's code, then all others. */
 function callersOf({ stacks }: DeviceModel, site: StackIndex): readonly string[] {
   const top = stacks.topUserFrame(site);
   const own: string[] = [];
@@ -76,7 +76,7 @@ function callersOf({ stacks }: DeviceModel, site: StackIndex): readonly string[]
   return [...own, ...others];
 }
 
-/** Labels that are the same get the nearest caller in which they differ; what differs in none is numbered. */
+/** Equal labels get the nearest caller in which they differ; if none differs, they are numbered. */
 function withCallers(
   labels: readonly string[],
   callers: readonly (readonly string[])[],
@@ -107,7 +107,7 @@ function withCallers(
   return unique;
 }
 
-/** By one of its allocations. */
+/** Names the site by one of its allocations. */
 function termOf(context: DeviceModel, site: StackIndex): string | undefined {
   const { replay, snapshot } = context;
   const first = context.callSites().first[site - NO_STACK];

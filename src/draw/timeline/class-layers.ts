@@ -1,12 +1,12 @@
 /**
- * The timeline ordered by class: one layer for each, as high as the class's live blocks, exact at every event.
- * Within a layer allocations are stacked in their own order, so that a pixel belongs to one of them.
+ * The timeline ordered by class: one layer each, as high as the class's live blocks, exact at every event. Within a
+ * layer allocations keep their own order, so each pixel belongs to one of them.
  *
  *        ▁▂▅▇▅▂▁   temporaries
  *      ▂▅███████▂  activations        each column: the event with most active bytes in it
  *   ██████████████ parameters
  *
- * 8 B for each layer and 64 events, and 5 B an allocation.
+ * Memory: 8 B per layer for every 64 events, and 5 B per allocation.
  */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
@@ -20,18 +20,18 @@ import { COLUMNS_PER_STEP, type Scene } from './timeline-painter.ts';
 import type { TimelineFrame } from './types.ts';
 
 const BLOCK_BITS = 6;
-/** Layer of what is in none. */
+/** For allocations in no layer. */
 export const NO_LAYER = 255;
 
-/** Live bytes of each layer after any event: values before each 64 events, and what changes in them. */
+/** Live bytes of each layer after any event: totals before every 64th event, plus the changes since. */
 export class ClassLayers {
-  /** Of each allocation, from the bottom up. */
+  /** Layer of each allocation, from the bottom up. */
   readonly layerOf: Uint8Array;
   readonly count: number;
   readonly #allocations: StackedAllocations;
   /** Row b holds the layers before event 64 b. */
   readonly #before: Float64Array;
-  /** Allocations by the 64 events in which they end; those of block b are at #firstEnd[b] to #firstEnd[b + 1]. */
+  /** Allocations by the block of 64 events in which they end; block b's are at #firstEnd[b] to #firstEnd[b + 1]. */
   readonly #ending: Int32Array;
   readonly #firstEnd: Int32Array;
 
@@ -71,7 +71,7 @@ export class ClassLayers {
     }
   }
 
-  /** out[layer] is its bytes after the event. */
+  /** Sets out[layer] to its bytes after the event. */
   at(event: EventIndex, out: Float64Array): void {
     const { start, end, sizeBytes, length } = this.#allocations;
     const { layerOf, count } = this;
@@ -88,16 +88,15 @@ export class ClassLayers {
   }
 }
 
-/** What is drawn, and with what. */
 export interface LayerScene extends Pick<Scene, 'viewport' | 'palette' | 'lines'> {
   readonly layers: ClassLayers;
-  /** Row of the palette of each layer. */
+  /** Palette row of each layer. */
   readonly colorOf: readonly number[];
 }
 
 /**
  * One frame, as a task. Pixels show the layer at their center.
- * @param index of what is stacked: all allocations, or those that match a search
+ * @param index of the stacked allocations: all, or those that match a search
  */
 export function* drawLayers(
   index: TimelineIndex,
@@ -133,7 +132,7 @@ export function* drawLayers(
   return { viewport, pixels, states, lines: counters, stackPeakBytes: index.peakBytes };
 }
 
-/** As `stackHits`, of the stack that is ordered by layer. Cost grows with the live allocations. */
+/** Like `stackHits`, for the stack ordered by layer. Cost grows with the number of live allocations. */
 export function layerHits(
   index: TimelineIndex,
   layers: ClassLayers,

@@ -1,13 +1,13 @@
 /**
- * From codes to colors and pixels. The raster works on codes of two bytes, so that copying and filling
- * columns moves half the memory, and edges and fading are a look-up:
+ * From codes to colors and pixels. The raster works on two-byte codes: copying and filling columns moves half the
+ * memory, and edges and fading are lookups:
  *
  *   bits 0-7  class 0 to 252, or one of the three below       bit 8  darker top row
  *   bit 9     faded: above the column's minimum (added while the rows are written out)
  */
 import type { Palette, Viewport } from './types.ts';
 
-/** Allocations can have the classes 0 to MAX_CLASSES - 1. */
+/** Allocation classes are 0 to MAX_CLASSES - 1. */
 export const MAX_CLASSES = 253;
 export const THIN_CODE = 253;
 export const PENDING_CODE = 254;
@@ -21,8 +21,8 @@ const EDGE_SHARE = 0.3;
 const FADE_SHARE = 0.35;
 
 /**
- * Color of every code; classes beyond the palette begin again at its first color.
- * Throws RangeError for a palette of no or more than 253 classes.
+ * The color of every code; classes beyond the palette start again at its first color.
+ * @throws RangeError for a palette with no classes or more than 253
  */
 export function colorTable(palette: Palette): Uint32Array {
   const classes = palette.classes.length;
@@ -51,7 +51,7 @@ function colorOf(code: number, palette: Palette): number {
   return palette.classes[code % palette.classes.length];
 }
 
-/** Color that stands out from everything drawn on `background`: black on light, white on dark. */
+/** A color that stands out from everything drawn on `background`: black on light, white on dark. */
 export function contrastColor(background: number): number {
   const red = background & 0xff;
   const green = (background >>> 8) & 0xff;
@@ -59,7 +59,7 @@ export function contrastColor(background: number): number {
   return 0.299 * red + 0.587 * green + 0.114 * blue > 127 ? BLACK : WHITE;
 }
 
-/** `share` 0 gives `color`, 1 gives `other`; each channel by itself, alpha of `color`. */
+/** `share` 0 gives `color`, 1 gives `other`; per channel, with the alpha of `color`. */
 export function mix(color: number, other: number, share: number): number {
   let mixed = color & 0xff000000;
   for (let shift = 0; shift < 24; shift += 8) {
@@ -70,20 +70,20 @@ export function mix(color: number, other: number, share: number): number {
   return mixed >>> 0;
 }
 
-/** Mean of two colors, channel by channel, rounded down; without a loop, for whole areas. */
+/** Mean of two colors per channel, rounded down; without a loop, for large areas. */
 export function halfway(color: number, other: number): number {
   return ((((color ^ other) & 0xfefefefe) >>> 1) + (color & other)) >>> 0;
 }
 
-/** Colors of the codes of a column from a row, counted from the bottom, on. */
+/** Per-column color tables from a given row up, counted from the bottom. */
 export interface Fading {
   readonly fromRows: Int32Array;
   readonly colors: Uint32Array;
 }
 
 /**
- * Turns columns of codes (row 0 at the bottom) into row-major colors (row 0 on top).
- * @param slots column c has the codes from slots[c] * height on, see column-cache.ts
+ * Turns columns of codes (row 0 at the bottom) into row-major colors (row 0 at the top).
+ * @param slots column c's codes start at slots[c] * height, see column-cache.ts
  */
 export function writeColumns(
   codes: Uint16Array,
@@ -98,7 +98,7 @@ export function writeColumns(
   const tables = [colors, colors, colors, colors];
   const inFours = width & ~3;
   for (let column = 0; column < inFours; column += 4) {
-    // From one row in which a column begins to fade to the next, its table stays the same.
+    // Between the rows where columns begin to fade, each column's table stays the same.
     for (let from = 0, to = height; from < height; from = to, to = height) {
       for (let i = 0; i < 4; i++) {
         const fade = fadeOf(column + i);

@@ -1,9 +1,8 @@
 /**
- * Painted columns, by the state that they show, for the frames that follow.
+ * Caches painted columns by the state they show, for later frames.
  *
- * What a column shows depends on its state, the y range and the classes alone. So a panned frame
- * paints only what came into view, a zoomed one only columns that have another event as their
- * highest, and of neighbors that show one state the first is painted.
+ * A column depends only on its state, the y range and the classes. So a panned frame paints only columns that came into
+ * view, a zoomed one only columns whose highest event changed, and neighbors with the same state are painted once.
  *
  *   states  12  40  40  71         slots  5  0  0  8       codes of slot s: from s * height on,
  *                                                          row 0 at the bottom
@@ -11,10 +10,10 @@
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { Viewport } from './types.ts';
 
-/** In frames' worth of columns: two suffice for all of this frame, the others are of those before. */
+/** In frames' worth of columns: two hold all of this frame, the rest earlier frames. */
 const CACHED_FRAMES = 3;
 const NONE = -1;
-/** Shown by slots that nothing was painted in. Columns outside of the trace have the state -1. */
+/** State of unpainted slots. Columns outside of the trace have the state -1. */
 const NO_STATE = -2;
 
 /** What all cached columns have in common. */
@@ -25,16 +24,16 @@ interface Look {
 
 export class ColumnCache {
   codes = new Uint16Array(0);
-  /** Changes when all columns are forgotten. */
+  /** Changes when the cache is cleared. */
   epoch = 0;
   #look: Look | undefined;
   /**
-   * A hash table with open addressing: slots, found by the state that they show. Entries of slots that
-   * show another state now are passed over, and all are entered anew once a frame. (A Map that changes
-   * 1,200 entries a frame makes garbage, whose collection takes as long as the frame.)
+   * A hash table with open addressing: state → slot. Stale entries, whose slot now shows another state, are skipped,
+   * and the table is rebuilt once per frame. (A Map with 1,200 changes per frame creates garbage that takes as long to
+   * collect as the frame takes to draw.)
    */
   #table = new Int32Array(0);
-  /** Per slot: the state that it shows, and the frame that it was last used in. */
+  /** Per slot: its state, and the last frame that used it. */
   #stateOf = new Int32Array(0);
   #usedIn = new Int32Array(0);
   #frame = 0;
@@ -45,8 +44,7 @@ export class ColumnCache {
   }
 
   /**
-   * Starts a frame. Gives the slot of each column; -1 for those that are to be painted. Columns with
-   * a slot keep it until the next frame.
+   * Starts a frame. Returns each column's slot; -1 for columns to paint. A column keeps its slot until the next frame.
    */
   begin(look: Look, states: Int32Array): Int32Array {
     if (this.#look === undefined || !isSame(this.#look, look)) this.#forget(look.viewport);
@@ -72,7 +70,7 @@ export class ColumnCache {
     return NONE;
   }
 
-  /** A slot to paint a state in, at once. */
+  /** A slot to paint a state in; paint it immediately. */
   claim(state: EventIndex): number {
     const slot = this.#unusedSlot();
     this.#stateOf[slot] = state;
@@ -105,7 +103,7 @@ export class ColumnCache {
     if (this.slots !== slots) {
       this.#stateOf = new Int32Array(slots);
       this.#usedIn = new Int32Array(slots);
-      // A quarter of it at most is entered at the beginning of a frame, a third at its end.
+      // At most a quarter full at the start of a frame, a third at its end.
       this.#table = new Int32Array(2 ** Math.ceil(Math.log2(4 * slots)));
       this.#nextSlot = 0;
     }
@@ -114,7 +112,7 @@ export class ColumnCache {
   }
 }
 
-/** Neighboring columns have neighboring states: these are to lie apart. */
+/** Spreads neighboring columns, whose states are close. */
 function hash(state: EventIndex): number {
   const mixed = Math.imul(state, 0x9e3779b1);
   return mixed ^ (mixed >>> 15);
@@ -132,21 +130,21 @@ function isSame(one: Look, other: Look): boolean {
   );
 }
 
-/** A few times as many as there are slots; of two contents in one entry the later is known. */
+/** A few times the number of slots; if two contents share an entry, the later one wins. */
 const ENTRIES = 1 << 14;
 
 /**
- * Which slot of a column cache holds the column of a content, by its fingerprint. Training steps are
- * alike, so most columns of a picture of many steps are there already, painted for another state.
+ * Finds the slot with a given column content, by fingerprint. Training steps are alike, so a picture of many steps
+ * mostly repeats columns that were already painted for another state.
  */
 export class ColumnContentCache {
   readonly #slots = new Int32Array(ENTRIES);
-  /** Per slot: its fingerprint. */
+  /** Fingerprint of each slot. */
   #low = new Int32Array(0);
   #high = new Int32Array(0);
   #epoch = -1;
 
-  /** To be called when a frame begins: what the cache has forgotten is forgotten here, too. */
+  /** Call when a frame begins: drops what the cache has dropped. */
   begin({ epoch, slots }: ColumnCache): void {
     if (epoch === this.#epoch) return;
     this.#epoch = epoch;
@@ -157,13 +155,13 @@ export class ColumnContentCache {
     }
   }
 
-  /** -1 where no slot is known to hold it. */
+  /** -1 if no slot is known to hold it. */
   find(low: number, high: number): number {
     const slot = this.#slots[low & (ENTRIES - 1)];
     return slot >= 0 && this.#low[slot] === low && this.#high[slot] === high ? slot : -1;
   }
 
-  /** A slot has been painted. */
+  /** Call after painting a slot. */
   set(slot: number, low: number, high: number): void {
     this.#slots[low & (ENTRIES - 1)] = slot;
     this.#low[slot] = low;

@@ -1,10 +1,9 @@
 /**
- * From a viewport's x axis to the events that each pixel column covers, and the highest and lowest
- * values of the counters there: for lines, drawn states and the minimap.
+ * From a viewport's x axis to the events of each pixel column, and the counters' highest and lowest values there: for
+ * lines, drawn states and the minimap.
  *
- * A column edge is x0 + c * columnWidth. On a snapped viewport (see viewport.ts) that product and
- * sum are exact in floating point, so a panned frame has the very columns of a fresh one.
- * Columns outside the trace have first = last = -1.
+ * A column edge is x0 + c * columnWidth. On a snapped viewport (see viewport.ts) this is exact in floating point, so a
+ * panned frame has exactly the columns of a fresh one. Columns outside the trace have first = last = -1.
  */
 
 import type { CounterName } from '../../allocator/replay/types.ts';
@@ -14,7 +13,7 @@ import type { SampledTimes, TimelineIndex } from './timeline-index.ts';
 import type { PlotAxis, Viewport } from './types.ts';
 import { axisExtent } from './viewport.ts';
 
-/** The states first[c] to last[c], both included, are those that hold somewhere in column c. */
+/** The states first[c] to last[c], inclusive, hold somewhere in column c. */
 export interface ColumnRanges {
   readonly width: number;
   readonly first: Int32Array;
@@ -24,7 +23,10 @@ export interface ColumnRanges {
 /** The part of a viewport that decides which events a column covers. */
 export type ColumnAxis = Pick<Viewport, 'axis' | 'x0' | 'x1' | 'width'>;
 
-/** Ranges of all columns. Throws RangeError for an axis by time when the trace has no times. */
+/**
+ * Ranges of all columns.
+ * @throws RangeError for a time axis if the trace has no times
+ */
 export function columnRanges(index: TimelineIndex, view: ColumnAxis): ColumnRanges {
   if (view.axis === 'event') return statesByEvent(index.eventCount, view.x0, view.x1, view.width);
   if (index.times === undefined) throw new RangeError('This trace has no times to draw by');
@@ -49,8 +51,8 @@ function statesByEvent(eventCount: number, x0: number, x1: number, width: number
 }
 
 /**
- * A column holds the events at left <= time < right and, unless an event happens at `left` itself,
- * the state that the last event before it left behind. The trace ends 1 us after its last event.
+ * A column holds the events at left <= time < right and, unless an event happens exactly at `left`, the state left by
+ * the last event before it. The trace ends 1 us after its last event.
  */
 function statesByTime(
   times: SampledTimes,
@@ -80,7 +82,7 @@ function emptyRanges(width: number): ColumnRanges {
   return { width, first: new Int32Array(width).fill(-1), last: new Int32Array(width).fill(-1) };
 }
 
-/** Highest value of a counter in each column; NaN outside the trace. No peak is lost at any zoom. */
+/** A counter's highest value in each column; NaN outside the trace. No peak is lost at any zoom. */
 function counterColumns(
   index: TimelineIndex,
   name: CounterName,
@@ -95,9 +97,9 @@ function counterColumns(
   return out;
 }
 
-/** The active counter in each column: what the raster draws, and how low it falls beside that. */
+/** The active counter per column: the state that the raster draws, and the column's minimum. */
 export interface DrawnStates {
-  /** First event with most active bytes; -1 outside the trace. */
+  /** First event with the most active bytes; -1 outside the trace. */
   readonly states: Int32Array;
   readonly maxBytes: Float64Array;
   readonly minBytes: Float64Array;
@@ -119,7 +121,7 @@ export function drawnStates(index: TimelineIndex, ranges: ColumnRanges): DrawnSt
   return { states, maxBytes, minBytes };
 }
 
-/** The states of {@link drawnStates} alone, which is cheaper. */
+/** Only the states of {@link drawnStates}, which is cheaper. */
 export function highestStates(
   index: TimelineIndex,
   { width, first, last }: ColumnRanges,
@@ -132,7 +134,7 @@ export function highestStates(
   return states;
 }
 
-/** The lines of some counters over the picture; that of active bytes is what the picture itself shows. */
+/** Lines of counters drawn over the picture; the picture itself already shows active bytes. */
 export function counterLines(
   index: TimelineIndex,
   names: readonly CounterName[],

@@ -1,11 +1,10 @@
 /**
  * Extremes of one counter over any range of events, exact at every zoom.
  *
- * For each block of 64 events: lowest value, highest value, and where the highest first stands.
- * A range is some whole blocks (from these columns) and two partial ones (filled from the replay).
- * Whole blocks are scanned one by one: all 89,063 of 5.7 M events take 0.1 ms, once a frame, so
- * levels above the blocks would buy nothing. 17 B a block: 1.5 MB for 5.7 M events; and 1 MB for
- * values of blocks that were filled, as the next frame mostly asks for them again.
+ * Each block of 64 events stores its lowest value, its highest value, and the first event with the highest. A range is
+ * some whole blocks (read from these columns) and two partial ones (filled from the replay). Whole blocks are scanned
+ * linearly: all 89,063 of 5.7 M events take 0.1 ms, once per frame, so levels above the blocks would gain nothing. 17 B
+ * per block: 1.5 MB for 5.7 M events; plus 1 MB for values of filled blocks, which the next frame usually needs.
  */
 
 import type { CounterName, Replay } from '../../allocator/replay/types.ts';
@@ -14,12 +13,12 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 
 const BLOCK_BITS = 6;
 const BLOCK = 1 << BLOCK_BITS;
-/** 131,072 events, 1 MB: windows of as many are drawn again and again without filling a block. */
+/** 131,072 events, 1 MB: windows up to this size are redrawn without filling a block. */
 const CACHED_BLOCKS = 1 << 11;
 /** Events filled at a time while building. */
 const FILL = BLOCK * 64;
 
-/** What {@link CounterBlocks.scan} found: valid until the next scan. */
+/** The result of {@link CounterBlocks.scan}, valid until the next scan. */
 export interface RangeExtremes {
   readonly max: number;
   readonly min: number;
@@ -27,7 +26,7 @@ export interface RangeExtremes {
   readonly argmax: EventIndex;
 }
 
-/** What {@link CounterBlocks} keep of the blocks, as plain data. */
+/** The block data of {@link CounterBlocks}, as plain data. */
 export interface BlockExtremes {
   readonly max: Float64Array;
   readonly min: Float64Array;
@@ -46,14 +45,14 @@ export class CounterBlocks implements RangeExtremes {
   #blockMin: Float64Array = new Float64Array(0);
   #blockArgmax: Uint8Array = new Uint8Array(0);
   /**
-   * Values of blocks that were filled: neighboring columns share them, and so do frames. Block b is in
-   * entry b modulo the entries, if #cachedBlock says so.
+   * Values of filled blocks: neighboring columns and frames share them. Block b is in entry b modulo the number of
+   * entries, if #cachedBlock says so.
    */
   #cached = new Float64Array(0);
   #cachedBlock = new Int32Array(0);
   readonly #filled = new Float64Array(BLOCK);
 
-  /** @param known the extremes of these blocks, where they were found elsewhere */
+  /** @param known the extremes of these blocks, if computed elsewhere */
   constructor(
     replay: Pick<Replay, 'fillCounter'>,
     name: CounterName,
@@ -73,7 +72,7 @@ export class CounterBlocks implements RangeExtremes {
     this.#forget();
   }
 
-  /** Takes in the events up to before `eventCount`, when the replay knows more of them than before. */
+  /** Adds the events up to before `eventCount`, after the replay has received more. */
   extend(eventCount: number): void {
     const firstBlock = this.#eventCount >> BLOCK_BITS;
     this.#eventCount = eventCount;
@@ -88,7 +87,6 @@ export class CounterBlocks implements RangeExtremes {
     }
   }
 
-  /** What is kept of the blocks. */
   get extremes(): BlockExtremes {
     const blocks = Math.ceil(this.#eventCount / BLOCK);
     return {
@@ -98,21 +96,21 @@ export class CounterBlocks implements RangeExtremes {
     };
   }
 
-  /** Highest, lowest and first highest of events first to last, both included and inside the trace. */
+  /** Highest, lowest and first highest of events first to last, inclusive, which must be inside the trace. */
   scan(first: EventIndex, last: EventIndex): RangeExtremes {
     this.min = Infinity;
     this.#scan(first, last, true);
     return this;
   }
 
-  /** The highest alone; cheaper, for most partial blocks need no look. */
+  /** Only the highest; cheaper, because most partial blocks can be skipped. */
   highest(first: EventIndex, last: EventIndex): number {
     this.min = -Infinity;
     this.#scan(first, last, false);
     return this.max;
   }
 
-  /** First event with the highest; the lowest is not looked for. */
+  /** First event with the highest value; ignores the lowest. */
   highestAt(first: EventIndex, last: EventIndex): EventIndex {
     this.min = -Infinity;
     this.#scan(first, last, true);
@@ -120,8 +118,8 @@ export class CounterBlocks implements RangeExtremes {
   }
 
   /**
-   * Whole blocks first: they mostly show that the partial ones at the ends hold no extreme. An equal
-   * highest counts only where it comes first and someone asks which event has it.
+   * Scans whole blocks first: they usually show that the partial ones at the ends have no extreme. On a tie only an
+   * earlier event matters, and only if the caller wants argmax.
    */
   #scan(first: EventIndex, last: EventIndex, wantsArgmax: boolean): void {
     this.max = -Infinity;
@@ -136,7 +134,7 @@ export class CounterBlocks implements RangeExtremes {
     this.#scanPart(lastBlock, 0, last & (BLOCK - 1), false);
   }
 
-  /** Exactly as much as is needed, and twice as much where it was not enough once. */
+  /** Reserves exactly what is needed at first, and twice that when growing. */
   #makeRoom(blocks: number, isGrowing: boolean): void {
     const room = isGrowing ? blocks * 2 : blocks;
     this.#blockMax = enlarged(this.#blockMax, room);
@@ -144,7 +142,7 @@ export class CounterBlocks implements RangeExtremes {
     this.#blockArgmax = enlarged(this.#blockArgmax, room);
   }
 
-  /** The values of blocks that were filled: the last block may have become longer. */
+  /** Clears cached values, because the last block may have grown. */
   #forget(): void {
     const cached = Math.min(CACHED_BLOCKS, Math.ceil(this.#eventCount / BLOCK));
     if (cached > this.#cachedBlock.length) this.#cached = new Float64Array(cached * BLOCK);
@@ -205,14 +203,14 @@ export class CounterBlocks implements RangeExtremes {
       if (value < min) min = value;
     }
     this.min = min;
-    // Of equals the first event counts, and the first part is scanned after the whole blocks.
+    // The first of equal events wins, and the first part is scanned after the whole blocks.
     if (max > this.max || (max === this.max && argmax < this.argmax)) {
       this.max = max;
       this.argmax = argmax;
     }
   }
 
-  /** Gives where among the cached values those of a block begin. */
+  /** Returns the block's offset in the cached values. */
   #fill(block: number): number {
     const entry = block % this.#cachedBlock.length;
     const offset = entry * BLOCK;

@@ -1,14 +1,14 @@
-/** How some blocks stand out among all: those that a search finds are not dimmed, those that are highlighted not paler. */
+/** Makes some blocks stand out: dims blocks that don't match a search, and fades blocks that are not highlighted. */
 import { MAX_CLASSES, mix } from './colors.ts';
 import type { Scene } from './timeline-painter.ts';
 import type { Palette } from './types.ts';
 
-/** What does not match a search: how far "thin" goes towards the background. */
+/** Non-matching blocks: how far the "thin" color goes towards the background. */
 const DIMMED_SHARE = 0.55;
-/** What is not marked: how far its own color goes there. */
+/** Blocks that are not highlighted: how far their own color goes towards the background. */
 const PALE_SHARE = 0.6;
 
-/** The palette with one class more, the last: what stays in sight without being meant. */
+/** The palette plus a last class for dimmed blocks. */
 export function withDimmedClass<P extends Palette>(palette: P): P {
   const classes = new Uint32Array(palette.classes.length + 1);
   classes.set(palette.classes);
@@ -16,14 +16,14 @@ export function withDimmedClass<P extends Palette>(palette: P): P {
   return { ...palette, classes };
 }
 
-/** A palette with each color twice, and which class of it a class has bright and pale. */
+/** A palette with each color bright and pale, and the two new classes of each old class. */
 interface TwofoldPalette<P extends Palette> {
   readonly palette: P;
   readonly bright: Uint8Array;
   readonly pale: Uint8Array;
 }
 
-/** To highlight some blocks among others that keep their hue: classes of one color share theirs, so that there is room. */
+/** Lets the other blocks keep their hue beside highlighted ones. Classes of one color are merged to make room. */
 function withPaleClasses<P extends Palette>(palette: P): TwofoldPalette<P> {
   const colors = [...new Set(palette.classes)].slice(0, MAX_CLASSES >> 1);
   const pale = colors.map((color) => mix(color, palette.background, PALE_SHARE));
@@ -35,12 +35,12 @@ function withPaleClasses<P extends Palette>(palette: P): TwofoldPalette<P> {
   };
 }
 
-/** The highlighted blocks' classes and those of the others, in a palette that has both. */
+/** Classes for highlighted blocks and for the others, with a palette for both. */
 export class HighlightedClasses {
   #of: readonly [classOf: Uint8Array, mask: Uint8Array, palette: Palette] | undefined;
   #made: Pick<Scene, 'classOf' | 'palette'> | undefined;
 
-  /** The same arrays as long as what they are made of is the same: a panned frame keeps its columns by them. */
+  /** Returns the same arrays for the same inputs, so that a panned frame can reuse its columns. */
   of({ classOf, palette }: Scene, mask: Uint8Array): Pick<Scene, 'classOf' | 'palette'> {
     const made = this.#made;
     const isSame = this.#of?.[0] === classOf && this.#of[1] === mask && this.#of[2] === palette;
@@ -53,13 +53,13 @@ export class HighlightedClasses {
   }
 }
 
-/** The classes of those that match; the others have the class after the last. */
+/** Keeps the classes of matching blocks; the others get the class after the last. */
 export class DimmedClasses {
   #classOf: Uint8Array | undefined;
   #mask: Uint8Array | undefined;
   #dimmed = new Uint8Array(0);
 
-  /** The same array as long as both are the same: a panned frame keeps its columns by it. */
+  /** Returns the same array for the same inputs, so that a panned frame can reuse its columns. */
   of(classOf: Uint8Array, mask: Uint8Array, dim: number): Uint8Array {
     if (classOf === this.#classOf && mask === this.#mask) return this.#dimmed;
     this.#classOf = classOf;

@@ -1,14 +1,13 @@
 /**
  * The live stack, carried from state to state.
  *
- * The stack is kept in chunks of at most 64 allocations, bottom first. A chunk knows the next event
- * that changes anything in it (a free requested or completed); until then it is passed over
- * without a look at its items. Only chunks in which something happened are gone through.
+ * The stack is kept in chunks of at most 64 allocations, bottom first. A chunk knows the next event that changes
+ * anything in it (a free requested or completed), and until then its items are skipped.
  *
  *   chunk 0: ids 0-63, 40 MB, changes at 900 │ chunk 1: ids 70-91, 3 MB, changes at 120 │ …
  *
- * Chunks live in slots of 64 items; `slots[k]` is where the items of the k-th chunk from the bottom
- * are, at slots[k] * 64 to slots[k] * 64 + counts[k].
+ * Chunks live in slots of 64 items. The k-th chunk from the bottom has its items at slots[k] * 64 to slots[k] * 64 +
+ * counts[k].
  */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
@@ -22,13 +21,12 @@ const CHUNK = 1 << CHUNK_BITS;
 /** `chunkClass` of a chunk whose allocations differ in class. */
 export const MIXED = -1;
 
-/** No class of any allocation. */
 const NO_CLASS = -1;
 const BIRTHS = 1 << 14;
 const FIRST_SLOTS = 64;
 
 export class LiveSetSweep {
-  /** Number of chunks; the columns below have one entry a chunk, from the bottom up. */
+  /** Number of chunks; the columns below have one entry per chunk, from the bottom up. */
   chunkCount = 0;
   slots = new Int32Array(FIRST_SLOTS);
   counts = new Int32Array(FIRST_SLOTS);
@@ -48,7 +46,7 @@ export class LiveSetSweep {
   #dimmedClass = NO_CLASS;
   #nextId: AllocationIndex = 0;
   #changes = new Int32Array(FIRST_SLOTS);
-  /** Event from which on nothing of a chunk is left: often a whole chunk goes at once. */
+  /** Event from which on the whole chunk is dead: often a chunk ends all at once. */
   #lastEnds = new Int32Array(FIRST_SLOTS);
   #ends = new Int32Array(FIRST_SLOTS * CHUNK);
   #freeRequested = new Int32Array(FIRST_SLOTS * CHUNK);
@@ -62,8 +60,8 @@ export class LiveSetSweep {
   }
 
   /**
-   * Back to an empty stack. `classOf` has a class below MAX_CLASSES for each allocation; those of
-   * `dimmedClass` are drawn so whatever their state.
+   * Empties the stack. `classOf` has a class below MAX_CLASSES for each allocation; `dimmedClass` is drawn the same in
+   * any state.
    */
   reset(classOf: Uint8Array, dimmedClass = NO_CLASS): void {
     this.#classOf = classOf;
@@ -77,8 +75,8 @@ export class LiveSetSweep {
   }
 
   /**
-   * Moves on to `state`, which must not lie before the present one.
-   * Returns the bytes from the bottom below which nothing changed.
+   * Moves on to `state`, which must not be earlier than the current one. Returns the bytes from the bottom below which
+   * nothing changed.
    */
   advance(state: EventIndex): number {
     this.state = state;
@@ -92,7 +90,7 @@ export class LiveSetSweep {
     return unchangedBelow;
   }
 
-  /** Bytes below an allocation in the stack; -1 when it is not live at the present state. */
+  /** Bytes below an allocation in the stack; -1 if it is not live at the current state. */
   bottomOf(id: AllocationIndex): number {
     let bottom = 0;
     let k = 0;
@@ -108,7 +106,7 @@ export class LiveSetSweep {
     return -1;
   }
 
-  /** Takes out what is dead at `state`, marks what became pending, merges chunks that got thin. */
+  /** Removes what is dead at `state`, marks what became pending, merges chunks that became sparse. */
   #retire(state: EventIndex): number {
     const changes = this.#changes;
     let bottom = 0;
@@ -135,7 +133,7 @@ export class LiveSetSweep {
     return unchangedBelow < 0 ? bottom : unchangedBelow;
   }
 
-  /** All of a chunk is dead. Returns the bytes of its items before the first that changed: 0. */
+  /** Empties a dead chunk. Returns the bytes of its items before the first that changed: 0. */
   #empty(k: number): number {
     this.counts[k] = 0;
     this.bytes[k] = 0;
@@ -185,7 +183,7 @@ export class LiveSetSweep {
     return unchanged;
   }
 
-  /** Appends the first `count` of the births on top of the stack, chunk by chunk. */
+  /** Appends the first `count` births to the top of the stack, chunk by chunk. */
   #append(state: EventIndex, count: number): void {
     for (let from = 0; from < count; ) {
       const k = this.#chunkWithRoom();
@@ -233,7 +231,7 @@ export class LiveSetSweep {
     this.#lastEnds[k] = lastEnd;
   }
 
-  /** The top chunk, or a new one on top of it when it is full. */
+  /** The top chunk, or a new one if it is full. */
   #chunkWithRoom(): number {
     const top = this.chunkCount - 1;
     if (top >= 0 && this.counts[top] < CHUNK) return top;
@@ -249,7 +247,7 @@ export class LiveSetSweep {
     return k;
   }
 
-  /** Moves the items of chunk k on top of those of chunk `below`, which has the room. */
+  /** Moves the items of chunk k to the top of chunk `below`, which must have room. */
   #mergeInto(below: number, k: number): void {
     const to = (this.slots[below] << CHUNK_BITS) + this.counts[below];
     const from = this.slots[k] << CHUNK_BITS;

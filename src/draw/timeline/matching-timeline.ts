@@ -1,8 +1,6 @@
 /**
- * Some of the allocations as a timeline of their own: only they are stacked, and the top of the
- * stack is the sum of their blocks at every event.
- *
- * 20 B an allocation for their columns, 4 B each for the order of their ends, 8 B for 64 events.
+ * A timeline of only some allocations: only these are stacked, and the top of the stack is the sum of their blocks at
+ * every event. Memory: 20 B per allocation for its columns, 4 B for the order of ends, 8 B per 64 events.
  */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
@@ -16,11 +14,11 @@ const BLOCK = 1 << BLOCK_BITS;
 
 export interface MatchingTimeline {
   readonly index: TimelineIndex;
-  /** The allocation that each row of the index is, ascending. */
+  /** Row of the index → allocation, ascending. */
   readonly ids: Int32Array;
 }
 
-/** @param mask by AllocationIndex, 1 = is one of them */
+/** @param mask by AllocationIndex, 1 = included */
 export function matchingTimeline(
   allocations: StackedAllocations,
   mask: Uint8Array,
@@ -51,7 +49,7 @@ export function matchingTimeline(
   return { index, ids };
 }
 
-/** Row of an allocation in `ids`; -1 when it does not match. */
+/** Row of an allocation in `ids`; -1 if it does not match. */
 export function matchingRow({ ids }: MatchingTimeline, id: AllocationIndex): number {
   const row = lowerBound(ids, id);
   return ids[row] === id ? row : -1;
@@ -64,11 +62,11 @@ function idsOf(mask: Uint8Array): Int32Array {
   return ids;
 }
 
-/** Sum of the live blocks after any event: one value before each 64 events, and what changes in them. */
+/** Sum of the live blocks after any event: one value before every 64th event, plus the changes since. */
 class LiveBytes {
   readonly #allocations: StackedAllocations;
   readonly #before: Float64Array;
-  /** Rows by the 64 events in which they end; those of block b are at #firstEnd[b] to #firstEnd[b + 1]. */
+  /** Rows by the block of 64 events in which they end; block b's are at #firstEnd[b] to #firstEnd[b + 1]. */
   readonly #ending: Int32Array;
   readonly #firstEnd: Int32Array;
   readonly #changes = new Float64Array(BLOCK);
@@ -97,7 +95,7 @@ class LiveBytes {
     }
   }
 
-  /** out[i] is the sum after event from + i. */
+  /** Sets out[i] to the sum after event from + i. */
   fill(from: EventIndex, out: Float64Array): void {
     const to = from + out.length;
     for (let block = from >> BLOCK_BITS; block << BLOCK_BITS < to; block++) {

@@ -1,11 +1,10 @@
 /**
- * Which allocations of an id range are live at a state, in stack order, without visiting the dead.
+ * Finds allocations of an id range that are live at a state, in stack order, without visiting dead ones.
  *
- * Allocations are numbered in order of allocation, so stack order is id order and
- * `live(t) = { id < nextId(t) : end[id] > t }`. A leaf holds the largest `end` of 64 ids, each node
- * above it the largest of 16 below; where that is <= t nothing is live, and all of it is skipped.
- * Smaller leaves cost more in mispredicted branches than they save in ids looked at.
- * Example: 1.9 M ids have 29,688 leaves and 1,856 + 116 + 8 nodes above, 0.13 MB.
+ * Allocations are numbered in order of allocation, so stack order is id order and `live(t) = { id < nextId(t) : end[id]
+ * > t }`. A leaf holds the largest `end` of 64 ids, each higher node the largest of 16 nodes below. Where that is <= t
+ * nothing is live and the whole node is skipped. Smaller leaves cost more in mispredicted branches than they save in
+ * ids examined. Example: 1.9 M ids have 29,688 leaves and 1,856 + 116 + 8 nodes above, 0.13 MB.
  */
 const LEAF_BITS = 6;
 const LEAF = 1 << LEAF_BITS;
@@ -28,8 +27,8 @@ export class MaxEndPyramid {
   }
 
   /**
-   * Writes the ids in [from, to) that are live at `state` to `out`, ascending, and returns how many.
-   * `out` must have room for to - from of them.
+   * Writes the ids in [from, to) that are live at `state` to `out`, ascending, and returns their number. `out` must
+   * have room for to - from ids.
    */
   collect(state: number, from: number, to: number, out: Int32Array): number {
     const end = this.#end;
@@ -48,7 +47,7 @@ export class MaxEndPyramid {
     return count;
   }
 
-  /** The ids below `until` that are live at `state`, ascending, in pieces; the next is written over the last. */
+  /** The ids below `until` that are live at `state`, ascending, in pieces; each piece overwrites the previous one. */
   *live(state: number, until: number): Generator<Int32Array> {
     const ids = new Int32Array(Math.max(0, Math.min(until, IDS_AT_ONCE)));
     for (let from = 0; from < until; from += IDS_AT_ONCE) {
@@ -56,7 +55,7 @@ export class MaxEndPyramid {
     }
   }
 
-  /** First id after the largest dead node that begins at `id`, where a dead leaf does. */
+  /** First id after the largest dead node that begins at `id`, where a dead leaf begins. */
   #afterDeadNode(state: number, id: number): number {
     const levels = this.#levels;
     let node = id >> LEAF_BITS;

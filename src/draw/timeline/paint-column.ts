@@ -3,20 +3,20 @@
  *
  * Which allocation a pixel shows:
  * - the one at the pixel's center, if it covers half of the pixel or more;
- * - else, so when the pixel is shared by slivers: their class, if they all have the same one;
+ * - else the pixel is shared by slivers: their class, if they all have the same one;
  * - else "thin": several things are here that one pixel cannot show.
- * So runs of small blocks from one place keep their color, and neutral pixels say "zoom in".
- * An allocation of 4 rows or more gets a darker top row: neighbors of one color stay apart.
+ * So runs of small blocks from one place keep their color, and neutral pixels mean "zoom in". An allocation of 4 rows
+ * or more gets a darker top row, which separates neighbors of the same color.
  *
- * Heights are in half rows from y0: row r lies between 2 r and 2 r + 2, its center is 2 r + 1. One
- * rounding up, `half = ceil(height)`, then gives both the row of a center and the row of an edge:
- * rows below half >> 1 have their centers below the height, and the row it ends in is (half - 1) >> 1.
+ * Heights are in half rows from y0: row r lies between 2 r and 2 r + 2, its center is 2 r + 1. One rounding up, `half =
+ * ceil(height)`, gives both the row of a center and the row of an edge: rows below half >> 1 have their centers below
+ * the height, and the row that it ends in is (half - 1) >> 1.
  */
 import { BACKGROUND_CODE, EDGE_FLAG, THIN_CODE } from './colors.ts';
 import { CHUNK_BITS, type LiveSetSweep, MIXED } from './live-set-sweep.ts';
 
 const EDGE_MIN_ROWS = 4;
-/** Half rows, more than 2 * EDGE_MIN_ROWS: what is cut there is still known to be high. */
+/** Half rows, more than 2 * EDGE_MIN_ROWS, so that an allocation clipped there still counts as tall. */
 const OUTSIDE = 16;
 
 export class ColumnPainter {
@@ -28,7 +28,7 @@ export class ColumnPainter {
   /** Where the column begins in #codes, and the first row to write. */
   #base = 0;
   #fromRow = 0;
-  /** The pixel that is being collected: its row, the class so far, and whether its owner is a sliver. */
+  /** The pixel being collected: its row, its class so far, and whether its owner is a sliver. */
   #row = -OUTSIDE;
   #rowClass = MIXED;
   #isOpen = false;
@@ -42,21 +42,21 @@ export class ColumnPainter {
     this.#halvesPerByte = (2 * height) / (y1 - y0);
   }
 
-  /** First row whose center lies at or above `bytes`, within 0 to height. */
+  /** First row whose center is at or above `bytes`, clamped to 0 to height. */
   rowAt(bytes: number): number {
     const row = Math.floor(Math.ceil(this.#halves(bytes)) / 2);
     return Math.min(this.#height, Math.max(0, row));
   }
 
-  /** Fills the slot of columns that lie outside the trace. */
+  /** Fills the slot of columns outside the trace. */
   clear(slot: number): void {
     const base = slot * this.#height;
     this.#codes.fill(BACKGROUND_CODE, base, base + this.#height);
   }
 
   /**
-   * Paints the sweep's present state. Slot `before` must hold an earlier state of the sweep that is
-   * the same below `unchangedBelow` bytes: those pixels are copied. -Infinity copies nothing.
+   * Paints the sweep's current state. Slot `before` must hold an earlier state of the sweep that is the same below
+   * `unchangedBelow` bytes; those pixels are copied. -Infinity copies nothing.
    */
   paint(slot: number, before: number, unchangedBelow: number): void {
     const height = this.#height;
@@ -85,7 +85,7 @@ export class ColumnPainter {
       const topBytes = bottomBytes + bytes[k];
       const top = this.#halves(topBytes);
       if (top > fromHalf) {
-        // Within one half row: no center and no edge of a pixel in it, only its class counts.
+        // Within one half row: it contains no pixel center or edge, so only its class counts.
         if (top <= Math.floor(bottom) + 1) this.#joinRow(bottom, chunkClass[k]);
         else this.#paintItems(k, bottomBytes);
       }
@@ -95,12 +95,12 @@ export class ColumnPainter {
     this.#closeRow(this.#rowClass);
   }
 
-  /** From bytes to half rows. Bytes are summed as integers first, so chunks do not change results. */
+  /** Bytes → half rows. Bytes are summed as integers first, so chunks do not change results. */
   #halves(bytes: number): number {
     return (bytes - this.#y0) * this.#halvesPerByte;
   }
 
-  /** A chunk that begins at `bottom`, inside the pixel collected last or the next. */
+  /** A chunk that begins at `bottom`, inside the current pixel or the next. */
   #joinRow(bottom: number, chunkClass: number): void {
     const row = Math.floor(bottom / 2);
     if (row !== this.#row) {
@@ -112,12 +112,12 @@ export class ColumnPainter {
     }
   }
 
-  /** Items in a chunk, bottom up. One long loop on local variables: all that a frame costs is here. */
+  /** Items in a chunk, bottom up. One long loop on local variables: nearly all of a frame's time is spent here. */
   #paintItems(k: number, chunkBottomBytes: number): void {
     const { itemBytes, itemClass, slots, counts } = this.#sweep;
     const y0 = this.#y0;
     const halvesPerByte = this.#halvesPerByte;
-    // Heights are cut a little outside the column: half rows stay small integers at any zoom.
+    // Heights are clipped slightly outside the column, so half rows stay small integers at any zoom.
     const limit = 2 * this.#height + OUTSIDE;
     let i = slots[k] << CHUNK_BITS;
     const to = i + counts[k];
@@ -177,7 +177,7 @@ export class ColumnPainter {
     }
   }
 
-  /** Decides the pixel whose center belongs to a sliver, now that all that overlap it are known. */
+  /** Decides a pixel whose center belongs to a sliver, after all allocations that overlap it are known. */
   #closeRow(rowClass: number): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

@@ -2,22 +2,21 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { TimelineIndex } from './timeline-index.ts';
 
-/** What lies under a pixel. */
 export interface StackHits {
   /** Allocations that overlap the range, bottom first; empty above the stack. */
   readonly ids: readonly AllocationIndex[];
-  /** Sum of their block bytes, whole blocks and not only the overlap. */
+  /** Sum of their whole blocks, not only the overlap. */
   readonly totalBytes: number;
-  /** The one that covers most of the range, the lowest of equals; -1 when nothing is there. */
+  /** The one that covers most of the range, the lowest of equals; -1 for none. */
   readonly main: AllocationIndex;
-  /** Bytes below `main` in the stack; 0 when nothing is there. */
+  /** Bytes below `main` in the stack; 0 for none. */
   readonly mainBottomBytes: number;
 }
 
 /**
- * Exactly which allocations overlap bytes `bytesFrom` to `bytesTo` of the stack at a state, found
- * anew from the pyramid: no id buffer, so nothing is missed that the pixels could not show.
- * Bytes count from the bottom of the stack. Cost grows with the live allocations: 10 us for 1,000.
+ * The allocations that overlap bytes `bytesFrom` to `bytesTo` (from the bottom of the stack) at a state. Computed from
+ * the pyramid rather than from an id buffer, so it finds even what pixels cannot show. Cost grows with the number of
+ * live allocations: 10 us for 1,000.
  */
 export function stackHits(
   index: TimelineIndex,

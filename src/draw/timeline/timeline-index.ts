@@ -1,9 +1,9 @@
 /**
- * What drawing needs beside the replay itself. Lean: 5.7 M events and 1.9 M allocations take about
- * 0.13 MB (max-end pyramid) + 0.4 MB (next ids) + 1.5 MB a counter + 0.7 MB (times).
+ * What drawing needs beyond the replay. Small: 5.7 M events and 1.9 M allocations take about 0.13 MB (max-end pyramid)
+ * + 0.4 MB (next ids) + 1.5 MB per counter + 0.7 MB (times).
  *
- * States are raw event indices: state t is what stands after event t, an allocation is live in
- * start <= t < end. Heights are true block bytes, so the top of the stack is the active counter.
+ * States are raw event indices: state t holds after event t, and an allocation is live in start <= t < end. Heights are
+ * true block bytes, so the top of the stack is the active counter.
  */
 
 import type {
@@ -22,13 +22,13 @@ import { MaxEndPyramid } from './max-end-pyramid.ts';
 
 const CHECKPOINT_BITS = 6;
 
-/** The columns that the stack is drawn from. */
+/** The columns needed to draw the stack. */
 export type StackedAllocations = Pick<
   AllocationTable,
   'length' | 'preexisting' | 'start' | 'freeRequested' | 'end' | 'sizeBytes'
 >;
 
-/** A replay, or what is drawn like one. */
+/** A replay, or anything drawn like one. */
 export interface DrawnReplay<A extends StackedAllocations = StackedAllocations>
   extends Pick<Replay, 'fillCounter'> {
   readonly allocations: A;
@@ -38,7 +38,7 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
   readonly eventCount: number;
   readonly allocations: A;
   readonly maxEnd: MaxEndPyramid;
-  /** Undefined when the events carry no times: then only the event axis can be drawn. */
+  /** Undefined if the events have no times; then only the event axis can be drawn. */
   readonly times: SampledTimes | undefined;
   readonly #replay: DrawnReplay<A>;
   /** nextIds[k] allocations started before event 64 k. */
@@ -47,8 +47,8 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
 
   /**
    * @param eventCount events of the device's trace
-   * @param timeUs the trace's times, undefined when it has none
-   * @param counters extremes of counters that are known already
+   * @param timeUs the trace's times, undefined if it has none
+   * @param counters extremes of counters that are already known
    */
   constructor(
     replay: DrawnReplay<A>,
@@ -72,7 +72,7 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
     return eventCount === 0 ? 0 : this.counter('activeBytes').highest(0, eventCount - 1);
   }
 
-  /** Number of allocations that started at or before event `state`: the ids in question at it. */
+  /** Number of allocations that started at or before event `state`; only lower ids can be live at it. */
   nextId(state: EventIndex): AllocationIndex {
     const started = state + 1;
     const block = started >> CHECKPOINT_BITS;
@@ -87,7 +87,7 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
   }
 }
 
-/** One entry for each 64 events, and a last one with all allocations. */
+/** One entry per 64 events, and a last one with all allocations. */
 function buildNextIds(allocations: StackedAllocations, eventCount: number): Int32Array {
   const { start, length } = allocations;
   const nextIds = new Int32Array((eventCount >> CHECKPOINT_BITS) + 2);
@@ -105,13 +105,11 @@ const SAMPLE_BITS = 6;
 const SAMPLE = 1 << SAMPLE_BITS;
 
 /**
- * Finds events by time. A plain binary search over 5.7 M times misses the cache at each step; here
- * it goes over every 64th time first (0.7 MB) and then inside one block of 64.
- *
- * Times on the axis are microseconds since the first event.
+ * Finds events by time. A plain binary search over 5.7 M times misses the CPU cache at each step, so we first search
+ * every 64th time (0.7 MB) and then inside one block of 64. Times on the axis are microseconds since the first event.
  */
 export class SampledTimes {
-  /** From the first event to the last; 0 without events. */
+  /** From the first to the last event; 0 without events. */
   readonly durationUs: number;
   readonly #timeUs: NarrowColumn;
   readonly #originUs: number;
@@ -140,14 +138,14 @@ export class SampledTimes {
     return this.#timeUs[event] - this.#originUs;
   }
 
-  /** How many events lie before `sinceFirstUs`: also the first event at or after it. */
+  /** Number of events before `sinceFirstUs`; also the first event at or after it. */
   countBefore(sinceFirstUs: number): number {
     const timeUs = this.#originUs + sinceFirstUs;
     const from = lowerBound(this.#samples, timeUs) * SAMPLE;
     return lowerBound(this.#timeUs, timeUs, from, Math.min(from + SAMPLE, this.#timeUs.length));
   }
 
-  /** Event whose state holds at a time: the last one at or before it; -1 before the first. */
+  /** The event whose state holds at a time: the last one at or before it; -1 before the first. */
   eventAt(sinceFirstUs: number): EventIndex {
     const timeUs = this.#originUs + sinceFirstUs;
     const from = upperBound(this.#samples, timeUs) * SAMPLE;

@@ -1,6 +1,4 @@
-/**
- * Draws frames: viewport → states → live stack → pixels. A frame is a task that may stop between columns.
- */
+/** Draws frames: viewport → states → live stack → pixels. A frame is a task that may pause between columns. */
 import type { AllocationIndex, CounterName } from '../../allocator/replay/types.ts';
 import { runToEnd, stepwise, type Task } from '../../base/task.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -18,21 +16,20 @@ import { ColumnPainter } from './paint-column.ts';
 import type { TimelineIndex } from './timeline-index.ts';
 import type { Palette, TimelineFrame, Viewport } from './types.ts';
 
-/** All that a frame shows. */
 export interface Scene {
   readonly viewport: Viewport;
   /** Class of each allocation, see classes.ts. */
   readonly classOf: Uint8Array;
   readonly palette: Palette;
-  /** Allocations of this class are dimmed, also when their free is requested. */
+  /** Allocations of this class are dimmed, even after their free is requested. */
   readonly dimmedClass?: number | undefined;
-  /** Counters to give the highest value of, column by column. */
+  /** Counters whose highest value is wanted for each column. */
   readonly lines: readonly CounterName[];
   /** Allocation to draw highlighted; -1 for none. */
   readonly selected: AllocationIndex;
 }
 
-/** Draws frames of one device, one after the other, in buffers that it keeps. */
+/** Draws frames of one device, reusing its buffers. */
 export class TimelinePainter {
   readonly #index: TimelineIndex;
   readonly #sweep: LiveSetSweep;
@@ -44,9 +41,9 @@ export class TimelinePainter {
   }
 
   /**
-   * Starts a frame. An unfinished one of this painter must not go on any more.
-   * @param out pixels of an earlier frame to write over, if it has the right length
-   * @throws RangeError for a viewport of no extent, or one by time when the trace has no times
+   * Starts a frame. Do not resume an unfinished earlier frame of this painter.
+   * @param out pixels of an earlier frame, reused if the length fits
+   * @throws RangeError for an empty viewport, or a time axis if the trace has no times
    */
   begin(scene: Scene, out?: Uint32Array): Task<TimelineFrame> {
     checkViewport(scene.viewport);
@@ -61,13 +58,13 @@ export class TimelinePainter {
   }
 }
 
-/** One frame of its own. For many, keep a {@link TimelinePainter}. */
+/** A single frame. For many, keep a {@link TimelinePainter}. */
 export function drawFrame(index: TimelineIndex, scene: Scene, out?: Uint32Array): TimelineFrame {
   return new TimelinePainter(index).draw(scene, out);
 }
 
 const NONE = -1;
-/** Columns painted between two looks at the clock. */
+/** Columns painted between two checks of the clock. */
 export const COLUMNS_PER_STEP = 16;
 
 class Frame {
@@ -80,7 +77,7 @@ class Frame {
   readonly #selection: SelectionBand;
   readonly #ranges: ColumnRanges;
   readonly #drawn: DrawnStates;
-  /** Of each column; -1 until it is painted. */
+  /** Slot of each column; -1 until painted. */
   readonly #slots: Int32Array;
   /** Slot that shows the sweep's state. */
   #sweptSlot = NONE;
@@ -115,7 +112,7 @@ class Frame {
   #paintColumn(column: number): void {
     const { selected } = this.#scene;
     const state = this.#drawn.states[column];
-    // The column before may have painted it.
+    // The previous column may have painted it.
     if (this.#slots[column] < 0) this.#slots[column] = this.#cache.find(state);
     if (this.#slots[column] < 0) this.#slots[column] = this.#paintState(state);
     if (selected < 0 || state < 0) return;
@@ -160,7 +157,7 @@ class Frame {
     };
   }
 
-  /** First faded row of each column: what lies above was not there all the time that it covers. */
+  /** First faded row of each column: memory above it was not live for the column's whole time. */
   #fadeRows(): Int32Array {
     const { width, height } = this.#scene.viewport;
     const rows = new Int32Array(width).fill(height);
@@ -186,15 +183,15 @@ function checkViewport(view: Viewport): void {
 }
 
 /**
- * The selected allocation, drawn over the finished pixels: a contrasting outline (black on light
- * backgrounds, white on dark ones) and a fill half way to it. Never thinner than one pixel.
+ * The selected allocation, drawn over the finished pixels: a contrasting outline (black on light backgrounds, white on
+ * dark ones) and a fill half way to it, at least one pixel high.
  *
- * Per column it is a span of rows; where the spans of neighboring columns differ, the part that
- * has no selected pixel beside it is outline too, so the band stays closed when it steps down.
+ * In each column it is a span of rows. Where the spans of neighboring columns differ, the part without a selected
+ * neighbor is outline too, so the outline stays closed where it steps down.
  */
 class SelectionBand {
   readonly #view: Viewport;
-  /** Rows from the bottom, `to` excluded; equal where the allocation is not drawn. Not clipped. */
+  /** Rows from the bottom, `to` excluded; equal if the allocation is not drawn. Not clipped. */
   readonly #from: Float64Array;
   readonly #to: Float64Array;
 
@@ -204,7 +201,7 @@ class SelectionBand {
     this.#to = new Float64Array(view.width);
   }
 
-  /** The allocation lies from bottomBytes up in this column. */
+  /** In this column the allocation starts at bottomBytes. */
   set(column: number, bottomBytes: number, sizeBytes: number): void {
     const { y0, y1, height } = this.#view;
     const rowsPerByte = height / (y1 - y0);
@@ -235,7 +232,7 @@ class SelectionBand {
     return !this.#covers(column - 1, row) || !this.#covers(column + 1, row);
   }
 
-  /** Beyond the frame's sides the band goes on. */
+  /** The band continues beyond the frame's sides. */
   #covers(column: number, row: number): boolean {
     if (column < 0 || column >= this.#view.width) return true;
     return row >= this.#from[column] && row < this.#to[column];

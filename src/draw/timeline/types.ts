@@ -1,5 +1,5 @@
 /**
- * Viewports and frames: what the timeline is asked, and the pixels and numbers it answers.
+ * Viewports and frames: the timeline's input, and the resulting pixels and numbers.
  *
  *        x0                      x1        x: events or microseconds (see TimeAxis)
  *   y1   ┌───────────────────────┐         y: bytes, 0 at the bottom
@@ -12,7 +12,7 @@ import type { CounterName } from '../../allocator/replay/types.ts';
 export const TIME_AXES = ['event', 'time'] as const;
 export type TimeAxis = (typeof TIME_AXES)[number];
 
-/** Of a picture. 'folded': time with its idle gaps cut short, x as src/device/model/events.ts places it. */
+/** The axis of a plot. 'folded': time with idle gaps shortened, x as computed in src/device/model/events.ts. */
 export type PlotAxis = TimeAxis | 'folded';
 
 export interface Viewport {
@@ -27,7 +27,7 @@ export interface Viewport {
   readonly height: number;
 }
 
-/** What the colors of allocations tell apart, see colorings.ts. */
+/** What the colors of allocations stand for, see colorings.ts. */
 export const COLORINGS = [
   'class',
   'stack',
@@ -43,25 +43,25 @@ export type ColorBy = (typeof COLORINGS)[number];
 
 /** Colors as 0xAABBGGRR, the byte order of ImageData on little-endian machines. */
 export interface Palette {
-  /** One color a class; classes are 0 to classes.length - 1. */
+  /** One color per class; classes are 0 to classes.length - 1. */
   readonly classes: Uint32Array;
   readonly background: number;
   /** Blocks whose free was requested but not completed. */
   readonly pending: number;
-  /** Pixels where every allocation is thinner than a pixel and they differ in class. */
+  /** Pixels where every allocation is thinner than a pixel and their classes differ. */
   readonly thin: number;
 }
 
-/** Highest value of one counter in each column (NaN where the column lies outside the trace). */
+/** A counter's highest value in each column (NaN outside the trace). */
 export type CounterLines = { readonly [K in CounterName]?: Float64Array };
 
 export interface TimelineFrame {
   readonly viewport: Viewport;
-  /** Row-major RGBA, width * height, row 0 on top. */
+  /** Row-major RGBA, width * height, row 0 at the top. */
   readonly pixels: Uint32Array;
-  /** For each column the event whose state is drawn: the one with most active bytes in it; -1 outside. */
+  /** The event whose state each column shows: the one with the most active bytes; -1 outside the trace. */
   readonly states: Int32Array;
   readonly lines: CounterLines;
-  /** Highest top of the stack over the whole trace: what a fitted y reaches to. */
+  /** Highest top of the stack over the whole trace, which a fitted y axis reaches. */
   readonly stackPeakBytes: number;
 }

@@ -1,26 +1,29 @@
 /**
  * Moving viewports: fit, pan, zoom, clamp, snap. Pure; x in events or microseconds, y in bytes.
  *
- * Snapping keeps the picture calm. Columns lie on a grid anchored at x = 0 whose width has at most
- * 10 significant bits, such as 1,304 = 652 * 2 or 0.375 = 3 * 2^-3. Then every edge, column * width,
- * is exact in floating point, and panning by whole columns gives bit-identical columns.
+ * Snapping keeps the picture steady. Columns lie on a grid anchored at x = 0 whose width has at most 10 significant
+ * bits, such as 1,304 = 652 * 2 or 0.375 = 3 * 2^-3. Then every edge, column * width, is exact in floating point, and
+ * panning by whole columns gives bit-identical columns.
  */
 import type { PlotAxis, Viewport } from './types.ts';
 
-/** How far the trace reaches: x from 0 to x, y from 0 to y. */
+/** The trace's size: x from 0 to x, y from 0 to y. */
 export interface Extent {
   readonly x: number;
   readonly y: number;
 }
 
-/** No closer than this many events or microseconds across, and bytes from bottom to top. */
+/** The closest zoom, in events or microseconds across and bytes from bottom to top. */
 const MIN_SPAN_X = 4;
 const MIN_SPAN_Y = 1024;
 const GRID_BITS = 10;
 /** Room above the highest peak. */
 const HEADROOM = 1.05;
 
-/** Where the x axis ends; `durationUs` is folded where the axis is. By time the last event's state is held for 1 us, so that it can be seen. */
+/**
+ * Where the x axis ends; `durationUs` is folded for a folded axis. By time, the last event's state is held for 1 us so
+ * that it is visible.
+ */
 export function axisExtent(axis: PlotAxis, eventCount: number, durationUs: number): number {
   return axis === 'event' ? Math.max(1, eventCount) : durationUs + 1;
 }
@@ -37,9 +40,9 @@ export function fitViewport(
 }
 
 /**
- * Sets the column width to the grid's nearest (the next wider one where the whole trace is shown)
- * and x0 to a column edge; the last column may reach beyond the trace. Widths change by 0.1 % at
- * most, so zooming by less may change nothing. Snapping a snapped viewport changes nothing.
+ * Snaps the column width to the grid's nearest value (the next wider one if the whole trace is shown) and x0 to a
+ * column edge; the last column may extend beyond the trace. Widths change by at most 0.1 %, so a smaller zoom may
+ * change nothing. Snapping a snapped viewport changes nothing.
  */
 export function snapToColumns(view: Viewport, extent: Extent): Viewport {
   const span = view.x1 - view.x0;
@@ -53,7 +56,7 @@ export function snapToColumns(view: Viewport, extent: Extent): Viewport {
   return { ...view, x0: first * columnWidth, x1: (first + view.width) * columnWidth };
 }
 
-/** Moves by whole columns and rows; positive is to later events and more bytes. Stops at the ends. */
+/** Moves by whole columns and rows, stopping at the ends; positive is towards later events and more bytes. */
 export function panBy(view: Viewport, columns: number, rows: number, extent: Extent): Viewport {
   const dx = (Math.round(columns) * (view.x1 - view.x0)) / view.width;
   const dy = (Math.round(rows) * (view.y1 - view.y0)) / view.height;
@@ -62,8 +65,8 @@ export function panBy(view: Viewport, columns: number, rows: number, extent: Ext
 }
 
 /**
- * Zooms x so that what is under the pointer stays there. `pointer` is 0 at the left and 1 at the
- * right edge; factor 2 shows half as much. The result is snapped: within a column of exact.
+ * Zooms x around the pointer, which is 0 at the left and 1 at the right edge; factor 2 shows half as much. The result
+ * is snapped: within a column of exact.
  */
 export function zoomXAt(view: Viewport, pointer: number, factor: number, extent: Extent): Viewport {
   const at = view.x0 + pointer * (view.x1 - view.x0);
@@ -72,7 +75,7 @@ export function zoomXAt(view: Viewport, pointer: number, factor: number, extent:
   return snapToColumns({ ...view, x0, x1: x0 + span }, extent);
 }
 
-/** Zooms y likewise. `pointer` is 0 at the bottom and 1 at the top edge. */
+/** Zooms y likewise; `pointer` is 0 at the bottom and 1 at the top edge. */
 export function zoomYAt(view: Viewport, pointer: number, factor: number, extent: Extent): Viewport {
   const at = view.y0 + pointer * (view.y1 - view.y0);
   const span = Math.max(MIN_SPAN_Y, (view.y1 - view.y0) / factor);
@@ -81,7 +84,7 @@ export function zoomYAt(view: Viewport, pointer: number, factor: number, extent:
   return { ...view, y0, y1 };
 }
 
-/** Shows x from `from` to `to`, in either order, widened where that is less than can be shown. */
+/** Shows x between `from` and `to`, in either order, widened to the minimum span if needed. */
 export function zoomToRange(view: Viewport, from: number, to: number, extent: Extent): Viewport {
   const centre = (from + to) / 2;
   const span = Math.min(extent.x, Math.max(MIN_SPAN_X, Math.abs(to - from)));
@@ -90,8 +93,8 @@ export function zoomToRange(view: Viewport, from: number, to: number, extent: Ex
 }
 
 /**
- * Into the trace: spans no larger than it (and no smaller than can be shown), then moved inside.
- * Values that are no numbers, as from a hand-written URL, give the whole axis.
+ * Moves a viewport into the trace, with spans between the minimum and the whole trace. Non-numeric values, as from a
+ * hand-written URL, give the whole axis.
  */
 export function clampViewport(view: Viewport, extent: Extent): Viewport {
   const [x0, x1] = clampRange(view.x0, view.x1, extent.x, MIN_SPAN_X);
@@ -115,7 +118,7 @@ function gridUnit(width: number): number {
   return 2 ** (Math.floor(Math.log2(width)) - GRID_BITS + 1);
 }
 
-/** Rounds up, but not for an error in the last bits: (0.1 + 0.2) * 10 is 3 and not 4. */
+/** Rounds up, tolerating an error in the last bits: (0.1 + 0.2) * 10 is 3, not 4. */
 function ceilLeniently(value: number): number {
   return Math.ceil(value - 1e-6);
 }
