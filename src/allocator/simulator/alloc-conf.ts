@@ -1,6 +1,6 @@
 /**
- * PYTORCH_ALLOC_CONF (older name PYTORCH_CUDA_ALLOC_CONF), read as strictly as PyTorch reads it, so that
- * what is tried here is what would be accepted there. Blanks are ignored, a later option wins.
+ * Reads PYTORCH_ALLOC_CONF (formerly PYTORCH_CUDA_ALLOC_CONF) as strictly as PyTorch does, so that PyTorch accepts what
+ * is accepted here. Spaces are ignored; later options win.
  */
 
 import type { SettingValue } from '../../format/snapshot/tables.ts';
@@ -14,18 +14,18 @@ import { ConfError, ConfReader, type ConfToken, closestName, tokenize } from './
 
 /** The allocator's settings, with defaults filled in. */
 export interface AllocSettings extends BlockRules {
-  /** Oversize blocks serve a request that is at most this much smaller. */
+  /** Oversize blocks serve requests that are at most this much smaller. */
   readonly maxNonSplitRoundingBytes: number;
   /** Share of the limit above which cached blocks are freed by age; 0 is off. */
   readonly garbageCollectionThreshold: number;
   readonly expandableSegments: boolean;
-  /** per_process_memory_fraction: the share of the card that is the limit, over 0 to 1. */
+  /** per_process_memory_fraction: the share of the card that is the limit, above 0 and at most 1. */
   readonly memoryFraction: number;
-  /** throw_on_cudamalloc_oom: what the limit has no room for fails at once, without releasing what is cached. */
+  /** throw_on_cudamalloc_oom: a request above the limit fails at once, without releasing cached memory. */
   readonly throwsBeforeMalloc: boolean;
 }
 
-/** Settings and how they are written; a parsed text is one. */
+/** Settings and their text. */
 export interface AllocConf {
   readonly text: string;
   readonly settings: AllocSettings;
@@ -37,7 +37,7 @@ export type ParsedConf =
       readonly ok: false;
       readonly text: string;
       readonly message: string;
-      /** Characters [position, end) of the text are what is wrong; equal at its end. */
+      /** Characters [position, end) of the text are wrong; equal at the end of the text. */
       readonly position: number;
       readonly end: number;
     };
@@ -51,7 +51,7 @@ const MAX_REGISTER_THREADS = 128;
 
 type Megabytes = ReturnType<ConfReader['integer']>;
 
-/** What a text without any option says. */
+/** The settings of an empty text. */
 const unset = () => ({
   divisions: new Array<number>(INTERVALS).fill(0),
   largeSegment: undefined as Megabytes | undefined,
@@ -65,8 +65,8 @@ const unset = () => ({
 type Found = ReturnType<typeof unset>;
 
 /**
- * 'expandable_segments:True,roundup_power2_divisions:[256:1,>:8]' → settings, or what is wrong and where.
- * The empty text is the default allocator.
+ * 'expandable_segments:True,roundup_power2_divisions:[256:1,>:8]' → settings, or what is wrong and where. The empty
+ * text gives the default allocator.
  */
 export function parseAllocConf(text: string): ParsedConf {
   const found = unset();
@@ -84,7 +84,7 @@ export function parseAllocConf(text: string): ParsedConf {
   }
 }
 
-/** PyTorch takes large_segment_size_mb first, wherever it stands: two other options may not be less. */
+/** PyTorch reads large_segment_size_mb first, wherever it stands: two other options must not be less. */
 function settingsOf(found: Found): AllocSettings {
   const { largeSegment, maxSplit, maxNonSplitRounding, ...rest } = found;
   checkNotLess('max_split_size_mb', maxSplit, largeSegment);
@@ -115,7 +115,7 @@ function checkNotLess(
   throw new ConfError(`${option} must be at least ${what}, not ${value}`, token);
 }
 
-/** The settings of a recording, from allocator_settings of the snapshot. */
+/** A recording's settings, from allocator_settings of the snapshot. */
 export function recordedSettings(settings: Readonly<Record<string, SettingValue>>): AllocConf {
   const text = confText(settings);
   const rules = blockRules(settings);
@@ -135,7 +135,7 @@ export function recordedSettings(settings: Readonly<Record<string, SettingValue>
   };
 }
 
-/** Reads an option's value, checks it, and keeps what has an effect. */
+/** Reads and checks an option's value, and keeps it if it has an effect. */
 type ReadValue = (reader: ConfReader, found: Found, name: string) => void;
 
 const READERS: Readonly<Record<string, ReadValue>> = {
@@ -174,7 +174,7 @@ const CAPTURE = 'can only lower reserved memory during CUDA graph capture, which
 const checkBoolean: ReadValue = (reader, _, name) => void reader.boolean(name);
 const checkPositive: ReadValue = (reader, _, name) => void readOver(reader, name, 0);
 
-/** Options that change nothing of these figures, and why: accepted and checked. */
+/** Options that do not affect these figures, and why. They are accepted and checked. */
 const WITHOUT_EFFECT: Readonly<Record<string, readonly [string, ReadValue]>> = {
   release_lock_on_cudamalloc: [TIMING, checkBoolean],
   release_lock_on_hipmalloc: [TIMING, checkBoolean],
@@ -193,7 +193,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly [string, ReadValue]>> = {
 
 const OPTIONS = [...Object.keys(READERS), ...Object.keys(WITHOUT_EFFECT)];
 
-/** 'pinned_free_catch_all affects pinned host memory, not GPU memory', one for each such option. */
+/** One sentence per such option: 'pinned_free_catch_all affects pinned host memory, not GPU memory'. */
 export function optionsWithoutEffect(text: string): string[] {
   const names = new Set(tokenize(text).map((token) => token.text));
   return [...names].flatMap((name) =>
@@ -256,7 +256,7 @@ function readOver(reader: ConfReader, option: string, least: number): Megabytes 
   throw new ConfError(`${option} must be over ${least}, not ${value}`, token);
 }
 
-/** A number over 0 and under 1, or up to it. */
+/** A number above 0 and below 1 (or at most 1). */
 function readShare(reader: ConfReader, option: string, mayBeOne: boolean): number {
   const token = reader.next('a number between 0 and 1');
   const value = /^(\d+\.?\d*|\.\d+)$/.test(token.text) ? Number(token.text) : Number.NaN;
@@ -278,7 +278,7 @@ function checkReserve(reader: ConfReader): void {
   );
 }
 
-/** '8' for all sizes, or by size in MiB: '[256:1,512:2,1024:4,>:8]', '>' being all above the last. */
+/** '8' for all sizes, or by size in MiB: '[256:1,512:2,1024:4,>:8]', where '>' means all above the last. */
 function readDivisions(reader: ConfReader): number[] {
   if (!reader.skip('[')) {
     return new Array<number>(INTERVALS).fill(readPowerOfTwo(reader, 'roundup_power2_divisions'));
@@ -294,7 +294,7 @@ function readDivisions(reader: ConfReader): number[] {
       divisions.fill(count, last + 1);
     } else {
       last = intervalOf(key);
-      // What lies below the first size given is rounded as that is.
+      // Sizes below the first one given are rounded like it.
       if (isFirst) divisions.fill(count, 0, last);
       divisions[last] = count;
       isFirst = false;

@@ -1,7 +1,7 @@
 /**
- * PyTorch's native caching allocator, as c10/cuda/CUDACachingAllocator.cpp (2.9 to 2.14) does it, over
- * typed arrays. It knows sizes and addresses only, and no tensors: `handle` is the caller's name for an
- * allocation. Names of its parts are those of the C++ where there is one.
+ * PyTorch's native caching allocator, as in c10/cuda/CUDACachingAllocator.cpp (2.9 to 2.14), over typed arrays. It
+ * knows only sizes and addresses, not tensors: `handle` is the caller's name for an allocation. Its parts have their
+ * C++ names where these exist.
  */
 
 import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
@@ -12,16 +12,16 @@ import type { DeviceMemory } from './device-memory.ts';
 import { ExpandableSegments } from './expandable.ts';
 import { type Arena, Arenas } from './free-blocks.ts';
 
-/** kMinLargeAlloc: from here on a native segment is as large as its first request. */
+/** kMinLargeAlloc: from this size on, a native segment is as large as its first request. */
 const MIN_LARGE_BYTES = 10 * 2 ** 20;
 /** kRoundLarge */
 const ROUND_LARGE_BYTES = 2 * 2 ** 20;
 
-/** What the allocator asks its surroundings for, seldom: only when a request needs new memory. */
+/** What the allocator asks its environment, only when a request needs new memory. */
 export interface AllocatorHooks {
   /** Cached memory is about to be released: frees that wait for other streams complete first. */
   beforeRelease(): void;
-  /** Where the driver may put a new segment of this size, the likeliest first; some may be taken. */
+  /** Where the driver may put a new segment of this size, most likely first. Some may be occupied. */
   likelyAddresses(segmentBytes: number): Iterable<number>;
 }
 
@@ -32,7 +32,7 @@ export class CachingAllocator {
   readonly memory: DeviceMemory;
   readonly #settings: AllocSettings;
   readonly #hooks: AllocatorHooks;
-  /** The GC works only where a memory fraction is set: here, where there is a limit. */
+  /** Garbage collection needs a memory fraction in PyTorch; here it needs a limit. */
   readonly #collects: boolean;
   allocatedBytes = 0;
   peakAllocatedBytes = 0;
@@ -52,10 +52,7 @@ export class CachingAllocator {
     this.#collects = settings.garbageCollectionThreshold > 0 && memory.limitBytes < Infinity;
   }
 
-  /**
-   * Allocates `bytes` as asked for, before rounding; NO_BLOCK when even releasing all that is cached
-   * does not help.
-   */
+  /** Allocates `bytes` (before rounding). Returns NO_BLOCK if even releasing all cached memory is not enough. */
   malloc(bytes: number, stream: number, pool: number): BlockRow {
     const size = roundSize(bytes, this.#settings);
     const arena = this.arenas.get(pool, size <= SMALL_BYTES, stream);
@@ -68,23 +65,23 @@ export class CachingAllocator {
     return row;
   }
 
-  /** A block that was in use before the trace. */
+  /** Counts a block that was in use before the trace. */
   seedAllocated(row: BlockRow): void {
     this.allocatedBytes += this.table.sizeBytes[row];
   }
 
-  /** What was done so far was before the first event. */
+  /** Ends the setup of the state before the first event. */
   startCounting(): void {
     this.peakAllocatedBytes = this.allocatedBytes;
     this.retries = 0;
   }
 
-  /** allocated_bytes falls; the block is still in use. */
+  /** Reduces allocated_bytes; the block stays in use. */
   requestFree(row: BlockRow): void {
     this.allocatedBytes -= this.table.sizeBytes[row];
   }
 
-  /** free_block: the memory can be used again; merges with what is free beside it. */
+  /** free_block: makes the memory available again and merges it with free neighbors. */
   completeFree(row: BlockRow): void {
     const { table } = this;
     const arena = this.arenas.all[table.owner[row]];
@@ -111,7 +108,7 @@ export class CachingAllocator {
     this.#releaseCachedBlocks();
   }
 
-  /** Bytes that a request which failed lacks: how much higher the limit would have to be. */
+  /** How much higher the limit would have to be for a request that failed. */
   missingBytes(bytes: number): number {
     const segmentBytes = allocationSize(roundSize(bytes, this.#settings), this.#settings);
     return this.memory.reservedBytes + segmentBytes - this.memory.limitBytes;
@@ -137,7 +134,10 @@ export class CachingAllocator {
     return row;
   }
 
-  /** A block at the end of what is mapped counts with what it can grow to; the search stops at the first that is not less. */
+  /**
+   * The smallest suitable block. A block at the end of the mapped range counts with the size it can grow to; the search
+   * stops at the first that is not smaller.
+   */
   #leastExpandable(arena: Arena, first: BlockRow): BlockRow {
     let row = first;
     while (this.table.isExpandable[row] === 1) {
@@ -161,7 +161,7 @@ export class CachingAllocator {
     return row;
   }
 
-  /** Gets memory from the device; where that fails, releases more and more of what is cached. */
+  /** Gets memory from the device. If that fails, releases more and more cached memory. */
   #newBlock(arena: Arena, size: number): BlockRow {
     if (this.#collects) this.#collectGarbage();
     let row = this.#allocBlock(arena, size);
@@ -186,7 +186,7 @@ export class CachingAllocator {
     return row;
   }
 
-  /** alloc_found_block: the front is used, the rest stays free where it may be split off. */
+  /** alloc_found_block: uses the front of a block; the rest stays free if it may be split off. */
   #take(arena: Arena, row: BlockRow, size: number): void {
     const { table } = this;
     const isDivisible = arena.pool.isSmall || this.#settings.expandableSegments;
@@ -203,13 +203,13 @@ export class CachingAllocator {
   }
 
   /**
-   * release_cached_blocks: every native segment without a used block, every whole page of expandable
-   * ones, large before small. Private pools keep theirs: a CUDA graph may still be replayed.
+   * release_cached_blocks: every native segment without a used block and every whole page of expandable ones, large
+   * before small. Private pools keep theirs, because a CUDA graph may still be replayed.
    */
   #releaseCachedBlocks(): void {
     for (const isSmall of [false, true]) {
       const rows = this.arenas.releasable(this.arenas.pool(0, isSmall));
-      // Before any goes: the row of a block that is gone is soon another block's.
+      // Collect the rows before releasing any: the row of a removed block is soon reused.
       const expandable = rows.filter((row) => this.table.isExpandable[row] === 1);
       for (const row of rows) {
         if (this.#isFreeable(row)) this.#releaseSegment(row);
@@ -219,8 +219,8 @@ export class CachingAllocator {
   }
 
   /**
-   * release_available_cached_blocks, with max_split_size_mb only: the smallest oversize block that would
-   * do, else oversize blocks of this stream from the largest down until there is enough.
+   * release_available_cached_blocks, with max_split_size_mb only: the smallest sufficient oversize block, or oversize
+   * blocks of this stream from the largest down until they suffice.
    */
   #releaseAvailable(arena: Arena, size: number): boolean {
     const { maxSplitBytes } = this.#settings;
@@ -233,7 +233,7 @@ export class CachingAllocator {
       return true;
     }
     let released = 0;
-    // From before the one that would do: the C++ looks no further up where that is expandable.
+    // Start below the smallest sufficient block: the C++ searches no further up if that one is expandable.
     const smaller = arena.free.all().filter((row) => table.sizeBytes[row] < target);
     for (const row of smaller.reverse()) {
       if (released >= target || table.sizeBytes[row] < maxSplitBytes) break;
@@ -245,8 +245,8 @@ export class CachingAllocator {
   }
 
   /**
-   * garbage_collect_cached_blocks: above the threshold, frees unused large segments of at least average
-   * age, then of what is left again, until the bytes above the threshold are freed.
+   * garbage_collect_cached_blocks: above the threshold, frees unused large segments of at least average age, and
+   * repeats with the rest until the bytes above the threshold are freed.
    */
   #collectGarbage(): void {
     const { memory } = this;

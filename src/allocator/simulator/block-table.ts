@@ -10,7 +10,7 @@ export class BlockTable extends BlockChain {
   /** {@link BlockUse} */
   use = new Uint8Array(256);
   isExpandable = new Uint8Array(256);
-  /** Searches that its pool had seen when the block became free: their number since is its age. */
+  /** The pool's search count when the block became free; its age is the number of searches since then. */
   freedAt = new Float64Array(256);
 
   override add(
@@ -25,7 +25,7 @@ export class BlockTable extends BlockChain {
     return row;
   }
 
-  /** @param use of the rest */
+  /** @param use state of the rest */
   override cut(row: BlockRow, bytes: number, use: BlockUse = BlockUse.Free): BlockRow {
     const rest = super.cut(row, bytes);
     this.use[rest] = use;

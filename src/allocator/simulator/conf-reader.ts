@@ -1,4 +1,4 @@
-/** A word or one of the four marks of PYTORCH_ALLOC_CONF, and where it stands in the text. */
+/** A word or one of the four punctuation marks of PYTORCH_ALLOC_CONF, with its position in the text. */
 export interface ConfToken {
   readonly text: string;
   /** Characters [position, end). */
@@ -6,7 +6,7 @@ export interface ConfToken {
   readonly end: number;
 }
 
-/** 'a:[1:2]' → 'a', ':', '[', '1', ':', '2', ']'. Blanks between tokens are skipped. */
+/** 'a:[1:2]' → 'a', ':', '[', '1', ':', '2', ']'. Skips spaces between tokens. */
 export function tokenize(text: string): ConfToken[] {
   return Array.from(text.matchAll(/[,:[\]]|[^,:[\]\s]+/g), (match) => ({
     text: match[0],
@@ -15,7 +15,7 @@ export function tokenize(text: string): ConfToken[] {
   }));
 }
 
-/** What is wrong with a setting, and where. Caught by the parser, shown to the user. */
+/** What is wrong with a setting, and where. The parser catches it and shows it to the user. */
 export class ConfError extends Error {
   override readonly name = 'ConfError';
   readonly position: number;
@@ -28,13 +28,13 @@ export class ConfError extends Error {
   }
 }
 
-/** Takes token after token; what is not as expected is a {@link ConfError} at that token. */
+/** Reads token by token. An unexpected token throws a {@link ConfError} at its position. */
 export class ConfReader {
   readonly #tokens: readonly ConfToken[];
   readonly #length: number;
   #at = 0;
 
-  /** @param length of the text: where an error is that comes of its end */
+  /** @param length of the text, for the position of errors at its end */
   constructor(tokens: readonly ConfToken[], length: number) {
     this.#tokens = tokens;
     this.#length = length;
@@ -44,7 +44,7 @@ export class ConfReader {
     return this.#at === this.#tokens.length;
   }
 
-  /** The next word. @throws ConfError at the end of the text and at a mark */
+  /** The next word. @throws ConfError at the end of the text and at a punctuation mark */
   next(what: string): ConfToken {
     if (this.isAtEnd) throw this.#atEnd(what);
     const token = this.#tokens[this.#at++];
@@ -61,7 +61,7 @@ export class ConfReader {
     throw new ConfError(`Expected '${mark}', not '${token.text}'`, token);
   }
 
-  /** Takes the mark if it is next. */
+  /** Consumes the mark if it is next. */
   skip(mark: string): boolean {
     if (this.isAtEnd || this.#tokens[this.#at].text !== mark) return false;
     this.#at++;
@@ -91,10 +91,10 @@ export class ConfReader {
   }
 }
 
-/** Letters to change, as a share of the longer name, up to which a name counts as misspelled. */
+/** Most edits, as a share of the longer name's length, for a name to count as misspelled. */
 const MOST_CHANGED = 0.34;
 
-/** The name that takes the fewest changes; one that the text begins or ends counts as near. */
+/** The name that takes the fewest edits. The only one that starts or ends with the text wins. */
 export function closestName(text: string, names: readonly string[]): string | undefined {
   const typed = text.toLowerCase();
   const parts = names.filter((name) => typed.length > 3 && isPart(typed, name));

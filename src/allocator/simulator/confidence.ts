@@ -1,10 +1,10 @@
-/** What the trace does not tell, for one run, and how sure its figures are therefore. */
+/** What the trace does not show for a run, and the resulting confidence in its figures. */
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import { type AllocConf, optionsWithoutEffect } from './alloc-conf.ts';
 import type { Simulation, WhatIfInput } from './simulation.ts';
 import type { Confidence, Unknown, UnknownCode } from './types.ts';
 
-/** Codes that make the figures those of a run that did not happen that way, and that may shift a peak. */
+/** Codes that mean the simulated run did not happen that way, or that may shift a peak. */
 const LOW: readonly UnknownCode[] = ['no-trace', 'after-oom', 'anomalies'];
 const MEDIUM: readonly UnknownCode[] = [
   'retried',
@@ -34,7 +34,7 @@ export function unknownsOf(
   const seeded = isSameKind
     ? `with the ${formatBytes(replay.start.reservedBytes)} reserved as they were`
     : 'with these blocks allocated anew and nothing cached between them';
-  /** The most severe first. */
+  /** Most severe first. */
   const unknowns: readonly (readonly [UnknownCode, boolean, string])[] = [
     [
       'no-trace',
@@ -104,7 +104,7 @@ export function unknownsOf(
 }
 
 /**
- * How many real runs under other settings the simulator was held against (fixtures/whatif.truth.json), and
- * in how many its peak of reserved memory was equal to the byte. truth.test.ts counts both.
+ * The number of real runs under other settings that the simulator was compared with (fixtures/whatif.truth.json), and
+ * how many of them had exactly its peak of reserved memory. truth.test.ts counts both.
  */
 export const ACCURACY = { runs: 73, equalReserved: 70 } as const;

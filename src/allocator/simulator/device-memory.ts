@@ -1,12 +1,12 @@
 /**
- * What the simulated process has from the device: reserved bytes against the limit, the calls that
- * changed them, and their course over the trace.
+ * The simulated process's device memory: reserved bytes against the limit, the calls that changed them, and their curve
+ * over the trace.
  */
 import { lowerBound } from '../../base/binary-search.ts';
 
 /** One segment_alloc, segment_map (positive bytes), segment_free or segment_unmap (negative). */
 export interface SegmentChange {
-  /** Event of the recording that was being run. */
+  /** The recorded event that was being run. */
   readonly event: number;
   readonly bytes: number;
   readonly isExpandable: boolean;
@@ -26,7 +26,7 @@ export class DeviceMemory {
   event = -1;
   readonly #onChange: SegmentListener;
 
-  /** @param onChange hears of each change, and what is reserved after it */
+  /** @param onChange called after each change, with the resulting reserved bytes */
   constructor(limitBytes: number, onChange: SegmentListener) {
     this.limitBytes = limitBytes;
     this.#onChange = onChange;
@@ -36,12 +36,12 @@ export class DeviceMemory {
     return this.reservedBytes + bytes <= this.limitBytes;
   }
 
-  /** What was there before the trace. */
+  /** Adds memory from before the trace. */
   seed(bytes: number): void {
     this.reservedBytes += bytes;
   }
 
-  /** What was done so far was before the first event. */
+  /** Ends the setup of the state before the first event. */
   startCounting(): void {
     this.peakReservedBytes = this.reservedBytes;
     this.deviceAllocs = 0;
@@ -63,28 +63,28 @@ export class DeviceMemory {
 }
 
 /**
- * Where cudaMalloc puts segments. It matters for ties only: of two free blocks of one size the
- * allocator takes the lower address. As seen in recordings, the driver takes address space in chunks of
- * 32 MiB from the top down, the highest gap that fits, and puts what fits into the rest of a chunk
- * there, newest first. Example: 20 MiB at …38000000, then 2 MiB at …39400000 behind it, then 20 MiB at
- * …36000000. The choice of chunks is the driver's own; this is the most likely one.
+ * Guesses where cudaMalloc puts segments. This matters for ties only: of two free blocks of the same size the allocator
+ * takes the lower address. In recordings, the driver takes address space in chunks of 32 MiB from the top down, in the
+ * highest gap that fits. It fills the rest of a chunk with what fits, newest chunk first. Example: 20 MiB at …38000000,
+ * then 2 MiB at …39400000 behind it, then 20 MiB at …36000000. The driver may choose other chunks; this is the most
+ * likely choice.
  */
 const CHUNK_BYTES = 32 * 2 ** 20;
-/** Below it there is room for whatever is asked for. */
+/** There is room below this address for any request. */
 const TOP_ADDRESS = 2 ** 46;
-/** Rests of chunks that are remembered: a run of thousands of segments would look through all for each. */
+/** Most chunk rests to remember: a run with thousands of segments would search all of them each time. */
 const MOST_OPEN = 256;
 
 class DeviceAddresses {
-  /** Where the places that are taken begin and end, by address. */
+  /** Starts and ends of the occupied places, by address. */
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  /** Starts of the newest places that may have room behind them in their last chunk, newest last. */
+  /** Starts of the newest places with possible room after them in their last chunk, newest last. */
   #open: number[] = [];
-  /** By bytes: from that address on no gap has room for so many. It holds until a place there is given back. */
+  /** By size in bytes: no gap from this address on is large enough, until a place there is released. */
   readonly #searchedTo = new Map<number, number>();
 
-  /** Takes a place: the first of the likely ones that is free, or else where the driver would look. */
+  /** Occupies a place: the first free one of the likely ones, or else where the driver would look. */
   take(sizeBytes: number, likely: Iterable<number>): number {
     for (const address of likely) {
       if (this.#isFree(address, sizeBytes)) return this.#insert(address, sizeBytes);
@@ -147,7 +147,7 @@ class DeviceAddresses {
     return start;
   }
 
-  /** Remembers a place, if there is room behind it. */
+  /** Remembers a place if there is room after it. */
   #addOpen(at: number): void {
     if (this.#room(at) <= 0) return;
     this.#open.push(this.#starts[at]);

@@ -1,6 +1,7 @@
 /**
- * Expandable segments: address space that memory is mapped into page by page (2 MiB in the small pool,
- * large_segment_size_mb, 20 MiB, in the large one) and out of again. Chains hold free, used and unmapped blocks.
+ * Expandable segments: address space into which memory is mapped page by page (2 MiB in the small pool;
+ * large_segment_size_mb, by default 20 MiB, in the large one) and unmapped again. Chains hold free, used and unmapped
+ * blocks.
  */
 
 import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
@@ -10,18 +11,18 @@ import type { DeviceMemory } from './device-memory.ts';
 import type { Arena } from './free-blocks.ts';
 
 /**
- * Address space of one segment. PyTorch takes 1.125 times the card's memory; which card is not in the
- * trace, so this is that of 228 GiB. A smaller card starts a second segment sooner, which changes
- * nothing as long as no more than its memory is mapped.
+ * Address space of one segment. PyTorch takes 1.125 times the card's memory. The trace does not name the card, so this
+ * assumes 228 GiB. A smaller card starts a second segment sooner, which changes nothing unless more than its memory is
+ * mapped.
  */
 const RESERVED_ADDRESS_BYTES = 256 * 2 ** 30;
-/** Expandable segments lie below all that cudaMalloc hands out: from so many pages on. */
+/** Expandable segments start at this page, below all addresses from cudaMalloc. */
 const FIRST_PAGE = 4096;
 
 export class ExpandableSegments {
   readonly #table: BlockTable;
   readonly #memory: DeviceMemory;
-  /** Pages of both pools begin at its multiples, and so do all segments. */
+  /** Segments, and the pages of both pools, begin at multiples of it. */
   readonly #unitBytes: number;
   #nextAddress: number;
 
@@ -33,7 +34,7 @@ export class ExpandableSegments {
     this.#nextAddress = FIRST_PAGE * this.#unitBytes;
   }
 
-  /** Maps what is missing for `bytes` at the lowest address; returns the free block, not in its list. */
+  /** Maps the memory missing for `bytes` at the lowest address. Returns the free block, removed from its list. */
   allocate(arena: Arena, bytes: number): BlockRow {
     const table = this.#table;
     let row = this.#findSpace(arena, bytes);
@@ -45,13 +46,13 @@ export class ExpandableSegments {
     while (table.sizeBytes[row] < bytes) {
       const space = table.next[row];
       const missing = bytes - table.sizeBytes[row];
-      // The next piece is unmapped: free ones beside each other would have been one block.
+      // The next piece is unmapped: adjacent free pieces would have been one block.
       this.#map(arena, space, Math.min(missing, table.sizeBytes[space]), row);
     }
     return row;
   }
 
-  /** Unmaps the whole pages inside a free block; its ends that share a page stay. */
+  /** Unmaps the whole pages inside a free block. Its ends on shared pages remain. */
   unmapPages(arena: Arena, free: BlockRow): void {
     const table = this.#table;
     const page = arena.pool.pageBytes;
@@ -73,7 +74,7 @@ export class ExpandableSegments {
     this.addUnmapped(arena, row);
   }
 
-  /** Adds unmapped space and merges it with that beside it; a segment that is nothing else goes. */
+  /** Adds unmapped space and merges it with adjacent unmapped space. Removes a segment that has nothing else. */
   addUnmapped(arena: Arena, row: BlockRow): void {
     const table = this.#table;
     let first = row;
@@ -92,9 +93,9 @@ export class ExpandableSegments {
     else this.#insertUnmapped(arena, first);
   }
 
-  /** Reserves address space: one unmapped block, in no list. */
+  /** Reserves address space: one unmapped block, not in any list. */
   reserve(arena: Arena, atLeastBytes: number): BlockRow {
-    // One page more than asked for, so that there is always unmapped space at the end.
+    // Reserve one more page than requested, so that there is always unmapped space at the end.
     const most = Math.max(RESERVED_ADDRESS_BYTES, atLeastBytes + this.#unitBytes);
     const bytes = Math.ceil(most / this.#unitBytes) * this.#unitBytes;
     const row = this.#table.add(this.#nextAddress, bytes, arena.index, BlockUse.Unmapped);
@@ -108,7 +109,7 @@ export class ExpandableSegments {
     arena.free.add(row);
   }
 
-  /** The lowest unmapped block, or the free one before it, from where so many bytes are not in use. */
+  /** The lowest unmapped block, or the free one before it, that starts a large enough unused range. */
   #findSpace(arena: Arena, bytes: number): BlockRow {
     const table = this.#table;
     for (const space of arena.unmapped) {
@@ -128,8 +129,8 @@ export class ExpandableSegments {
   }
 
   /**
-   * Maps the front of unmapped space, rounded up to pages, and merges it with what is free beside it.
-   * Returns the merged block, which is in no list; `before` is such a block already.
+   * Maps the front of unmapped space, rounded up to pages, and merges it with adjacent free space. Returns the merged
+   * block, removed from its list. `before` is a free block in front that is already removed.
    */
   #map(arena: Arena, space: BlockRow, bytes: number, before: BlockRow = NO_BLOCK): BlockRow {
     const table = this.#table;

@@ -1,7 +1,7 @@
 /**
- * Free blocks of one pool and stream in the allocator's order: by size, then by address. Lists of up to
- * 256 rows hang in order behind each other, so that adding and removing costs little both for the usual
- * fifty blocks and for the hundred thousand of a shattered pool.
+ * Free blocks of one pool and stream in the allocator's order: by size, then by address. They are kept in a sequence of
+ * lists of up to 256 rows. So adding and removing is cheap both for the usual fifty blocks and for the hundred thousand
+ * of a fragmented pool.
  */
 import { enlarged } from '../../base/growable.ts';
 import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
@@ -9,12 +9,12 @@ import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import type { BlockTable } from './block-table.ts';
 
 const CAPACITY = 256;
-/** What a list begins with: a hostile file has a hundred thousand streams of one block each. */
+/** Initial capacity of a list: a hostile file has a hundred thousand streams of one block each. */
 const FIRST_CAPACITY = 8;
 
 interface Run {
   rows: Int32Array;
-  /** Sizes of the rows once more, side by side: searching touches one array. */
+  /** Copies of the rows' sizes, so that searching reads only one array. */
   sizes: Float64Array;
   count: number;
 }
@@ -25,10 +25,10 @@ const newRun = (capacity: number): Run => ({
   count: 0,
 });
 
-/** What a list says of its blocks to the pool that it is part of. */
+/** What a list reports about its blocks to its pool. */
 interface Owner {
   readonly pageBytes: number;
-  /** Free blocks that hold something to give back to the device: whole segments, whole pages. */
+  /** Free blocks that contain whole segments or whole pages, which could go back to the device. */
   readonly releasable: Set<BlockRow>;
 }
 
@@ -36,7 +36,7 @@ export class FreeBlocks {
   readonly #table: BlockTable;
   readonly #owner: Owner;
   readonly #runs: Run[] = [newRun(FIRST_CAPACITY)];
-  /** Where the last search ended: run and position in it. */
+  /** Result of the last search: run and position in it. */
   #run = 0;
   #at = 0;
 
@@ -53,7 +53,7 @@ export class FreeBlocks {
     else if (run.count === run.rows.length) enlarge(run);
     const { rows, sizes, count } = run;
     const at = this.#at;
-    // Loops: of some twenty elements copyWithin takes three times as long.
+    // A loop: for about twenty elements, copyWithin takes three times as long.
     for (let i = count; i > at; i--) {
       rows[i] = rows[i - 1];
       sizes[i] = sizes[i - 1];
@@ -64,24 +64,24 @@ export class FreeBlocks {
     if (this.#isReleasable(row)) this.#owner.releasable.add(row);
   }
 
-  /** Removes a block whose size and address are those it was added with. */
+  /** Removes a block. Its size and address must be the same as when it was added. */
   remove(row: BlockRow): void {
     this.#seek(this.#table.sizeBytes[row], this.#table.address[row], false);
     this.#removeHere();
   }
 
-  /** Takes out the block that the last search found. */
+  /** Removes the block that the last search found. */
   removeFound(): void {
     this.#removeHere();
   }
 
-  /** The first block of at least so many bytes, -1 for none. */
+  /** The first block of at least this size, or -1. */
   first(sizeBytes: number): BlockRow {
     this.#seek(sizeBytes, 0, false);
     return this.#here();
   }
 
-  /** The block behind the one that the last search found, -1 for none. */
+  /** The block after the one that the last search found, or -1. */
   after(): BlockRow {
     this.#at++;
     if (this.#at >= this.#runs[this.#run].count) {
@@ -91,7 +91,7 @@ export class FreeBlocks {
     return this.#here();
   }
 
-  /** All blocks in order; stays valid while blocks are removed and added. */
+  /** All blocks in order. The array stays valid while blocks are removed and added. */
   all(): BlockRow[] {
     return this.#runs.flatMap(({ rows, count }) => Array.from(rows.subarray(0, count)));
   }
@@ -103,8 +103,8 @@ export class FreeBlocks {
   }
 
   /**
-   * Goes to the first block not before (size, address). Past the end of a run that is the start of the
-   * next, but for adding its end: so only the last run can grow at its end.
+   * Finds the first block not before (size, address). A position past the end of a run becomes the start of the next
+   * run, unless it is for adding.
    */
   #seek(size: number, address: number, forAdding: boolean): void {
     const runs = this.#runs;
@@ -149,7 +149,7 @@ export class FreeBlocks {
     if (run.count === 0 && this.#runs.length > 1) this.#runs.splice(this.#run, 1);
   }
 
-  /** Says the same of a block for as long as it is in the list: its neighbors change only with it. */
+  /** The result is constant while the block is in the list, because its neighbors do not change. */
   #isReleasable(row: BlockRow): boolean {
     const { isExpandable, address, sizeBytes } = this.#table;
     if (isExpandable[row] === 0) return this.#table.isWholeSegment(row);
@@ -158,7 +158,7 @@ export class FreeBlocks {
     return Math.ceil(address[row] / page) < end;
   }
 
-  /** Moves the upper half of a full run into one of its own; stays at the place searched for. */
+  /** Moves the upper half of a full run into a new one. Keeps the search position. */
   #split(run: Run): Run {
     const half = CAPACITY / 2;
     const upper = newRun(CAPACITY);
@@ -179,20 +179,20 @@ function enlarge(run: Run): void {
   run.sizes = enlarged(run.sizes);
 }
 
-/** A pool of PyTorch's: small or large, of the default pool or of a private one. */
+/** One of PyTorch's pools: small or large, of the default pool or of a private one. */
 export interface MemoryPool {
-  /** 0 is the default pool, the others are private (CUDA graphs, torch.cuda.MemPool). */
+  /** 0 is the default pool; others are private (CUDA graphs, torch.cuda.MemPool). */
   readonly pool: number;
   readonly isSmall: boolean;
-  /** In which its expandable segments are mapped and unmapped. */
+  /** Its expandable segments are mapped and unmapped in pages of this size. */
   readonly pageBytes: number;
-  /** Free blocks of all its streams that hold something to give back: see {@link FreeBlocks}. */
+  /** Free blocks of all streams that could return memory to the device; see {@link FreeBlocks}. */
   readonly releasable: Set<BlockRow>;
-  /** Searches for a free block, counted only when garbage is collected: ages are differences of it. */
+  /** Searches for a free block, counted only with garbage collection: ages are differences of this count. */
   searches: number;
 }
 
-/** What one stream has in a pool: blocks are never shared between streams. */
+/** One stream's part of a pool. Streams never share blocks. */
 export interface Arena {
   readonly index: number;
   readonly stream: number;
@@ -232,7 +232,7 @@ export class Arenas {
     return created;
   }
 
-  /** Blocks of a pool that hold something to give back: stream by stream, in the order of their free lists. */
+  /** A pool's blocks that could return memory, stream by stream, in the order of their free lists. */
   releasable({ releasable }: MemoryPool): BlockRow[] {
     const { owner, sizeBytes, address } = this.#table;
     const stream = (row: BlockRow) => this.all[owner[row]].stream;

@@ -1,6 +1,6 @@
 import type { WhatIfResult } from './types.ts';
 
-/** Settings worth trying on any recording, in the words of PYTORCH_ALLOC_CONF; '' is the default. */
+/** PYTORCH_ALLOC_CONF settings worth trying on any recording; '' is the default. */
 export const PRESETS: readonly string[] = [
   '',
   'expandable_segments:True',
@@ -15,8 +15,8 @@ export const PRESETS: readonly string[] = [
 ];
 
 /**
- * The line to put before a command, by today's name (2.9 and later) and by the older one, which all
- * versions read. Quoted where a shell would take a mark for its own: the '>' of '[256:1,>:8]' writes a file.
+ * The text to put before a command: with the current variable name (2.9 and later), and with the older one, which all
+ * versions read. Quoted if a shell would interpret a character: the '>' of '[256:1,>:8]' would write a file.
  */
 export function environmentLines(settings: string): readonly [string, string] {
   const value = /^[\w:,.]*$/.test(settings) ? settings : `'${settings.replaceAll("'", "'\\''")}'`;
@@ -25,35 +25,34 @@ export function environmentLines(settings: string): readonly [string, string] {
 
 const GIB = 2 ** 30;
 /**
- * What a process takes of a card beside PyTorch's memory: CUDA context, kernels, cuBLAS and cuDNN. On an
- * H200 with CUDA 13 the OOM messages of our recordings say 0.5 to 0.65 GiB; NCCL takes more.
+ * What a process uses on a card besides PyTorch's memory: CUDA context, kernels, cuBLAS and cuDNN. On an H200 with CUDA
+ * 13, OOM messages in our recordings say 0.5 to 0.65 GiB; NCCL takes more.
  */
 export const CONTEXT_BYTES = 0.65 * GIB;
 
-/** In GiB. */
 export const COMMON_CARDS_GIB: readonly number[] = [
   4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 141, 192,
 ];
 
-/** What PyTorch may reserve on a card of so many GiB. */
+/** What PyTorch may reserve on a card of `gib` GiB. */
 export function limitOfCard(gib: number): number {
   return Math.floor(gib * GIB - CONTEXT_BYTES);
 }
 
-/** 16.2 GiB → 20: the smallest common card that has so much for PyTorch. */
+/** 16.2 GiB → 20: the smallest common card that leaves that much for PyTorch. */
 export function cardFor(limitBytes: number): number | undefined {
   return COMMON_CARDS_GIB.find((gib) => limitOfCard(gib) >= limitBytes);
 }
 
-/** What the order of settings goes by. */
+/** The figures that order settings. */
 export interface Ranked extends Pick<WhatIfResult, 'ooms' | 'peakReservedBytes' | 'retries'> {
-  /** Where it was searched. `gib` undefined: no common card is enough. */
+  /** The result of the card search. `gib` undefined: no common card is enough. */
   readonly card?: { readonly gib: number | undefined } | undefined;
 }
 
 /**
- * The better setting first: none that runs out of memory before one that does, then the smaller card (a
- * retry now and then is better than a larger card), the least reserved, the fewest retries.
+ * Sorts the better setting first: no out-of-memory error, then the smaller card (an occasional retry is better than a
+ * larger card), the least reserved memory, the fewest retries.
  */
 export function compareRuns(a: Ranked, b: Ranked): number {
   return (

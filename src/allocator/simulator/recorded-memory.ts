@@ -1,6 +1,6 @@
 /**
- * Reserved bytes of the recorded run, from the lives of its segments: a step each time that they change.
- * Of the replay's columns alone, so that it works on a copy of them without the replay's functions.
+ * Reserved bytes of the recorded run, as steps where its segments change. Uses only the replay's columns, so it works
+ * on a copy without the replay's functions.
  */
 import { upperBound } from '../../base/binary-search.ts';
 import { addTo } from '../../base/grouping.ts';
@@ -8,7 +8,7 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { BEFORE_TRACE, NEVER, type SegmentSpanTable } from '../replay/types.ts';
 
 export class ReservedSteps {
-  /** Ascending; `bytes[i]` from state events[i] to the next. events[0] is {@link BEFORE_TRACE}. */
+  /** Ascending; `bytes[i]` holds from the state after events[i] to the next. events[0] is {@link BEFORE_TRACE}. */
   readonly events: readonly EventIndex[];
   readonly bytes: readonly number[];
 
@@ -29,16 +29,16 @@ export class ReservedSteps {
     });
   }
 
-  /** Bytes reserved after an event; after {@link BEFORE_TRACE} those that were there before. */
+  /** Bytes reserved after an event. {@link BEFORE_TRACE} gives those that were there before. */
   after(event: EventIndex): number {
     return this.bytes[upperBound(this.events, event) - 1];
   }
 }
 
 /**
- * Where the driver put segments in the recorded run, and so where it would put others of that size: what
- * is free of its address space hardly depends on when it is asked. A run under other settings that takes
- * its third segment of 2 MiB five requests earlier than the recorded one gets the third one's place.
+ * Where the driver put segments in the recorded run, and so probably where it puts others of the same size: which of
+ * its addresses are free hardly depends on the moment. If a run under other settings takes its third segment of 2 MiB
+ * five requests earlier than the recorded one, it gets the third one's place.
  */
 
 interface Place {
@@ -46,10 +46,10 @@ interface Place {
   readonly address: number;
 }
 
-/** Of each size of cudaMalloc's segments, the places in the order in which they were taken. */
+/** By size of cudaMalloc's segments: their places in the order of allocation. */
 export type RecordedPlaces = ReadonlyMap<number, readonly Place[]>;
 
-/** @param spans a device's segments, whenever they lived; those from before the trace are left out */
+/** @param spans all segments of a device; those from before the trace are left out */
 export function recordedPlaces(spans: SegmentSpanTable): RecordedPlaces {
   const { start, address, sizeBytes, isExpandable, length } = spans;
   const rows = Array.from({ length }, (_, span) => span)
@@ -62,7 +62,7 @@ export function recordedPlaces(spans: SegmentSpanTable): RecordedPlaces {
   return places;
 }
 
-/** Hands each recorded place out once. */
+/** Returns each recorded place once. */
 export class PlaceGuesser {
   readonly #places: RecordedPlaces;
   readonly #next = new Map<number, number>();
@@ -72,14 +72,14 @@ export class PlaceGuesser {
   }
 
   /**
-   * The place that the recorded run took for the request of `event`, then those that it took later for
-   * segments of that size. What was looked at is not offered again.
+   * The place that the recorded run took for the request of `event`, then later places of segments of that size. A
+   * place is not offered again.
    */
   *places(segmentBytes: number, event: EventIndex): Generator<number> {
     const places = this.#places.get(segmentBytes);
     if (places === undefined) return;
     let at = this.#next.get(segmentBytes) ?? 0;
-    // The event of a new segment stands before that of the request for which it is taken.
+    // The event of a new segment comes before that of the request that needs it.
     while (at < places.length && places[at].event < event - 1) at++;
     this.#next.set(segmentBytes, at);
     for (; at < places.length; at++) {
@@ -90,17 +90,17 @@ export class PlaceGuesser {
 }
 
 /**
- * Bytes over the trace in equal parts: lowest and highest value of each, none left out. Part b of n is
- * the events from ceil(b * events / n). Example: 4 events with 1, 5, 2, 3 bytes after them, in 2 parts,
- * after 0 before them: lowest 0 and 2, highest 5 and 5, as each part has the value it begins with.
+ * Bytes over the trace in equal parts, as the lowest and highest value of each. Part b of n is the events from ceil(b *
+ * events / n). Each part includes the value it begins with. Example: 4 events with 1, 5, 2, 3 bytes after them, in 2
+ * parts, starting from 0: lowest 0 and 2, highest 5 and 5.
  */
 export interface ByteCurve {
   readonly lowest: Float64Array;
-  /** NaN in the parts that were not run, after an out-of-memory that the recording did not have. */
+  /** NaN for parts that were not run, after an out-of-memory error that the recording did not have. */
   readonly highest: Float64Array;
 }
 
-/** First event of a part, see {@link ByteCurve}; that of part `parts` is the number of events. */
+/** First event of a part; see {@link ByteCurve}. For part `parts`, the number of events. */
 export function firstEventOfPart(part: number, events: number, parts: number): number {
   return Math.ceil((part * events) / parts);
 }
@@ -119,7 +119,7 @@ export class ByteCurveBuilder {
     this.#highest = new Float64Array(length).fill(Number.NaN);
   }
 
-  /** Bytes from this event on; -1 is before the trace. Events must not decrease. */
+  /** Sets the bytes from this event on; -1 is before the trace. Events must not decrease. */
   set(event: number, bytes: number): void {
     if (event >= 0) {
       this.#goTo(Math.floor((event * this.#highest.length) / this.#events));
@@ -129,14 +129,14 @@ export class ByteCurveBuilder {
     this.#bytes = bytes;
   }
 
-  /** @param events how many were run */
+  /** @param events number of events that were run */
   finish(events: number): ByteCurve {
     const parts = Math.ceil((events * this.#highest.length) / this.#events);
     if (events > 0) this.#goTo(Math.min(parts, this.#highest.length) - 1);
     return { lowest: this.#lowest, highest: this.#highest };
   }
 
-  /** The parts up to this one begin with the bytes that were there before. */
+  /** Starts the parts up to this one with the current bytes. */
   #goTo(part: number): void {
     while (this.#part < part) {
       this.#part++;

@@ -1,4 +1,4 @@
-/** The recorded run in the words of a what-if result: the first row of the table, and what its failures say of the card. */
+/** The recorded run as a what-if result (the table's first row), and what its failures reveal about the card. */
 import { highest } from '../../base/extremes.ts';
 import {
   BlockState,
@@ -31,16 +31,16 @@ export function recordedRun(input: WhatIfInput, parts: number) {
     settings: recorded.text,
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     peakAllocatedBytes: replay.peaks.allocatedBytes.bytes,
-    /** Errors that the program saw, and oom entries beside them. */
+    /** Errors that the program saw. They exclude retried oom entries. */
     ooms: requests.ooms - retriedOoms,
     retriedOoms,
-    // A request that fails has released all that is cached first: one retry, entries of it or not.
+    // A failed request has first released all cached memory: one retry, whether or not entries show it.
     retries: retries.filter((run) => action[run.end] !== TraceAction.Oom).length + requests.ooms,
     deviceAllocs: count(TraceAction.SegmentAlloc, TraceAction.SegmentMap),
     deviceFrees: count(TraceAction.SegmentFree, TraceAction.SegmentUnmap),
-    /** undefined where the file has no final segments. */
+    /** Undefined if the file has no final segments. */
     end: recordedEnd(input),
-    /** undefined where nothing failed for lack of memory. */
+    /** Undefined if no request failed for lack of memory. */
     limit: limitBounds(input, retries),
     reserved: reservedCurve(input, parts),
     allocated: allocatedCurve(input, parts),
@@ -48,8 +48,8 @@ export function recordedRun(input: WhatIfInput, parts: number) {
 }
 
 /**
- * The memory under which the recorded run comes out as it was: the limit that its failures show, and
- * where per_process_memory_fraction made it, what it is a share of. undefined: nothing failed.
+ * The memory limit that reproduces the recorded run, as its failures show it. If per_process_memory_fraction set the
+ * limit, this is the memory that it is a fraction of. Undefined if nothing failed.
  */
 export function recordedLimit(
   { limit }: RecordedRun,
@@ -59,8 +59,8 @@ export function recordedLimit(
 }
 
 /**
- * Entries for a request that only a retry makes. Garbage collection too frees segments for a request, of
- * the large pool, and max_split_size_mb oversize ones: a retry that freed nothing else is not recognized.
+ * Releases for a request that only a retry makes. Garbage collection also frees segments of the large pool for a
+ * request, and max_split_size_mb frees oversize ones, so a retry that freed nothing else is not recognized.
  */
 function recordedRetries(
   trace: DeviceTrace,
@@ -95,7 +95,7 @@ function limitBounds(
   const onDevice = [...oomDeviceFreeBytes]
     .map(([event, freeBytes]) => reserved.after(event - 1) + freeBytes)
     .filter((bytes) => bytes >= atLeastBytes && bytes < belowBytes);
-  // Where the two figures lie between the bounds the card was full. Else the recorded run comes out as it was.
+  // If this figure lies within the bounds, the card was full. Otherwise use a limit that reproduces the recorded run.
   const likelyBytes = Math.max(atLeastBytes, highest(onDevice));
   return { atLeastBytes, belowBytes, likelyBytes };
 }

@@ -1,6 +1,6 @@
 /**
- * What the program asked of the allocator, in order: the trace without what the allocator did about it.
- * Made once for a device, then run under any number of settings.
+ * What the program requested from the allocator, in order: the trace without the allocator's own actions. Made once for
+ * a device, then run under any number of settings.
  */
 import { upperBound } from '../../base/binary-search.ts';
 import {
@@ -15,7 +15,7 @@ import type { AllocationIndex, AllocationTable, ReplayColumns } from '../replay/
 import type { AllocSettings } from './alloc-conf.ts';
 import type { ReservedSteps } from './recorded-memory.ts';
 
-/** Free is a free_requested whose free_completed follows at once, as nearly all do. */
+/** Free is a free_requested followed at once by its free_completed, as nearly all are. */
 export const RequestKind = {
   Alloc: 0,
   Free: 1,
@@ -28,7 +28,7 @@ export type RequestKind = (typeof RequestKind)[keyof typeof RequestKind];
 
 export type Requests = ReturnType<typeof collectRequests>;
 
-/** @param reserved memory that the recording had reserved: it distinguishes a retry from a call of empty_cache() */
+/** @param reserved the recorded reserved memory: it distinguishes a retry from a call of empty_cache() */
 export function collectRequests(
   trace: DeviceTrace,
   replay: ReplayColumns,
@@ -41,7 +41,7 @@ export function collectRequests(
     releases.filter(({ cause }) => cause === 'user').map(({ event }) => event),
   );
   const unfreed = endsWithoutFree(replay, 'end');
-  // Each event is one request at most, but for an alloc that ends an allocation whose free is missing.
+  // Each event is at most one request, except an alloc that ends an allocation without a free.
   const most = trace.events.length + replay.anomalyCount;
   const kind = new Uint8Array(most);
   const row = new Int32Array(most);
@@ -71,15 +71,15 @@ export function collectRequests(
     length,
     /** {@link RequestKind} */
     kind,
-    /** Allocation that is meant, -1 for EmptyCache and Oom. */
+    /** The allocation, or -1 for EmptyCache and Oom. */
     row,
     event,
     allocations: replay.allocations,
     /** Pool of each allocation. */
     pool: poolsOfAllocations(trace, replay.allocations),
-    /** Runs of frees of segments in the recording: retries, and calls of empty_cache(). */
+    /** Groups of segment frees in the recording: retries, and calls of empty_cache(). */
     releases,
-    /** Recorded OOMs, and those of them that the program never saw as an error. */
+    /** Recorded OOMs, and those that the program never saw as an error. */
     ooms,
     retriedOoms: findRetriedOoms(trace, replay),
     /** Frees that waited for another stream. */
@@ -87,7 +87,7 @@ export function collectRequests(
   };
 }
 
-/** What an alloc or a free asks for; undefined of a free that completes the one before it, or is of no allocation. */
+/** The request of an alloc or free event. Undefined if it completes the previous free, or belongs to no allocation. */
 function requestOfBlock(
   { allocationOfEvent, allocations }: ReplayColumns,
   action: number,
@@ -107,8 +107,8 @@ function requestOfBlock(
 }
 
 /**
- * Up to 2.11 events do not say which pool they are of. The address space of an expandable segment is one
- * pool's for good, so what lies where a private pool's final mapping is, was of that pool.
+ * Up to 2.11, events do not give their pool. An expandable segment's address space always belongs to one pool, so an
+ * allocation inside a private pool's final mapping was in that pool.
  */
 function poolsOfAllocations(trace: DeviceTrace, { pool, address }: AllocationTable): Uint16Array {
   const { segments, events } = trace;
@@ -125,12 +125,11 @@ function poolsOfAllocations(trace: DeviceTrace, { pool, address }: AllocationTab
 }
 
 /**
- * Why the recorded run gave memory back to the device. The trace has segment_free and segment_unmap
- * entries and does not say why; their stack does: within an allocation they carry its stack, as does the
- * segment_alloc or oom entry that follows, and torch.cuda.empty_cache() has its own. But cuDNN empties the
- * cache when it has timed its algorithms, from within an operator: what comes next has the same stack then.
- * A request that would have fitted beside all that was reserved, or into what was freed, needed no room
- * made for it, so that was no retry. Garbage collection does make room before it is needed.
+ * Why the recorded run returned memory to the device. segment_free and segment_unmap entries do not say why, but their
+ * stack does: within an allocation they have its stack, like the segment_alloc or oom entry that follows.
+ * torch.cuda.empty_cache() has its own stack. But cuDNN empties the cache from within an operator after timing its
+ * algorithms, and the next request has the same stack. If that request would have fitted beside all reserved memory, or
+ * into what was freed, no room was needed, so it was not a retry. Garbage collection does make room early.
  *
  *   limit 512 MiB, 126 reserved at the time, 504 at the peak: segment_free 68, segment_alloc 56
  *   → 126 + 56 would have fitted: the cache was emptied
@@ -139,9 +138,9 @@ function poolsOfAllocations(trace: DeviceTrace, { pool, address }: AllocationTab
  */
 
 export interface ReleaseRun {
-  /** First of the entries. */
+  /** The first entry. */
   readonly event: EventIndex;
-  /** The entry behind the last; the number of events when the trace ends there. */
+  /** The index after the last entry; the number of events if the trace ends there. */
   readonly end: EventIndex;
   /** alloc: to make room for a request. user: a call of empty_cache(). */
   readonly cause: 'alloc' | 'user';
@@ -149,7 +148,7 @@ export interface ReleaseRun {
   readonly smallestBytes: number;
 }
 
-/** @param reserved of the recorded run, @param peakBytes its highest, @param settings of it */
+/** @param reserved of the recorded run, @param peakBytes its maximum, @param settings its settings */
 function releaseRuns(
   trace: DeviceTrace,
   reserved: ReservedSteps,
@@ -180,7 +179,7 @@ function isRelease(action: number): boolean {
   return action === TraceAction.SegmentFree || action === TraceAction.SegmentUnmap;
 }
 
-/** Whether a request for memory follows, of the same stack where stacks are known. */
+/** Whether a request for memory follows, with the same stack if stacks are known. */
 function isForOneRequest({ events }: DeviceTrace, event: EventIndex, end: EventIndex): boolean {
   const { action, stack } = events;
   const isRequest =
@@ -191,7 +190,7 @@ function isForOneRequest({ events }: DeviceTrace, event: EventIndex, end: EventI
   return isRequest && (stack[event] === NO_STACK || stack[event] === stack[end]);
 }
 
-/** Garbage collection needs a stack to differ from a call of empty_cache(). */
+/** Garbage collection can be recognized only if stacks tell it from a call of empty_cache(). */
 function collects(
   { events }: DeviceTrace,
   { garbageCollectionThreshold }: AllocSettings,
@@ -200,7 +199,7 @@ function collects(
   return garbageCollectionThreshold > 0 && events.stack[event] !== NO_STACK;
 }
 
-/** Whether one of the segments freed, all of one cached block, would have been taken for the request. */
+/** Whether one of the freed segments (each a single cached block) would have served the request. */
 function isServedBy(
   { events }: DeviceTrace,
   { maxSplitBytes, maxNonSplitRoundingBytes }: AllocSettings,
@@ -208,7 +207,7 @@ function isServedBy(
   end: EventIndex,
 ): boolean {
   const { action, sizeBytes, stream } = events;
-  // One that is much larger is left alone where it could not be split.
+  // A much larger block is left alone if it may not be split.
   const mostSpareBytes = maxSplitBytes === Infinity ? Infinity : maxNonSplitRoundingBytes;
   for (let t = event; t < end; t++) {
     const spareBytes = sizeBytes[t] - sizeBytes[end];

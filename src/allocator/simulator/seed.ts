@@ -1,8 +1,8 @@
 /**
- * The state before the first event. Under the recorded kind of segments it is as it was: segments,
- * blocks, and what was free between them. A process that had used expandable segments (or none) from
- * its start would have had others, which the trace does not show: there the blocks are allocated anew,
- * by address, without anything cached between them.
+ * Sets up the state before the first event. With the recorded kind of segments, this is the real state: segments,
+ * blocks and the free space between them. A process that had used expandable segments (or none) from its start would
+ * have had other segments, which the trace does not show. Then the blocks are allocated anew, by address, with nothing
+ * cached between them.
  */
 
 import { upperBound } from '../../base/binary-search.ts';
@@ -12,19 +12,18 @@ import { type AllocationTable, BEFORE_TRACE, type SegmentSpanTable } from '../re
 import type { CachingAllocator } from './allocator.ts';
 import { BlockUse } from './block-table.ts';
 
-/** Gives allocations that were there before the trace their blocks; writes these to `blockOf`. */
+/** Gives allocations from before the trace their blocks, and writes these to `blockOf`. */
 export function seeder(
   allocator: CachingAllocator,
   allocations: AllocationTable,
   spans: SegmentSpanTable,
   blockOf: Int32Array,
 ) {
-  /** By address. */
   const byAddress = Array.from({ length: allocations.preexisting }, (_, row) => row);
   byAddress.sort((a, b) => allocations.address[a] - allocations.address[b]);
   const addresses = byAddress.map((row) => allocations.address[row]);
 
-  /** Segments, blocks and gaps as they were. */
+  /** Restores segments, blocks and gaps. */
   function restore(): void {
     const { start, isExpandable, length } = spans;
     const expandable = new Map<string, number[]>();
@@ -40,7 +39,7 @@ export function seeder(
     for (const rows of expandable.values()) restoreExpandable(rows);
   }
 
-  /** The blocks allocated anew. Bytes of the first that does not fit under the limit, if one does not. */
+  /** Allocates the blocks anew. Returns the bytes of the first that does not fit under the limit, if any. */
   function allocate(): number | undefined {
     const { requestedBytes, sizeBytes, stream, pool } = allocations;
     for (const row of byAddress) {
@@ -63,7 +62,7 @@ export function seeder(
     restoreBlocks(row, address[span]);
   }
 
-  /** What was mapped for one pool and stream: one segment, from the lowest piece on. */
+  /** Restores the mapped ranges of one pool and stream: one segment, from the lowest piece on. */
   function restoreExpandable(rows: readonly number[]): void {
     const { stream, pool, isSmall } = spans;
     const { table, arenas, expandable, memory } = allocator;
@@ -87,7 +86,7 @@ export function seeder(
     expandable.addUnmapped(arena, row);
   }
 
-  /** Mapped ranges by address; pieces that touch are one, as blocks may lie across. */
+  /** Mapped ranges by address. Adjoining pieces are joined, because blocks may span them. */
   function joined(rows: readonly number[]): { readonly address: number; end: number }[] {
     const { address, sizeBytes } = spans;
     const joined: { readonly address: number; end: number }[] = [];
@@ -100,7 +99,7 @@ export function seeder(
     return joined;
   }
 
-  /** Cuts a free block, in no list, as it was in use; `address` is its place in the recording. */
+  /** Cuts a free block, not in any list, into the recorded blocks. `address` is its recorded address. */
   function restoreBlocks(free: BlockRow, address: number): void {
     const { table, arenas } = allocator;
     const { sizeBytes } = allocations;

@@ -21,27 +21,27 @@ import type { EndState, SimulatedOom } from './types.ts';
 export interface WhatIfInput {
   readonly trace: DeviceTrace;
   readonly replay: ReplayColumns;
-  /** What was reserved in the recorded run. */
+  /** Reserved bytes of the recorded run. */
   readonly reserved: ReservedSteps;
   readonly requests: Requests;
-  /** Where it had its segments. */
+  /** Where the recorded run had its segments. */
   readonly places: RecordedPlaces;
   readonly recorded: AllocConf;
 }
 
 export interface SimulationOptions {
   readonly settings: AllocSettings;
-  /** Bytes PyTorch may reserve, or its per_process_memory_fraction of them; Infinity: no limit. */
+  /** Bytes that PyTorch may reserve (before per_process_memory_fraction); Infinity: no limit. */
   readonly limitBytes: number;
-  /** Parts of the curve of reserved bytes. */
+  /** Number of parts of the curve of reserved bytes. */
   readonly parts: number;
-  /** Called for each change of what is reserved. */
+  /** Called for each change of reserved bytes. */
   readonly onSegment?: ((change: SegmentChange) => void) | undefined;
-  /** Ends at the first OOM, also one that is recorded: to find the smallest limit. */
+  /** Ends at the first OOM, even a recorded one: to find the smallest limit. */
   readonly stopsAtAnyOom?: boolean;
   /**
-   * No free waits for another stream, whose timing differs from run to run: what a run reserves lies
-   * between this and a run with the recorded delays, about.
+   * Frees never wait for another stream. Such waits vary from run to run; real reserved memory lies roughly between
+   * this run and one with the recorded delays.
    */
   readonly freesAtOnce?: boolean;
 }
@@ -60,7 +60,7 @@ export function endStateOf(
 
 /** A slice takes a few milliseconds. */
 const REQUESTS_A_SLICE = 1 << 14;
-/** Block of an allocation that has none any more, or never got one. */
+/** The block of an allocation that has ended or never got one. */
 const GONE = NO_BLOCK;
 
 export class Simulation {
@@ -120,7 +120,7 @@ export class Simulation {
     }
   }
 
-  /** Events run: all, or those up to the OOM that ended it. */
+  /** Number of events run: all, or those up to the OOM that ended the run. */
   get events(): number {
     return this.#isStopped ? this.memory.event + 1 : this.#input.trace.events.length;
   }
@@ -194,15 +194,14 @@ export class Simulation {
     if (block !== GONE) this.allocator.completeFree(block);
   }
 
-  /** Releasing all waits for the other streams. */
+  /** Releasing all cached memory waits for the other streams. */
   #completePending(): void {
     for (const row of [...this.#pending]) this.#complete(row);
   }
 
   /**
-   * The request that failed when recorded. How long it would have lived is not known: it goes at once.
-   * One that the program asked again at once for less, it can do without: that fails nothing, and where
-   * nothing is limited it is not made.
+   * Retries a request that failed in the recording. Its lifetime is unknown, so it is freed at once. A request that the
+   * program immediately repeated with less is optional: its failure does not count, and without a limit it is not made.
    */
   #retryOom(event: EventIndex): void {
     const isNeeded = !this.#input.requests.retriedOoms.has(event);
@@ -226,7 +225,7 @@ export class Simulation {
   }
 }
 
-/** per_process_memory_fraction is a share of the memory there is. */
+/** per_process_memory_fraction is a share of the existing memory. */
 function limitUnder({ limitBytes, settings }: SimulationOptions): number {
   return limitBytes === Infinity ? Infinity : Math.round(limitBytes * settings.memoryFraction);
 }

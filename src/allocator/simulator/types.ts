@@ -1,15 +1,14 @@
-/** What running a recording again under other allocator settings gives. Plain data: it can be sent to another thread. */
+/** The result of running a recording under other allocator settings. Plain data: it can be sent to another thread. */
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { ByteCurve } from './recorded-memory.ts';
 
 /** A request that could not be served. */
 export interface SimulatedOom {
   readonly event: EventIndex;
-  /** Bytes asked for. */
   readonly requestedBytes: number;
-  /** How much higher the limit would have had to be for this request. */
+  /** How much higher the limit would have to be for this request. */
   readonly missingBytes: number;
-  /** The recorded run failed at this request too, and went on as recorded. */
+  /** The recorded run also failed at this request, and continued as recorded. */
   readonly isRecorded: boolean;
 }
 
@@ -17,9 +16,9 @@ export interface SimulatedOom {
 export interface EndState {
   readonly reservedBytes: number;
   readonly allocatedBytes: number;
-  /** Largest piece that one request could still get without new memory. */
+  /** The largest request that could still be served without new memory. */
   readonly largestFreeBytes: number;
-  /** Share of the free reserved bytes that is outside the largest piece; 0 when nothing is free. */
+  /** Share of the free reserved bytes outside the largest piece; 0 if nothing is free. */
   readonly fragmentation: number;
 }
 
@@ -38,38 +37,38 @@ export type UnknownCode =
   | 'without-effect'
   | 'stopped';
 
-/** Something that the trace does not tell, and what was done about it. */
+/** Something that the trace does not show, and how it was handled. */
 export interface Unknown {
   readonly code: UnknownCode;
   readonly message: string;
 }
 
 /**
- * high: the rules decide everything. medium: something that the trace does not tell may shift the
- * peak. low: the figures are of a run that did not happen that way.
+ * high: the rules decide everything. medium: something that the trace does not show may shift the peak. low: the
+ * simulated run did not happen that way.
  */
 export type Confidence = 'high' | 'medium' | 'low';
 
 export interface WhatIfResult {
   /** As given; '' is the default allocator. */
   readonly settings: string;
-  /** That the run had: per_process_memory_fraction of what was given. undefined: no limit. */
+  /** The run's limit: the given one times per_process_memory_fraction. Undefined: no limit. */
   readonly limitBytes: number | undefined;
   readonly peakReservedBytes: number;
   readonly peakAllocatedBytes: number;
-  /** The run stops at the first one that the recording did not have: what comes after is unknown. */
+  /** The run stops at the first OOM that the recording did not have, because what follows is unknown. */
   readonly ooms: readonly SimulatedOom[];
-  /** Requests that failed, as when recorded, and were made again at once for less: no OOM to the program. */
+  /** Requests that failed as recorded and were immediately repeated with less: the program saw no OOM. */
   readonly retriedOoms: number;
-  /** Requests of the recording's OOMs that were served here. */
+  /** Requests that ran out of memory in the recording but were served here. */
   readonly servedOoms: number;
-  /** Times that all cached memory was released for a request, whether it helped or not. */
+  /** How often all cached memory was released for a request, whether it helped or not. */
   readonly retries: number;
   /** cudaMalloc and cuMemMap, cudaFree and cuMemUnmap, since the first event. */
   readonly deviceAllocs: number;
   readonly deviceFrees: number;
   readonly end: EndState;
-  /** Events that were run: fewer than the trace has when it stopped at an OOM. */
+  /** Events that were run: fewer than the trace has if the run stopped at an OOM. */
   readonly events: number;
   readonly reserved: ByteCurve;
   readonly confidence: Confidence;

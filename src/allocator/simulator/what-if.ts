@@ -5,7 +5,7 @@
  *   const conf = parseAllocConf('expandable_segments:True');
  *   if (conf.ok) simulate(input, conf, { limitBytes: 16 * 2 ** 30 }).peakReservedBytes
  *
- * Whoever must not block takes `whatIf` and `smallestCard` step by step: they yield every few milliseconds.
+ * Code that must not block runs `whatIf` and `smallestCard` step by step: they yield every few milliseconds.
  */
 import { runToEnd } from '../../base/task.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
@@ -18,16 +18,16 @@ import { collectRequests } from './requests.ts';
 import { Simulation, type SimulationOptions, type WhatIfInput } from './simulation.ts';
 import type { WhatIfResult } from './types.ts';
 
-/** Without `limitBytes` nothing is limited. */
+/** There is no limit without `limitBytes`. */
 export type WhatIfOptions = Partial<
   Pick<SimulationOptions, 'parts' | 'freesAtOnce'> & { readonly limitBytes: number | undefined }
 >;
 
 const DEFAULT_PARTS = 1000;
-/** Memory is reserved in multiples of it. */
+/** Memory is reserved in multiples of this. */
 const STEP_BYTES = 2 * 2 ** 20;
 
-/** Gathers the requests of a device once, for any number of runs. `trace` must be a CUDA device's. */
+/** Collects the requests of a device once, for any number of runs. `trace` must be a CUDA device's. */
 export function whatIfInput(
   trace: DeviceTrace,
   replay: ReplayColumns,
@@ -74,26 +74,26 @@ export function* whatIf(
   };
 }
 
-/** One run, at once. */
+/** Runs without pauses. */
 export const simulate = (...run: Parameters<typeof whatIf>): WhatIfResult =>
   runToEnd(whatIf(...run));
 
 export interface SmallestCard {
-  /** Least limit for PyTorch, exact to 2 MiB: a little less is not enough. */
+  /** The smallest limit for PyTorch, exact to 2 MiB. */
   readonly limitBytes: number;
-  /** The smallest common card with so much beside what CUDA takes; undefined: none has. */
+  /** The smallest common card with that much besides what CUDA takes; undefined: none has enough. */
   readonly cardGib: number | undefined;
-  /** Runs that it took. */
+  /** Number of runs it took. */
   readonly runs: number;
 }
 
-/** What a run without a limit says already: a search begins with it. */
+/** Results of a run without a limit, from which a search starts. */
 type UnlimitedPeaks = Pick<WhatIfResult, 'peakReservedBytes' | 'peakAllocatedBytes'>;
 
-/** Yields a limit in bytes to try, and is told whether all requests fit under it. */
+/** Yields a limit in bytes to try, and receives whether all requests fit under it. */
 type LimitSearch<R> = Generator<number, R, boolean>;
 
-/** A run to tell whether all requests fit: it ends at the first that does not. Yields the share that is done. */
+/** Tests whether all requests fit: ends at the first that does not. Yields the share that is done. */
 export function* probe(
   input: WhatIfInput,
   { settings }: AllocConf,
@@ -106,7 +106,7 @@ export function* probe(
   return { fits: run.ooms.length === 0, retries, peakAllocatedBytes, peakReservedBytes };
 }
 
-/** Bisects between what was allocated at the peak and what is reserved without any limit: about ten runs. */
+/** Bisects between the peak of allocated bytes and the peak of reserved bytes without a limit: about ten runs. */
 export function* smallestCard(
   input: WhatIfInput,
   conf: AllocConf,
@@ -122,19 +122,19 @@ export function* smallestCard(
   return { limitBytes: step.value, cardGib: cardFor(step.value), runs };
 }
 
-/** The least limit, exact to 2 MiB. */
+/** The smallest sufficient limit, exact to 2 MiB. */
 function* searchLimit({
   peakReservedBytes,
   peakAllocatedBytes,
 }: UnlimitedPeaks): LimitSearch<number> {
   const limitOf = (steps: number) => steps * STEP_BYTES;
   let high = Math.ceil(peakReservedBytes / STEP_BYTES);
-  // With garbage collection a limit changes the run even where it would suffice.
+  // With garbage collection a limit changes the run even if it would be sufficient.
   while (!(yield limitOf(high))) high = Math.ceil(high * 1.25);
   return limitOf(yield* bisect(Math.floor(peakAllocatedBytes / STEP_BYTES), high, limitOf));
 }
 
-/** The first place from `low` on whose limit is enough; `high` where none before it is. */
+/** The first place from `low` on whose limit is sufficient; `high` if none before it is. */
 function* bisect(
   low: number,
   high: number,
@@ -150,9 +150,9 @@ function* bisect(
 }
 
 /**
- * What is reserved without a limit may not be enough as one: with garbage collection a limit changes
- * the run, a fraction is less than the card, and an expandable segment wants room for all of a request
- * even where its free end needs a page more only.
+ * The bytes reserved without a limit may not be a sufficient limit: with garbage collection a limit changes the run, a
+ * fraction is less than the card, and an expandable segment wants room for a whole request even if its free end needs
+ * only one more page.
  */
 function mayNeedMore(settings: AllocSettings): boolean {
   const { garbageCollectionThreshold, memoryFraction, expandableSegments } = settings;
@@ -160,8 +160,8 @@ function mayNeedMore(settings: AllocSettings): boolean {
 }
 
 /**
- * The smallest common card; undefined: none has enough. Few cards lie between what was allocated and
- * what is reserved without a limit, so it takes a run or two, often none.
+ * The smallest common card; undefined: none has enough. Few cards lie between the allocated peak and the reserved peak
+ * without a limit, so it takes a run or two, often none.
  */
 export function* searchCard(
   { settings }: AllocConf,

@@ -1,6 +1,6 @@
 /**
- * The allocator's segments and blocks after any event, from what the replay knows: which memory was
- * reserved then, and which allocations lived where. What lies between those is free.
+ * The allocator's segments and blocks after any event, from the replay: the reserved memory, and the allocations inside
+ * it. Everything else in between is free.
  */
 import { lowerBound } from '../../base/binary-search.ts';
 import { highest, lowest } from '../../base/extremes.ts';
@@ -23,7 +23,7 @@ import {
 } from './types.ts';
 
 /**
- * The state after `event`, which must be one of the trace, or -1 for the state before it.
+ * The state after `event`, which must be in the trace, or -1 for the state before it.
  * @param since {@link mappedSince} of the replay's spans
  */
 export function allocatorStateAt(
@@ -52,9 +52,9 @@ export function allocatorStateAt(
 }
 
 /**
- * Ids in order of address. The keys are sorted as plain numbers, each id then looks for its place:
- * a tenth of the time of a sort that compares ids. Blocks of one address, which only a trace that
- * contradicts itself has, take places beside each other.
+ * Ids in order of address. Sorts the keys as plain numbers, then each id looks up its place: a tenth of the time of
+ * sorting ids with a comparison. Blocks at the same address, only in traces that contradict themselves, take adjacent
+ * places.
  */
 function byAddress({ allocations }: Replay, ids: Int32Array): Int32Array {
   const keys = new Float64Array(ids.length);
@@ -73,7 +73,7 @@ interface Layout {
   /** Allocations inside a range, by address, and the range of each. */
   readonly inside: readonly AllocationIndex[];
   readonly rangeOf: readonly number[];
-  /** Those that lie in no range, or over the edge or the block before: shown apart, whole. */
+  /** Those that lie in no range, or cross its edge or the previous block: shown separately and whole. */
   readonly apart: readonly AllocationIndex[];
 }
 
@@ -105,9 +105,9 @@ function layOut(
 
 const endOf = ({ address, sizeBytes }: MappedRange): number => address + sizeBytes;
 
-/** Writes the two tables: a segment is opened, gets its live blocks by address, and is closed. */
+/** Writes the two tables: opens a segment, adds its live blocks by address, and closes it. */
 class StateBuilder {
-  /** Row of the segment that is open, or comes next. */
+  /** Row of the open segment, or of the next one. */
   segment = 0;
   readonly #replay: Replay;
   readonly #event: EventIndex;
@@ -121,7 +121,7 @@ class StateBuilder {
     this.#replay = replay;
     this.#event = event;
     this.#segments = createTable(SEGMENT_STATE_COLUMNS, segments);
-    // Before each live block and behind the last of a segment there may be a free range.
+    // There may be a free range before each live block and after the last one of a segment.
     this.#blocks = createTable(BLOCK_STATE_COLUMNS, 2 * live + segments);
   }
 
@@ -165,7 +165,7 @@ class StateBuilder {
     return { event: this.#event, segments: this.#segments, blocks };
   }
 
-  /** @param rows of `places` that it consists of, the lowest first; each is there `since` an event */
+  /** @param rows the pieces in `places` that form it, lowest first; each has existed `since` an event */
   #open(
     address: number,
     sizeBytes: number,
@@ -191,7 +191,7 @@ class StateBuilder {
     this.#at = address;
   }
 
-  /** A free range up to an address, where there is any. */
+  /** Adds a free range up to an address, if there is any. */
   #addFree(upTo: number): void {
     const bytes = upTo - this.#at;
     if (bytes <= 0) return;
@@ -210,21 +210,20 @@ class StateBuilder {
   }
 }
 
-/** Row of {@link SegmentSpanTable}. */
 type SpanIndex = number;
 
 /** A segment, or an unbroken range of mapped pages. */
 export interface MappedRange {
   readonly address: number;
   readonly sizeBytes: number;
-  /** By address; more than one only where pages were mapped one after the other. */
+  /** By address. More than one only if pages were mapped one after the other. */
   readonly spans: readonly SpanIndex[];
 }
 
 /**
- * Ranges that are reserved in the state after `event`, by address. PyTorch writes each unbroken
- * range of an expandable segment as one segment; a segment has one stream and one pool.
- * Example: 20 MiB mapped at 0 and 20 MiB at 20 MiB are one range of 40 MiB with two spans.
+ * Ranges that are reserved in the state after `event`, by address. PyTorch writes each unbroken range of an expandable
+ * segment as one segment; a segment has one stream and one pool. Example: 20 MiB mapped at 0 and 20 MiB at 20 MiB are
+ * one range of 40 MiB with two spans.
  */
 export function mappedRangesAt(spans: SegmentSpanTable, event: EventIndex): MappedRange[] {
   const { length, start, end, address, sizeBytes } = spans;
@@ -245,8 +244,8 @@ export function mappedRangesAt(spans: SegmentSpanTable, event: EventIndex): Mapp
 }
 
 /**
- * Event that mapped each span's memory. An unmap cuts a mapped piece, and the rests are spans of
- * their own that begin at the unmap; their memory is as old as the piece that was cut.
+ * The event that mapped each span's memory. An unmap cuts a mapped piece, and the rests are separate spans that begin
+ * at the unmap. Their memory is as old as the piece that was cut.
  */
 export function mappedSince(spans: SegmentSpanTable, events: EventTable): Int32Array {
   const since = spans.start.slice();
@@ -256,7 +255,7 @@ export function mappedSince(spans: SegmentSpanTable, events: EventTable): Int32A
     if (spans.isExpandable[row] === 0 || events.action[end] !== TraceAction.SegmentUnmap) continue;
     addTo(cutAt, end, row);
   }
-  // A rest is a later row than what it was cut from, so that one is done already.
+  // A rest comes after the piece it was cut from, so that piece is done already.
   for (let row = 0; row < spans.length; row++) {
     const address = spans.address[row];
     const whole = cutAt

@@ -1,12 +1,11 @@
 /**
- * What torch.cuda.empty_cache() would give back to the driver, and what would stay and why.
+ * What torch.cuda.empty_cache() would return to the driver, and what would stay and why.
  *
- * It first waits for the streams that pending blocks wait for, so those count as free here. Then it
- * gives back each native segment in which nothing is left, and of expandable ones each whole page
- * that is free. A private pool (CUDA graph, MemPool) keeps its memory until it is destroyed; the
- * trace does not say when that is.
- * Example: a segment of 20 MiB with a live block of 2 MiB gives nothing back; 18 MiB stay, and that
- * block is why. An expandable one of 60 MiB with it at its start gives 40 MiB back, two pages.
+ * It first waits for the streams that pending blocks wait for, so those count as free here. Then it returns each native
+ * segment without live blocks and each whole free page of expandable ones. A private pool (CUDA graph, MemPool) keeps
+ * its memory until it is destroyed; the trace does not say when.
+ * Example: a segment of 20 MiB with a live block of 2 MiB returns nothing; 18 MiB stay because of that block. An
+ * expandable one of 60 MiB with the block at its start returns 40 MiB, two pages.
  */
 
 import { BlockState, type Pool } from '../../format/snapshot/tables.ts';
@@ -20,42 +19,42 @@ import {
 } from './types.ts';
 
 export const NOTHING_RELEASED = {
-  /** All that would go back to the driver. */
+  /** Everything that would go back to the driver. */
   releasedBytes: 0,
-  /** Of it, what goes back only because it waits for pending frees. */
+  /** The part of it that goes back only after waiting for pending frees. */
   awaitedBytes: 0,
-  /** Whole native segments among it; the rest is pages of expandable ones. */
+  /** Whole native segments in it; the rest is pages of expandable ones. */
   releasedSegments: 0,
   releasedPageBytes: 0,
-  /** Free bytes in native segments that hold a live block, and how many those are. */
+  /** Free bytes in native segments with a live block, and the number of those segments. */
   pinnedBytes: 0,
   pinnedSegments: 0,
-  /** Free bytes of expandable segments on pages that hold a live block too. */
+  /** Free bytes of expandable segments on pages that also hold a live block. */
   partialPageBytes: 0,
-  /** Free bytes of private pools that would go back from the default pool. */
+  /** Free bytes of private pools that the default pool would return. */
   privateBytes: 0,
 };
 
-/** What a call would do, added up. */
+/** The totals of what a call would do. */
 export type ReleaseSums = Readonly<typeof NOTHING_RELEASED>;
 
 export interface CacheRelease extends ReleaseSums {
-  /** Live blocks that keep free bytes from going back, with their share; in segment order. */
+  /** Live blocks that keep free bytes from being returned, with their share; in segment order. */
   readonly pins: readonly PinningBlock[];
 }
 
 export interface PinningBlock {
   readonly allocation: AllocationIndex;
   readonly segment: SegmentStateIndex;
-  /** Bytes that it keeps, shared out evenly with the others that keep them: sums are true. */
+  /** Bytes that it keeps, divided evenly among the blocks that keep them, so that sums are correct. */
   readonly bytes: number;
 }
 
 type PagedState = AllocatorState & { readonly largePageBytes: number };
 
 /**
- * What a call in this state would do, in bytes. `pools` are those of the trace: which are private.
- * @param largePageBytes pages of the large pool's expandable segments: large_segment_size_mb, 20 MiB
+ * What a call in this state would do, in bytes. `pools` are the trace's pools: they tell which are private.
+ * @param largePageBytes pages of the large pool's expandable segments: large_segment_size_mb, 20 MiB by default
  */
 export function cacheReleaseAt(
   unpaged: AllocatorState,
@@ -93,21 +92,21 @@ export function cacheReleaseAt(
   return { ...sums, pins };
 }
 
-/** Bytes of a native segment that can go: all or none. */
+/** Returnable bytes of a native segment: all or none. */
 function wholeSegment({ segments }: AllocatorState, s: number, isWaitedFor: boolean): number {
   const { allocatedBytes, liveBlocks, sizeBytes } = segments;
   const isEmpty = isWaitedFor ? allocatedBytes[s] === 0 : liveBlocks[s] === 0;
   return isEmpty ? sizeBytes[s] : 0;
 }
 
-/** A free stretch of an expandable segment, and the pages in it that nothing else is on. */
+/** A free range of an expandable segment, and the pages that lie entirely in it. */
 interface FreeRun {
   readonly from: number;
   readonly to: number;
-  /** Equal where it holds no whole page. */
+  /** Equal if there is no whole page. */
   readonly pagesFrom: number;
   readonly pagesTo: number;
-  /** Rows of the live blocks beside it; -1 at the segment's edge. */
+  /** Rows of the adjacent live blocks; -1 at the segment's edge. */
   readonly before: number;
   readonly after: number;
 }
@@ -142,7 +141,7 @@ function isFree({ state }: BlockStates, row: number, isWaitedFor: boolean): bool
   );
 }
 
-/** Pages are counted from the segment's start: what is mapped begins and ends with a page. */
+/** Counts pages from the segment's start: mapped ranges begin and end with a page. */
 function pagesWithin(
   { segments, largePageBytes }: PagedState,
   s: number,
@@ -156,7 +155,7 @@ function pagesWithin(
   return pagesFrom < pagesTo ? { pagesFrom, pagesTo } : { pagesFrom: from, pagesTo: from };
 }
 
-/** All live blocks of a native segment keep its free bytes together. */
+/** All live blocks of a native segment together keep its free bytes. */
 function segmentPins({ segments, blocks }: AllocatorState, s: number, kept: number) {
   const from = segments.firstBlock[s];
   const to = segments.firstBlock[s + 1];
@@ -166,7 +165,7 @@ function segmentPins({ segments, blocks }: AllocatorState, s: number, kept: numb
   return Array.from(allocations, (allocation) => ({ allocation, segment: s, bytes }));
 }
 
-/** A page's free bytes are kept by the live blocks at the ends of the free stretch. */
+/** The live blocks at the ends of a free range keep the free bytes on their pages. */
 function* pagePins(state: PagedState, s: number): Generator<PinningBlock> {
   const { allocation } = state.blocks;
   for (const { from, to, pagesFrom, pagesTo, before, after } of freeRuns(state, s, true)) {

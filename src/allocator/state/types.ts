@@ -2,7 +2,6 @@
 import type { TableOf, TableSchema } from '../../base/table.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 
-/** Row of {@link SegmentStates}. */
 export type SegmentStateIndex = number;
 
 export const SegmentKind = {
@@ -11,8 +10,8 @@ export const SegmentKind = {
   /** An unbroken range of mapped pages of an expandable segment, as the file writes segments. */
   Expandable: 1,
   /**
-   * A block that lies in no segment that the recording knows, alone: no segment events were
-   * recorded, or the trace contradicts itself there. Its bytes are not reserved bytes.
+   * A single block outside all recorded segments: no segment events were recorded, or the trace contradicts itself
+   * there. Its bytes are not reserved bytes.
    */
   None: 2,
 } as const;
@@ -26,12 +25,12 @@ export const SEGMENT_STATE_COLUMNS = {
   isSmall: { type: 'u8' },
   pool: { type: 'u16' },
   stream: { type: 'u16' },
-  /** Mapped pieces that it consists of; 1 for native ones. */
+  /** Number of mapped pieces; 1 for native ones. */
   pieces: { type: 'i32' },
-  /** Event that brought its oldest piece, and its newest; -1 is before the trace. */
+  /** Events that mapped its oldest and its newest piece; -1 is before the trace. */
   firstMapped: { type: 'i32' },
   lastMapped: { type: 'i32' },
-  /** Of the piece at its lowest address, as PyTorch gives it. */
+  /** Of the piece at its lowest address, as in PyTorch. */
   stack: { type: 'i32' },
   /** Blocks of segment i are the rows firstBlock[i] to firstBlock[i + 1]; length + 1 entries. */
   firstBlock: { type: 'i32', isEdges: true },
@@ -45,7 +44,7 @@ export const SEGMENT_STATE_COLUMNS = {
   unknownBytes: { type: 'f64' },
 } as const satisfies TableSchema;
 
-/** By address, those of kind None behind all others. */
+/** By address; those of kind None come last. */
 export type SegmentStates = TableOf<typeof SEGMENT_STATE_COLUMNS>;
 
 export const BLOCK_STATE_COLUMNS = {
@@ -57,7 +56,7 @@ export const BLOCK_STATE_COLUMNS = {
   allocation: { type: 'i32' },
 } as const satisfies TableSchema;
 
-/** Live blocks and the free ranges between them, in segment order and by address. They fill it. */
+/** Live blocks and the free ranges between them, in segment order and by address. They fill their segment. */
 export type BlockStates = TableOf<typeof BLOCK_STATE_COLUMNS>;
 
 export interface AllocatorState {
