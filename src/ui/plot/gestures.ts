@@ -46,7 +46,6 @@ interface Drag {
   readonly start: Point;
   /** Shift was held when it began. */
   readonly isRange: boolean;
-  /** False while it is only a press. */
   readonly hasMoved: boolean;
 }
 
@@ -55,7 +54,6 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   const stop = new AbortController();
   const { signal } = stop;
   let drag: Drag | undefined;
-  /** The last press ended where it began. */
   let isClick = false;
 
   function onWheel(event: WheelEvent): void {

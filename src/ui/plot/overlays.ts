@@ -5,7 +5,6 @@ import type { BandStyle } from '../../analysis/findings/types.ts';
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 
-/** A range of the trace that a finding is about. */
 export interface Highlight {
   /** Its first event, and one past its last. */
   readonly fromEvent: EventIndex;

@@ -9,7 +9,6 @@ interface Column {
   readonly right: number;
 }
 
-/** A tint, and a named bar at the top. */
 export interface DrawnHighlight extends Column, Pick<Highlight, 'style' | 'label' | 'isLight'> {}
 
 /** All in CSS pixels of the plot. */
@@ -18,7 +17,6 @@ export interface OverlayScene {
   readonly height: number;
   /** `label` is the axis value at its height. */
   readonly pointer: { readonly x: number; readonly y: number; readonly label: string } | undefined;
-  /** Upper and lower edge of the block under the pointer. */
   readonly block: { readonly top: number; readonly bottom: number } | undefined;
   /** The pinned event, and the second one to measure from. */
   readonly cursor: Column | undefined;

@@ -35,7 +35,6 @@ export interface StripHost {
   readonly navigation: PlotNavigation;
   /** Where the x axis is cut while it is 'folded'. */
   readonly folds: TimeFolds;
-  /** The strip has changed. */
   readonly repaint: () => void;
 }
 

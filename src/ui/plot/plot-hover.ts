@@ -26,7 +26,6 @@ export interface PlotHoverOptions extends Pick<PlotContext, 'device' | 'session'
   readonly context: CanvasRenderingContext2D | null;
   /** Shows the counters at an event. `place` says which event it is: 'pointer', 'cursor' or 'end'. */
   readonly readOut: (crosshair: Crosshair | undefined, place: string) => void;
-  /** Something under the pointer has changed. */
   readonly repaint: () => void;
 }
 
@@ -36,7 +35,6 @@ interface Shown {
   readonly frames: Pick<FrameLayer, 'stateAt'>;
 }
 
-/** A pinned event and its place on the x axis. */
 export interface PinnedEvent {
   readonly event: EventIndex;
   readonly x: number;
@@ -48,7 +46,6 @@ const MARKER_REACH = 4;
 export class PlotHover {
   readonly #options: PlotHoverOptions;
   readonly #requests = new LatestOnly();
-  /** The last pixel asked about. */
   #asked: PlotPixel | undefined;
   #shown: Shown | undefined;
   #pointer: PointerPlace | undefined;

@@ -34,7 +34,6 @@ export class PlotNavigation {
   #panStart: Viewport | undefined;
   /** What is pinned, and the state to look for its neighbors in. */
   #pinned: { readonly state: EventIndex; readonly hit: PlotHit } | undefined;
-  /** What was pinned before the last click. */
   #beforeClick: Pick<ViewState, 'selection' | 'cursor'> | undefined;
   /** Grows with each pin: an answer for an older pin is dropped. */
   #pins = 0;
@@ -86,7 +85,6 @@ export class PlotNavigation {
     if (found !== undefined) view.commit({ cursor: found.event });
   }
 
-  /** Pins the newest block at the cursor's event: the top of a stack. */
   async pinNewest(): Promise<void> {
     const { source, onError } = this.#options;
     const state = this.#view.cursor ?? this.#stateInTheMiddle();
@@ -99,7 +97,6 @@ export class PlotNavigation {
     }
   }
 
-  /** Pins the neighbor above (1) or below (-1). */
   async pinNeighbor(direction: -1 | 1): Promise<void> {
     const pinned = this.#pinned;
     if (pinned === undefined) return this.pinNewest();

@@ -49,7 +49,6 @@ export interface PlotPixel {
   readonly bytesTo: number;
 }
 
-/** What lies under a pixel. */
 export interface PlotHit {
   readonly bottomBytes: number;
   readonly topBytes: number;

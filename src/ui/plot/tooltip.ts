@@ -7,7 +7,6 @@ import { absenceText } from '../../device/model/stacks.ts';
 
 export interface TooltipContent {
   readonly title: string;
-  /** In the title's line, in monospace. */
   readonly label: string;
   /** Lines below; the first is the place in the code. */
   readonly lines: readonly string[];

@@ -19,7 +19,6 @@ export interface PlotSize {
   readonly height: number;
 }
 
-/** The part of the view that decides what is shown. */
 export interface Window {
   readonly axis: TimeAxis;
   readonly foldsGaps: boolean;

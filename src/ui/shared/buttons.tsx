@@ -33,7 +33,6 @@ export function IconButton({ label, icon: Icon, children, ...props }: IconButton
 interface CopyButtonProps {
   /** A function if the text must be made or fetched first. */
   readonly text: string | (() => Promise<string>);
-  /** What is copied, for the button's name. */
   readonly label: string;
   /** A tooltip for when the text is too long for one. */
   readonly title?: string;
@@ -43,7 +42,6 @@ interface CopyButtonProps {
 
 const FEEDBACK_MS = 1500;
 
-/** Copies `text` and says so for a moment. */
 export function CopyButton({ text, label, title, className, children }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<'copied' | 'refused' | undefined>(undefined);
   useEffect(() => {
@@ -79,7 +77,6 @@ export function CopyButton({ text, label, title, className, children }: CopyButt
 export interface SegmentedOption<T extends string> {
   readonly value: T;
   readonly label: string;
-  /** The tooltip. */
   readonly about?: string;
   readonly icon?: LucideIcon;
   readonly isDisabled?: boolean;

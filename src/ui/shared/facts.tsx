@@ -6,7 +6,6 @@ interface BytesProps {
   readonly as?: 'span' | 'strong' | 'b' | 'td';
 }
 
-/** Bytes, rounded; every digit in the title. */
 export function Bytes({ bytes, as: Tag = 'span' }: BytesProps) {
   return <Tag title={formatExactBytes(bytes)}>{formatBytes(bytes)}</Tag>;
 }

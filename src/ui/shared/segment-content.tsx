@@ -35,7 +35,6 @@ export function segmentContent({ main, count, totalBytes }: SegmentHit): Tooltip
   };
 }
 
-/** Says why there is no segment to show. */
 export function NothingReserved() {
   const { device } = useDevice();
   const isEmptyAtEnd = device.end.reservedBytes === 0 && device.end.activeBytes === 0;

@@ -44,7 +44,6 @@ export function useFoundSelection(): Selection {
 }
 
 interface FilterLinkProps {
-  /** The search that finds what the children name. */
   readonly term: string;
   readonly about?: string;
   readonly children: ReactNode;

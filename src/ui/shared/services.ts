@@ -58,7 +58,6 @@ export function useDevice(): DeviceInView {
   return shown;
 }
 
-/** The device's findings so far. */
 export function useFindings(): FindingsState {
   const { findings } = useAnalysis();
   const { info, device } = useDevice();

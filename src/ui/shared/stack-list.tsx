@@ -12,7 +12,6 @@ interface StackListProps {
   readonly testId?: string;
 }
 
-/** A call stack, innermost frame first; internal frames are folded. */
 export function StackList({ stack, testId }: StackListProps) {
   if (stack.frames.length === 0) {
     return (

@@ -36,11 +36,9 @@ export function useAsk(): AskDevice {
 export interface QueryState<Request, Result> {
   /** The newest answer; it belongs to an earlier request while the current one is pending. */
   readonly value: Result | undefined;
-  /** The request that `value` answers. */
   readonly request: Request | undefined;
   /** True if `value` answers the current request. */
   readonly isCurrent: boolean;
-  /** Why the current request failed. */
   readonly failure: string | undefined;
 }
 

@@ -23,7 +23,6 @@ type ShownVerdict = Pick<Verdict, 'tone' | 'text' | 'also' | 'advice'> &
   Partial<Pick<Verdict, 'cause' | 'brief' | 'lines' | 'does' | 'holder'>>;
 
 interface VerdictCardProps {
-  /** Undefined until it is known. */
   readonly verdict: ShownVerdict | undefined;
   /** Shows the short form until unfolded. Without this, everything is shown. */
   readonly folding?: { readonly isUnfolded: boolean; readonly onToggle: () => void };
@@ -31,7 +30,6 @@ interface VerdictCardProps {
   readonly onShow?: (() => void) | undefined;
 }
 
-/** The answer in a sentence, above everything else. */
 export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   if (verdict === undefined) {
     return (
@@ -121,7 +119,6 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
 interface LineToLookAtProps extends Pick<VerdictCardProps, 'onShow'> {
   readonly line: FrameView;
   readonly does: string;
-  /** The calling lines, out to the program's loop. */
   readonly callers: readonly FrameView[];
 }
 

@@ -18,7 +18,6 @@ interface ViewLabel {
   readonly icon: LucideIcon;
 }
 
-/** In tab order. */
 export const VIEW_LABELS: Readonly<Record<ViewName, ViewLabel>> = {
   timeline: { label: 'Timeline', icon: ChartArea },
   'address-map': { label: 'Addresses', icon: MemoryStick },

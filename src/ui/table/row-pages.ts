@@ -49,7 +49,6 @@ export class RowPages<R> {
     return this.#pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS];
   }
 
-  /** Sets the visible rows. */
   want(rows: RowRange): void {
     this.#wanted = rows;
     const { first, last } = pagesOf(rows);

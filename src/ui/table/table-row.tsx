@@ -18,12 +18,10 @@ export interface Column<R> {
   readonly render: (row: R, index: number) => ReactNode;
 }
 
-/** Each column's header and longer description, by id. */
 type ColumnWords<Id extends string> = Readonly<
   Record<Id, readonly [header: string, title?: string]>
 >;
 
-/** Makes columns from one table of headers. */
 export function columnsIn<R, Id extends string>(words: ColumnWords<Id>) {
   type Render = Column<R>['render'];
   const text = (id: Id, widthPx: number, render: Render, more?: Partial<Column<R>>): Column<R> => ({
@@ -68,12 +66,10 @@ export interface TableHandle {
 }
 
 export interface VirtualTableProps<R> {
-  /** What the rows are, for screen readers: 'Events'. */
   readonly label: string;
   /** Keep it the same array while nothing changes. */
   readonly columns: readonly Column<R>[];
   readonly source: RowSource<R>;
-  /** Shown instead of rows if there are none. */
   readonly empty: ReactNode;
   readonly sort?: Sort | undefined;
   readonly onSort?: (column: string) => void;
@@ -90,7 +86,6 @@ export interface VirtualTableProps<R> {
 interface TableRowProps<R> {
   readonly id: string;
   readonly index: number;
-  /** Undefined while it is being read. */
   readonly row: R | undefined;
   readonly columns: readonly Column<R>[];
   readonly template: string;

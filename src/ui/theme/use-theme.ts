@@ -9,7 +9,6 @@ function subscribeToSystem(onChange: () => void): () => void {
   return () => darkQuery.removeEventListener('change', onChange);
 }
 
-/** The theme on screen: the user's choice, else the system's. */
 export function useTheme(): ThemeName {
   const choice = usePreferences((preferences) => preferences.theme);
   const systemIsDark = useSyncExternalStore(subscribeToSystem, () => darkQuery.matches);

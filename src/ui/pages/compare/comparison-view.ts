@@ -143,7 +143,6 @@ export interface ComparisonViewHandle extends ParsedComparison {
   readonly close: () => void;
 }
 
-/** The state of the comparison page, kept in the URL. */
 export function useComparisonView(
   a: FileId | undefined,
   b: FileId | undefined,

@@ -21,7 +21,6 @@ export function toCommon(link: AxisLink, axis: RunAxis, event: number): number {
     : interpolate(knots(axis), event, 0, 1);
 }
 
-/** The inverse of {@link toCommon}. */
 export function fromCommon(link: AxisLink, axis: RunAxis, place: number): number {
   return link === 'share'
     ? place * Math.max(1, axis.events)

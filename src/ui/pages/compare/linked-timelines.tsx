@@ -107,7 +107,6 @@ function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
   );
 }
 
-/** Zooming bytes in one plot zooms the other too. */
 function useLinkedHeights(a: ViewStore, b: ViewStore): void {
   useEffect(() => {
     const follow = (own: ViewStore, other: ViewStore) => () => {

@@ -119,7 +119,6 @@ function failureOf(error: unknown): LoadFailure {
 }
 
 export interface ComparedPair {
-  /** Identifies the pair in later queries. */
   readonly pair: string;
   readonly a: RunProfile;
   readonly b: RunProfile;

@@ -20,7 +20,6 @@ type Runs = ReadonlyMap<string, Run>;
 const NO_RUNS: Runs = new Map();
 const RECORDED = 'as recorded';
 
-/** What both runs would have reserved under other allocator settings. */
 export function WhatIfTable({ a, b }: { readonly a: OpenSide; readonly b: OpenSide }) {
   const { runs, failure } = useRuns(a, b);
   return (

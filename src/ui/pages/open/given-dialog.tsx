@@ -5,7 +5,6 @@ import { Dialog } from '../../shared/dialog.tsx';
 export type GivenChoice =
   | { readonly kind: 'compare' }
   | { readonly kind: 'ranks' }
-  /** Open the file in place of the current one. */
   | { readonly kind: 'replace'; readonly file: File };
 
 interface GivenDialogProps {

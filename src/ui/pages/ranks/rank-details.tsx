@@ -3,7 +3,6 @@ import { classLabel } from '../../../device/classes/types.ts';
 import type { JobView, LineRow, RankDetails, RankRow } from '../../../worker/ranks/protocol.ts';
 import { Fact } from '../../shared/facts.tsx';
 
-/** Lines shown before "show all". */
 const LINES_SHOWN = 12;
 
 interface RankDetailsPanelProps {

@@ -27,7 +27,6 @@ export interface RanksPageProps {
   readonly onClose: () => void;
 }
 
-/** A job's ranks: which one differs from the others, and why. */
 export function RanksPage(props: RanksPageProps) {
   const state = useJob(props.given);
   const { job, failure, sources, done } = state;
@@ -235,7 +234,6 @@ function Verdict({ job }: { readonly job: JobView }) {
   );
 }
 
-/** The classes that occur in any rank. */
 function Legend({ job }: { readonly job: JobView }) {
   const colors = classColors(useTheme(), 'class');
   const used = MEMORY_CLASS_ORDER.filter((of) =>

@@ -130,7 +130,6 @@ const TERMS: Readonly<Record<string, string>> = {
   live: 'Allocated and not yet freed at the event shown.',
 };
 
-/** Keyboard, mouse and search help, and a glossary. */
 export function HelpDialog(props: HelpDialogProps) {
   return (
     <Dialog title="Help" {...props}>

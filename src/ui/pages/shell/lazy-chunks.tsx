@@ -14,7 +14,6 @@ const RANKS: Lazy<RanksPageProps> = {
   load: async () => (await import('../ranks/ranks-page.tsx')).RanksPage,
 };
 
-/** The help; without a network it stays closed. */
 export function LazyHelp({ isOpen, onClose }: HelpProps) {
   const Dialog = useLazy(HELP, isOpen, onClose);
   return Dialog && <Dialog isOpen={isOpen} onClose={onClose} />;

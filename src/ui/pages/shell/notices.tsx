@@ -9,7 +9,6 @@ import { useSession } from '../../../state/stores.ts';
 import { Button, IconButton } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 
-/** Parts of the link that could not be applied. */
 export function Notices() {
   const { notices } = useServices();
   const sentences = useStore(notices);
@@ -26,7 +25,6 @@ export function Notices() {
   );
 }
 
-/** Offers a newer version; the user decides when to reload. */
 export function UpdateBar() {
   const [reload, setReload] = useState<() => void>();
   const { idle } = useServices();

@@ -33,7 +33,6 @@ interface WorkbenchProps {
   readonly onSecond: (second: SecondSession | undefined) => void;
 }
 
-/** What is open, alone or compared with a second file. */
 export function Workbench({ info, second, onSecond }: WorkbenchProps) {
   const isComparing = useView((view) => view.comparison !== undefined) || second !== undefined;
   if (!isComparing) return <OneFile info={info} />;
@@ -48,7 +47,6 @@ const COMPARE: Lazy<ComponentProps<ComparePages['ComparePage']>> = {
 };
 type ComparePages = Awaited<ReturnType<typeof loadCompare>>;
 
-/** Starts reading the file to compare with. */
 export const beginSecondSession = async (
   source: OpenSource,
   idle: IdleCounter,

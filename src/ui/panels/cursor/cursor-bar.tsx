@@ -26,7 +26,6 @@ import { useQuery } from '../../shared/use-query.ts';
 import { BIG_STEP, cursorEvent, stepped, useCursorKeys } from './cursor-steps.ts';
 import { JumpMenu } from './jump-menu.tsx';
 
-/** The cursor of all views, and the change since the second cursor. */
 export function CursorBar() {
   const { device } = useDevice();
   const { view } = useStores();

@@ -17,7 +17,6 @@ interface Jump {
 /** A longer menu would not fit; the O key goes through all OOMs. */
 export const LISTED_OOMS = 12;
 
-/** Places worth a look, in menu order. */
 export function jumpsOf(device: DeviceInfo): readonly Jump[] {
   const { allocatedBytes, activeBytes, reservedBytes } = device.peaks;
   const ooms = failedOoms(device);

@@ -98,13 +98,11 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
 
 interface FilterFactProps<T> {
   readonly term: string;
-  /** Undefined if unknown: the fact is left out. */
   readonly value: T | undefined;
   readonly filter: (value: T) => string;
   readonly children?: ReactNode;
 }
 
-/** A fact; clicking it filters all views to the blocks that share it. */
 function FilterFact<T extends string | number>(props: FilterFactProps<T>) {
   const { term, value, filter, children } = props;
   if (value === undefined) return undefined;
@@ -116,7 +114,6 @@ function FilterFact<T extends string | number>(props: FilterFactProps<T>) {
   );
 }
 
-/** The variable that held it when the snapshot was taken. */
 function HolderFacts({ holder: { owner } }: { readonly holder: Holder }) {
   const { file, line, via, through } = owner;
   return (
@@ -201,7 +198,6 @@ function EventLink({ event, timeUs = Number.NaN }: { event: number; timeUs?: num
   );
 }
 
-/** What else the same stack allocated. */
 export function SiteSummary({ details }: { readonly details: AllocationDetails }) {
   const { allocations, totalBytes, liveAtEnd, liveAtEndBytes } = details.callSite;
   return (

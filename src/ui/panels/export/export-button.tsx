@@ -52,7 +52,6 @@ export function ExportButton() {
 
 const MIME: Readonly<Record<PictureKind, string>> = { png: 'image/png', svg: 'image/svg+xml' };
 
-/** Exports the open view, with axes, legend and title. */
 function PictureExports() {
   const { info, device } = useDevice();
   const name = useView((view) => view.view);

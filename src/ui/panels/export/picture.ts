@@ -2,7 +2,6 @@
 
 export type PictureKind = 'png' | 'svg';
 
-/** Marks the element to export. */
 export const PICTURE_ID = 'view-picture';
 
 /** Doubles the resolution, so pictures are sharp in documents. */

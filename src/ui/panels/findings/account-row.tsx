@@ -85,7 +85,6 @@ function titleOf({ kind, count, lines }: AccountPart, isOn: boolean): string {
   return [`${ABOUT[kind] ?? entryLabel(kind)}: ${pieces}`, ...where, does].join('\n');
 }
 
-/** Explains names that are not clear on their own. */
 const ABOUT: Partial<Record<EntryKind, string>> = {
   kept: 'Tensors made in a step that are still live several steps later',
   'kept-graph': 'Activations that autograd holds on to after the step that made them',

@@ -17,7 +17,6 @@ interface FindingBodyProps {
   readonly finding: RankedFinding;
 }
 
-/** What a selected finding shows besides its claim. */
 export function FindingBody({ finding }: FindingBodyProps) {
   const { advice, parts, facts, stack, stackKind, disproof } = finding;
   return (

@@ -25,7 +25,6 @@ interface FindingCardProps {
   readonly onToggle: () => void;
 }
 
-/** Views that show the moment of the cursor. */
 const VIEWS_OF_MOMENTS: readonly ViewName[] = [
   'timeline',
   'address-map',
@@ -116,7 +115,6 @@ function FindingFrame({
   );
 }
 
-/** The user's lines from the innermost out to their loop. */
 function UserLines({ finding: { userLines } }: Pick<FindingCardProps, 'finding'>) {
   if (userLines.length < 2) return undefined;
   return (

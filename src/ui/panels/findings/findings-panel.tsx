@@ -106,7 +106,6 @@ function MarkingButton() {
   );
 }
 
-/** Copies everything, for an issue or a chat. */
 function CopyFindings({ state }: { readonly state: FindingsState }) {
   const { info, device } = useDevice();
   const report = buildFindings(info.file, [device], [{ ...state, ...state.judgement }]);

@@ -71,7 +71,6 @@ const STATES: Readonly<
   'cannot-tell': { word: "Can't tell", icon: CircleHelp },
 };
 
-/** What each detector looked for, and its result. */
 export function CheckList({ checks }: { readonly checks: readonly Check[] }) {
   if (checks.length === 0) return undefined;
   return (

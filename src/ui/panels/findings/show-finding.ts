@@ -4,7 +4,6 @@ import { stateTerm } from '../../../device/search/qualifiers/figures.ts';
 import { frameTerm, siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../../state/view-store.ts';
 
-/** In the order of their buttons. */
 export const EVIDENCE_VIEWS = ['timeline', 'address-map', 'flame-graph'] as const;
 type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
 

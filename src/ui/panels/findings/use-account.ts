@@ -104,7 +104,6 @@ export function usePartFilter(part: AccountPart, event: EventIndex): PartFilter 
   return { isOn, toggle: () => void (isOn ? clear() : show(part, event)) };
 }
 
-/** Filters all views to a part at its moment. */
 export function useShowPart(): (part: AccountPart, event: EventIndex) => Promise<void> {
   const { view } = useStores();
   const ask = useAsk();

@@ -64,7 +64,6 @@ export function ColorLegend() {
   );
 }
 
-/** The event at which the figures are taken. */
 function LegendPlace({ legend, isAtCursor }: ShownLegend) {
   const { event, totalBytes } = legend;
   const place = isAtCursor ? 'at the cursor' : 'at the peak in view';
@@ -214,7 +213,6 @@ function useSiteColors(legend: Legend | undefined): SiteColors {
   return siteColors;
 }
 
-/** The request for the current view, once it has rested for {@link REST_MS}. */
 function useRestingRequest(): WithoutDevice<LegendRequest> {
   const { info } = useDevice();
   const { view } = useStores();

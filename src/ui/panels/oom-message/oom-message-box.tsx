@@ -7,7 +7,6 @@ import {
 import { CopyButton } from '../../shared/buttons.tsx';
 import { VerdictCard } from '../../shared/verdict-card.tsx';
 
-/** A pasted torch.OutOfMemoryError message, and what it means. */
 export function OomMessageBox() {
   const [text, setText] = useState('');
   const id = useId();

@@ -105,7 +105,6 @@ async function makePage(
   });
 }
 
-/** The events that the timeline shows. */
 async function windowInView(
   ask: AskDevice,
   events: number,

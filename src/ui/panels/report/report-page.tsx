@@ -8,7 +8,6 @@ import {
 } from '../../../output/report/report-page.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 
-/** Next to index.html on a server. */
 const SHELL_URL = 'vramscope.html';
 
 let own: string | undefined;

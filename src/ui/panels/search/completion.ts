@@ -18,9 +18,7 @@ export interface Suggestion {
 
 export interface Suggested {
   readonly options: readonly Suggestion[];
-  /** How many more match than are listed. */
   readonly more: number;
-  /** Start of the word that an option replaces. */
   readonly from: number;
 }
 

@@ -137,7 +137,6 @@ export function SearchBox() {
 
 interface OutcomeProps {
   readonly answer: QueryState<unknown, SearchSummary>;
-  /** The box has the focus. */
   readonly isTyped: boolean;
   readonly last: MatchStep | undefined;
   readonly stepFailure: string | undefined;

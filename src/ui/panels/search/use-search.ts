@@ -35,7 +35,6 @@ export function useSearchText() {
   }, [search]);
   useEffect(() => () => stopTimer.current(), []);
 
-  /** Searches for the text without waiting. */
   function apply(text: string): void {
     stopTimer.current();
     setDraft(text);

@@ -43,7 +43,6 @@ export function WhatIfCitation({ finding, isDue }: WhatIfCitationProps) {
 
 const LIMIT: Limit = 'recorded';
 
-/** A setting under the recorded run's memory limit, compared with that run. */
 export interface WhatIfFigure {
   readonly setting: string;
   readonly recordedBytes: number;

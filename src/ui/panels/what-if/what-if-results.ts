@@ -75,7 +75,6 @@ export function missingSettings(
   );
 }
 
-/** The results, updated by a progress message. */
 export function withProgress(
   known: WhatIfResults,
   limit: Limit,

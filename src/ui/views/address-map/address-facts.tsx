@@ -136,7 +136,6 @@ const SLOT_LABELS: Readonly<Record<AddressSlot['kind'], string>> = {
   unknown: 'unknown segment',
 };
 
-/** The map's address ranges that were ever reserved, by pool. */
 export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
   const count = slots.slots.length;
   return (

@@ -18,7 +18,6 @@ never reserved are left out. Arrow keys pan, plus and minus zoom, with Alt the a
 brackets step through events, Enter pins the newest allocation at the event, Shift with arrow up and
 down pins what lies above and below it, including gaps.`;
 
-/** Memory by address over events or time: blocks, and the gaps between them. */
 export function AddressMapView() {
   const { value, failure } = useQuery('addressSlots', {});
   if (failure !== undefined) {

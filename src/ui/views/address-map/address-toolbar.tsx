@@ -14,7 +14,6 @@ interface AddressToolbarProps {
   readonly highlight: AddressHighlight | undefined;
 }
 
-/** How the map is drawn, what its colors mean, and how much memory is free. */
 export function AddressToolbar({ slots, place, highlight }: AddressToolbarProps) {
   return (
     <div className="plot-toolbar">

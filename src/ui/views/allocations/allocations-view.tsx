@@ -20,7 +20,6 @@ import {
 } from './list.ts';
 import { ListTable } from './list-table.tsx';
 
-/** The allocations that match the search, one per row, or their call sites. */
 export function AllocationsView() {
   const order = orderOf(useView(({ sort }) => sort));
   return (

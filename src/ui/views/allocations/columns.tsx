@@ -184,5 +184,4 @@ function momentWidthPx({ events }: DeviceInfo, clock: TimeAxis): number {
 /** Width of a digit, rounded up. */
 const LETTER_PX = 8;
 const CELL_PADDING_PX = 18;
-/** The length of 'before'. */
 const LEAST_LETTERS = 6;

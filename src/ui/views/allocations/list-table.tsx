@@ -27,13 +27,11 @@ interface ListTableProps<Key extends ListKey, R> {
   readonly queries: ListQueries<Key, R>;
   readonly order: { readonly key: Key; readonly isDescending: boolean };
   readonly switcher: ReactNode;
-  /** What keys and clicks do; shown if there is space. */
   readonly hint: string;
   readonly columns: readonly Column<Listed<R>>[];
   readonly onOpen: (row: R) => void;
 }
 
-/** A sorted list, with its row count and actions above it. */
 export function ListTable<Key extends ListKey, R extends { readonly label: string }>(
   props: ListTableProps<Key, R>,
 ) {
@@ -151,7 +149,6 @@ function CopyRows({ listing, label }: CopyRowsProps) {
   );
 }
 
-/** Why the list is empty, and what to do. */
 function NoRows() {
   const { device } = useDevice();
   const { view } = useStores();

@@ -80,18 +80,15 @@ type Page<Key> = ShownList<Key> & { readonly from: number; readonly to: number }
 
 /** The session's queries for one kind of list. */
 export interface ListQueries<Key extends ListKey, R> {
-  /** What the rows are: 'Allocations'. */
   readonly label: string;
   readonly count: 'allocationCount' | 'callSiteCount';
   readonly place: 'allocationRowIndex' | 'callSiteRowIndex';
   readonly rows: (ask: AskDevice, page: Page<Key>, signal: AbortSignal) => Promise<readonly R[]>;
-  /** The same rows as tab-separated text. */
   readonly tsv: (ask: AskDevice, page: Page<Key>) => Promise<string>;
 }
 
 export type Listed<R> = R & { readonly place: number };
 
-/** A list whose rows can be read. */
 export interface Listing<R> {
   readonly source: RowSource<Listed<R>>;
   /** Rows from `from` to before `to` as text. */
@@ -125,7 +122,6 @@ export function useList<Key extends ListKey, R>(
   return { listing, isCurrent, failure, place };
 }
 
-/** The row count of a list, and the list itself: its rows are read later. */
 function useCount<Key extends ListKey>(
   { count }: Pick<ListQueries<Key, unknown>, 'count'>,
   shown: ShownList<Key>,

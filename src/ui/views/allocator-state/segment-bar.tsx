@@ -103,7 +103,6 @@ export function useBarPointer(event: number, order: SegmentOrder) {
       pointer.current = undefined;
       hideTooltip();
     },
-    /** Selects the block there. */
     pick(position: number, at: BarPlace) {
       const found = hitAt(position, at);
       select(found.then((hit) => (hit?.kind === 'blocks' ? hit.hit.label : undefined)));

@@ -23,7 +23,6 @@ const COLUMNS = [
 const BAR_COLUMN = 1;
 
 export interface ListHandle {
-  /** Scrolls a row into view. */
   show(row: number): void;
   rowsPerPage(): number;
 }
@@ -37,7 +36,6 @@ interface SegmentListProps {
   readonly handle: RefObject<ListHandle | null>;
   /** The heading over the bars, used to measure their width. */
   readonly barHead: RefObject<HTMLTableCellElement | null>;
-  /** Positions of the segments on screen. */
   readonly onPositions: (positions: readonly number[]) => void;
   readonly onActivate: (row: number) => void;
   readonly onToggle: (key: string) => void;

@@ -19,7 +19,6 @@ interface SegmentCellsProps {
   readonly bar: ComponentProps<typeof SegmentBar>;
 }
 
-/** One segment: its blocks to scale, and its figures. */
 export function SegmentCells({ row, event, bar }: SegmentCellsProps) {
   const { frame, addressHex, liveBlocks, sizeBytes } = row;
   const live = row.allocatedBytes + row.pendingBytes;
@@ -62,7 +61,6 @@ interface GroupCellsProps {
   readonly isFolded: boolean;
 }
 
-/** The heading of a pool and stream's segments, with their totals. */
 export function GroupCells({ group, isFolded }: GroupCellsProps) {
   const { view } = useStores();
   const { totals, stream, kind } = group;

@@ -62,7 +62,6 @@ interface StatePlace {
   readonly event: number;
   readonly order: SegmentOrder;
   readonly rows: StateRows;
-  /** The row that keys act on. */
   readonly active: number;
   readonly selected: number;
   readonly list: RefObject<ListHandle | null>;
@@ -110,7 +109,6 @@ function useStateActions(place: StatePlace) {
     lastEvent: () => goTo(device.events - 1),
     moveRow,
     movePage: (direction: -1 | 1) => moveRow(direction * (list.current?.rowsPerPage() ?? 1)),
-    /** To the live block before or after the selected one. */
     moveBlock(direction: -1 | 1) {
       const first = here?.kind === 'segment' ? here.position : (here?.group.first ?? 0);
       void find(selected, direction, first).then(select);

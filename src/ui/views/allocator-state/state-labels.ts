@@ -23,7 +23,6 @@ export function groupName({ kind, isSmall, privatePool }: SegmentGroup): string 
   return kind === SegmentKind.Expandable ? `${pool}, expandable` : pool;
 }
 
-/** The search that finds a group's allocations. */
 export function groupTerms({ privatePool, isSmall, stream }: SegmentGroup): string {
   const pool = privatePool === undefined ? poolTerm('default') : privatePoolTerm(privatePool);
   return [pool, poolTerm(isSmall ? 'small' : 'large'), streamTerm(stream)].join(' ');

@@ -32,7 +32,6 @@ const ORDERS: readonly SegmentedOption<SegmentOrder>[] = [
   { value: 'free', label: 'Most free' },
 ];
 
-/** Segments and blocks as they were after the cursor's event. */
 export function StateView() {
   const selected = useSelectedIndex();
   const list = useRef<ListHandle>(null);
@@ -102,7 +101,6 @@ export function StateView() {
 /** No screen has more pixels than this. */
 const MOST_PIXELS = 4096;
 
-/** The state at the cursor, with the rows on screen. */
 function useAllocatorState(order: SegmentOrder, barWidthPx: number) {
   const { device } = useDevice();
   const cursor = useView((view) => view.cursor);

@@ -71,7 +71,6 @@ interface EventFilterBarProps {
   readonly settings: EventSettings;
   readonly onChange: (change: Partial<EventSettings>) => void;
   readonly facets: EventFacets | undefined;
-  /** Label of the selected allocation. */
   readonly selection: string | undefined;
 }
 
@@ -80,7 +79,6 @@ const SIZES = [
   { key: 'maxSize', label: 'Largest size', placeholder: 'max size' },
 ] as const;
 
-/** Filters the events in addition to the search. */
 export function EventFilterBar({ settings, onChange, facets, selection }: EventFilterBarProps) {
   const isZoomed = useView((view) => view.x !== 'all');
   const { isWindowOnly, isSelectedOnly, stream, pool } = settings;

@@ -13,7 +13,6 @@ interface EventPanelProps {
   readonly onGoTo: (event: number) => void;
 }
 
-/** All that is known about the cursor's event. */
 export function EventPanel({ event, onGoTo }: EventPanelProps) {
   const { device } = useDevice();
   const request = event === undefined ? undefined : { event };

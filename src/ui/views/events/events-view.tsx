@@ -95,7 +95,6 @@ export function EventsView() {
   );
 }
 
-/** How many are listed, or why none are. */
 function EventCount({ list: { listing, isCurrent, failure } }: { readonly list: EventListState }) {
   const { events } = useDevice().device;
   if (failure !== undefined)
@@ -135,7 +134,6 @@ interface GoToEventProps {
   readonly onGoToCursor: () => void;
 }
 
-/** Goes to an event by its number, and back to the cursor. */
 function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
   const { device } = useDevice();
   const input = useRef<HTMLInputElement>(null);

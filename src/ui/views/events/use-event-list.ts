@@ -8,7 +8,6 @@ import { useAsk, useComposedQuery } from '../../shared/use-query.ts';
 import type { RowSource } from '../../table/row-pages.ts';
 import type { TableHandle } from '../../table/table-row.tsx';
 
-/** A list whose rows can be read. */
 export interface EventListing extends EventListAnswer {
   readonly choice: EventChoice;
   /** The cursor's event when the list was requested, and its row. */
@@ -70,7 +69,6 @@ export function useFollowCursor({ listing }: EventListState, table: RefObject<Ta
   const { view } = useStores();
   const ask = useAsk();
   const cursor = useView((state) => state.cursor);
-  /** The cursor's event is not in the list. */
   const [isMissing, setIsMissing] = useState(false);
   /** What the table last scrolled for. The same event of the same list does not scroll it again. */
   const here = useRef<{ event: number | undefined; listing: object | undefined }>(undefined);

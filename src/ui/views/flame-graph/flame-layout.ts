@@ -10,7 +10,6 @@ export class FlameLayout {
   readonly x0: Float64Array;
   readonly x1: Float64Array;
   readonly level: Int32Array;
-  /** Boxes of each level, from left to right. */
   readonly levels: readonly (readonly BoxIndex[])[];
   readonly #children: readonly (readonly BoxIndex[])[];
 
@@ -46,7 +45,6 @@ export class FlameLayout {
     return this.graph.groupKeys[this.graph.boxes.group[box] ?? -1];
   }
 
-  /** The box at a level under x; undefined for none. */
   boxAt(level: number, x: number): BoxIndex | undefined {
     const boxes = this.levels[level] ?? [];
     const byRightEdge = bisector((box: BoxIndex) => this.x1[box] ?? 0);

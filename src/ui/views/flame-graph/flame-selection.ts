@@ -24,7 +24,6 @@ export interface FlameSelection {
   readonly search: string | undefined;
   readonly value: number;
   readonly count: number;
-  /** Its part of the whole's width. */
   readonly magnitude: number;
   /** Memory that no frame inside it holds; undefined if not known. */
   readonly self: number | undefined;

@@ -21,7 +21,6 @@ interface FlameSummaryProps {
   readonly figures: FlameFigures;
 }
 
-/** What is added up, its total, and what the picture can't show. */
 export function FlameSummary({ asked, figures }: FlameSummaryProps) {
   const { device } = useDevice();
   const { set, graph, hasStacks } = asked.answer;
@@ -88,7 +87,6 @@ function Note({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Why there is nothing to see, and what would change that. */
 export function FlameEmpty({ asked }: { readonly asked: FlameReady }) {
   const { view } = useStores();
   const { device } = useDevice();

@@ -90,7 +90,6 @@ interface FlameTrailProps {
 /** More steps do not fit; one button stands for the rest. */
 const STEPS_SHOWN = 4;
 
-/** The way back from a zoomed box. */
 export function FlameTrail({ trail, onZoom }: FlameTrailProps) {
   // An empty trail keeps its line: zooming must not move what is under the pointer.
   if (trail.length === 0) {
@@ -145,7 +144,6 @@ const FILES = [
   },
 ] as const;
 
-/** The same figures for other programs. */
 export function FlameDownloads({ query }: { readonly query: FlameQuery }) {
   const { info, device } = useDevice();
   const ask = useAsk();

@@ -106,7 +106,6 @@ function SelectedStack({ selection }: { readonly selection: FlameSelection }) {
   );
 }
 
-/** All frames of a stack; undefined for none and while loading. */
 function useStack(stack: number): StackView | undefined {
   const { value, isCurrent } = useQuery('flameStack', stack < 0 ? undefined : { stack });
   return isCurrent ? value : undefined;

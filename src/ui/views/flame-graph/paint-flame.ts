@@ -30,7 +30,6 @@ export interface FlameScene {
   readonly pixelRatio: number;
 }
 
-/** Only the parts of a canvas context that are used. */
 export type FlameContext = Pick<
   CanvasRenderingContext2D,
   | 'fillRect'

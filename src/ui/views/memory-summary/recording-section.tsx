@@ -75,7 +75,6 @@ function Facts({ facts }: { readonly facts: TraceFacts }) {
   );
 }
 
-/** The file's devices; clicking one switches to it. */
 function Devices() {
   const { info, device } = useDevice();
   const { view } = useStores();

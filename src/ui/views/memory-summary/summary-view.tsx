@@ -44,7 +44,6 @@ export function SummaryView() {
 }
 
 interface MemorySectionProps {
-  /** For the copied text; undefined until known. */
   readonly annotationGroups: readonly AnnotationGroup[] | undefined;
   readonly facts: TraceFacts | undefined;
 }

@@ -24,7 +24,6 @@ reserved memory. Arrow keys pan, plus and minus zoom, F shows all, brackets step
 pins the newest segment at the event, Shift with arrow up and down pins its neighbors. Details
 appear below the plot.`;
 
-/** Reserved memory over events or time, segment by segment. */
 export function SegmentsView() {
   const { device } = useDevice();
   if (device.peaks.reservedBytes.bytes > 0) return <SegmentPlot />;

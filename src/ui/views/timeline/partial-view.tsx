@@ -14,7 +14,6 @@ interface PartialViewProps {
   readonly partial: PartialState;
   /** The file ended in damage: nothing more comes. */
   readonly isCut: boolean;
-  /** The reading progress. */
   readonly children: ReactNode;
 }
 

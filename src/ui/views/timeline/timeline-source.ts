@@ -39,7 +39,6 @@ export function timelineSource(
   const { index, peaks } = device;
   const { activeBytes, reservedBytes } = peaks;
   const reachBytes = Math.max(activeBytes.bytes, reservedBytes.bytes);
-  /** Height of the last drawn matches. */
   let matches = { search: '', peakBytes: 0 };
   return {
     heights: ({ lines, search, onlyMatches }) => {

@@ -7,7 +7,6 @@ import { COUNTERS } from '../../shared/device-labels.ts';
 import { plotStyle } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 
-/** How the timeline is drawn, and what its colors mean. */
 export function TimelineToolbar() {
   return (
     <div className="plot-toolbar">

@@ -23,7 +23,6 @@ pan, plus and minus zoom, F shows all, brackets step through events, Enter pins 
 allocation at the event, Shift with arrow up and down pins its neighbors. The side panel
 shows its details.`;
 
-/** All allocations over events or time, with the annotation tracks. */
 export function TimelineView() {
   const { info, device } = useDevice();
   const { session } = useServices();

@@ -23,7 +23,6 @@ export const TRACK_HEIGHT = 18;
 /** The surface's label while no range has the focus. */
 export const LABEL = 'Annotations: arrow keys move between them, Enter zooms to one';
 const PADDING = 5;
-/** Narrower boxes have no text. */
 const MIN_TEXT_WIDTH = 24;
 
 export class TrackStrip implements PlotStrip {
@@ -130,7 +129,6 @@ export class TrackStrip implements PlotStrip {
     this.#host.repaint();
   }
 
-  /** An outline around the focused range, and its tooltip. */
   #paintFocus(
     context: CanvasRenderingContext2D,
     { x0, x1 }: Viewport,
@@ -188,7 +186,6 @@ function paintBox(
   context.fillText(text, left + PADDING, top + TRACK_HEIGHT / 2 + 0.5);
 }
 
-/** The tooltip for a range, or for several. */
 function boxContent({ span, count }: Pick<TrackBox, 'span' | 'count'>): TooltipContent {
   if (span !== undefined) return { title: span.name, label: '', lines: spanLines(span) };
   return {

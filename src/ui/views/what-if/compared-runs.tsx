@@ -65,7 +65,6 @@ interface DetailsProps {
   readonly lowestBytes: number | undefined;
 }
 
-/** All figures of the two runs, and how certain they are. */
 export function Details(props: DetailsProps) {
   return (
     <div className="whatif-details">
@@ -127,7 +126,6 @@ function smallest(card: CardFit | undefined): Cell {
   return [`${cardText(card)}${retries}`, cardTitle(card)];
 }
 
-/** All figures of the two runs side by side. */
 function ComparedRuns(props: DetailsProps) {
   const { recordedCard, result, card, lowestBytes } = props;
   const recorded = props.recorded.run;

@@ -100,7 +100,6 @@ function OtherLimit({ bytes, onChange }: OtherLimitProps) {
 }
 
 interface SettingFormProps {
-  /** The link's setting, if it can't be parsed. */
   readonly unreadable: string | undefined;
   readonly onTry: (settings: string) => void;
 }

@@ -31,9 +31,7 @@ export const CONFIDENCE_TEXT: Readonly<Record<Confidence, string>> = {
 export interface SettingRow {
   /** As in PYTORCH_ALLOC_CONF; '' is the default. */
   readonly settings: string;
-  /** Undefined until it has been run. */
   readonly result: WhatIfResult | undefined;
-  /** Undefined until the search has finished. */
   readonly card: CardFit | undefined;
 }
 

@@ -19,7 +19,6 @@ import {
 interface SettingsTableProps {
   readonly recorded: RecordedRun;
   readonly recordedCard: CardFit | undefined;
-  /** In display order. */
   readonly rows: readonly SettingRow[];
   readonly chosen: string;
   readonly onChoose: (settings: string) => void;
@@ -54,7 +53,6 @@ const NUMBERS: readonly SortKey[] = ['card', 'ooms', 'retries', 'calls'];
 /** In multiples of the recorded run: one absurd setting must not make all other bars too short to compare. */
 const LONGEST_BAR = 2;
 
-/** The recorded run, then every setting that was tried. */
 export function SettingsTable(props: SettingsTableProps) {
   const { recorded, recordedCard, rows, chosen, onChoose, sort, onSort } = props;
   const recordedBytes = recorded.peakReservedBytes;
@@ -168,7 +166,6 @@ interface RunCellsProps {
   readonly most: number;
   /** The baseline for the difference; undefined for the recorded run itself. */
   readonly recordedBytes?: number;
-  /** The confidence cell. */
   readonly children: ReactNode;
 }
 
