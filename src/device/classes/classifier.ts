@@ -274,7 +274,7 @@ export class Classifier {
   }
 
   /**
-   * A variable that each loop turn replaces may outlive two steps when a turn has two steps, as in a GAN:
+   * A variable that each turn of the loop replaces outlives two steps if a turn has two, as in a GAN:
    *
    *     fake₀ | step of D, step of G (fake₀ is freed) | fake₁ | step of D, …
    */

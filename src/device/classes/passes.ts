@@ -83,7 +83,9 @@ export function* findPasses(
   };
 }
 
-/** More backward passes than this per optimizer run exceed gradient accumulation: the runs are not the steps. */
+/**
+ * Gradient accumulation runs up to this many backward passes per optimizer run. With more, the runs are not the steps.
+ */
 const MOST_PASSES = 64;
 /** Number of frees examined. */
 const SAMPLES = 2000;

@@ -88,7 +88,7 @@ const COMMAND = '<string>';
 /** The profiler's Python frames, which have no filename: 'torch/nn/modules/module.py(1501): _call_impl'. */
 const PROFILER_PYTHON = /^(.+)\(\d+\): /;
 
-/** Not an operator but how operators allocate. */
+/** Functions through which operators allocate, rather than the operators themselves. */
 const ALLOCATION = /^at::(native|_ops)::(empty|new_empty|resize|maybe_resize|_empty)/;
 const OPERATOR_CALL = /^at::_ops::\w+::(call|redispatch)$/;
 /**

@@ -132,9 +132,9 @@ function readQuoted(
 }
 
 /**
- * Position after a regular expression's closing slash; undefined if the text is a path such as /home/me/train.py. A
- * slash at the end of the first word closes the expression; otherwise only one with spaces and a single further slash
- * counts: /mul add/.
+ * Position after a regular expression's closing slash; undefined if the text is a path such as /home/me/train.py. If
+ * the first word ends in a slash, a slash before a space ends the expression. Otherwise the first word may not contain
+ * another slash, and the expression may contain spaces: /mul add/.
  */
 function endOfRegex(text: string, from: number): number | undefined {
   const wordEnd = endOfWord(text, from);

@@ -29,7 +29,7 @@ import type { AddressIndex, Places } from './address-index.ts';
 const EDGE_MIN_ROWS = 4;
 const GRAIN = 256;
 
-/** Columns of the sums by kind: see `#sums`. Ranges that own no whole row have the owner 0. */
+/** Columns of the sums by kind: see `#sums`. A row that no single range covers has the owner 0. */
 const FIRST_CLASS = 1;
 
 export class AddressRows {
@@ -50,7 +50,7 @@ export class AddressRows {
   /** Column of the class with the most bytes when the row was last examined. */
   readonly #main: Uint8Array;
   readonly #isDirty: Uint8Array;
-  /** The same, four rows at once: most rows of a column are unchanged. */
+  /** The same bytes, read four rows at once: most rows of a column are unchanged. */
   readonly #areDirty: Uint32Array;
   /** Column of the class of the one block that covers the row, and whether one segment does; or 0. */
   readonly #blockRows: Uint8Array;

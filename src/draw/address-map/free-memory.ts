@@ -183,7 +183,7 @@ export function reservedRanges(
   return ranges;
 }
 
-/** Calls `found` for each part of the ranges that no block covers. `blocks` must be ordered by offset. */
+/** Calls `found` for each part of the ranges that no block covers. Blocks and ranges must be ordered by offset. */
 export function eachGap(
   ranges: readonly ByteRange[],
   blockFrom: Float64Array,
