@@ -1,4 +1,4 @@
-"""Reads a file with CPython's own unpickler and prints how long."""
+"""Reads a file with CPython's own unpickler and prints the time."""
 
 import json
 import pickle

@@ -2,8 +2,8 @@
 
     python bench/make_snapshot.py fixtures/train_gpt_small.pickle.gz out.pickle 5700000 [cpp]
 
-A window is steady if each segment and block is the same after it as before: its events fit again as often as one likes,
-and no replay finds anything odd in them. `cpp` writes what PyTorch's C++ pickler writes, else the file is CPython's own.
+A window is steady if every segment and block is the same before and after it. Its events can then be repeated any number
+of times without contradictions in a replay. `cpp` writes like PyTorch's C++ pickler; otherwise CPython pickles the file.
 Needs about 600 bytes of memory an event.
 """
 
@@ -27,7 +27,7 @@ CHANGES = {
 
 
 def steady_window(events):
-    """The longest [from, to) after which the state is what it was: states with equal sums of hashes are equal."""
+    """The longest [from, to) that leaves the state unchanged; states count as equal if their sums of hashes are equal."""
     first_seen, state, best = {0: 0}, 0, (0, 0)
     for index, event in enumerate(events):
         for thing, sign in CHANGES.get(event["action"], ()):
@@ -40,14 +40,14 @@ def steady_window(events):
 
 
 def copied(value):
-    """An equal object with an identity of its own, as a longer recording would have."""
+    """A copy with its own identity, as in a longer recording."""
     if isinstance(value, str):
         return value.encode().decode() if len(value) > 1 else value
     return value.__class__(list(value)) if isinstance(value, (tuple, list)) else value
 
 
 def repeated(items, before, window, after, period_us, repetitions, is_own):
-    """`window` over and over between `before` and `after`, in dictionaries of their own with later times."""
+    """Repeats `window` between `before` and `after`, in new dictionaries with later times."""
     result = list(before)
     for turn in range(1, repetitions):
         copies = {}
@@ -67,7 +67,7 @@ def repeated(items, before, window, after, period_us, repetitions, is_own):
 
 
 def lengthen(snapshot, count):
-    """Makes the one trace at least `count` events long, to the next whole repetition, in place."""
+    """Extends the single trace in place to at least `count` events, by whole repetitions."""
     (events,) = (trace for trace in snapshot["device_traces"])
     start, end = steady_window(events)
     repetitions = 1 + max(0, -(-(count - len(events)) // (end - start)))
@@ -77,7 +77,7 @@ def lengthen(snapshot, count):
     for event in events:
         for value in event.values():
             uses[id(value)] = uses.get(id(value), 0) + 1
-    # Frame lists that are met before the window are shared with it; those first met in it would be new each time.
+    # The window shares frame lists with what comes before it; lists first used in it would be new in each repetition.
     known = {id(event.get("frames")) for event in events[:start]}
     for segment in snapshot["segments"]:
         known.update(id(owner.get("frames")) for owner in (segment, *segment["blocks"]))
@@ -97,8 +97,8 @@ def lengthen(snapshot, count):
 
 
 class CppPickler:
-    """As `_memory_snapshot_pickled` writes: protocol 2, strings memoised by content, lists and dictionaries where they
-    stand in several places, integers beyond 32 bits in 8 bytes, one mark and APPENDS a list however long."""
+    """Writes like `_memory_snapshot_pickled`: protocol 2, strings memoized by content, lists and dictionaries memoized if
+    they occur several times, integers beyond 32 bits in 8 bytes, one mark and APPENDS per list of any length."""
 
     def __init__(self, file, shared):
         self.write, self.shared, self.memo = file.write, shared, {}
@@ -146,7 +146,7 @@ class CppPickler:
 
 
 def shared_objects(value, seen, shared):
-    """The ids of lists and dictionaries below `value` that stand in several places."""
+    """The ids of lists and dictionaries that occur several times inside `value`."""
     if not isinstance(value, (list, dict, tuple)):
         return shared
     if id(value) in seen:

@@ -1,7 +1,6 @@
 /**
  * Compares two files of one size: on the command line beside reading one of them, and on the page until the
- * difference
- * is on screen.
+ * difference is on screen.
  */
 import { join } from 'node:path';
 import { ROOT } from '../scripts/run-command.mjs';

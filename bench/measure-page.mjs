@@ -46,7 +46,6 @@ export async function startBrowser() {
     browser,
     pid: process.process().pid,
     url: server.resolvedUrls.local[0],
-    /** The URL path of a bench file. */
     addressOf: (path) => `${FILES}/${basename(path)}`,
     async close() {
       await process.close();

@@ -50,8 +50,7 @@ export function measureRanksCli({ path }) {
 
 /**
  * Copies a real rank's summary, padded to the maximum size with call sites that hold nothing. Each copy's peak varies
- * a
- * little; one rank holds twice as many tensors at its largest line.
+ * a little; one rank holds twice as many tensors at its largest line.
  */
 function makeSummaries() {
   const folder = join(JOB, 'summaries');

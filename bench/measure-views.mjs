@@ -1,7 +1,6 @@
 /**
  * Every view of an open page: from the click to its picture, then the usual actions in it. Each step makes a new
- * query,
- * because the page caches the latest answers.
+ * query, because the page caches the latest answers.
  */
 import { framesOf } from './gestures.mjs';
 import { takeLongTasks, timed } from './page-probe.mjs';

@@ -1,7 +1,6 @@
 /**
  * `node scripts/classes-table.mjs`: rewrites the table of docs/classes.md. For each labeled run in fixtures/classes,
- * it
- * says how many bytes get the class that the program itself gave them.
+ * it says how many bytes get the class that the program itself gave them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,10 +1,8 @@
 /**
  * `node scripts/findings-table.mjs [CLI]`: rewrites the tables of docs/findings.md. One lists the detectors as they
- * are
- * declared. One lists what `vramscope analyze --json` finds in every capture of fixtures/. One compares the programs
- * of
- * fixtures/pairs/, recorded with Python stacks and with all stacks. CLI: bin/vramscope.mjs; run `npm run build`
- * first.
+ * are declared. One lists what `vramscope analyze --json` finds in every capture of fixtures/. One compares the
+ * programs of fixtures/pairs/, recorded with Python stacks and with all stacks. CLI: bin/vramscope.mjs; run `npm run
+ * build` first.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,8 +15,7 @@ const FIXTURES = join(ROOT, 'fixtures');
 export const FINDINGS_PATH = join(ROOT, 'docs', 'findings.md');
 /**
  * One version is enough of a snapshot in many pickle protocols, or of a program with two kinds of stacks. Labeled
- * runs
- * are for classes.
+ * runs are for classes.
  */
 const COPIES = /^(protocols_|pairs\/|classes\/)/;
 

@@ -1,7 +1,6 @@
 /**
  * Installs the programs that `npm test` needs and this machine lacks: Chromium from Playwright, and all of them from
- * the
- * system's package manager on Debian-like systems, as root.
+ * the system's package manager on Debian-like systems, as root.
  */
 import { spawnSync } from 'node:child_process';
 import {

@@ -4,7 +4,6 @@ import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of package.json. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** True in the script that node was started with. */

@@ -1,7 +1,6 @@
 /**
  * `node scripts/stage-package.mjs FOLDER`: collects what npm publishes. The package.json there has no dependencies:
- * the
- * build bundles them into dist/ and dist-cli/, so installing vramscope installs nothing else.
+ * the build bundles them into dist/ and dist-cli/, so installing vramscope installs nothing else.
  */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

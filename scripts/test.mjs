@@ -1,8 +1,7 @@
 /**
  * `npm test`: runs all checks in turn, even on a fresh clone. The last line is `N passed, N failed`. Each test of
- * vitest
- * and Playwright counts as one, and so does each other check. A check that crashes, or runs no test, counts as one
- * failed.
+ * vitest and Playwright counts as one, and so does each other check. A check that crashes, or runs no test, counts as
+ * one failed.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,6 @@
 /**
- * Writes dist/THIRD-PARTY-NOTICES.txt: the licences of the packages whose code is in what we ship.
- * The build calls it. Those are the `dependencies` of package.json, which
- * knip holds to be what src/ imports; their own dependencies come with them.
+ * The build calls this to write dist/THIRD-PARTY-NOTICES.txt: the licenses of all packages whose code we ship. These are
+ * package.json's `dependencies`, which knip keeps equal to what src/ imports, and their own dependencies.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -97,8 +97,7 @@ export function inlineIcon(path) {
 
 /**
  * Whether a URL is one of our own files. The text of this function is copied into the service worker, so it must not
- * use
- * anything else from this file.
+ * use anything else from this file.
  *
  * Snapshots are never cached: from other sites, from other paths of this site, or with a query.
  * @param {{ url: URL }} request

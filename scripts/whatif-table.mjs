@@ -1,11 +1,8 @@
 /**
  * `node scripts/whatif-table.mjs`: reruns the nine workloads of fixtures/whatif.truth.json under every setting with
- * the
- * built command line, and rewrites the tables of docs/whatif.md: what a real GPU reserved, and how far off we are.
- * For the
- * timing-sensitive workload, it also says what it reserved alone. The two of fixtures/settings/ were recorded under
- * four
- * settings, and each recording is simulated under all four. Needs `npm run build` first.
+ * the built command line, and rewrites the tables of docs/whatif.md: what a real GPU reserved, and how far off we
+ * are. For the timing-sensitive workload, it also says what it reserved alone. The two of fixtures/settings/ were
+ * recorded under four settings, and each recording is simulated under all four. Needs `npm run build` first.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

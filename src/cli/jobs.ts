@@ -127,7 +127,6 @@ export class JobPool {
     return result;
   }
 
-  /** Ends jobs that are still running. */
   async close(): Promise<void> {
     await this.#pool?.terminate(true);
   }

@@ -11,7 +11,6 @@ import { ranksCommand, summarizeCommand } from './commands/ranks.ts';
 import { addServing } from './commands/serve.ts';
 import { whatIfCommand } from './commands/whatif.ts';
 
-/** One per file of commands/. */
 const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
   statsCommand,
   analyzeCommand,

@@ -57,8 +57,8 @@ export async function checkTarget(io: CliIo, { path, input, force }: OutputTarge
 
 /**
  * Writes pieces to a file and returns its size. Writes a temporary file beside `path` and renames it when complete,
- * so
- * a failure keeps the old file and leaves no partial one. A device or a pipe (`-o /dev/stdout`) is written directly.
+ * so a failure keeps the old file and leaves no partial one. A device or a pipe (`-o /dev/stdout`) is written
+ * directly.
  * @throws LoadError 'same-file', 'target-exists' or 'unwritable'; InterruptedError; whatever making a piece throws
  */
 export async function writeOutput(

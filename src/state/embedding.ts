@@ -3,8 +3,7 @@
  * origin that may exchange messages with it. docs/embedding.md explains it to authors of such pages.
  *
  * Any page could frame this one and name itself, and a person might drop a file into it unawares. So the embedder
- * learns
- * only about snapshots that it sent itself.
+ * learns only about snapshots that it sent itself.
  */
 import type { LoadFailure } from '../base/load-error.ts';
 import type { AllocationDetails } from '../device/model/allocation-details.ts';

@@ -122,7 +122,6 @@ export function createFindingsStore(needs: Needs) {
     stop(info: SessionInfo, deviceIndex: number): void {
       end(of(info, deviceIndex), { phase: 'stopped' });
     },
-    /** Starts over after a failure or a stop. */
     retry(info: SessionInfo, deviceIndex: number): void {
       const store = of(info, deviceIndex);
       begin(store, (signal) => run(store, deviceIndex, signal));

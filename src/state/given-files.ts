@@ -9,7 +9,6 @@
  */
 import type { OpenSource } from '../worker/protocol.ts';
 
-/** The files of a drop, a paste or the file chooser. */
 export interface GivenFiles {
   readonly files: readonly File[];
   /** Folders as entries. Each also appears in `files`, as an unreadable file. */

@@ -1,7 +1,6 @@
 /**
  * View state ↔ URL. The view is in the hash, which a server never sees; `?snapshot=` stays where it is. Only values
- * that
- * differ from the file's opening view are written:
+ * that differ from the file's opening view are written:
  *
  *   https://host/?snapshot=samples/oom.pickle#v=1&axis=time&x=1200..98000&select=b7f064c000000_0
  *

@@ -3,9 +3,8 @@
  * here.
  *
  * Each user action gets one history entry. A commit is one action: zooming to a range, selecting an allocation. A
- * gesture
- * is one action, however many moves it has: a drag from press to release, or wheel steps or held keys up to the first
- * pause. Adjustments by the page itself get none.
+ * gesture is one action, however many moves it has: a drag from press to release, or wheel steps or held keys up to
+ * the first pause. Adjustments by the page itself get none.
  */
 import { createStore } from 'zustand/vanilla';
 import type { CounterName } from '../allocator/replay/types.ts';
@@ -193,7 +192,6 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW) {
     commit,
     /** A consequence of the last change, such as scrolling the cursor into view; no history entry. */
     adjust,
-    /** A commit that `undoClick` can undo. */
     click(thing: ClickedThing, change: Partial<ViewState>): void {
       remember(thing, change);
       commit(change);

@@ -2,8 +2,8 @@
  * Draws one frame at a time in slices, so that messages get through. The newest request wins.
  *
  * If B and then C are requested while A is drawn, C replaces B at once. A is dropped for C too, unless A is nearly
- * done or
- * the page has seen no frame for a while: a pan that requests a frame every 16 ms must not starve a frame of 200 ms.
+ * done or the page has seen no frame for a while: a pan that requests a frame every 16 ms must not starve a frame of
+ * 200 ms.
  */
 import { LatestOnly } from '../base/latest-only.ts';
 import { type Clock, runTask, type Task } from '../base/task.ts';

@@ -81,7 +81,6 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
     await enter('replaying');
     replays.push(early[i]?.replay ?? replayDevice(device, snapshot.settings));
   }
-  /** Draws the pictures of all devices. */
   const frames = new FrameQueue(clock);
   const devices: OpenDevice[] = [];
   for (const [i, context] of createDeviceModels(snapshot, replays).entries()) {

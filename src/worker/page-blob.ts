@@ -1,7 +1,6 @@
 /**
  * A file that the page reads for its worker. In a page opened from disk, WebKit gives workers another origin, and
- * they
- * cannot read a file that the page was given.
+ * they cannot read a file that the page was given.
  *
  *   worker                          page
  *   {from, to}                   →  reads that part

@@ -1,7 +1,6 @@
 /**
  * Queries about one device of an open snapshot. Each feature declares its requests and results in one file of
- * handlers/,
- * beside the functions that answer them. answers.ts combines the features.
+ * handlers/, beside the functions that answer them. answers.ts combines the features.
  *
  *   export interface AllocatorStateQueries { state: Query<{ event: EventIndex }, State> }
  *   export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = { state: (device, request) => … }
@@ -24,7 +23,6 @@ export type Query<Request extends object, Result, Progress = never> = Method<
   Progress
 >;
 
-/** Any set of queries. */
 export type Queries<Q> = { readonly [K in keyof Q]: Query<object, unknown, unknown> };
 
 /**

@@ -20,7 +20,6 @@ export interface Method<Request, Result, Progress = never> {
   readonly result: Result;
 }
 
-/** Any set of methods, by name. */
 export type Methods<M> = { readonly [K in keyof M]: Method<unknown, unknown, unknown> };
 
 /** What a handler gets besides its request. */
@@ -96,8 +95,7 @@ function listen<T>(port: MessagePort, receive: (message: T) => void): void {
 
 /**
  * Big arrays of a result that are moved instead of copied. The handler names them and `serve` moves them; until then,
- * and in
- * tests, the result is an ordinary object.
+ * and in tests, the result is an ordinary object.
  *
  *   return transferring({ rows, total });   // rows has length 0 here once it is sent
  */

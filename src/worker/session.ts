@@ -99,7 +99,6 @@ export function createSession(host: SessionHost): SessionApi {
 
 type OwnMethods = Omit<SessionMethods, keyof SessionQueries>;
 
-/** Answers one page's calls to a session. */
 export function serveSession(port: MessagePort, session: SessionApi): void {
   const { open, query, ...own } = session;
   const handlers: Handlers<OwnMethods> = {

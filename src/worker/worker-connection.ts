@@ -8,7 +8,6 @@ export interface WorkerConnection<M extends Methods<M>> {
   readonly call: Remote<M>['call'];
   /** Ends the worker and rejects pending and later calls with `error`. The first end counts. */
   end(error: Error): void;
-  /** The worker was ended, or died. */
   readonly isOver: boolean;
 }
 
@@ -21,7 +20,6 @@ export interface ConnectionOptions {
   readonly crashed: readonly [message: string, advice: string];
 }
 
-/** Connects to a worker that was just started. */
 export function connectWorker<M extends Methods<M>>(
   worker: WorkerLike,
   { hello = 'connect', ports = [], crashed }: ConnectionOptions,

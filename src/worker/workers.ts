@@ -11,8 +11,7 @@ export const newRanksWorker = (): Worker => startWorker(ranksScript);
  * Starts a worker under the page's Content-Security-Policy.
  *
  * A worker started from a URL gets its policy from that URL's headers. A static host sends none, so the worker could
- * talk
- * to anyone. A worker started from a blob inherits the policy of the page; so the blob imports the script.
+ * talk to anyone. A worker started from a blob inherits the policy of the page; so the blob imports the script.
  *
  * @param address the built script: `import address from './x.worker.ts?worker&url'`
  * @source https://w3c.github.io/webappsec-csp/#initialize-global-object-csp

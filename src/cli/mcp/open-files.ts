@@ -54,7 +54,6 @@ async function versionOf(path: string): Promise<string> {
 export interface OpenDevice {
   readonly file: OpenFile;
   readonly device: DeviceModel;
-  /** Position of the device in the file. */
   readonly position: number;
 }
 

@@ -1,7 +1,6 @@
 /**
  * Lets in one browser. It gets a cookie when it opens the printed address or the entrance file. Each works once, so
- * an
- * address that somebody later finds in a terminal, a history or a process list leads nowhere.
+ * an address that somebody later finds in a terminal, a history or a process list leads nowhere.
  *
  * The entrance file exists because every user of the machine can read the browser's command line. That shows only the
  * file's name, and only this user can read the file.
@@ -72,7 +71,6 @@ export class Doors {
     return entrance.address;
   }
 
-  /** Removes the entrance files. */
   async close(): Promise<void> {
     const files = [...this.#files];
     this.#files.clear();

@@ -113,7 +113,6 @@ function stacksAtPeak(device: DeviceModel): Iterable<FlameStack> {
   return flameStacks(new FlameContext(device).flame(shape, { set, weight: 'bytes' }));
 }
 
-/** Rows of the events table per piece. */
 const PIECE = 5000;
 
 function* allEventsCsv(device: DeviceModel): Generator<string> {

@@ -30,7 +30,6 @@ const RUN_LABELS = {
   'churns-less': 'is allocated less often',
 } as const;
 
-/** Lines without line breaks. */
 export function comparisonText(
   comparison: Comparison,
   failed: readonly FailedThreshold[],

@@ -31,7 +31,6 @@ const DETECTOR_WIDTH = Math.max(...DETECTOR_IDS.map((id) => id.length)) + 2;
 const MAX_FRAMES = 6;
 const MAX_PARTS = 6;
 
-/** Lines without line breaks. */
 export function findingsText(
   report: FindingsReport,
   options: TextOptions,
@@ -65,7 +64,6 @@ function verdictText({ verdict, account }: DeviceFindings, options: TextOptions)
   return ['', ...lines.flatMap((line) => wrap(printable(line), options.columns))];
 }
 
-/** Used for terminal and Markdown output. */
 export function verdictLines({ cause, text, also, lines, advice }: VerdictReport): string[] {
   const [first] = lines;
   const { beside, callers } = otherLines(cause, lines);

@@ -13,7 +13,6 @@ import {
 
 const INDENT = '    ';
 
-/** Lines without line breaks. */
 export function ranksText(job: Job, options: TextOptions): string[] {
   const paragraph = (text: string, indent = '') =>
     wrap(printable(text), options.columns - indent.length).map((line) => indent + line);
@@ -45,7 +44,6 @@ function roleLines(job: Job): string[] {
   );
 }
 
-/** Lines without line breaks. */
 export function ranksMarkdown(job: Job): string[] {
   const { header, rows, rest } = ranksTable(job);
   return [

@@ -15,7 +15,6 @@ export const REPORT_ELEMENT_ID = 'vramscope-report';
 const FORMAT = 1;
 
 export interface ReportHead {
-  /** The snapshot's file name. */
   readonly title: string;
   /** The user's notes; plain text. */
   readonly notes: string;

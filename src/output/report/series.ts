@@ -27,7 +27,6 @@ export const buildSeries = ({ sides, sites, classes, verdict }: RunSeries) => ({
 /** Call sites shown; the JSON has all. */
 const MAX_SITES = 20;
 
-/** Lines without line breaks. */
 export function seriesText(series: RunSeries, options: TextOptions): string[] {
   const table = (title: string, rows: readonly (readonly string[])[]) => [
     '',

@@ -2,8 +2,7 @@
  * `vramscope stats --json`: the contract `vramscope.stats/1`.
  *
  * Unknown values are NaN here and null in JSON, never 0. If nothing was recorded, start, end and peak are all the
- * final
- * state, with event -1, and a warning says so: that state is the least that the real peak can have been.
+ * final state, with event -1, and a warning says so: that state is the least that the real peak can have been.
  */
 
 import type { Counters, Recording } from '../../allocator/replay/types.ts';

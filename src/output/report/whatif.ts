@@ -7,7 +7,6 @@ import type { SmallestCard } from '../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 
-/** The simulated runs of one device. */
 export interface WhatIfRuns {
   readonly device: number;
   readonly recorded: RecordedRun;

@@ -1,7 +1,7 @@
 /**
  * The page's handle on the analysis worker of the open file. The worker starts with the first query, or earlier if
- * one is
- * expected. It ends soon after the last result, so that an idle tab holds the tables only once, and with the file.
+ * one is expected. It ends soon after the last result, so that an idle tab holds the tables only once, and with the
+ * file.
  */
 import { abortError } from '../../base/errors.ts';
 import { startTimer } from '../../base/task.ts';

@@ -191,7 +191,6 @@ class Copier {
   }
 }
 
-/** What the analysis worker requests from the session worker. */
 export interface CopyMethods {
   readonly copy: Query<object, DeviceCopy>;
 }

@@ -1,8 +1,7 @@
 /**
  * Interaction goes first: while the user zooms or pans, the analysis waits at its pauses, because on two cores it
- * would
- * slow down frames. It does not wait in its first quarter second: a short analysis holds up few frames, and waiting
- * would make it four times as long. Later it waits at most half a second plus half of its working time since.
+ * would slow down frames. It does not wait in its first quarter second: a short analysis holds up few frames, and
+ * waiting would make it four times as long. Later it waits at most half a second plus half of its working time since.
  *
  * Example: a user zooms for ten seconds while detectors need 0.9 s. They work for 0.25 s, then wait for
  * 0.5 s + 0.33 s in all, and end in less than 2 s. Detectors on a small file take 0.15 s.

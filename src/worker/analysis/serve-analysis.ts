@@ -28,7 +28,6 @@ export interface AnalysisQueries extends WhatIfQueries {
   readonly account: Query<{ readonly event: EventIndex }, Account>;
 }
 
-/** All messages from the page to the analysis worker. */
 export interface AnalysisMethods extends AnalysisQueries {
   /** The user zooms or pans: see interaction-throttle.ts. */
   readonly yieldToInteraction: Method<undefined, undefined>;
@@ -41,7 +40,6 @@ interface Pausing {
 
 export type AnalysisCall<Progress> = HandlerCall<Progress> & Pausing;
 
-/** One function per query. */
 export type AnalysisHandlers<Q extends Queries<Q>> = QueryHandlers<Q, AnalysisDevice, Pausing>;
 
 const inputOf = ({ input }: AnalysisDevice) => new AnalysisInput(input);

@@ -47,7 +47,6 @@ export interface CardFit {
 
 export interface RecordedSide {
   readonly run: RecordedRun;
-  /** The number of requests in each run. */
   readonly requests: number;
   /** Part i of all curves runs from events[i] to events[i + 1], so this has one more entry than there are parts. */
   readonly events: Int32Array;
@@ -89,7 +88,6 @@ const CACHED_RESULTS = 256;
 /** Searching for a card takes about two runs. */
 const RUNS_A_CARD = 2;
 
-/** All what-if runs of one device. */
 class WhatIfRuns {
   readonly #device: AnalysisDevice;
   readonly #results = new LruCache<WhatIfResult>(CACHED_RESULTS);

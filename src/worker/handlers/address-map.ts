@@ -102,7 +102,6 @@ export interface GapRequest {
   readonly gaps: readonly FreeRange[];
 }
 
-/** What lies under a pixel of the segments over time. */
 export interface SegmentHit {
   /** Segments that overlap the pixel, and their bytes. */
   readonly count: number;

@@ -44,7 +44,6 @@ export interface EventRangeRequest extends EventChoiceRequest {
 export interface EventListAnswer {
   readonly length: number;
   readonly actions: readonly ActionCount[];
-  /** Why the search was not applied. */
   readonly problem: SearchProblem | undefined;
 }
 

@@ -1,5 +1,3 @@
-/** Queries of the flame graph. */
-
 import {
   type Flame,
   FlameContext,
@@ -19,7 +17,6 @@ import { transferring } from '../rpc.ts';
 
 /** The weight, and the grouping into boxes. */
 export interface FlameDataRequest extends DeviceRequest, FlameChoice, FlameShape {
-  /** Text of the search box. */
   readonly search: string;
   readonly onlyMatches: boolean;
 }
@@ -36,11 +33,9 @@ export interface FlameAnswer {
   /** The resolved events; undefined if a difference has nothing to compare. */
   readonly set: FlameSet | undefined;
   readonly graph: FlameGraph | undefined;
-  /** Rows of the table of the same data. */
   readonly rowCount: number;
   /** True if the search is valid and not empty; `matched` then says how much of each box matches. */
   readonly isSearched: boolean;
-  /** False if the file has no call stack at all. */
   readonly hasStacks: boolean;
 }
 
@@ -62,7 +57,6 @@ export interface FlameGraphQueries {
   readonly flameRows: Query<FlameRowsRequest, FlameTable>;
   /** The same row under another request; undefined if that has no such row. */
   readonly flameRow: Query<FlameDataRequest & { readonly key: string }, FlameRow | undefined>;
-  /** All frames of a row's stack. */
   readonly flameStack: Query<{ readonly stack: StackIndex }, StackView>;
   /** The file's content; empty if a difference has nothing to compare. */
   readonly flameExport: Query<FlameExportRequest, string>;

@@ -40,7 +40,6 @@ export interface SearchQueries {
   readonly stepMatch: Query<StepRequest, MatchStep | undefined>;
   /** Tells the search the names of the account's parts, for terms such as part:kept. */
   readonly nameParts: Query<{ readonly parts: readonly NamedPart[] }, undefined>;
-  /** For completions. */
   readonly searchValues: Query<object, KnownValues>;
 }
 

@@ -32,7 +32,6 @@ export interface EarlyReplay {
   readonly counters: ReadonlyMap<CounterName, CounterBlocks>;
 }
 
-/** Events per replayed chunk. */
 const CHUNK_EVENTS = 1 << 16;
 /** After this long without a chunk, a smaller one is sent. */
 const FEED_MS = 150;

@@ -29,7 +29,6 @@ export interface TraceChunk extends EventChunk {
   readonly expected: number;
 }
 
-/** How far a trace's replay has come. */
 export interface PartialState {
   readonly trace: number;
   readonly events: number;

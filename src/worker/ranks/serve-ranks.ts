@@ -18,7 +18,6 @@ export interface RanksServerOptions {
 
 /** Summaries read at a time: they are small, so reading one by one would leave the worker idle. */
 const READ_AT_ONCE = 16;
-/** Files between progress reports. */
 const PROGRESS_EVERY = 16;
 
 export function serveRanks(port: MessagePort, options: RanksServerOptions): void {
