@@ -35,7 +35,6 @@ export type EntryKind = keyof typeof ENTRIES;
 /** 'optimizer state', for display. */
 export const entryLabel = (kind: EntryKind): string => ENTRIES[kind];
 
-/** How much each repetition adds to an entry. */
 export interface EntryRate {
   /** Mean bytes that one repetition leaves behind. */
   readonly bytes: number;

@@ -49,7 +49,7 @@ const EVERYTHING: readonly EntryKind[] = [
   ...(['inputs', 'communication', 'workspaces', 'unknown'] as const),
 ];
 
-/** If more than this share of memory predates the recording, no class is complete. */
+/** If the shares from before the recording differ by more than this, classes can't be compared. */
 const UNSEEN_SHARE = 0.1;
 
 /** Weights and optimizer state made before the recording look missing on that side. */

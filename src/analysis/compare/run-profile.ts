@@ -28,7 +28,6 @@ export interface SizeCount {
   readonly count: number;
 }
 
-/** Live memory of one class from one call stack. */
 export interface SideSite {
   /** Row in the stacks; 0 or -1 if there is none. */
   readonly stack: number;
@@ -85,7 +84,6 @@ export interface RunProfile {
   readonly runs: readonly StackRun[];
   /** The event before the first step, then the last event of each step; empty if no steps are known. */
   readonly stepBounds: Int32Array;
-  /** Whether C++ frames were recorded. */
   readonly hasCpp: boolean;
 }
 

@@ -41,7 +41,7 @@ export function parseThreshold(text: string): Threshold | undefined {
   return { text: text.trim(), counter, limit, unit: isPercent ? 'percent' : 'bytes' };
 }
 
-/** At the peak, each counter has its own event. */
+/** At 'peak', each counter is taken at its own peak. */
 export function thresholdBytes(side: RunProfile, counter: CounterName, at: Moment): number {
   return at === 'peak' ? side.peak[counter] : side.counters[counter];
 }

@@ -107,5 +107,4 @@ export interface Comparison {
   readonly caveats: readonly string[];
 }
 
-/** What causes and verdict are based on. */
 export type ComparisonFacts = Omit<Comparison, 'causes' | 'verdict' | 'headline'>;

@@ -267,7 +267,7 @@ function rankCorrelation(values: readonly number[]): number {
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** 'by about the same each step'. */
+/** 'by about the same each time'. */
 function lawText(law: GrowthLaw): string {
   const { kind, keptBytes, steps, sizes, pieces } = law;
   const range = `${formatBytes(pieces[0])} to ${formatBytes(pieces[1])}`;

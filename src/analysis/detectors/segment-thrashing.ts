@@ -36,7 +36,7 @@ interface Thrashing {
   /** Call sites that caused it, the most bytes first. */
   readonly sites: readonly SiteSum[];
   readonly freed: number;
-  /** Runs of frees directly followed by a segment allocation or an OOM: the allocator's own retries. */
+  /** Runs of frees, except one that ends the recording: counted as the allocator's own retries. */
   readonly retries: number;
   /** Upper bound: the time from the previous event to each such cudaMalloc; undefined without times. */
   readonly costUs: number | undefined;

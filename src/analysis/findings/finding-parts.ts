@@ -89,7 +89,6 @@ interface Told<Id extends string, Kind extends string>
   readonly note: string | ((site: SiteSum) => string);
   /** Set if the parts are not the sites. */
   readonly parts?: readonly FindingPart[];
-  /** Blocks and gaps that the page can select. */
   readonly ids?: ArrayLike<AllocationIndex>;
   readonly gaps?: readonly AddressGap[];
   /** For the fingerprint, if it is not the line's stack. */

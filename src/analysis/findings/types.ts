@@ -58,7 +58,6 @@ export interface AddressGap {
   readonly sizeBytes: number;
 }
 
-/** Rows that a view can select. */
 export interface Evidence {
   /** At most {@link MAX_EVIDENCE}, the largest first; `allocationCount` counts all. */
   readonly allocations: readonly AllocationIndex[];

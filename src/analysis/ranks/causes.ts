@@ -8,7 +8,6 @@ import type { Outlier } from './types.ts';
 /** Follows the rank's name: 'keeps 8.02 MiB every step at train.py:26 (step), and …'. */
 export type Cause = Pick<Outlier, 'cause' | 'frame' | 'class'> & { readonly predicate: string };
 
-/** The ranks to compare with, and words for them. */
 export interface Peers {
   readonly lines: readonly RankLines[];
   /** 'the others of role A hold', 'rank 0 holds' */

@@ -15,7 +15,6 @@ import { summarize } from './summarize.ts';
 import { type RankSummary, type Shape, SUMMARY_SCHEMA, SUMMARY_SHAPE } from './types.ts';
 
 export interface ReadRankOptions {
-  /** Version of vramscope. */
   readonly version: string;
   readonly allowPartial: boolean;
 }

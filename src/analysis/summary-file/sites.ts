@@ -23,10 +23,8 @@ import type { SiteFigures } from './types.ts';
 
 export interface SiteRow extends SiteFigures {
   readonly key: string;
-  /** Key of its line. */
   readonly line: string;
   readonly stack: StackIndex;
-  /** Its first allocation. */
   readonly first: number;
   /** {@link MemoryClass} of its largest allocation at the peak; -1 if it has none then. */
   readonly class: number;
@@ -102,7 +100,6 @@ const SEED_LOW = 0x811c9dc5;
 const SEED_HIGH = 0x1b873593;
 const PRIME = 0x01000193;
 
-/** Kinds of frames that are not program lines. */
 const NO_LINES: ReadonlySet<string> = new Set(['cpp', 'runtime']);
 
 type Hash = readonly [low: number, high: number];

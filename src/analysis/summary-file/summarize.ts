@@ -32,7 +32,6 @@ import {
 } from './types.ts';
 
 export interface SummarizeOptions {
-  /** Version of vramscope. */
   readonly version: string;
   /** If undefined, the file's name decides. */
   readonly rank?: number | undefined;

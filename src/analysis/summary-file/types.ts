@@ -60,7 +60,6 @@ const SITE_FIGURES = {
 const CURVE = { allocatedBytes: ['number'], reservedBytes: ['number'] } as const;
 
 export const SUMMARY_SHAPE = fields({
-  /** Version of vramscope that wrote it. */
   vramscope: 'string',
   /** From `--rank`, or else from the snapshot's name; null if neither has it. */
   rank: 'number?',

@@ -33,7 +33,6 @@ export interface Diagnosis {
   readonly finding: Finding | undefined;
 }
 
-/** What failed, if the program ended with an OOM. */
 export interface Failure {
   readonly requestedBytes: number;
   /** How many times the program caught such an error and continued; 0 if it ended the program. */
@@ -45,7 +44,6 @@ export interface Failure {
   readonly pattern: Pattern | undefined;
 }
 
-/** Everything known when the verdict is made. */
 export interface Case {
   readonly context: AnalysisInput;
   readonly account: Account;

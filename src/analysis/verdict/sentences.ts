@@ -19,7 +19,6 @@ export interface Figures {
   readonly needBytes: number | undefined;
 }
 
-/** The verdict in one sentence. */
 export function textOf(figures: Figures): string {
   const { known, diagnosis } = figures;
   const what = clauseOf(figures);

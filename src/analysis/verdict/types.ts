@@ -84,7 +84,6 @@ export interface Remedy {
   readonly isEnough: boolean | undefined;
 }
 
-/** Where the growth leads. */
 export interface Forecast {
   /** Repetitions until memory is full; undefined if no limit is known. */
   readonly stepsLeft: number | undefined;

@@ -40,7 +40,6 @@ export interface StepMarks {
 /** More marks would merge into a line. */
 const MAX_MARKS = 240;
 
-/** @param findings from all detectors */
 export function judge(context: AnalysisInput, findings: readonly Finding[]): Judgement {
   const { known, diagnosis } = lookedAt(context, findings);
   const forecast = forecastOf(known, diagnosis);
