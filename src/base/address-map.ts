@@ -58,7 +58,6 @@ export class AddressMap {
     keys[hole] = -1;
   }
 
-  /** In no particular order. */
   rows(): number[] {
     const rows: number[] = [];
     for (let slot = 0; slot < this.#keys.length; slot++) {

@@ -103,5 +103,4 @@ export function formatCountCompact(count: number): string {
   return `${digits} ${COUNT_UNITS[unit]}`;
 }
 
-/** 'asked for it' → 'Asked for it'. */
 export const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -5,14 +5,12 @@ export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
   return groups;
 }
 
-/** Adds to the key's list and creates the list if needed. */
 export function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
 }
 
-/** Increments the key's count and returns it. */
 export function countOne<K>(counts: Map<K, number>, key: K): number {
   const count = (counts.get(key) ?? 0) + 1;
   counts.set(key, count);

@@ -13,7 +13,6 @@ interface ColumnConstructor<T extends Column> {
   new (length: number): T;
 }
 
-/** Reads are unchecked: the caller knows `length`. */
 export class GrowableColumn<T extends Column> {
   length = 0;
   readonly #create: ColumnConstructor<T>;
@@ -90,7 +89,6 @@ export class CapacityPolicy {
     return rows <= FREE_ROWS || rows * bytesPerRow <= this.#readBytes;
   }
 
-  /** The capacity to grow to from `length` full rows. */
   next(length: number): number {
     return Math.ceil(length * this.#factor) + 1024;
   }

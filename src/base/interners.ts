@@ -1,9 +1,6 @@
 import { enlarged } from './growable.ts';
 
-/**
- * Strings interned by their UTF-8 bytes: a 513 MB snapshot writes millions of strings but holds only 108 different
- * ones. Text is decoded on first use.
- */
+/** Interns strings by their UTF-8 bytes: a 513 MB snapshot writes millions but holds only 108 different ones. */
 export class StringInterner {
   /** Row 0 is ''. */
   length = 0;

@@ -57,7 +57,6 @@ export class LatestOnly {
     });
   }
 
-  /** Ends the running request and the waiting one. */
   cancel(): void {
     for (const controller of [this.#waiting?.controller, this.#running]) {
       controller?.abort(abortError('Cancelled'));

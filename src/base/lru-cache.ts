@@ -1,4 +1,3 @@
-/** Keeps the most recently used values. */
 export class LruCache<V extends object> {
   readonly #capacity: number;
   /** Least recently used first. */

@@ -36,10 +36,7 @@ export interface ColumnSpec {
   readonly mayNarrow?: true;
   /** Undefined in a table that has no such values. */
   readonly optional?: true;
-  /**
-   * Row i covers the rows of `ref` from value i to before value i + 1, so the column has one value more than the table
-   * has rows.
-   */
+  /** Row i covers rows value i to before value i + 1 of `ref`, so there is one value more than rows. */
   readonly isEdges?: true;
   /** The key in PyTorch's dictionary, for a column that is kept as it is written there. */
   readonly pickleKey?: string;
@@ -145,7 +142,6 @@ export async function cloneColumn<T extends Column>(
   column: T,
   pause: () => Promise<void>,
 ): Promise<T> {
-  // Same length and type, with its own buffer.
   const copy: T = Reflect.construct(column.constructor, [column.length]);
   for (let from = 0; from < column.length; from += PIECE) {
     copy.set(column.subarray(from, from + PIECE), from);

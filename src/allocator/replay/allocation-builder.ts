@@ -1,7 +1,4 @@
-/**
- * Builds the allocation table during replay, with room for later allocs; and lays out the memory from before the first
- * event.
- */
+/** Builds the allocation table during replay, and lays out the memory from before the first event. */
 import { type Column, finished, slice, tableFrom } from '../../base/table.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { BlockList } from './block-list.ts';
@@ -30,7 +27,6 @@ export class AllocationBuilder {
     return this.#next;
   }
 
-  /** Makes room for this many allocations in total. */
   reserve(length: number): void {
     if (length <= this.table.length) return;
     const { preexisting, length: _, ...columns } = this.table;
@@ -57,7 +53,6 @@ export class AllocationBuilder {
     return row;
   }
 
-  /** The rows so far, as views. */
   soFar(): AllocationTable {
     const { table } = this;
     if (table.length === this.#next) return table;
@@ -65,7 +60,6 @@ export class AllocationBuilder {
     return { preexisting, ...slice(ALLOCATION_COLUMNS, table, 0, this.#next) };
   }
 
-  /** All rows. Call it after the last one. */
   finish(): AllocationTable {
     const { preexisting, ...table } = this.table;
     const columns: Readonly<Record<string, Column | number>> = table;

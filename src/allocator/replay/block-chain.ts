@@ -17,7 +17,6 @@ export class BlockChain {
   #length = 0;
   readonly #unused: BlockRow[] = [];
 
-  /** Adds a block without neighbors. */
   add(address: number, sizeBytes: number, owner: number): BlockRow {
     const row = this.#unused.pop() ?? this.#length++;
     if (row === this.address.length) this.enlarge();

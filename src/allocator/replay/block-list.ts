@@ -57,7 +57,6 @@ export class BlockList extends BlockChain {
     this.#noteTail(this.#mergeFree(row));
   }
 
-  /** Adds a live block outside all known memory. */
   addApart(address: number, bytes: number, allocation: number): void {
     this.allocation[this.add(address, bytes, APART)] = allocation;
     this.liveCount++;

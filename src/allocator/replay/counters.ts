@@ -22,9 +22,7 @@ import {
 const STEP_BITS = 6;
 const STEP = 1 << STEP_BITS;
 
-/** Counters whose changes follow from the events. */
 type RegularCounter = Exclude<CounterName, 'inactiveSplitBytes'>;
-/** Counters that blocks change. */
 type BlockCounter = 'requestedBytes' | 'allocatedBytes' | 'activeBytes';
 
 /** The events that the counters are read from. Only segment events need sizes. */
@@ -76,7 +74,6 @@ export class CounterRecorder {
   #splitDeltas: Int32Array | Float64Array = new Int32Array(0);
   #splitBefore = 0;
 
-  /** Makes room for this many events in total. */
   reserve(events: number): void {
     const checkpoints = checkpointsFor(events);
     for (const name of COUNTER_NAMES) checkpoints[name].set(this.#checkpoints[name]);
@@ -120,7 +117,6 @@ export class CounterRecorder {
     this.#raise(4, this.inactiveSplitBytes, event);
   }
 
-  /** Starts the peaks from the state before the trace. */
   beforeTrace(): void {
     this.raiseBlocks(-1);
     this.raiseReserved(-1);

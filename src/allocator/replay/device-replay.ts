@@ -36,14 +36,12 @@ const MAX_ANOMALIES = 100;
 /** After this many failed searches for a containing free range, stop searching: the trace is not of this allocator. */
 const MAX_SEARCHES = 10_000;
 
-/** What is known about a trace before its first event. */
 interface ReplayPlan {
   readonly kind: TraceKind;
   readonly rules: BlockRules;
   readonly before: Preexisting;
   /** Pools of the final segments; undefined if not known or not needed. */
   readonly pools: FinalPools | undefined;
-  /** Private pools may exist. */
   readonly hasPools: boolean;
   /** The file lists segments, so blocks are looked up in them from the first event on. */
   readonly hasSegments: boolean;
@@ -66,7 +64,6 @@ export class DeviceReplay {
   readonly #start: Counters;
   /** Look blocks up in segments. False if the file lists none, or they have no meaning. */
   #knowsSegments: boolean;
-  /** Events replayed so far. */
   length = 0;
   anomalyCount = 0;
 
@@ -146,7 +143,6 @@ export class DeviceReplay {
     return { ...this.soFar(), allocations, segmentSpans: this.#tracker.finish() };
   }
 
-  /** Sets up the state before the first event. */
   #begin(): Counters {
     const { before, kind } = this.#plan;
     const counters = this.#counters;
@@ -235,7 +231,6 @@ export class DeviceReplay {
     counters.raiseBlocks(t);
   }
 
-  /** The bytes that the allocator takes from a free block. */
   #blockBytes(t: EventIndex, block: BlockRow, rounded: number): number {
     const available = this.#blocks.sizeBytes[block];
     const group = this.#blocks.owner[block];

@@ -18,7 +18,6 @@ import { FinalPools } from './segment-tracker.ts';
 import { isUsualKind, traceKindOf, USUAL_KIND } from './trace-kind.ts';
 import type { CounterName, Counters, Replay, ReplayedEvents } from './types.ts';
 
-/** The next events of a trace. */
 export interface EventChunk extends ReplayedEvents {
   readonly first: EventIndex;
   readonly length: number;
@@ -27,20 +26,15 @@ export interface EventChunk extends ReplayedEvents {
 /** The results so far. Views: they are valid until the next chunk is replayed. */
 export interface ReplaySoFar extends Pick<ReplayTables, 'allocations' | 'peaks' | 'end'> {
   readonly length: number;
-  /**
-   * No event contradicts an empty start. Otherwise blocks from before are missing and sizes may be too small; only the
-   * whole file gives them.
-   */
+  /** No event contradicts an empty start. Otherwise blocks are missing and sizes may be too small. */
   readonly isExact: boolean;
 }
 
-/** All results, as plain data. */
 export interface LiveTables {
   readonly tables: ReplayTables;
   readonly hasSegments: boolean;
 }
 
-/** Make a little more room than expected. */
 const MARGIN = 1.04;
 
 export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
@@ -99,7 +93,6 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
     this.#counters().fillCounter(name, from, out);
   }
 
-  /** All results. Call it after the last chunk. */
   finish(): LiveTables {
     return { tables: this.#replay.tables(), hasSegments: this.#hasSegments };
   }

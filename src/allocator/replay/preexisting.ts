@@ -34,7 +34,6 @@ export interface PreexistingBlock {
   readonly stack: number;
   /** Its free was requested before the trace. */
   readonly isPending: boolean;
-  /** The event that ends it. */
   readonly end: EventIndex;
 }
 

@@ -7,10 +7,7 @@ export const MIN_BLOCK_BYTES = 512;
 export const SMALL_BYTES = 2 ** 20;
 /** kSmallBuffer: size of a native segment of the small pool. */
 export const SMALL_SEGMENT_BYTES = 2 * 2 ** 20;
-/**
- * Default of large_segment_size_mb: a native segment for requests of 1 to 10 MiB, and a page of the large pool's
- * expandable segments.
- */
+/** Default of large_segment_size_mb: a segment for requests of 1 to 10 MiB, and a large expandable page. */
 export const DEFAULT_LARGE_SEGMENT_BYTES = 20 * 2 ** 20;
 
 const LOG2_MIB = 20;
@@ -25,7 +22,6 @@ export interface BlockRules {
   readonly hasDivisions: boolean;
   /** Blocks of this size and more are never split. */
   readonly maxSplitBytes: number;
-  /** large_segment_size_mb, in bytes. */
   readonly largeSegmentBytes: number;
 }
 

@@ -69,10 +69,7 @@ type Places = Record<
   ArrayLike<number>
 >;
 
-/**
- * Whether piece `high` continues piece `low`: the allocator treats adjoining pieces of one expandable segment as one
- * range.
- */
+/** Whether piece `high` continues piece `low`: the allocator treats adjoining mapped pieces as one range. */
 export function isContinued(places: Readonly<Places>, low: number, high: number): boolean {
   return (
     places.isExpandable[low] === 1 &&
@@ -92,9 +89,7 @@ interface Span extends SegmentFields {
 
 export class SegmentTracker {
   readonly #spans: Span[] = [];
-  /** Live native segments by address. */
   readonly #native = new AddressMap();
-  /** Live rows of expandable memory. */
   readonly #pieces: number[] = [];
   /** Groups of expandable memory: stream * 2 + isSmall, at index -2 - group. */
   readonly #expandableGroups: number[] = [];
@@ -170,10 +165,7 @@ export function restsOutside(piece: SegmentFields, from: number, to: number): Se
   return rests;
 }
 
-/**
- * Private pools from the final segment table. Traces up to 2.11 do not give a segment's pool, so it is known only for
- * segments that exist at the end.
- */
+/** The pools of private memory. Traces up to 2.11 do not name them, so only the final segments tell. */
 export class FinalPools {
   readonly #trace: DeviceTrace;
   /** False if events carry their pool, or all memory is the default pool's. */

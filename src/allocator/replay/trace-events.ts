@@ -1,4 +1,3 @@
-/** Finds events that several features need. */
 import { upperBound } from '../../base/binary-search.ts';
 import { addTo } from '../../base/grouping.ts';
 import { growableInt32 } from '../../base/growable.ts';
@@ -91,7 +90,6 @@ export function findRetriedOoms(
   return found;
 }
 
-/** OOM events whose error the program saw, in order. */
 export function failedOoms(
   trace: Pick<DeviceTrace, 'events'>,
   replay: Pick<Replay, 'allocationOfEvent' | 'allocations'>,

@@ -10,7 +10,6 @@ import {
   type Pool,
 } from '../../format/snapshot/tables.ts';
 
-/** The event columns needed for replay. */
 export const REPLAYED_COLUMNS = pick(EVENT_COLUMNS, [
   'action',
   'address',
@@ -87,7 +86,6 @@ export function perCounter<V>(make: (name: CounterName, place: number) => V): Pe
   return Object.fromEntries(values);
 }
 
-/** Bytes of each counter at one moment. */
 export type Counters = PerCounter<number>;
 
 /** Highest value of one counter and the first event after which it was reached (-1: before the trace). */

@@ -25,7 +25,6 @@ export interface AllocSettings extends BlockRules {
   readonly throwsBeforeMalloc: boolean;
 }
 
-/** Settings and their text. */
 export interface AllocConf {
   readonly text: string;
   readonly settings: AllocSettings;
@@ -51,7 +50,6 @@ const MAX_REGISTER_THREADS = 128;
 
 type Megabytes = ReturnType<ConfReader['integer']>;
 
-/** The settings of an empty text. */
 const unset = () => ({
   divisions: new Array<number>(INTERVALS).fill(0),
   largeSegment: undefined as Megabytes | undefined,
@@ -64,10 +62,7 @@ const unset = () => ({
 });
 type Found = ReturnType<typeof unset>;
 
-/**
- * 'expandable_segments:True,roundup_power2_divisions:[256:1,>:8]' → settings, or what is wrong and where. The empty
- * text gives the default allocator.
- */
+/** 'expandable_segments:True,roundup_power2_divisions:[256:1,>:8]' → settings, or what is wrong and where. */
 export function parseAllocConf(text: string): ParsedConf {
   const found = unset();
   try {

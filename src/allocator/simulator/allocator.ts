@@ -134,10 +134,7 @@ export class CachingAllocator {
     return row;
   }
 
-  /**
-   * The smallest suitable block. A block at the end of the mapped range counts with the size it can grow to; the search
-   * stops at the first that is not smaller.
-   */
+  /** The smallest suitable block, counting one at the end of the mapped range with the size it can grow to. */
   #leastExpandable(arena: Arena, first: BlockRow): BlockRow {
     let row = first;
     while (this.table.isExpandable[row] === 1) {

@@ -61,7 +61,6 @@ export class ConfReader {
     throw new ConfError(`Expected '${mark}', not '${token.text}'`, token);
   }
 
-  /** Consumes the mark if it is next. */
   skip(mark: string): boolean {
     if (this.isAtEnd || this.#tokens[this.#at].text !== mark) return false;
     this.#at++;

@@ -1,7 +1,4 @@
-/**
- * The simulated process's device memory: reserved bytes against the limit, the calls that changed them, and their curve
- * over the trace.
- */
+/** The simulated process's device memory: reserved bytes against the limit, and their curve over the trace. */
 import { lowerBound } from '../../base/binary-search.ts';
 
 /** One segment_alloc, segment_map (positive bytes), segment_free or segment_unmap (negative). */
@@ -22,7 +19,6 @@ export class DeviceMemory {
   /** cudaMalloc and cuMemMap, cudaFree and cuMemUnmap. */
   deviceAllocs = 0;
   deviceFrees = 0;
-  /** The event that is being run. */
   event = -1;
   readonly #onChange: SegmentListener;
 
@@ -36,12 +32,10 @@ export class DeviceMemory {
     return this.reservedBytes + bytes <= this.limitBytes;
   }
 
-  /** Adds memory from before the trace. */
   seed(bytes: number): void {
     this.reservedBytes += bytes;
   }
 
-  /** Ends the setup of the state before the first event. */
   startCounting(): void {
     this.peakReservedBytes = this.reservedBytes;
     this.deviceAllocs = 0;
@@ -76,7 +70,6 @@ const TOP_ADDRESS = 2 ** 46;
 const MOST_OPEN = 256;
 
 class DeviceAddresses {
-  /** Starts and ends of the occupied places, by address. */
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   /** Starts of the newest places with possible room after them in their last chunk, newest last. */
@@ -147,7 +140,6 @@ class DeviceAddresses {
     return start;
   }
 
-  /** Remembers a place if there is room after it. */
   #addOpen(at: number): void {
     if (this.#room(at) <= 0) return;
     this.#open.push(this.#starts[at]);

@@ -70,7 +70,6 @@ export class FreeBlocks {
     this.#removeHere();
   }
 
-  /** Removes the block that the last search found. */
   removeFound(): void {
     this.#removeHere();
   }
@@ -102,10 +101,7 @@ export class FreeBlocks {
     return this.#at < run.count ? run.rows[this.#at] : NO_BLOCK;
   }
 
-  /**
-   * Finds the first block not before (size, address). A position past the end of a run becomes the start of the next
-   * run, unless it is for adding.
-   */
+  /** Finds the first block not before (size, address). Only for adding may the position be past a run's end. */
   #seek(size: number, address: number, forAdding: boolean): void {
     const runs = this.#runs;
     let low = 0;

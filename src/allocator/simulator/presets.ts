@@ -34,7 +34,6 @@ export const COMMON_CARDS_GIB: readonly number[] = [
   4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 141, 192,
 ];
 
-/** What PyTorch may reserve on a card of `gib` GiB. */
 export function limitOfCard(gib: number): number {
   return Math.floor(gib * GIB - CONTEXT_BYTES);
 }
@@ -44,7 +43,6 @@ export function cardFor(limitBytes: number): number | undefined {
   return COMMON_CARDS_GIB.find((gib) => limitOfCard(gib) >= limitBytes);
 }
 
-/** The figures that order settings. */
 export interface Ranked extends Pick<WhatIfResult, 'ooms' | 'peakReservedBytes' | 'retries'> {
   /** The result of the card search. `gib` undefined: no common card is enough. */
   readonly card?: { readonly gib: number | undefined } | undefined;

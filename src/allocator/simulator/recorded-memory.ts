@@ -71,10 +71,7 @@ export class PlaceGuesser {
     this.#places = places;
   }
 
-  /**
-   * The place that the recorded run took for the request of `event`, then later places of segments of that size. A
-   * place is not offered again.
-   */
+  /** Yields the place recorded for the request of `event`, then later ones of that size; each only once. */
   *places(segmentBytes: number, event: EventIndex): Generator<number> {
     const places = this.#places.get(segmentBytes);
     if (places === undefined) return;

@@ -27,7 +27,6 @@ export function recordedRun(input: WhatIfInput, parts: number) {
   const { size: retriedOoms } = requests.retriedOoms;
   const retries = recordedRetries(trace, requests.releases, recorded.settings);
   return {
-    /** PYTORCH_ALLOC_CONF as recorded. */
     settings: recorded.text,
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     peakAllocatedBytes: replay.peaks.allocatedBytes.bytes,

@@ -75,14 +75,12 @@ export function collectRequests(
     row,
     event,
     allocations: replay.allocations,
-    /** Pool of each allocation. */
     pool: poolsOfAllocations(trace, replay.allocations),
     /** Groups of segment frees in the recording: retries, and calls of empty_cache(). */
     releases,
     /** Recorded OOMs, and those that the program never saw as an error. */
     ooms,
     retriedOoms: findRetriedOoms(trace, replay),
-    /** Frees that waited for another stream. */
     delayedFrees,
   };
 }
@@ -138,13 +136,11 @@ function poolsOfAllocations(trace: DeviceTrace, { pool, address }: AllocationTab
  */
 
 export interface ReleaseRun {
-  /** The first entry. */
   readonly event: EventIndex;
   /** The index after the last entry; the number of events if the trace ends there. */
   readonly end: EventIndex;
   /** alloc: to make room for a request. user: a call of empty_cache(). */
   readonly cause: 'alloc' | 'user';
-  /** Bytes of the smallest piece. */
   readonly smallestBytes: number;
 }
 

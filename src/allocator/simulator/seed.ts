@@ -23,7 +23,6 @@ export function seeder(
   byAddress.sort((a, b) => allocations.address[a] - allocations.address[b]);
   const addresses = byAddress.map((row) => allocations.address[row]);
 
-  /** Restores segments, blocks and gaps. */
   function restore(): void {
     const { start, isExpandable, length } = spans;
     const expandable = new Map<string, number[]>();

@@ -21,10 +21,8 @@ import type { EndState, SimulatedOom } from './types.ts';
 export interface WhatIfInput {
   readonly trace: DeviceTrace;
   readonly replay: ReplayColumns;
-  /** Reserved bytes of the recorded run. */
   readonly reserved: ReservedSteps;
   readonly requests: Requests;
-  /** Where the recorded run had its segments. */
   readonly places: RecordedPlaces;
   readonly recorded: AllocConf;
 }
@@ -33,9 +31,7 @@ export interface SimulationOptions {
   readonly settings: AllocSettings;
   /** Bytes that PyTorch may reserve (before per_process_memory_fraction); Infinity: no limit. */
   readonly limitBytes: number;
-  /** Number of parts of the curve of reserved bytes. */
   readonly parts: number;
-  /** Called for each change of reserved bytes. */
   readonly onSegment?: ((change: SegmentChange) => void) | undefined;
   /** Ends at the first OOM, even a recorded one: to find the smallest limit. */
   readonly stopsAtAnyOom?: boolean;
@@ -75,7 +71,6 @@ export class Simulation {
   readonly #freesAtOnce: boolean;
   readonly #curve: ByteCurveBuilder;
   readonly #blockOf: Int32Array;
-  /** Allocations whose free is requested and not completed. */
   readonly #pending = new Set<number>();
   #isStopped = false;
 

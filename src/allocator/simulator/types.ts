@@ -2,7 +2,6 @@
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { ByteCurve } from './recorded-memory.ts';
 
-/** A request that could not be served. */
 export interface SimulatedOom {
   readonly event: EventIndex;
   readonly requestedBytes: number;

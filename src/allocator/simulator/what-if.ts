@@ -83,7 +83,6 @@ export interface SmallestCard {
   readonly limitBytes: number;
   /** The smallest common card with that much besides what CUDA takes; undefined: none has enough. */
   readonly cardGib: number | undefined;
-  /** Number of runs it took. */
   readonly runs: number;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The allocator's segments and blocks after any event, from the replay: the reserved memory, and the allocations inside
- * it. Everything else in between is free.
- */
+/** The allocator's segments and blocks after any event, as the replay shows them. The rest of a segment is free. */
 import { lowerBound } from '../../base/binary-search.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { addTo } from '../../base/grouping.ts';
@@ -114,7 +111,6 @@ class StateBuilder {
   readonly #segments;
   readonly #blocks;
   #block = 0;
-  /** End of the last block in the open segment. */
   #at = 0;
 
   constructor(replay: Replay, event: EventIndex, segments: number, live: number) {
@@ -191,7 +187,6 @@ class StateBuilder {
     this.#at = address;
   }
 
-  /** Adds a free range up to an address, if there is any. */
   #addFree(upTo: number): void {
     const bytes = upTo - this.#at;
     if (bytes <= 0) return;

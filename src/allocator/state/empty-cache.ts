@@ -19,7 +19,6 @@ import {
 } from './types.ts';
 
 export const NOTHING_RELEASED = {
-  /** Everything that would go back to the driver. */
   releasedBytes: 0,
   /** The part of it that goes back only after waiting for pending frees. */
   awaitedBytes: 0,
@@ -35,7 +34,6 @@ export const NOTHING_RELEASED = {
   privateBytes: 0,
 };
 
-/** The totals of what a call would do. */
 export type ReleaseSums = Readonly<typeof NOTHING_RELEASED>;
 
 export interface CacheRelease extends ReleaseSums {

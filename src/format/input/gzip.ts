@@ -58,7 +58,6 @@ function gzipError(
 
 class GzipRescue {
   readonly #inflater: typeof Gunzip;
-  /** Gzip members found so far. */
   members = 1;
   /** The error that ended the data; undefined after a normal end. */
   failure: unknown;

@@ -161,7 +161,6 @@ async function readGeneral(
   }
 }
 
-/** Matches pickleparser's error messages. */
 function isEndOfFile(failure: unknown): boolean {
   return /unexpected end of file|could not find end of line/i.test(errorText(failure));
 }

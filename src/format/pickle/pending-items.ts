@@ -38,7 +38,6 @@ export class PendingItems {
     return this.#runs.get(slot) ?? [];
   }
 
-  /** Returns the items and forgets them. */
   take(slot: number): readonly ListRun[] {
     const runs = this.at(slot);
     this.#runs.delete(slot);

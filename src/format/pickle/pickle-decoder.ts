@@ -20,7 +20,6 @@ const STEP_BYTES = 1 << 18;
 /** Bytes of the next chunk that are first joined to an incomplete opcode. */
 const JOIN_BYTES = 1 << 16;
 
-/** Reads rows without the opcode loop. */
 export interface FastPath {
   /**
    * Reads the rows that begin in [start, stop), as far as it can.
@@ -46,10 +45,7 @@ export class PickleDecoder {
     this.#machine = machine;
   }
 
-  /**
-   * 0 to 5. Protocols 0 and 1 do not say: 0 opens a container with a mark (`(dp0`), 1 with EMPTY_DICT or EMPTY_LIST
-   * (`}q\0`).
-   */
+  /** 0 to 5. Protocols 0 and 1 do not say: 0 opens a container with a mark (`(dp0`), 1 with EMPTY_DICT (`}q\0`). */
   get protocol(): number {
     return (
       this.#protocol ??
@@ -318,7 +314,6 @@ function unknownProtocol(protocol: number): LoadError {
   });
 }
 
-/** The same error with the offset of the current opcode. */
 function located(error: unknown, byte: number): unknown {
   if (error instanceof DeclinedError && error.byte === 0) {
     return new DeclinedError(error.reason, byte, error.callable, error.holdsCode);

@@ -81,7 +81,6 @@ const STACK_OPCODES: ReadonlyMap<number, Run> = new Map<number, Run>([
   [Op.PopMark, (machine) => machine.popToMark()],
 ]);
 
-/** Opcodes followed by a counted number of bytes. */
 function readCounted(
   op: number,
   buffer: Uint8Array,

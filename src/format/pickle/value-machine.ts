@@ -38,7 +38,6 @@ export class ValueMachine {
   readonly memo = new Memo(this.growth);
   tags = new Uint8Array(1 << 12);
   vals = new Float64Array(1 << 12);
-  /** Number of slots in use. */
   sp = 0;
   /** Stack heights at the open marks. */
   readonly marks: number[] = [];
@@ -126,7 +125,6 @@ export class ValueMachine {
     if (tag >= Tag.OpenDict) this.vals[top] = slot;
   }
 
-  /** Pushes the contents of memo slot `slot`. */
   recall(slot: number): void {
     const value = this.memo.get(slot);
     if (value === undefined) throw corrupt(`memo slot ${slot} is used and was never filled`);
@@ -231,10 +229,7 @@ export class ValueMachine {
     this.#closeValues(0);
   }
 
-  /**
-   * For a truncated file: adds the stacked items to their lists, and what is possible to the outermost dictionary.
-   * Drops dictionaries that may lack keys.
-   */
+  /** For a truncated file: fills open lists and the outermost dictionary. Drops dictionaries that may lack keys. */
   closeUnfinished(): void {
     while (this.marks.length > 0) {
       const first = this.popMark();

@@ -123,10 +123,7 @@ export class ByteWriter {
   #bytes = new Uint8Array(1 << 16);
   length = 0;
 
-  /**
-   * LEB128: seven bits per byte, lowest first, the top bit set on all but the last. Example: 300 is ac 02. `value` is
-   * whole, 0 to 2^53.
-   */
+  /** LEB128: seven bits per byte, lowest first, the top bit set on all but the last. 300 is ac 02. Up to 2^53. */
   varint(value: number): void {
     if (this.length + 8 > this.#bytes.length) this.#bytes = enlarged(this.#bytes);
     let rest = value;

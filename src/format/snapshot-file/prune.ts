@@ -1,7 +1,4 @@
-/**
- * Removes what a shared file must not hold: unused strings, frames and stacks, and, if the user asks for it, full paths
- * or all stacks.
- */
+/** Removes unused strings, frames and stacks from a file to share; on request also full paths or all stacks. */
 
 import { shortPath } from '../../base/file-names.ts';
 import { getOrMake } from '../../base/memoized.ts';

@@ -17,10 +17,7 @@ import type { EventSink } from './event-sink.ts';
 import { type FieldReader, Sink } from './field-reader.ts';
 import { EMPTY_STACK, NO_STACK, type TraceAction } from './tables.ts';
 
-/**
- * The meaning of the keys after the first five. Texts that most events lack are numbered from FIRST_TEXT, by their
- * position in `#textKeys`.
- */
+/** Numbers of the keys after the first five. Texts that most events lack follow from FIRST_TEXT on. */
 const FIELDS: ReadonlyMap<string, number> = new Map([
   ['frames', 1],
   ['pool_id', 2],

@@ -275,10 +275,7 @@ export class EventSink {
 /** Times from the first event fit in 32 bits up to 71 minutes. */
 const MAX_SPAN_US = 2 ** 32;
 
-/**
- * Makes times relative to the first one and returns it. Leaves them unchanged if they would not fit in 32 bits: several
- * hours, fractions, or a missing time.
- */
+/** Makes times relative to the first and returns it; changes nothing if the results would not fit in 32 bits. */
 function countFromFirst(timeUs: Float64Array, length: number): number {
   let first = Number.POSITIVE_INFINITY;
   for (let i = 0; i < length; i++) if (timeUs[i] < first) first = timeUs[i];
@@ -309,10 +306,7 @@ function carriedColumns(): ReadonlyMap<string, CarriedColumn> {
   return columns;
 }
 
-/**
- * A column that most files leave at its default (no text, no number). It takes no memory before the first event that
- * differs.
- */
+/** A column that most files leave at its default. It takes no memory before the first event that differs. */
 class CarriedColumn {
   readonly type: ColumnType;
   readonly #default: number;

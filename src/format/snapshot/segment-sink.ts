@@ -247,10 +247,7 @@ interface Piece {
   readonly totalBytes: number;
 }
 
-/**
- * Counts segments and blocks that no allocator has: the file is damaged, edited or made up. Also counts those dropped
- * or clipped as a result.
- */
+/** Counts segments and blocks that no allocator has, and those dropped or clipped as a result. */
 class Contradictions {
   readonly #counts = new Map<Contradiction, number>();
 

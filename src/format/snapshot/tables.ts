@@ -170,10 +170,7 @@ export const BLOCK_COLUMNS = {
 /** Blocks of the final segments, in segment order, by address within a segment. */
 export type BlockTable = TableOf<typeof BLOCK_COLUMNS>;
 
-/**
- * The state before the first event of a part cut out of a recording, with facts about the whole recording that the part
- * may not show.
- */
+/** The state before the first event of a part cut out of a recording, with facts from the whole recording. */
 export interface InitialState {
   readonly segments: SegmentTable;
   readonly blocks: BlockTable;
@@ -267,7 +264,6 @@ export const HOLDER_COLUMNS = {
 /** The variable or container on the path that a person would name: `losses`, a list of 60. */
 export interface HolderOwner {
   readonly name: string;
-  /** Its Python class. */
   readonly type: string;
   /** For a container. */
   readonly length?: number;
