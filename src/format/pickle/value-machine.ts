@@ -39,7 +39,6 @@ export class ValueMachine {
   tags = new Uint8Array(1 << 12);
   vals = new Float64Array(1 << 12);
   sp = 0;
-  /** Stack heights at the open marks. */
   readonly marks: number[] = [];
 
   readonly nodeSink: number;
@@ -93,7 +92,6 @@ export class ValueMachine {
     this.pushBigInt(count === 0 ? 0n : BigInt.asIntN(count * 8, value));
   }
 
-  /** The number that the schema gives a list of node rows; see Schema.node. */
   node(rows: Int32Array, count: number): number {
     return this.#schema.node(rows, count);
   }

@@ -23,7 +23,6 @@ export interface CompactRest {
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly warnings: readonly SnapshotWarning[];
   readonly labels?: readonly LabelRow[];
-  /** What accompanies the columns `holders`. */
   readonly holders?: CompactHolders;
 }
 

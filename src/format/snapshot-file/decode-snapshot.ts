@@ -1,4 +1,3 @@
-/** Decodes the result of encodeSnapshot to the tables of a snapshot. */
 import { AddressSpace } from '../../base/address.ts';
 import { type TableOf, type TableSchema, validate } from '../../base/table.ts';
 import {
@@ -62,7 +61,6 @@ function readAddresses(regions: readonly string[]): AddressSpace {
   return addresses;
 }
 
-/** Numbers of rows of the tables that columns refer to. */
 type Counts = Readonly<Record<string, number>>;
 
 function readTable<S extends TableSchema>(

@@ -55,7 +55,6 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
   };
 }
 
-/** Strings with their new rows, each once. */
 class SharedStrings {
   readonly #snapshot: Snapshot;
   readonly #texts: string[] = [''];

@@ -21,7 +21,6 @@ import {
 
 type Entries = ReadonlyMap<string, DictEntry>;
 
-/** A snapshot's top level has at least one of these keys. */
 const TOP_KEYS = ['segments', 'device_traces', 'traces', 'host_segments', 'host_traces'];
 
 /** The top-level keys that list the traces of CUDA devices. */
@@ -276,7 +275,6 @@ function settingValue(value: unknown): SettingValue | undefined {
   return items.every(([, item]) => Number.isFinite(item)) ? Object.fromEntries(items) : undefined;
 }
 
-/** What the reader should know about a file that did open. */
 function collectWarnings(
   schema: SnapshotSchema,
   devices: readonly DeviceTrace[],

@@ -27,7 +27,6 @@ export class SnapshotDecoder {
     this.#pickle.totalBytes = bytes;
   }
 
-  /** Complete events so far. */
   get eventCount(): number {
     return this.#schema.events.length;
   }

@@ -43,7 +43,7 @@ export class EventFastPath implements FastPath {
   readonly #events: EventSink;
   readonly #fields: FieldReader;
   readonly #lists: NodeLists;
-  /** Field of each key, by its string row; 0 means not looked up yet. */
+  /** By string row; 0 means not looked up yet. */
   readonly #fieldOf = new Uint8Array(1 << 16);
   readonly #textKeys: readonly string[];
   /** Texts of the current row, stored once it is complete. */
@@ -328,7 +328,6 @@ export class EventFastPath implements FastPath {
         }
       }
       if (at >= limit || buffer[at] !== 0x75 || (seen & (1 << OTHER)) !== 0) break;
-      // The row is complete.
       if (put > 0) {
         memoTags[slot] = Tag.Row;
         memoVals[slot] = base + row;
@@ -351,7 +350,6 @@ export class EventFastPath implements FastPath {
     return pos;
   }
 
-  /** Whether memo slot `named` holds this key. */
   #isKey(named: number, slot: number, key: string): boolean {
     const { memo, strings } = this.#machine;
     const isText = named >= 0 && named < slot && memo.tags[named] === Tag.String;

@@ -57,7 +57,6 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
 /** Most events to keep for each unknown key, and most such keys. */
 const MAX_UNKNOWN = 10_000;
 const MAX_UNKNOWN_KEYS = 100;
-/** Name under which further unknown keys are counted. */
 const FURTHER_KEYS = '…';
 /** An event has at least two keys and two values. */
 const BYTES_PER_EVENT = 10;
@@ -155,7 +154,6 @@ export class EventSink {
     };
   }
 
-  /** Keys of the texts that most events lack. */
   get textKeys(): string[] {
     return [...this.#carried].flatMap(([key, { type }]) => (type === 'i32' ? [key] : []));
   }

@@ -22,7 +22,7 @@ export const Sink = {
 
 /** Streams and pools are uint16 columns. */
 const MAX_DISTINCT = 65_535;
-/** PyTorch numbers devices by a signed byte. */
+/** A generous limit: PyTorch stores a device's number in a signed byte. */
 export const MAX_DEVICES = 1024;
 
 export class FieldReader {
@@ -35,7 +35,6 @@ export class FieldReader {
   readonly #kept: RetainedValues;
   readonly #growth: CapacityPolicy;
   readonly #byte: () => number | undefined;
-  /** Rows in all lists so far. */
   #listed = 0;
   readonly #streamIndex = new Map<bigint, number>();
   readonly #poolIndex = new Map<string, number>([['0,0', 0]]);

@@ -32,7 +32,6 @@ interface HistoryRow {
   readonly stack: number;
 }
 
-/** A key's value; undefined if the dictionary lacks the key. */
 type Value = { readonly tag: number; readonly val: number } | undefined;
 type Read = (key: string) => Value;
 
@@ -274,7 +273,6 @@ class Contradictions {
     return kept;
   }
 
-  /** Counts what is impossible about a segment and its blocks. */
   checkSegment(
     segment: Piece & { readonly allocatedBytes: number; readonly activeBytes: number },
     blocks: readonly Piece[],

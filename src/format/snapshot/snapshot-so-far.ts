@@ -15,7 +15,6 @@ export interface TraceSoFar {
   readonly hasSegments: boolean;
 }
 
-/** The machine's number of the first event row. */
 const EVENT_ROWS = Sink.Event * ROWS_PER_SINK;
 
 export class SnapshotSoFar {
@@ -25,7 +24,7 @@ export class SnapshotSoFar {
     this.#schema = schema;
   }
 
-  /** Traces of devices, in file order. */
+  /** In file order. */
   traces(): readonly TraceSoFar[] {
     const { machine, segments, events } = this.#schema;
     const endRow = EVENT_ROWS + events.length;
@@ -39,7 +38,7 @@ export class SnapshotSoFar {
     });
   }
 
-  /** Events of all traces, in file order. */
+  /** Of all traces, in file order. */
   events(): EventsSoFar {
     return this.#schema.events.soFar();
   }

@@ -154,7 +154,7 @@ export const SEGMENT_COLUMNS = {
   firstBlock: { type: 'i32', ref: 'block', isEdges: true },
 } as const satisfies TableSchema;
 
-/** Segments at the end of the trace, sorted by address. */
+/** At the end of the trace, sorted by address. */
 export type SegmentTable = TableOf<typeof SEGMENT_COLUMNS>;
 
 export const BLOCK_COLUMNS = {
@@ -240,7 +240,6 @@ export interface SnapshotWarning {
 /** A program's label for a tensor: time_us by the recorder's clock, address, class, name. */
 export type LabelRow = readonly (number | string)[];
 
-/** How a storage relates to its holder. */
 export const HOLDER_KINDS = [
   'tensor',
   'parameter',
@@ -302,13 +301,11 @@ export interface Snapshot {
   readonly warnings: readonly SnapshotWarning[];
   /** Rows under the key `labels`, as written; see src/device/classes/recorded-labels.ts. Undefined without the key. */
   readonly labels?: readonly LabelRow[];
-  /** Undefined if the program did not record them. */
   readonly holders?: HolderTable;
 }
 
 export type Container = 'pickle' | 'gzip' | 'zip' | 'zstd' | 'html' | 'json' | 'compact';
 
-/** The kind of file that a snapshot came from; part of every report. */
 export interface FileInfo {
   readonly name: string;
   readonly bytes: number;
