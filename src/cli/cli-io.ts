@@ -92,6 +92,7 @@ export function processIo(host: ProcessLike, pageFolder: string, script: string)
       }
       return controller.signal;
     },
+    // https://no-color.org: NO_COLOR counts if it is not empty.
     color: isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
   };
 }

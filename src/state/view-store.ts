@@ -1,6 +1,5 @@
 /**
- * What the user looks at: small, serializable, and all in the URL. Hover and drag change every frame, so they are not
- * here.
+ * What the user looks at: small, serializable, and all in the URL. Excludes hover and drag, which change every frame.
  *
  * Each user action gets one history entry. A commit is one action: zooming to a range, selecting an allocation. A
  * gesture is one action, however many moves it has: a drag from press to release, or wheel steps or held keys up to

@@ -59,8 +59,7 @@ function frameOf(group: FlameGroup): { name: string; file?: string; line?: numbe
 }
 
 /**
- * The text that flamegraph.pl and similar tools read: one stack per line, outermost frame first, then its weight as a
- * whole number.
+ * The text that flamegraph.pl and similar tools read: one stack per line, outermost frame first, then an integer weight.
  *
  *   main (train.py:9);forward (model.py:5) 4194304
  *

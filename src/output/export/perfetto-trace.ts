@@ -1,6 +1,5 @@
 /**
- * A trace in the JSON format of Perfetto and chrome://tracing: counters as tracks, annotations as slices, OOMs as
- * instants.
+ * A trace in Perfetto's and chrome://tracing's JSON: counters as tracks, annotations as slices, OOMs as instants.
  *
  * Times are the recorder's, in microseconds since 1970 if PyTorch wrote them so. To place a Kineto trace on the same
  * clock, add its `baseTimeNanoseconds`, which is 0 in ours.

@@ -5,8 +5,7 @@
  *   <script type="application/json" id="vramscope-report">{"format":1, …, "base64":"H4sI…"}</script>
  *   … the page as `npm run build` makes it
  *
- * The data comes first and under the key `base64`, so that src/format/input reads a dropped report like PyTorch's own
- * HTML.
+ * The data is first and under the key `base64`, so src/format/input reads a dropped report like PyTorch's own HTML.
  */
 
 export const REPORT_ELEMENT_ID = 'vramscope-report';

@@ -192,7 +192,7 @@ function tableFact(label: string, text: string): string {
 }
 
 interface OomEvents {
-  /** Those that the program saw. */
+  /** OOMs that the program saw. */
   readonly failed: DeviceStats['ooms'];
   /** Requests that were retried at once: the program saw no error. */
   readonly retried: number;

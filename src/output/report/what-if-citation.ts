@@ -56,7 +56,7 @@ function servedSentence(result: WhatIfResult, { ooms, peakReservedBytes }: Recor
   return `would have served ${failed}, with ${needed} instead of ${formatBytes(peakReservedBytes)}`;
 }
 
-/** 'at event 6,302: 380.00 MiB were asked for, 20.00 MiB too much' */
+/** 'at event 6,302: 380.00 MiB were requested, 20.00 MiB too much' */
 export function failureText({ event, requestedBytes, missingBytes }: SimulatedOom): string {
   const where = event < 0 ? 'before the trace' : `at event ${formatCount(event)}`;
   return `${where}: ${formatBytes(requestedBytes)} were requested, ${formatBytes(missingBytes)} too much`;

@@ -66,7 +66,6 @@ const CONFIDENCE_LABELS: Readonly<Record<Confidence, string>> = {
   low: 'Low: a run under other settings would have requested other allocations.',
 };
 
-/** Lines without line breaks. */
 export function whatIfText(
   fileName: string,
   devices: readonly WhatIfRuns[],

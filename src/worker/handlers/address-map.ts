@@ -118,7 +118,6 @@ export interface AddressMapQueries {
   readonly addressHit: Query<PixelRequest, PixelInfo<AddressHit>>;
   /** Range of the newest live block, in bytes of the packed addresses. */
   readonly newestAddress: Query<{ readonly state: EventIndex }, ByteRange | undefined>;
-  /** All free reserved memory at one state. */
   readonly freeMemory: Query<{ readonly state: EventIndex }, FreeMemory>;
   /** A state's free ranges, which must not overlap. Each band lasts as long as its whole range is free. */
   readonly gapBands: Query<GapRequest, readonly AddressBand[]>;

@@ -75,7 +75,6 @@ export interface StateBlock extends LocatedBlock {
 export interface AllocatorStateQueries {
   readonly allocatorState: Query<AllocatorStateRequest, AllocatorStateAnswer>;
   readonly stateHit: Query<StateHitRequest, SegmentHit | undefined>;
-  /** Undefined if there is no such block. */
   readonly stateBlock: Query<StateBlockRequest, StateBlock | undefined>;
 }
 
