@@ -13,8 +13,8 @@ import { chromiumFlags, findChromium } from '../scripts/find-programs.mjs';
 import { type StaticHost, staticHost } from './static-server.ts';
 import { chooseFile, fixture, idle, openCapture, plotOf, summaryOf } from './viewer.ts';
 
-const FILES = Number(process.env.ENDURANCE_FILES ?? 10);
-const CANCELS = Number(process.env.ENDURANCE_CANCELS ?? 4);
+const FILES = Number(process.env.ENDURANCE_FILES ?? 6);
+const CANCELS = Number(process.env.ENDURANCE_CANCELS ?? 3);
 /** Memory at the end, to that at the start. A short run shows mostly what the system happens to keep. */
 const MOST_GROWTH = FILES < 100 ? 1.5 : 1.2;
 /** A worker that was ended amid a long call goes when that call has ended. */
@@ -129,7 +129,7 @@ test(`${FILES} files and ${CANCELS} cancelled openings leave memory and snapshot
   // memory of its own, and the system leaves a process what it took once.
   await openFiles(OTHERS.length);
   for (const view of VIEWS) await show(page, view);
-  await cancelOpenings(3);
+  await cancelOpenings(1);
   const before = await heldBytes(browser, page);
   await openFiles(FILES);
   const between = await heldBytes(browser, page);
