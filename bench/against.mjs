@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { table } from '../scripts/markdown.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
 import { buildNodeBenches } from './measure-decoders.mjs';
-import { measureChild } from './measured-child.mjs';
-import { median } from './result-words.mjs';
+import { measureChild, median } from './measured-child.mjs';
 import { BENCH_FOLDER } from './subjects.mjs';
 
 const RUNS = 5;

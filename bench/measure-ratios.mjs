@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { findPython } from '../scripts/find-programs.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
 import { giveFile, inWindow, untilPainted } from './measure-page.mjs';
-import { measureChild, wallOf } from './measured-child.mjs';
-import { median } from './result-words.mjs';
+import { measureChild, median, wallOf } from './measured-child.mjs';
 
 const ROUNDS = 5;
 

@@ -20,7 +20,7 @@ const VIEWS = ['Addresses', 'Segments', 'State', 'Flame', 'Events', 'Allocations
 
 /**
  * @param {import('@playwright/test').Page} page with the probe, showing a snapshot
- * @returns the input of results-views.mjs
+ * @returns the input of results-table.mjs
  */
 export async function measureViews(page) {
   const opening = {};

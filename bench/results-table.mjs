@@ -1,7 +1,31 @@
 /** The results as Markdown tables, each figure beside its budget. */
 import { table } from '../scripts/markdown.mjs';
-import { frames, longTasks, megabytes, seconds, shown, spread } from './result-words.mjs';
-import { viewsTable } from './results-views.mjs';
+
+const seconds = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(2)} s`);
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
+const milliseconds = (ms) => `${ms.toFixed(1)} ms`;
+
+/** Formats a value, or says that it was not measured. */
+const shown = (value, format) => (value === undefined ? 'not measured' : format(value));
+
+/** p50 / p95 of a result of framesOf. */
+const frames = ({ frames: count, p50Ms, p95Ms }) =>
+  `${shown(p50Ms, milliseconds)} / ${shown(p95Ms, milliseconds)} (${count} frames)`;
+
+/** @param {readonly number[]} tasksMs of the main thread */
+function longTasks(tasksMs) {
+  const long = tasksMs.filter((ms) => ms > 50);
+  return long.length === 0 ? 'none' : `${long.length}, the longest ${seconds(Math.max(...long))}`;
+}
+
+/** '12 / 31 ms (30)': median, longest and count; a single time as it is. */
+function spread(times) {
+  if (times === undefined || times.length === 0) return 'not measured';
+  const sorted = [...times].sort((a, b) => a - b);
+  if (sorted.length === 1) return seconds(sorted[0]);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  return `${middle.toFixed(0)} / ${sorted.at(-1).toFixed(0)} ms (${sorted.length})`;
+}
 
 const OPENING = {
   '1 MB': '0.3 s',
@@ -165,3 +189,60 @@ function cliRows({ name, bytes, cli, decoders }) {
   const memory = shown(cli.peakBytes, megabytes) + share(cli.peakBytes, cpython.peakBytes);
   return [[`${name}: vramscope stats, time and memory`, budget, `${time}, ${memory}`]];
 }
+
+const HEAD = [
+  'what',
+  'budget',
+  'in the page: input to pixels, p50 / longest',
+  'tasks over 50 ms on the main thread',
+];
+
+/** The budgets are for 5.7 million events; smaller files meet them if that one does. */
+const FRAME = '16 ms (p95)';
+
+/** @param {any} subject of the results, with views */
+function viewsTable({ name, page }) {
+  const { views, viewsMemory, whatIfMemory } = page;
+  if (views.failure) return `**${name}, the views**: failed: ${views.failure}`;
+  const { opening, again, addresses, segments, state, flame } = views;
+  const rows = [
+    ...Object.entries(opening).map(([label, step]) => stepsRow(`open: ${label}`, '–', [step])),
+    stepsRow('open: each of them again', '–', Object.values(again)),
+    ...plotRows('address map', addresses),
+    ...plotRows('segments', segments),
+    stepsRow('state: an event on', '30 ms', state.steps),
+    stepsRow('state: to an event far away', '30 ms', state.jumps),
+    stepsRow('flame graph: at the peak, by stack', '300 ms', flame.byStack),
+    stepsRow('flame graph: the same from callees, then by function', '300 ms', flame.inverted),
+    stepsRow('flame graph: other sets and weights', '300 ms', flame.others),
+    stepsRow('events: filter', '300 ms', views.filter),
+    stepsRow('allocations: sort', '–', views.sort),
+    stepsRow(
+      'search: words, 150 ms of waiting for the typing to end among it',
+      '350 ms',
+      views.search.words,
+    ),
+    stepsRow('search: regexes, likewise', '350 ms', views.search.regexes),
+  ];
+  const memory = [
+    `Private memory of the tab at rest: ${shown(viewsMemory.restBytes, megabytes)} after all of`,
+    `that, ${shown(viewsMemory.peakBytes, megabytes)} at its peak;`,
+    `${shown(whatIfMemory.restBytes, megabytes)} after ten what-if settings,`,
+    `${shown(whatIfMemory.peakBytes, megabytes)} at their peak.`,
+  ];
+  return `**${name}, the views**\n\n${table(HEAD, rows)}\n\n${memory.join(' ')}`;
+}
+
+function stepsRow(what, budget, steps) {
+  const times = steps.map(({ ms }) => ms);
+  return [what, budget, spread(times), tasksOf(steps)];
+}
+
+function plotRows(what, { zoom, pan, longTasksMs }) {
+  return [
+    [`${what}: a zoom frame, p50 / p95`, FRAME, frames(zoom), '–'],
+    [`${what}: a pan frame, p50 / p95`, FRAME, frames(pan), longTasks(longTasksMs)],
+  ];
+}
+
+const tasksOf = (steps) => longTasks(steps.map(({ longestTaskMs }) => longestTaskMs));
