@@ -113,7 +113,10 @@ function takeAllMemory(): void {
   }
 }
 
-test('a worker that has no memory left says so, and the next file opens', async ({ page }) => {
+test('a worker that has no memory left says so, and the next file opens', async ({ browser }) => {
+  // In a process of its own, in which no other test has left anything.
+  const context = await browser.newContext();
+  const page = await context.newPage();
   await openCapture(page, 'cuda_graph_pool.pickle.gz');
   // The newest waits for the next file.
   const spare = page.workers().at(-1);
@@ -130,6 +133,7 @@ test('a worker that has no memory left says so, and the next file opens', async 
     await expect(card).toHaveCount(0, { timeout: 1000 });
   }).toPass();
   await expect(plotOf(page)).toBeVisible();
+  await context.close();
 });
 
 test('a worker that breaks down says so, and the next file opens', async ({ page }) => {

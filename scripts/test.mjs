@@ -107,7 +107,7 @@ const runPython = async () => {
   const { findPython } = await import('./find-programs.mjs');
   const python = findPython();
   if (python === undefined) throw new Error('Python 3 is missing: see below.');
-  const args = ['-m', 'unittest', 'discover', '--buffer', '-s', 'tests', '-t', '.'];
+  const args = ['-m', 'unittest', 'discover', '--buffer', '-s', 'tests'];
   return run(python, args, { ...LIMIT, cwd: join(ROOT, 'python') });
 };
 
