@@ -15,14 +15,15 @@ import { ReportForm } from '../report/report-form.tsx';
 import { type PictureKind, takePicture } from './picture.ts';
 
 export function ExportButton() {
-  const [isOpen, setIsOpen] = useState(false);
+  const [isWanted, setIsWanted] = useState(false);
+  const { value: choices, failure } = useQuery('exportChoices', isWanted ? {} : undefined);
   return (
     <>
       <button
         type="button"
         className="tab view-tab export-button"
         title="Export a report, pictures and data"
-        onClick={() => setIsOpen(true)}
+        onClick={() => setIsWanted(true)}
       >
         <Share size={14} aria-hidden />
         Export
@@ -30,8 +31,9 @@ export function ExportButton() {
       <Dialog
         title="Export"
         className="export-dialog"
-        isOpen={isOpen}
-        onClose={() => setIsOpen(false)}
+        // Not before the worker has said what it can make: buttons would move while one clicks them.
+        isOpen={isWanted && (choices ?? failure) !== undefined}
+        onClose={() => setIsWanted(false)}
       >
         <section aria-label="Report" className="export-section">
           <h3>A report to share</h3>
@@ -43,7 +45,8 @@ export function ExportButton() {
         </section>
         <section aria-label="Data" className="export-section">
           <h3>Data for other programs</h3>
-          <DataExports isOpen={isOpen} />
+          {failure !== undefined && <p role="alert">{failure}</p>}
+          <DataExports choices={choices ?? {}} />
         </section>
       </Dialog>
     </>
@@ -75,11 +78,10 @@ function PictureExports() {
   );
 }
 
-/** Files for spreadsheets, notebooks and trace viewers. The worker reports which it can make when the dialog opens. */
-function DataExports({ isOpen }: { readonly isOpen: boolean }) {
+/** Files for spreadsheets, notebooks and trace viewers. */
+function DataExports({ choices }: { readonly choices: Partial<Record<ExportKind, ExportChoice>> }) {
   const { info, device } = useDevice();
   const ask = useAsk();
-  const { value: choices = {} } = useQuery('exportChoices', isOpen ? {} : undefined);
   const { state, save, cancel } = useSaving();
   const isWorking = state.kind === 'working';
   const start = (kind: ExportKind, { extension, mime }: ExportChoice) =>
