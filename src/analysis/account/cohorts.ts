@@ -22,14 +22,11 @@ import {
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
 import { growthOf, type Leak } from '../detectors/growth.ts';
-import { type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
+import { GRAPH_SITES, type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { userLines } from '../findings/user-lines.ts';
 import { isStillGrowing, rateOf, unitOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
-
-/** A graph keeps at least an activation, what backward needs from it, an output and a loss. */
-const GRAPH_SITES = 4;
 
 export interface Draft extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing'> {
   readonly ids: readonly AllocationIndex[];

@@ -10,6 +10,7 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import type { LineRole } from '../findings/types.ts';
 import { modelCallFrame, runStartFrame, statementFrame } from '../findings/user-lines.ts';
+import { OUTPUTS } from '../steps/forward-runs.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { GrowingSite } from './growth-sites.ts';
 
@@ -31,7 +32,7 @@ export interface GrowthGroup {
 }
 
 /** A graph keeps at least an activation, what backward needs from it, an output and a loss. */
-const GRAPH_SITES = 4;
+export const GRAPH_SITES = 4;
 /** Tensors with a few numbers: losses, norms, accuracies. */
 export const SCALAR_BYTES = 64;
 
@@ -221,9 +222,6 @@ export interface GrowthLead {
   /** Where the tensors are made, as text, if they are stored elsewhere. */
   readonly madeAt: string | undefined;
 }
-
-/** A pass's last tensors may be its outputs. */
-const OUTPUTS = 3;
 
 export function growthLead(
   context: AnalysisInput,

@@ -48,7 +48,7 @@ const GRAPH_CLASSES: ReadonlySet<number> = new Set([
 /** This many frees in a row mean that a graph was dropped or a scope ended. */
 const DROP_FREES = 8;
 /** A run's last tensors may be its outputs. */
-const OUTPUTS = 3;
+export const OUTPUTS = 3;
 
 export function forwardRuns(context: AnalysisInput): ForwardRun[] {
   const { trace, replay } = context.input;
