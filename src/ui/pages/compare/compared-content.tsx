@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { PageComparison } from '../../../worker/protocol.ts';
 import { Segmented } from '../../shared/buttons.tsx';
 import { CodeText } from '../../shared/facts.tsx';
-import { AllocationsView } from '../../views/allocations/allocations-view.tsx';
+import { View as AllocationsView } from '../../views/allocations/allocations-view.tsx';
 import {
   type CompareTab,
   type ComparisonView,

@@ -1,5 +1,5 @@
 /** The views on a snapshot. Each view but the timeline is a chunk of its own, fetched when first shown. */
-import { type RefObject, useState } from 'react';
+import { type ComponentType, type RefObject, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { VIEW_NAMES, type ViewName } from '../../../state/view-store.ts';
@@ -10,44 +10,32 @@ import { Bytes, Fact } from '../../shared/facts.tsx';
 import { type Lazy, useLazy } from '../../shared/lazy.ts';
 import { useDevice } from '../../shared/services.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
-import { TimelineView } from '../../views/timeline/timeline-view.tsx';
+import { View as TimelineView } from '../../views/timeline/timeline-view.tsx';
 
-interface ViewEntry extends Lazy<object> {
-  /** Needs events. For a device without them, the page explains why they are missing. */
-  readonly needsTrace?: true;
+/** By the names of the folders and files: views/NAME/NAME-view.tsx. */
+const FILES = import.meta.glob<{ readonly View: ComponentType<object> }>([
+  '../../views/*/*-view.tsx',
+  '!../../views/timeline/*',
+]);
+
+const views = new Map<ViewName, Lazy<object>>([
+  ['timeline', { load: async () => TimelineView, component: TimelineView }],
+]);
+
+/** The same object each time: it keeps the component once that is fetched. */
+function viewOf(name: ViewName): Lazy<object> {
+  const known = views.get(name);
+  if (known !== undefined) return known;
+  const load = FILES[`../../views/${name}/${name}-view.tsx`];
+  const made: Lazy<object> = {
+    async load() {
+      if (load === undefined) throw new Error(`src/ui/views/${name} has no ${name}-view.tsx`);
+      return (await load()).View;
+    },
+  };
+  views.set(name, made);
+  return made;
 }
-
-const VIEWS: Readonly<Record<ViewName, ViewEntry>> = {
-  timeline: { needsTrace: true, load: async () => TimelineView, component: TimelineView },
-  'address-map': {
-    needsTrace: true,
-    load: async () => (await import('../../views/address-map/address-map-view.tsx')).AddressMapView,
-  },
-  segments: {
-    needsTrace: true,
-    load: async () => (await import('../../views/segments/segments-view.tsx')).SegmentsView,
-  },
-  'allocator-state': {
-    load: async () => (await import('../../views/allocator-state/state-view.tsx')).StateView,
-  },
-  'flame-graph': {
-    load: async () => (await import('../../views/flame-graph/flame-view.tsx')).FlameView,
-  },
-  events: {
-    needsTrace: true,
-    load: async () => (await import('../../views/events/events-view.tsx')).EventsView,
-  },
-  allocations: {
-    load: async () =>
-      (await import('../../views/allocations/allocations-view.tsx')).AllocationsView,
-  },
-  'memory-summary': {
-    load: async () => (await import('../../views/memory-summary/summary-view.tsx')).SummaryView,
-  },
-  'what-if': {
-    load: async () => (await import('../../views/what-if/what-if-view.tsx')).WhatIfView,
-  },
-};
 
 /** The digits 1 to 9 open the tabs too. */
 export function ViewTabs() {
@@ -89,13 +77,13 @@ function useDigits(): void {
 
 export function ViewSlot({ name }: { readonly name: ViewName }) {
   const { device } = useDevice();
-  if (VIEWS[name].needsTrace && device.events === 0) return <NoTrace />;
+  if (VIEW_LABELS[name].needsTrace && device.events === 0) return <NoTrace />;
   return <FetchedView key={name} name={name} />;
 }
 
 function FetchedView({ name }: { readonly name: ViewName }) {
   const [hasFailed, setHasFailed] = useState(false);
-  const View = useLazy(VIEWS[name], true, () => setHasFailed(true));
+  const View = useLazy(viewOf(name), true, () => setHasFailed(true));
   if (View !== undefined) return <View />;
   if (!hasFailed) return <div className="blank" aria-busy />;
   return (

@@ -18,7 +18,7 @@ never reserved are left out. Arrow keys pan, plus and minus zoom, with Alt the a
 brackets step through events, Enter pins the newest allocation at the event, Shift with arrow up and
 down pins what lies above and below it, including gaps.`;
 
-export function AddressMapView() {
+export function View() {
   const { value, failure } = useQuery('addressSlots', {});
   if (failure !== undefined) {
     return (

@@ -20,7 +20,7 @@ import {
 } from './list.ts';
 import { ListTable } from './list-table.tsx';
 
-export function AllocationsView() {
+export function View() {
   const order = orderOf(useView(({ sort }) => sort));
   return (
     <section className="view" aria-label="Allocations">

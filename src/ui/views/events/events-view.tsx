@@ -23,7 +23,7 @@ import { EventTable } from './event-table.tsx';
 import { ExportButton } from './export-events.tsx';
 import { type EventListState, useEventList, useFollowCursor } from './use-event-list.ts';
 
-export function EventsView() {
+export function View() {
   const { device } = useDevice();
   const view = useView((state) => state);
   const { cursor, selection } = view;

@@ -24,7 +24,7 @@ reserved memory. Arrow keys pan, plus and minus zoom, F shows all, brackets step
 pins the newest segment at the event, Shift with arrow up and down pins its neighbors. Details
 appear below the plot.`;
 
-export function SegmentsView() {
+export function View() {
   const { device } = useDevice();
   if (device.peaks.reservedBytes.bytes > 0) return <SegmentPlot />;
   return (

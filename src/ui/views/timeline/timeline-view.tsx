@@ -23,7 +23,7 @@ pan, plus and minus zoom, F shows all, brackets step through events, Enter pins 
 allocation at the event, Shift with arrow up and down pins its neighbors. The side panel
 shows its details.`;
 
-export function TimelineView() {
+export function View() {
   const { info, device } = useDevice();
   const { session } = useServices();
   const { view } = useStores();

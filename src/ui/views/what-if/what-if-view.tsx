@@ -15,7 +15,7 @@ import { type RowSort, settingRows, sortRows } from './setting-rows.ts';
 import { SettingsTable } from './settings-table.tsx';
 
 /** The recorded requests, replayed under other allocator settings, the best first. */
-export function WhatIfView() {
+export function View() {
   const { device } = useDevice();
   const reason = unavailableReason(device);
   if (reason === undefined) return <Runs />;

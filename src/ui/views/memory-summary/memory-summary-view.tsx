@@ -29,7 +29,7 @@ import { RecordingSection, SettingsSection } from './recording-section.tsx';
 import { Section, SummaryTable, Unanswered } from './section.tsx';
 
 /** The figures of memory_summary(), a comparison of the program's annotations, and the file's contents. */
-export function SummaryView() {
+export function View() {
   const annotations = useQuery('annotationGroups', {});
   const facts = useQuery('traceFacts', {});
   return (

@@ -18,7 +18,7 @@ import { flameColors } from './paint-flame.ts';
 import { type FlameReady, useFlame } from './use-flame.ts';
 
 /** Who holds the memory: call stacks as boxes, and the same as a table. */
-export function FlameView() {
+export function View() {
   const { view } = useStores();
   const area = useRef<HTMLElement>(null);
   const { ready, failure } = useFlame(useElementWidth(area));

@@ -32,7 +32,7 @@ const ORDERS: readonly SegmentedOption<SegmentOrder>[] = [
   { value: 'free', label: 'Most free' },
 ];
 
-export function StateView() {
+export function View() {
   const selected = useSelectedIndex();
   const list = useRef<ListHandle>(null);
   const barHead = useRef<HTMLTableCellElement>(null);
