@@ -46,6 +46,7 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   'draw/timeline/takes-test-help.ts': '../../testing/planted.ts',
   'worker/uses-react.ts': 'react',
   'cli/uses-react.ts': 'react',
+  'cli/reaches-session.ts': '../worker/session.ts',
   'state/reaches-session.ts': '../worker/session.ts',
   'ui/plot/reaches-session.ts': '../../worker/session.ts',
   'ui/views/timeline/reaches-handler.ts': '../../../worker/handlers/raster.ts',

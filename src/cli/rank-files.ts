@@ -6,7 +6,7 @@ import { isRankFile, isSummaryName } from '../analysis/summary-file/rank-of-name
 import type { ReadRank, ReadRankOptions } from '../analysis/summary-file/read-rank-file.ts';
 import { errorText } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
-import { JobPool, READ_RANK } from './jobs.ts';
+import { createJobPool, readRank } from './jobs.ts';
 
 /** Finds 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' without searching a whole disk. */
 const MAX_DEPTH = 3;
@@ -73,7 +73,7 @@ const unreadable = (path: string, error: unknown): LoadError =>
   new LoadError({ code: 'unreadable', message: `${path} cannot be read: ${errorText(error)}.` });
 
 export interface ReadRanksOptions extends ReadRankOptions {
-  /** See {@link JobPool}. */
+  /** See {@link createJobPool}. */
   readonly workerScript: string | undefined;
   /** By default one per core. */
   readonly jobs: number | undefined;
@@ -99,18 +99,23 @@ export async function readRanks(
   const snapshots = paths.filter((path) => !isSummaryName(path));
   const threads = Math.min(jobs ?? availableParallelism(), snapshots.length);
   // For one file at a time, a thread costs its start and gains nothing.
-  const pool = new JobPool(threads < 2 ? undefined : workerScript, threads);
+  const pool = createJobPool(threads < 2 ? undefined : workerScript, threads);
   try {
     const reading = snapshots.map(async (path) =>
-      take(path, await pool.run(READ_RANK, { path, ...options })),
+      take(path, await pool.call('readRank', { path, ...options }).catch(unexpected)),
     );
     for (const path of paths) {
       // Reading 64 kB of JSON here is cheaper than handing it to a thread and back.
-      if (isSummaryName(path)) take(path, await READ_RANK.run({ path, ...options }));
+      if (isSummaryName(path)) take(path, await readRank({ path, ...options }));
     }
     await Promise.all(reading);
   } finally {
-    await pool.close();
+    pool.close();
   }
   return { files, unread };
 }
+
+/** A bug of ours, or a thread that died: the other files can still be read. */
+const unexpected = (error: unknown): ReadRank => ({
+  failure: { code: 'unexpected', message: errorText(error) },
+});

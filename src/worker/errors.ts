@@ -1,15 +1,7 @@
-/** What the page says about errors in its workers, and how errors cross threads. */
+/** How errors cross threads. */
 import { assertUnreachable } from '../base/assert.ts';
 import { abortError, isAbortError } from '../base/errors.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
-
-/** What to tell the user when a worker dies. `message` is a sentence without its full stop. */
-export function crashError(event: Event, message: string, advice: string): LoadError {
-  // An ErrorEvent has a message; the event for a worker that the browser killed may not.
-  const reason = 'message' in event ? event.message : undefined;
-  const text = typeof reason === 'string' && reason !== '' ? ` (${reason})` : '';
-  return new LoadError({ code: 'worker-crashed', message: `${message}${text}.`, advice });
-}
 
 /**
  * An error as plain data, because structured clone keeps neither the class nor our fields. Three kinds cross: an
@@ -45,7 +37,7 @@ function failureOf(error: unknown): LoadFailure {
 function outOfMemory(): LoadError {
   return new LoadError({
     code: 'out-of-memory',
-    message: 'This snapshot needs more memory than the browser allows one tab.',
+    message: 'This snapshot needs more memory than one tab or thread is allowed.',
     advice: 'Close other tabs, or read the file with the command line: vramscope stats FILE.',
   });
 }

@@ -1,8 +1,13 @@
-/** One of our workers, from start to end. The page uses it, and so does the session for its replay worker. */
-import { crashError } from './errors.ts';
+/** One of our workers or threads, from start to end. */
+import { LoadError } from '../base/load-error.ts';
 import { connect, type Methods, type Remote } from './rpc.ts';
 
-export type WorkerLike = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
+/** What the browser's workers and Node's threads have in common. */
+export interface WorkerLike {
+  postMessage(message: unknown, transfer: Transferable[]): void;
+  addEventListener(type: 'error' | 'messageerror', listener: (event: object) => void): void;
+  terminate(): unknown;
+}
 
 export interface WorkerConnection<M extends Methods<M>> {
   readonly call: Remote<M>['call'];
@@ -34,7 +39,7 @@ export function connectWorker<M extends Methods<M>>(
     remote.fail(error);
     port1.close();
   }
-  const onCrash = (event: Event) => end(crashError(event, ...crashed));
+  const onCrash = (event: object) => end(crashError(event, ...crashed));
   worker.addEventListener('error', onCrash);
   worker.addEventListener('messageerror', onCrash);
   worker.postMessage(hello, [port2, ...ports]);
@@ -45,4 +50,11 @@ export function connectWorker<M extends Methods<M>>(
       return isOver;
     },
   };
+}
+
+function crashError(event: object, message: string, advice: string): LoadError {
+  // An ErrorEvent has a message; the event for a worker that the browser killed may not.
+  const reason = 'message' in event ? event.message : undefined;
+  const text = typeof reason === 'string' && reason !== '' ? ` (${reason})` : '';
+  return new LoadError({ code: 'worker-crashed', message: `${message}${text}.`, advice });
 }

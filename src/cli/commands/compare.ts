@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import { compareSides } from '../../analysis/compare/compare.ts';
 import type { RunProfile } from '../../analysis/compare/run-profile.ts';
@@ -8,12 +9,11 @@ import {
   THRESHOLD_COUNTERS,
   type Threshold,
 } from '../../analysis/compare/thresholds.ts';
-import { LoadError } from '../../base/load-error.ts';
 import { buildComparison } from '../../output/report/comparison.ts';
 import { comparisonMarkdown, comparisonText } from '../../output/report/comparison-text.ts';
 import { buildSeries, seriesMarkdown, seriesText } from '../../output/report/series.ts';
 import { type CliIo, FailedOn } from '../cli-io.ts';
-import { JobPool, READ_SIDE, readSide, type SideRequest } from '../jobs.ts';
+import { createJobPool, readSide, type SideRequest } from '../jobs.ts';
 import { type PrintOptions, parseWhole, printReport, refuseTwoForms } from '../output-options.ts';
 
 interface CompareOptions extends PrintOptions {
@@ -100,17 +100,13 @@ async function readSides(
   requests: readonly SideRequest[],
   io: CliIo,
 ): Promise<readonly RunProfile[]> {
-  const pool = new JobPool(io.workerScript);
-  const read = async (request: SideRequest) => {
-    const isStdin = request.path === '-';
-    const side = await (isStdin ? readSide(request, io) : pool.run(READ_SIDE, request));
-    if ('side' in side) return side.side;
-    throw new LoadError(side.failure);
-  };
+  const pool = createJobPool(io.workerScript, availableParallelism());
+  const read = (request: SideRequest) =>
+    request.path === '-' ? readSide(request, io) : pool.call('readSide', request);
   try {
     return await Promise.all(requests.map(read));
   } finally {
-    await pool.close();
+    pool.close();
   }
 }
 

@@ -1,7 +1,8 @@
 /** `vramscope mcp`: the Model Context Protocol over stdin and stdout. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ANSWER_QUESTION, JobEnded, JobPool } from '../jobs.ts';
+import { LoadError } from '../../base/load-error.ts';
+import { createJobPool } from '../jobs.ts';
 import { type Answer, TOOLS, type Tool } from './tools.ts';
 
 const INSTRUCTIONS = `Answers questions about PyTorch CUDA memory snapshots (torch.cuda.memory._dump_snapshot()).
@@ -16,7 +17,7 @@ const MOST_MS = 120_000;
 
 export interface McpOptions {
   readonly version: string;
-  /** See {@link JobPool}. */
+  /** See {@link createJobPool}. */
   readonly workerScript: string | undefined;
   /** Resolves when the client will ask nothing more. The server answers what is pending, then ends. */
   readonly ended?: Promise<void>;
@@ -28,10 +29,10 @@ export async function serveMcp(
   transport: Transport,
 ): Promise<void> {
   const server = new McpServer({ name: 'vramscope', version }, { instructions: INSTRUCTIONS });
-  const pool = new JobPool(workerScript, 1);
+  const pool = createJobPool(workerScript, 1);
   const running = new Set<Promise<unknown>>();
   const ask = async (tool: string, input: unknown, signal: AbortSignal): Promise<Answer> => {
-    const answer = pool.run(ANSWER_QUESTION, { tool, input }, { mostMs: MOST_MS, signal });
+    const answer = pool.call('answerQuestion', { tool, input }, { timeoutMs: MOST_MS, signal });
     running.add(answer);
     return answer.finally(() => running.delete(answer));
   };
@@ -46,7 +47,7 @@ export async function serveMcp(
     setImmediate(() => void server.close());
   });
   await closed;
-  await pool.close();
+  pool.close();
 }
 
 function register(
@@ -66,7 +67,7 @@ function register(
       const { text, isError } = await ask(name, asked, signal);
       return { ...textAnswer(text), isError };
     } catch (error) {
-      if (!(error instanceof JobEnded)) throw error;
+      if (!(error instanceof LoadError)) throw error;
       return {
         ...textAnswer(`${error.message} Ask for less, or one setting at a time.`),
         isError: true,

@@ -3,12 +3,16 @@
  * then goes to the one worker that holds them all; the rest of the snapshot is dropped.
  */
 
+import type { JobView, RankDetails } from '../../analysis/ranks/job-view.ts';
 import { isSummaryName } from '../../analysis/summary-file/rank-of-name.ts';
 import type { ReadRank } from '../../analysis/summary-file/read-rank-file.ts';
-import { abortError, errorText } from '../../base/errors.ts';
+import { abortError, errorText, isAbortError } from '../../base/errors.ts';
 import { connectWorker, type WorkerConnection, type WorkerLike } from '../worker-connection.ts';
+import { WorkerPool } from '../worker-pool.ts';
 import { newRanksWorker } from '../workers.ts';
-import type { JobView, RankDetails, RankSource, RanksMethods } from './protocol.ts';
+import type { RankSource, RanksMethods } from './serve-ranks.ts';
+
+export type { RankSource } from './serve-ranks.ts';
 
 export interface RanksClientOptions {
   readonly version: string;
@@ -37,86 +41,60 @@ const CRASHED = [
   'Make summaries of the files with the command line: vramscope summarize FILE.',
 ] as const;
 
-type Connection = WorkerConnection<RanksMethods>;
-
 export function createRanksClient(options: RanksClientOptions): RanksClient {
   const { version, createWorker = newRanksWorker } = options;
   const baseUrl = options.baseUrl ?? globalThis.document?.baseURI;
-  const open = new Set<Connection>();
-
-  function start(): Connection {
-    const connection: Connection = connectWorker(createWorker(), {
-      hello: version,
-      crashed: CRASHED,
-    });
-    open.add(connection);
-    return connection;
-  }
-
-  function end(connection: Connection): void {
-    connection.end(abortError('Closed'));
-    open.delete(connection);
-  }
-
+  const start = (): WorkerConnection<RanksMethods> =>
+    connectWorker(createWorker(), { hello: version, crashed: CRASHED });
   const holder = start();
+  const readers = new WorkerPool(
+    start,
+    options.readers ?? Math.min(MAX_READERS, navigator.hardwareConcurrency),
+  );
   const absolute = ({ path, source }: RankSource): RankSource =>
     source.kind === 'url'
       ? { path, source: { kind: 'url', url: new URL(source.url, baseUrl).href } }
       : { path, source };
 
-  /** Takes files from `queue` one by one. If a worker dies on a file, a new one replaces it. */
-  async function readSnapshots(queue: RankSource[], onRead: () => void): Promise<void> {
-    let reader = start();
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      let read: ReadRank;
-      try {
-        read = await reader.call('readRank', next);
-      } catch (error) {
-        if (!open.has(reader)) throw error;
-        end(reader);
-        reader = start();
-        read = { failure: { code: 'unexpected', message: errorText(error) } };
-      }
-      await holder.call('add', { path: next.path, read });
-      onRead();
-    }
-    end(reader);
+  async function readSnapshot(source: RankSource): Promise<void> {
+    const read = await readers.call('readRank', source).catch((error: unknown): ReadRank => {
+      if (isAbortError(error)) throw error;
+      // A worker that died on its file; the next file gets a new one.
+      return { failure: { code: 'unexpected', message: errorText(error) } };
+    });
+    await holder.call('add', { path: source.path, read });
   }
 
   return {
-    async read(sources, onProgress) {
-      const all = sources.map(absolute);
-      const summaries = all.filter(({ path }) => isSummaryName(path));
+    async read(given, onProgress) {
+      const all = given.map(absolute);
+      const sources = all.filter(({ path }) => isSummaryName(path));
       const snapshots = all.filter(({ path }) => !isSummaryName(path));
-      let summariesDone = 0;
-      let snapshotsDone = 0;
-      const tell = () => onProgress(summariesDone + snapshotsDone);
-      const wanted = options.readers ?? Math.min(MAX_READERS, navigator.hardwareConcurrency);
-      const readers = Math.min(Math.max(1, wanted), snapshots.length);
-      const onRead = () => {
-        snapshotsDone++;
+      let summariesRead = 0;
+      let snapshotsRead = 0;
+      const tell = () => onProgress(summariesRead + snapshotsRead);
+      const onSummaries = (count: number) => {
+        summariesRead = count;
         tell();
       };
       await Promise.all([
-        holder.call(
-          'readSummaries',
-          { sources: summaries },
-          {
-            onProgress: (done) => {
-              summariesDone = done;
-              tell();
-            },
-          },
-        ),
-        ...Array.from({ length: readers }, () => readSnapshots(snapshots, onRead)),
+        holder.call('readSummaries', { sources }, { onProgress: onSummaries }),
+        ...snapshots.map(async (source) => {
+          await readSnapshot(source);
+          snapshotsRead++;
+          tell();
+        }),
       ]);
+      // Their tables go with them.
+      readers.close();
       onProgress(all.length);
     },
     job: () => holder.call('job', undefined),
     details: (rank) => holder.call('details', { rank }),
     markdown: () => holder.call('markdown', undefined),
-    close: () => {
-      for (const connection of [...open]) end(connection);
+    close() {
+      readers.close();
+      holder.end(abortError('Closed'));
     },
   };
 }

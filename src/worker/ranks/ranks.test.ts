@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { CURVE_POINTS } from '../../analysis/ranks/job-view.ts';
 import { bytesSource, fixture } from '../../testing/byte-source.ts';
 import { webPlatform } from '../gunzip.ts';
-import { createRanksClient, type RanksClient } from './client.ts';
-import { CURVE_POINTS, type RankSource } from './protocol.ts';
+import { createRanksClient, type RankSource, type RanksClient } from './client.ts';
 import { serveRanks } from './serve-ranks.ts';
 
 const opened: RanksClient[] = [];

@@ -1,14 +1,38 @@
-/** The queries that a worker of the ranks page answers. */
+/**
+ * A worker of the ranks page. One kind does both jobs: some summarize snapshots, one file at a time, and drop the tables;
+ * one holds all summaries.
+ */
 
 import { analyseJob } from '../../analysis/ranks/analyse-job.ts';
+import {
+  type JobView,
+  jobView,
+  type RankDetails,
+  rankDetails,
+} from '../../analysis/ranks/job-view.ts';
 import type { Job, RankFile, UnreadFile } from '../../analysis/ranks/types.ts';
 import { type ReadRank, readRankFile } from '../../analysis/summary-file/read-rank-file.ts';
 import type { ByteSource, Platform } from '../../format/input/types.ts';
 import { ranksMarkdown } from '../../output/report/ranks-text.ts';
 import type { OpenSource } from '../protocol.ts';
-import { type Handlers, serve, transferring } from '../rpc.ts';
-import { jobView, rankDetails } from './job-view.ts';
-import type { RankSource, RanksMethods } from './protocol.ts';
+import { type Method, serve, transferring } from '../rpc.ts';
+
+/** A file of a job, and its path in the folder. */
+export interface RankSource {
+  readonly path: string;
+  readonly source: OpenSource;
+}
+
+export interface RanksMethods {
+  /** Reads one file, then forgets it. */
+  readonly readRank: Method<RankSource, ReadRank>;
+  /** Reads summaries from files and keeps them; reports how many have been read. */
+  readonly readSummaries: Method<{ readonly sources: readonly RankSource[] }, undefined, number>;
+  readonly add: Method<{ readonly path: string; readonly read: ReadRank }, undefined>;
+  readonly job: Method<undefined, JobView>;
+  readonly details: Method<{ readonly rank: number }, RankDetails | undefined>;
+  readonly markdown: Method<undefined, string>;
+}
 
 export interface RanksServerOptions {
   readonly platform: Platform;
@@ -21,60 +45,43 @@ const READ_AT_ONCE = 16;
 const PROGRESS_EVERY = 16;
 
 export function serveRanks(port: MessagePort, options: RanksServerOptions): void {
-  serve<RanksMethods>(port, new RanksServer(options).handlers());
-}
+  const { platform, version, sourceOf } = options;
+  const files: RankFile[] = [];
+  const unread: UnreadFile[] = [];
+  let latest: Job | undefined;
 
-class RanksServer {
-  readonly #options: RanksServerOptions;
-  readonly #files: RankFile[] = [];
-  readonly #unread: UnreadFile[] = [];
-  #job: Job | undefined;
+  // A truncated file is shown as far as it goes, and named.
+  const readRank = ({ path, source }: RankSource): Promise<ReadRank> =>
+    readRankFile(path, () => sourceOf(source), platform, { version, allowPartial: true });
 
-  constructor(options: RanksServerOptions) {
-    this.#options = options;
+  function add(path: string, read: ReadRank): undefined {
+    if ('summary' in read) files.push({ path, summary: read.summary });
+    else unread.push({ path, failure: read.failure });
+    latest = undefined;
   }
 
-  handlers(): Handlers<RanksMethods> {
-    return {
-      readRank: (source) => this.#read(source),
-      readSummaries: ({ sources }, { onProgress }) => this.#readSummaries(sources, onProgress),
-      add: ({ path, read }) => this.#add(path, read),
-      job: () => transferring(jobView(this.#analysed())),
-      details: ({ rank }) => rankDetails(this.#analysed(), rank),
-      markdown: () => `${ranksMarkdown(this.#analysed()).join('\n')}\n`,
-    };
+  function job(): Job {
+    latest ??= analyseJob(files, { unread });
+    return latest;
   }
 
-  #read({ path, source }: RankSource): Promise<ReadRank> {
-    const { platform, version, sourceOf } = this.#options;
-    // A truncated file is shown as far as it goes, and named.
-    return readRankFile(path, () => sourceOf(source), platform, { version, allowPartial: true });
-  }
-
-  async #readSummaries(
-    sources: readonly RankSource[],
-    onProgress: (done: number) => void,
-  ): Promise<undefined> {
-    const queue = [...sources].reverse();
-    let done = 0;
-    const takeTurns = async () => {
-      for (let source = queue.pop(); source !== undefined; source = queue.pop()) {
-        this.#add(source.path, await this.#read(source));
-        if (++done % PROGRESS_EVERY === 0) onProgress(done);
-      }
-    };
-    await Promise.all(Array.from({ length: READ_AT_ONCE }, takeTurns));
-    return undefined;
-  }
-
-  #add(path: string, read: ReadRank): undefined {
-    if ('summary' in read) this.#files.push({ path, summary: read.summary });
-    else this.#unread.push({ path, failure: read.failure });
-    this.#job = undefined;
-  }
-
-  #analysed(): Job {
-    this.#job ??= analyseJob(this.#files, { unread: this.#unread });
-    return this.#job;
-  }
+  serve<RanksMethods>(port, {
+    readRank,
+    async readSummaries({ sources }, { onProgress }) {
+      const rest = sources.values();
+      let done = 0;
+      const takeTurns = async () => {
+        for (const source of rest) {
+          add(source.path, await readRank(source));
+          if (++done % PROGRESS_EVERY === 0) onProgress(done);
+        }
+      };
+      await Promise.all(Array.from({ length: READ_AT_ONCE }, takeTurns));
+      return undefined;
+    },
+    add: ({ path, read }) => add(path, read),
+    job: () => transferring(jobView(job())),
+    details: ({ rank }) => rankDetails(job(), rank),
+    markdown: () => `${ranksMarkdown(job()).join('\n')}\n`,
+  });
 }

@@ -1,7 +1,7 @@
 import { interpolateViridis } from 'd3';
 import { type MouseEvent, useMemo, useRef, useState } from 'react';
+import type { JobView } from '../../../analysis/ranks/job-view.ts';
 import { formatBytes } from '../../../base/format.ts';
-import type { JobView } from '../../../worker/ranks/protocol.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { type Paint, Painted } from './painted.tsx';
 import type { ListItem } from './rank-list.tsx';

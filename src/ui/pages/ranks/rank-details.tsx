@@ -1,6 +1,6 @@
+import type { JobView, LineRow, RankDetails, RankRow } from '../../../analysis/ranks/job-view.ts';
 import { formatBytes, plural } from '../../../base/format.ts';
 import { classLabel } from '../../../device/classes/types.ts';
-import type { JobView, LineRow, RankDetails, RankRow } from '../../../worker/ranks/protocol.ts';
 import { Fact } from '../../shared/facts.tsx';
 
 const LINES_SHOWN = 12;

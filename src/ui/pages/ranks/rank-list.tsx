@@ -1,11 +1,11 @@
 import '../../shared/row-list.css';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useMemo, useRef } from 'react';
+import { CURVE_POINTS, type JobView, type RankRow } from '../../../analysis/ranks/job-view.ts';
 import { numbersText } from '../../../analysis/ranks/problems.ts';
 import { aboveText } from '../../../analysis/ranks/ranks-report.ts';
 import { highest } from '../../../base/extremes.ts';
 import { formatBytes, plural } from '../../../base/format.ts';
-import { CURVE_POINTS, type JobView, type RankRow } from '../../../worker/ranks/protocol.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { Painted, paintBar, paintStrip } from './painted.tsx';

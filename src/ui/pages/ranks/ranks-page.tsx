@@ -1,6 +1,7 @@
 import './ranks.css';
 import { Grid3x3, List, X } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
+import type { JobView, RankDetails, RankRow } from '../../../analysis/ranks/job-view.ts';
 import { isSummaryName } from '../../../analysis/summary-file/rank-of-name.ts';
 import { plural } from '../../../base/format.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../../../device/classes/types.ts';
@@ -8,7 +9,6 @@ import { frameTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
-import type { JobView, RankDetails, RankRow } from '../../../worker/ranks/protocol.ts';
 import { CopyButton, IconButton, Segmented, type SegmentedOption } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { classColors } from '../../theme/palette.ts';

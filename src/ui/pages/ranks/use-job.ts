@@ -1,6 +1,7 @@
 /** Reads a job's files in workers and reports the progress. */
 
 import { useEffect, useState } from 'react';
+import type { JobView } from '../../../analysis/ranks/job-view.ts';
 import { isRankFile } from '../../../analysis/summary-file/rank-of-name.ts';
 import { isAbortError } from '../../../base/errors.ts';
 import { isRecord } from '../../../base/json.ts';
@@ -9,8 +10,11 @@ import { startTimer } from '../../../base/task.ts';
 import { fileSource, type GivenFiles } from '../../../state/given-files.ts';
 import { nameOf } from '../../../state/snapshot-loader.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
-import { createRanksClient, type RanksClient } from '../../../worker/ranks/client.ts';
-import type { JobView, RankSource } from '../../../worker/ranks/protocol.ts';
+import {
+  createRanksClient,
+  type RankSource,
+  type RanksClient,
+} from '../../../worker/ranks/client.ts';
 import { useServices } from '../../shared/services.ts';
 
 export interface JobState {

@@ -1,19 +1,70 @@
 /** What the page shows of a job: rows, curves as columns of numbers, and one rank beside its role. */
 
-import { linesOf } from '../../analysis/ranks/rank-lines.ts';
-import type { Job, JobRank } from '../../analysis/ranks/types.ts';
-import type { RankSummary } from '../../analysis/summary-file/types.ts';
 import { highest, median } from '../../base/extremes.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
-import {
-  CURVE_POINTS,
-  type JobView,
-  type LineRow,
-  MAX_HEAT_STEPS,
-  MAX_MIDDLE_RANKS,
-  type RankDetails,
-  type RankRow,
-} from './protocol.ts';
+import type { FrameReport } from '../../device/model/frame-text.ts';
+import type { RankSummary } from '../summary-file/types.ts';
+import { linesOf } from './rank-lines.ts';
+import type { Job, JobRank, Outlier } from './types.ts';
+
+/** A rank without its summary, which stays in the worker. */
+export interface RankRow extends Omit<JobRank, 'summary'> {
+  readonly device: number;
+  /** At the peak; null if unknown. */
+  readonly allocatedBytes: number | null;
+  readonly reservedBytes: number | null;
+  readonly peakEvent: number;
+  /** Bytes at the peak, by MemoryClass. */
+  readonly classBytes: readonly number[];
+  readonly ooms: number;
+  readonly recording: string;
+  readonly steps: number;
+  /** How it differs from the others: one of `Job.outliers`, or `Job.difference`. */
+  readonly outlier: Outlier | undefined;
+}
+
+export interface JobView extends Omit<Job, 'ranks'> {
+  readonly ranks: readonly RankRow[];
+  /** {@link CURVE_POINTS} per rank: allocated bytes over time, NaN past a shorter curve. */
+  readonly curves: Float32Array;
+  /** `heatSteps` per rank: the highest allocated bytes of a step, NaN after the rank's last one. */
+  readonly heat: Float32Array;
+  /** Columns of the heat map, `stepsPerColumn` steps each; 0 if no rank has steps. */
+  readonly heatSteps: number;
+  readonly stepsPerColumn: number;
+}
+
+/** The width of a strip in pixels. */
+export const CURVE_POINTS = 160;
+/** Columns of a heat map. With more steps, several share a column, which shows their highest. */
+const MAX_HEAT_STEPS = 240;
+
+const MAX_MIDDLE_RANKS = 64;
+
+/** A line of a rank beside the middle of its role. */
+export interface LineRow {
+  readonly label: string;
+  readonly class: string | null;
+  readonly frame: FrameReport | null;
+  readonly bytes: number;
+  readonly count: number;
+  /** null if nothing differs from the role, or the rank is alone in it. */
+  readonly roleBytes: number | null;
+}
+
+export interface RankDetails {
+  readonly rank: number;
+  readonly verdict: string;
+  /** What the rank is compared with: 'its role', 'rank 0'. */
+  readonly peers: string;
+  /** Lines that differ from the role, the farthest first; if none does, the largest lines. */
+  readonly lines: readonly LineRow[];
+  /** The other ranks of its role, the nearest to the middle first; at most {@link MAX_MIDDLE_RANKS}. */
+  readonly middleRanks: readonly number[];
+  readonly leftOut: readonly string[];
+  /** The last event of each heat map column. */
+  readonly stepEvents: readonly number[];
+}
 
 /** Lines of a rank listed beside its role's. */
 const MAX_LINES = 40;
