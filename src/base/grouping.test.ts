@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addTo, groupBy } from './grouping.ts';
+import { addTo, addUp, groupBy, largestFirst, sumBy } from './grouping.ts';
 
 it('groups by key, keys and items in their order', () => {
   const groups = groupBy([3, 1, 4, 1, 5], (number): string => (number % 2 === 1 ? 'odd' : 'even'));
@@ -11,4 +11,21 @@ it('groups by key, keys and items in their order', () => {
   addTo(groups, 'none', 7);
   expect(groups.get('even')).toEqual([4, 6]);
   expect(groups.get('none')).toEqual([7]);
+});
+
+it('sums, by key too', () => {
+  expect(sumBy([1, 2, 3], (number) => number * number)).toBe(14);
+  const sums = new Map<string, number>();
+  for (const [key, amount] of [
+    ['a', 1],
+    ['b', 5],
+    ['c', 5],
+    ['a', 2],
+  ] as const)
+    addUp(sums, key, amount);
+  expect(largestFirst(sums)).toEqual([
+    ['b', 5],
+    ['c', 5],
+    ['a', 3],
+  ]);
 });

@@ -16,3 +16,17 @@ export function countOne<K>(counts: Map<K, number>, key: K): number {
   counts.set(key, count);
   return count;
 }
+
+export function sumBy<T>(items: Iterable<T>, of: (item: T) => number): number {
+  let sum = 0;
+  for (const item of items) sum += of(item);
+  return sum;
+}
+
+export function addUp<K>(sums: Map<K, number>, key: K, amount: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + amount);
+}
+
+/** Keys with their sums; those with equal sums in the order they were first seen. */
+export const largestFirst = <K>(sums: ReadonlyMap<K, number>): [key: K, sum: number][] =>
+  [...sums].sort(([, a], [, b]) => b - a);

@@ -3,7 +3,7 @@
  */
 import { type MessagePort, parentPort, Worker } from 'node:worker_threads';
 import { buildProfile } from '../analysis/compare/build-profile.ts';
-import type { Moment, RunProfile } from '../analysis/compare/run-profile.ts';
+import type { Moment, RunProfile } from '../analysis/compare/types.ts';
 import {
   type ReadRank,
   type ReadRankOptions,

@@ -1,6 +1,6 @@
 /** Sides of a comparison from captures and from snapshots drawn as text. */
 import { buildProfile } from '../analysis/compare/build-profile.ts';
-import type { Moment, RunProfile } from '../analysis/compare/run-profile.ts';
+import type { Moment, RunProfile } from '../analysis/compare/types.ts';
 import { mainDeviceIndex } from '../device/model/main-device.ts';
 import type { FileInfo, Snapshot } from '../format/snapshot/tables.ts';
 import { loadCapture } from './captures.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawnSide } from '../../testing/sides.ts';
 import { alignFrames } from './align-frames.ts';
-import type { RunProfile } from './run-profile.ts';
+import type { RunProfile } from './types.ts';
 
 /** 'model.py:3 f' → 'model.py:5 f' for each frame of B that has a counterpart. */
 function pairs(a: RunProfile, b: RunProfile): Map<string, string> {

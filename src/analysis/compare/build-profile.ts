@@ -2,31 +2,22 @@
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { perCounter } from '../../allocator/replay/types.ts';
+import { addUp, sumBy } from '../../base/grouping.ts';
 import { getOrMake, memoized } from '../../base/memoized.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { functionText } from '../../device/model/frame-text.ts';
-import { keepOnlyFrames, pythonFrameMask } from '../../device/model/stacks.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
   type FileInfo,
   type StackIndex,
-  type StackTable,
 } from '../../format/snapshot/tables.ts';
 import { accountAt } from '../account/account.ts';
 import type { EntryKind } from '../account/types.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
-import type {
-  Moment,
-  RunProfile,
-  SideEntry,
-  SideFrame,
-  SideSite,
-  SideStacks,
-  StackRun,
-} from './run-profile.ts';
+import type { Moment, RunProfile, SideEntry, SideFrame, SideSite, StackRun } from './types.ts';
 
 export interface ProfileOptions {
   readonly file: FileInfo;
@@ -39,11 +30,18 @@ export interface ProfileOptions {
 interface KeptParts {
   readonly analysis: AnalysisInput;
   readonly tree: StackTree;
-  runs?: readonly StackRun[];
-  stepBounds?: Int32Array;
+  readonly runs: readonly StackRun[];
+  readonly stepBounds: Int32Array;
 }
 
 const keptParts = new WeakMap<DeviceModel, KeptParts>();
+
+function partsOf(device: DeviceModel): KeptParts {
+  const analysis = new AnalysisInput(device);
+  const tree = stackTree(device, analysis);
+  const stepBounds = analysis.findPrimarySteps()?.bounds ?? new Int32Array(0);
+  return { analysis, tree, runs: stackRuns(device, tree), stepBounds };
+}
 
 /** A device at one moment of its recording. The first call for a device does the work that later calls reuse. */
 export function buildProfile(
@@ -52,34 +50,26 @@ export function buildProfile(
 ): RunProfile {
   const { trace, replay, snapshot } = device;
   const event = at === 'end' ? trace.events.length - 1 : replay.peaks.allocatedBytes.event;
-  const parts: KeptParts = keptParts.get(device) ?? {
-    analysis: new AnalysisInput(device),
-    tree: new StackTree(device),
-  };
+  const parts = keptParts.get(device) ?? partsOf(device);
   keptParts.set(device, parts);
-  const { analysis, tree } = parts;
-  const sites = sitesAt(device, tree, event);
-  parts.runs ??= stackRuns(device, tree);
-  parts.stepBounds ??= analysis.findPrimarySteps()?.bounds ?? new Int32Array(0);
+  const { analysis, tree, runs, stepBounds } = parts;
+  const { frames, stacks, hasCpp } = tree;
   return {
-    file,
-    deviceIndex,
+    ...{ file, deviceIndex, event, frames, stacks, hasCpp, runs, stepBounds },
     device: trace.device,
     kind: trace.kind,
-    event,
     events: trace.events.length,
     counters: replay.countersAt(event),
     peak: perCounter((name) => replay.peaks[name].bytes),
     recording: replay.recording,
     settings: snapshot.settings,
     ooms: failedOoms(trace, replay).length,
-    ...tree.finish(),
-    sites,
+    sites: sitesAt(device, tree, event),
     entries: entriesAt(device, analysis, event),
-    runs: parts.runs,
-    stepBounds: parts.stepBounds,
   };
 }
+
+const NOT_ALLOCATED: ReadonlySet<EntryKind> = new Set(['pending-free', 'gaps', 'cached']);
 
 function entriesAt(
   { replay }: DeviceModel,
@@ -93,8 +83,7 @@ function entriesAt(
       ...{ kind, bytes, count, rate, isGrowing },
       lines: lines.map(frameOf),
     }));
-  const { allocatedBytes } = replay.countersAt(event);
-  const bytes = allocatedBytes - account.allocatedBytes;
+  const bytes = replay.countersAt(event).allocatedBytes - account.allocatedBytes;
   if (bytes === 0) return own;
   const rest = { bytes, count: 1, rate: undefined, isGrowing: false, lines: [] };
   return [...own, { kind: 'unaccounted', ...rest }];
@@ -104,154 +93,105 @@ function sitesAt(device: DeviceModel, tree: StackTree, event: EventIndex): SideS
   const { replay } = device;
   const { allocations: table } = replay;
   const { classOf } = classify(device);
-  const sums = new Map<string, SiteSum>();
-  let rounding = 0;
-  let rounded = 0;
-  let total = 0;
-  const add = (id: number, stack: number, className: string, bytes: number) => {
-    const key = `${stack} ${className}`;
-    const sum = sums.get(key) ?? { stack, class: className, example: id, bySize: new Map() };
-    sums.set(key, sum);
-    sum.bySize.set(bytes, (sum.bySize.get(bytes) ?? 0) + 1);
-  };
+  const sums = new Map<
+    string,
+    Pick<SideSite, 'stack' | 'class' | 'example'> & { readonly bySize: Map<number, number> }
+  >();
+  let [rounding, rounded, total] = [0, 0, 0];
   for (let id = 0; id < table.length && table.start[id] <= event; id++) {
     // Allocated bytes drop when the free is requested, not when it completes.
     if (Math.min(table.freeRequested[id], table.end[id]) <= event) continue;
     const size = table.sizeBytes[id];
     total += size;
-    if (id < table.preexisting && table.stack[id] <= EMPTY_STACK) {
-      add(id, -1, 'before-recording', size);
-      continue;
-    }
-    const requested = Number.isNaN(table.requestedBytes[id]) ? size : table.requestedBytes[id];
+    const isOld = id < table.preexisting && table.stack[id] <= EMPTY_STACK;
+    const isExact = isOld || Number.isNaN(table.requestedBytes[id]);
+    const requested = isExact ? size : table.requestedBytes[id];
     if (size !== requested) rounded++;
     rounding += size - requested;
-    add(id, tree.rowOf(table.stack[id]), MEMORY_CLASSES[classOf[id]].id, requested);
+    const stack = isOld ? -1 : tree.rowOf(id);
+    const own = isOld ? 'before-recording' : MEMORY_CLASSES[classOf[id]].id;
+    const empty = () => ({ stack, class: own, example: id, bySize: new Map<number, number>() });
+    addUp(getOrMake(sums, `${stack} ${own}`, empty).bySize, requested, 1);
   }
   const rest = replay.countersAt(event).allocatedBytes - total;
   return [
-    ...Array.from(sums.values(), siteOf),
+    ...Array.from(sums.values(), ({ bySize, ...site }): SideSite => {
+      const sizes = Array.from(bySize, ([bytes, count]) => ({ bytes, count }));
+      return {
+        ...site,
+        bytes: sumBy(sizes, ({ bytes, count }) => bytes * count),
+        count: sumBy(sizes, ({ count }) => count),
+        sizes: sizes.sort((a, b) => a.bytes - b.bytes),
+      };
+    }),
     ...restSite('rounding', rounding, rounded),
     ...restSite('unaccounted', rest, 1),
   ];
 }
 
-const NOT_ALLOCATED: ReadonlySet<EntryKind> = new Set(['pending-free', 'gaps', 'cached']);
+const restSite = (name: string, bytes: number, count: number): SideSite[] =>
+  bytes === 0 ? [] : [{ stack: -1, class: name, bytes, count, sizes: [], example: -1 }];
 
 const frameOf = ({ name, filename, line, kind }: SideFrame): SideFrame => ({
   ...{ name, filename, line, kind },
 });
 
-const restSite = (name: string, bytes: number, count: number): SideSite[] =>
-  bytes === 0 ? [] : [{ stack: -1, class: name, bytes, count, sizes: [], example: -1 }];
-
-interface SiteSum extends Pick<SideSite, 'stack' | 'class' | 'example'> {
-  readonly bySize: Map<number, number>;
-}
-
-function siteOf({ bySize, ...site }: SiteSum): SideSite {
-  const sizes = Array.from(bySize, ([bytes, count]) => ({ bytes, count }));
-  sizes.sort((a, b) => a.bytes - b.bytes);
-  return {
-    ...site,
-    bytes: sizes.reduce((sum, { bytes, count }) => sum + bytes * count, 0),
-    count: sizes.reduce((sum, { count }) => sum + count, 0),
-    sizes,
-  };
+interface StackTree extends Pick<RunProfile, 'frames' | 'stacks' | 'hasCpp'> {
+  /** The row of an allocation; 0 or -1 if it has no stack. */
+  rowOf(id: number): number;
 }
 
 /**
  * The Python frames of all stacks as a tree of their own, plus a row for each name of a stack without Python, such as
  * 'AddmmBackward0 (backward pass)'. A recording without any Python keeps its C++ frames.
  */
-class StackTree {
-  readonly #context: DeviceModel;
-  readonly #rowOf: Int32Array | undefined;
-  readonly #hasCpp: boolean;
-  readonly #frames: SideFrame[] = [];
-  readonly #frame: number[] = [];
-  readonly #parent: number[] = [];
-  /** Rows of stacks without Python, by name. */
-  readonly #named = new Map<string, number>();
-
-  constructor(context: DeviceModel) {
-    this.#context = context;
-    const { snapshot, stacks: reader } = context;
-    const isPython = pythonFrameMask(snapshot.frames.length, (frame) => reader.isPython(frame));
-    this.#hasCpp = isPython.includes(0);
-    const isMixed = this.#hasCpp && isPython.includes(1);
-    const alone = isMixed ? keepOnlyFrames(snapshot.stacks, isPython) : undefined;
-    this.#rowOf = alone?.rowOf;
-    this.#addTree(alone?.stacks ?? snapshot.stacks);
-  }
-
-  rowOf(stack: StackIndex): number {
-    if (stack <= EMPTY_STACK) return stack;
-    const row = this.#rowOf === undefined ? stack : this.#rowOf[stack];
-    return row === EMPTY_STACK ? this.#namedRow(stack) : row;
-  }
-
-  /** Includes everything requested so far. */
-  finish(): { frames: readonly SideFrame[]; stacks: SideStacks; hasCpp: boolean } {
-    const stacks = {
-      length: this.#frame.length,
-      frame: Int32Array.from(this.#frame),
-      parent: Int32Array.from(this.#parent),
-    };
-    return { frames: this.#frames, stacks, hasCpp: this.#hasCpp };
-  }
-
-  #addTree(tree: StackTable): void {
-    const frameRow = memoized((frame: number) => {
-      if (frame < 0) return -1;
-      return this.#frames.push(frameOf(this.#context.stacks.frame(frame))) - 1;
-    });
-    for (let row = 0; row < tree.length; row++) {
-      this.#frame.push(frameRow(tree.frame[row]));
-      this.#parent.push(tree.parent[row]);
-    }
-  }
-
-  #namedRow(stack: StackIndex): number {
-    const view = this.#context.stacks.topUserFrameView(stack);
+function stackTree({ snapshot, stacks: reader }: DeviceModel, analysis: AnalysisInput): StackTree {
+  const { stacks: tree } = analysis.input.snapshot;
+  const { stack: rows } = analysis.input.replay.allocations;
+  const frames: SideFrame[] = [];
+  const frameRow = memoized((frame: number) =>
+    frame < 0 ? -1 : frames.push(frameOf(reader.frame(frame))) - 1,
+  );
+  const frame = Array.from(tree.frame.subarray(0, tree.length), frameRow);
+  const parent = Array.from(tree.parent.subarray(0, tree.length));
+  const namedRow = memoized((site: StackIndex) => {
+    const view = analysis.nativeFrame(site);
     if (view === undefined) return EMPTY_STACK;
-    const name = functionText(view);
-    return getOrMake(this.#named, name, () => {
-      this.#frame.push(this.#frames.push({ name, filename: '', line: 0, kind: 'cpp' }) - 1);
-      return this.#parent.push(EMPTY_STACK) - 1;
-    });
-  }
+    const named = { name: functionText(view), filename: '', line: 0, kind: 'cpp' } as const;
+    frame.push(frames.push(named) - 1);
+    return parent.push(EMPTY_STACK) - 1;
+  });
+  const rowOf = rows.map((row, id) => {
+    const site = row === EMPTY_STACK ? analysis.nativeSiteOf(id) : undefined;
+    return site === undefined ? row : namedRow(site);
+  });
+  return {
+    frames,
+    stacks: {
+      length: frame.length,
+      frame: Int32Array.from(frame),
+      parent: Int32Array.from(parent),
+    },
+    hasCpp: Array.from({ length: snapshot.frames.length }).some((_, at) => !reader.isPython(at)),
+    rowOf: (id) => rowOf[id],
+  };
 }
 
-function stackRuns({ replay, trace }: DeviceModel, tree: StackTree): StackRun[] {
+function stackRuns({ replay, trace }: DeviceModel, { rowOf }: StackTree): StackRun[] {
   const { allocations: table } = replay;
   const events = trace.events.length;
-  const byRow = new Map<number, RunSum>();
-  const sumOf = memoized((own: StackIndex) => {
-    const stack = tree.rowOf(own);
-    return getOrMake(byRow, stack, () => ({ stack, allocations: 0, totalBytes: 0, lifetimes: 0 }));
-  });
-  let stack = Number.NaN;
-  let sum: RunSum | undefined;
+  const byRow = new Map<number, { allocations: number; totalBytes: number; lifetimes: number }>();
   for (let id = 0; id < table.length; id++) {
-    if (table.stack[id] !== stack || sum === undefined) {
-      stack = table.stack[id];
-      sum = sumOf(stack);
-    }
+    const row = rowOf(id);
+    const sum = byRow.get(row) ?? { allocations: 0, totalBytes: 0, lifetimes: 0 };
+    if (sum.allocations === 0) byRow.set(row, sum);
     const lived = Math.min(events, table.end[id]) - Math.max(0, table.start[id]);
     sum.allocations++;
     sum.totalBytes += table.sizeBytes[id];
     sum.lifetimes += events === 0 ? 0 : lived / events;
   }
-  return Array.from(byRow.values(), ({ lifetimes, ...run }) => ({
-    ...run,
-    lifetimeShare: lifetimes / run.allocations,
+  return Array.from(byRow, ([stack, { allocations, totalBytes, lifetimes }]) => ({
+    ...{ stack, allocations, totalBytes },
+    lifetimeShare: lifetimes / allocations,
   }));
-}
-
-interface RunSum {
-  readonly stack: number;
-  allocations: number;
-  totalBytes: number;
-  lifetimes: number;
 }

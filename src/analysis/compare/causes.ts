@@ -4,18 +4,11 @@
  * unexplained.
  */
 import { formatBytes } from '../../base/format.ts';
-import { groupBy } from '../../base/grouping.ts';
+import { groupBy, sumBy } from '../../base/grouping.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
-import {
-  changedLike,
-  changedLines,
-  entryName,
-  entryText,
-  OWN_STORY,
-  signedBytes,
-} from './change-text.ts';
-import { explanationsOf, oneSidedText } from './patterns.ts';
-import type { Cause, ComparisonFacts, EntryChange } from './types.ts';
+import { changedLines, entryName, entryText, OWN_STORY, signedBytes } from './change-text.ts';
+import { changedLike, explanationsOf, oneSidedText } from './patterns.ts';
+import type { Cause, Change, ComparisonFacts, EntryChange } from './types.ts';
 
 const MIN_NOTABLE_BYTES = 2 ** 20;
 const NOTABLE_SHARE = 0.001;
@@ -28,23 +21,24 @@ export function causesOf(facts: ComparisonFacts): Cause[] {
   const whyOf = ({ kind }: EntryChange) =>
     explanations.find(({ kinds }) => kinds.some((one) => one === kind))?.why;
   const changed = facts.entries.filter(({ differenceBytes }) => differenceBytes !== 0);
-  const own = changed.filter(({ kind }) => OWN_STORY.has(kind));
+  const isOwn = ({ kind }: EntryChange) => OWN_STORY.has(kind);
   const groups = groupBy(
-    changed.filter(({ kind }) => !OWN_STORY.has(kind)),
+    changed.filter((entry) => !isOwn(entry)),
     whyOf,
   );
   const rest = groups.get(undefined) ?? [];
   groups.delete(undefined);
   const explained = [
-    ...own.map((entry) => causeOf([entry], true, ownText(entry))),
+    ...changed.filter(isOwn).map((entry) => causeOf([entry], true, ownText(entry))),
     ...Array.from(groups, ([why, group]) => causeOf(group, true, `${partsText(group)}${why}`)),
   ];
   const most = Math.max(0, ...explained.map(weightOf));
-  const code = rest.some((entry) => weightOf({ entries: [entry] }) > most) && oneSidedText(facts);
+  const isMain = rest.some((entry) => Math.abs(entry.differenceBytes) > most);
+  const code = isMain ? oneSidedText(facts) : undefined;
   const others =
-    typeof code === 'string'
-      ? [causeOf(rest, true, `${partsText(rest)}${code}`)]
-      : rest.map((entry) => causeOf([entry], false, unexplainedText(facts, entry)));
+    code === undefined
+      ? rest.map((entry) => causeOf([entry], false, unexplainedText(facts, entry)))
+      : [causeOf(rest, true, `${partsText(rest)}${code}`)];
   return [...explained, ...others].sort(
     (x, y) => opposes(facts, x) - opposes(facts, y) || weightOf(y) - weightOf(x),
   );
@@ -61,14 +55,14 @@ export const notableBytes = ({ a }: Pick<ComparisonFacts, 'a'>): number =>
   Math.max(MIN_NOTABLE_BYTES, NOTABLE_SHARE * a.counters.allocatedBytes);
 
 const causeOf = (entries: readonly EntryChange[], isExplained: boolean, text: string): Cause => ({
+  bytes: sumBy(entries, ({ differenceBytes }) => differenceBytes),
   ...{ entries, isExplained, text },
-  bytes: entries.reduce((sum, { differenceBytes }) => sum + differenceBytes, 0),
 });
 
 /** The bytes added or the bytes removed, whichever is more: their sum may be 0. */
-export function weightOf({ entries }: Pick<Cause, 'entries'>): number {
+export function weightOf({ entries }: { readonly entries: readonly Change[] }): number {
   const sum = (sign: number) =>
-    entries.reduce((total, { differenceBytes }) => total + Math.max(0, sign * differenceBytes), 0);
+    sumBy(entries, ({ differenceBytes }) => Math.max(0, sign * differenceBytes));
   return Math.max(sum(1), sum(-1));
 }
 
@@ -87,7 +81,7 @@ function ownText(entry: EntryChange): string {
 /** The largest entries: '-81.36 MiB of optimizer state, -40.00 MiB of gradients: '. */
 function partsText(entries: readonly EntryChange[]): string {
   const least = NAMED_SHARE * weightOf({ entries });
-  const named = entries.filter((entry) => weightOf({ entries: [entry] }) >= least);
+  const named = entries.filter(({ differenceBytes }) => Math.abs(differenceBytes) >= least);
   return `${named.slice(0, MAX_NAMED).map(entryText).join(', ')}: `;
 }
 
@@ -97,10 +91,10 @@ function unexplainedText(facts: ComparisonFacts, entry: EntryChange): string {
   const sites = changedLike(facts, CLASSES_OF[kind] ?? [kind], differenceBytes);
   const lines = changedLines(sites);
   if (lines === '') return entryText(entry);
-  const only = sites.filter((site) => site.kind === (differenceBytes > 0 ? 'only-b' : 'only-a'));
-  const onlyBytes = only.reduce((sum, site) => sum + Math.abs(site.differenceBytes), 0);
-  const isOnly = onlyBytes >= 0.5 * Math.abs(differenceBytes) && changedLines(only) !== '';
   const side = differenceBytes > 0 ? 'B' : 'A';
+  const only = sites.filter((site) => site.kind === (side === 'B' ? 'only-b' : 'only-a'));
+  const isOnly =
+    weightOf({ entries: only }) >= 0.5 * Math.abs(differenceBytes) && changedLines(only) !== '';
   const where = isOnly ? `${changedLines(only)}, which only ${side} keeps` : lines;
   return `${entryText(entry)}, at ${where}`;
 }

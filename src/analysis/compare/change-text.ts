@@ -1,33 +1,61 @@
 /** Texts for changes and their places. */
 import { fileName } from '../../base/file-names.ts';
 import { formatBytes, plural } from '../../base/format.ts';
+import { groupBy, sumBy } from '../../base/grouping.ts';
+import { FRAME_RANK } from '../../device/model/frame-kinds.ts';
 import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
 import { entryLabel } from '../account/types.ts';
-import type { SideFrame } from './run-profile.ts';
-import type { CallSiteChange, Comparison, EntryChange } from './types.ts';
+import type { CallSiteChange, EntryChange, RunProfile, SideFrame } from './types.ts';
 
 /** '+3.10 GiB', '-512 bytes', '+0 bytes'. */
 export const signedBytes = (bytes: number): string =>
   `${bytes < 0 ? '' : '+'}${formatBytes(bytes)}`;
 
+/** A stack's frames, innermost first, as indexes into the side's frames. */
+export function* framesOf({ stacks }: RunProfile, stack: number): Generator<number> {
+  for (let row = stack; row > 0; row = stacks.parent[row]) yield stacks.frame[row];
+}
+
+/** The line to look at first: the innermost of the user's code, else of a framework, else of PyTorch. */
+export function lineOf(side: RunProfile, stack: number): SideFrame | undefined {
+  let best: SideFrame | undefined;
+  for (const frame of framesOf(side, stack)) {
+    const own = side.frames[frame];
+    if (best === undefined || FRAME_RANK[own.kind] < FRAME_RANK[best.kind]) best = own;
+  }
+  return best;
+}
+
 /** All changes at one line, or of one class if there is no line. */
-export interface ChangedPlace {
+interface ChangedPlace {
   readonly frame: SideFrame | undefined;
   readonly class: string;
   readonly bytes: number;
 }
 
+const frameOf = ({ a, b }: CallSiteChange): SideFrame | undefined => (b ?? a)?.frame;
+
 /** In order of first occurrence. */
 export function changedPlaces(sites: readonly CallSiteChange[]): ChangedPlace[] {
-  const places = new Map<string, ChangedPlace>();
-  for (const site of sites) {
-    const frame = (site.b ?? site.a)?.frame;
-    const key = frame === undefined ? site.class : `${frame.filename}:${frame.line} ${frame.name}`;
-    const bytes = (places.get(key)?.bytes ?? 0) + site.differenceBytes;
-    places.set(key, { frame, class: site.class, bytes });
-  }
-  return [...places.values()];
+  const places = groupBy(sites, (site) => {
+    const frame = frameOf(site);
+    return frame === undefined ? site.class : `${frame.filename}:${frame.line} ${frame.name}`;
+  });
+  return Array.from(places.values(), (same) => ({
+    frame: frameOf(same[0]),
+    class: same[0].class,
+    bytes: sumBy(same, ({ differenceBytes }) => differenceBytes),
+  }));
 }
+
+const linesOf = (sites: readonly CallSiteChange[]): SideFrame[] =>
+  changedPlaces(sites).flatMap(({ frame }) => frame ?? []);
+
+export const lineCount = (sites: readonly CallSiteChange[]): number => linesOf(sites).length;
+
+/** 'model.py:42, :57 and 3 more lines'. `sites`: the largest first. */
+export const changedLines = (sites: readonly CallSiteChange[]): string =>
+  framesText(linesOf(sites), 3);
 
 /** "a", "a and b", "a, b and c". */
 export function joinWithAnd(parts: readonly string[]): string {
@@ -37,13 +65,6 @@ export function joinWithAnd(parts: readonly string[]): string {
 
 /** 'train.py:21', or a function's name if the file is not known. */
 export const lineText = (frame: SideFrame): string => frameLocation(frame) ?? functionText(frame);
-
-/** 'model.py:42, :57 and 3 more lines'. `sites`: the largest first. */
-export const changedLines = (sites: readonly CallSiteChange[], most = 3): string =>
-  framesText(
-    changedPlaces(sites).flatMap(({ frame }) => frame ?? []),
-    most,
-  );
 
 export function framesText(frames: readonly SideFrame[], most: number): string {
   const rest = frames.length - most;
@@ -55,18 +76,6 @@ export function framesText(frames: readonly SideFrame[], most: number): string {
   });
   return joinWithAnd(rest > 1 ? [...places, plural(rest, 'more line')] : places);
 }
-
-export const changedLike = (
-  { sites }: Pick<Comparison, 'sites'>,
-  classes: readonly string[],
-  change: number,
-): CallSiteChange[] =>
-  sites.filter(
-    (site) => classes.includes(site.class) && Math.sign(site.differenceBytes) === Math.sign(change),
-  );
-
-export const lineCount = (sites: readonly CallSiteChange[]): number =>
-  changedPlaces(sites).filter(({ frame }) => frame !== undefined).length;
 
 /** '+1.20 GiB of activations'. */
 export const entryText = ({ kind, differenceBytes }: EntryChange): string =>

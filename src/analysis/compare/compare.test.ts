@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { captureSide, drawnSide } from '../../testing/sides.ts';
 import { compareSides } from './compare.ts';
-import type { RunProfile } from './run-profile.ts';
-import type { Comparison } from './types.ts';
+import type { Comparison, RunProfile } from './types.ts';
 
 const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
 

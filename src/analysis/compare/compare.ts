@@ -1,26 +1,13 @@
 /** Compares two sides: what grew and what shrank. Everything adds up to the byte. */
 
+import { groupBy, sumBy } from '../../base/grouping.ts';
 import { getOrMake } from '../../base/memoized.ts';
 import { settingText } from '../../device/memory-summary/settings.ts';
-import { fileKey } from './align-files.ts';
-import { alignFrames, type FrameAlignment } from './align-frames.ts';
+import { alignFrames, type FrameAlignment, fileKey } from './align-frames.ts';
 import { causesOf } from './causes.ts';
-import {
-  changeKind,
-  type MatchedSites,
-  type MergedStacks,
-  matchSites,
-  mergeStacks,
-} from './match-sites.ts';
-import { oneSidedFunctions } from './one-sided-functions.ts';
-import {
-  innermostFrame,
-  lineOf,
-  type RunProfile,
-  type SideEntry,
-  type SideSite,
-  type StackRun,
-} from './run-profile.ts';
+import { lineOf } from './change-text.ts';
+import { changeOf, type MergedStacks, matchSites, mergeStacks, siteChange } from './match-sites.ts';
+import { oneSidedFunctions } from './program-features.ts';
 import type {
   CallSiteChange,
   ClassChange,
@@ -28,8 +15,9 @@ import type {
   EntryChange,
   RunChange,
   RunChangeKind,
+  RunProfile,
   SettingChange,
-  SiteHalf,
+  SideEntry,
 } from './types.ts';
 import { caveatsOf, verdictOf } from './verdict.ts';
 
@@ -55,55 +43,17 @@ export function compareSides(a: RunProfile, b: RunProfile): Comparison {
   return { ...facts, causes, headline, verdict: [headline, ...others].join(' ') };
 }
 
-function siteChange(
-  a: RunProfile,
-  b: RunProfile,
-  { a: sitesA, b: sitesB }: MatchedSites,
-): CallSiteChange {
-  const [bytesA, bytesB] = [sumOf(sitesA, 'bytes'), sumOf(sitesB, 'bytes')];
-  const className = (sitesA[0] ?? sitesB[0]).class;
-  return {
-    kind: changeKind(sitesA, sitesB),
-    class: className,
-    a: halfOf(a, sitesA),
-    b: halfOf(b, sitesB),
-    bytesA,
-    bytesB,
-    differenceBytes: bytesB - bytesA,
-    countA: sumOf(sitesA, 'count'),
-    countB: sumOf(sitesB, 'count'),
-    sizesA: sitesA.flatMap(({ sizes }) => sizes),
-    sizesB: sitesB.flatMap(({ sizes }) => sizes),
-  };
-}
-
-type Summed = 'bytes' | 'count';
-const sumOf = (parts: readonly Pick<SideSite, Summed>[], column: Summed): number =>
-  parts.reduce((sum, part) => sum + part[column], 0);
-
-/** The stack with the most bytes represents the others. */
-function halfOf(side: RunProfile, sites: readonly SideSite[]): SiteHalf | undefined {
-  if (sites.length === 0) return undefined;
-  const sorted = [...sites].sort((x, y) => y.bytes - x.bytes);
-  const [{ stack, example }] = sorted;
-  return {
-    frame: lineOf(side, stack),
-    innermost: innermostFrame(side, stack),
-    stacks: sorted.map((site) => site.stack),
-    example,
-  };
-}
-
 function classChanges(sites: readonly CallSiteChange[]): ClassChange[] {
-  const classes = new Map<string, { class: string; bytesA: number; bytesB: number }>();
-  for (const site of sites) {
-    const sum = classes.get(site.class) ?? { class: site.class, bytesA: 0, bytesB: 0 };
-    classes.set(site.class, sum);
-    sum.bytesA += site.bytesA;
-    sum.bytesB += site.bytesB;
-  }
+  const classes = Array.from(
+    groupBy(sites, ({ class: own }) => own),
+    ([own, same]) => ({
+      class: own,
+      bytesA: sumBy(same, ({ bytesA }) => bytesA),
+      bytesB: sumBy(same, ({ bytesB }) => bytesB),
+    }),
+  );
   const changeOf = ({ bytesA, bytesB }: ClassChange) => Math.abs(bytesB - bytesA);
-  return [...classes.values()].sort((x, y) => changeOf(y) - changeOf(x) || y.bytesB - x.bytesB);
+  return classes.sort((x, y) => changeOf(y) - changeOf(x) || y.bytesB - x.bytesB);
 }
 
 function settingChanges(a: RunProfile, b: RunProfile): SettingChange[] {
@@ -134,14 +84,9 @@ function entryChanges(a: RunProfile, b: RunProfile, { files }: FrameAlignment): 
 
 /** The lines and the rate come from the largest entry of the side that has more. */
 function entryChange(a: readonly SideEntry[], b: readonly SideEntry[]): EntryChange {
-  const [bytesA, bytesB] = [sumOf(a, 'bytes'), sumOf(b, 'bytes')];
-  const [{ kind, lines, rate, isGrowing }] = bytesA > bytesB ? a : b;
-  return {
-    ...{ kind, lines, rate: isGrowing ? rate : undefined, bytesA, bytesB },
-    differenceBytes: bytesB - bytesA,
-    countA: sumOf(a, 'count'),
-    countB: sumOf(b, 'count'),
-  };
+  const sums = changeOf(a, b);
+  const [{ kind, lines, rate, isGrowing }] = sums.bytesA > sums.bytesB ? a : b;
+  return { kind, lines, rate: isGrowing ? rate : undefined, ...sums };
 }
 
 const RATIO = 1.5;
@@ -155,37 +100,35 @@ function runChanges(a: RunProfile, b: RunProfile, { ofA, ofB }: MergedStacks): R
   const inA = new Map(
     a.runs.map((run) => [run.stack > 0 ? ofA[run.stack] : Math.min(0, run.stack), run]),
   );
-  const perStep = (side: RunProfile) => Math.max(1, side.stepBounds.length - 1);
-  const steps = { a: perStep(a), b: perStep(b) };
+  // Per step if both sides have steps: a run twice as long allocates twice as often.
+  const [stepsA, stepsB] = [a, b].map(({ stepBounds }) => stepBounds.length - 1);
+  const isPerStep = stepsA > 1 && stepsB > 1;
+  const rates = (before: number, after: number): RunChangeKind[] =>
+    isPerStep
+      ? kindOf(before / stepsA, after / stepsB, 1, ['churns-more', 'churns-less'])
+      : kindOf(before, after, NOTABLE_COUNT, ['churns-more', 'churns-less']);
   const changes: RunChange[] = [];
   for (const run of b.runs) {
     const other = run.stack > 0 ? inA.get(ofB[run.stack]) : undefined;
     if (other === undefined) continue;
-    const kinds = [...livesOf(other, run), ...churnOf(other, run, steps)];
+    const lives = ['lives-longer', 'lives-shorter'] as const;
+    const kinds = [
+      ...kindOf(other.lifetimeShare, run.lifetimeShare, NOTABLE_SHARE, lives),
+      ...rates(other.allocations, run.allocations),
+    ];
     if (kinds.length > 0) changes.push({ kinds, frame: lineOf(b, run.stack), a: other, b: run });
   }
   const weight = (change: RunChange) => Math.max(change.a.totalBytes, change.b.totalBytes);
   return changes.sort((x, y) => weight(y) - weight(x));
 }
 
-function livesOf(a: StackRun, b: StackRun): RunChangeKind[] {
-  if (isMuchMore(b.lifetimeShare, a.lifetimeShare, NOTABLE_SHARE)) return ['lives-longer'];
-  return isMuchMore(a.lifetimeShare, b.lifetimeShare, NOTABLE_SHARE) ? ['lives-shorter'] : [];
-}
-
-/** Per step if both sides have steps: a run twice as long allocates twice as often. */
-function churnOf(
-  a: StackRun,
-  b: StackRun,
-  steps: { readonly a: number; readonly b: number },
+function kindOf(
+  before: number,
+  after: number,
+  least: number,
+  [more, less]: readonly [RunChangeKind, RunChangeKind],
 ): RunChangeKind[] {
-  const isPerStep = steps.a > 1 && steps.b > 1;
-  const rateA = a.allocations / (isPerStep ? steps.a : 1);
-  const rateB = b.allocations / (isPerStep ? steps.b : 1);
-  const least = isPerStep ? 1 : NOTABLE_COUNT;
-  if (isMuchMore(rateB, rateA, least)) return ['churns-more'];
-  return isMuchMore(rateA, rateB, least) ? ['churns-less'] : [];
+  const isMuchMore = (x: number, y: number) => x >= RATIO * y && x - y >= least;
+  if (isMuchMore(after, before)) return [more];
+  return isMuchMore(before, after) ? [less] : [];
 }
-
-const isMuchMore = (more: number, less: number, least: number): boolean =>
-  more >= RATIO * less && more - less >= least;

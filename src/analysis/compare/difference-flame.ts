@@ -1,5 +1,6 @@
 /** The difference of two sides as a flame graph: what grew and what shrank, by call stack. */
-import { getOrMake } from '../../base/memoized.ts';
+import { StringInterner } from '../../base/interners.ts';
+import { memoized } from '../../base/memoized.ts';
 import { callerTree, flameGraph } from '../../device/flame-graph/flame-graph.ts';
 import { foldTree, weighTree } from '../../device/flame-graph/folded-tree.ts';
 import { FrameGroups } from '../../device/flame-graph/frame-groups.ts';
@@ -12,7 +13,7 @@ import type { FlameGraph, FlameGrouping } from '../../device/flame-graph/types.t
 import { StackReader, type StackSource } from '../../device/model/stacks.ts';
 import { alignFrames } from './align-frames.ts';
 import { mergeStacks } from './match-sites.ts';
-import type { RunProfile, SideFrame, SideStacks } from './run-profile.ts';
+import type { RunProfile, SideFrame, SideStacks } from './types.ts';
 
 export interface DifferenceFlameOptions {
   readonly groupBy: Exclude<FlameGrouping, 'stack'>;
@@ -36,20 +37,16 @@ export class DifferenceFlame {
     this.#value = new Float64Array(merged.length + EXTRA_ROWS);
     this.#count = new Float64Array(merged.length + EXTRA_ROWS);
     const add = ({ sites }: RunProfile, rowOf: Int32Array, sign: number) => {
-      for (const { stack, class: className, bytes, count } of sites) {
-        if (className === 'rounding' || className === 'unaccounted') continue;
-        const row = this.#rowOf(className, stack, rowOf, merged.length);
+      for (const { stack, class: own, bytes, count } of sites) {
+        if (own === 'rounding' || own === 'unaccounted') continue;
+        const extra = own === 'before-recording' ? BEFORE_RECORDING_ROW : NO_CONTEXT_ROW;
+        const row = stack < 0 ? merged.length + extra : rowOf[stack];
         this.#value[row] += sign * bytes;
         this.#count[row] += sign * count;
       }
     };
     add(b, merged.ofB, 1);
     add(a, merged.ofA, -1);
-  }
-
-  #rowOf(className: string, stack: number, rowOf: Int32Array, length: number): number {
-    if (className === 'before-recording') return length + BEFORE_RECORDING_ROW;
-    return stack < 0 ? length + NO_CONTEXT_ROW : rowOf[stack];
   }
 
   graph({ groupBy, ...zoom }: DifferenceFlameOptions): FlameGraph {
@@ -62,9 +59,8 @@ export class DifferenceFlame {
 }
 
 function stackSource(frames: readonly SideFrame[], stacks: SideStacks): StackSource {
-  const texts: string[] = [''];
-  const known = new Map<string, number>([['', 0]]);
-  const intern = (text: string) => getOrMake(known, text, () => texts.push(text) - 1);
+  const strings = new StringInterner();
+  const intern = memoized((text: string) => strings.internText(text));
   const table = {
     length: frames.length,
     name: Int32Array.from(frames, ({ name }) => intern(name)),
@@ -72,9 +68,5 @@ function stackSource(frames: readonly SideFrame[], stacks: SideStacks): StackSou
     line: Int32Array.from(frames, ({ line }) => line),
     extras: new Map(),
   };
-  return {
-    strings: { length: texts.length, get: (index) => texts[index] },
-    frames: table,
-    stacks,
-  };
+  return { strings, frames: table, stacks };
 }

@@ -4,15 +4,25 @@
  * line; last, sites without a stack and sites with identical sizes. Never by time or address.
  */
 
+import { addUp, sumBy } from '../../base/grouping.ts';
 import { TupleInterner } from '../../base/interners.ts';
 import { getOrMake } from '../../base/memoized.ts';
 import type { FrameAlignment } from './align-frames.ts';
-import type { RunProfile, SideSite, SideStacks, SizeCount } from './run-profile.ts';
-import type { ChangeKind } from './types.ts';
+import { framesOf, lineOf } from './change-text.ts';
+import type {
+  CallSiteChange,
+  Change,
+  ChangeKind,
+  RunProfile,
+  SideEntry,
+  SideSite,
+  SideStacks,
+  SiteHalf,
+} from './types.ts';
 
-export interface MatchedSites {
-  readonly a: readonly SideSite[];
-  readonly b: readonly SideSite[];
+interface Matched<T> {
+  readonly a: T[];
+  readonly b: T[];
 }
 
 /** Rows of both sides' stacks as rows of one tree. */
@@ -29,48 +39,47 @@ export function matchSites(
   b: RunProfile,
   { toA }: FrameAlignment,
   merged: MergedStacks,
-): MatchedSites[] {
-  const found: MatchedSites[] = [];
-  let restA = a.sites;
-  let restB = b.sites;
+): Matched<SideSite>[] {
+  const found: Matched<SideSite>[] = [];
+  let rest: Matched<SideSite> = { a: [...a.sites], b: [...b.sites] };
   const match = (keyA: KeyOf, keyB: KeyOf) => {
-    const groups = new Map<string, { a: SideSite[]; b: SideSite[] }>();
-    const group = (key: string) => getOrMake(groups, key, () => ({ a: [], b: [] }));
-    const unkeyed: { a: SideSite[]; b: SideSite[] } = { a: [], b: [] };
-    for (const site of restA) (keyed(keyA, site, group) ?? unkeyed).a.push(site);
-    for (const site of restB) (keyed(keyB, site, group) ?? unkeyed).b.push(site);
+    const groups = new Map<string, Matched<SideSite>>();
+    const left: Matched<SideSite> = { a: [], b: [] };
+    const groupOf = (key: string | number | undefined, site: SideSite) =>
+      key === undefined
+        ? left
+        : getOrMake(groups, `${site.class} ${key}`, () => ({ a: [], b: [] }));
+    for (const site of rest.a) groupOf(keyA(site), site).a.push(site);
+    for (const site of rest.b) groupOf(keyB(site), site).b.push(site);
     for (const sites of groups.values()) {
       if (sites.a.length > 0 && sites.b.length > 0) found.push(sites);
       else {
-        unkeyed.a.push(...sites.a);
-        unkeyed.b.push(...sites.b);
+        left.a.push(...sites.a);
+        left.b.push(...sites.b);
       }
     }
-    restA = unkeyed.a;
-    restB = unkeyed.b;
+    rest = left;
   };
   match(
-    ({ stack }) => `${stack > 0 ? merged.ofA[stack] : stack}`,
-    ({ stack }) => `${stack > 0 ? merged.ofB[stack] : stack}`,
+    ({ stack }) => (stack > 0 ? merged.ofA[stack] : stack),
+    ({ stack }) => (stack > 0 ? merged.ofB[stack] : stack),
   );
-  const own = (frame: number, offset: number) => (frame < 0 ? undefined : `${frame + offset}`);
   match(
-    ({ stack }) => own(ownFrame(a, stack), 0),
+    ({ stack }) => ownFrame(a, stack),
     ({ stack }) => {
       const frame = ownFrame(b, stack);
       // A line that only B has gets a number that no line of A has.
-      return frame < 0 || toA[frame] >= 0
-        ? own(frame < 0 ? -1 : toA[frame], 0)
-        : own(frame, a.frames.length);
+      return frame === undefined || toA[frame] >= 0 ? toA[frame ?? -1] : a.frames.length + frame;
     },
   );
-  const pytorch = (side: RunProfile, frameOf: (frame: number) => number) => (site: SideSite) =>
-    STATE_CLASSES.has(site.class) && hasPython(side, site.stack)
-      ? own(frameOf(side.stacks.frame[site.stack]), 0)
-      : undefined;
+  const pytorch = (side: RunProfile, { class: own, stack }: SideSite) =>
+    STATE_CLASSES.has(own) && hasPython(side, stack) ? side.stacks.frame[stack] : undefined;
   match(
-    pytorch(a, (frame) => frame),
-    pytorch(b, (frame) => toA[frame]),
+    (site) => pytorch(a, site),
+    (site) => {
+      const frame = toA[pytorch(b, site) ?? -1];
+      return frame === -1 ? undefined : frame;
+    },
   );
   const withoutPython = (side: RunProfile) => (site: SideSite) =>
     hasPython(side, site.stack) ? undefined : 'any';
@@ -78,10 +87,14 @@ export function matchSites(
   const sizes = (site: SideSite) =>
     site.sizes.map(({ bytes, count }) => `${bytes}×${count}`).join() || undefined;
   match(sizes, sizes);
-  for (const site of restA) found.push({ a: [site], b: [] });
-  for (const site of restB) found.push({ a: [], b: [site] });
-  return found;
+  return [
+    ...found,
+    ...rest.a.map((site) => ({ a: [site], b: [] })),
+    ...rest.b.map((site) => ({ a: [], b: [site] })),
+  ];
 }
+
+type KeyOf = (site: SideSite) => string | number | undefined;
 
 /**
  * The user's line says little about these: it is where the model moves to the GPU or where the optimizer is called, and
@@ -89,20 +102,13 @@ export function matchSites(
  */
 const STATE_CLASSES: ReadonlySet<string> = new Set(['parameters', 'optimizer-state', 'gradients']);
 
-type KeyOf = (site: SideSite) => string | undefined;
-
-function keyed<T>(keyOf: KeyOf, site: SideSite, group: (key: string) => T): T | undefined {
-  const key = keyOf(site);
-  return key === undefined ? undefined : group(`${site.class} ${key}`);
-}
-
-/** The innermost frame outside PyTorch and Python itself; -1 without one. */
-function ownFrame({ frames, stacks }: RunProfile, stack: number): number {
-  for (let row = stack; row > 0; row = stacks.parent[row]) {
-    const { kind } = frames[stacks.frame[row]];
-    if (kind === 'user' || kind === 'framework') return stacks.frame[row];
+/** The innermost frame outside PyTorch and Python itself. */
+function ownFrame(side: RunProfile, stack: number): number | undefined {
+  for (const frame of framesOf(side, stack)) {
+    const { kind } = side.frames[frame];
+    if (kind === 'user' || kind === 'framework') return frame;
   }
-  return -1;
+  return undefined;
 }
 
 function hasPython({ frames, stacks }: RunProfile, stack: number): boolean {
@@ -126,6 +132,43 @@ export function mergeStacks(a: RunProfile, b: RunProfile, { toA }: FrameAlignmen
   return { ofA, ofB, length, frame: rows.a.slice(0, length), parent: rows.b.slice(0, length) };
 }
 
+/** The sums of a part's sites or entries. */
+export function changeOf(
+  a: readonly Pick<SideEntry, 'bytes' | 'count'>[],
+  b: readonly Pick<SideEntry, 'bytes' | 'count'>[],
+): Change {
+  const [bytesA, bytesB] = [a, b].map((parts) => sumBy(parts, ({ bytes }) => bytes));
+  const [countA, countB] = [a, b].map((parts) => sumBy(parts, ({ count }) => count));
+  return { bytesA, bytesB, differenceBytes: bytesB - bytesA, countA, countB };
+}
+
+export const siteChange = (
+  a: RunProfile,
+  b: RunProfile,
+  { a: sitesA, b: sitesB }: Matched<SideSite>,
+): CallSiteChange => ({
+  kind: changeKind(sitesA, sitesB),
+  class: (sitesA[0] ?? sitesB[0]).class,
+  a: halfOf(a, sitesA),
+  b: halfOf(b, sitesB),
+  ...changeOf(sitesA, sitesB),
+  sizesA: sitesA.flatMap(({ sizes }) => sizes),
+  sizesB: sitesB.flatMap(({ sizes }) => sizes),
+});
+
+/** The stack with the most bytes represents the others. */
+function halfOf(side: RunProfile, sites: readonly SideSite[]): SiteHalf | undefined {
+  if (sites.length === 0) return undefined;
+  const sorted = sites.toSorted((x, y) => y.bytes - x.bytes);
+  const [{ stack, example }] = sorted;
+  return {
+    frame: lineOf(side, stack),
+    innermost: stack > 0 ? side.frames[side.stacks.frame[stack]] : undefined,
+    stacks: sorted.map((site) => site.stack),
+    example,
+  };
+}
+
 /**
  * Allocations of one size on both sides cancel out; the rest decides the kind:
  *
@@ -136,53 +179,33 @@ export function mergeStacks(a: RunProfile, b: RunProfile, { toA }: FrameAlignmen
  *
  * Identical sizes on both sides give 'mixed'; callers leave such sites out because their bytes are equal.
  */
-export function changeKind(a: readonly SideSite[], b: readonly SideSite[]): ChangeKind {
+function changeKind(a: readonly SideSite[], b: readonly SideSite[]): ChangeKind {
   if (a.length === 0) return 'only-b';
   if (b.length === 0) return 'only-a';
   const [sizesA, sizesB] = [sizesOf(a), sizesOf(b)];
   const restA = without(sizesA, sizesB);
   const restB = without(sizesB, sizesA);
-  const [countA, countB] = [countOf(restA), countOf(restB)];
-  if (countA === 0 && countB > 0) return 'more';
-  if (countB === 0 && countA > 0) return 'fewer';
-  if (countA !== countB || countA === 0) return 'mixed';
-  return direction(restA, restB);
+  if (restA.length === 0 && restB.length > 0) return 'more';
+  if (restB.length === 0 && restA.length > 0) return 'fewer';
+  if (restA.length !== restB.length || restA.length === 0) return 'mixed';
+  // The smallest is compared with the smallest.
+  const grew = restB.some((bytes, i) => bytes > restA[i]);
+  if (grew && restB.some((bytes, i) => bytes < restA[i])) return 'mixed';
+  return grew ? 'larger' : 'smaller';
 }
 
 type Sizes = ReadonlyMap<number, number>;
 
 function sizesOf(sites: readonly SideSite[]): Sizes {
   const sizes = new Map<number, number>();
-  for (const { bytes, count } of sites.flatMap((site) => site.sizes)) {
-    sizes.set(bytes, (sizes.get(bytes) ?? 0) + count);
-  }
+  for (const { bytes, count } of sites.flatMap((site) => site.sizes)) addUp(sizes, bytes, count);
   return sizes;
 }
 
-function without(sizes: Sizes, others: Sizes): SizeCount[] {
-  return Array.from(sizes, ([bytes, count]) => ({ bytes, count: count - (others.get(bytes) ?? 0) }))
-    .filter(({ count }) => count > 0)
-    .sort((x, y) => x.bytes - y.bytes);
-}
-
-const countOf = (sizes: readonly SizeCount[]): number =>
-  sizes.reduce((sum, { count }) => sum + count, 0);
-
-/** For equal counts: compares sizes in order, the smallest with the smallest. */
-function direction(a: readonly SizeCount[], b: readonly SizeCount[]): ChangeKind {
-  let grew = false;
-  let shrank = false;
-  let left = [...a];
-  for (const { bytes, count } of b) {
-    for (let taken = 0; taken < count; ) {
-      const [first, ...others] = left;
-      const both = Math.min(first.count, count - taken);
-      if (bytes > first.bytes) grew = true;
-      else shrank = true;
-      taken += both;
-      left = first.count > both ? [{ ...first, count: first.count - both }, ...others] : others;
-    }
-  }
-  if (grew && shrank) return 'mixed';
-  return grew ? 'larger' : 'smaller';
-}
+/** The size of each allocation that the others lack, ascending. */
+const without = (sizes: Sizes, others: Sizes): number[] =>
+  [...sizes]
+    .flatMap(([bytes, count]) =>
+      new Array<number>(Math.max(0, count - (others.get(bytes) ?? 0))).fill(bytes),
+    )
+    .sort((x, y) => x - y);

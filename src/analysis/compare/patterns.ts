@@ -4,12 +4,11 @@
  */
 import { formatBytes } from '../../base/format.ts';
 import type { EntryKind } from '../account/types.ts';
-import { changedLike, changedLines, framesText, joinWithAnd } from './change-text.ts';
+import { changedLines, framesText, joinWithAnd } from './change-text.ts';
 import { FEATURES, type Feature, type Program, programOf } from './program-features.ts';
-import type { SideFrame } from './run-profile.ts';
 import {
   autocastPattern,
-  classBytes,
+  classChange,
   type Explanation,
   layersPattern,
   modelPattern,
@@ -18,7 +17,7 @@ import {
   sizePattern,
   weightsPattern,
 } from './size-patterns.ts';
-import type { ComparisonFacts } from './types.ts';
+import type { CallSiteChange, ComparisonFacts, SideFrame } from './types.ts';
 
 /**
  * An entry belongs to the first explanation of its kind. What call stacks prove (a wrapper, a compiler) comes before
@@ -54,32 +53,29 @@ const UNSEEN_SHARE = 0.1;
 
 /** Weights and optimizer state made before the recording look missing on that side. */
 function unseenPattern(facts: ComparisonFacts): Explanation[] {
-  const before = classBytes(facts, 'before-recording');
-  const shareA = before.bytesA / Math.max(1, facts.a.counters.allocatedBytes);
-  const shareB = before.bytesB / Math.max(1, facts.b.counters.allocatedBytes);
+  const { bytesA, bytesB } = classChange(facts, 'before-recording');
+  const shareA = bytesA / Math.max(1, facts.a.counters.allocatedBytes);
+  const shareB = bytesB / Math.max(1, facts.b.counters.allocatedBytes);
   if (Math.abs(shareA - shareB) < UNSEEN_SHARE) return [];
-  const [side, bytes] =
-    shareB > shareA ? (['b', before.bytesB] as const) : (['a', before.bytesA] as const);
-  const why = `${formatBytes(bytes)} in ${nameOf(side)} are from before the recording: they have no call site, so nothing of ${otherOf(side)} can be set against them`;
+  const [side, bytes] = shareB > shareA ? (['B', bytesB] as const) : (['A', bytesA] as const);
+  const why = `${formatBytes(bytes)} in ${side} are from before the recording: they have no call site, so nothing of ${otherOf(side)} can be set against them`;
   return [{ kinds: EVERYTHING, why }];
 }
 
-type Has = 'a' | 'b';
+type Side = 'A' | 'B';
+
+const otherOf = (side: Side): Side => (side === 'A' ? 'B' : 'A');
 
 /** The side that has a feature, if only one does. */
-function hasAlone(feature: Feature, a: Program, b: Program): Has | undefined {
-  const [inA, inB] = [a.features.has(feature), b.features.has(feature)];
-  if (inA === inB) return undefined;
-  return inA ? 'a' : 'b';
+function hasAlone(feature: Feature, a: Program, b: Program): Side | undefined {
+  if (a.features.has(feature) === b.features.has(feature)) return undefined;
+  return a.features.has(feature) ? 'A' : 'B';
 }
-
-const nameOf = (side: Has): string => side.toUpperCase();
-const otherOf = (side: Has): string => (side === 'a' ? 'B' : 'A');
 
 function wrapperPattern(a: Program, b: Program): Explanation[] {
   const wrappers = (['fsdp', 'ddp', 'deepspeed', 'peft'] as const).flatMap((feature) => {
     const side = hasAlone(feature, a, b);
-    return side === undefined ? [] : [`${nameOf(side)} ${FEATURES[feature].says}`];
+    return side === undefined ? [] : [`${side} ${FEATURES[feature].says}`];
   });
   return wrappers.length === 0 ? [] : [{ kinds: EVERYTHING, why: joinWithAnd(wrappers) }];
 }
@@ -87,31 +83,28 @@ function wrapperPattern(a: Program, b: Program): Explanation[] {
 function compilePattern(a: Program, b: Program): Explanation[] {
   const side = hasAlone('compiling', a, b);
   if (side === undefined) return [];
-  const why = `${nameOf(side)} ${FEATURES.compiling.says} and ${otherOf(side)} runs eagerly`;
+  const why = `${side} ${FEATURES.compiling.says} and ${otherOf(side)} runs eagerly`;
   return [{ kinds: EVERYTHING, why }];
 }
+
+const MAX_RECOMPUTED = 4;
 
 function checkpointPattern(a: Program, b: Program): Explanation[] {
   const side = hasAlone('checkpointing', a, b);
   if (side === undefined) return [];
-  const { recomputed } = side === 'a' ? a : b;
-  const lines =
-    recomputed.length === 0
-      ? ''
-      : `, and runs ${framesText(recomputed, MAX_RECOMPUTED)} again in the backward pass`;
-  const why = `${nameOf(side)} ${FEATURES.checkpointing.says}${lines}`;
-  return [{ kinds: OF_BATCH, why }];
+  const lines = framesText((side === 'A' ? a : b).recomputed, MAX_RECOMPUTED);
+  const again = lines === '' ? '' : `, and runs ${lines} again in the backward pass`;
+  return [{ kinds: OF_BATCH, why: `${side} ${FEATURES.checkpointing.says}${again}` }];
 }
 
 function optimizerPattern(a: Program, b: Program, facts: ComparisonFacts): Explanation[] {
-  const change = classDifference(facts, 'optimizer-state');
-  const parameters = classBytes(facts, 'parameters');
-  const state = classBytes(facts, 'optimizer-state');
+  const parameters = classChange(facts, 'parameters');
+  const state = classChange(facts, 'optimizer-state');
   const notable = Math.max(2 ** 20, 0.02 * facts.a.counters.allocatedBytes);
   // Sharded state is smaller whatever optimizer runs.
   const isSharded =
     hasAlone('fsdp', a, b) !== undefined || hasAlone('deepspeed', a, b) !== undefined;
-  if (Math.abs(change) < notable || isSharded) return [];
+  if (Math.abs(state.differenceBytes) < notable || isSharded) return [];
   // A larger model has more state, so compare state per byte of parameters.
   const ratio = (bytes: number, of: number) => (of === 0 ? 0 : bytes / of);
   const perByteA = ratio(state.bytesA, parameters.bytesA);
@@ -129,25 +122,35 @@ function optimizersText({ optimizer: a }: Program, { optimizer: b }: Program): s
 
 /** Gradients of all parameters are live on one side and freed on the other. */
 function keptGradientsPattern(facts: ComparisonFacts): Explanation[] {
-  const parameters = classBytes(facts, 'parameters');
-  const change = classDifference(facts, 'gradients');
-  const side = change > 0 ? 'b' : 'a';
-  const whole = side === 'b' ? parameters.bytesB : parameters.bytesA;
+  const parameters = classChange(facts, 'parameters');
+  const { differenceBytes: change } = classChange(facts, 'gradients');
+  const whole = change > 0 ? parameters.bytesB : parameters.bytesA;
   if (whole === 0 || Math.abs(change) < 0.6 * whole) return [];
-  const why = `${nameOf(side)} still has those of all parameters: it is at another moment of a step, they are summed over several batches, or zero_grad() keeps them (set_to_none=False)`;
+  const why = `${change > 0 ? 'B' : 'A'} still has those of all parameters: it is at another moment of a step, they are summed over several batches, or zero_grad() keeps them (set_to_none=False)`;
   return [{ kinds: ['gradients'], why }];
 }
 
 /** An evaluation: neither side runs backward, and the larger side keeps what backward would need. */
 function gradPattern(a: Program, b: Program, facts: ComparisonFacts): Explanation[] {
-  if (a.hasBackward || b.hasBackward) return [];
-  const change = classDifference(facts, 'activations');
-  if (change / facts.differenceBytes < 0.5) return [];
-  const side = nameOf(change > 0 ? 'b' : 'a');
-  const sites = changedLike(facts, ['activations'], change);
-  const why = `${side} keeps what no backward pass uses, at ${changedLines(sites)}: torch.no_grad() or inference_mode() is missing in ${side}`;
+  const { differenceBytes: change } = classChange(facts, 'activations');
+  if (a.hasBackward || b.hasBackward || change / facts.differenceBytes < 0.5) return [];
+  const side = change > 0 ? 'B' : 'A';
+  const lines = changedLines(changedLike(facts, ['activations'], change));
+  const why = `${side} keeps what no backward pass uses, at ${lines}: torch.no_grad() or inference_mode() is missing in ${side}`;
   return [{ kinds: ['activations'], why }];
 }
+
+/** The call sites of these classes that changed in the same direction. */
+export const changedLike = (
+  { sites }: Pick<ComparisonFacts, 'sites'>,
+  classes: readonly string[],
+  change: number,
+): CallSiteChange[] =>
+  sites.filter(
+    (site) => classes.includes(site.class) && Math.sign(site.differenceBytes) === Math.sign(change),
+  );
+
+const MAX_FUNCTIONS = 3;
 
 /** Code that only one side runs: the last resort, for what nothing else explains. */
 export function oneSidedText(facts: ComparisonFacts): string | undefined {
@@ -162,11 +165,3 @@ export function oneSidedText(facts: ComparisonFacts): string | undefined {
   if (b.length > 0) return `B runs code that A does not have, ${text(b)}`;
   return a.length > 0 ? `A runs code that B does not have, ${text(a)}` : undefined;
 }
-
-function classDifference(facts: ComparisonFacts, name: string): number {
-  const { bytesA, bytesB } = classBytes(facts, name);
-  return bytesB - bytesA;
-}
-
-const MAX_RECOMPUTED = 4;
-const MAX_FUNCTIONS = 3;

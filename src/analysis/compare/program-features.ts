@@ -1,8 +1,11 @@
 /**
- * What a program runs, judged by the files in its call stacks: a wrapper, a compiler, an optimizer. If only one side
- * has one, that is a cause with a name.
+ * What a program runs, judged by the files in its call stacks: a wrapper, a compiler, an optimizer, functions of the
+ * user. If only one side has one, that is a cause with a name.
  */
-import { lineOf, type RunProfile, type SideFrame } from './run-profile.ts';
+import { addUp, largestFirst } from '../../base/grouping.ts';
+import type { FrameAlignment } from './align-frames.ts';
+import { framesOf, lineOf } from './change-text.ts';
+import type { Comparison, RunProfile, SideFrame } from './types.ts';
 
 export const FEATURES = {
   checkpointing: {
@@ -63,53 +66,67 @@ export function programOf(side: RunProfile): Program {
   const features = new Set<Feature>();
   const optimizers = new Map<string, number>();
   const recomputed = new Map<SideFrame, number>();
-  let hasBackward = false;
   for (const { stack, totalBytes } of side.runs) {
-    if (isBackward(side, stack)) hasBackward = true;
-    let optimizer: string | undefined;
-    let recomputes = false;
-    for (let row = stack; row > 0; row = side.stacks.parent[row]) {
-      const own = facts[side.stacks.frame[row]];
-      for (const feature of own.features) features.add(feature);
-      optimizer ??= own.optimizer;
-      recomputes ||= own.recomputes;
-    }
-    if (optimizer !== undefined) add(optimizers, optimizer, totalBytes);
-    const line = recomputes ? lineOf(side, stack) : undefined;
-    if (line !== undefined) add(recomputed, line, totalBytes);
+    const frames = Array.from(framesOf(side, stack), (frame) => facts[frame]);
+    for (const feature of frames.flatMap((own) => own.features)) features.add(feature);
+    const optimizer = frames.find((own) => own.optimizer !== undefined)?.optimizer;
+    if (optimizer !== undefined) addUp(optimizers, optimizer, totalBytes);
+    const line = frames.some(({ recomputes }) => recomputes) ? lineOf(side, stack) : undefined;
+    if (line !== undefined) addUp(recomputed, line, totalBytes);
   }
-  const largestFirst = <T>(sums: ReadonlyMap<T, number>): T[] =>
-    [...sums].sort(([, x], [, y]) => y - x).map(([one]) => one);
   return {
     features,
-    optimizer: largestFirst(optimizers)[0],
-    hasBackward,
-    recomputed: largestFirst(recomputed),
+    optimizer: largestFirst(optimizers)[0]?.[0],
+    hasBackward: side.runs.some(({ stack }) => isBackward(side, stack)),
+    recomputed: largestFirst(recomputed).map(([line]) => line),
   };
 }
 
-interface FrameFacts {
-  readonly features: readonly Feature[];
-  readonly optimizer: string | undefined;
-  /** Reruns a forward pass in the backward pass. */
-  readonly recomputes: boolean;
-}
-
-function factsOf({ filename, name }: SideFrame): FrameFacts {
+function factsOf({ filename, name }: SideFrame) {
   const optimizer = OPTIMIZER.exec(filename)?.[1]?.toLowerCase();
   const isKnown = optimizer !== undefined && !NO_OPTIMIZER.has(optimizer);
   return {
     features: FEATURE_NAMES.filter((feature) => FEATURES[feature].files.test(filename)),
     optimizer: isKnown ? (OPTIMIZER_LABELS[optimizer] ?? optimizer) : undefined,
+    /** Reruns a forward pass in the backward pass. */
     recomputes: RECOMPUTES.test(name) && FEATURES.checkpointing.files.test(filename),
   };
 }
-
-const add = <T>(sums: Map<T, number>, key: T, bytes: number): unknown =>
-  sums.set(key, (sums.get(key) ?? 0) + bytes);
 
 /** No Python on the thread, or Python that autograd called. */
 function isBackward({ frames, stacks, hasCpp }: RunProfile, stack: number): boolean {
   if (stack === 0) return !hasCpp;
   return stack > 0 && / \(backward pass\)$/.test(frames[stacks.frame[stack]].name);
+}
+
+/** Over the whole run; less is not worth mentioning. */
+const NOTABLE_BYTES = 2 ** 20;
+
+/**
+ * Lines that allocate in the user's functions that only one side has. A function's lines may change places: that is not
+ * new code.
+ */
+export function oneSidedFunctions(
+  a: RunProfile,
+  b: RunProfile,
+  { toA }: FrameAlignment,
+): Comparison['oneSided'] {
+  const known = new Set(toA);
+  return {
+    a: linesWithout(a, (frame) => known.has(frame)),
+    b: linesWithout(b, (frame) => toA[frame] >= 0),
+  };
+}
+
+function linesWithout(side: RunProfile, isMatched: (frame: number) => boolean): SideFrame[] {
+  const idOf = ({ filename, name }: SideFrame) => `${filename} ${name}`;
+  const matched = new Set(side.frames.filter((_, frame) => isMatched(frame)).map(idOf));
+  const sums = new Map<SideFrame, number>();
+  for (const { stack, totalBytes } of side.runs) {
+    const frames = Array.from(framesOf(side, stack), (frame) => side.frames[frame]);
+    const own = frames.find(({ kind }) => kind === 'user');
+    if (own === undefined || own.name === '<module>' || matched.has(idOf(own))) continue;
+    addUp(sums, own, totalBytes);
+  }
+  return largestFirst(sums).flatMap(([frame, bytes]) => (bytes >= NOTABLE_BYTES ? frame : []));
 }

@@ -1,8 +1,10 @@
 /** Explanations based on sizes and counts of matched call sites: batch, precision, layers, width. */
+import { lowest } from '../../base/extremes.ts';
 import { formatPercent, plural } from '../../base/format.ts';
+import { sumBy } from '../../base/grouping.ts';
 import type { EntryKind } from '../account/types.ts';
 import { changedLines, lineCount } from './change-text.ts';
-import type { CallSiteChange, ClassChange, ComparisonFacts } from './types.ts';
+import type { CallSiteChange, ComparisonFacts, SizeCount } from './types.ts';
 
 /** Why entries of these kinds differ, with the evidence, without a period. */
 export interface Explanation {
@@ -27,18 +29,22 @@ const MIN_LINES = 2;
 /** Relative distance within which ratios count as equal. */
 const NEAR = 0.06;
 
-const ofClass = ({ sites }: ComparisonFacts, ...names: readonly string[]): CallSiteChange[] =>
-  sites.filter((site) => names.includes(site.class));
+const ofClass = ({ sites }: ComparisonFacts, name: string): CallSiteChange[] =>
+  sites.filter((site) => site.class === name);
 
-export const classBytes = ({ classes }: ComparisonFacts, name: string): ClassChange =>
-  classes.find((one) => one.class === name) ?? { class: name, bytesA: 0, bytesB: 0 };
+/** Those of a class that both sides have. */
+const matchedOf = (facts: ComparisonFacts, name: string): CallSiteChange[] =>
+  ofClass(facts, name).filter(({ countA, countB }) => countA > 0 && countB > 0);
 
-const isMatched = ({ countA, countB }: CallSiteChange): boolean => countA > 0 && countB > 0;
+export function classChange({ classes }: ComparisonFacts, name: string) {
+  const { bytesA = 0, bytesB = 0 } = classes.find((one) => one.class === name) ?? {};
+  return { bytesA, bytesB, differenceBytes: bytesB - bytesA };
+}
 
 const ratioOf = ({ bytesA, bytesB }: CallSiteChange): number => bytesB / bytesA;
 
 const bytesOf = (sites: readonly CallSiteChange[]): number =>
-  sites.reduce((sum, { bytesA, bytesB }) => sum + Math.max(bytesA, bytesB), 0);
+  sumBy(sites, ({ bytesA, bytesB }) => Math.max(bytesA, bytesB));
 
 /** The median ratio, weighted by bytes. */
 function medianRatio(sites: readonly CallSiteChange[]): number {
@@ -56,14 +62,14 @@ const isNear = (value: number, wanted: number): boolean => Math.abs(value / want
 
 /** The parameters agree within a few percent. */
 function hasSameModel(facts: ComparisonFacts): boolean {
-  const { bytesA, bytesB } = classBytes(facts, 'parameters');
+  const { bytesA, bytesB } = classChange(facts, 'parameters');
   return bytesA === 0 || isNear(bytesB / bytesA, 1);
 }
 
 /** Activations at the same lines, equal in number, all with one ratio: the batch or the sequence changed. */
 export function sizePattern(facts: ComparisonFacts): Explanation[] {
   if (!hasSameModel(facts)) return [];
-  const matched = ofClass(facts, 'activations').filter(isMatched);
+  const matched = matchedOf(facts, 'activations');
   const ratio = medianRatio(matched);
   if (matched.length === 0 || isNear(ratio, 1)) return [];
   const fitting = matched.filter((site) => isNear(ratioOf(site), ratio));
@@ -82,7 +88,7 @@ export function sizePattern(facts: ComparisonFacts): Explanation[] {
 
 /** The same parameters in half or twice as many bits. */
 export function weightsPattern(facts: ComparisonFacts): Explanation[] {
-  const weights = ofClass(facts, 'parameters').filter(isMatched);
+  const weights = matchedOf(facts, 'parameters');
   const ratio = medianRatio(weights);
   const isHalf = isNear(ratio, 0.5);
   if (weights.length === 0 || !(isHalf || isNear(ratio, 2))) return [];
@@ -94,7 +100,8 @@ export function weightsPattern(facts: ComparisonFacts): Explanation[] {
   const meaning = isHalf
     ? 'B keeps them in 16 bits where A has 32'
     : 'B keeps them in 32 bits where A has 16';
-  const why = `the same ${plural(sumOf(fitting, 'countB'), 'parameter')} are ${words}: ${meaning}, a change of precision`;
+  const count = sumBy(fitting, ({ countB }) => countB);
+  const why = `the same ${plural(count, 'parameter')} are ${words}: ${meaning}, a change of precision`;
   return [{ kinds: OF_MODEL, why }];
 }
 
@@ -104,69 +111,57 @@ export function weightsPattern(facts: ComparisonFacts): Explanation[] {
  */
 export function autocastPattern(facts: ComparisonFacts): Explanation[] {
   if (!hasSameModel(facts)) return [];
-  const all = ofClass(facts, 'activations');
-  const matched = all.filter(isMatched);
-  const halved = (site: CallSiteChange) => hasHalvedSizes(site, 'b');
-  const doubled = (site: CallSiteChange) => hasHalvedSizes(site, 'a');
-  const [down, up] = [matched.filter(halved), matched.filter(doubled)];
-  const isDown = bytesOf(down) >= bytesOf(up);
-  const fitting = isDown ? down : up;
-  if (fitting.length === 0 || bytesOf(fitting) < 0.35 * bytesOf(all)) return [];
-  const inputs = ofClass(facts, 'inputs').filter(isMatched);
+  const whole = bytesOf(ofClass(facts, 'activations'));
+  const matched = matchedOf(facts, 'activations');
+  const down = bytesOf(matched.filter((site) => hasHalvedSizes(site, site.sizesB, site.sizesA)));
+  const up = bytesOf(matched.filter((site) => hasHalvedSizes(site, site.sizesA, site.sizesB)));
+  const isDown = down >= up;
+  const bytes = Math.max(down, up);
+  const inputs = matchedOf(facts, 'inputs');
   const isOtherBatch = inputs.length > 0 && isNear(medianRatio(inputs), isDown ? 0.5 : 2);
-  if (isOtherBatch) return [];
+  if (bytes === 0 || bytes < 0.35 * whole || isOtherBatch) return [];
   const [half, full] = isDown ? ['B', 'A'] : ['A', 'B'];
-  const share = formatPercent(bytesOf(fitting) / bytesOf(all), 0);
-  const why = `${share} of the activations have sizes in ${half} that are half of those in ${full}, while parameters and inputs are the same: ${half} computes in 16 bits (autocast)`;
+  const why = `${formatPercent(bytes / whole, 0)} of the activations have sizes in ${half} that are half of those in ${full}, while parameters and inputs are the same: ${half} computes in 16 bits (autocast)`;
   return [{ kinds: ['activations', 'temporaries'], why }];
 }
 
 /** Half of the other side's sizes appear here at half the size, and are gone at their own. */
-function hasHalvedSizes(site: CallSiteChange, in16Bits: 'a' | 'b'): boolean {
-  const [small, large] = in16Bits === 'b' ? [site.sizesB, site.sizesA] : [site.sizesA, site.sizesB];
+function hasHalvedSizes(
+  site: CallSiteChange,
+  small: readonly SizeCount[],
+  large: readonly SizeCount[],
+): boolean {
   const own = new Set(small.map(({ bytes }) => bytes));
   const before = large.filter(({ bytes }) => bytes >= 2 ** 10);
-  const total = before.reduce((sum, { bytes, count }) => sum + bytes * count, 0);
-  const halved = before.filter(({ bytes }) => own.has(bytes / 2));
-  const bytes = halved.reduce((sum, size) => sum + size.bytes * size.count, 0);
-  return total > 0 && bytes >= 0.5 * total && !isNear(ratioOf(site), 1);
+  const bytesIn = (sizes: readonly SizeCount[]) =>
+    sumBy(sizes, ({ bytes, count }) => bytes * count);
+  const total = bytesIn(before);
+  const halved = bytesIn(before.filter(({ bytes }) => own.has(bytes / 2)));
+  return total > 0 && halved >= 0.5 * total && !isNear(ratioOf(site), 1);
 }
 
 /** More parameters and more activations, in sizes that already existed: more layers. */
 export function layersPattern(facts: ComparisonFacts): Explanation[] {
-  const parameters = ofClass(facts, 'parameters').filter(isMatched);
+  const countIn = (sites: readonly CallSiteChange[], side: 'countA' | 'countB') =>
+    sumBy(sites, (site) => site[side]);
+  const parameters = matchedOf(facts, 'parameters');
   const copied = parameters.filter(({ kind }) => kind === 'more' || kind === 'fewer');
-  const isMore = sumOf(copied, 'countB') > sumOf(copied, 'countA');
-  const fitting = copied.filter(({ kind }) => kind === (isMore ? 'more' : 'fewer'));
+  const more = countIn(copied, 'countB') > countIn(copied, 'countA') ? 'more' : 'fewer';
+  const fitting = copied.filter(({ kind }) => kind === more);
   if (fitting.length === 0 || hasSameModel(facts)) return [];
-  const activations = ofClass(facts, 'activations').filter(
-    (site) => isMatched(site) && site.kind === (isMore ? 'more' : 'fewer'),
-  );
-  const [largest] = fitting;
-  const layers = layerCount(activations);
+  const activations = matchedOf(facts, 'activations').filter(({ kind }) => kind === more);
   const lines =
     activations.length === 0
       ? ''
-      : `, and activations at the same ${plural(lineCount(activations), 'line')} have ${isMore ? 'more' : 'fewer'} copies`;
-  const why = `${sumOf(fitting, 'countB')} parameters instead of ${sumOf(fitting, 'countA')} at ${changedLines([largest])}, of sizes that were there before${lines}: the model of B has ${layersText(layers, isMore)}`;
+      : `, and activations at the same ${plural(lineCount(activations), 'line')} have ${more} copies`;
+  // A line in a layer keeps at least one tensor per layer.
+  const layers = lowest(activations.map(({ countA, countB }) => Math.abs(countB - countA)));
+  const has =
+    activations.length === 0
+      ? `${more} layers`
+      : `${layers === 1 ? 'one layer' : `${layers} layers`} ${more}`;
+  const why = `${countIn(fitting, 'countB')} parameters instead of ${countIn(fitting, 'countA')} at ${changedLines(fitting.slice(0, 1))}, of sizes that were there before${lines}: the model of B has ${has}`;
   return [{ kinds: OF_MODEL, why }];
-}
-
-function layersText(layers: number | undefined, isMore: boolean): string {
-  const more = isMore ? 'more' : 'fewer';
-  if (layers === undefined) return `${more} layers`;
-  return `${layers === 1 ? 'one layer' : `${layers} layers`} ${more}`;
-}
-
-const sumOf = (
-  sites: readonly CallSiteChange[],
-  column: 'countA' | 'countB' | 'differenceBytes',
-): number => sites.reduce((sum, site) => sum + site[column], 0);
-
-/** A line in a layer keeps at least one tensor per layer. */
-function layerCount(activations: readonly CallSiteChange[]): number | undefined {
-  const counts = activations.map(({ countA, countB }) => Math.abs(countB - countA));
-  return counts.length === 0 ? undefined : Math.min(...counts);
 }
 
 /** Another model: what it keeps per parameter grows with it. */

@@ -2,7 +2,7 @@
 
 import type { CounterName } from '../../allocator/replay/types.ts';
 import { formatBytes, parseBytes } from '../../base/format.ts';
-import type { Moment, RunProfile } from './run-profile.ts';
+import type { Moment, RunProfile } from './types.ts';
 
 export const THRESHOLD_COUNTERS: Readonly<Record<string, CounterName>> = {
   requested: 'requestedBytes',
@@ -53,20 +53,15 @@ export function failedThresholds(
   gates: readonly Threshold[],
   at: Moment,
 ): FailedThreshold[] {
-  return gates.flatMap((gate) => {
-    const [bytesA, bytesB] = [
-      thresholdBytes(a, gate.counter, at),
-      thresholdBytes(b, gate.counter, at),
-    ];
+  return gates.flatMap(({ text: gate, counter, limit, unit }) => {
+    const [bytesA, bytesB] = [a, b].map((side) => thresholdBytes(side, counter, at));
     const growth = bytesB - bytesA;
-    if (gate.unit === 'bytes') {
-      const failed = { gate: gate.text, is: `+${formatBytes(growth)}`, bytesA, bytesB };
-      return growth > gate.limit ? [failed] : [];
-    }
     // From 0 bytes, any growth exceeds every percentage.
     const percent = growth === 0 ? 0 : (100 * growth) / bytesA;
-    if (percent <= gate.limit) return [];
-    return [{ gate: gate.text, is: percentText(percent, gate.limit), bytesA, bytesB }];
+    const isBytes = unit === 'bytes';
+    if ((isBytes ? growth : percent) <= limit) return [];
+    const is = isBytes ? `+${formatBytes(growth)}` : percentText(percent, limit);
+    return [{ gate, is, bytesA, bytesB }];
   });
 }
 

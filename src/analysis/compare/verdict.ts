@@ -5,10 +5,10 @@
  *   each iteration.
  */
 import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import { sumBy } from '../../base/grouping.ts';
 import { notableBytes, weightOf } from './causes.ts';
 import { entryText, lineText, signedBytes } from './change-text.ts';
-import type { RunProfile } from './run-profile.ts';
-import type { Cause, ComparisonFacts } from './types.ts';
+import type { Cause, ComparisonFacts, RunProfile } from './types.ts';
 
 const MAX_CAUSES = 3;
 /** Share of the difference: smaller causes are not named. */
@@ -18,7 +18,7 @@ const NAMED_SHARE = 0.01;
 export function verdictOf(facts: ComparisonFacts, causes: readonly Cause[]): [string, ...string[]] {
   const { a, differenceBytes } = facts;
   const notable = notableBytes(facts);
-  const moved = facts.sites.reduce((sum, site) => sum + Math.abs(site.differenceBytes), 0);
+  const moved = sumBy(facts.sites, (site) => Math.abs(site.differenceBytes));
   // Added bytes and removed bytes are each half of what moved.
   if (Math.max(moved / 2, Math.abs(differenceBytes)) <= notable) return sameText(facts);
   const head =
@@ -48,7 +48,7 @@ function restText(causes: readonly Cause[], first: Cause | undefined, least: num
   const rest = causes.filter((cause) => cause !== first && !cause.isExplained);
   const named = rest.filter((cause) => weightOf(cause) > least).slice(0, MAX_CAUSES);
   if (named.length === 0) return [];
-  const bytes = rest.reduce((sum, cause) => sum + cause.bytes, 0);
+  const bytes = sumBy(rest, (cause) => cause.bytes);
   const parts = named.flatMap(({ entries }) => entries.map(entryText)).join(', ');
   const head = first?.isExplained === false ? 'Not explained either' : 'Not explained';
   return [`${head}: ${rest.length === 1 ? parts : `${signedBytes(bytes)} (${parts})`}.`];
@@ -77,8 +77,7 @@ function sameText(facts: ComparisonFacts): [string, ...string[]] {
 const NOTABLE_CHURN = 0.01;
 
 function churnText({ a, b, runChanges }: ComparisonFacts): string[] {
-  const total = (side: ComparisonFacts['a']) =>
-    side.runs.reduce((sum, { totalBytes }) => sum + totalBytes, 0);
+  const total = ({ runs }: RunProfile) => sumBy(runs, ({ totalBytes }) => totalBytes);
   const least = NOTABLE_CHURN * Math.max(total(a), total(b));
   const found = runChanges.find(
     (change) =>
@@ -86,10 +85,9 @@ function churnText({ a, b, runChanges }: ComparisonFacts): string[] {
       Math.abs(change.b.totalBytes - change.a.totalBytes) >= least,
   );
   if (found?.frame === undefined) return [];
-  const { allocations: before } = found.a;
-  const { allocations: after } = found.b;
+  const [before, after] = [found.a, found.b].map(({ allocations }) => formatCount(allocations));
   return [
-    `Over the run ${lineText(found.frame)} allocates ${formatCount(after)} times in B and ${formatCount(before)} times in A.`,
+    `Over the run ${lineText(found.frame)} allocates ${after} times in B and ${before} times in A.`,
   ];
 }
 
@@ -108,73 +106,63 @@ function shareText(bytes: number, of: number): string {
   return ` (${bytes < 0 ? '-' : '+'}${formatPercent(Math.abs(bytes) / of, 0)})`;
 }
 
+/** Limits of the comparison: different devices, no history, a part of a file, the same file. */
 export function caveatsOf(a: RunProfile, b: RunProfile): string[] {
-  const both = [
-    { name: 'A', side: a },
-    { name: 'B', side: b },
+  const ofBoth = (textOf: (side: RunProfile, name: string) => string | undefined) => [
+    textOf(a, 'A'),
+    textOf(b, 'B'),
   ];
-  return [
-    ...sameFile(a, b),
-    ...otherKind(a, b),
-    ...both.flatMap(({ name, side }) => historyOf(name, side)),
-    ...stacksOf(a, b),
-    ...both.flatMap(({ name, side }) =>
-      side.ooms === 0
-        ? []
-        : [`${name} ran out of memory: its peak is what it got, and not what it needed.`],
+  const texts = [
+    isSameMoment(a, b)
+      ? 'Both are the same file on the same device, so there is no difference.'
+      : undefined,
+    otherDevice(a, b),
+    ...ofBoth(historyOf),
+    stacksOf(a, b),
+    ...ofBoth(({ ooms }, name) =>
+      ooms === 0
+        ? undefined
+        : `${name} ran out of memory: its peak is what it got, and not what it needed.`,
     ),
-    ...both.flatMap(({ name, side }) => {
-      const { partial } = side.file;
-      if (partial === undefined) return [];
-      return [
-        `${name} was read only up to a fault (${partial}): its end is not the end of the run.`,
-      ];
-    }),
+    ...ofBoth(({ file: { partial } }, name) =>
+      partial === undefined
+        ? undefined
+        : `${name} was read only up to a fault (${partial}): its end is not the end of the run.`,
+    ),
   ];
+  return texts.filter((text) => text !== undefined);
 }
 
 /** Two recordings of the same program would differ in at least a few events. */
-function sameFile(a: RunProfile, b: RunProfile): string[] {
-  const isSame =
-    a.file.name === b.file.name &&
-    a.file.bytes === b.file.bytes &&
-    a.events === b.events &&
-    a.deviceIndex === b.deviceIndex &&
-    a.event === b.event;
-  return isSame ? ['Both are the same file on the same device, so there is no difference.'] : [];
+const isSameMoment = (a: RunProfile, b: RunProfile): boolean =>
+  a.file.name === b.file.name &&
+  a.file.bytes === b.file.bytes &&
+  a.events === b.events &&
+  a.deviceIndex === b.deviceIndex &&
+  a.event === b.event;
+
+function otherDevice(a: RunProfile, b: RunProfile): string | undefined {
+  if (a.kind !== b.kind)
+    return 'One side is a GPU and the other is pinned host memory: only sizes can be compared.';
+  return a.device === b.device ? undefined : `A is device ${a.device} and B is device ${b.device}.`;
 }
 
-function otherKind(a: RunProfile, b: RunProfile): string[] {
-  if (a.kind !== b.kind) {
-    return ['One side is a GPU and the other is pinned host memory: only sizes can be compared.'];
-  }
-  if (a.device === b.device) return [];
-  return [`A is device ${a.device} and B is device ${b.device}.`];
-}
-
-function historyOf(name: string, side: RunProfile): string[] {
-  if (side.recording === 'none') {
-    const hasStacks = side.sites.some(({ stack }) => stack > 0);
-    const rest = hasStacks
+function historyOf({ recording, sites, counters }: RunProfile, name: string): string | undefined {
+  if (recording === 'none') {
+    const rest = sites.some(({ stack }) => stack > 0)
       ? 'its blocks have call stacks and are compared by them'
       : 'only totals, settings and what was live can be compared, not call sites';
-    return [`${name} has no history: it is compared as it was at the end, and ${rest}.`];
+    return `${name} has no history: it is compared as it was at the end, and ${rest}.`;
   }
-  if (side.recording === 'complete') return [];
-  const before = side.sites
-    .filter((site) => site.class === 'before-recording')
-    .reduce((sum, { bytes }) => sum + bytes, 0);
-  if (before === 0) return [];
-  const share = Math.round((100 * before) / Math.max(1, side.counters.allocatedBytes));
-  return [
-    `${share}% of ${name}’s memory is from before the recording and has no call site: it is a part of its own.`,
-  ];
+  const old = sites.filter((site) => site.class === 'before-recording');
+  const before = sumBy(old, ({ bytes }) => bytes);
+  if (recording === 'complete' || before === 0) return undefined;
+  const share = Math.round((100 * before) / Math.max(1, counters.allocatedBytes));
+  return `${share}% of ${name}’s memory is from before the recording and has no call site: it is a part of its own.`;
 }
 
-function stacksOf(a: RunProfile, b: RunProfile): string[] {
-  if (a.hasCpp === b.hasCpp || a.events === 0 || b.events === 0) return [];
+function stacksOf(a: RunProfile, b: RunProfile): string | undefined {
+  if (a.hasCpp === b.hasCpp || a.events === 0 || b.events === 0) return undefined;
   const [name, other] = a.hasCpp ? ['A', 'B'] : ['B', 'A'];
-  return [
-    `${name} was recorded with C++ frames and ${other} without: what the backward pass allocates is compared by class.`,
-  ];
+  return `${name} was recorded with C++ frames and ${other} without: what the backward pass allocates is compared by class.`;
 }

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import { compareSides } from '../../analysis/compare/compare.ts';
-import type { RunProfile } from '../../analysis/compare/run-profile.ts';
 import { compareSeries } from '../../analysis/compare/series.ts';
 import {
   failedThresholds,
@@ -9,6 +8,7 @@ import {
   THRESHOLD_COUNTERS,
   type Threshold,
 } from '../../analysis/compare/thresholds.ts';
+import type { RunProfile } from '../../analysis/compare/types.ts';
 import { buildComparison } from '../../output/report/comparison.ts';
 import { comparisonMarkdown, comparisonText } from '../../output/report/comparison-text.ts';
 import { buildSeries, seriesMarkdown, seriesText } from '../../output/report/series.ts';

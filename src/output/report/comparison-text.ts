@@ -2,9 +2,8 @@
 
 import { COUNTER_NAMES } from '../../allocator/replay/types.ts';
 import { changedPlaces, lineText, signedBytes } from '../../analysis/compare/change-text.ts';
-import type { RunProfile } from '../../analysis/compare/run-profile.ts';
 import type { FailedThreshold } from '../../analysis/compare/thresholds.ts';
-import type { CallSiteChange, Comparison } from '../../analysis/compare/types.ts';
+import type { CallSiteChange, Comparison, RunProfile } from '../../analysis/compare/types.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { COUNTER_LABELS } from './stats-text.ts';
 import {

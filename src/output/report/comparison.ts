@@ -1,8 +1,13 @@
 /** `vramscope compare --json`: the contract `vramscope.compare/1`. */
 
-import type { Moment, RunProfile } from '../../analysis/compare/run-profile.ts';
 import { type FailedThreshold, thresholdBytes } from '../../analysis/compare/thresholds.ts';
-import type { CallSiteChange, Cause, Comparison } from '../../analysis/compare/types.ts';
+import type {
+  CallSiteChange,
+  Cause,
+  Comparison,
+  Moment,
+  RunProfile,
+} from '../../analysis/compare/types.ts';
 import { frameReport } from '../../device/model/frame-text.ts';
 import { fileReport } from './stats.ts';
 

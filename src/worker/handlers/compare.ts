@@ -7,8 +7,7 @@ import type {
   DifferenceFlame,
   DifferenceFlameOptions,
 } from '../../analysis/compare/difference-flame.ts';
-import type { Moment, RunProfile } from '../../analysis/compare/run-profile.ts';
-import type { Comparison } from '../../analysis/compare/types.ts';
+import type { Comparison, Moment, RunProfile } from '../../analysis/compare/types.ts';
 import type { FlameGraph } from '../../device/flame-graph/types.ts';
 import type { FileInfo } from '../../format/snapshot/tables.ts';
 import type { Query, QueryHandlers } from '../queries.ts';

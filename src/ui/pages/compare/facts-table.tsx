@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { entryName, signedBytes } from '../../../analysis/compare/change-text.ts';
-import type { RunProfile } from '../../../analysis/compare/run-profile.ts';
+import type { RunProfile } from '../../../analysis/compare/types.ts';
 import { formatCount, formatExactBytes } from '../../../base/format.ts';
 import { settingText } from '../../../device/memory-summary/settings.ts';
 import { COUNTERS, deviceLabel } from '../../shared/device-labels.ts';

@@ -1,6 +1,5 @@
 import { useEffect, useMemo } from 'react';
-import type { RunProfile } from '../../../analysis/compare/run-profile.ts';
-import type { SiteHalf } from '../../../analysis/compare/types.ts';
+import type { RunProfile, SiteHalf } from '../../../analysis/compare/types.ts';
 import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import { frameTerm, siteTerm } from '../../../device/search/qualifiers/stacks.ts';

@@ -3,7 +3,7 @@
  */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { RunProfile } from '../../../analysis/compare/run-profile.ts';
+import type { RunProfile } from '../../../analysis/compare/types.ts';
 import { abortError, errorText } from '../../../base/errors.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
