@@ -320,6 +320,28 @@ class HoldersTest(unittest.TestCase):
             thread.join()
         self.assertLessEqual(addresses, {row[0] for row in rows(found)})
 
+    def test_a_snapshot_that_the_program_took_costs_nothing(self):
+        event = {"action": "alloc", "frames": [{"name": "f", "filename": "a.py", "line": n} for n in range(1000)]}
+        tensor, held = self.Tensor(), {"name": "a text", "line": 3}
+        without = self.found()["objects"]
+        snapshot = {"segments": [{"blocks": [event]}], "device_traces": [[event] * 1000]}
+        records = [dict(held) for _ in range(1000)]
+        found = self.found()
+        self.assertLess(found["objects"], without + 20)
+        self.assertEqual(self.name_of(tensor, found)[0].split(" in ")[0], "tensor")
+        del snapshot, records
+
+    def test_a_result_that_a_notebook_shows_is_named_by_out(self):
+        cell = types.ModuleType("__cell__")
+        cell.__dict__.update(Out={4: self.Tensor()}, _own=self.Tensor())
+        cell._oh, cell._4 = cell.Out, cell.Out[4]
+        cell._ = cell.__ = cell._4
+        with mock.patch.dict(sys.modules, {"__cell__": cell}):
+            found = self.found(sys._getframe(1))
+        names = {row[2] for row in rows(found)}
+        self.assertIn("__cell__.Out[4]", names)
+        self.assertIn("__cell__._own", names)
+
     def test_the_budget_ends_it_and_what_is_left_is_said(self):
         many = [[i] for i in range(300_000)]
         found = self.found(budget_s=0.01)

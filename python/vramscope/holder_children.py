@@ -19,6 +19,8 @@ from .holder_names import ATTRIBUTE, BUFFER, ITEM, SAME, VARIABLE, WORDS, class_
 
 #: Entries of one dictionary or set that are read: copies of larger ones would take too much memory.
 MOST_ENTRIES = 500_000
+#: PyTorch's own snapshots have four or five keys.
+MOST_KEYS_OF_SNAPSHOT = 16
 #: A type's flag: Python's collector knows what its objects hold.
 HAS_REFERENTS = 1 << 14
 HOLD_NOTHING = (
@@ -68,6 +70,13 @@ def holds_nothing(kind):
     return id(kind) in _NOTHING
 
 
+def holds_no_objects(o):
+    """A dictionary or tuple of numbers and texts, such as a frame of a snapshot that the program has read: Python's collector
+    leaves those alone, and so does the walk, which may meet millions.
+    """
+    return (type(o) is dict or type(o) is tuple) and not gc.is_tracked(o)
+
+
 def is_plain(kind):
     """A class of the program that is based on no container."""
     return not any(id(c) in _BY_ID for c in mro_of(kind))
@@ -112,7 +121,10 @@ def _step(name, inner):
 
 
 def _dict(o):
-    for key, value in list(itertools.islice(dict.items(o), MOST_ENTRIES)):
+    entries = list(itertools.islice(dict.items(o), MOST_ENTRIES))
+    if len(entries) <= MOST_KEYS_OF_SNAPSHOT and any(type(key) is str and key == "device_traces" for key, _ in entries):
+        return  # a snapshot that the program itself took: large, and only about tensors
+    for key, value in entries:
         yield ITEM, key, value
         if type(key) is not str and type(key) is not int:
             yield WORDS, ".keys()", key

@@ -86,9 +86,17 @@ def _last_error():
 def _globals_of(held, prefix, code, via, file=""):
     """Names that begin with an underscore come last: IPython keeps each result under some of its own."""
     file = code.co_filename if code is not None else file
+    shown = _shown_results(held)
     pairs = [(name, value) for name, value in list(held.items()) if type(name) is str and _may_hold(name, value)]
+    pairs = [(name, value) for name, value in pairs if not (name.startswith("_") and id(value) in shown)]
     pairs.sort(key=lambda pair: pair[0].startswith("_"))
     return [(Variable(prefix + name, "", code, file, via), value) for name, value in pairs]
+
+
+def _shown_results(held):
+    """The ids of what IPython keeps in `Out` and again under `_`, `__`, `___` and `_4`: a person empties `Out`."""
+    shown = held.get("Out")
+    return {id(value) for value in list(dict.values(shown))} if type(shown) is dict and shown is held.get("_oh") else ()
 
 
 def _may_hold(name, value):

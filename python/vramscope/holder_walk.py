@@ -6,7 +6,7 @@ import gc
 import time
 from collections import deque
 
-from .holder_children import attributes_of, class_attributes, expander, is_plain
+from .holder_children import attributes_of, class_attributes, expander, holds_no_objects, is_plain
 from .holder_names import ATTRIBUTE, BUFFER, SAME, WORDS, first_link, mro_of, name_of
 from .holder_roots import is_class
 
@@ -122,7 +122,7 @@ class Walk:
         plan = self._plans.get(id(type(value)))
         if plan is None:
             plan = self._plan(type(value))
-        if plan is HOLDS_NOTHING or id(value) in self._seen:
+        if plan is HOLDS_NOTHING or id(value) in self._seen or holds_no_objects(value):
             return
         self._seen.add(id(value))
         self.objects += 1
