@@ -109,7 +109,7 @@ test('a second file is compared with the one that is open; one that cannot be re
   await page.getByRole('button', { name: 'Compare with…' }).click();
   await expect(page.getByTestId('compare-waiting')).toContainText('base.pickle.gz');
   await chooseFile(page, { name: 'x.pickle', mimeType: '', buffer: Buffer.from('no pickle') });
-  await expect(page.getByRole('heading', { name: 'x.pickle could not be read' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'x.pickle could not be opened' })).toBeVisible();
   await page.getByRole('button', { name: 'Show base.pickle.gz alone' }).click();
   await expect(page.getByTestId('compare-waiting')).toBeVisible();
   await chooseFile(page, fixture('no_history.pickle.gz'));

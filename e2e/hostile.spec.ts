@@ -118,9 +118,15 @@ test('a worker that has no memory left says so, and the next file opens', async 
   const context = await browser.newContext();
   const page = await context.newPage();
   await openCapture(page, 'cuda_graph_pool.pickle.gz');
-  // The newest waits for the next file.
-  const spare = page.workers().at(-1);
-  await spare?.evaluate(takeAllMemory);
+  // A worker waits for the next file while one is dragged over the page.
+  const dataTransfer = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(['x'], 'x'));
+    return transfer;
+  });
+  const spare = page.waitForEvent('worker');
+  await page.dispatchEvent('body', 'dragenter', { dataTransfer });
+  await (await spare).evaluate(takeAllMemory);
   await chooseFile(page, fixture('frag_gpt_varlen.pickle.gz'));
   const card = page.getByTestId('error');
   await expect(card).toContainText('needs more memory than the browser allows');

@@ -1,5 +1,15 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
-import { chooseFile, fixture, idle, openCapture, summaryOf, unzipped } from './viewer.ts';
+import {
+  chooseFile,
+  fixture,
+  idle,
+  openCapture,
+  plotOf,
+  searchOf,
+  summaryOf,
+  unzipped,
+} from './viewer.ts';
 
 test('shows what it is, and opens a sample with one click', async ({ page }) => {
   await page.goto('/');
@@ -112,6 +122,36 @@ test('an opening can be cancelled, and another file opened', async ({ page }) =>
   await expect(page.getByTestId('error')).toHaveCount(0);
   await chooseFile(page, fixture('train_annotated.pickle.gz'));
   await expect(page.getByTestId('timeline')).toBeVisible();
+});
+
+/** Takes a minute to read: a pickle that puts None on its stack and drops it, some two billion times. */
+function longFile() {
+  const [start, rest] = [Buffer.from([0x80, 4]), Buffer.alloc(2 ** 24, 'N0')].map((part) =>
+    gzipSync(part),
+  );
+  const parts = Array.from({ length: 256 }, () => rest ?? Buffer.of());
+  const buffer = Buffer.concat([start ?? Buffer.of(), ...parts]);
+  return { name: 'long.pickle.gz', mimeType: 'application/gzip', buffer };
+}
+
+test('a second opening is cancelled: the first file is still there, and answers', async ({
+  page,
+}) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  await chooseFile(page, longFile());
+  const progress = page.getByTestId('progress');
+  await expect(progress).toContainText('Opening long.pickle.gz');
+  await expect(progress).toContainText(/MB/);
+  // The first is in sight meanwhile.
+  await expect(plotOf(page)).toBeVisible();
+  await page.getByTestId('cancel').click();
+  await expect(progress).toHaveCount(0);
+  await expect(page.getByTestId('error')).toHaveCount(0);
+  await expect(page.getByRole('banner')).toContainText('train_gpt_small.pickle.gz');
+  await searchOf(page).fill('class:parameters');
+  await expect(page.getByRole('search').getByText(/ at the cursor$/)).toBeVisible();
+  await chooseFile(page, fixture('oom_fragmented.pickle.gz'));
+  await expect(page.getByText('oom_fragmented.pickle.gz is open')).toBeAttached();
 });
 
 test('a second file replaces the first; one that fails does not', async ({ page }) => {

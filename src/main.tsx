@@ -7,12 +7,11 @@ import { createIdleCounter, createTimings, type StageTimes } from './state/page-
 import { openInfo } from './state/session-store.ts';
 import { createSnapshotLoader, type SnapshotLoader } from './state/snapshot-loader.ts';
 import { createStores, StoresContext } from './state/stores.ts';
-import { parseUrl } from './state/url-codec.ts';
-import { startUrlSync } from './state/url-sync.ts';
+import type { UrlSync } from './state/url-sync.ts';
 import { App } from './ui/pages/shell/app.tsx';
 import { limitConnections } from './ui/pages/shell/connection-policy.ts';
-import { loadWorkbench, preloadWorkbench } from './ui/pages/shell/lazy-chunks.tsx';
-import { keepShell, reportSource, takeReport } from './ui/panels/report/report-page.tsx';
+import { loadWorkbench } from './ui/pages/shell/lazy-chunks.tsx';
+import { keepShell, reportSource, takeReport } from './ui/panels/report/report-page.ts';
 import { ServicesContext } from './ui/shared/services.ts';
 import { createSessionClient } from './worker/client.ts';
 
@@ -30,62 +29,37 @@ declare global {
 /** After this much idle time, preload the workbench. Any sooner would delay a file that is given at once. */
 const PRELOAD_QUIET_MS = 1500;
 
-/** After this much idle time, start another worker for the next file. */
-const SPARE_QUIET_MS = 2000;
-
-/** The origin of the page that frames this one and may talk to it: see state/embedding.ts. */
-const embedderOf = ({ location, parent }: Window): string | undefined =>
-  parent === window
-    ? undefined
-    : (new URLSearchParams(location.search).get('embedder') ?? undefined);
-
-function showSource(url: string | undefined): void {
-  const target = new URL(window.location.href);
-  // Written by hand, because URLSearchParams would escape the slashes of samples/x.pickle.
-  const embedder = embedderOf(window);
-  const params = [
-    ...(url === undefined ? [] : [`snapshot=${encodeURIComponent(url).replace(/%2F/g, '/')}`]),
-    ...(embedder === undefined ? [] : [`embedder=${encodeURIComponent(embedder)}`]),
-  ];
-  target.search = params.join('&');
-  if (target.href !== window.location.href) window.history.replaceState(null, '', target);
-}
-
 function start(root: HTMLElement): void {
   const parsed = takeReport(document);
-  const ranksUrl = new URLSearchParams(window.location.search).get('ranks') ?? undefined;
+  const params = new URLSearchParams(window.location.search);
+  const snapshotUrl = params.get('snapshot') || undefined;
+  const ranksUrl = params.get('ranks') ?? undefined;
+  /** The origin of the page that frames this one and may talk to it: see state/embedding.ts. */
+  const embedder = window.parent === window ? null : params.get('embedder');
   const report = parsed?.kind === 'report' ? parsed.report : undefined;
   keepShell(document);
   // Do this before creating the worker, which loads at once and inherits the page's policy. The dev server's socket
   // has another origin.
-  if (import.meta.env.PROD)
-    limitConnections(document, parseUrl(window.location.search, '').snapshotUrl);
+  if (import.meta.env.PROD) limitConnections(document, snapshotUrl);
   const idle = createIdleCounter();
   const timings = createTimings();
   const stores = createStores();
   const notices = createStore<readonly string[]>(() => []);
-  const session = createSessionClient({
-    idle,
-    timings,
-    whenQuiet: () => idle.whenIdle(SPARE_QUIET_MS),
-  });
+  const session = createSessionClient({ idle, timings });
   const onNotices = (sentences: readonly string[]) => notices.setState(sentences, true);
-  const urlSync = startUrlSync({
-    store: stores.view,
-    window,
-    openInfo: () => openInfo(stores.session.getState()),
-    onProblems: onNotices,
-    beginLag: idle.begin,
-  });
-  const loader = createSnapshotLoader({
-    client: session,
-    idle,
-    stores,
-    prepare: loadWorkbench,
-    readUrl: urlSync.read,
-    showSource,
-    onNotices,
-  });
+  let urlSync: UrlSync | undefined;
+  async function prepare() {
+    const { startUrlSync } = await loadWorkbench();
+    urlSync ??= startUrlSync({
+      store: stores.view,
+      window,
+      openInfo: () => openInfo(stores.session.getState()),
+      onNotices,
+      beginLag: idle.begin,
+    });
+    return urlSync.take;
+  }
+  const loader = createSnapshotLoader({ client: session, idle, session: stores.session, prepare });
   window.vramscope = {
     version: String(import.meta.env.VITE_VERSION),
     whenIdle: idle.whenIdle,
@@ -100,9 +74,11 @@ function start(root: HTMLElement): void {
       </StoresContext>
     </StrictMode>,
   );
-  void idle.whenIdle(PRELOAD_QUIET_MS).then(preloadWorkbench);
-  const embedder = embedderOf(window);
-  if (embedder !== undefined) {
+  void idle
+    .whenIdle(PRELOAD_QUIET_MS)
+    .then(loadWorkbench)
+    .catch(() => undefined);
+  if (embedder !== null) {
     const { version } = window.vramscope;
     void import('./state/embedding.ts').then(({ startEmbedding }) => {
       const problem = startEmbedding({ embedder, version, window, loader, session, stores });
@@ -110,7 +86,6 @@ function start(root: HTMLElement): void {
     });
   }
   if (parsed?.kind === 'problem') onNotices([parsed.problem]);
-  const { snapshotUrl } = urlSync.read();
   if (report !== undefined) openReport(report, loader);
   else if (snapshotUrl !== undefined) void loader.open({ kind: 'url', url: snapshotUrl });
 }

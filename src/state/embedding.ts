@@ -91,7 +91,7 @@ export function startEmbedding(options: EmbeddingOptions): string | undefined {
     }
     const wanted = hash.replace(/^#/, '');
     const versioned = /(^|&)v=/.test(wanted) ? wanted : `v=${URL_VERSION}&${wanted}`;
-    const { view, problems } = parseUrl('', versioned, openingView(info));
+    const { view, problems } = parseUrl(versioned, openingView(info));
     stores.view.restore(viewFitting(view, info));
     const [problem] = problems;
     if (problem !== undefined) tell({ type: 'refused', message: problem });

@@ -23,22 +23,7 @@ export type SessionState =
       readonly partial: PartialState | undefined;
     };
 
-/**
- * Reports of one opening. They are ignored once a later opening begins, so that a replaced opening cannot overwrite
- * what the user sees.
- */
-export interface LoadAttempt {
-  progress(progress: OpenProgress): void;
-  ready(info: SessionInfo): void;
-  failed(failure: LoadFailure): void;
-  /** Returns to the previous state. */
-  cancelled(): void;
-  /** False once a later opening has begun. */
-  isCurrent(): boolean;
-}
-
 export interface SessionStore extends StoreApi<SessionState> {
-  begin(name: string): LoadAttempt;
   /**
    * A query about an open snapshot failed. Reported once, not per pending query, and never for a snapshot that was
    * replaced meanwhile.
@@ -49,49 +34,23 @@ export interface SessionStore extends StoreApi<SessionState> {
 
 export function createSessionStore(): SessionStore {
   const store = createStore<SessionState>(() => ({ phase: 'idle' }));
-  // `true` replaces the state: a merge would keep fields of the previous phase.
-  const become = (state: SessionState) => store.setState(state, true);
-  const settle = (previous: SessionInfo | undefined) =>
-    become(previous === undefined ? { phase: 'idle' } : { phase: 'ready', info: previous });
-  let openings = 0;
-
-  function begin(name: string): LoadAttempt {
-    const number = ++openings;
-    const previous = openInfo(store.getState());
-    const isCurrent = () => number === openings;
-    let partial: PartialState | undefined;
-    become({ phase: 'loading', name, progress: undefined, previous });
-    return {
-      isCurrent,
-      progress: (progress) => {
-        partial = progress.partial;
-        if (isCurrent()) become({ phase: 'loading', name, progress, previous });
-      },
-      ready: (info) => {
-        if (isCurrent()) become({ phase: 'ready', info });
-      },
-      failed: (failure) => {
-        const shown = failure.partialEvents === undefined ? undefined : partial;
-        if (isCurrent()) become({ phase: 'failed', name, failure, previous, partial: shown });
-      },
-      cancelled: () => {
-        if (isCurrent()) settle(previous);
-      },
-    };
-  }
-
-  function broke(info: SessionInfo, failure: LoadFailure): void {
-    const state = store.getState();
-    if (state.phase === 'ready' && state.info === info) begin(info.file.name).failed(failure);
-  }
-
-  function dismissFailure(): void {
-    const state = store.getState();
-    if (state.phase === 'failed') settle(state.previous);
-  }
-
-  return Object.assign(store, { begin, broke, dismissFailure });
+  return Object.assign(store, {
+    broke(info: SessionInfo, failure: LoadFailure): void {
+      const state = store.getState();
+      if (state.phase !== 'ready' || state.info !== info) return;
+      const { name } = info.file;
+      store.setState({ phase: 'failed', name, failure, previous: info, partial: undefined }, true);
+    },
+    dismissFailure(): void {
+      const state = store.getState();
+      if (state.phase === 'failed') store.setState(withOpen(state.previous), true);
+    },
+  });
 }
+
+/** The state with nothing under way. */
+export const withOpen = (info: SessionInfo | undefined): SessionState =>
+  info === undefined ? { phase: 'idle' } : { phase: 'ready', info };
 
 /** The visible part of a file that is being read or failed partway. */
 export function partialOf(state: SessionState): PartialState | undefined {
@@ -101,13 +60,6 @@ export function partialOf(state: SessionState): PartialState | undefined {
 
 /** The snapshot to show, even while another is opening or has failed. */
 export function openInfo(state: SessionState): SessionInfo | undefined {
-  switch (state.phase) {
-    case 'idle':
-      return undefined;
-    case 'ready':
-      return state.info;
-    case 'loading':
-    case 'failed':
-      return state.previous;
-  }
+  if (state.phase === 'idle') return undefined;
+  return state.phase === 'ready' ? state.info : state.previous;
 }

@@ -4,10 +4,8 @@ import type { SessionInfo } from '../device/model/device-info.ts';
 import { deviceInfo } from '../testing/device-info.ts';
 import type { CallOptions, OpenOptions, OpenProgress, OpenSource } from '../worker/protocol.ts';
 import { createIdleCounter } from './page-timings.ts';
-import { createSessionStore } from './session-store.ts';
+import { createSessionStore, openInfo } from './session-store.ts';
 import { createSnapshotLoader, nameOf } from './snapshot-loader.ts';
-import { parseUrl } from './url-codec.ts';
-import { createViewStore } from './view-store.ts';
 
 const snapshot = (name: string, devices = 1): SessionInfo => ({
   file: {
@@ -25,67 +23,80 @@ const snapshot = (name: string, devices = 1): SessionInfo => ({
 
 interface Call {
   readonly options: OpenOptions;
+  readonly onProgress: CallOptions<OpenProgress>['onProgress'];
   resolve(info: SessionInfo): void;
   reject(error: unknown): void;
 }
 
-function setup(hash = '', prepare = () => Promise.resolve()) {
+function setup(prepare = async () => (_: SessionInfo) => {}) {
   const calls: Call[] = [];
-  const notices: (readonly string[])[] = [];
-  const sources: (string | undefined)[] = [];
   const idle = createIdleCounter();
-  const stores = { session: createSessionStore(), view: createViewStore() };
+  const session = createSessionStore();
   const open = (_: OpenSource, options: OpenOptions, call: CallOptions<OpenProgress> = {}) =>
     new Promise<SessionInfo>((resolve, reject) => {
       call.signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
-      calls.push({ options, resolve, reject });
+      calls.push({ options, onProgress: call.onProgress, resolve, reject });
     });
-  const loader = createSnapshotLoader({
-    client: { open },
-    idle,
-    prepare,
-    stores,
-    readUrl: () => parseUrl('', hash),
-    showSource: (url) => sources.push(url),
-    onNotices: (sentences) => notices.push(sentences),
-  });
-  return { loader, calls, stores, notices, sources, idle };
+  const client = { open, expectFile: () => () => undefined };
+  const loader = createSnapshotLoader({ client, idle, session, prepare });
+  return { loader, calls, session, idle };
 }
 
 const blob = (name: string): OpenSource => ({ kind: 'blob', blob: new Blob(['x']), name });
 
 describe('opening', () => {
   it('keeps the snapshot that is open when the next one fails', async () => {
-    const { loader, calls, stores } = setup();
+    const { loader, calls, session } = setup();
     const first = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle'));
     await first;
     const second = loader.open(blob('b.png'));
     calls[1]?.reject(new LoadError({ code: 'png', message: 'This is a PNG image.' }));
     await second;
-    const state = stores.session.getState();
+    const state = session.getState();
     expect(state).toMatchObject({ phase: 'failed', failure: { code: 'png' } });
     expect(state).toMatchObject({ previous: { file: { name: 'a.pickle' } } });
+    session.dismissFailure();
+    expect(session.getState()).toMatchObject({ phase: 'ready', info: openInfo(state) });
+  });
+
+  it('keeps the snapshot that is open in sight until the next has been read or is cancelled', async () => {
+    const { loader, calls, session } = setup();
+    const first = loader.open(blob('a.pickle'));
+    calls[0]?.resolve(snapshot('a.pickle'));
+    await first;
+    const info = openInfo(session.getState());
+    const second = loader.open(blob('b.pickle'));
+    const progress: OpenProgress = { phase: 'reading', readBytes: 1, totalBytes: 2, events: 3 };
+    calls[1]?.onProgress?.(progress);
+    const loading = { phase: 'loading', name: 'b.pickle', progress, previous: info };
+    expect(session.getState()).toEqual(loading);
+    loader.cancel();
+    await second;
+    expect(session.getState()).toEqual({ phase: 'ready', info });
   });
 
   it('lets the newest win, however the openings end', async () => {
-    const { loader, calls, stores } = setup();
+    const { loader, calls, session } = setup();
     const first = loader.open(blob('slow.pickle'));
     const second = loader.open(blob('quick.pickle'));
+    const progress: OpenProgress = { phase: 'reading', readBytes: 1, totalBytes: 2, events: 3 };
+    calls[0]?.onProgress?.(progress);
+    expect(session.getState()).toMatchObject({ name: 'quick.pickle', progress: undefined });
     calls[1]?.resolve(snapshot('quick.pickle'));
     await Promise.all([first, second]);
-    expect(stores.session.getState()).toMatchObject({
+    expect(session.getState()).toMatchObject({
       phase: 'ready',
       info: { file: { name: 'quick.pickle' } },
     });
   });
 
   it('goes back to the start when cancelled', async () => {
-    const { loader, stores } = setup();
+    const { loader, session } = setup();
     const opening = loader.open(blob('a.pickle'));
     loader.cancel();
     await opening;
-    expect(stores.session.getState()).toEqual({ phase: 'idle' });
+    expect(session.getState()).toEqual({ phase: 'idle' });
   });
 
   it('opens the part before a fault on request', async () => {
@@ -98,21 +109,21 @@ describe('opening', () => {
   });
 
   it("says that it was vramscope's fault when it was", async () => {
-    const { loader, calls, stores } = setup();
+    const { loader, calls, session } = setup();
     const opening = loader.open(blob('a.pickle'));
     calls[0]?.reject(new TypeError('x is not a function'));
     await opening;
-    expect(stores.session.getState()).toMatchObject({ failure: { code: 'unexpected' } });
+    expect(session.getState()).toMatchObject({ failure: { code: 'unexpected' } });
   });
 });
 
 describe('the views', () => {
   it('are awaited, and reported when they cannot be loaded', async () => {
-    const { loader, calls, stores } = setup('', () => Promise.reject(new TypeError('offline')));
+    const { loader, calls, session } = setup(() => Promise.reject(new TypeError('offline')));
     const opening = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle'));
     await opening;
-    expect(stores.session.getState()).toMatchObject({ failure: { code: 'views-unreachable' } });
+    expect(session.getState()).toMatchObject({ failure: { code: 'views-unreachable' } });
   });
 });
 
@@ -133,40 +144,6 @@ describe('idleness', () => {
     calls[0]?.reject(new LoadError({ code: 'empty', message: 'Empty.' }));
     await opening;
     expect(idle.running).toBe(0);
-  });
-});
-
-describe('the view of a link', () => {
-  const hash = '#v=1&of=1000:a.pickle&device=1&x=10..20&at=500';
-
-  it('is restored for the first snapshot only, without what it has not', async () => {
-    const { loader, calls, stores, notices } = setup(hash);
-    const first = loader.open(blob('a.pickle'));
-    calls[0]?.resolve(snapshot('a.pickle', 2));
-    await first;
-    const { view } = stores.view.getState();
-    expect(view).toMatchObject({ deviceIndex: 1, x: { from: 10, to: 20 }, cursor: undefined });
-    const second = loader.open(blob('b.pickle'));
-    calls[1]?.resolve(snapshot('b.pickle', 2));
-    await second;
-    expect(stores.view.getState().view).toMatchObject({ deviceIndex: 0, x: 'all' });
-    expect(notices).toEqual([[expect.stringContaining('points to event 500')], []]);
-  });
-
-  it('falls back to the first device, whole, when there is no such device', async () => {
-    const { loader, calls, stores } = setup(hash);
-    const opening = loader.open(blob('a.pickle'));
-    calls[0]?.resolve(snapshot('a.pickle', 1));
-    await opening;
-    expect(stores.view.getState().view).toMatchObject({ deviceIndex: 0, x: 'all' });
-  });
-
-  it('comes with a word when it was made for another file', async () => {
-    const { loader, calls, notices } = setup('#v=1&of=77:other.pickle&x=1..2');
-    const opening = loader.open(blob('a.pickle'));
-    calls[0]?.resolve(snapshot('a.pickle'));
-    await opening;
-    expect(notices[0]?.[0]).toContain('other.pickle');
   });
 });
 

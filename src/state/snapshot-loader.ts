@@ -1,82 +1,61 @@
-/** Opens what the user gave, one file at a time. The newest wins; the stores show progress. */
+/** Opens what the user gave, one file at a time. The newest wins; the store shows progress. */
 import { errorText } from '../base/errors.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { SessionClient } from '../worker/client.ts';
-import type { OpenOptions, OpenSource } from '../worker/protocol.ts';
+import type { OpenOptions, OpenProgress, OpenSource } from '../worker/protocol.ts';
 import type { IdleCounter } from './page-timings.ts';
-import type { Stores } from './stores.ts';
-import { linkMismatch, type ParsedUrl } from './url-codec.ts';
-import { openingView, placesBeyond, viewFitting } from './view-fitting.ts';
+import { openInfo, type SessionState, type SessionStore, withOpen } from './session-store.ts';
 
-export interface SnapshotLoader {
-  /** Resolves once the file is open, has failed or was cancelled; never rejects. */
-  open(source: OpenSource, options?: OpenOptions): Promise<void>;
-  /** Reopens the source that failed last, up to its damage. */
-  openPartially(): Promise<void>;
-  /** Source of the open file, if any. */
-  opened(): OpenSource | undefined;
-  /** The page shows the opened file. Until this call, the page is not idle. */
-  shown(): void;
-  cancel(): void;
-}
+export type SnapshotLoader = ReturnType<typeof createSnapshotLoader>;
 
 export interface SnapshotLoaderOptions {
   readonly idle: Pick<IdleCounter, 'begin'>;
-  readonly client: Pick<SessionClient, 'open'>;
-  readonly stores: Pick<Stores, 'session' | 'view'>;
-  /** Loads the code that shows a snapshot, in parallel with reading. */
-  readonly prepare: () => Promise<void>;
-  /** The view that the link describes, applied to a newly read snapshot. */
-  readonly readUrl: (info: SessionInfo) => ParsedUrl;
-  /** Sets the page's `?snapshot=`; undefined for a file without a URL. */
-  readonly showSource: (url: string | undefined) => void;
-  /** What the user should know about the link; replaces earlier notices. */
-  readonly onNotices: (notices: readonly string[]) => void;
+  readonly client: Pick<SessionClient, 'open' | 'expectFile'>;
+  readonly session: SessionStore;
+  /** Loads the code that shows a snapshot, in parallel with reading. Resolves to what comes before it is shown. */
+  readonly prepare: () => Promise<(info: SessionInfo, source: OpenSource) => void>;
 }
 
-export function createSnapshotLoader(options: SnapshotLoaderOptions): SnapshotLoader {
-  const { client, idle, stores, prepare, readUrl, showSource, onNotices } = options;
+export function createSnapshotLoader({ client, idle, session, prepare }: SnapshotLoaderOptions) {
   let controller: AbortController | undefined;
   let latest: OpenSource | undefined;
   let opened: OpenSource | undefined;
-  /** The page's original URL describes the first snapshot; later ones start afresh. */
-  let isFirst = true;
   /** Ends the idle-tracking of an opening whose snapshot is not on screen yet. */
   let endShowing: (() => void) | undefined;
 
-  function showView(info: SessionInfo): void {
-    const { view, madeFor, problems } = readUrl(info);
-    const mismatch = linkMismatch(madeFor, info.file);
-    stores.view.restore(viewFitting(isFirst ? view : openingView(info), info));
-    onNotices(noticesOf(isFirst, [...problems, ...placesBeyond(view, info)], mismatch));
-    isFirst = false;
-  }
-
-  async function open(source: OpenSource, openOptions: OpenOptions = {}): Promise<void> {
+  /** Resolves once the file is open, has failed or was cancelled; never rejects. */
+  async function open(source: OpenSource, options: OpenOptions = {}): Promise<void> {
     controller?.abort();
-    const current = new AbortController();
-    controller = current;
+    const own = new AbortController();
+    controller = own;
     latest = source;
-    const opening = stores.session.begin(nameOf(source));
+    const name = nameOf(source);
+    const previous = openInfo(session.getState());
+    // `true` replaces the state: a merge would keep fields of the previous phase.
+    const become = (state: SessionState) => controller === own && session.setState(state, true);
+    let progress: OpenProgress | undefined;
+    const onProgress = (now: OpenProgress | undefined) => {
+      progress = now;
+      become({ phase: 'loading', name, progress, previous });
+    };
+    onProgress(undefined);
     const end = idle.begin();
     let isToBeShown = false;
     try {
-      const reading = client.open(source, openOptions, {
-        signal: current.signal,
-        onProgress: opening.progress,
-      });
-      const [info] = await Promise.all([reading, prepare().catch(tellOffline)]);
-      if (!opening.isCurrent()) return;
-      showView(info);
-      showSource(source.kind === 'url' ? source.url : undefined);
+      const reading = client.open(source, options, { signal: own.signal, onProgress });
+      const [info, take] = await Promise.all([reading, prepare().catch(tellOffline)]);
+      if (controller !== own) return;
+      take(info, source);
       isToBeShown = true;
       endShowing = end;
       opened = source;
-      opening.ready(info);
+      become({ phase: 'ready', info });
     } catch (error) {
-      if (current.signal.aborted) opening.cancelled();
-      else opening.failed(failureOf(error));
+      const failure = failureOf(error);
+      const partial = failure.partialEvents === undefined ? undefined : progress?.partial;
+      if (own.signal.aborted) become(withOpen(previous));
+      else become({ phase: 'failed', name, failure, previous, partial });
     } finally {
       if (!isToBeShown) end();
     }
@@ -84,25 +63,29 @@ export function createSnapshotLoader(options: SnapshotLoaderOptions): SnapshotLo
 
   return {
     open,
+    /** Reopens the source that failed last, up to its damage. */
     openPartially: async () => {
       if (latest !== undefined) await open(latest, { allowPartial: true });
     },
+    /** Source of the open file, if any. */
     opened: () => opened,
+    /** The page shows the opened file. Until this call, the page is not idle. */
     shown: () => endShowing?.(),
     cancel: () => controller?.abort(),
+    /** A file may be given soon: loads what it will need. Call the result if it is no longer expected. */
+    expectFile(): () => void {
+      // A failure is reported when the code is needed.
+      prepare().catch(() => undefined);
+      return client.expectFile();
+    },
   };
 }
 
 /** The file's name, or the last part of a URL's path. */
 export function nameOf(source: OpenSource): string {
-  switch (source.kind) {
-    case 'blob':
-      return source.name;
-    case 'url': {
-      const path = source.url.replace(/[?#].*$/s, '');
-      return path.slice(path.lastIndexOf('/') + 1) || source.url;
-    }
-  }
+  if (source.kind === 'blob') return source.name;
+  const path = source.url.replace(/[?#].*$/s, '');
+  return path.slice(path.lastIndexOf('/') + 1) || source.url;
 }
 
 /** The page loaded but the rest cannot: the server is gone or has a newer build. */
@@ -114,21 +97,11 @@ function tellOffline(): never {
   });
 }
 
-function noticesOf(
-  isFirst: boolean,
-  problems: readonly string[],
-  mismatch: string | undefined,
-): readonly string[] {
-  if (!isFirst) return [];
-  return mismatch === undefined ? problems : [...problems, mismatch];
-}
-
 function failureOf(error: unknown): LoadFailure {
   if (error instanceof LoadError) return error.failure;
-  const reason = errorText(error);
   return new LoadError({
     code: 'unexpected',
-    message: `vramscope failed while reading this file: ${reason}`,
+    message: `vramscope failed while reading this file: ${errorText(error)}`,
     advice: 'This is a bug in vramscope, not a problem with your file. Please report it.',
   }).failure;
 }

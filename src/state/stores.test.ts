@@ -2,83 +2,29 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../base/load-error.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
-import type { OpenProgress } from '../worker/protocol.ts';
 import {
   createPreferencesStore,
   DEFAULT_PREFERENCES,
   type PreferenceStorage,
   parsePreferences,
 } from './preferences.ts';
-import { createSessionStore, openInfo } from './session-store.ts';
+import { createSessionStore } from './session-store.ts';
 import { createViewStore, DEFAULT_VIEW } from './view-store.ts';
 
-const progress: OpenProgress = { phase: 'reading', readBytes: 1, totalBytes: 2, events: 3 };
 const failure = new LoadError({ code: 'png', message: 'A PNG image.' }).failure;
 
 describe('the session store', () => {
-  it('keeps the snapshot before in sight until the next has been read', () => {
-    const store = createSessionStore();
-    store.begin('a').ready(sessionInfoOf('a'));
-    const second = store.begin('b');
-    second.progress(progress);
-    expect(store.getState()).toEqual({
-      phase: 'loading',
-      name: 'b',
-      progress,
-      previous: sessionInfoOf('a'),
-    });
-    second.ready(sessionInfoOf('b'));
-    expect(store.getState()).toEqual({ phase: 'ready', info: sessionInfoOf('b') });
-  });
-
-  it('keeps it when the next fails, is dismissed or is cancelled', () => {
-    const store = createSessionStore();
-    store.begin('a').ready(sessionInfoOf('a'));
-    store.begin('b').failed(failure);
-    expect(store.getState()).toEqual({
-      phase: 'failed',
-      name: 'b',
-      failure,
-      previous: sessionInfoOf('a'),
-    });
-    expect(openInfo(store.getState())).toEqual(sessionInfoOf('a'));
-    store.dismissFailure();
-    expect(store.getState()).toEqual({ phase: 'ready', info: sessionInfoOf('a') });
-    store.begin('c').cancelled();
-    expect(store.getState()).toEqual({ phase: 'ready', info: sessionInfoOf('a') });
-  });
-
   it('says once that a question about the open snapshot failed, and nothing of one before', () => {
     const store = createSessionStore();
-    const [before, now] = [sessionInfoOf('a'), sessionInfoOf('b')];
-    store.begin('a').ready(before);
-    store.begin('b').ready(now);
+    const [before, info] = [sessionInfoOf('a'), sessionInfoOf('b')];
+    store.setState({ phase: 'ready', info }, true);
     store.broke(before, failure);
-    expect(store.getState()).toEqual({ phase: 'ready', info: now });
-    store.broke(now, failure);
-    store.broke(now, { ...failure, message: 'Another one.' });
-    expect(store.getState()).toEqual({ phase: 'failed', name: 'b', failure, previous: now });
-  });
-
-  it('goes back to nothing when nothing was open', () => {
-    const store = createSessionStore();
-    store.begin('a').cancelled();
-    expect(store.getState()).toEqual({ phase: 'idle' });
-    store.begin('a').failed(failure);
+    expect(store.getState()).toEqual({ phase: 'ready', info });
+    store.broke(info, failure);
+    store.broke(info, { ...failure, message: 'Another one.' });
+    expect(store.getState()).toEqual({ phase: 'failed', name: 'b', failure, previous: info });
     store.dismissFailure();
-    expect(store.getState()).toEqual({ phase: 'idle' });
-  });
-
-  it('ignores what an opening says that a later one has replaced', () => {
-    const store = createSessionStore();
-    const first = store.begin('a');
-    const second = store.begin('b');
-    first.progress(progress);
-    first.cancelled();
-    first.failed(failure);
-    first.ready(sessionInfoOf('a'));
-    expect(store.getState()).toMatchObject({ phase: 'loading', name: 'b', progress: undefined });
-    expect([first.isCurrent(), second.isCurrent()]).toEqual([false, true]);
+    expect(store.getState()).toEqual({ phase: 'ready', info });
   });
 });
 

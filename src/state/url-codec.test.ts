@@ -68,7 +68,7 @@ describe('a view in a URL', () => {
     fc.assert(
       fc.property(view, file, (before, madeFor) => {
         const hash = encodeView(before, madeFor);
-        const { view: after, madeFor: read, problems } = parseUrl('?snapshot=a.pickle', hash);
+        const { view: after, madeFor: read, problems } = parseUrl(hash);
         expect(after).toEqual(before);
         expect(problems).toEqual([]);
         if (hash !== '') expect(read).toEqual(madeFor);
@@ -119,10 +119,10 @@ describe('a view in a URL', () => {
       fc.array(pair).map((pairs) => `#v=1&${pairs.join('&')}`),
     );
     fc.assert(
-      fc.property(fc.string(), hash, (search, text) => {
-        const parsed = parseUrl(search, text);
+      fc.property(hash, (text) => {
+        const parsed = parseUrl(text);
         // What was read is a valid view: it can be written and read again.
-        expect(parseUrl('', encodeView(parsed.view)).view).toEqual(parsed.view);
+        expect(parseUrl(encodeView(parsed.view)).view).toEqual(parsed.view);
       }),
     );
   });
@@ -136,7 +136,7 @@ describe('a link of an older version', () => {
     ['summary', 'memory-summary'],
     ['whatif', 'what-if'],
   ])('opens what it called %s', (old, name) => {
-    const { view: read, problems } = parseUrl('', `#v=1&view=${old}`);
+    const { view: read, problems } = parseUrl(`#v=1&view=${old}`);
     expect(read.view).toBe(name);
     expect(problems).toEqual([]);
     expect(encodeView(read)).toBe(`v=1&view=${name}`);
@@ -145,13 +145,13 @@ describe('a link of an older version', () => {
 
 describe('a URL that cannot be read', () => {
   it('says that it is too new, and shows the default view', () => {
-    const parsed = parseUrl('?snapshot=a.pickle', `#v=${URL_VERSION + 1}&device=3`);
-    expect(parsed).toMatchObject({ view: DEFAULT_VIEW, hasView: false, snapshotUrl: 'a.pickle' });
+    const parsed = parseUrl(`#v=${URL_VERSION + 1}&device=3`);
+    expect(parsed).toMatchObject({ view: DEFAULT_VIEW });
     expect(parsed.problems).toEqual([expect.stringContaining('newer')]);
   });
 
   it('says that its version is none', () => {
-    expect(parseUrl('', '#v=one&device=3')).toMatchObject({
+    expect(parseUrl('#v=one&device=3')).toMatchObject({
       view: DEFAULT_VIEW,
       problems: ['The view in this link is not valid.'],
     });
@@ -174,11 +174,10 @@ describe('a URL that cannot be read', () => {
     ['at=__proto__', 'at'],
     ['view=constructor', 'view'],
   ])('names what it ignores of %s and keeps the rest', (text, key) => {
-    const { view: read, problems } = parseUrl('', `#v=1&${text}&cursor=1`);
+    const { view: read, problems } = parseUrl(`#v=1&${text}&cursor=1`);
     expect(read).toEqual(DEFAULT_VIEW);
     expect(problems).toEqual([expect.stringContaining(key)]);
     const { view: rest } = parseUrl(
-      '',
       `#v=1&${text}`.replace(/$/, key === 'device' ? '&axis=time' : '&device=2'),
     );
     expect(rest).toEqual({
@@ -189,7 +188,7 @@ describe('a URL that cannot be read', () => {
 
   it('is no problem when it says nothing about the view', () => {
     for (const hash of ['', '#', '#section', '#x=1..2']) {
-      expect(parseUrl('', hash)).toMatchObject({ hasView: false, problems: [] });
+      expect(parseUrl(hash)).toMatchObject({ view: DEFAULT_VIEW, problems: [] });
     }
   });
 });

@@ -11,11 +11,25 @@ import { COUNTER_NAMES, type CounterName } from '../allocator/replay/types.ts';
 import { findingIdOfLink } from '../analysis/findings/ranked-findings.ts';
 import { COLORINGS, TIME_AXES } from '../draw/timeline/types.ts';
 import {
+  anyText,
+  type FileId,
+  fileIdParam,
+  flag,
+  oneOf,
+  type Params,
+  parseIndex,
+  parseRange,
+  parseSort,
+  rangeText,
+  readParam,
+  readParams,
+  sortText,
+  writeParams,
+} from './url-params.ts';
+import {
   DEFAULT_FLAME,
   DEFAULT_VIEW,
   type FlameView,
-  type Range,
-  type Sort,
   VIEW_NAMES,
   type ViewName,
   type ViewState,
@@ -24,47 +38,14 @@ import {
 /** Increase this when a parameter changes its meaning, not for a new one. */
 export const URL_VERSION = 1;
 
-/** Enough to notice that a link was made for another file. */
-interface Fingerprint {
-  readonly name: string;
-  readonly bytes: number;
-}
-
 export interface ParsedUrl {
   /** Has the values of `opening` wherever the URL is silent or unreadable. */
   readonly view: ViewState;
-  /** True if the URL says anything about the view. */
-  readonly hasView: boolean;
-  /** `?snapshot=`: the file to open. */
-  readonly snapshotUrl: string | undefined;
   /** The file that the link was made for. */
-  readonly madeFor: Fingerprint | undefined;
+  readonly madeFor: FileId | undefined;
   /** One sentence for the user per unreadable item; empty if all is well. */
   readonly problems: readonly string[];
 }
-
-/** How a value of the view is written in the hash. */
-interface Param<T> {
-  readonly key: string;
-  /** Undefined for unreadable text. */
-  readonly read: (text: string) => T | undefined;
-  readonly write?: (value: T) => string;
-}
-type Params<S> = { readonly [K in keyof S]: Param<S[K]> };
-
-const oneOf =
-  <T extends string>(...values: readonly T[]) =>
-  (text: string): T | undefined =>
-    values.find((value) => value === text);
-
-const anyText = (text: string): string => text;
-
-/** Writes true as one word and false as nothing. */
-const flag = (key: string, word: string): Param<boolean> => ({
-  key,
-  read: (text) => text === word || undefined,
-  write: (isOn) => (isOn ? word : ''),
-});
 
 /** Names of views in old links. */
 const OLD_VIEWS: ReadonlyMap<string, ViewName> = new Map([
@@ -109,6 +90,8 @@ const FLAME_PARAMS: Params<FlameView> = {
   root: { key: 'root', read: anyText },
 };
 
+const MADE_FOR = fileIdParam('of');
+
 /** `at=` of a view without a cursor, which shows the end. */
 const AT_END = 'end';
 
@@ -118,7 +101,7 @@ const AT_END = 'end';
  */
 export function encodeView(
   view: ViewState,
-  madeFor?: Fingerprint,
+  madeFor?: FileId,
   opening: ViewState = DEFAULT_VIEW,
 ): string {
   const { deviceIndex, cursor } = view;
@@ -128,19 +111,9 @@ export function encodeView(
   writeParams(params, VIEW_PARAMS, view, DEFAULT_VIEW);
   writeParams(params, FLAME_PARAMS, view.flame, DEFAULT_FLAME);
   if (params.size === 0) return '';
-  if (madeFor !== undefined) params.set('of', `${madeFor.bytes}:${madeFor.name}`);
+  writeParams(params, { madeFor: MADE_FOR }, { madeFor }, { madeFor: undefined });
   const text = `v=${URL_VERSION}&${params}`;
   return text.replace(/%2C/g, ',').replace(/%3A/g, ':');
-}
-
-/** Writes only values that differ from the defaults. */
-function writeParams<S>(url: URLSearchParams, params: Params<S>, values: S, defaults: S): void {
-  for (const name in params) {
-    const { key, write = String } = params[name];
-    const [value, usual] = [values[name], defaults[name]];
-    if (value === undefined) continue;
-    if (usual === undefined || write(value) !== write(usual)) url.set(key, write(value));
-  }
 }
 
 /** The cursor that a file opens at is on one device. On other devices, a link without a cursor has none. */
@@ -148,32 +121,39 @@ function openingCursorOf(opening: ViewState, deviceIndex: number): ViewState['cu
   return deviceIndex === opening.deviceIndex ? opening.cursor : undefined;
 }
 
-/**
- * Reads any URL's `search` and `hash`, with or without '?' and '#'. Never throws. `opening`: see {@link encodeView}.
- */
-export function parseUrl(
-  search: string,
-  hash: string,
-  opening: ViewState = DEFAULT_VIEW,
-): ParsedUrl {
-  const snapshotUrl = new URLSearchParams(search).get('snapshot') || undefined;
+/** Reads any URL's hash, with or without '#'. Never throws. `opening`: see {@link encodeView}. */
+export function parseUrl(hash: string, opening: ViewState = DEFAULT_VIEW): ParsedUrl {
   const url = new URLSearchParams(hash.replace(/^#/, ''));
-  const version = url.get('v');
-  const refusal = version === null ? undefined : refuseVersion(version);
-  if (version === null || refusal !== undefined) {
-    const problems = refusal === undefined ? [] : [refusal];
-    return { view: opening, hasView: false, snapshotUrl, madeFor: undefined, problems };
-  }
   const problems: string[] = [];
-  const view = readView(url, opening, problems);
-  return { view, hasView: true, snapshotUrl, madeFor: readFingerprint(url.get('of')), problems };
+  if (!isReadable(url.get('v'), problems)) return { view: opening, madeFor: undefined, problems };
+  const deviceIndex =
+    readParam(url, { key: 'device', read: parseIndex }, problems) ?? opening.deviceIndex;
+  const readAt = (text: string) => (text === AT_END ? AT_END : parseIndex(text));
+  const at = readParam(url, { key: 'at', read: readAt }, problems);
+  const view: ViewState = {
+    ...readParams(url, VIEW_PARAMS, DEFAULT_VIEW, problems),
+    flame: readParams(url, FLAME_PARAMS, DEFAULT_FLAME, problems),
+    siteColors: opening.siteColors,
+    deviceIndex,
+    cursor: at === AT_END ? undefined : (at ?? openingCursorOf(opening, deviceIndex)),
+  };
+  return { view, madeFor: readParam(url, MADE_FOR), problems };
+}
+
+function isReadable(version: string | null, problems: string[]): boolean {
+  if (version === null) return false;
+  const isValid = /^\d{1,6}$/.test(version);
+  if (isValid && Number(version) <= URL_VERSION) return true;
+  problems.push(
+    isValid
+      ? 'A newer version of vramscope made this link; this version cannot read its view.'
+      : 'The view in this link is not valid.',
+  );
+  return false;
 }
 
 /** A notice if the link was made for another snapshot. */
-export function linkMismatch(
-  madeFor: Fingerprint | undefined,
-  open: Fingerprint,
-): string | undefined {
+export function linkMismatch(madeFor: FileId | undefined, open: FileId): string | undefined {
   // A renamed copy is the same snapshot, and different snapshots hardly ever have equal lengths.
   if (madeFor === undefined || madeFor.bytes === open.bytes) return undefined;
   return (
@@ -182,64 +162,10 @@ export function linkMismatch(
   );
 }
 
-function refuseVersion(text: string): string | undefined {
-  if (!/^\d{1,6}$/.test(text)) return 'The view in this link is not valid.';
-  if (Number(text) <= URL_VERSION) return undefined;
-  return 'A newer version of vramscope made this link; this version cannot read its view.';
-}
-
-function readView(url: URLSearchParams, opening: ViewState, problems: string[]): ViewState {
-  function paramOf<T>({ key, read }: Param<T>): T | undefined {
-    const text = url.get(key);
-    const value = text === null ? undefined : read(text);
-    if (text !== null && value === undefined)
-      problems.push(`The link's ${key} "${text.slice(0, 40)}" is not valid and was ignored.`);
-    return value;
-  }
-  function valuesOf<S>(params: Params<S>, defaults: S): S {
-    const values = { ...defaults };
-    for (const name in params) values[name] = paramOf(params[name]) ?? defaults[name];
-    return values;
-  }
-  const deviceIndex = paramOf({ key: 'device', read: parseIndex }) ?? opening.deviceIndex;
-  const at = paramOf({ key: 'at', read: (text) => (text === AT_END ? AT_END : parseIndex(text)) });
-  return {
-    ...valuesOf(VIEW_PARAMS, DEFAULT_VIEW),
-    flame: valuesOf(FLAME_PARAMS, DEFAULT_FLAME),
-    siteColors: opening.siteColors,
-    deviceIndex,
-    cursor: at === AT_END ? undefined : (at ?? openingCursorOf(opening, deviceIndex)),
-  };
-}
-
-/** "-size" sorts by size, largest first. */
-function parseSort(text: string): Sort | undefined {
-  const match = /^(-?)([a-zA-Z]{1,40})$/.exec(text);
-  return match?.[2] === undefined ? undefined : { key: match[2], descending: match[1] === '-' };
-}
-
-function sortText(sort: Sort | undefined): string {
-  return sort === undefined ? '' : `${sort.descending ? '-' : ''}${sort.key}`;
-}
-
-/** For events and devices. */
-function parseIndex(text: string): number | undefined {
-  return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
-}
-
 /** Positive bytes, or 'none'. */
 function parseLimit(text: string): number | 'none' | undefined {
   if (text === 'none') return text;
   return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined;
-}
-
-/** "1.5..2e9" is from 1.5 to 2e9. */
-function parseRange(text: string): Range | undefined {
-  const parts = text.split('..');
-  if (parts.length !== 2 || parts.some((part) => part.trim() === '')) return undefined;
-  const [from, to] = parts.map(Number);
-  if (from === undefined || to === undefined) return undefined;
-  return Number.isFinite(from) && Number.isFinite(to) && from < to ? { from, to } : undefined;
 }
 
 /** "" hides all lines. Order and repetitions in a handmade link do not matter. */
@@ -251,13 +177,4 @@ function parseLines(text: string): readonly CounterName[] | undefined {
 
 function linesText(lines: readonly CounterName[]): string {
   return COUNTER_NAMES.filter((line) => lines.includes(line)).join(',');
-}
-
-function readFingerprint(text: string | null): Fingerprint | undefined {
-  const match = /^(\d{1,15}):(.*)$/s.exec(text ?? '');
-  return match === null ? undefined : { bytes: Number(match[1]), name: match[2] ?? '' };
-}
-
-function rangeText(range: Range | string): string {
-  return typeof range === 'string' ? range : `${range.from}..${range.to}`;
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sessionInfoOf } from '../testing/device-info.ts';
+import { deviceInfo, sessionInfoOf } from '../testing/device-info.ts';
+import type { OpenSource } from '../worker/protocol.ts';
 import { startUrlSync, type UrlWindow } from './url-sync.ts';
 import { createViewStore, DEFAULT_VIEW, type ViewStore } from './view-store.ts';
 
@@ -59,7 +60,7 @@ beforeEach(() => {
     store,
     window: window as unknown as UrlWindow,
     openInfo: () => INFO,
-    onProblems: (found) => {
+    onNotices: (found) => {
       problems = found;
     },
     beginLag: () => {
@@ -197,5 +198,46 @@ describe('the address bar', () => {
     store.commit({ deviceIndex: 2 });
     expect(window.entries).toHaveLength(2);
     expect(window.entries[1]).toContain('device=1');
+  });
+});
+
+describe('the view of a link', () => {
+  const GIVEN: OpenSource = { kind: 'blob', blob: new Blob(['x']), name: 'a.pickle' };
+  const HASH = '#v=1&of=9:a.pickle&device=1&x=10..20&at=500';
+  const withDevices = (name: string, count: number) => ({
+    ...sessionInfoOf(name),
+    devices: Array.from({ length: count }, (_, index) => deviceInfo({ index, device: index })),
+  });
+  const goTo = (url: string) => window.history.replaceState(null, '', url);
+
+  it('is restored for the first snapshot only, without what it has not', () => {
+    goTo(`/app/?snapshot=a.pickle${HASH}`);
+    sync.take(withDevices('a.pickle', 2), { kind: 'url', url: 'a.pickle' });
+    expect(view()).toMatchObject({ deviceIndex: 1, x: { from: 10, to: 20 }, cursor: undefined });
+    expect(problems).toEqual([expect.stringContaining('points to event 500')]);
+    sync.take(withDevices('b.pickle', 2), GIVEN);
+    expect(view()).toMatchObject({ deviceIndex: 0, x: 'all' });
+    expect(problems).toEqual([]);
+  });
+
+  it('falls back to the first device, whole, when there is no such device', () => {
+    goTo(`/app/${HASH}`);
+    sync.take(withDevices('a.pickle', 1), GIVEN);
+    expect(view()).toMatchObject({ deviceIndex: 0, x: 'all' });
+  });
+
+  it('comes with a word when it was made for another file', () => {
+    goTo('/app/#v=1&of=77:other.pickle&x=1..2');
+    sync.take(withDevices('a.pickle', 1), GIVEN);
+    expect(problems).toEqual([expect.stringContaining('other.pickle')]);
+  });
+
+  it('names the file in the address, and keeps the page that frames this one', () => {
+    goTo('/app/?snapshot=old.pickle&embedder=https%3A%2F%2Fdash.example.org#x');
+    sync.take(withDevices('a.pickle', 1), { kind: 'url', url: 'samples/a b.pickle' });
+    const embedder = 'embedder=https%3A%2F%2Fdash.example.org';
+    expect(window.entries).toEqual([`/app/?snapshot=samples/a%20b.pickle&${embedder}#x`]);
+    sync.take(withDevices('a.pickle', 1), GIVEN);
+    expect(window.entries).toEqual([`/app/?${embedder}#x`]);
   });
 });

@@ -4,9 +4,10 @@
  */
 import { startTimer } from '../base/task.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
-import { encodeView, type ParsedUrl, parseUrl } from './url-codec.ts';
-import { openingView } from './view-fitting.ts';
-import { DEFAULT_VIEW, type ViewState, type ViewStore } from './view-store.ts';
+import type { OpenSource } from '../worker/protocol.ts';
+import { encodeView, linkMismatch, type ParsedUrl, parseUrl } from './url-codec.ts';
+import { openingView, placesBeyond, viewFitting } from './view-fitting.ts';
+import type { ViewState, ViewStore } from './view-store.ts';
 
 export type UrlWindow = Pick<
   Window,
@@ -17,30 +18,59 @@ interface UrlSyncOptions {
   readonly store: ViewStore;
   readonly window: UrlWindow;
   /** The open snapshot. While there is none, the URL stays as it is. */
-  readonly openInfo: () => Pick<SessionInfo, 'file' | 'devices'> | undefined;
-  /** Back or Forward led to a URL with something unreadable. */
-  readonly onProblems?: (problems: readonly string[]) => void;
+  readonly openInfo: () => SessionInfo | undefined;
+  /** What the user should know about the link; replaces earlier notices. */
+  readonly onNotices: (notices: readonly string[]) => void;
   /** Called when the URL starts to lag behind the view; returns what to call once it has caught up. */
-  readonly beginLag?: () => () => void;
+  readonly beginLag: () => () => void;
 }
 
 /** Safari refuses more than 100 changes in 30 s. */
 const PAUSE_MS = 400;
 
+export type UrlSync = ReturnType<typeof startUrlSync>;
+
 export function startUrlSync(options: UrlSyncOptions) {
-  const { store, window, openInfo, onProblems, beginLag } = options;
+  const { store, window, openInfo, onNotices, beginLag } = options;
   let stopTimer: (() => void) | undefined;
   let endLag: (() => void) | undefined;
   /** The gesture of the current history entry; undefined once its moves have paused. */
   let gesture: number | undefined;
   /** True while the store takes over what the URL already says. */
   let isRestoring = false;
+  /** The page's original URL describes the first snapshot; later ones start afresh. */
+  let isFirst = true;
 
-  /** The view that the URL describes for `info`, by default the open snapshot. */
-  const read = (info: Pick<SessionInfo, 'devices'> | undefined = openInfo()): ParsedUrl => {
-    const opening = info === undefined ? DEFAULT_VIEW : openingView(info);
-    return parseUrl(window.location.search, window.location.hash, opening);
-  };
+  /** The view that the URL describes. */
+  const read = (info: SessionInfo | undefined): ParsedUrl =>
+    parseUrl(window.location.hash, info && openingView(info));
+
+  /** Gives a newly read snapshot its view, and its place in the address bar. */
+  function take(info: SessionInfo, source: OpenSource): void {
+    const { view, madeFor, problems } = read(info);
+    const mismatch = linkMismatch(madeFor, info.file);
+    store.restore(viewFitting(isFirst ? view : openingView(info), info));
+    onNotices(
+      isFirst
+        ? [...problems, ...placesBeyond(view, info), ...(mismatch === undefined ? [] : [mismatch])]
+        : [],
+    );
+    isFirst = false;
+    showSource(source.kind === 'url' ? source.url : undefined);
+  }
+
+  /** Sets `?snapshot=`; undefined for a file without a URL. */
+  function showSource(url: string | undefined): void {
+    const { pathname, search, hash } = window.location;
+    const embedder = new URLSearchParams(search).get('embedder');
+    // Written by hand, because URLSearchParams would escape the slashes of samples/x.pickle.
+    const params = [
+      ...(url === undefined ? [] : [`snapshot=${encodeURIComponent(url).replace(/%2F/g, '/')}`]),
+      ...(embedder === null ? [] : [`embedder=${encodeURIComponent(embedder)}`]),
+    ];
+    const wanted = params.length === 0 ? '' : `?${params.join('&')}`;
+    if (wanted !== search) window.history.replaceState(null, '', pathname + wanted + hash);
+  }
 
   function cancelTimer(): void {
     stopTimer?.();
@@ -64,7 +94,7 @@ export function startUrlSync(options: UrlSyncOptions) {
   /** Writes once the view rests. A drag remains one gesture, however long it rests. */
   function writeLater(): void {
     stopTimer?.();
-    endLag ??= beginLag?.();
+    endLag ??= beginLag();
     stopTimer = startTimer(PAUSE_MS, () => {
       const { view, isDragging } = store.getState();
       write(view, 'replaceState');
@@ -90,16 +120,16 @@ export function startUrlSync(options: UrlSyncOptions) {
   function restore(): void {
     cancelTimer();
     gesture = undefined;
-    const { view, problems } = read();
+    const { view, problems } = read(openInfo());
     isRestoring = true;
     store.restore(view);
     isRestoring = false;
-    if (problems.length > 0) onProblems?.(problems);
+    if (problems.length > 0) onNotices(problems);
   }
 
   window.addEventListener('popstate', restore);
   return {
-    read,
+    take,
     stop() {
       cancelTimer();
       unsubscribe();

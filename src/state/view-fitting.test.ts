@@ -78,7 +78,7 @@ describe('a file opens with the device that it is about', () => {
     const other = { ...opening, deviceIndex: 0, cursor: undefined };
     const hash = encodeView(other, undefined, opening);
     expect(hash).toBe('v=1&device=0');
-    expect(parseUrl('', hash, opening).view).toEqual(other);
+    expect(parseUrl(hash, opening).view).toEqual(other);
   });
 });
 
@@ -170,7 +170,7 @@ describe('a file opens at the moment that matters', () => {
     for (const cursor of [3, 40, undefined]) {
       for (const deviceIndex of [0, 1]) {
         const view = { ...opening, cursor, deviceIndex };
-        expect(parseUrl('', hashOf({ cursor, deviceIndex }), opening).view).toEqual(view);
+        expect(parseUrl(hashOf({ cursor, deviceIndex }), opening).view).toEqual(view);
       }
     }
   });

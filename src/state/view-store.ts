@@ -12,12 +12,9 @@ import type { FlameFrames, FlameGrouping, FlameWeight } from '../device/flame-gr
 import type { SiteColors } from '../draw/coloring/site-colors.ts';
 import type { ColorBy, TimeAxis } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
+import type { Range, Sort } from './url-params.ts';
 
-/** A range on one axis, with from < to: events or microseconds (see `axis`), or bytes. */
-export interface Range {
-  readonly from: number;
-  readonly to: number;
-}
+export type { Range, Sort };
 
 /** The views of a device, in tab order. */
 export const VIEW_NAMES = [
@@ -49,12 +46,6 @@ export interface FlameView {
   readonly root: string | undefined;
 }
 
-/** Order of the allocations table; `key` is a column. */
-export interface Sort {
-  readonly key: string;
-  readonly descending: boolean;
-}
-
 export interface ViewState {
   readonly view: ViewName;
   /** Position in SessionInfo.devices. */
@@ -62,7 +53,7 @@ export interface ViewState {
   readonly axis: TimeAxis;
   /** Shortens idle gaps in time plots; `x` and all figures stay in true time. */
   readonly foldsGaps: boolean;
-  /** 'all' is the whole trace, whatever its length. */
+  /** In events or microseconds (see `axis`); 'all' is the whole trace, whatever its length. */
   readonly x: Range | 'all';
   /** 'fit' reaches the highest value of the whole trace, so that panning does not rescale. */
   readonly y: Range | 'fit';
@@ -87,6 +78,7 @@ export interface ViewState {
   /** Window of the address map, in bytes of its packed addresses. */
   readonly addresses: Range | 'fit';
   readonly flame: FlameView;
+  /** Of the allocations table. */
   readonly sort: Sort | undefined;
   /** Allocator setting to compare with the recorded run, as in PYTORCH_ALLOC_CONF. */
   readonly setting: string | undefined;

@@ -9,7 +9,6 @@ import { createIdleCounter, createTimings } from '../state/page-timings.ts';
 import { openInfo } from '../state/session-store.ts';
 import { createSnapshotLoader } from '../state/snapshot-loader.ts';
 import { createStores, StoresContext, useSession, useView } from '../state/stores.ts';
-import { parseUrl } from '../state/url-codec.ts';
 import { openingView } from '../state/view-fitting.ts';
 import type { ViewState } from '../state/view-store.ts';
 import { SelectionContext, useFoundSelection } from '../ui/shared/selection.tsx';
@@ -58,13 +57,10 @@ export async function renderOn(
   });
   const findings = createFindingsStore({ analysis, idle, timings });
   const loader = createSnapshotLoader({
-    client: session,
+    client: { ...session, expectFile: () => () => undefined },
     idle,
-    stores,
-    prepare: () => Promise.resolve(),
-    readUrl: (info) => parseUrl('', '', openingView(info)),
-    showSource: () => undefined,
-    onNotices: (sentences) => notices.setState(sentences, true),
+    session: stores.session,
+    prepare: async () => (info) => stores.view.restore(openingView(info)),
   });
   await loader.open({ kind: 'url', url: name });
   // No timeline will paint a first frame, which findings wait for.

@@ -202,15 +202,15 @@ describe('one worker a file', () => {
   });
 
   it('a file that is cancelled ends its worker at once; the open one stays', async () => {
-    const { client, workers, ended } = setUp({ whenQuiet: () => Promise.resolve() });
+    const { client, workers, ended } = setUp();
     await client.open(FILE, {});
-    await messages();
+    client.expectFile();
     slowOpening(workers[1]);
     const stop = new AbortController();
     const opening = client.open(OTHER, {}, { signal: stop.signal });
     stop.abort();
     await expect(opening).rejects.toSatisfy(isAbortError);
-    expect(ended()).toEqual([false, true, false]);
+    expect(ended()).toEqual([false, true]);
     expect(await client.query('eventAt', EVENT)).toBe(0);
     await client.open(OTHER, {});
     expect(await client.query('eventAt', EVENT)).toBe(2);
@@ -247,16 +247,29 @@ describe('one worker a file', () => {
     expect(ended()).toEqual([true, false]);
   });
 
-  it('a worker is there for the next file once the page is quiet', async () => {
-    let quiet = () => {};
-    const whenQuiet = () => new Promise<void>((resolve) => (quiet = resolve));
-    const { client, workers } = setUp({ whenQuiet });
+  it('a worker waits for the first file, and for another only while one is expected', async () => {
+    const { client, workers, ended } = setUp();
+    client.expectFile()();
+    expect(ended()).toEqual([false]);
     await client.open(FILE, {});
     expect(workers).toHaveLength(1);
-    quiet();
-    await messages();
+    const leave = client.expectFile();
+    client.expectFile();
     expect(workers).toHaveLength(2);
+    leave();
+    expect(ended()).toEqual([false, true]);
+    client.expectFile();
     await client.open(OTHER, {});
+    expect(ended()).toEqual([true, true, false]);
+  });
+
+  it('a worker waits again after a first file that failed', async () => {
+    const { client, workers } = setUp();
+    slowOpening(workers[0]);
+    const stop = new AbortController();
+    const opening = client.open(FILE, {}, { signal: stop.signal });
+    stop.abort();
+    await expect(opening).rejects.toSatisfy(isAbortError);
     expect(workers).toHaveLength(2);
   });
 });
@@ -277,9 +290,9 @@ describe('a worker that dies', () => {
   });
 
   it('while it reads: that opening fails, and the open file stays', async () => {
-    const { client, workers } = setUp({ whenQuiet: () => Promise.resolve() });
+    const { client, workers } = setUp();
     await client.open(FILE, {});
-    await messages();
+    client.expectFile();
     slowOpening(workers[1]);
     const opening = client.open(OTHER, {});
     workers[1]?.die();

@@ -5,7 +5,8 @@
  *                             │ fails                   what was read of A stays visible until the next open
  *                             │ is cancelled            ends at once
  *
- * A spare worker is warm when a file arrives: it loads and compiles its code while the user looks for one.
+ * A spare worker is warm when a file arrives: it loads and compiles its code while the user looks for one. None waits
+ * while a file just stays open.
  */
 import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
@@ -27,6 +28,8 @@ const CRASHED = [
 ] as const;
 
 export interface SessionClient extends SessionApi {
+  /** Makes a spare worker. Call the result if no file is expected any more. */
+  expectFile(): () => void;
   /** Ends the workers and rejects pending calls. */
   close(): void;
 }
@@ -35,8 +38,6 @@ export interface SessionClientOptions {
   /** Counts each pending query as work. */
   readonly idle?: { during<T>(work: () => Promise<T>): Promise<T> };
   readonly timings?: { start(): void; reach(stage: 'firstByte' | 'decoded'): void };
-  /** Resolves when there is time to start a spare worker; without it, the next worker starts with the next file. */
-  readonly whenQuiet?: () => Promise<void>;
   /** Relative URLs are relative to the page, not to the worker's script. */
   readonly baseUrl?: string;
   readonly createWorker?: () => WorkerLike;
@@ -45,7 +46,7 @@ export interface SessionClientOptions {
 type Connection = WorkerConnection<SessionMethods>;
 
 export function createSessionClient(options: SessionClientOptions = {}): SessionClient {
-  const { idle, timings, whenQuiet, createWorker = newSessionWorker } = options;
+  const { idle, timings, createWorker = newSessionWorker } = options;
   const baseUrl = options.baseUrl ?? globalThis.document?.baseURI;
   const during: <T>(work: () => Promise<T>) => Promise<T> = idle?.during ?? ((work) => work());
   const start = (): Connection => connectWorker(createWorker(), { crashed: CRASHED });
@@ -58,14 +59,9 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   let isReadHere = false;
   let isClosed = false;
 
-  function takeSpare(): Connection {
-    const taken = spare === undefined || spare.isOver ? start() : spare;
-    spare = undefined;
-    return taken;
-  }
-
-  function makeSpare(): void {
-    if (!isClosed) spare ??= start();
+  function makeSpare(): Connection {
+    if (spare === undefined || spare.isOver) spare = start();
+    return spare;
   }
 
   /** A port can be transferred only once, so each time the page reads a file for a worker, a new port is sent. */
@@ -108,7 +104,8 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   const open: SessionApi['open'] = async (source, openOptions, call = {}) => {
     timings?.start();
     reading?.end(abortError('Another file was opened'));
-    const own = takeSpare();
+    const own = makeSpare();
+    spare = undefined;
     reading = own;
     const cancel = () => own.end(abortError('Cancelled'));
     if (call.signal?.aborted) cancel();
@@ -126,10 +123,9 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       current?.end(abortError('Another file is open'));
       current = own;
       timings?.reach('decoded');
-      void whenQuiet?.().then(makeSpare);
       return info;
     } catch (error) {
-      if (reading === own) makeSpare();
+      if (reading === own && current === undefined && !isClosed) makeSpare();
       throw error;
     } finally {
       call.signal?.removeEventListener('abort', cancel);
@@ -144,6 +140,15 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
 
   return {
     open,
+    expectFile() {
+      makeSpare();
+      return () => {
+        // Before the first file, one is always expected.
+        if (current === undefined) return;
+        spare?.end(abortError('No file came'));
+        spare = undefined;
+      };
+    },
     query: (name, request, callOptions) =>
       during(async () => (await holder()).call(name, request, callOptions)),
     async partialFrame(request) {

@@ -4,17 +4,18 @@ import { useEffect, useMemo } from 'react';
 import { useStore } from 'zustand';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { mainDeviceIndex } from '../../../device/model/main-device.ts';
-import { IconButton, Segmented } from '../../shared/buttons.tsx';
+import type { FileId } from '../../../state/url-params.ts';
+import { Button, IconButton, Segmented } from '../../shared/buttons.tsx';
 import { deviceLabel } from '../../shared/device-labels.ts';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
+import { OpeningStatus } from '../open/opening-status.tsx';
 import { ComparedContent } from './compared-content.tsx';
-import { type ComparisonViewHandle, type FileId, useComparisonView } from './comparison-view.ts';
-import { type OpenSide, type SecondSession, useComparison } from './sides.tsx';
+import { type ComparisonViewHandle, useComparisonView } from './comparison-view.ts';
+import type { SecondSession } from './second-session.ts';
+import { type OpenSide, useComparison } from './sides.tsx';
 
-export { beginSecondSession } from './sides.tsx';
-
-interface ComparePageProps {
+export interface ComparePageProps {
   readonly info: SessionInfo;
   readonly second: SecondSession | undefined;
   readonly onClose: () => void;
@@ -61,44 +62,15 @@ function SecondPage({
   second,
   onClose,
 }: ComparePageProps & { readonly second: SecondSession }) {
-  const state = useStore(second);
+  const state = useStore(second.state);
   if (state.phase === 'ready') {
     return <OpenPage info={info} second={second} secondInfo={state.info} onClose={onClose} />;
   }
-  const { progress } = state.phase === 'loading' ? state : {};
-  const share =
-    progress?.totalBytes === undefined ? undefined : progress.readBytes / progress.totalBytes;
   return (
-    <main className="view fill">
-      <div className="blank" role={state.phase === 'failed' ? 'alert' : 'status'}>
-        {state.phase === 'loading' ? (
-          <>
-            <h2>Reading {second.name}…</h2>
-            <progress value={share} aria-label={`Reading ${second.name}`} />
-          </>
-        ) : (
-          <>
-            <h2>{second.name} could not be read</h2>
-            <p>
-              {state.failure.message} {state.failure.advice}
-            </p>
-            <div className="button-row">
-              {state.failure.partialEvents !== undefined && (
-                <button
-                  type="button"
-                  className="button button-primary"
-                  onClick={() => second.openPartially()}
-                >
-                  Compare what comes before the damage
-                </button>
-              )}
-              <button type="button" className="button" onClick={onClose}>
-                Show {info.file.name} alone
-              </button>
-            </div>
-          </>
-        )}
-      </div>
+    <main className="view fill loading-page">
+      <OpeningStatus state={state} onLeave={onClose} onPartial={second.loader.openPartially}>
+        <Button onClick={onClose}>Show {info.file.name} alone</Button>
+      </OpeningStatus>
     </main>
   );
 }

@@ -8,8 +8,24 @@
 
 import { useCallback, useMemo } from 'react';
 import { CHANGE_KINDS, type ChangeKind } from '../../../analysis/compare/types.ts';
-import type { FileInfo } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
+import {
+  anyText,
+  type FileId,
+  fileIdParam,
+  flag,
+  oneOf,
+  type Params,
+  parseIndex,
+  parseRange,
+  parseSort,
+  type Range,
+  rangeText,
+  readParams,
+  type Sort,
+  sortText,
+  writeParams,
+} from '../../../state/url-params.ts';
 
 export const TABS = ['sites', 'flame', 'facts', 'whatif', 'a', 'b'] as const;
 export type CompareTab = (typeof TABS)[number];
@@ -27,24 +43,24 @@ export interface ComparisonView {
   readonly isSwapped: boolean;
   readonly link: 'step' | 'share';
   /** The window of both timelines: shares of the run, or steps. */
-  readonly window: { readonly from: number; readonly to: number } | undefined;
+  readonly window: Range | undefined;
   /** 'size' sorts by the size of the change, growth and shrinking alike. */
-  readonly sort: { readonly key: SortKey; readonly descending: boolean };
+  readonly sort: Sort<SortKey>;
   readonly kind: ChangeKind | undefined;
   readonly class: string | undefined;
   readonly text: string;
-  /** Name of the followed row, see rowName. */
+  /** Name of the followed row, see SiteRow. */
   readonly row: string | undefined;
 }
 
-/** Enough to recognize a file. */
-export type FileId = Pick<FileInfo, 'name' | 'bytes'>;
-
-export interface ParsedComparison {
-  readonly view: ComparisonView;
-  /** The files that the link was made for. */
+/** The files that the link was made for. */
+interface ComparedFiles {
   readonly a: FileId | undefined;
   readonly b: FileId | undefined;
+}
+
+export interface ParsedComparison extends ComparedFiles {
+  readonly view: ComparisonView;
 }
 
 export const DEFAULT_COMPARISON: ComparisonView = {
@@ -62,77 +78,46 @@ export const DEFAULT_COMPARISON: ComparisonView = {
   row: undefined,
 };
 
+const NO_FILES: ComparedFiles = { a: undefined, b: undefined };
+const FILE_PARAMS: Params<ComparedFiles> = { a: fileIdParam('a'), b: fileIdParam('b') };
+
+const PARAMS: Params<ComparisonView> = {
+  tab: { key: 'tab', read: oneOf(...TABS) },
+  at: { key: 'at', read: oneOf('peak', 'end') },
+  deviceA: { key: 'device', read: parseIndex },
+  deviceB: { key: 'deviceB', read: parseIndex },
+  isSwapped: flag('swap', '1'),
+  link: { key: 'link', read: oneOf('step', 'share') },
+  window: { key: 'x', read: parseRange, write: (range) => rangeText(range ?? '') },
+  sort: { key: 'sort', read: readSort, write: sortText },
+  kind: { key: 'kind', read: oneOf(...CHANGE_KINDS) },
+  class: { key: 'class', read: anyText },
+  text: { key: 'text', read: anyText },
+  row: { key: 'row', read: anyText },
+};
+
+function readSort(text: string): Sort<SortKey> | undefined {
+  const sort = parseSort(text);
+  const key = SORT_KEYS.find((known) => known === sort?.key);
+  return sort && key && { ...sort, key };
+}
+
 export function encodeComparison(
   view: ComparisonView,
   a: FileId | undefined,
   b: FileId | undefined,
 ): string {
-  const standard = DEFAULT_COMPARISON;
-  const params = new URLSearchParams();
-  const set = (key: string, value: string | undefined) => {
-    if (value !== undefined) params.set(key, value);
-  };
-  set('a', a && fileIdText(a));
-  set('b', b && fileIdText(b));
-  if (view.tab !== standard.tab) set('tab', view.tab);
-  if (view.at !== standard.at) set('at', view.at);
-  set('device', view.deviceA?.toString());
-  set('deviceB', view.deviceB?.toString());
-  if (view.isSwapped) set('swap', '1');
-  if (view.link !== standard.link) set('link', view.link);
-  if (view.window !== undefined) set('x', `${view.window.from}..${view.window.to}`);
-  const sort = `${view.sort.descending ? '-' : ''}${view.sort.key}`;
-  if (sort !== '-size') set('sort', sort);
-  set('kind', view.kind);
-  set('class', view.class);
-  if (view.text !== '') set('text', view.text);
-  set('row', view.row);
-  return params.toString();
+  const url = new URLSearchParams();
+  writeParams(url, FILE_PARAMS, { a, b }, NO_FILES);
+  writeParams(url, PARAMS, view, DEFAULT_COMPARISON);
+  return url.toString();
 }
 
 /** Never throws: an unreadable part gets its default. */
 export function parseComparison(text: string): ParsedComparison {
-  const params = new URLSearchParams(text);
-  const standard = DEFAULT_COMPARISON;
-  const one = <T extends string>(key: string, values: readonly T[]): T | undefined =>
-    values.find((value) => value === params.get(key));
-  const view: ComparisonView = {
-    tab: one('tab', TABS) ?? standard.tab,
-    at: one('at', ['peak', 'end']) ?? standard.at,
-    deviceA: positionOf(params.get('device')),
-    deviceB: positionOf(params.get('deviceB')),
-    isSwapped: params.has('swap'),
-    link: one('link', ['step', 'share']) ?? standard.link,
-    window: windowOf(params.get('x')),
-    sort: sortOf(params.get('sort')) ?? standard.sort,
-    kind: one('kind', CHANGE_KINDS),
-    class: params.get('class') ?? undefined,
-    text: params.get('text') ?? '',
-    row: params.get('row') ?? undefined,
-  };
-  return { view, a: fileIdOf(params.get('a')), b: fileIdOf(params.get('b')) };
-}
-
-const fileIdText = ({ name, bytes }: FileId): string => `${bytes}:${name}`;
-
-function fileIdOf(text: string | null): FileId | undefined {
-  const match = /^(\d{1,15}):(.*)$/s.exec(text ?? '');
-  return match === null ? undefined : { bytes: Number(match[1]), name: match[2] ?? '' };
-}
-
-const positionOf = (text: string | null): number | undefined =>
-  text !== null && /^\d{1,4}$/.test(text) ? Number(text) : undefined;
-
-function windowOf(text: string | null): ComparisonView['window'] {
-  const [from, to] = (text ?? '').split('..').map(Number);
-  if (from === undefined || to === undefined || !(from < to)) return undefined;
-  return Number.isFinite(from) && Number.isFinite(to) ? { from, to } : undefined;
-}
-
-function sortOf(text: string | null): ComparisonView['sort'] | undefined {
-  const match = /^(-?)(\w+)$/.exec(text ?? '');
-  const key = SORT_KEYS.find((known) => known === match?.[2]);
-  return key === undefined ? undefined : { key, descending: match?.[1] === '-' };
+  const url = new URLSearchParams(text);
+  const view = readParams(url, PARAMS, DEFAULT_COMPARISON);
+  return { view, ...readParams(url, FILE_PARAMS, NO_FILES) };
 }
 
 export interface ComparisonViewHandle extends ParsedComparison {

@@ -1,19 +1,12 @@
-/**
- * The two files of a comparison: the session of the second, the side that views below see, and the comparison of both.
- */
+/** The two files of a comparison: the side that views below see, and the comparison of both. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { RunProfile } from '../../../analysis/compare/types.ts';
 import { abortError, errorText } from '../../../base/errors.ts';
-import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
-import type { IdleCounter } from '../../../state/page-timings.ts';
-import { nameOf } from '../../../state/snapshot-loader.ts';
 import { type Stores, StoresContext, useStores } from '../../../state/stores.ts';
 import { openingView } from '../../../state/view-fitting.ts';
 import { createViewStore, type ViewStore } from '../../../state/view-store.ts';
-import { createSessionClient, type SessionClient } from '../../../worker/client.ts';
-import type { OpenProgress, OpenSource, PageComparison } from '../../../worker/protocol.ts';
+import type { PageComparison } from '../../../worker/protocol.ts';
 import { SelectionContext, useFoundSelection } from '../../shared/selection.tsx';
 import {
   CurrentDeviceContext,
@@ -65,57 +58,6 @@ export function SideProvider({ side, view, children }: SideProviderProps) {
 
 function WithSelection({ children }: { readonly children: ReactNode }) {
   return <SelectionContext value={useFoundSelection()}>{children}</SelectionContext>;
-}
-
-export type SecondState =
-  | { readonly phase: 'loading'; readonly progress: OpenProgress | undefined }
-  | { readonly phase: 'ready'; readonly info: SessionInfo }
-  | { readonly phase: 'failed'; readonly failure: LoadFailure };
-
-/** The second file of the comparison, in its own worker. It starts reading at once and closes with the comparison. */
-export interface SecondSession extends StoreApi<SecondState> {
-  readonly name: string;
-  readonly session: SessionClient;
-  /** Reads the same file up to its damage. */
-  openPartially(): void;
-  close(): void;
-}
-
-export function beginSecondSession(source: OpenSource, idle: IdleCounter): SecondSession {
-  const store = createStore<SecondState>(() => ({ phase: 'loading', progress: undefined }));
-  const session = createSessionClient({ idle });
-  let isClosed = false;
-  const show = (state: SecondState) => {
-    if (!isClosed) store.setState(state, true);
-  };
-  const open = (allowPartial: boolean) => {
-    show({ phase: 'loading', progress: undefined });
-    session
-      .open(
-        source,
-        { allowPartial },
-        { onProgress: (progress) => show({ phase: 'loading', progress }) },
-      )
-      .then(
-        (info) => show({ phase: 'ready', info }),
-        (error: unknown) => show({ phase: 'failed', failure: failureOf(error) }),
-      );
-  };
-  open(false);
-  return Object.assign(store, {
-    name: nameOf(source),
-    session,
-    openPartially: () => open(true),
-    close() {
-      isClosed = true;
-      session.close();
-    },
-  });
-}
-
-function failureOf(error: unknown): LoadFailure {
-  if (error instanceof LoadError) return error.failure;
-  return new LoadError({ code: 'unexpected', message: errorText(error) }).failure;
 }
 
 export interface ComparedPair {

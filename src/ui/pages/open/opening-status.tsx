@@ -1,39 +1,38 @@
 import { FolderOpen, TriangleAlert, X } from 'lucide-react';
-import { useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import type { SessionState } from '../../../state/session-store.ts';
-import { useStores } from '../../../state/stores.ts';
 import type { OpenProgress } from '../../../worker/protocol.ts';
 import { Button, IconButton } from '../../shared/buttons.tsx';
-import { useServices } from '../../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
 
-export function OpeningStatus({ state }: { readonly state: SessionState }) {
-  switch (state.phase) {
-    case 'loading':
-      return <LoadingCard key={state.name} name={state.name} progress={state.progress} />;
-    case 'failed':
-      return <ErrorCard state={state} />;
-    case 'idle':
-    case 'ready':
-      return undefined;
-  }
+interface OpeningStatusProps {
+  readonly state: SessionState;
+  /** Cancels the opening, or dismisses its failure. */
+  readonly onLeave: () => void;
+  /** Opens a broken file up to its damage. */
+  readonly onPartial: () => void;
+  /** More to do about a failure. */
+  readonly children?: ReactNode;
 }
 
+export function OpeningStatus(props: OpeningStatusProps) {
+  const { state, onLeave } = props;
+  if (state.phase === 'loading')
+    return <LoadingCard key={state.name} {...state} onCancel={onLeave} />;
+  return state.phase === 'failed' ? <ErrorCard {...props} state={state} /> : undefined;
+}
+
+type Phase<Name extends SessionState['phase']> = Extract<SessionState, { phase: Name }>;
+
 /** Says what failed, at which byte, and what to do. */
-function ErrorCard({ state }: { readonly state: Extract<SessionState, { phase: 'failed' }> }) {
+function ErrorCard(props: OpeningStatusProps & { readonly state: Phase<'failed'> }) {
+  const { state, onLeave, onPartial, children } = props;
   const { name, failure, previous, partial } = state;
-  const { loader } = useServices();
-  const { session } = useStores();
   const { message, advice, byte, partialEvents } = failure;
   return (
     <section className="card error-card" data-testid="error" role="alert">
-      <IconButton
-        icon={X}
-        className="icon-button card-close"
-        label="Dismiss"
-        onClick={session.dismissFailure}
-      />
+      <IconButton icon={X} className="icon-button card-close" label="Dismiss" onClick={onLeave} />
       <h2 className="card-title">
         <TriangleAlert size={16} aria-hidden />
         <span>
@@ -46,19 +45,15 @@ function ErrorCard({ state }: { readonly state: Extract<SessionState, { phase: '
       {previous !== undefined && <p className="dim">{previous.file.name} is still open.</p>}
       <div className="button-row card-actions">
         {partialEvents !== undefined && (
-          <Button isPrimary onClick={() => void loader.openPartially()}>
+          <Button isPrimary onClick={onPartial}>
             Open the {formatCount(partialEvents)} complete events before the error
           </Button>
         )}
         <FilePicker icon={FolderOpen}>Choose another file…</FilePicker>
+        {children}
       </div>
     </section>
   );
-}
-
-interface LoadingCardProps {
-  readonly name: string;
-  readonly progress: OpenProgress | undefined;
 }
 
 const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
@@ -68,8 +63,8 @@ const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
 };
 
 /** Cancel has the focus, so Enter cancels. */
-function LoadingCard({ name, progress }: LoadingCardProps) {
-  const { loader } = useServices();
+function LoadingCard(props: Phase<'loading'> & { readonly onCancel: () => void }) {
+  const { name, progress, onCancel } = props;
   const cancel = useRef<HTMLButtonElement>(null);
   useEffect(() => cancel.current?.focus({ preventScroll: true }), []);
   const start = useRef({ ms: performance.now(), readBytes: progress?.readBytes ?? 0 });
@@ -92,7 +87,7 @@ function LoadingCard({ name, progress }: LoadingCardProps) {
         )}
         {progress !== undefined && <span>{formatCount(progress.events)} events</span>}
       </p>
-      <Button ref={cancel} data-testid="cancel" onClick={loader.cancel}>
+      <Button ref={cancel} data-testid="cancel" onClick={onCancel}>
         Cancel
       </Button>
     </section>

@@ -5,18 +5,17 @@ import { fileSource, type GivenFiles, routeGivenFiles } from '../../../state/giv
 import { openInfo, partialOf } from '../../../state/session-store.ts';
 import { useSession, useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
-import { ReportBar } from '../../panels/report/report-page.tsx';
 import { useShortcut } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { useThemeAttribute } from '../../theme/use-theme.ts';
 import { EmptyState } from '../open/empty-state.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
-import { type GivenChoice, GivenDialog } from '../open/given-dialog.tsx';
+import type { GivenChoice } from '../open/given-dialog.tsx';
 import { OpeningStatus } from '../open/opening-status.tsx';
 import type { GivenRanks } from '../ranks/use-job.ts';
 import { AppHeader } from './app-header.tsx';
-import { LazyHelp, LazyRanks, loadedWorkbench, preloadWorkbench } from './lazy-chunks.tsx';
+import { LazyHelp, LazyRanks, loadedWorkbench } from './lazy-chunks.tsx';
 import { Announcer, Notices, UpdateBar } from './notices.tsx';
 import { useIncomingFiles, useSecondFile } from './use-given-files.ts';
 
@@ -68,21 +67,22 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     routes.compare(a, b);
   }
   const isDragging = useIncomingFiles(takeFiles);
+  const [isPicking, setIsPicking] = useState(false);
+  const isExpecting = isDragging || isPicking || asked !== undefined;
+  useEffect(() => (isExpecting ? loader.expectFile() : undefined), [isExpecting, loader]);
   const toggleHelp = () => setIsHelpOpen(!isHelpOpen);
   useShortcut('?', toggleHelp);
-  useEffect(() => {
-    if (isDragging) preloadWorkbench();
-  }, [isDragging]);
-  const { Workbench, OpenFile, PartialView } = loadedWorkbench() ?? {};
+  const { Workbench, OpenFile, PartialView, GivenDialog, ReportBar } = loadedWorkbench() ?? {};
   // While a pair opens, the previously open file is neither of the two.
   const isPairComing = second !== undefined && state.phase !== 'ready';
   const info = isPairComing ? undefined : openInfo(state);
   const partial = PartialView && partialOf(state);
   const isPartial = partial !== undefined && !isRanks;
   const isOfSnapshot = !isPartial && !isRanks;
-  const status = <OpeningStatus state={state} />;
+  const leave = state.phase === 'loading' ? loader.cancel : session.dismissFailure;
+  const status = <OpeningStatus state={state} onLeave={leave} onPartial={loader.openPartially} />;
   return (
-    <FilePickerRoot onPick={preloadWorkbench} onFiles={takeFiles}>
+    <FilePickerRoot onPicking={setIsPicking} onFiles={takeFiles}>
       <div className="app">
         <AppHeader
           info={isRanks ? undefined : info}
@@ -95,7 +95,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
         >
           {info !== undefined && OpenFile !== undefined && !isRanks && <OpenFile info={info} />}
         </AppHeader>
-        {report !== undefined && <ReportBar {...report} />}
+        {report !== undefined && ReportBar !== undefined && <ReportBar {...report} />}
         <Notices />
         <UpdateBar />
         {info !== undefined && Workbench !== undefined && (
@@ -122,7 +122,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
           onCompare={compareRanks}
           onClose={closeRanks}
         />
-        {asked !== undefined && info !== undefined && (
+        {asked !== undefined && info !== undefined && GivenDialog !== undefined && (
           <GivenDialog
             given={asked}
             openName={info.file.name}

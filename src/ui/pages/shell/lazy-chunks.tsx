@@ -37,19 +37,15 @@ let loading: Promise<Workbench> | undefined;
 let loaded: Workbench | undefined;
 
 /** Cheap to call often: fetches once, and again only after a failure. */
-export async function loadWorkbench(): Promise<void> {
+export async function loadWorkbench(): Promise<Workbench> {
   loading ??= import('./workbench.tsx');
   try {
     loaded = await loading;
+    return loaded;
   } catch (error) {
     loading = undefined;
     throw error;
   }
-}
-
-/** Failures are ignored here; they are reported when the views are needed. */
-export function preloadWorkbench(): void {
-  loadWorkbench().catch(() => undefined);
 }
 
 /** Undefined until it has loaded. */

@@ -4,8 +4,7 @@ import { openInfo } from '../../../state/session-store.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { useServices } from '../../shared/services.ts';
-import type { SecondSession } from '../compare/sides.tsx';
-import { loadedWorkbench, loadWorkbench } from './lazy-chunks.tsx';
+import { beginSecondSession, type SecondSession } from '../compare/second-session.ts';
 
 /** Files dropped or pasted anywhere on the page. Returns whether files are being dragged over it. */
 export function useIncomingFiles(onFiles: (given: GivenFiles) => void): boolean {
@@ -53,17 +52,11 @@ export function useSecondFile() {
   const { loader, idle } = useServices();
   const { session, view } = useStores();
   const [second, setSecond] = useState<SecondSession>();
-  useEffect(() => () => second?.close(), [second]);
-  function compareWith(source: OpenSource): void {
-    const show = async () => {
-      await loadWorkbench();
-      setSecond(await loadedWorkbench()?.beginSecondSession(source, idle));
-    };
-    idle.during(show).catch(() => undefined);
-  }
+  useEffect(() => () => second?.session.close(), [second]);
+  const compareWith = (source: OpenSource) => setSecond(beginSecondSession(source, idle));
   const isAwaited = () =>
     view.getState().view.comparison !== undefined &&
-    second === undefined &&
+    (second === undefined || second.state.getState().phase === 'failed') &&
     openInfo(session.getState()) !== undefined;
   const routes = {
     /** The next file is the second of a comparison. */

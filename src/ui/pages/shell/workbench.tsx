@@ -1,12 +1,10 @@
 import './workbench.css';
-import { type ComponentProps, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { createFindingsStore } from '../../../state/findings-store.ts';
-import type { IdleCounter } from '../../../state/page-timings.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
-import type { OpenSource } from '../../../worker/protocol.ts';
 import { CursorBar } from '../../panels/cursor/cursor-bar.tsx';
 import { ExportButton } from '../../panels/export/export-button.tsx';
 import { PICTURE_ID } from '../../panels/export/picture.ts';
@@ -19,12 +17,16 @@ import {
   CurrentDeviceContext,
   useServices,
 } from '../../shared/services.ts';
-import type { SecondSession } from '../compare/sides.tsx';
+import type { ComparePageProps } from '../compare/compare-page.tsx';
+import type { SecondSession } from '../compare/second-session.ts';
 import { SidePanel } from './side-panel.tsx';
 import { SummaryStrip } from './summary-strip.tsx';
 import { useViewKeys, ViewSlot, ViewTabs } from './views.tsx';
 
+export { startUrlSync } from '../../../state/url-sync.ts';
+export { ReportBar } from '../../panels/report/report-bar.tsx';
 export { PartialView } from '../../views/timeline/partial-view.tsx';
+export { GivenDialog } from '../open/given-dialog.tsx';
 export { OpenFile } from './open-file.tsx';
 
 interface WorkbenchProps {
@@ -39,20 +41,12 @@ export function Workbench({ info, second, onSecond }: WorkbenchProps) {
   return <LazyCompare info={info} second={second} onClose={() => onSecond(undefined)} />;
 }
 
-const loadCompare = () => import('../compare/compare-page.tsx');
-
 /** Fetched when a second file is given, or a link asks for a comparison. */
-const COMPARE: Lazy<ComponentProps<ComparePages['ComparePage']>> = {
-  load: async () => (await loadCompare()).ComparePage,
+const COMPARE: Lazy<ComparePageProps> = {
+  load: async () => (await import('../compare/compare-page.tsx')).ComparePage,
 };
-type ComparePages = Awaited<ReturnType<typeof loadCompare>>;
 
-export const beginSecondSession = async (
-  source: OpenSource,
-  idle: IdleCounter,
-): Promise<SecondSession> => (await loadCompare()).beginSecondSession(source, idle);
-
-function LazyCompare(props: ComponentProps<ComparePages['ComparePage']>) {
+function LazyCompare(props: ComparePageProps) {
   useShown(props.info);
   const Page = useLazy(COMPARE, true, () => undefined);
   return Page === undefined ? <main className="view fill" aria-busy /> : <Page {...props} />;

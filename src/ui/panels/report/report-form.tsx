@@ -10,7 +10,7 @@ import { Button } from '../../shared/buttons.tsx';
 import { SavingOutcome, useSaving } from '../../shared/saving.tsx';
 import { type DeviceInView, useDevice } from '../../shared/services.ts';
 import { type AskDevice, useAsk, useQuery } from '../../shared/use-query.ts';
-import { appShell } from './report-page.tsx';
+import { appShell } from './report-page.ts';
 
 const NOTHING_CHOSEN = {
   notes: '',

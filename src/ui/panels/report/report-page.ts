@@ -1,10 +1,8 @@
 /** The single-file page: its own source, to which a report adds data, and the report that it may hold. */
-import { FileText } from 'lucide-react';
 import {
   type ParsedReport,
   parseReport,
   REPORT_ELEMENT_ID,
-  type ReportHead,
 } from '../../../output/report/report-page.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 
@@ -58,21 +56,4 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   } catch {
     return new Uint8Array(0);
   }
-}
-
-/** Above a report's views: its title, date and author's notes. Hidden in a notebook cell. */
-export function ReportBar({ title, notes, madeAt, version }: ReportHead) {
-  if (madeAt === '') return null;
-  return (
-    <aside className="row bar report-bar" aria-label="Report">
-      <p className="inline-row">
-        <FileText size={14} aria-hidden />
-        Report of <strong>{title}</strong>
-        <span className="dim">
-          made {madeAt.slice(0, 16).replace('T', ' ')} UTC by vramscope {version}
-        </span>
-      </p>
-      {notes !== '' && <p className="report-notes">{notes}</p>}
-    </aside>
-  );
 }
