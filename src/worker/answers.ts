@@ -2,7 +2,8 @@
  * The part of a session that is needed once its file is open: all queries about a device, one line per feature in
  * handlers/.
  */
-export { dependsOnCursor, matchAllocations } from '../device/search/match-search.ts';
+export { matchAllocations } from '../device/search/match-search.ts';
+export { dependsOnCursor } from '../device/search/parse-search.ts';
 export { loadRegexEngine, mayHoldRegex } from '../device/search/regex.ts';
 export { makeColoring } from '../draw/coloring/colorings.ts';
 export { serveDeviceCopies } from './analysis/clone-device.ts';

@@ -7,8 +7,7 @@ import { FrameKinds, qualifiedName } from '../model/frame-kinds.ts';
 import { framePath, functionText } from '../model/frame-text.ts';
 import type { StackReader, StackSource } from '../model/stacks.ts';
 import type { FrameView } from '../model/types.ts';
-import { quoteText } from '../search/qualifier.ts';
-import { frameTerm, frameText } from '../search/qualifiers/stacks.ts';
+import { frameTerm, frameText, quoteText } from '../search/qualifier.ts';
 import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
 
 export type GroupIndex = number;

@@ -7,7 +7,7 @@ import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
 import { allocationDetails } from '../model/allocation-details.ts';
 import { earlierUses } from '../model/allocation-labels.ts';
 import { matchAllocations } from '../search/match-search.ts';
-import { siteTerm } from '../search/qualifiers/stacks.ts';
+import { searchTerm } from '../search/qualifier.ts';
 import {
   type AllocationKey,
   type AllocationRow,
@@ -190,7 +190,11 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
           liveAtEnd: site.endCount,
           liveAtEndBytes: site.endBytes,
         });
-        const { count, peakBytes } = matchAllocations(context, siteTerm(site.label), undefined);
+        const { count, peakBytes } = matchAllocations(
+          context,
+          searchTerm('site', site.label),
+          undefined,
+        );
         expect([count, peakBytes]).toEqual([site.allocations, site.peakBytes]);
       }
       const keys: CallSiteKey[] = [

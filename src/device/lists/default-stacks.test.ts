@@ -2,6 +2,7 @@
  * Programs that were recorded twice: with Python stacks, and as PyTorch does by default, with C++ frames too.
  * Tables and legends name the same lines with the same bytes.
  */
+
 import { describe, expect, it } from 'vitest';
 import { makeColoring } from '../../draw/coloring/colorings.ts';
 import { type Legend, legendAt } from '../../draw/coloring/legend.ts';
@@ -13,7 +14,7 @@ import { earlierUses } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { frameLabel, functionText } from '../model/frame-text.ts';
 import { matchAllocations } from '../search/match-search.ts';
-import { siteTerm } from '../search/qualifiers/stacks.ts';
+import { searchTerm } from '../search/qualifier.ts';
 import type { CallSiteRow } from './call-site-table.ts';
 import { callSiteRow, callSiteTable } from './call-site-table.ts';
 
@@ -107,7 +108,7 @@ it('a site in the search is all of a row of the table, whichever way C++ took', 
   const context = contextOf('default_stacks/frag_gpt_varlen.pickle.gz');
   const ways = new Set<number>();
   for (const { label, allocations } of rowsOf(context)) {
-    const { mask, count } = matchAllocations(context, siteTerm(label), undefined);
+    const { mask, count } = matchAllocations(context, searchTerm('site', label), undefined);
     const stacks = new Set(context.replay.allocations.stack.filter((_, id) => mask?.[id] === 1));
     expect(new Set([...stacks].map((stack) => context.stacks.siteOf(stack))).size).toBe(1);
     expect(count).toBe(allocations);

@@ -10,8 +10,7 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { functionText } from '../model/frame-text.ts';
 import { matchAllocations, matchStacks } from './match-search.ts';
 import { parseSearch } from './parse-search.ts';
-import { streamTerm } from './qualifiers/figures.ts';
-import { frameTerm, frameText, siteTerm } from './qualifiers/stacks.ts';
+import { frameTerm, frameText, searchTerm } from './qualifier.ts';
 import { loadRegexEngine } from './regex.ts';
 
 await loadRegexEngine();
@@ -67,6 +66,13 @@ describe('a drawn trace', () => {
     ['/(?-i)^BACK/', []],
     ['frame:"main@main.py:3"', [A, B]],
     ['frame:"main@main.py:30"', []],
+    ['0x7e0000000000', [A, D]],
+    ['7E0000000000', [A, D]],
+    ['b7e0000000000', [A, D]],
+    ['b7e0000000000_0', [A]],
+    ['s7e0000000000', [A, D]],
+    ['s7e0000000000_1', []],
+    ['deadbeef', []],
     ['size>3MiB', [D]],
     ['size>=3MiB', [A, C, D]],
     ['size=1024', [B]],
@@ -130,8 +136,8 @@ describe('a drawn trace', () => {
     });
     expect(rows(CONTEXT, `b${hex(address('A'))}`)).toEqual(atA);
     for (const id of [A, B, C, D]) expect(rows(CONTEXT, labelOf(CONTEXT, id))).toEqual([id]);
-    expect(rows(CONTEXT, siteTerm(labelOf(CONTEXT, B)))).toEqual([B]);
-    expect(rows(CONTEXT, siteTerm(labelOf(CONTEXT, D)))).toEqual([D]);
+    expect(rows(CONTEXT, searchTerm('site', labelOf(CONTEXT, B)))).toEqual([B]);
+    expect(rows(CONTEXT, searchTerm('site', labelOf(CONTEXT, D)))).toEqual([D]);
     expect(rows(CONTEXT, 'b123456789abc_0')).toEqual([]);
     expect(rows(CONTEXT, 's7e0000000000')).toEqual(
       idsOf(
@@ -187,7 +193,7 @@ describe('a drawn trace', () => {
     expect(hits('forward -lib')).toEqual([A]);
     expect(hits('size>1')).toEqual([]);
     expect(hits('main -size>1')).toEqual([A, B, C]);
-    expect(hits(siteTerm(labelOf(CONTEXT, C)))).toEqual([C]);
+    expect(hits(searchTerm('site', labelOf(CONTEXT, C)))).toEqual([C]);
     expect(matchStacks(CONTEXT, ' ').mask).toBeUndefined();
     expect(matchStacks(CONTEXT, '-/a(/').problem).toMatchObject({ at: 3 });
   });
@@ -323,7 +329,7 @@ describe.each(allCaptureNames().filter((name) => !isRepeated(name)))('%s', (name
       for (const { index, stream, privatePool, topUserFrame, label, preexisting } of [
         ...details.values(),
       ].slice(0, 12)) {
-        check(streamTerm(stream), (other) => other.stream === stream);
+        check(searchTerm('stream', stream), (other) => other.stream === stream);
         check(label, (other) => other.label === label);
         if (privatePool !== undefined) {
           check(`pool:"${privatePool}"`, (other) => other.privatePool === privatePool);
@@ -334,7 +340,7 @@ describe.each(allCaptureNames().filter((name) => !isRepeated(name)))('%s', (name
           other.allocStack.frames.some((frame) => frameText(frame) === spelled),
         );
         const site = siteOf(details.get(index));
-        check(siteTerm(label), (other) => siteOf(other) === site);
+        check(searchTerm('site', label), (other) => siteOf(other) === site);
       }
     }
   });

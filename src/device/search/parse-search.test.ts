@@ -1,67 +1,51 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MemoryClass } from '../classes/types.ts';
 import { addTerm, hasTerm, parseSearch, removeTerm, toggleTerm } from './parse-search.ts';
-import { quoteText, sizeTerms } from './qualifier.ts';
-import { privatePoolTerm } from './qualifiers/figures.ts';
-import { categoryTerm, compileTerm, phaseTerm } from './qualifiers/names.ts';
-import { frameTerm, frameText } from './qualifiers/stacks.ts';
-import type { Condition } from './types.ts';
+import { frameTerm, frameText, quoteText, searchTerm, sizeTerms } from './qualifier.ts';
 
-const conditions = (text: string): Condition[] =>
-  parseSearch(text).terms.map(({ condition }) => condition);
+const read = (text: string) =>
+  parseSearch(text).terms.map(({ kind, comparison, value }) => [kind, comparison, value]);
 
 const MI = 2 ** 20;
 
 describe('terms', () => {
-  test.each<[string, Condition]>([
-    ['attention', { kind: 'text', text: 'attention' }],
-    ['at::native::mm', { kind: 'text', text: 'at::native::mm' }],
-    ['"two words"', { kind: 'text', text: 'two words' }],
-    ['"a \\"b\\" \\\\ C:\\d"', { kind: 'text', text: 'a "b" \\ C:\\d' }],
-    ['/mul|add/', { kind: 'regex', source: 'mul|add' }],
-    ['/mul add/', { kind: 'regex', source: 'mul add' }],
-    ['/a\\/b/', { kind: 'regex', source: 'a\\/b' }],
-    ['/home/me/train.py', { kind: 'text', text: '/home/me/train.py' }],
-    ['/home/me/', { kind: 'regex', source: 'home/me' }],
-    ['//', { kind: 'text', text: '//' }],
-    ['0x7f00', { kind: 'address', addresses: [0x7f00n], orText: undefined }],
-    ['7F064C000000', { kind: 'address', addresses: [0x7f064c000000n], orText: '7F064C000000' }],
-    [
-      'b7f064c000000',
-      {
-        kind: 'address',
-        addresses: [0xb7f064c000000n, 0x7f064c000000n],
-        orText: 'b7f064c000000',
-      },
-    ],
-    ['deadbeef', { kind: 'text', text: 'deadbeef' }],
-    ['b7f064c000000_12', { kind: 'allocation', label: 'b7f064c000000_12' }],
-    ['s7f064c000000', { kind: 'segment', address: 0x7f064c000000n, nth: undefined }],
-    ['s7f064c000000_1', { kind: 'segment', address: 0x7f064c000000n, nth: 1 }],
-    ['size>64MiB', { kind: 'size', comparison: '>', bytes: 64 * MI }],
-    ['size<=1.5G', { kind: 'size', comparison: '<=', bytes: 1536 * MI }],
-    ['size:512', { kind: 'size', comparison: '=', bytes: 512 }],
-    ['age>1000', { kind: 'age', comparison: '>', unit: 'events', value: 1000 }],
-    ['AGE>=2.5s', { kind: 'age', comparison: '>=', unit: 'us', value: 2.5e6 }],
-    ['age<3min', { kind: 'age', comparison: '<', unit: 'us', value: 180e6 }],
-    ['stream:3', { kind: 'stream', stream: 3n }],
-    ['stream:0x55d0c0de', { kind: 'stream', stream: 0x55d0c0den }],
-    ['pool:private', { kind: 'pool', pool: 'private' }],
-    ['pool:"(1, 0)"', { kind: 'pool', pool: [1, 0] }],
-    ['state:Pending', { kind: 'state', state: 'pending' }],
-    ['state=live', { kind: 'state', state: 'live' }],
-    ['frame:"f@a b.py:12"', { kind: 'frame', frame: 'f@a b.py:12' }],
-    ['site:b7f064c000000_0', { kind: 'site', label: 'b7f064c000000_0' }],
-    ['phase:forward', { kind: 'phase', name: 'forward' }],
-    ['class:optimizer', { kind: 'class', class: MemoryClass.OptimizerState }],
-    ['class:grad', { kind: 'class', class: MemoryClass.Gradients }],
-    ['category:""', { kind: 'category', name: '' }],
-    ['compile:"Region: 0/0"', { kind: 'compile', name: 'Region: 0/0' }],
-  ])('%s', (text, condition) => {
-    expect(conditions(text)).toEqual([condition]);
+  test.each([
+    ['attention', 'word', 'attention'],
+    ['at::native::mm', 'word', 'at::native::mm'],
+    ['"two words"', 'quoted', 'two words'],
+    ['"a \\"b\\" \\\\ C:\\d"', 'quoted', 'a "b" \\ C:\\d'],
+    ['/mul|add/', 'regex', 'mul|add'],
+    ['/mul add/', 'regex', 'mul add'],
+    ['/a\\/b/', 'regex', 'a\\/b'],
+    ['/home/me/train.py', 'word', '/home/me/train.py'],
+    ['/home/me/', 'regex', 'home/me'],
+    ['//', 'word', '//'],
+    ['0x7f00', 'word', '0x7f00'],
+    ['b7f064c000000_12', 'word', 'b7f064c000000_12'],
+    ['size>64MiB', 'size', '64MiB', '>'],
+    ['size<=1.5G', 'size', '1.5G', '<='],
+    ['size:512', 'size', '512'],
+    ['age>1000', 'age', '1000', '>'],
+    ['AGE>=2.5s', 'age', '2.5s', '>='],
+    ['age<3min', 'age', '3min', '<'],
+    ['stream:3', 'stream', '3'],
+    ['stream:0x55d0c0de', 'stream', '0x55d0c0de'],
+    ['pool:private', 'pool', 'private'],
+    ['pool:"(1, 0)"', 'pool', '(1, 0)'],
+    ['state:Pending', 'state', 'Pending'],
+    ['state=live', 'state', 'live'],
+    ['frame:"f@a b.py:12"', 'frame', 'f@a b.py:12'],
+    ['site:b7f064c000000_0', 'site', 'b7f064c000000_0'],
+    ['phase:forward', 'phase', 'forward'],
+    ['class:grad', 'class', 'grad'],
+    ['category:""', 'category', ''],
+    ['compile:"Region: 0/0"', 'compile', 'Region: 0/0'],
+  ])('%s', (text, kind, value, comparison = '=') => {
+    expect(read(text)).toEqual([[kind, comparison, value]]);
     const negated = parseSearch(`  -${text} `).terms;
-    expect(negated).toEqual([{ text: `-${text}`, at: 2, isNegated: true, condition }]);
+    expect(negated).toEqual([
+      { text: `-${text}`, at: 2, isNegated: true, kind, comparison, value },
+    ]);
   });
 
   test('stand apart by any blanks, and know where they stood', () => {
@@ -175,17 +159,15 @@ describe('written terms', () => {
     fc.assert(
       fc.property(texts, texts, fc.nat(9999), (a, b, line) => {
         const frame = { name: a, filename: b, line };
-        expect(conditions(quoteText(a))).toEqual([{ kind: 'text', text: a }]);
-        expect(conditions(frameTerm(frame))).toEqual([{ kind: 'frame', frame: frameText(frame) }]);
-        expect(conditions(phaseTerm(a))).toEqual([{ kind: 'phase', name: a }]);
-        expect(conditions(categoryTerm(a))).toEqual([{ kind: 'category', name: a }]);
-        expect(conditions(compileTerm(a))).toEqual([{ kind: 'compile', name: a }]);
+        expect(read(quoteText(a))).toEqual([['quoted', '=', a]]);
+        expect(read(frameTerm(frame))).toEqual([['frame', '=', frameText(frame)]]);
+        for (const kind of ['phase', 'category', 'compile', 'holder']) {
+          expect(read(searchTerm(kind, a))).toEqual([[kind, '=', a]]);
+        }
       }),
     );
-    expect(conditions(privatePoolTerm('(3, 7)'))).toEqual([{ kind: 'pool', pool: [3, 7] }]);
-    expect(conditions(sizeTerms(MI, Infinity))).toEqual([
-      { kind: 'size', comparison: '>=', bytes: MI },
-    ]);
+    expect(read(searchTerm('pool', '(3, 7)'))).toEqual([['pool', '=', '(3, 7)']]);
+    expect(read(sizeTerms(MI, Infinity))).toEqual([['size', '>=', `${MI}`]]);
     expect(sizeTerms(0, 512)).toBe('size<512');
   });
 
@@ -194,11 +176,11 @@ describe('written terms', () => {
       fc.property(texts, texts, (a, b) => {
         fc.pre(a !== b);
         const search = quoteText(a);
-        const both = addTerm(search, phaseTerm(b));
-        expect(hasTerm(both, phaseTerm(b))).toBe(true);
-        expect(hasTerm(search, phaseTerm(b))).toBe(false);
-        expect(addTerm(both, phaseTerm(b))).toBe(both);
-        expect(removeTerm(both, phaseTerm(b))).toBe(search);
+        const both = addTerm(search, searchTerm('phase', b));
+        expect(hasTerm(both, searchTerm('phase', b))).toBe(true);
+        expect(hasTerm(search, searchTerm('phase', b))).toBe(false);
+        expect(addTerm(both, searchTerm('phase', b))).toBe(both);
+        expect(removeTerm(both, searchTerm('phase', b))).toBe(search);
         expect(toggleTerm(toggleTerm(search, 'state:live'), 'state:live')).toBe(search);
       }),
     );

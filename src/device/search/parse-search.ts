@@ -1,7 +1,7 @@
 /** Parses a search into terms. Regular expressions are only checked when compiled (regex.ts). */
-import type { Comparison, Qualifier } from './qualifier.ts';
-import { findQualifier, QUALIFIERS, type QualifierCondition, qualifierHelp } from './qualifiers.ts';
-import type { Condition, ParsedSearch, SearchProblem, Term, WordCondition } from './types.ts';
+import type { Comparison } from './qualifier.ts';
+import { QUALIFIER_NAMES, QUALIFIERS, qualifierHelp, qualifierNamed } from './qualifiers.ts';
+import type { ParsedSearch, SearchProblem, Term } from './types.ts';
 
 /** More terms than this are text pasted by mistake. */
 const MAX_TERMS = 32;
@@ -15,19 +15,15 @@ export function parseSearch(text: string): ParsedSearch {
     }
     const read = readTerm(text, at);
     if ('message' in read) return { terms: [], problem: read };
-    const { condition, end, isNegated } = read;
-    terms.push({ text: text.slice(at, end), at, isNegated, condition });
+    const { end, ...term } = read;
+    terms.push({ text: text.slice(at, end), at, ...term });
     at = end;
   }
   return { terms, problem: undefined };
 }
 
-interface Read {
-  readonly condition: Condition;
-  readonly isNegated: boolean;
-  /** Position after the term. */
-  readonly end: number;
-}
+/** `end`: the position after the term. */
+type Read = Omit<Term, 'text' | 'at'> & { readonly end: number };
 
 function readTerm(text: string, at: number): Read | SearchProblem {
   const isNegated = text[at] === '-';
@@ -40,68 +36,59 @@ function readTerm(text: string, at: number): Read | SearchProblem {
   return 'message' in read ? read : { ...read, isNegated };
 }
 
-type ReadCondition = Omit<Read, 'isNegated'> | SearchProblem;
+type Unsigned = Omit<Read, 'isNegated'>;
 
-const NAMES = QUALIFIERS.map(({ name }) => name).join('|');
-const QUALIFIER_START = new RegExp(`(${NAMES})(>=|<=|[<>=:])`, 'iy');
+const QUALIFIER_START = new RegExp(`(${QUALIFIER_NAMES.join('|')})(>=|<=|[<>=:])`, 'iy');
 
-function readCondition(text: string, from: number): ReadCondition {
+function readCondition(text: string, from: number): Unsigned | SearchProblem {
+  const comparison = '=';
   if (text[from] === '"') {
     const quoted = readQuoted(text, from);
     if ('message' in quoted) return quoted;
     if (quoted.value === '') return problem(from, 2, 'These quotes are empty.');
-    return { condition: { kind: 'text', text: quoted.value }, end: quoted.end };
+    return { kind: 'quoted', comparison, ...quoted };
   }
-  if (text[from] === '/') {
-    const end = endOfRegex(text, from);
-    if (end !== undefined) {
-      return { condition: { kind: 'regex', source: text.slice(from + 1, end - 1) }, end };
-    }
+  const regexEnd = text[from] === '/' ? endOfRegex(text, from) : undefined;
+  if (regexEnd !== undefined) {
+    const value = text.slice(from + 1, regexEnd - 1);
+    return { kind: 'regex', comparison, value, end: regexEnd };
   }
   QUALIFIER_START.lastIndex = from;
-  const start = QUALIFIER_START.exec(text);
-  const qualifier = start === null ? undefined : findQualifier(start[1].toLowerCase());
-  if (start !== null && qualifier !== undefined) {
-    return readQualified(text, from, qualifier, start[2]);
+  const [start, name, sign] = QUALIFIER_START.exec(text) ?? [];
+  const kind = QUALIFIER_NAMES.find((known) => known === name?.toLowerCase());
+  if (start !== undefined && kind !== undefined && sign !== undefined) {
+    return readQualified(text, from, kind, sign);
   }
   const end = endOfWord(text, from);
-  return { condition: wordCondition(text.slice(from, end)), end };
+  return { kind: 'word', comparison, value: text.slice(from, end), end };
 }
 
 /** The part after `size>` or `stream:`. */
 function readQualified(
   text: string,
   from: number,
-  qualifier: Qualifier<QualifierCondition>,
+  kind: keyof typeof QUALIFIERS,
   sign: string,
-): ReadCondition {
-  const valueAt = from + qualifier.name.length + sign.length;
+): Unsigned | SearchProblem {
+  const valueAt = from + kind.length + sign.length;
+  const wordEnd = endOfWord(text, valueAt);
   const read =
     text[valueAt] === '"'
       ? readQuoted(text, valueAt)
-      : { value: text.slice(valueAt, endOfWord(text, valueAt)), end: endOfWord(text, valueAt) };
+      : { value: text.slice(valueAt, wordEnd), end: wordEnd };
   if ('message' in read) return read;
-  const isEmpty = read.end === valueAt;
-  const comparison = comparisonOf(qualifier, sign);
-  const condition =
-    isEmpty || comparison === undefined ? undefined : qualifier.parse(read.value, comparison);
-  if (condition !== undefined) return { condition, end: read.end };
-  const written = text.slice(from, read.end);
-  const said = `"${clip(written)}" ${isEmpty ? 'is incomplete' : 'is not valid'}`;
-  const message = `${said}: ${qualifier.name} takes ${qualifierHelp(qualifier)}.`;
-  return problem(from, read.end - from, message, read.end === text.length);
-}
-
-const COMPARISONS: readonly Comparison[] = ['<', '<=', '=', '>=', '>'];
-
-/** state=live means the same as state:live. */
-function comparisonOf(
-  { isComparable = false }: Qualifier<QualifierCondition>,
-  sign: string,
-): Comparison | undefined {
-  if (sign === ':') return '=';
-  const comparison = COMPARISONS.find((word) => word === sign);
-  return isComparable || comparison === '=' ? comparison : undefined;
+  const { value, end } = read;
+  const qualifier = QUALIFIERS[kind];
+  // state=live means the same as state:live.
+  const comparison = (sign === ':' ? '=' : sign) as Comparison;
+  const isKnown = comparison === '=' || qualifier.isComparable === true;
+  const isEmpty = end === valueAt;
+  if (!isEmpty && isKnown && qualifier.read(value, comparison) !== undefined) {
+    return { kind, comparison, value, end };
+  }
+  const said = `"${clip(text.slice(from, end))}" ${isEmpty ? 'is incomplete' : 'is not valid'}`;
+  const message = `${said}: ${kind} takes ${qualifierHelp(qualifier)}.`;
+  return problem(from, end - from, message, end === text.length);
 }
 
 /** The text between quotes, where \" is a quote and \\ a backslash. A space or the end must follow. */
@@ -151,36 +138,6 @@ function endOfRegex(text: string, from: number): number | undefined {
   return undefined;
 }
 
-const BLOCK = /^b([0-9a-f]{6,16})(_\d{1,9})?$/i;
-const SEGMENT = /^s([0-9a-f]{6,16})(?:_(\d{1,9}))?$/i;
-const PREFIXED_HEX = /^0x([0-9a-f]{1,16})$/i;
-/** At least eight hex digits, one of them decimal: an address rather than a word such as "deadbeef" or "cafe". */
-const BARE_HEX = /^(?=.*\d)[0-9a-f]{8,16}$/i;
-
-/** A word, or an address in one of its spellings. */
-function wordCondition(word: string): WordCondition {
-  const block = BLOCK.exec(word);
-  if (block?.[2] !== undefined) return { kind: 'allocation', label: word.toLowerCase() };
-  const segment = SEGMENT.exec(word);
-  if (segment !== null && (segment[2] !== undefined || BARE_HEX.test(segment[1]))) {
-    const nth = segment[2] === undefined ? undefined : Number(segment[2]);
-    return { kind: 'segment', address: hex(segment[1]), nth };
-  }
-  const prefixed = PREFIXED_HEX.exec(word);
-  if (prefixed !== null) {
-    return { kind: 'address', addresses: [hex(prefixed[1])], orText: undefined };
-  }
-  const addresses: bigint[] = [];
-  if (BARE_HEX.test(word)) addresses.push(hex(word));
-  // b is also a hex digit: b7f064c000000 may be a block's name without its number.
-  if (block !== null && BARE_HEX.test(block[1])) addresses.push(hex(block[1]));
-  return addresses.length === 0
-    ? { kind: 'text', text: word }
-    : { kind: 'address', addresses, orText: word };
-}
-
-const hex = (digits: string): bigint => BigInt(`0x${digits}`);
-
 const BLANKS = /\s*/y;
 const WORD = /\S*/y;
 
@@ -212,6 +169,11 @@ const failed = (at: number, length: number, message: string): ParsedSearch => ({
 });
 
 const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
+
+/** Whether the matches change with the cursor. */
+export function dependsOnCursor(text: string): boolean {
+  return parseSearch(text).terms.some(({ kind }) => qualifierNamed(kind)?.dependsOnCursor === true);
+}
 
 /** Edits to a search text, for filters that are clicked. */
 

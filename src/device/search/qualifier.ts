@@ -1,12 +1,10 @@
-/**
- * What a qualifier of the search language is, such as the `size` of `size>64MiB`. Each is defined in qualifiers/ and
- * listed in qualifiers.ts.
- */
+/** What a qualifier of the search language is, such as the `size` of `size>64MiB`, and how terms are written. */
 
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from '../model/device-model.ts';
-
-export type Comparison = '<' | '<=' | '=' | '>=' | '>';
+import type { FrameView } from '../model/types.ts';
+import { maskOf } from './masks.ts';
 
 /** The allocations that match a term, before its sign is applied. */
 export interface TermAnswer {
@@ -18,25 +16,18 @@ export interface TermAnswer {
   readonly note?: string | undefined;
 }
 
-/** The stacks that match a term. */
-export interface StackAnswer {
-  /** Index: stack + 1. */
-  readonly stacks: Uint8Array;
-  readonly frames?: Uint8Array | undefined;
-  readonly note?: string | undefined;
+/** The stacks that match a term. Index of the mask: stack + 1. */
+export type StackAnswer = TermAnswer;
+
+/** Without `allocations`, those of the matching stacks match. Without `stacks`, no stack does. */
+export interface Matcher {
+  /** `at`: the event after which states and ages are taken. */
+  allocations?(device: DeviceModel, at: EventIndex): TermAnswer;
+  /** Also decides for events without an allocation. */
+  stacks?(device: DeviceModel): StackAnswer;
 }
 
-/** A value to suggest next. */
-export interface TermSuggestion {
-  /** The whole term: 'state:live'. */
-  readonly term: string;
-  readonly hint: string;
-}
-
-/** `Condition`: the parsed value, as plain data. */
-interface QualifierBase<Condition extends { readonly kind: string }> {
-  /** The text before the sign; the page suggests it while you type. */
-  readonly name: Condition['kind'];
+export interface Qualifier {
   /** Describes the allowed values, in help and in error messages. */
   readonly help: string;
   /** Whole terms as examples, shown in the same places. */
@@ -46,53 +37,57 @@ interface QualifierBase<Condition extends { readonly kind: string }> {
   /** Whether its matches change with the cursor. */
   readonly dependsOnCursor?: boolean;
   /** `value` comes without quotes. Undefined if invalid. */
-  parse(value: string, comparison: Comparison): Condition | undefined;
-  /** This device's distinct values, in order of first appearance. */
-  values?(context: DeviceModel): readonly string[];
-  /** Terms to suggest. `values` are the device's, empty until known. */
-  suggest?(values: readonly string[]): readonly TermSuggestion[];
+  read(value: string, comparison: Comparison): Matcher | undefined;
+  /** Values to suggest, each with a hint. */
+  readonly words?: Readonly<Record<string, string>>;
+  /** This device's distinct values, in order of first appearance; suggested after the words. */
+  values?(device: DeviceModel): readonly string[];
+  /** The hint for one of the device's values. */
+  hintOf?(value: string): string;
 }
 
-/** A qualifier about a property of an allocation. */
-export interface AllocationQualifier<Condition extends { readonly kind: string }>
-  extends QualifierBase<Condition> {
-  /** `at`: the event after which states and ages are taken. */
-  match(context: DeviceModel, condition: Condition, at: EventIndex): TermAnswer;
-}
+/** Looks at each allocation. `note`: why none matches, if known. */
+export const matching = (
+  testOf: (device: DeviceModel, at: EventIndex) => (id: AllocationIndex) => boolean,
+  note?: (device: DeviceModel) => string | undefined,
+): Matcher => ({
+  allocations: (device, at) => ({
+    mask: maskOf(device.replay.allocations.length, testOf(device, at)),
+    note: note?.(device),
+  }),
+});
 
-/** A qualifier about a stack, so it also finds events without an allocation. */
-export interface StackQualifier<Condition extends { readonly kind: string }>
-  extends QualifierBase<Condition> {
-  matchStacks(context: DeviceModel, condition: Condition): StackAnswer;
-}
-
-export type Qualifier<Condition extends { readonly kind: string }> =
-  | AllocationQualifier<Condition>
-  | StackQualifier<Condition>;
+export const COMPARE = {
+  '<': (value: number, bound: number) => value < bound,
+  '<=': (value: number, bound: number) => value <= bound,
+  '=': (value: number, bound: number) => value === bound,
+  '>=': (value: number, bound: number) => value >= bound,
+  '>': (value: number, bound: number) => value > bound,
+};
+export type Comparison = keyof typeof COMPARE;
 
 /** Quotes a text so that the parser reads it back: only \" and \\ are escapes, so C:\train.py may stay. */
 export function quoteText(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
 
-/** 'phase:"my forward"': a term whose value may be any text. */
-export const quotedTerm = (qualifier: string, value: string): string =>
-  `${qualifier}:${quoteText(value)}`;
+/** Qualifiers whose value may be any text. */
+const QUOTED: ReadonlySet<string> = new Set(['frame', 'holder', 'phase', 'category', 'compile']);
 
-export function compare(value: number, comparison: Comparison, bound: number): boolean {
-  switch (comparison) {
-    case '<':
-      return value < bound;
-    case '<=':
-      return value <= bound;
-    case '=':
-      return value === bound;
-    case '>=':
-      return value >= bound;
-    case '>':
-      return value > bound;
-  }
+/** 'state:live', 'phase:"my forward"', 'pool:"(1, 0)"'. `name` is a qualifier's. */
+export function searchTerm(name: string, value: string): string {
+  const isPlain = !QUOTED.has(name) && /^[\w@-]+$/.test(value);
+  return `${name}:${isPlain ? value : quoteText(value)}`;
 }
+
+type SpelledFrame = Pick<FrameView, 'name' | 'filename' | 'line'>;
+
+/** A frame in the search language. */
+export const frameText = ({ name, filename, line }: SpelledFrame): string =>
+  `${name}@${filename}:${line}`;
+
+/** Stacks with exactly that frame: frame:"forward@/home/me/model.py:12". */
+export const frameTerm = (frame: SpelledFrame): string => searchTerm('frame', frameText(frame));
 
 /** Blocks of at least `fromBytes` and fewer than `toBytes`; Infinity means no upper limit. */
 export function sizeTerms(fromBytes: number, toBytes: number): string {

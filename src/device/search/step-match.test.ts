@@ -3,11 +3,9 @@ import { expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { allocationDetails } from '../model/allocation-details.ts';
-import { matchAllocations } from './match-search.ts';
-import { privatePoolTerm, streamTerm } from './qualifiers/figures.ts';
-import { categoryTerm, compileTerm, phaseTerm } from './qualifiers/names.ts';
+import { matchAllocations, positionBefore, stepMatch } from './match-search.ts';
+import { searchTerm } from './qualifier.ts';
 import { knownValues } from './qualifiers.ts';
-import { positionBefore, stepMatch } from './step-match.ts';
 
 const [context] = contextsOf(loadCapture('train_ring_truncated.pickle.gz'));
 const { length, start } = context.replay.allocations;
@@ -58,13 +56,8 @@ test.each(['train_annotated', 'streams_record_stream', 'cuda_graph_pool', 'compi
   (name) => {
     const [own] = contextsOf(loadCapture(`${name}.pickle.gz`));
     const { phase = [], category = [], compile = [], stream = [], pool = [] } = knownValues(own);
-    const terms = [
-      ...phase.map(phaseTerm),
-      ...category.map(categoryTerm),
-      ...compile.map(compileTerm),
-      ...stream.map(streamTerm),
-      ...pool.map(privatePoolTerm),
-    ];
+    const known = Object.entries({ phase, category, compile, stream, pool });
+    const terms = known.flatMap(([kind, values]) => values.map((value) => searchTerm(kind, value)));
     expect(new Set(terms).size).toBe(terms.length);
     const counts = terms.map((term) => matchAllocations(own, term, undefined).count);
     // A phase may allocate nothing; what an allocation carries, it is found by.

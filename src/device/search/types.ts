@@ -4,31 +4,8 @@
  *
  *   attention -optimizer size>64MiB state:live phase:"forward" frame:"forward@model.py:12"
  */
-import type { QualifierCondition } from './qualifiers.ts';
-
-/** The parsed form of a term without a qualifier. */
-export type WordCondition =
-  /**
-   * In a frame's function or file ("train.py:12": that line too), category, compile context or user metadata; any case.
-   */
-  | { readonly kind: 'text'; readonly text: string }
-  /** RE2 syntax, any case, in the same texts. */
-  | { readonly kind: 'regex'; readonly source: string }
-  /** Blocks that contain one of the addresses. `orText`: hex without 0x may also be a word. */
-  | {
-      readonly kind: 'address';
-      readonly addresses: readonly bigint[];
-      readonly orText: string | undefined;
-    }
-  /** b7f064c000000_0: exactly that allocation. */
-  | { readonly kind: 'allocation'; readonly label: string }
-  /**
-   * s7f064c000000_1: blocks of the second segment at that address; without a number, of all segments that contain it.
-   */
-  | { readonly kind: 'segment'; readonly address: bigint; readonly nth: number | undefined };
-
-/** A term's parsed form, without its sign. */
-export type Condition = WordCondition | QualifierCondition;
+import type { Comparison } from './qualifier.ts';
+import type { QualifierName } from './qualifiers.ts';
 
 export interface Term {
   /** As written, including sign and quotes. */
@@ -36,7 +13,11 @@ export interface Term {
   /** Position of its first character in the search. */
   readonly at: number;
   readonly isNegated: boolean;
-  readonly condition: Condition;
+  /** Without a qualifier: whether it stands alone, in quotes or between slashes. */
+  readonly kind: QualifierName | 'word' | 'quoted' | 'regex';
+  readonly comparison: Comparison;
+  /** Without quotes or slashes. */
+  readonly value: string;
 }
 
 /** Why and where a search is invalid: `length` characters from `at` on. */

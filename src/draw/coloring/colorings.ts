@@ -1,14 +1,14 @@
 /**
  * Ways to color allocations: a class for each allocation, and for each class a label and a search for its allocations.
  */
+
 import { classify } from '../../device/classes/classify.ts';
 import { classLabels } from '../../device/classes/types.ts';
 import { privatePoolText, streamText } from '../../device/model/allocation-labels.ts';
 import { annotationGroupKeys, innermostSpans } from '../../device/model/annotation-groups.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { poolKind } from '../../device/model/pool-kinds.ts';
-import { poolTerm, privatePoolTerm, streamTerm } from '../../device/search/qualifiers/figures.ts';
-import { categoryTerm, compileTerm, phaseTerm } from '../../device/search/qualifiers/names.ts';
+import { searchTerm } from '../../device/search/qualifier.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import type { ColorBy } from '../timeline/types.ts';
 import { CLASS_NONE, CLASS_REST, classesByGroup, FIRST_GROUP_CLASS } from './classes.ts';
@@ -37,14 +37,16 @@ export function makeColoring(context: DeviceModel, colorBy: ColorBy, classCount:
     case 'phase':
       return byPhase(context, classCount);
     case 'category': {
-      const none = { label: 'no category', about: '', term: categoryTerm('') };
+      const none = { label: 'no category', about: '', term: searchTerm('category', '') };
       const { category } = context.trace.events;
-      return byText(context, classCount, category, none, (word) => categoryTerm(word));
+      return byText(context, classCount, category, none, (word) => searchTerm('category', word));
     }
     case 'compile': {
-      const none = { label: 'not compiled', about: '', term: compileTerm('') };
+      const none = { label: 'not compiled', about: '', term: searchTerm('compile', '') };
       const { compileContext } = context.trace.events;
-      return byText(context, classCount, compileContext, none, (word) => compileTerm(word));
+      return byText(context, classCount, compileContext, none, (word) =>
+        searchTerm('compile', word),
+      );
     }
   }
 }
@@ -113,7 +115,7 @@ function byStream(context: DeviceModel, classCount: number): Coloring {
       return {
         label: text === '0' ? 'default stream' : `stream ${text}`,
         about: '',
-        term: streamTerm(text),
+        term: searchTerm('stream', text),
       };
     }),
   );
@@ -128,7 +130,7 @@ function byPool(context: DeviceModel, classCount: number): Coloring {
   const groupOf = groupsOf(length, (id) =>
     names[pool[id]] === undefined ? 1 - isSmall[id] : 2 + pool[id],
   );
-  const within = hasPrivate ? ` ${poolTerm('default')}` : '';
+  const within = hasPrivate ? ` ${searchTerm('pool', 'default')}` : '';
   return grouped(
     context,
     classCount,
@@ -140,11 +142,11 @@ function byPool(context: DeviceModel, classCount: number): Coloring {
       const name = names[group - 2];
       if (group < 2 || name === undefined) {
         const word = group === 0 ? 'small' : 'large';
-        return { label: `${word} pool`, about: '', term: `${poolTerm(word)}${within}` };
+        return { label: `${word} pool`, about: '', term: `${searchTerm('pool', word)}${within}` };
       }
       const about = 'A private pool.';
       const kind = poolKind(context, group - 2) ?? '';
-      return { label: `${kind} pool ${name}`, about, term: privatePoolTerm(name) };
+      return { label: `${kind} pool ${name}`, about, term: searchTerm('pool', name) };
     }),
   );
 }
@@ -174,7 +176,7 @@ function byPhase(context: DeviceModel, classCount: number): Coloring {
     each((row) => ({
       label: names[row],
       about: 'Allocated inside it, and inside no annotation within it.',
-      term: isName.has(names[row]) ? phaseTerm(names[row]) : undefined,
+      term: isName.has(names[row]) ? searchTerm('phase', names[row]) : undefined,
     })),
   );
 }

@@ -1,7 +1,8 @@
 /** The bytes of each color at one event, shown beside a legend's swatches. */
+
 import { plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
-import { stateTerm } from '../../device/search/qualifiers/figures.ts';
+import { searchTerm } from '../../device/search/qualifier.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { columnRanges } from '../timeline/columns.ts';
 import type { TimelineIndex } from '../timeline/timeline-index.ts';
@@ -60,7 +61,7 @@ export function legendAt(
   const pending: LegendEntry = {
     label: 'pending free',
     about: 'Your program freed these blocks, but another stream may still use them.',
-    term: stateTerm('pending'),
+    term: searchTerm('state', 'pending'),
     swatch: 'pending',
     ...(sums.get('pending') ?? newSum()),
   };

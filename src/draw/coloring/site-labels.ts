@@ -1,4 +1,5 @@
 /** Legend labels for call sites: short, without C++ types, all different. */
+
 import { groupBy } from '../../base/grouping.ts';
 import { allocationLabel } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -11,7 +12,7 @@ import {
 } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
 import type { FrameView } from '../../device/model/types.ts';
-import { siteTerm } from '../../device/search/qualifiers/stacks.ts';
+import { searchTerm } from '../../device/search/qualifier.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { ColorLabel } from './first-colorings.ts';
 
@@ -112,5 +113,5 @@ function termOf(context: DeviceModel, site: StackIndex): string | undefined {
   const { replay, snapshot } = context;
   const first = context.callSites().first[site - NO_STACK];
   if (first < 0) return undefined;
-  return siteTerm(allocationLabel(replay.allocations, snapshot.addresses, first));
+  return searchTerm('site', allocationLabel(replay.allocations, snapshot.addresses, first));
 }

@@ -19,7 +19,7 @@ import {
 } from '../../device/lists/call-site-table.ts';
 import { allocationsTsv, callSitesTsv } from '../../device/lists/rows-text.ts';
 import { earlierUses } from '../../device/model/allocation-labels.ts';
-import { dependsOnCursor } from '../../device/search/match-search.ts';
+import { dependsOnCursor } from '../../device/search/parse-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';

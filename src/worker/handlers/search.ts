@@ -2,10 +2,14 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { eventAtTime } from '../../device/model/events.ts';
-import { liveBytesAt } from '../../device/search/match-search.ts';
+import {
+  liveBytesAt,
+  type MatchStep,
+  positionBefore,
+  stepMatch,
+} from '../../device/search/match-search.ts';
 import { type NamedPart, nameParts } from '../../device/search/qualifiers/names.ts';
 import { type KnownValues, knownValues } from '../../device/search/qualifiers.ts';
-import { type MatchStep, positionBefore, stepMatch } from '../../device/search/step-match.ts';
 import type { SearchMatches } from '../../device/search/types.ts';
 import type { TimeAxis } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';

@@ -2,59 +2,16 @@
 import { type AllocationIndex, NEVER, type Replay } from '../../../allocator/replay/types.ts';
 import { lowerBound } from '../../../base/binary-search.ts';
 import { classify } from '../../classes/classify.ts';
-import {
-  classLabels,
-  MEMORY_CLASS_ORDER,
-  MEMORY_CLASSES,
-  type MemoryClass,
-  type MemoryClassId,
-} from '../../classes/types.ts';
+import { MEMORY_CLASS_ORDER, MEMORY_CLASSES, type MemoryClassId } from '../../classes/types.ts';
 import type { DeviceModel } from '../../model/device-model.ts';
 import { holderRows, holderTotals } from '../../model/holders.ts';
-import { allocationsLabelled, labelsIn, maskOf, noteOfTimes, onceForEach } from '../masks.ts';
-import { type AllocationQualifier, quotedTerm } from '../qualifier.ts';
-
-export interface NamedCondition<Kind extends string> {
-  readonly kind: Kind;
-  readonly name: string;
-}
-type NameQualifier<Kind extends string> = AllocationQualifier<NamedCondition<Kind>>;
-
-/** Shared by qualifiers whose value is any quoted text. */
-const named = <Kind extends string>(
-  kind: Kind,
-): Pick<NameQualifier<Kind>, 'name' | 'parse' | 'suggest'> => ({
-  name: kind,
-  parse: (name) => ({ kind, name }),
-  suggest: (names) => names.map((name) => ({ term: quotedTerm(kind, name), hint: '' })),
-});
-
-export interface ClassCondition {
-  readonly kind: 'class';
-  readonly class: MemoryClass;
-}
+import { maskOf, noteOfTimes, onceForEach } from '../masks.ts';
+import { type Matcher, matching, type Qualifier } from '../qualifier.ts';
 
 /** Accepted words that are not a prefix of a class's name. */
 const OTHER_NAMES: Readonly<Record<string, MemoryClassId>> = {
   buffers: 'parameters',
   'kv-cache': 'growing-state',
-};
-
-export const CLASS: AllocationQualifier<ClassCondition> = {
-  name: 'class',
-  help: MEMORY_CLASSES.map(({ id }) => id).join(', '),
-  examples: ['class:gradients', 'class:optimizer'],
-  parse(value) {
-    // A class's name or an unambiguous prefix: 'optimizer', 'grad'.
-    const word: string = OTHER_NAMES[value.toLowerCase()] ?? value.toLowerCase();
-    const begins = MEMORY_CLASS_ORDER.filter((of) => MEMORY_CLASSES[of].id.startsWith(word));
-    return word === '' || begins.length !== 1 ? undefined : { kind: 'class', class: begins[0] };
-  },
-  match(context, condition) {
-    const { classOf } = classify(context);
-    return { mask: maskOf(classOf.length, (id) => classOf[id] === condition.class) };
-  },
-  suggest: () => classLabels().map(({ term, about }) => ({ term, hint: about })),
 };
 
 /** A part of the memory account: its name and its blocks. */
@@ -71,12 +28,88 @@ export function nameParts({ replay }: DeviceModel, parts: readonly NamedPart[]):
   PARTS.set(replay, new Map(parts.map(({ name, allocations }) => [name, allocations])));
 }
 
-export const PART: NameQualifier<'part'> = {
-  name: 'part',
-  help: 'a row of "Where the memory is"',
-  examples: ['part:kept'],
-  parse: (value) => (value === '' ? undefined : { kind: 'part', name: value.toLowerCase() }),
-  match({ replay }, { name }) {
+/** Maximum number of suggested values. */
+const MOST_OWNERS = 200;
+const NO_NAMES =
+  'This file has no names of variables: record it with vramscope.record, or write them with vramscope.holders.';
+
+/** A column's value in the alloc event, matched exactly; '' finds allocations without one. */
+const carried = (
+  column: 'category' | 'compileContext',
+  texts: Pick<Qualifier, 'help' | 'examples'>,
+  whereNone: string,
+): Qualifier => ({
+  ...texts,
+  read: (wanted) =>
+    matching(
+      ({ snapshot: { strings }, trace, replay }) => {
+        const { start, preexisting } = replay.allocations;
+        const rows = trace.events[column];
+        const isHit = onceForEach(strings.length, (row) => strings.get(row) === wanted);
+        return (id) => isHit(id < preexisting ? 0 : Math.max(0, rows?.[start[id]] ?? 0));
+      },
+      ({ trace }) => (trace.events[column] === undefined ? whereNone : undefined),
+    ),
+  values({ snapshot, trace }) {
+    const rows = [...new Set<number>(trace.events[column])].filter((row) => row > 0);
+    return rows.map((row) => snapshot.strings.get(row));
+  },
+});
+
+export const NAMES = {
+  class: {
+    help: MEMORY_CLASSES.map(({ id }) => id).join(', '),
+    examples: ['class:gradients', 'class:optimizer'],
+    words: Object.fromEntries(
+      MEMORY_CLASS_ORDER.map((of) => [MEMORY_CLASSES[of].id, MEMORY_CLASSES[of].about]),
+    ),
+    /** A class's name or an unambiguous prefix: 'optimizer', 'grad'. */
+    read(value) {
+      const word: string = OTHER_NAMES[value.toLowerCase()] ?? value.toLowerCase();
+      const begins = MEMORY_CLASS_ORDER.filter((of) => MEMORY_CLASSES[of].id.startsWith(word));
+      if (word === '' || begins.length !== 1) return undefined;
+      return matching((device) => {
+        const { classOf } = classify(device);
+        return (id) => classOf[id] === begins[0];
+      });
+    },
+  },
+  part: {
+    help: 'a row of "Where the memory is"',
+    examples: ['part:kept'],
+    read: (value) => (value === '' ? undefined : inPart(value.toLowerCase())),
+  },
+  /** What a variable held at snapshot time, by part of its name in any case; '' finds live allocations without a name. */
+  holder: {
+    help: 'the variable that held it when the snapshot was taken',
+    examples: ['holder:losses'],
+    read: (name) => ({ allocations: (device) => heldBy(device, name.toLowerCase()) }),
+    values(device) {
+      const owners = holderTotals(device).slice(0, MOST_OWNERS);
+      return [...new Set(owners.map(({ owner }) => owner.name))];
+    },
+  },
+  /** Allocated inside an annotation with exactly that name. */
+  phase: {
+    help: 'the name of an annotation',
+    examples: ['phase:"forward"'],
+    read: (name) => ({ allocations: (device) => inAnnotation(device, name) }),
+    values: (device) => [...new Set(device.annotations().map(({ name }) => name))],
+  },
+  category: carried(
+    'category',
+    { help: 'a category', examples: ['category:activation'] },
+    'No event of this trace has a category.',
+  ),
+  compile: carried(
+    'compileContext',
+    { help: 'a compile context', examples: ['compile:"Torch-Compiled Region: 0/0"'] },
+    'No event has a compile context.',
+  ),
+} as const satisfies Readonly<Record<string, Qualifier>>;
+
+const inPart = (name: string): Matcher => ({
+  allocations({ replay }) {
     const known = PARTS.get(replay);
     const mask = new Uint8Array(replay.allocations.length);
     for (const id of known?.get(name) ?? []) mask[id] = 1;
@@ -86,106 +119,36 @@ export const PART: NameQualifier<'part'> = {
         : `There is no part "${name}" in "Where the memory is".`;
     return { mask, note };
   },
-};
-
-/** The blocks of one part of the memory account: part:kept-2. */
-export const partTerm = (name: string): string => `part:${name}`;
-
-/** Maximum number of suggested values. */
-const MOST_OWNERS = 200;
-
-/** What a variable held at snapshot time, by part of its name in any case; '' finds live allocations without a name. */
-export const HOLDER: NameQualifier<'holder'> = {
-  ...named('holder'),
-  help: 'the variable that held it when the snapshot was taken',
-  examples: ['holder:losses'],
-  match({ snapshot, replay }, { name }) {
-    const { length, end } = replay.allocations;
-    const rows = holderRows({ snapshot, replay });
-    const { holders, strings } = snapshot;
-    if (rows === undefined || holders === undefined) {
-      return { mask: new Uint8Array(length), note: NO_NAMES };
-    }
-    if (name === '') return { mask: maskOf(length, (id) => rows[id] < 0 && end[id] === NEVER) };
-    const word = name.toLowerCase();
-    const isHit = onceForEach(strings.length, (row) =>
-      strings.get(row).toLowerCase().includes(word),
-    );
-    return {
-      mask: maskOf(length, (id) => rows[id] >= 0 && isHit(holders.name[rows[id]])),
-      note: 'No variable with that name held memory when the snapshot was taken.',
-    };
-  },
-  values(context) {
-    const owners = holderTotals(context).slice(0, MOST_OWNERS);
-    return [...new Set(owners.map(({ owner }) => owner.name))];
-  },
-};
-
-const NO_NAMES =
-  'This file has no names of variables: record it with vramscope.record, or write them with vramscope.holders.';
-
-/** '' finds allocations that no variable leads to. */
-export const holderTerm = (name: string): string => quotedTerm('holder', name);
-
-/** Allocated inside an annotation with exactly that name. */
-export const PHASE: NameQualifier<'phase'> = {
-  ...named('phase'),
-  help: 'the name of an annotation',
-  examples: ['phase:"forward"'],
-  match(context, { name }) {
-    const { length, start, preexisting } = context.replay.allocations;
-    const spans = context.annotations().filter((span) => span.name === name);
-    const mask = new Uint8Array(length);
-    // Annotations come by start, so what an earlier one filled is skipped.
-    let filled = preexisting;
-    for (const { startEvent, endEvent } of spans) {
-      const to = lowerBound(start, endEvent, filled);
-      mask.fill(1, lowerBound(start, startEvent, filled), to);
-      filled = Math.max(filled, to);
-    }
-    const unknown = spans.length === 0 ? `This device has no annotation "${name}".` : undefined;
-    const hasAny = context.snapshot.annotations.length > 0;
-    const note = hasAny ? (noteOfTimes(context) ?? unknown) : 'This snapshot has no annotations.';
-    return { mask, note };
-  },
-  values: (context) => [...new Set(context.annotations().map(({ name }) => name))],
-};
-
-export const phaseTerm = (name: string): string => quotedTerm('phase', name);
-
-/** A column's value in the alloc event, matched exactly; '' finds allocations without one. */
-const carried = <Kind extends string>(
-  kind: Kind,
-  column: 'category' | 'compileContext',
-  texts: Pick<NameQualifier<Kind>, 'help' | 'examples'>,
-  whereNone: string,
-): NameQualifier<Kind> => ({
-  ...named(kind),
-  ...texts,
-  match: (context, { name }) => ({
-    mask: allocationsLabelled(context, context.trace.events[column], name),
-    note: context.trace.events[column] === undefined ? whereNone : undefined,
-  }),
-  values: (context) => labelsIn(context, context.trace.events[column]),
 });
 
-export const CATEGORY = carried(
-  'category',
-  'category',
-  { help: 'a category', examples: ['category:activation'] },
-  'No event of this trace has a category.',
-);
+function heldBy({ snapshot, replay }: DeviceModel, word: string) {
+  const { length, end } = replay.allocations;
+  const rows = holderRows({ snapshot, replay });
+  const { holders, strings } = snapshot;
+  if (rows === undefined || holders === undefined) {
+    return { mask: new Uint8Array(length), note: NO_NAMES };
+  }
+  if (word === '') return { mask: maskOf(length, (id) => rows[id] < 0 && end[id] === NEVER) };
+  const isHit = onceForEach(strings.length, (row) => strings.get(row).toLowerCase().includes(word));
+  return {
+    mask: maskOf(length, (id) => rows[id] >= 0 && isHit(holders.name[rows[id]])),
+    note: 'No variable with that name held memory when the snapshot was taken.',
+  };
+}
 
-export const COMPILE = carried(
-  'compile',
-  'compileContext',
-  { help: 'a compile context', examples: ['compile:"Torch-Compiled Region: 0/0"'] },
-  'No event has a compile context.',
-);
-
-/** '' finds allocations without a category. */
-export const categoryTerm = (name: string): string => quotedTerm('category', name);
-
-/** '' finds allocations outside compiled regions. */
-export const compileTerm = (context: string): string => quotedTerm('compile', context);
+function inAnnotation(device: DeviceModel, name: string) {
+  const { length, start, preexisting } = device.replay.allocations;
+  const spans = device.annotations().filter((span) => span.name === name);
+  const mask = new Uint8Array(length);
+  // Annotations come by start, so what an earlier one filled is skipped.
+  let filled = preexisting;
+  for (const { startEvent, endEvent } of spans) {
+    const to = lowerBound(start, endEvent, filled);
+    mask.fill(1, lowerBound(start, startEvent, filled), to);
+    filled = Math.max(filled, to);
+  }
+  const unknown = spans.length === 0 ? `This device has no annotation "${name}".` : undefined;
+  const hasAny = device.snapshot.annotations.length > 0;
+  const note = hasAny ? (noteOfTimes(device) ?? unknown) : 'This snapshot has no annotations.';
+  return { mask, note };
+}

@@ -2,7 +2,7 @@ import { useEffect, useMemo } from 'react';
 import type { RunProfile, SiteHalf } from '../../../analysis/compare/types.ts';
 import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
-import { frameTerm, siteTerm } from '../../../device/search/qualifiers/stacks.ts';
+import { frameTerm, searchTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { Range, ViewStore } from '../../../state/view-store.ts';
 import { Plot } from '../../plot/plot.tsx';
@@ -219,5 +219,5 @@ async function searchOf(
   if (frame !== undefined) return `${frameTerm(frame)} class:${className}`;
   const request = { deviceIndex: device.index, index: half.example };
   const { label } = await session.query('allocation', request, { signal });
-  return `${siteTerm(label)} class:${className}`;
+  return `${searchTerm('site', label)} class:${className}`;
 }

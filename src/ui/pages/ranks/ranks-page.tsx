@@ -5,7 +5,7 @@ import type { JobView, RankDetails, RankRow } from '../../../analysis/ranks/job-
 import { isSummaryName } from '../../../analysis/summary-file/rank-of-name.ts';
 import { plural } from '../../../base/format.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../../../device/classes/types.ts';
-import { frameTerm } from '../../../device/search/qualifiers/stacks.ts';
+import { frameTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';

@@ -12,18 +12,7 @@ import type { ClassifiedDetails } from '../../../device/classes/types.ts';
 import type { AllocationDetails } from '../../../device/model/allocation-details.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { type Holder, ownerText } from '../../../device/model/holders.ts';
-import {
-  poolTerm,
-  privatePoolTerm,
-  streamTerm,
-} from '../../../device/search/qualifiers/figures.ts';
-import {
-  categoryTerm,
-  compileTerm,
-  holderTerm,
-  phaseTerm,
-} from '../../../device/search/qualifiers/names.ts';
-import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
+import { searchTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Bytes, Fact } from '../../shared/facts.tsx';
 import { FilterLink } from '../../shared/selection.tsx';
@@ -65,9 +54,9 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
         <Fact term="Freed">
           <FreedText details={details} />
         </Fact>
-        <FilterFact term="Stream" value={details.stream} filter={streamTerm} />
-        <FilterFact term="Pool" value={details.pool} filter={poolTerm} />
-        <FilterFact term="Private pool" value={details.privatePool} filter={privatePoolTerm}>
+        <FilterFact term="Stream" value={details.stream} filter="stream" />
+        <FilterFact term="Pool" value={details.pool} filter="pool" />
+        <FilterFact term="Private pool" value={details.privatePool} filter="pool">
           {' '}
           {details.poolKind}
         </FilterFact>
@@ -77,14 +66,14 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
               {details.annotations.map((name, depth) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: recursion repeats names; they never move
                 <li key={depth}>
-                  <FilterLink term={phaseTerm(name)}>{name}</FilterLink>
+                  <FilterLink term={searchTerm('phase', name)}>{name}</FilterLink>
                 </li>
               ))}
             </ol>
           </Fact>
         )}
-        <FilterFact term="Category" value={details.category} filter={categoryTerm} />
-        <FilterFact term="Compiled region" value={details.compileContext} filter={compileTerm} />
+        <FilterFact term="Category" value={details.category} filter="category" />
+        <FilterFact term="Compiled region" value={details.compileContext} filter="compile" />
         {details.userMetadata !== undefined && <Fact term="Metadata">{details.userMetadata}</Fact>}
         {details.laterMetadata.length > 0 && (
           <Fact term="Annotated" title="Labels from torch.cuda.memory._annotate_tensor()">
@@ -96,19 +85,20 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
   );
 }
 
-interface FilterFactProps<T> {
+interface FilterFactProps {
   readonly term: string;
-  readonly value: T | undefined;
-  readonly filter: (value: T) => string;
+  readonly value: string | undefined;
+  /** A qualifier of the search. */
+  readonly filter: string;
   readonly children?: ReactNode;
 }
 
-function FilterFact<T extends string | number>(props: FilterFactProps<T>) {
+function FilterFact(props: FilterFactProps) {
   const { term, value, filter, children } = props;
   if (value === undefined) return undefined;
   return (
     <Fact term={term}>
-      <FilterLink term={filter(value)}>{value}</FilterLink>
+      <FilterLink term={searchTerm(filter, value)}>{value}</FilterLink>
       {children}
     </Fact>
   );
@@ -119,7 +109,7 @@ function HolderFacts({ holder: { owner } }: { readonly holder: Holder }) {
   return (
     <>
       <Fact term="Held by">
-        <FilterLink term={holderTerm(owner.name)}>{ownerText(owner)}</FilterLink>
+        <FilterLink term={searchTerm('holder', owner.name)}>{ownerText(owner)}</FilterLink>
       </Fact>
       {via !== undefined && (
         <Fact term="Kept by">
@@ -207,7 +197,7 @@ export function SiteSummary({ details }: { readonly details: AllocationDetails }
       </h2>
       <dl className="details-facts">
         <Fact term="Allocations">
-          <FilterLink term={siteTerm(details.label)}>
+          <FilterLink term={searchTerm('site', details.label)}>
             {formatCount(allocations)}, {formatBytes(totalBytes)} in all
           </FilterLink>
         </Fact>

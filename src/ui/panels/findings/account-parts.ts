@@ -14,7 +14,8 @@ import {
   MEMORY_CLASSES,
   type MemoryClass,
 } from '../../../device/classes/types.ts';
-import { type NamedPart, partTerm } from '../../../device/search/qualifiers/names.ts';
+import { searchTerm } from '../../../device/search/qualifier.ts';
+import type { NamedPart } from '../../../device/search/qualifiers/names.ts';
 import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
 
 /** Free memory belongs to no block, so no search finds it. */
@@ -67,7 +68,10 @@ export function termsOf({ kind, name }: AccountPart): {
   readonly own: string;
 } {
   const found = isCohort(kind) ? undefined : classOf(kind);
-  return { ofClass: found === undefined ? undefined : classTerm(found), own: partTerm(name) };
+  return {
+    ofClass: found === undefined ? undefined : classTerm(found),
+    own: searchTerm('part', name),
+  };
 }
 
 /** Whether the legend shows the same figure. @param totals of the classes at that moment */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { analyse } from '../../../analysis/findings/analyse.ts';
 import { type RankedFinding, rankFindings } from '../../../analysis/findings/ranked-findings.ts';
-import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
+import { searchTerm } from '../../../device/search/qualifier.ts';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
@@ -79,7 +79,7 @@ describe('showing a finding', () => {
     const leak = await first('near-miss/leak_gradients');
     expect(leak.frame).toBeUndefined();
     const { search } = selectedFinding(leak, DEFAULT_VIEW, 'b7f0000000000_3');
-    expect(search).toBe(siteTerm('b7f0000000000_3'));
+    expect(search).toBe(searchTerm('site', 'b7f0000000000_3'));
   });
 
   it('searches for nothing where the evidence is all that is alive', async () => {

@@ -1,7 +1,7 @@
 /** How the view must change to show a finding's evidence. */
+
 import { detectorOf, type Finding } from '../../../analysis/findings/detectors.ts';
-import { stateTerm } from '../../../device/search/qualifiers/figures.ts';
-import { frameTerm, siteTerm } from '../../../device/search/qualifiers/stacks.ts';
+import { frameTerm, searchTerm } from '../../../device/search/qualifier.ts';
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../../state/view-store.ts';
 
 export const EVIDENCE_VIEWS = ['timeline', 'address-map', 'flame-graph'] as const;
@@ -21,10 +21,10 @@ function evidenceSearch(finding: Shown, label: string | undefined): string {
     case 'none':
       return '';
     case 'pending':
-      return stateTerm('pending');
+      return searchTerm('state', 'pending');
     case 'line':
       if (frame !== undefined) return frameTerm(frame);
-      return label === undefined ? '' : siteTerm(label);
+      return label === undefined ? '' : searchTerm('site', label);
   }
 }
 

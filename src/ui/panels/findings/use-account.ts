@@ -126,6 +126,6 @@ export function useShowPart(): (part: AccountPart, event: EventIndex) => Promise
 /** Two parts share no block, so a new part replaces the last one. */
 function withoutParts(search: string): string {
   return parseSearch(search)
-    .terms.filter(({ condition }) => condition.kind === 'part' || condition.kind === 'class')
+    .terms.filter(({ kind }) => kind === 'part' || kind === 'class')
     .reduce((rest, { text }) => removeTerm(rest, text), search);
 }

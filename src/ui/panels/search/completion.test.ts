@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseSearch } from '../../../device/search/parse-search.ts';
-import { type KnownValues, QUALIFIERS } from '../../../device/search/qualifiers.ts';
+import { type KnownValues, QUALIFIER_NAMES } from '../../../device/search/qualifiers.ts';
 import { complete, onSearchKey, suggest } from './completion.ts';
 
 const KNOWN: KnownValues = {
@@ -21,15 +21,15 @@ const textsAt = (text: string, known: KnownValues | undefined = KNOWN) =>
 
 describe('what is suggested', () => {
   test('all keys for an empty word, at the start or behind a blank', () => {
-    expect(textsAt('')).toHaveLength(QUALIFIERS.length);
-    expect(textsAt('forward ')).toHaveLength(QUALIFIERS.length);
-    expect(textsAt('-')).toHaveLength(QUALIFIERS.length);
+    expect(textsAt('')).toHaveLength(QUALIFIER_NAMES.length);
+    expect(textsAt('forward ')).toHaveLength(QUALIFIER_NAMES.length);
+    expect(textsAt('-')).toHaveLength(QUALIFIER_NAMES.length);
   });
 
   test('keys that begin so, and nothing for other words', () => {
-    expect(textsAt('s')).toEqual(['size>', 'stream:', 'state:', 'site:']);
+    expect(textsAt('s')).toEqual(['size>', 'state:', 'stream:', 'site:']);
     expect(textsAt('x size')).toEqual(['size>']);
-    expect(textsAt('-st')).toEqual(['stream:', 'state:']);
+    expect(textsAt('-st')).toEqual(['state:', 'stream:']);
     expect(textsAt('attention')).toEqual([]);
     expect(textsAt('"quoted words')).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('what is suggested', () => {
   });
 
   test('each whole one is a term that can be read', () => {
-    for (const { name } of QUALIFIERS) {
+    for (const name of QUALIFIER_NAMES) {
       for (const { text, isWhole } of suggest(`${name}:`, name.length + 1, KNOWN).options) {
         expect(isWhole).toBe(true);
         expect(parseSearch(text).problem).toBeUndefined();

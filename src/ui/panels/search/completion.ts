@@ -1,10 +1,11 @@
 /** What the user may type next: terms of the search language, and this snapshot's values for them. */
 import { type RefObject, useState } from 'react';
 import {
-  findQualifier,
   type KnownValues,
+  QUALIFIER_NAMES,
   QUALIFIERS,
   qualifierHelp,
+  suggestedTerms,
 } from '../../../device/search/qualifiers.ts';
 import type { SearchText } from './use-search.ts';
 
@@ -53,19 +54,19 @@ export function complete(
 }
 
 function qualifiersFor(start: string): readonly Suggestion[] {
-  return QUALIFIERS.map((qualifier) => ({
-    text: `${qualifier.name}${qualifier.isComparable === true ? '>' : ':'}`,
-    hint: qualifierHelp(qualifier),
+  return QUALIFIER_NAMES.map((name) => ({
+    text: `${name}${QUALIFIERS[name].isComparable === true ? '>' : ':'}`,
+    hint: qualifierHelp(QUALIFIERS[name]),
     isWhole: false,
   })).filter(({ text }) => text.startsWith(start));
 }
 
 function valuesFor(word: string, known: KnownValues): readonly Suggestion[] {
   const colon = word.indexOf(':');
-  const qualifier = findQualifier(word.slice(0, colon).toLowerCase());
+  const qualifier = QUALIFIER_NAMES.find((name) => name === word.slice(0, colon).toLowerCase());
+  if (qualifier === undefined) return [];
   const part = plain(word.slice(colon + 1));
-  const values = qualifier?.suggest?.(known[qualifier.name] ?? []) ?? [];
-  return values
+  return suggestedTerms(qualifier, known)
     .filter(({ term }) => term !== word && plain(term.slice(colon + 1)).includes(part))
     .map(({ term, hint }) => ({ text: term, hint, isWhole: true }));
 }

@@ -2,7 +2,7 @@ import './search.css';
 import { ChevronDown, ChevronUp, ListFilter, Search, X } from 'lucide-react';
 import { useId, useRef, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
-import type { MatchStep } from '../../../device/search/step-match.ts';
+import type { MatchStep } from '../../../device/search/match-search.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { SearchSummary } from '../../../worker/protocol.ts';
 import { useShortcut } from '../../shared/browser.ts';

@@ -3,7 +3,7 @@ import { NEVER } from '../../../allocator/replay/types.ts';
 import { errorText } from '../../../base/errors.ts';
 import { startTimer } from '../../../base/task.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
-import type { MatchStep } from '../../../device/search/step-match.ts';
+import type { MatchStep } from '../../../device/search/match-search.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { Range } from '../../../state/view-store.ts';

@@ -1,9 +1,9 @@
+import { searchTerm } from '../../../device/search/qualifier.ts';
 import './allocations.css';
 import { useMemo } from 'react';
 import type { AllocationRow } from '../../../device/lists/allocation-rows.ts';
 import type { CallSiteRow } from '../../../device/lists/call-site-table.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
-import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { windowShowing } from '../../panels/search/use-search.ts';
 import { Segmented } from '../../shared/buttons.tsx';
@@ -79,7 +79,7 @@ function SiteTable({ order }: { readonly order: Extract<ListOrder, { of: 'sites'
   const columns = useMemo(() => siteColumns(device, axis, hasHolders), [device, axis, hasHolders]);
   function listAll({ label }: CallSiteRow): void {
     const { search } = view.getState().view;
-    view.commit({ search: addTerm(search, siteTerm(label)), sort: LARGEST_FIRST });
+    view.commit({ search: addTerm(search, searchTerm('site', label)), sort: LARGEST_FIRST });
   }
   return (
     <ListTable

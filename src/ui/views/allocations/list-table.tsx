@@ -1,7 +1,7 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import { toggleTerm } from '../../../device/search/parse-search.ts';
-import { siteTerm } from '../../../device/search/qualifiers/stacks.ts';
+import { searchTerm } from '../../../device/search/qualifier.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { emptyReasons } from '../../panels/search/search-panel.tsx';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
@@ -55,7 +55,7 @@ export function ListTable<Key extends ListKey, R extends { readonly label: strin
     if (key === ' ') select(row);
     else if (key === 'f') {
       const { search } = view.getState().view;
-      view.commit({ search: toggleTerm(search, siteTerm(row.label)) });
+      view.commit({ search: toggleTerm(search, searchTerm('site', row.label)) });
     } else if (key === 'c') {
       const say = (text: string) => () => setNote(text);
       copy(row.place).then(say('Row copied'), say('Could not copy the row'));

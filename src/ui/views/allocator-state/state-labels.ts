@@ -6,11 +6,7 @@ import { formatBytes, formatDurationUs, formatPercent, plural } from '../../../b
 import type { SegmentRow, StateOverview } from '../../../device/allocator-state/describe-state.ts';
 import type { SegmentGroup, SpaceTotals } from '../../../device/allocator-state/segment-groups.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
-import {
-  poolTerm,
-  privatePoolTerm,
-  streamTerm,
-} from '../../../device/search/qualifiers/figures.ts';
+import { searchTerm } from '../../../device/search/qualifier.ts';
 
 /** 'Large pool', 'Private pool (1, 0), small, expandable' */
 export function groupName({ kind, isSmall, privatePool }: SegmentGroup): string {
@@ -24,8 +20,11 @@ export function groupName({ kind, isSmall, privatePool }: SegmentGroup): string 
 }
 
 export function groupTerms({ privatePool, isSmall, stream }: SegmentGroup): string {
-  const pool = privatePool === undefined ? poolTerm('default') : privatePoolTerm(privatePool);
-  return [pool, poolTerm(isSmall ? 'small' : 'large'), streamTerm(stream)].join(' ');
+  const pool =
+    privatePool === undefined ? searchTerm('pool', 'default') : searchTerm('pool', privatePool);
+  return [pool, searchTerm('pool', isSmall ? 'small' : 'large'), searchTerm('stream', stream)].join(
+    ' ',
+  );
 }
 
 /** '73%'; '' if nothing is reserved. */

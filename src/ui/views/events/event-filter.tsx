@@ -3,7 +3,7 @@
 import { X } from 'lucide-react';
 import { formatCount, formatCountCompact, parseBytes } from '../../../base/format.ts';
 import type { ActionCount, EventFacets } from '../../../device/lists/event-list.ts';
-import { parseSearch } from '../../../device/search/parse-search.ts';
+import { dependsOnCursor } from '../../../device/search/parse-search.ts';
 import { useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { EventChoice } from '../../../worker/protocol.ts';
@@ -56,15 +56,10 @@ export function eventChoice(
     pool,
     search,
     // Otherwise each step of the cursor would rebuild the same list.
-    at: asksOfCursor(search) ? cursor : undefined,
+    at: dependsOnCursor(search) ? cursor : undefined,
     window: settings.isWindowOnly && x !== 'all' ? { axis, ...x } : undefined,
     allocation: settings.isSelectedOnly && selected >= 0 ? selected : undefined,
   };
-}
-
-function asksOfCursor(search: string): boolean {
-  const { terms } = parseSearch(search);
-  return terms.some(({ condition: { kind } }) => kind === 'age' || kind === 'state');
 }
 
 interface EventFilterBarProps {

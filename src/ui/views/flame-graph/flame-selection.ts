@@ -1,10 +1,11 @@
 /** A selection in the graph or in the table, in one form. */
+
 import { useEffect, useState } from 'react';
 import type { FlameGroup, FlameRow } from '../../../device/flame-graph/types.ts';
 import { framePath, fullPlace, functionText } from '../../../device/model/frame-text.ts';
 import type { FrameView } from '../../../device/model/types.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
-import { frameTerm } from '../../../device/search/qualifiers/stacks.ts';
+import { frameTerm } from '../../../device/search/qualifier.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import { groupLabel, groupPlace } from './flame-labels.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
