@@ -67,6 +67,11 @@ test('selects blocks by keys, and folds pools', async ({ page }) => {
   await expect(label).not.toHaveText(first);
   await page.keyboard.press('Shift+ArrowUp');
   await expect(label).toHaveText(first);
+  const active = (await segmentsOf(page).getAttribute('aria-activedescendant')) ?? '';
+  await page.keyboard.press('PageDown');
+  await expect(segmentsOf(page)).not.toHaveAttribute('aria-activedescendant', active);
+  await page.keyboard.press('Control+ArrowUp');
+  await expect(label).toHaveText(first);
   const pool = segmentsOf(page).getByRole('row', { name: /Large pool/ });
   await expect(pool).toHaveAttribute('aria-expanded', 'true');
   await pool.click();

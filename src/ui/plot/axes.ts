@@ -23,6 +23,19 @@ export interface AxisElements {
   readonly grid: SVGSVGElement;
 }
 
+/** An element of a plot by its selector. */
+export function partOf<E extends Element>(plot: Element, selector: string): E {
+  const found = plot.querySelector<E>(selector);
+  if (found === null) throw new Error(`The plot has no ${selector}`);
+  return found;
+}
+
+export const axesIn = (plot: Element): AxisElements => ({
+  x: partOf(plot, '.x-axis'),
+  y: partOf(plot, '.y-axis'),
+  grid: partOf(plot, '.grid'),
+});
+
 /** Width of the byte axis in CSS pixels. */
 export const Y_AXIS_WIDTH = 72;
 

@@ -1,4 +1,5 @@
 /** What canvases share: sharp pixels, texts cut to fit, memory freed early. */
+import type { TimelineFrame } from '../../draw/timeline/types.ts';
 
 /** Clears a canvas and sizes it for the screen; its context uses CSS pixels. Undefined while it is hidden. */
 export function blankCanvas(
@@ -37,6 +38,19 @@ export function elided(
     if (context.measureText(part).width <= room) return part;
   }
   return '';
+}
+
+/** Shows a frame's pixels on a canvas of its size. */
+export function putFrame(
+  canvas: HTMLCanvasElement,
+  { viewport: { width, height }, pixels }: Pick<TimelineFrame, 'viewport' | 'pixels'>,
+): void {
+  const { buffer, byteOffset, byteLength } = pixels;
+  if (!(buffer instanceof ArrayBuffer)) return;
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
+  const bytes = new Uint8ClampedArray(buffer, byteOffset, byteLength);
+  canvas.getContext('2d')?.putImageData(new ImageData(bytes, width, height), 0, 0);
 }
 
 /** Frees a canvas's memory now (5 to 20 MB with the browser's copies), not at the next garbage collection. */

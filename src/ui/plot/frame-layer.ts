@@ -6,12 +6,14 @@
 import { isAbortError } from '../../base/errors.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import { releasePixels } from './canvas.ts';
+import { putFrame, releasePixels } from './canvas.ts';
 import { drawLine } from './line-raster.ts';
 import type { PlotFrame, PlotLine, PlotRequest, PlotSource } from './plot-source.ts';
 
 export interface FrameLayerOptions {
-  readonly source: Pick<PlotSource, 'frame' | 'recycle'>;
+  readonly source: Pick<PlotSource, 'frame'>;
+  /** Takes back a frame's pixels once they are on the canvas. */
+  readonly recycle: (pixels: Uint32Array) => void;
   readonly linesOf: (request: PlotRequest, frame: PlotFrame) => readonly PlotLine[];
   readonly onFrame: () => void;
   readonly onError: (error: unknown) => void;
@@ -87,18 +89,9 @@ export class FrameLayer {
     for (const { values, style } of this.#options.linesOf(request, frame)) {
       drawLine(pixels, viewport, values, style);
     }
-    this.#put(viewport, pixels);
-    this.#options.source.recycle(pixels);
+    putFrame(this.#bitmap, frame);
+    this.#options.recycle(pixels);
     this.#shown = { request, frame };
     this.#options.onFrame();
-  }
-
-  #put({ width, height }: Viewport, pixels: Uint32Array): void {
-    const { buffer, byteOffset, byteLength } = pixels;
-    if (!(buffer instanceof ArrayBuffer)) return;
-    if (this.#bitmap.width !== width) this.#bitmap.width = width;
-    if (this.#bitmap.height !== height) this.#bitmap.height = height;
-    const bytes = new Uint8ClampedArray(buffer, byteOffset, byteLength);
-    this.#bitmap.getContext('2d')?.putImageData(new ImageData(bytes, width, height), 0, 0);
   }
 }

@@ -1,11 +1,14 @@
 /**
- * Turns wheel, drag and pinch on the plot into calls with plain numbers. Knows nothing of viewports.
+ * Wheel, drag and pinch on the plot.
  *
  *   wheel, pinch        zoom x at the pointer          drag          pan
  *   alt + wheel         zoom y at the pointer          shift + drag  a range to zoom to
  *   shift + wheel, or sideways: pan                    click         pick, double click: fit
  *                                                     alt + click   second cursor
  */
+import type { PlotHover } from './plot-hover.ts';
+import type { PlotNavigation } from './plot-navigation.ts';
+
 export interface Point {
   /** CSS pixels from the element's left and top edges. */
   readonly x: number;
@@ -16,23 +19,6 @@ export interface Point {
 export interface PointerPlace extends Point {
   readonly clientX: number;
   readonly clientY: number;
-}
-
-export interface GestureHandlers {
-  /** A factor above 1 shows less. */
-  zoomX(at: Point, factor: number): void;
-  zoomY(at: Point, factor: number): void;
-  /** `move` is how far the content moves, in CSS pixels; `isFirst` marks the start of a drag. */
-  pan(move: Point, isFirst: boolean): void;
-  /** The range while it is being drawn; undefined when it ends. */
-  range(range: { readonly from: number; readonly to: number } | undefined): void;
-  zoomToRange(from: number, to: number): void;
-  hover(at: PointerPlace | undefined): void;
-  click(at: Point): unknown;
-  altClick(at: Point): void;
-  doubleClick(): void;
-  /** A drag begins or ends: all moves in between are one gesture. */
-  drag(isGoingOn: boolean): void;
 }
 
 /** A press that moves less than this is a click. */
@@ -50,7 +36,11 @@ interface Drag {
 }
 
 /** Starts listening; the returned function stops it. */
-export function listenToGestures(element: HTMLElement, handlers: GestureHandlers): () => void {
+export function listenToGestures(
+  element: HTMLElement,
+  plot: PlotNavigation,
+  hover: Pick<PlotHover, 'setPointer' | 'setRange'>,
+): () => void {
   const stop = new AbortController();
   const { signal } = stop;
   let drag: Drag | undefined;
@@ -61,11 +51,11 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
     event.preventDefault();
     const at = pointOf(event);
     const { x, y } = wheelPixels(event);
-    if (event.ctrlKey || event.metaKey) handlers.zoomX(at, wheelFactor(y, true));
-    else if (event.altKey) handlers.zoomY(at, wheelFactor(y));
-    else if (event.shiftKey) handlers.pan({ x: -(x || y), y: 0 }, true);
-    else if (Math.abs(x) > Math.abs(y)) handlers.pan({ x: -x, y: 0 }, true);
-    else handlers.zoomX(at, wheelFactor(y));
+    if (event.ctrlKey || event.metaKey) plot.zoomX(wheelFactor(y, true), at);
+    else if (event.altKey) plot.zoomY(wheelFactor(y), at);
+    else if (event.shiftKey) plot.pan({ x: -(x || y), y: 0 }, true);
+    else if (Math.abs(x) > Math.abs(y)) plot.pan({ x: -x, y: 0 }, true);
+    else plot.zoomX(wheelFactor(y), at);
   }
 
   function onDown(event: PointerEvent): void {
@@ -77,7 +67,7 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   function onMove(event: PointerEvent): void {
     if (!event.isPrimary) return;
     const at = pointOf(event);
-    if (drag === undefined) handlers.hover(at);
+    if (drag === undefined) hover.setPointer(at);
     else follow(drag, at);
   }
 
@@ -87,33 +77,33 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
       if (Math.hypot(move.x, move.y) < CLICK_SLOP) return;
       drag = { start, isRange, hasMoved: true };
       element.dataset.drag = isRange ? 'range' : 'pan';
-      handlers.hover(undefined);
-      handlers.drag(true);
+      hover.setPointer(undefined);
+      plot.drag(true);
     }
-    if (isRange) handlers.range({ from: start.x, to: at.x });
-    else handlers.pan(move, !hasMoved);
+    if (isRange) hover.setRange({ from: start.x, to: at.x });
+    else plot.pan(move, !hasMoved);
   }
 
   function onUp(event: PointerEvent): void {
     if (drag === undefined) return;
     const at = pointOf(event);
     isClick = !drag.hasMoved;
-    if (drag.hasMoved && drag.isRange) handlers.zoomToRange(drag.start.x, at.x);
+    if (drag.hasMoved && drag.isRange) plot.zoomToPixels(drag.start.x, at.x);
     end();
-    handlers.hover(at);
+    hover.setPointer(at);
   }
 
   /** Ignores the second click of a double click. */
   function onClick(event: MouseEvent): void {
     if (!isClick || event.detail > 1) return;
     const at = pointOf(event);
-    if (event.altKey) handlers.altClick(at);
-    else handlers.click(at);
+    if (event.altKey) plot.altClick(at);
+    else void plot.click(at);
   }
 
   function end(): void {
-    handlers.range(undefined);
-    if (drag?.hasMoved) handlers.drag(false);
+    hover.setRange(undefined);
+    if (drag?.hasMoved) plot.drag(false);
     drag = undefined;
     delete element.dataset.drag;
   }
@@ -124,8 +114,8 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   element.addEventListener('pointerup', onUp, { signal });
   element.addEventListener('click', onClick, { signal });
   element.addEventListener('pointercancel', end, { signal });
-  element.addEventListener('pointerleave', () => handlers.hover(undefined), { signal });
-  element.addEventListener('dblclick', () => handlers.doubleClick(), { signal });
+  element.addEventListener('pointerleave', () => hover.setPointer(undefined), { signal });
+  element.addEventListener('dblclick', () => plot.doubleClick(), { signal });
   return () => stop.abort();
 }
 
@@ -134,17 +124,13 @@ function pointOf({ offsetX, offsetY, clientX, clientY }: MouseEvent): PointerPla
   return { x: offsetX, y: offsetY, clientX, clientY };
 }
 
-/** Listens to the wheel over the byte axis. `zoom` gets the place: 0 at the bottom, 1 at the top. */
-export function listenToAxisWheel(
-  element: Element,
-  zoom: (at: number, factor: number) => void,
-): () => void {
+/** The wheel over the byte axis, which is as high as the plot, zooms bytes. */
+export function listenToAxisWheel(element: SVGElement, plot: PlotNavigation): () => void {
   const stop = new AbortController();
-  function onWheel(event: Event): void {
-    if (!(event instanceof WheelEvent)) return;
+  function onWheel(event: WheelEvent): void {
     event.preventDefault();
-    const { bottom, height } = element.getBoundingClientRect();
-    zoom((bottom - event.clientY) / height, wheelFactor(wheelPixels(event).y));
+    const y = event.clientY - element.getBoundingClientRect().top;
+    plot.zoomY(wheelFactor(wheelPixels(event).y), { y });
   }
   element.addEventListener('wheel', onWheel, { passive: false, signal: stop.signal });
   return () => stop.abort();

@@ -1,135 +1,103 @@
-/** Paints over the picture: crosshair, cursors, markers, highlights, a range being drawn. */
+/** Paints over the picture: crosshair, cursors, markers, highlights, a range being drawn. All in CSS pixels of the plot. */
 import type { PlotStyle } from '../theme/palette.ts';
 import type { Marker } from './event-marks.ts';
-import type { Highlight } from './overlays.ts';
+import type { Highlight } from './plot-source.ts';
 
-/** An event's column in CSS pixels of the plot; may lie outside. */
-interface Column {
+/** A range of x; may lie outside the plot. */
+export interface Column {
   readonly left: number;
   readonly right: number;
-}
-
-export interface DrawnHighlight extends Column, Pick<Highlight, 'style' | 'label' | 'isLight'> {}
-
-/** All in CSS pixels of the plot. */
-export interface OverlayScene {
-  readonly width: number;
-  readonly height: number;
-  /** `label` is the axis value at its height. */
-  readonly pointer: { readonly x: number; readonly y: number; readonly label: string } | undefined;
-  readonly block: { readonly top: number; readonly bottom: number } | undefined;
-  /** The pinned event, and the second one to measure from. */
-  readonly cursor: Column | undefined;
-  readonly secondCursor: Column | undefined;
-  /** In order of `left`. */
-  readonly highlights: readonly DrawnHighlight[];
-  /** What the process could reserve; may lie above or below the plot. */
-  readonly limit: { readonly y: number; readonly label: string } | undefined;
-  readonly range: { readonly from: number; readonly to: number } | undefined;
-  readonly markers: readonly Pick<Marker, 'kind' | 'x'>[];
 }
 
 /** Below the bars of highlights: a fitted plot leaves that space above its peak. */
 const MARKER_TOP = 5;
 const PILL_HEIGHT = 15;
 
-export function paintOverlay(
-  context: CanvasRenderingContext2D,
-  scene: OverlayScene,
-  style: PlotStyle,
-): void {
-  new OverlayPainter(context, scene, style).paint();
-}
-
-class OverlayPainter {
+export class OverlayPainter {
   readonly #context: CanvasRenderingContext2D;
-  readonly #scene: OverlayScene;
   readonly #style: PlotStyle;
+  readonly #width: number;
+  readonly #height: number;
 
-  constructor(context: CanvasRenderingContext2D, scene: OverlayScene, style: PlotStyle) {
+  /** Clears the overlay. */
+  constructor(
+    context: CanvasRenderingContext2D,
+    style: PlotStyle,
+    { width, height }: { readonly width: number; readonly height: number },
+  ) {
     this.#context = context;
-    this.#scene = scene;
     this.#style = style;
-  }
-
-  paint(): void {
-    const { width, height, limit, range, pointer } = this.#scene;
-    this.#context.clearRect(0, 0, width, height);
-    this.#context.font = '11px system-ui, sans-serif';
-    this.#context.textBaseline = 'middle';
-    if (limit !== undefined) this.#limit(limit);
-    this.#highlights();
-    for (const marker of this.#scene.markers) this.#marker(marker);
-    this.#cursors();
-    if (range !== undefined) this.#range(range);
-    if (pointer !== undefined) this.#crosshair(pointer);
+    this.#width = width;
+    this.#height = height;
+    context.clearRect(0, 0, width, height);
+    context.font = '11px system-ui, sans-serif';
+    context.textBaseline = 'middle';
   }
 
   /**
-   * A line with its name in the middle, away from highlights and OOMs. If it is above the plot, only the name with an
-   * arrow.
+   * What the process could reserve: a line with its name in the middle, away from highlights and OOMs. If it is above
+   * the plot, only the name with an arrow.
    */
-  #limit({ y, label }: NonNullable<OverlayScene['limit']>): void {
-    const { width, height } = this.#scene;
+  limit(y: number, label: string): void {
     const { danger, onDanger } = this.#style;
-    if (y > height) return;
-    if (y >= 0) this.#line([0, Math.round(y) - 0.5], [width, Math.round(y) - 0.5], danger, [7, 4]);
+    if (y > this.#height) return;
+    const middle = Math.round(y) - 0.5;
+    if (y >= 0) this.#line([0, middle], [this.#width, middle], danger, [7, 4]);
     const above = y - PILL_HEIGHT - 2;
     // Below the line if there is no space above it.
     const top = above < MARKER_TOP ? Math.max(MARKER_TOP, y + 2) : above;
-    this.#pill(y >= 0 ? label : `\u2191 ${label}`, width / 2, top, danger, onDanger);
+    this.#pill(y >= 0 ? label : `\u2191 ${label}`, this.#width / 2, top, danger, onDanger);
   }
 
-  /** Narrow ones are drawn one pixel wide. */
-  #highlights(): void {
-    const { width, height, highlights, markers } = this.#scene;
+  /** In order of `left`. Narrow ones are drawn one pixel wide. */
+  highlights(highlights: readonly (Highlight & Column)[], hasMarkers: boolean): void {
     // Leave space for the labels of OOMs and snapshots.
-    const top = markers.length === 0 ? MARKER_TOP : MARKER_TOP + 19;
+    const top = hasMarkers ? MARKER_TOP + 19 : MARKER_TOP;
     let labelledUpTo = 0;
     for (const { left: from, right: to, style, label, isLight } of highlights) {
       const left = Math.max(0, from);
-      const right = Math.min(width, Math.max(to, from + 1));
+      const right = Math.min(this.#width, Math.max(to, from + 1));
       if (right <= left) continue;
-      const color = highlightColor(style, this.#style);
-      this.#rect(left, 0, right - left, height, color, isLight ? 0.04 : 0.09);
+      const color = this.#highlightColor(style);
+      this.#rect(left, 0, right - left, this.#height, color, isLight ? 0.04 : 0.09);
       this.#rect(left, 0, right - left, 3, color);
       if (label === '') continue;
       const labelWidth = this.#pillWidth(label);
       const labelLeft = Math.max(left, labelledUpTo);
-      if (labelLeft > right || labelLeft + labelWidth > width) continue;
+      if (labelLeft > right || labelLeft + labelWidth > this.#width) continue;
       this.#pill(label, labelLeft + labelWidth / 2, top, color);
       labelledUpTo = labelLeft + labelWidth + 4;
     }
   }
 
-  #marker({ kind, x }: OverlayScene['markers'][number]): void {
+  marker(kind: Marker['kind'], x: number): void {
     const { danger, dim } = this.#style;
     const isOom = kind === 'oom';
     const left = Math.round(x) - 0.5;
     const color = isOom ? danger : dim;
-    this.#line([left, 0], [left, this.#scene.height], color, isOom ? [] : [3, 3], isOom ? 1.5 : 1);
+    this.#line([left, 0], [left, this.#height], color, isOom ? [] : [3, 3], isOom ? 1.5 : 1);
     this.#pill(isOom ? 'OOM' : kind, left, MARKER_TOP, color);
   }
 
-  #cursors(): void {
-    const { cursor, secondCursor, width, height } = this.#scene;
+  /** The pinned event, and the second one to measure from. */
+  cursors(cursor: Column | undefined, second: Column | undefined): void {
     const { accent, dim } = this.#style;
-    if (secondCursor !== undefined) {
+    if (second !== undefined) {
       if (cursor !== undefined) {
-        const [from, to] =
-          cursor.left < secondCursor.left ? [cursor, secondCursor] : [secondCursor, cursor];
+        const [from, to] = cursor.left < second.left ? [cursor, second] : [second, cursor];
         const left = Math.max(0, from.right);
-        this.#rect(left, 0, Math.max(0, Math.min(width, to.left) - left), height, accent, 0.12);
+        const width = Math.max(0, Math.min(this.#width, to.left) - left);
+        this.#rect(left, 0, width, this.#height, accent, 0.12);
       }
-      this.#cursor(secondCursor, 'second cursor', dim);
+      this.#cursor(second, 'second cursor', dim);
     }
     // A single cursor needs no name.
-    if (cursor !== undefined) this.#cursor(cursor, secondCursor && 'cursor', accent);
+    if (cursor !== undefined) this.#cursor(cursor, second && 'cursor', accent);
   }
 
   #cursor({ left, right }: Column, name: string | undefined, color: string): void {
-    const { width, height } = this.#scene;
-    if (right < 0 || left > width) return;
+    const height = this.#height;
+    if (right < 0 || left > this.#width) return;
     const drawn = Math.max(1.5, right - left);
     // Tint a wide event: a solid fill would hide its picture.
     this.#rect(left, 0, drawn, height, color, drawn > 4 ? 0.18 : 0.9);
@@ -142,34 +110,37 @@ class OverlayPainter {
     if (name !== undefined) this.#pill(name, middle, height - PILL_HEIGHT - 8, color);
   }
 
-  #range({ from, to }: NonNullable<OverlayScene['range']>): void {
-    const { height } = this.#scene;
+  /** The range that a drag is about to zoom to, from where it began. */
+  range(from: number, to: number): void {
     const { accent } = this.#style;
     const [left, right] = from < to ? [from, to] : [to, from];
-    this.#rect(left, 0, right - left, height, accent, 0.22);
-    this.#rect(left, 0, 1, height, accent);
-    this.#rect(right - 1, 0, 1, height, accent);
+    this.#rect(left, 0, right - left, this.#height, accent, 0.22);
+    this.#rect(left, 0, 1, this.#height, accent);
+    this.#rect(right - 1, 0, 1, this.#height, accent);
   }
 
-  #crosshair({ x, y, label }: NonNullable<OverlayScene['pointer']>): void {
-    const { width, height, block } = this.#scene;
+  /** @param label the value at its height */
+  crosshair(x: number, y: number, label: string): void {
     const { ink, halo } = this.#style;
     const [left, middle] = [Math.floor(x) + 0.5, Math.floor(y) + 0.5];
     this.#context.globalAlpha = 0.55;
-    this.#line([left, 0], [left, height], ink);
+    this.#line([left, 0], [left, this.#height], ink);
     this.#context.globalAlpha = 0.25;
-    this.#line([0, middle], [width, middle], ink);
-    this.#context.globalAlpha = 1;
-    if (block !== undefined) {
-      // A bracket over the height of the block under the pointer.
-      const blockHeight = Math.max(1, block.bottom - block.top);
-      this.#rect(left - 2.5, block.top - 1, 5, blockHeight + 2, halo);
-      this.#rect(left - 1.5, block.top, 3, blockHeight, ink);
-    }
-    const top = Math.max(0, Math.min(height - PILL_HEIGHT, middle - PILL_HEIGHT / 2));
+    this.#line([0, middle], [this.#width, middle], ink);
+    const lowest = this.#height - PILL_HEIGHT;
+    const top = Math.max(0, Math.min(lowest, middle - PILL_HEIGHT / 2));
     this.#rect(0, top, this.#pillWidth(label), PILL_HEIGHT, halo, 0.85);
     this.#context.fillStyle = ink;
     this.#context.fillText(label, 5, top + PILL_HEIGHT / 2 + 0.5);
+  }
+
+  /** A bracket over the height of the block under the pointer. */
+  block(x: number, top: number, bottom: number): void {
+    const { ink, halo } = this.#style;
+    const left = Math.floor(x) + 0.5;
+    const height = Math.max(1, bottom - top);
+    this.#rect(left - 2.5, top - 1, 5, height + 2, halo);
+    this.#rect(left - 1.5, top, 3, height, ink);
   }
 
   #rect(left: number, top: number, width: number, height: number, color: string, alpha = 1): void {
@@ -198,7 +169,7 @@ class OverlayPainter {
   /** A label across a vertical line at `x`, kept inside the plot. */
   #pill(text: string, x: number, top: number, color: string, ink = this.#style.halo): void {
     const width = this.#pillWidth(text);
-    const left = Math.max(0, Math.min(x - width / 2, this.#scene.width - width));
+    const left = Math.max(0, Math.min(x - width / 2, this.#width - width));
     this.#context.fillStyle = color;
     this.#context.beginPath();
     this.#context.roundRect(left, top, width, PILL_HEIGHT, 3);
@@ -210,18 +181,15 @@ class OverlayPainter {
   #pillWidth(text: string): number {
     return Math.ceil(this.#context.measureText(text).width) + 10;
   }
-}
 
-function highlightColor(highlight: Highlight['style'], style: PlotStyle): string {
-  switch (highlight) {
-    case 'growth':
-    case 'oom':
-      return style.danger;
-    case 'gap':
-      return style.lines.inactiveSplitBytes;
-    case 'pending':
-      return style.lines.activeBytes;
-    case 'other':
-      return style.dim;
+  #highlightColor(highlight: Highlight['style']): string {
+    const { danger, dim, lines } = this.#style;
+    return {
+      growth: danger,
+      oom: danger,
+      gap: lines.inactiveSplitBytes,
+      pending: lines.activeBytes,
+      other: dim,
+    }[highlight];
   }
 }

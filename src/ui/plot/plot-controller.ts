@@ -8,7 +8,7 @@ import type { Crosshair, TimeFolds } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { plotColors, plotStyle, type ThemeName } from '../theme/palette.ts';
-import { type AxisElements, drawAxes, drawSteps } from './axes.ts';
+import { axesIn, drawAxes, drawSteps, partOf } from './axes.ts';
 import { releasePixels } from './canvas.ts';
 import { FrameLayer } from './frame-layer.ts';
 import { listenToAxisWheel, listenToGestures } from './gestures.ts';
@@ -16,14 +16,6 @@ import { type PinnedEvent, PlotHover, writeReadout } from './plot-hover.ts';
 import { PlotNavigation, type PlotOnScreen } from './plot-navigation.ts';
 import type { PlotContext, PlotRequest } from './plot-source.ts';
 import { plotAxisOf, toPlotX, viewportOf } from './viewport-of.ts';
-
-export interface PlotElements {
-  /** Receives the pointer; the canvases fill it. */
-  readonly surface: HTMLElement;
-  readonly base: HTMLCanvasElement;
-  readonly overlay: HTMLCanvasElement;
-  readonly axes: AxisElements;
-}
 
 /** A canvas above or below the plot that shares its x axis, such as the annotations. */
 export interface PlotStrip {
@@ -42,7 +34,8 @@ export type MakeStrip = (host: StripHost) => PlotStrip | undefined;
 
 export interface PlotOptions extends PlotContext {
   readonly strip: MakeStrip | undefined;
-  readonly elements: PlotElements;
+  /** Holds the surface, which receives the pointer; its canvases; and the axes. */
+  readonly root: HTMLElement;
   readonly theme: ThemeName;
   readonly selected: number;
   /** Called after every picture, including the first. */
@@ -63,6 +56,9 @@ const RESIZE_BOX: ResizeObserverBoxOptions =
 export class PlotController {
   readonly navigation: PlotNavigation;
   readonly #options: PlotOptions;
+  readonly #base: HTMLCanvasElement;
+  readonly #overlay: HTMLCanvasElement;
+  readonly #axes: ReturnType<typeof axesIn>;
   readonly #frames: FrameLayer;
   readonly #hover: PlotHover;
   readonly #strip: PlotStrip | undefined;
@@ -84,9 +80,15 @@ export class PlotController {
     this.#options = options;
     this.#theme = options.theme;
     this.#selected = options.selected;
-    const { source, elements, view, overlays } = options;
+    const { root, source, session, view, overlays } = options;
+    const { index: deviceIndex } = options.device;
+    const surface = partOf<HTMLElement>(root, '.plot-surface');
+    this.#base = partOf(root, '.plot-picture');
+    this.#overlay = partOf(root, '.plot-overlay');
+    this.#axes = axesIn(root);
     this.#frames = new FrameLayer({
       source,
+      recycle: (pixels) => void session.recycle({ deviceIndex, pixels }),
       linesOf: (request, frame) =>
         source.lines?.(request, frame, this.#theme, this.#pixelRatio) ?? [],
       onFrame: () => {
@@ -96,10 +98,10 @@ export class PlotController {
       },
       onError: options.onError,
     });
-    const readouts = elements.surface.closest('.view');
+    const readouts = root.closest('.view');
     this.#hover = new PlotHover({
       ...options,
-      context: elements.overlay.getContext('2d'),
+      context: this.#overlay.getContext('2d'),
       readOut: (crosshair, place) => writeReadout(readouts, crosshair, place),
       repaint: () => this.#schedule(),
     });
@@ -121,15 +123,11 @@ export class PlotController {
         this.#update();
         if (now.steps !== before.steps || now.limitBytes !== before.limitBytes) this.#repaintAll();
       }),
-      listenToGestures(elements.surface, {
-        ...this.navigation.gestures,
-        hover: (at) => this.#hover.setPointer(at),
-        range: (range) => this.#hover.setRange(range),
-      }),
-      listenToAxisWheel(elements.axes.y, (at, factor) => this.navigation.zoomY(factor, at)),
+      listenToGestures(surface, this.navigation, this.#hover),
+      listenToAxisWheel(this.#axes.y, this.navigation),
     ];
     this.#resizes = new ResizeObserver(([entry]) => entry !== undefined && this.#resize(entry));
-    this.#resizes.observe(elements.base, { box: RESIZE_BOX });
+    this.#resizes.observe(this.#base, { box: RESIZE_BOX });
     void this.#moveCursor();
     this.#hover.setSecondCursor(this.#view.secondCursor);
   }
@@ -153,8 +151,7 @@ export class PlotController {
     this.#frames.destroy();
     this.#hover.destroy();
     this.#strip?.destroy();
-    const { base, overlay } = this.#options.elements;
-    for (const canvas of [base, overlay]) releasePixels(canvas);
+    for (const canvas of [this.#base, this.#overlay]) releasePixels(canvas);
   }
 
   get #view(): ViewState {
@@ -173,12 +170,11 @@ export class PlotController {
     const pixelHeight = box?.blockSize ?? Math.round(height * devicePixelRatio);
     if (pixelWidth === 0 || pixelHeight === 0) return;
     this.#size = { width, height, pixelWidth, pixelHeight };
-    const { base, overlay } = this.#options.elements;
-    for (const canvas of [base, overlay]) {
+    for (const canvas of [this.#base, this.#overlay]) {
       canvas.width = pixelWidth;
       canvas.height = pixelHeight;
     }
-    overlay.getContext('2d')?.scale(pixelWidth / width, pixelHeight / height);
+    this.#overlay.getContext('2d')?.scale(pixelWidth / width, pixelHeight / height);
     this.#update();
     // Paint at once: an observer runs before the page is painted, and resizing has blanked the canvas.
     this.#paintPicture();
@@ -276,7 +272,7 @@ export class PlotController {
 
   #paintPicture(): void {
     const viewport = this.#viewport;
-    const context = this.#options.elements.base.getContext('2d', { alpha: false });
+    const context = this.#base.getContext('2d', { alpha: false });
     if (viewport === undefined || context === null) return;
     const wasStale = this.#isPictureStale;
     this.#isPictureStale = false;
@@ -284,9 +280,9 @@ export class PlotController {
     if (wasStale) {
       // Paint the strip before the axes: it reads its size, which would force a layout after them.
       this.#strip?.paint(viewport, this.#theme);
-      const { elements, device, overlays } = this.#options;
-      drawAxes(elements.axes, viewport, this.#size, device.folds);
-      drawSteps(elements.axes.x, overlays.getState().steps, device, viewport, this.#size.width);
+      const { device, overlays } = this.#options;
+      drawAxes(this.#axes, viewport, this.#size, device.folds);
+      drawSteps(this.#axes.x, overlays.getState().steps, device, viewport, this.#size.width);
     }
     if (this.#frames.isCurrent) {
       this.#measureFrame();

@@ -3,9 +3,9 @@ import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import { fakeSession } from '../../testing/fake-session.ts';
 import type { PixelInfo } from '../../worker/protocol.ts';
 import { plotStyle } from '../theme/palette.ts';
-import { createOverlayStore } from './overlays.ts';
 import { PlotHover } from './plot-hover.ts';
 import type { PlotHit, PlotPixel } from './plot-source.ts';
+import { createOverlayStore } from './plot-source.ts';
 
 const VIEWPORT = { axis: 'event', x0: 0, x1: 10, y0: 0, y1: 100, width: 10, height: 10 } as const;
 

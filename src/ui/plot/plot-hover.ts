@@ -17,7 +17,7 @@ import {
 } from './event-marks.ts';
 import type { FrameLayer } from './frame-layer.ts';
 import type { Point, PointerPlace } from './gestures.ts';
-import { type DrawnHighlight, type OverlayScene, paintOverlay } from './paint-overlay.ts';
+import { OverlayPainter } from './paint-overlay.ts';
 import type { PlotContext, PlotHit, PlotPixel, PlotSource } from './plot-source.ts';
 import { hideTooltip, showTooltip } from './tooltip.ts';
 
@@ -50,7 +50,7 @@ export class PlotHover {
   #shown: Shown | undefined;
   #pointer: PointerPlace | undefined;
   #answer: PixelInfo<PlotHit> | undefined;
-  #range: OverlayScene['range'];
+  #range: { readonly from: number; readonly to: number } | undefined;
   #cursor: PinnedEvent | undefined;
   #secondCursor: EventIndex | undefined;
   #rest: Crosshair | undefined;
@@ -100,7 +100,8 @@ export class PlotHover {
     this.#options.repaint();
   }
 
-  setRange(range: OverlayScene['range']): void {
+  /** The range while it is being drawn; undefined when it ends. */
+  setRange(range: { readonly from: number; readonly to: number } | undefined): void {
     this.#range = range;
     this.#options.repaint();
   }
@@ -144,7 +145,7 @@ export class PlotHover {
     this.ask();
     const { context } = this.#options;
     if (this.#shown === undefined || context === null) return;
-    paintOverlay(context, this.#scene(this.#shown), style);
+    this.#paintOn(context, this.#shown, style);
     this.#placeTooltip(this.#shown);
   }
 
@@ -158,43 +159,41 @@ export class PlotHover {
     this.#options.readOut(this.#rest, this.#cursor === undefined ? 'end' : 'cursor');
   }
 
-  #scene({ viewport, size }: Shown): OverlayScene {
+  #paintOn(context: CanvasRenderingContext2D, { viewport, size }: Shown, style: PlotStyle): void {
     const { width, height } = size;
     const { axis, x0, x1, y0, y1 } = viewport;
     const { source, overlays } = this.#options;
+    const painter = new OverlayPainter(context, style, size);
     const toX = (x: number) => ((x - x0) / (x1 - x0)) * width;
     const toY = (bytes: number) => ((y1 - bytes) / (y1 - y0)) * height;
     const columnAt = (x: number | undefined) =>
       x === undefined ? undefined : { left: toX(x), right: toX(axis === 'event' ? x + 1 : x) };
     const placeOf = (event: EventIndex) => this.#positions.xOf(event, axis);
-    const highlights = overlays.getState().highlights.flatMap((highlight): DrawnHighlight[] => {
+    const limitBytes = source.limitBytes?.();
+    if (limitBytes !== undefined) {
+      painter.limit(toY(limitBytes), `limit, about ${formatBytes(limitBytes)}`);
+    }
+    const markers = this.#markersFrom(x0, x1, width, axis);
+    const highlights = overlays.getState().highlights.flatMap((highlight) => {
       const [from, to] = [placeOf(highlight.fromEvent), placeOf(highlight.toEvent)];
       // Drawn once its place is known.
       if (from === undefined || to === undefined) return [];
       return [{ ...highlight, left: toX(from), right: toX(to) }];
     });
-    const pointer = this.#pointer;
-    const hit = this.#answer?.hit;
-    const limitBytes = source.limitBytes?.();
+    highlights.sort((a, b) => a.left - b.left);
+    painter.highlights(highlights, markers.length > 0);
+    for (const { kind, x } of markers) painter.marker(kind, toX(x));
     const second = this.#secondCursor;
-    return {
-      width,
-      height,
-      pointer: pointer && {
-        ...pointer,
-        label: source.heightText(y1 - (pointer.y / height) * (y1 - y0)),
-      },
-      block: hit && { top: toY(hit.topBytes), bottom: toY(hit.bottomBytes) },
-      cursor: columnAt(this.#cursor?.x),
-      secondCursor: columnAt(second === undefined ? undefined : placeOf(second)),
-      highlights: highlights.sort((a, b) => a.left - b.left),
-      range: this.#range,
-      limit:
-        limitBytes === undefined
-          ? undefined
-          : { y: toY(limitBytes), label: `limit, about ${formatBytes(limitBytes)}` },
-      markers: this.#markersFrom(x0, x1, width, axis).map(({ kind, x }) => ({ kind, x: toX(x) })),
-    };
+    painter.cursors(
+      columnAt(this.#cursor?.x),
+      columnAt(second === undefined ? undefined : placeOf(second)),
+    );
+    if (this.#range !== undefined) painter.range(this.#range.from, this.#range.to);
+    if (this.#pointer === undefined) return;
+    const { x, y } = this.#pointer;
+    painter.crosshair(x, y, source.heightText(y1 - (y / height) * (y1 - y0)));
+    const hit = this.#answer?.hit;
+    if (hit !== undefined) painter.block(x, toY(hit.topBytes), toY(hit.bottomBytes));
   }
 
   #markersFrom(x0: number, x1: number, width: number, axis: Viewport['axis']): readonly Marker[] {

@@ -66,7 +66,7 @@ function setup(cursorX?: number) {
 describe('moving about', () => {
   it('keeps what is under the pointer in its place', () => {
     const { navigation, viewport } = setup();
-    navigation.gestures.zoomX({ x: 50, y: 0 }, 4);
+    navigation.zoomX(4, { x: 50, y: 0 });
     const { x0, x1 } = viewport();
     expect(x1 - x0).toBeCloseTo(250, -1);
     expect(Math.abs(x0 + 0.25 * (x1 - x0) - 250)).toBeLessThan(2);
@@ -85,15 +85,15 @@ describe('moving about', () => {
     const { navigation, viewport, now } = setup();
     navigation.zoomX(4);
     const before = viewport();
-    navigation.gestures.pan({ x: -10, y: 30 }, true);
-    navigation.gestures.pan({ x: -20, y: 30 }, false);
+    navigation.pan({ x: -10, y: 30 }, true);
+    navigation.pan({ x: -20, y: 30 }, false);
     expect(viewport().x0 - before.x0).toBeCloseTo((20 * (before.x1 - before.x0)) / 200, 5);
     expect(now().y).toBe('fit');
   });
 
   it('fits with F, and back to "all" when zoomed out as far as it goes', () => {
     const { press, navigation, now } = setup();
-    navigation.gestures.zoomToRange(20, 60);
+    navigation.zoomToPixels(20, 60);
     expect(now().x).not.toBe('all');
     press('f');
     expect(now()).toMatchObject({ x: 'all', y: 'fit' });
@@ -108,7 +108,7 @@ describe('moving about', () => {
     navigation.zoomY(2);
     expect(viewport().y0).toBe(0);
     const before = viewport();
-    navigation.gestures.zoomY({ x: 0, y: 0 }, 1.5);
+    navigation.zoomY(1.5, { y: 0 });
     expect(viewport().y1).toBeCloseTo(before.y1, 5);
   });
 
@@ -130,7 +130,7 @@ describe('moving about', () => {
     const { navigation, now, view } = setup();
     const { cursor } = now();
     const { commits } = view.getState();
-    const clicked = navigation.gestures.click({ x: 100, y: 95 });
+    const clicked = navigation.click({ x: 100, y: 95 });
     // A key that follows is about the event that was clicked.
     expect(now()).toMatchObject({ cursor: 500, selection: undefined });
     await clicked;
@@ -183,7 +183,7 @@ describe('pinning', () => {
   it('unpins with Esc, back to where the cursor was; a second Esc takes that away too', async () => {
     const { navigation, view, press, now } = setup();
     view.move({ cursor: 77 });
-    await navigation.gestures.click({ x: 100, y: 60 });
+    await navigation.click({ x: 100, y: 60 });
     await navigation.pinNeighbor(-1);
     expect(now().selection).toBeDefined();
     press('Escape');
@@ -204,9 +204,9 @@ describe('pinning', () => {
     async (isAnswered) => {
       const { navigation, view, now } = setup();
       view.move({ cursor: 77, x: { from: 10, to: 500 } });
-      const pinned = navigation.gestures.click({ x: 100, y: 60 });
+      const pinned = navigation.click({ x: 100, y: 60 });
       if (isAnswered) await pinned;
-      navigation.gestures.doubleClick();
+      navigation.doubleClick();
       await pinned;
       expect(now()).toMatchObject({ selection: undefined, cursor: 77, x: 'all' });
     },
@@ -216,11 +216,11 @@ describe('pinning', () => {
 describe('the second cursor', () => {
   it('is set by a click with Alt, and pins nothing', () => {
     const { now, navigation } = setup();
-    navigation.gestures.altClick({ x: 100, y: 50 });
+    navigation.altClick({ x: 100, y: 50 });
     expect(now().secondCursor).toBe(500);
     expect(now().selection).toBeUndefined();
     expect(now().cursor).toBeUndefined();
-    navigation.gestures.altClick({ x: 100, y: 50 });
+    navigation.altClick({ x: 100, y: 50 });
     expect(now().secondCursor).toBeUndefined();
   });
 });

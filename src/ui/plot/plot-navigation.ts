@@ -5,7 +5,7 @@ import type { Viewport } from '../../draw/timeline/types.ts';
 import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../draw/timeline/viewport.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { Range, ViewState } from '../../state/view-store.ts';
-import type { GestureHandlers, Point } from './gestures.ts';
+import type { Point } from './gestures.ts';
 import type { PlotContext, PlotHit, PlotPixel, PlotSource } from './plot-source.ts';
 import { extentOf, plotAxisOf, rangeX, toPlotX } from './viewport-of.ts';
 
@@ -49,15 +49,16 @@ export class PlotNavigation {
     );
   }
 
-  /** Zooms around `at` (0 to 1), else around the pinned event if it is in view. */
-  zoomX(factor: number, at?: number): void {
-    this.#move((viewport, extent) =>
-      zoomXAt(viewport, at ?? this.#cursorShare() ?? 0.5, factor, extent),
-    );
+  /** Zooms around `at`, else around the pinned event if it is in view. A factor above 1 shows less. */
+  zoomX(factor: number, at?: Point): void {
+    const share = at === undefined ? (this.#cursorShare() ?? 0.5) : at.x / this.#width;
+    this.#move((viewport, extent) => zoomXAt(viewport, share, factor, extent));
   }
 
-  zoomY(factor: number, at = 0): void {
-    this.#move((viewport, extent) => zoomYAt(viewport, at, factor, extent), true);
+  /** Zooms around `at`, else around the bottom. */
+  zoomY(factor: number, at?: Pick<Point, 'y'>): void {
+    const share = at === undefined ? 0 : 1 - at.y / this.#height;
+    this.#move((viewport, extent) => zoomYAt(viewport, share, factor, extent), true);
   }
 
   fit(): void {
@@ -119,25 +120,20 @@ export class PlotNavigation {
     return true;
   }
 
-  readonly gestures: Omit<GestureHandlers, 'hover' | 'range'> = {
-    zoomX: (at, factor) => this.zoomX(factor, at.x / this.#width),
-    zoomY: (at, factor) => this.zoomY(factor, 1 - at.y / this.#height),
-    pan: (move, isFirst) => this.#pan(move, isFirst),
-    zoomToRange: (from, to) => this.#zoomToPixels(from, to),
-    click: (at) => this.#click(at),
-    altClick: (at) => {
-      const event = this.#options.pixelAt(at)?.state;
-      if (event === undefined) return;
-      const isSet = this.#view.secondCursor === event;
-      this.#options.view.commit({ secondCursor: isSet ? undefined : event });
-    },
-    doubleClick: () => this.#fitInstead(),
-    drag: (isGoingOn) => {
-      const { view } = this.#options;
-      if (isGoingOn) view.beginDrag();
-      else view.endDrag();
-    },
-  };
+  /** Sets the second cursor, or takes it away from the event where it is. */
+  altClick(at: Point): void {
+    const event = this.#options.pixelAt(at)?.state;
+    if (event === undefined) return;
+    const isSet = this.#view.secondCursor === event;
+    this.#options.view.commit({ secondCursor: isSet ? undefined : event });
+  }
+
+  /** A drag begins or ends: all moves in between are one gesture. */
+  drag(isGoingOn: boolean): void {
+    const { view } = this.#options;
+    if (isGoingOn) view.beginDrag();
+    else view.endDrag();
+  }
 
   /** Cycles through events, time and folded time, as far as the file has them. */
   nextAxis(): void {
@@ -211,7 +207,8 @@ export class PlotNavigation {
     this.#options.source.pinned?.(undefined);
   }
 
-  #pan(move: Point, isFirst: boolean): void {
+  /** `move` is how far the content moves, in CSS pixels; `isFirst` marks the start of a drag. */
+  pan(move: Point, isFirst: boolean): void {
     const plot = this.#options.plot();
     if (isFirst) this.#panStart = plot?.viewport;
     const start = this.#panStart;
@@ -222,7 +219,7 @@ export class PlotNavigation {
     this.#move((_, extent) => panBy(start, columns, rows, extent));
   }
 
-  #zoomToPixels(from: number, to: number): void {
+  zoomToPixels(from: number, to: number): void {
     const plot = this.#options.plot();
     if (plot === undefined || from === to) return;
     const { x0, x1 } = plot.viewport;
@@ -238,15 +235,15 @@ export class PlotNavigation {
     this.#options.view.commit({ x });
   }
 
-  async #click(at: Point): Promise<void> {
+  async click(at: Point): Promise<void> {
     const pixel = this.#options.pixelAt(at);
     const { selection, cursor } = this.#view;
     this.#beforeClick = { selection, cursor };
     if (pixel !== undefined) await this.#pinAt(pixel);
   }
 
-  /** The first click of a double click has pinned something, or is about to: undoes that. */
-  #fitInstead(): void {
+  /** Shows all. The first click of a double click has pinned something, or is about to: undoes that. */
+  doubleClick(): void {
     const { view } = this.#options;
     const before = this.#beforeClick;
     this.#pins++;

@@ -3,6 +3,10 @@
  * rest: axes, gestures, keys, markers, cursor and the window in x. y is in bytes from the bottom: of a stack, or of
  * addresses packed together.
  */
+import { createContext, useContext } from 'react';
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { BandStyle } from '../../analysis/findings/types.ts';
+import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -10,7 +14,6 @@ import type { ViewState, ViewStore } from '../../state/view-store.ts';
 import type { PixelInfo, SessionApi } from '../../worker/protocol.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import type { LineStyle } from './line-raster.ts';
-import type { OverlayStore } from './overlays.ts';
 import type { TooltipContent } from './tooltip.ts';
 
 /** All that a picture depends on besides the viewport. */
@@ -70,8 +73,6 @@ export interface PlotSource<Q extends PlotRequest = PlotRequest, F extends PlotF
   readonly yField: 'y' | 'addresses';
   request(viewport: Viewport, look: PlotLook): Q;
   frame(request: Q, signal: AbortSignal): Promise<F>;
-  /** Takes back a frame's pixels once they are on the canvas. */
-  recycle(pixels: Uint32Array): void;
   lines?(request: Q, frame: F, theme: ThemeName, pixelRatio: number): readonly PlotLine[];
   /** What the process could reserve, if known and y is reserved memory: drawn as a line. */
   limitBytes?(): number | undefined;
@@ -86,9 +87,40 @@ export interface PlotSource<Q extends PlotRequest = PlotRequest, F extends PlotF
 
 export interface PlotContext {
   readonly device: DeviceInfo;
-  readonly session: Pick<SessionApi, 'query'>;
+  readonly session: Pick<SessionApi, 'query' | 'recycle'>;
   readonly source: PlotSource;
   readonly view: ViewStore;
   readonly overlays: OverlayStore;
   readonly onError: (error: unknown) => void;
 }
+
+export interface Highlight {
+  /** Its first event, and one past its last. */
+  readonly fromEvent: EventIndex;
+  readonly toEvent: EventIndex;
+  readonly style: BandStyle;
+  /** A word or two; '' for none. Labels that would overlap are left out. */
+  readonly label: string;
+  /** The search for the finding's blocks, which the timeline highlights. '' for none. */
+  readonly search: string;
+  /** Drawn faintly because the user did not select it. */
+  readonly isLight: boolean;
+}
+
+/** What the analysis draws over every plot. The verdict and findings panels fill the store; plots read it. */
+export interface Overlays {
+  readonly highlights: readonly Highlight[];
+  /** What the process could reserve; drawn in plots of reserved memory. */
+  readonly limitBytes: number | undefined;
+  readonly steps: StepMarks | undefined;
+}
+
+export type OverlayStore = StoreApi<Overlays>;
+
+export const createOverlayStore = (): OverlayStore =>
+  createStore<Overlays>(() => ({ highlights: [], limitBytes: undefined, steps: undefined }));
+
+/** One store serves the page; a test can provide its own. */
+export const OverlaysContext = createContext(createOverlayStore());
+
+export const useOverlayStore = (): OverlayStore => useContext(OverlaysContext);

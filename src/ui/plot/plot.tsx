@@ -8,10 +8,10 @@ import { useDevice, useServices } from '../shared/services.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import { Y_AXIS_WIDTH } from './axes.ts';
 import { Minimap } from './minimap.tsx';
-import { useOverlayStore } from './overlays.ts';
-import { type MakeStrip, PlotController, type PlotElements } from './plot-controller.ts';
+import { type MakeStrip, PlotController } from './plot-controller.ts';
 import { onPlotKey } from './plot-navigation.ts';
 import type { PlotSource } from './plot-source.ts';
+import { useOverlayStore } from './plot-source.ts';
 
 interface PlotProps {
   /** Keep it the same object: another source starts the plot afresh. */
@@ -54,7 +54,7 @@ export function Plot({ source, strip, label, kind, hint, testId, ...props }: Plo
     const endPainting = idle.begin();
     const made = new PlotController({
       ...start.current,
-      elements: elementsIn(root.current),
+      root: root.current,
       device,
       session,
       source,
@@ -117,20 +117,6 @@ export function Plot({ source, strip, label, kind, hint, testId, ...props }: Plo
       </p>
     </>
   );
-}
-
-function elementsIn(plot: HTMLElement): PlotElements {
-  const find = <E extends Element>(selector: string): E => {
-    const found = plot.querySelector<E>(selector);
-    if (found === null) throw new Error(`The plot has no ${selector}`);
-    return found;
-  };
-  return {
-    surface: find('.plot-surface'),
-    base: find('.plot-picture'),
-    overlay: find('.plot-overlay'),
-    axes: { x: find('.x-axis'), y: find('.y-axis'), grid: find('.grid') },
-  };
 }
 
 /** A request fails only if the worker has died; the page reports that like a failed opening. */

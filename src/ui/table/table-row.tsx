@@ -4,16 +4,19 @@ import type { Sort } from '../../state/view-store.ts';
 import { Bytes } from '../shared/facts.tsx';
 import type { RowSource } from './row-pages.ts';
 
-export interface Column<R> {
+export interface Heading {
   readonly id: string;
   readonly header: string;
   /** A longer description of the column. */
   readonly title?: string | undefined;
+  readonly align?: 'start' | 'end';
+  readonly isSortable?: boolean;
+}
+
+export interface Column<R> extends Heading {
   /** Minimum width; `grow` shares out the rest of the table (default 0). */
   readonly widthPx: number;
   readonly grow?: number;
-  readonly align?: 'start' | 'end';
-  readonly isSortable?: boolean;
   /** Content of one line; an ellipsis cuts what does not fit, so give it a title. */
   readonly render: (row: R, index: number) => ReactNode;
 }
@@ -136,40 +139,49 @@ export function TableHeader<R>({ columns, template, sort, onSort }: TableHeaderP
   return (
     <thead className="table-header">
       <tr aria-rowindex={1} style={{ gridTemplateColumns: template }}>
-        {columns.map(({ id, header, title, align, isSortable }) => (
-          <th
-            key={id}
-            scope="col"
-            className="table-heading"
-            data-align={align}
-            title={title}
-            aria-sort={isSortable === true ? sortWord(sort, id) : undefined}
-          >
-            {isSortable === true && onSort !== undefined ? (
-              <button type="button" onClick={() => onSort(id)}>
-                {header}
-                <SortMark sort={sort} column={id} />
-              </button>
-            ) : (
-              header
-            )}
-          </th>
+        {columns.map((column) => (
+          <SortHeading key={column.id} column={column} sort={sort} onSort={onSort} />
         ))}
       </tr>
     </thead>
   );
 }
 
-function SortMark({ sort, column }: { readonly sort: Sort | undefined; column: string }) {
-  if (sort?.key !== column) return undefined;
-  return sort.descending ? (
-    <ChevronDown size={12} aria-hidden />
-  ) : (
-    <ChevronUp size={12} aria-hidden />
+interface SortHeadingProps extends Pick<TableHeaderProps<never>, 'sort' | 'onSort'> {
+  readonly column: Heading;
+}
+
+export function SortHeading({ column, sort, onSort }: SortHeadingProps) {
+  const { id, header, title, align, isSortable = false } = column;
+  const isSorted = sort?.key === id;
+  const Chevron = sort?.descending ? ChevronDown : ChevronUp;
+  const order = sort?.descending ? 'descending' : 'ascending';
+  return (
+    <th
+      scope="col"
+      data-align={align}
+      title={title}
+      aria-sort={isSortable ? (isSorted ? order : 'none') : undefined}
+    >
+      {isSortable && onSort !== undefined ? (
+        <button type="button" onClick={() => onSort(id)}>
+          {header}
+          {isSorted && <Chevron size={12} aria-hidden />}
+        </button>
+      ) : (
+        header
+      )}
+    </th>
   );
 }
 
-function sortWord(sort: Sort | undefined, column: string) {
-  if (sort?.key !== column) return 'none';
-  return sort.descending ? 'descending' : 'ascending';
+/** A column's next order: its first direction, then the other one, then the default order. */
+export function nextSort(
+  sort: Sort | undefined,
+  key: string,
+  isDescendingFirst: boolean,
+): Sort | undefined {
+  if (sort?.key !== key) return { key, descending: isDescendingFirst };
+  const isFirst = sort.descending === isDescendingFirst;
+  return isFirst ? { key, descending: !isDescendingFirst } : undefined;
 }

@@ -3,7 +3,7 @@ import { act, screen, within } from '@testing-library/react';
 import { expect, it, vi } from 'vitest';
 import { formatCount } from '../../../base/format.ts';
 import { renderOn, type Shown } from '../../../testing/render-on.tsx';
-import { createOverlayStore, OverlaysContext } from '../../plot/overlays.ts';
+import { createOverlayStore, OverlaysContext } from '../../plot/plot-source.ts';
 import { useFindings, useFindingsRun } from '../../shared/services.ts';
 import { FindingsPanel } from './findings-panel.tsx';
 import { useJudgementInViews } from './use-account.ts';

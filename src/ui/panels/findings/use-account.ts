@@ -6,7 +6,7 @@ import { addTerm, hasTerm, parseSearch, removeTerm } from '../../../device/searc
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { openingCursor } from '../../../state/view-fitting.ts';
-import { useOverlayStore } from '../../plot/overlays.ts';
+import { useOverlayStore } from '../../plot/plot-source.ts';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import { type AccountPart, isFree, isWholeClass, namedParts, termsOf } from './account-parts.ts';

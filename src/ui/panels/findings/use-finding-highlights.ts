@@ -4,7 +4,7 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 import { detectorOf, type Finding } from '../../../analysis/findings/detectors.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { useView } from '../../../state/stores.ts';
-import { type Highlight, useOverlayStore } from '../../plot/overlays.ts';
+import { type Highlight, useOverlayStore } from '../../plot/plot-source.ts';
 import { markedSearch, type Shown } from './show-finding.ts';
 
 /** Whether to mark the verdict's finding while none is selected. Lasts until the page closes. */

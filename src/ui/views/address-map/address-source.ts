@@ -19,11 +19,9 @@ import { hitContent, type TooltipContent } from '../../plot/tooltip.ts';
 import { segmentKindText } from '../../shared/segment-content.tsx';
 import { paletteFor, plotColors, plotStyle, type ThemeName, toAbgr } from '../../theme/palette.ts';
 
-type AddressSession = Pick<SessionApi, 'query' | 'recycle'>;
-
 export interface AddressSourceOptions {
   readonly device: DeviceInfo;
-  readonly session: AddressSession;
+  readonly session: Pick<SessionApi, 'query'>;
   readonly slots: AddressSlots;
   /** Outlined besides the pinned allocation; keep it the same object while unchanged. */
   readonly highlight?: AddressHighlight | undefined;
@@ -55,7 +53,6 @@ export function addressSource({
       cursor: view.search === '' ? undefined : view.cursor,
     }),
     frame: (request, signal) => session.query('addressFrame', request, { signal }),
-    recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
     heightText: (offset) => addressText(slots, offset),
     hit: async (place) => {
       const { hit, crosshair } = await session.query('addressHit', {

@@ -6,19 +6,17 @@ import { useView } from '../../../state/stores.ts';
 import type { AllocatorStateRequest } from '../../../worker/protocol.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { useElementWidth } from '../../shared/browser.ts';
-import { Segmented, type SegmentedOption } from '../../shared/buttons.tsx';
+import { Button, Segmented, type SegmentedOption } from '../../shared/buttons.tsx';
 import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 import { classColors, plotColors, plotStyle } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
-import type { BarColors } from './paint-bar.ts';
-import { useBarPointer } from './segment-bar.tsx';
-import { type ListHandle, SegmentList } from './segment-list.tsx';
+import { type BarColors, useBarPointer } from './segment-bar.tsx';
+import { type ListHandle, SegmentList, useFolding } from './segment-list.tsx';
 import { SegmentFooter } from './segment-rows.tsx';
 import { useStateKeys } from './state-keys.ts';
-import { useFolding } from './state-rows.ts';
 import { StateSummary } from './state-summary.tsx';
 
 /** Device pixels of a bar's height at a ratio of 1. */
@@ -41,15 +39,14 @@ export function View() {
   const barWidthPx = useElementWidth(barHead);
   const { answer, colors, event, setPositions } = useAllocatorState(order, barWidthPx);
   const overview = answer.value?.overview;
-  const { rows, toggle, areAllFolded, toggleAll } = useFolding(overview?.groups ?? NO_GROUPS);
-  const active = Math.max(0, Math.min(activeRow, rows.count - 1));
-  useStateKeys({ event, order, rows, active, selected, list, setActive, toggle });
+  const folding = useFolding(overview?.groups ?? NO_GROUPS);
+  const { rows, areAllFolded } = folding;
+  const active = Math.max(0, Math.min(activeRow, rows.length - 1));
+  useStateKeys({ event, order, folding, active, selected, list, setActive });
   const pointer = useBarPointer(event, order);
-  const here = rows.at(active);
-  const shownAt =
-    here?.kind === 'segment' ? answer.value?.positions.indexOf(here.position) : undefined;
+  const here = rows[active];
+  const shownAt = typeof here === 'number' ? answer.value?.positions.indexOf(here) : undefined;
   const activeSegment = shownAt === undefined ? undefined : answer.value?.rows[shownAt];
-  const FoldIcon = areAllFolded ? ChevronsUpDown : ChevronsDownUp;
   return (
     <section className="view" aria-label="Allocator state">
       <div className="row toolbar-row view-toolbar">
@@ -60,10 +57,9 @@ export function View() {
           options={ORDERS}
           onChange={setOrder}
         />
-        <button type="button" className="button" onClick={toggleAll}>
-          <FoldIcon size={13} aria-hidden />
+        <Button icon={areAllFolded ? ChevronsUpDown : ChevronsDownUp} onClick={folding.toggleAll}>
           {areAllFolded ? 'Unfold all' : 'Fold all'}
-        </button>
+        </Button>
         <span className="spacer" />
         <ul className="color-key" aria-label="What the bars show">
           <li>
@@ -83,7 +79,7 @@ export function View() {
       {overview?.totals.segments === 0 && <NothingReserved />}
       <SegmentList
         answer={answer.value}
-        rows={rows}
+        folding={folding}
         active={active}
         look={{ colors, heightPx: Math.round(BAR_HEIGHT_PX * window.devicePixelRatio), selected }}
         pointer={pointer}
@@ -91,7 +87,6 @@ export function View() {
         barHead={barHead}
         onPositions={setPositions}
         onActivate={setActive}
-        onToggle={toggle}
       />
       {activeSegment !== undefined && <SegmentFooter row={activeSegment} />}
     </section>

@@ -8,7 +8,15 @@ import type { SegmentOrder } from '../../../device/allocator-state/segment-group
 import { useStores } from '../../../state/stores.ts';
 import { hideTooltip, hitContent, showTooltip, type TooltipContent } from '../../plot/tooltip.ts';
 import { useAsk } from '../../shared/use-query.ts';
-import { type BarColors, paintBar } from './paint-bar.ts';
+
+export interface BarColors {
+  readonly classes: readonly string[];
+  readonly pending: string;
+  /** Color of blocks that don't match, if only matches are shown; undefined: they are drawn paler. */
+  readonly unmatched: string | undefined;
+  readonly edge: string;
+  readonly selection: string;
+}
 
 export interface BarLook {
   readonly colors: BarColors;
@@ -48,15 +56,11 @@ export function SegmentBar(props: SegmentBarProps) {
   );
 }
 
-/** A range of a segment, as fractions of its size, and the pointer's position in the window. */
-interface BarPlace extends Pick<PointerEvent, 'clientX' | 'clientY'> {
-  readonly from: number;
-  readonly to: number;
-}
-
 type BarEvent = Pick<PointerEvent<HTMLCanvasElement>, 'currentTarget' | 'clientX' | 'clientY'>;
+type BarPlace = ReturnType<typeof placeOf>;
 
-function placeOf({ currentTarget, clientX, clientY }: BarEvent, pixels: number): BarPlace {
+/** The pixel of a bar under the pointer, as fractions of the segment's size. */
+function placeOf({ currentTarget, clientX, clientY }: BarEvent, pixels: number) {
   const { left, width } = currentTarget.getBoundingClientRect();
   const pixel = Math.floor(((clientX - left) / width) * pixels);
   const shown = Math.max(0, Math.min(pixels - 1, pixel));
@@ -71,6 +75,10 @@ export function useBarPointer(event: number, order: SegmentOrder) {
   const { view } = useStores();
   const pointer = useRef<BarPlace>(undefined);
   const [latest] = useState(() => new LatestOnly());
+  const leave = () => {
+    pointer.current = undefined;
+    hideTooltip();
+  };
   useEffect(
     () => () => {
       latest.cancel();
@@ -80,11 +88,6 @@ export function useBarPointer(event: number, order: SegmentOrder) {
   );
   const hitAt = (position: number, { from, to }: BarPlace, signal?: AbortSignal) =>
     ask('stateHit', { event, order, position, from, to }, { signal });
-  const show = (hit: SegmentHit | undefined) => {
-    const at = pointer.current;
-    if (at === undefined || hit === undefined) hideTooltip();
-    else showTooltip(contentOf(hit), at.clientX, at.clientY);
-  };
   const select = (label: Promise<string | undefined>) => {
     label.then(
       (selection) => selection !== undefined && view.click('allocation', { selection }),
@@ -92,16 +95,20 @@ export function useBarPointer(event: number, order: SegmentOrder) {
     );
   };
   return {
+    leave,
     hover(position: number, at: BarPlace) {
       pointer.current = at;
       latest
         .run((signal) => hitAt(position, at, signal))
-        // The worker may be gone; the list reports it.
-        .then(show, (error: unknown) => !isAbortError(error) && hideTooltip());
-    },
-    leave() {
-      pointer.current = undefined;
-      hideTooltip();
+        .then(
+          (hit) => {
+            const place = pointer.current;
+            if (place === undefined || hit === undefined) hideTooltip();
+            else showTooltip(contentOf(hit), place.clientX, place.clientY);
+          },
+          // The worker may be gone; the list reports it.
+          (error: unknown) => !isAbortError(error) && hideTooltip(),
+        );
     },
     pick(position: number, at: BarPlace) {
       const found = hitAt(position, at);
@@ -120,4 +127,79 @@ function contentOf(hit: SegmentHit): TooltipContent {
     label: hit.addressHex,
     lines: [formatExactBytes(hit.sizeBytes)],
   };
+}
+
+/** Opacity of a block that fills only a little of a pixel: paler, but visible. */
+const FAINTEST = 0.35;
+const DIMMED = 0.2;
+/** Narrower blocks get no edge: it would cover them. */
+const MIN_EDGED = 4;
+const HATCH = 5;
+
+/**
+ * Draws blocks to scale in their colors, pending ones hatched, free ranges empty.
+ * @param context of a canvas as wide as the bars, in device pixels
+ * @param index of the segment among the bars
+ */
+export function paintBar(
+  context: CanvasRenderingContext2D,
+  bars: SegmentBars,
+  index: number,
+  colors: BarColors,
+  selected: number,
+): void {
+  const { allocation, used, isPending, isMatch, classOf } = bars;
+  const { width, height } = context.canvas;
+  context.clearRect(0, 0, width, height);
+  const [first, end] = [index * bars.width, (index + 1) * bars.width];
+  for (let from = first, to = first; from < end; from = to) {
+    do to++;
+    while (to < end && allocation[to] === allocation[from] && used[to] === used[from]);
+    if ((allocation[from] ?? -1) < 0) continue;
+    const [x, length] = [from - first, to - from];
+    const own = isPending[from] === 1 ? undefined : colors.classes[classOf[from] ?? 0];
+    const color = own ?? colors.pending;
+    const isShown = isMatch[from] === 1;
+    const share = FAINTEST + (1 - FAINTEST) * ((used[from] ?? 0) / 255);
+    context.globalAlpha = isShown ? share : share * DIMMED;
+    context.fillStyle = isShown ? color : (colors.unmatched ?? color);
+    if (isPending[from] === 1) hatch(context, x, length);
+    else context.fillRect(x, 0, length, height);
+    if (length >= MIN_EDGED) {
+      context.fillStyle = colors.edge;
+      context.fillRect(x + length - 1, 0, 1, height);
+    }
+    context.globalAlpha = 1;
+  }
+  const pixels = allocation.subarray(first, end);
+  const left = selected < 0 ? -1 : pixels.indexOf(selected);
+  if (left < 0) return;
+  context.strokeStyle = colors.selection;
+  context.lineWidth = 2;
+  const right = pixels.lastIndexOf(selected) + 1;
+  context.strokeRect(left + 1, 1, Math.max(1, right - left - 2), height - 2);
+}
+
+/** Stripes on a pale ground: pending frees must differ from free memory and from blocks in use. */
+function hatch(context: CanvasRenderingContext2D, x: number, width: number): void {
+  const { height } = context.canvas;
+  const alpha = context.globalAlpha;
+  context.save();
+  context.beginPath();
+  context.rect(x, 0, width, height);
+  context.clip();
+  context.globalAlpha = alpha * 0.3;
+  context.fillRect(x, 0, width, height);
+  context.globalAlpha = alpha;
+  context.beginPath();
+  // Start at a multiple of the spacing, so stripes of neighbors meet.
+  const first = Math.floor((x - height) / HATCH) * HATCH;
+  for (let at = first; at < x + width; at += HATCH) {
+    context.moveTo(at, height);
+    context.lineTo(at + height, 0);
+  }
+  context.strokeStyle = context.fillStyle;
+  context.lineWidth = 1.5;
+  context.stroke();
+  context.restore();
 }

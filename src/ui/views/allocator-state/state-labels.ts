@@ -43,10 +43,7 @@ export function ageText({ mappedEvent, ageUs }: SegmentRow, event: number): stri
 export function roundingText({
   roundingBytes,
   unknownBytes,
-}: {
-  readonly roundingBytes: number;
-  readonly unknownBytes: number;
-}): string {
+}: Pick<SpaceTotals, 'roundingBytes' | 'unknownBytes'>): string {
   const known = formatBytes(roundingBytes);
   return unknownBytes === 0 ? known : `${known}, not known of ${formatBytes(unknownBytes)}`;
 }

@@ -1,10 +1,11 @@
 import { useState } from 'react';
-import { formatBytes, formatExactBytes, plural } from '../../../base/format.ts';
+import { formatBytes, plural } from '../../../base/format.ts';
 import type { PinSite, StateOverview } from '../../../device/allocator-state/describe-state.ts';
 import type { SpaceTotals } from '../../../device/allocator-state/segment-groups.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import { frameTitle } from '../../shared/code-place.tsx';
+import { Bytes, Fact } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
 import {
   keptSentences,
@@ -30,12 +31,7 @@ export function StateSummary({ overview, onPick }: StateSummaryProps) {
     <div className="bar column state-summary">
       {oom !== undefined && <p className="callout">{oom}</p>}
       <dl className="row state-facts" aria-label="Totals">
-        {factsOf(overview.totals).map(({ term, bytes, text, title }) => (
-          <div key={term} title={title}>
-            <dt>{term}</dt>
-            <dd title={bytes === undefined ? undefined : formatExactBytes(bytes)}>{text}</dd>
-          </div>
-        ))}
+        <Totals totals={overview.totals} />
       </dl>
       <ReleaseAnswer overview={overview} onPick={onPick} />
     </div>
@@ -79,43 +75,34 @@ function ReleaseAnswer({ overview, onPick }: StateSummaryProps) {
   );
 }
 
-interface StateFact {
-  readonly term: string;
-  readonly text: string;
-  readonly bytes?: number;
-  readonly title: string;
-}
-
-function factsOf(totals: SpaceTotals): readonly StateFact[] {
+function Totals({ totals }: { readonly totals: SpaceTotals }) {
   const { reservedBytes, freeBytes, segments, liveBlocks } = totals;
-  const fact = (term: string, bytes: number, title: string) => {
-    return { term, bytes, text: formatBytes(bytes), title };
-  };
-  const free = fact('Free', freeBytes, 'Between the blocks and in empty segments');
-  return [
-    fact('Reserved', reservedBytes, `In ${plural(segments, 'segment')}`),
-    fact(
-      'Allocated',
-      totals.allocatedBytes,
-      `${plural(liveBlocks, 'live block')}, including pending ones`,
-    ),
-    fact(
-      'Pending free',
-      totals.pendingBytes,
-      'Freed, but another stream may still use it (record_stream)',
-    ),
-    { ...free, text: `${free.text} (${usedText(freeBytes, reservedBytes) || 'none'})` },
-    fact(
-      'Largest gap',
-      totals.largestFreeBytes,
-      'The largest request that fits without new memory, if pool and stream match',
-    ),
-    {
-      term: 'Rounding',
-      text: roundingText(totals),
-      title: 'In live blocks: block size minus requested size',
-    },
-  ];
+  const allocated = `${plural(liveBlocks, 'live block')}, including pending ones`;
+  return (
+    <>
+      <Fact term="Reserved" title={`In ${plural(segments, 'segment')}`}>
+        <Bytes bytes={reservedBytes} />
+      </Fact>
+      <Fact term="Allocated" title={allocated}>
+        <Bytes bytes={totals.allocatedBytes} />
+      </Fact>
+      <Fact term="Pending free" title="Freed, but another stream may still use it (record_stream)">
+        <Bytes bytes={totals.pendingBytes} />
+      </Fact>
+      <Fact term="Free" title="Between the blocks and in empty segments">
+        <Bytes bytes={freeBytes} /> ({usedText(freeBytes, reservedBytes) || 'none'})
+      </Fact>
+      <Fact
+        term="Largest gap"
+        title="The largest request that fits without new memory, if pool and stream match"
+      >
+        <Bytes bytes={totals.largestFreeBytes} />
+      </Fact>
+      <Fact term="Rounding" title="In live blocks: block size minus requested size">
+        {roundingText(totals)}
+      </Fact>
+    </>
+  );
 }
 
 interface PinButtonProps extends Pick<StateSummaryProps, 'onPick'> {

@@ -9,13 +9,11 @@ import { useTheme } from '../../theme/use-theme.ts';
 import { FlameCanvas } from './flame-canvas.tsx';
 import { type FlameFigures, weightFormat } from './flame-labels.ts';
 import { type BoxIndex, FlameLayout } from './flame-layout.ts';
-import { selectedBox, selectionOf, useChosen } from './flame-selection.ts';
 import { FlameEmpty, FlameSummary } from './flame-summary.tsx';
-import { FlameTable } from './flame-table.tsx';
+import { FlameTable, FrameStrip } from './flame-table.tsx';
 import { FlameDownloads, FlameToolbar, FlameTrail } from './flame-toolbar.tsx';
-import { FrameStrip } from './frame-strip.tsx';
 import { flameColors } from './paint-flame.ts';
-import { type FlameReady, useFlame } from './use-flame.ts';
+import { type FlameReady, selectedBox, selectionOf, useChosen, useFlame } from './use-flame.ts';
 
 /** Who holds the memory: call stacks as boxes, and the same as a table. */
 export function View() {

@@ -1,12 +1,17 @@
+import { Filter, List, type LucideIcon, Rows3 } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FlameOrderBy, FlameRow } from '../../../device/flame-graph/types.ts';
 import { frameLabel, framePath, functionText } from '../../../device/model/frame-text.ts';
-import type { Sort } from '../../../state/view-store.ts';
+import { addTerm } from '../../../device/search/parse-search.ts';
+import { useStores } from '../../../state/stores.ts';
+import type { Sort, ViewState } from '../../../state/view-store.ts';
+import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { FrameCell } from '../../shared/code-place.tsx';
 import { useDevice } from '../../shared/services.ts';
-import { useAsk } from '../../shared/use-query.ts';
+import { StackList } from '../../shared/stack-list.tsx';
+import { useAsk, useQuery } from '../../shared/use-query.ts';
 import type { RowSource } from '../../table/row-pages.ts';
-import type { Column } from '../../table/table-row.tsx';
+import { type Column, nextSort } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
 import {
   countText,
@@ -16,7 +21,7 @@ import {
   groupPlace,
   shareText,
 } from './flame-labels.ts';
-import type { FlameQuery } from './use-flame.ts';
+import type { FlameQuery, FlameSelection } from './use-flame.ts';
 
 interface FlameTableProps {
   readonly query: FlameQuery;
@@ -36,10 +41,6 @@ export function FlameTable(props: FlameTableProps) {
     () => columnsOf(query.groupBy, figures, totalMagnitude),
     [query.groupBy, figures, totalMagnitude],
   );
-  const rowState = useMemo(
-    () => (row: FlameRow) => ({ isSelected: row.key === chosenKey }),
-    [chosenKey],
-  );
   return (
     <VirtualTable
       label={`By ${GROUPING_TEXT[query.groupBy]}`}
@@ -47,18 +48,12 @@ export function FlameTable(props: FlameTableProps) {
       source={source}
       empty="Nothing to list."
       sort={sort}
-      onSort={(column) => setSort(nextSort(sort, column))}
-      rowState={rowState}
+      // Names start ascending, figures with the largest.
+      onSort={(column) => setSort(nextSort(sort, column, column !== 'name'))}
+      rowState={(row) => ({ isSelected: row.key === chosenKey })}
       onActivate={onChoose}
     />
   );
-}
-
-/** Cycles: largest first, smallest first, default order. Names start ascending. */
-function nextSort(sort: Sort | undefined, key: string): Sort | undefined {
-  const first = key !== 'name';
-  if (sort?.key !== key) return { key, descending: first };
-  return sort.descending === first ? { key, descending: !first } : undefined;
 }
 
 const ORDERS: readonly FlameOrderBy[] = ['name', 'self', 'total', 'count'];
@@ -161,5 +156,92 @@ function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
         leafPlace={hasLeaf && place !== '' ? place : undefined}
       />
     </span>
+  );
+}
+
+interface FrameStripProps {
+  readonly selection: FlameSelection | undefined;
+  readonly totalMagnitude: number;
+  readonly figures: FlameFigures;
+}
+
+/** The chosen box or row: its figures, its stack, and links to its allocations and events. */
+export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripProps) {
+  if (selection === undefined) {
+    return (
+      <section className="row bar frame-strip" aria-label="Chosen frame">
+        <p className="dim">Click a box or a row to see its memory, stack and allocations here.</p>
+      </section>
+    );
+  }
+  const { label, place, fullPlace, value, magnitude, count, self } = selection;
+  const { format, isDifference } = figures;
+  return (
+    <section className="row bar frame-strip" aria-label="Chosen frame">
+      <div className="row frame-strip-head" aria-live="polite">
+        <strong className="one-line frame-strip-name" title={label}>
+          {label}
+        </strong>
+        {place !== '' && (
+          <CopyButton text={fullPlace} label={fullPlace} className="frame-place">
+            <span>{place}</span>
+          </CopyButton>
+        )}
+        <span className="frame-strip-figures">
+          <span title={format.exact(value)}>{format.short(value)}</span>
+          <span className="dim">{shareText(magnitude, totalMagnitude)}</span>
+          <span className="dim">{countText(count, isDifference)}</span>
+          {self !== undefined && !isDifference && (
+            <span className="dim" title="Allocated by this frame itself, not by its callees">
+              itself {format.short(self)}
+            </span>
+          )}
+        </span>
+      </div>
+      <FrameActions selection={selection} />
+      <SelectedStack selection={selection} />
+    </section>
+  );
+}
+
+function FrameActions({ selection: { search: term } }: { readonly selection: FlameSelection }) {
+  const { view } = useStores();
+  const button = (icon: LucideIcon, text: string, does: string, change: Partial<ViewState>) => (
+    <Button
+      icon={icon}
+      disabled={term === undefined}
+      title={
+        term === undefined
+          ? 'There is no search for allocations without a frame'
+          : `${does}: ${term}`
+      }
+      onClick={() => {
+        const { search } = view.getState().view;
+        view.commit({ search: addTerm(search, term ?? ''), ...change });
+      }}
+    >
+      {text}
+    </Button>
+  );
+  return (
+    <div className="inline-row frame-actions">
+      {button(Filter, 'Filter to this', 'In all views', { onlyMatches: true })}
+      {button(Rows3, 'Allocations', 'List its allocations', { view: 'allocations' })}
+      {button(List, 'Events', 'List its events', { view: 'events' })}
+    </div>
+  );
+}
+
+/** Folded at first: the graph above shows the same. */
+function SelectedStack({ selection: { frames, stack } }: { readonly selection: FlameSelection }) {
+  const asked = useQuery('flameStack', stack < 0 ? undefined : { stack });
+  const found = asked.isCurrent ? asked.value : undefined;
+  const shown = frames === undefined ? found : { kind: 'recorded' as const, frames };
+  if (shown === undefined || shown.frames.length < 2) return undefined;
+  return (
+    <details className="frame-stack">
+      <summary>Stack, innermost first ({shown.frames.length})</summary>
+      <StackList stack={shown} />
+    </details>
   );
 }

@@ -10,11 +10,9 @@ import type { PlotHit, PlotSource } from '../../plot/plot-source.ts';
 import { segmentContent } from '../../shared/segment-content.tsx';
 import { makePalette, plotColors, type ThemeName } from '../../theme/palette.ts';
 
-type SegmentSession = Pick<SessionApi, 'query' | 'recycle'>;
-
 export interface SegmentSourceOptions {
   readonly device: DeviceInfo;
-  readonly session: SegmentSession;
+  readonly session: Pick<SessionApi, 'query'>;
   readonly onPinned: (segment: SegmentLife) => void;
 }
 
@@ -35,7 +33,6 @@ export function segmentSource({
       return { deviceIndex: index, viewport, palette: segmentPaletteFor(theme), selected };
     },
     frame: (request, signal) => session.query('segmentFrame', request, { signal }),
-    recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
     heightText: formatBytes,
     hit: async (place) => {
       const { hit, crosshair } = await session.query('segmentHitOverTime', {

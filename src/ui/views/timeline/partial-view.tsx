@@ -3,9 +3,9 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import { LatestOnly } from '../../../base/latest-only.ts';
-import type { TimelineFrame } from '../../../draw/timeline/types.ts';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import type { PartialState } from '../../../worker/protocol.ts';
+import { putFrame } from '../../plot/canvas.ts';
 import { useServices } from '../../shared/services.ts';
 import { paletteFor } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
@@ -49,7 +49,7 @@ function PartialPicture({ partial }: Pick<PartialViewProps, 'partial'>) {
         Math.max(1, Math.round(css * devicePixelRatio)),
       ) as [number, number];
       const frame = await session.partialFrame({ trace: partial.trace, width, height, palette });
-      if (canvas.current !== null) put(frame, canvas.current);
+      if (canvas.current !== null) putFrame(canvas.current, frame);
       timings.reach('firstPixels');
     };
     latest.current?.run(draw).catch((error: unknown) => {
@@ -66,15 +66,6 @@ function PartialPicture({ partial }: Pick<PartialViewProps, 'partial'>) {
       aria-label="Memory over time, as far as it has been read"
     />
   );
-}
-
-function put({ viewport: { width, height }, pixels }: TimelineFrame, canvas: HTMLCanvasElement) {
-  const { buffer, byteOffset, byteLength } = pixels;
-  if (!(buffer instanceof ArrayBuffer)) return;
-  canvas.width = width;
-  canvas.height = height;
-  const bytes = new Uint8ClampedArray(buffer, byteOffset, byteLength);
-  canvas.getContext('2d')?.putImageData(new ImageData(bytes, width, height), 0, 0);
 }
 
 /** What the picture shows, and what it does not show yet. */

@@ -24,15 +24,13 @@ import {
   toAbgr,
 } from '../../theme/palette.ts';
 
-type TimelineSession = Pick<SessionApi, 'query' | 'recycle'>;
-
 /**
  * @param view what is shown now: queries about a place use the same search and order
  * @param limitBytes what the process could reserve, once known
  */
 export function timelineSource(
   device: DeviceInfo,
-  session: TimelineSession,
+  session: Pick<SessionApi, 'query'>,
   view: () => ViewState,
   limitBytes: () => number | undefined = () => undefined,
 ): PlotSource<FrameRequest, TimelineFrame> {
@@ -68,7 +66,6 @@ export function timelineSource(
       if (onlyMatches) matches = { search, peakBytes: frame.stackPeakBytes };
       return frame;
     },
-    recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
     lines: ({ lines }, frame, theme, pixelRatio) => {
       const reach = hasManyEventsAColumn(frame) ? Math.round(LINE_REACH * pixelRatio) : 0;
       return lines.flatMap((counter): PlotLine[] => {

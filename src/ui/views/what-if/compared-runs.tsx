@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../..
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import type { CardFit, RecordedSide } from '../../../worker/protocol.ts';
 import { CopyButton } from '../../shared/buttons.tsx';
-import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './setting-rows.ts';
+import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './runs.tsx';
 
 interface ChosenSettingProps {
   readonly recorded: RecordedRun;

@@ -1,9 +1,17 @@
-import { type FormEvent, useId, useRef, useState } from 'react';
+import {
+  type ComponentProps,
+  type FormEvent,
+  type ReactNode,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { type ParsedConf, parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
 import { COMMON_CARDS_GIB, limitOfCard } from '../../../allocator/simulator/presets.ts';
 import type { LimitBounds } from '../../../allocator/simulator/recorded-run.ts';
 import { formatBytes, parseBytes } from '../../../base/format.ts';
 import type { Limit } from '../../panels/what-if/what-if-results.ts';
+import { Choice } from '../../plot/plot-controls.tsx';
 import { Button } from '../../shared/buttons.tsx';
 
 interface LimitSelectProps {
@@ -13,46 +21,34 @@ interface LimitSelectProps {
   readonly onChange: (limit: Limit) => void;
 }
 
-const OTHER = 'other';
-const CARDS = COMMON_CARDS_GIB.map((gib) => ({ gib, bytes: limitOfCard(gib) }));
+const CARDS = COMMON_CARDS_GIB.map((gib) => ({ text: `${gib} GiB GPU`, bytes: limitOfCard(gib) }));
 
 const ABOUT =
   'How much PyTorch may reserve, as with torch.cuda.set_per_process_memory_fraction(). CUDA itself uses about 0.65 GiB of a GPU.';
 
 /** How much memory the runs may have: as recorded, unlimited, a common GPU's, or a custom size. */
 export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
-  const isCard = CARDS.some(({ bytes }) => bytes === limit);
   const [isTyping, setIsTyping] = useState(false);
-  const isOther = isTyping || (typeof limit === 'number' && !isCard);
-  function choose(value: string) {
-    setIsTyping(value === OTHER);
-    if (value === 'recorded' || value === 'none') onChange(value);
-    else if (value !== OTHER) onChange(Number(value));
+  const card = CARDS.find(({ bytes }) => bytes === limit);
+  const known = typeof limit === 'string' ? limit : card?.text;
+  const value = isTyping ? 'other' : (known ?? 'other');
+  const texts: Readonly<Record<string, string>> = {
+    recorded:
+      recorded === undefined ? 'no limit' : `as recorded: ${formatBytes(recorded.likelyBytes)}`,
+    ...(recorded !== undefined && { none: 'no limit' }),
+    ...Object.fromEntries(CARDS.map(({ text }) => [text, text])),
+    other: 'other…',
+  };
+  function choose(chosen: string) {
+    setIsTyping(chosen === 'other');
+    if (chosen === 'recorded' || chosen === 'none') onChange(chosen);
+    const bytes = CARDS.find(({ text }) => text === chosen)?.bytes;
+    if (bytes !== undefined) onChange(bytes);
   }
   return (
     <>
-      <label className="inline-row labelled" title={ABOUT}>
-        <span className="dim">Memory</span>
-        <select
-          className="field"
-          value={isOther ? OTHER : String(limit)}
-          onChange={({ currentTarget }) => choose(currentTarget.value)}
-        >
-          <option value="recorded">
-            {recorded === undefined
-              ? 'no limit'
-              : `as recorded: ${formatBytes(recorded.likelyBytes)}`}
-          </option>
-          {recorded !== undefined && <option value="none">no limit</option>}
-          {CARDS.map(({ gib, bytes }) => (
-            <option key={gib} value={bytes}>
-              {gib} GiB GPU
-            </option>
-          ))}
-          <option value={OTHER}>other…</option>
-        </select>
-      </label>
-      {isOther && (
+      <Choice label="Memory" texts={texts} value={value} title={ABOUT} onChoose={choose} />
+      {value === 'other' && (
         <OtherLimit
           key={limit}
           bytes={typeof limit === 'number' ? limit : undefined}
@@ -70,32 +66,18 @@ interface OtherLimitProps {
 
 function OtherLimit({ bytes, onChange }: OtherLimitProps) {
   const [text, setText] = useState(bytes === undefined ? '' : formatBytes(bytes));
-  const hint = useId();
-  const parsed = parseBytes(text);
-  const isWrong = text.trim() !== '' && (parsed === undefined || parsed === 0);
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    if (parsed !== undefined && parsed > 0) onChange(parsed);
-  }
+  const parsed = parseBytes(text) || undefined;
   return (
-    <form className="row whatif-other" onSubmit={submit}>
-      <input
-        className="field whatif-input"
-        aria-label="Memory that PyTorch may reserve"
-        aria-invalid={isWrong}
-        aria-describedby={hint}
-        placeholder="16GiB"
-        size={9}
-        value={text}
-        onChange={({ currentTarget }) => setText(currentTarget.value)}
-      />
-      <Button type="submit" disabled={parsed === undefined || parsed === 0}>
-        Run
-      </Button>
-      <span id={hint} className="whatif-error" role="status">
-        {isWrong && 'Enter a size such as 16GiB or 800MiB'}
-      </span>
-    </form>
+    <TextForm
+      aria-label="Memory that PyTorch may reserve"
+      placeholder="16GiB"
+      size={9}
+      value={text}
+      onText={setText}
+      canRun={parsed !== undefined}
+      onRun={() => parsed !== undefined && onChange(parsed)}
+      problem={text.trim() !== '' && parsed === undefined && 'Enter a size such as 16GiB or 800MiB'}
+    />
   );
 }
 
@@ -108,10 +90,8 @@ interface SettingFormProps {
 export function SettingForm({ unreadable, onTry }: SettingFormProps) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(unreadable ?? '');
-  const message = useId();
   const parsed = parseAllocConf(text);
-  function submit(event: FormEvent) {
-    event.preventDefault();
+  function run() {
     if (parsed.ok) {
       onTry(parsed.text);
       setText('');
@@ -121,28 +101,65 @@ export function SettingForm({ unreadable, onTry }: SettingFormProps) {
     }
   }
   return (
-    <form className="row whatif-form" onSubmit={submit}>
-      <label className="inline-row labelled whatif-free">
-        <span className="dim">Try</span>
+    <TextForm
+      ref={input}
+      heading="Try"
+      className="mono"
+      aria-label="Settings to try, as in PYTORCH_ALLOC_CONF"
+      placeholder="max_split_size_mb:256,garbage_collection_threshold:0.7"
+      spellCheck={false}
+      autoCapitalize="off"
+      autoComplete="off"
+      value={text}
+      onText={setText}
+      canRun={text.trim() !== ''}
+      onRun={run}
+      problem={!parsed.ok && <WrongPlace {...parsed} />}
+    />
+  );
+}
+
+interface TextFormProps extends ComponentProps<'input'> {
+  readonly heading?: string;
+  readonly onText: (text: string) => void;
+  readonly canRun: boolean;
+  readonly onRun: () => void;
+  /** What is wrong with the text; false if nothing is. */
+  readonly problem: ReactNode;
+}
+
+/** A text field, a button that runs its text, and what is wrong with it. */
+function TextForm({
+  heading,
+  onText,
+  canRun,
+  onRun,
+  problem,
+  className = '',
+  ...field
+}: TextFormProps) {
+  const message = useId();
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    onRun();
+  }
+  return (
+    <form className="row whatif-form" data-wide={heading !== undefined} onSubmit={submit}>
+      <label className="inline-row labelled">
+        {heading !== undefined && <span className="dim">{heading}</span>}
         <input
-          ref={input}
-          className="field whatif-input mono"
-          aria-label="Settings to try, as in PYTORCH_ALLOC_CONF"
-          aria-invalid={!parsed.ok}
+          {...field}
+          className={`field whatif-input ${className}`}
+          aria-invalid={problem !== false}
           aria-describedby={message}
-          placeholder="max_split_size_mb:256,garbage_collection_threshold:0.7"
-          spellCheck={false}
-          autoCapitalize="off"
-          autoComplete="off"
-          value={text}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
+          onChange={({ currentTarget }) => onText(currentTarget.value)}
         />
       </label>
-      <Button type="submit" disabled={text.trim() === ''}>
+      <Button type="submit" disabled={!canRun}>
         Run
       </Button>
       <div id={message} className="whatif-error" role="status">
-        {!parsed.ok && <WrongPlace {...parsed} />}
+        {problem}
       </div>
     </form>
   );

@@ -1,17 +1,21 @@
 import { Play, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useStore } from 'zustand';
-import { formatCount } from '../../../base/format.ts';
+import { limitOfCard } from '../../../allocator/simulator/presets.ts';
+import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
+import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
+import type { CardFit } from '../../../worker/protocol.ts';
 import {
   type Limit,
   missingSettings,
+  resultOf,
+  type WhatIfResults,
   whatIfStoreOf,
   withProgress,
 } from '../../panels/what-if/what-if-results.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
-import { type SettingRow, settingName } from './setting-rows.ts';
 
 /** `current` is the setting that is being run. */
 type WhatIfPhase =
@@ -118,4 +122,44 @@ function statusText(
     case 'failed':
       return `${phase.failure.message} ${phase.failure.advice}`;
   }
+}
+
+export function settingName(settings: string): string {
+  return settings === '' ? 'Default settings' : settings;
+}
+
+export function cardText({ gib }: CardFit): string {
+  return gib === undefined ? 'none' : `${gib} GiB`;
+}
+
+export function cardTitle({ gib, retries }: CardFit): string {
+  if (gib === undefined) return 'This needs more memory than any common GPU has';
+  const left = `A GPU with ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, enough for all requests`;
+  if (retries === 0) return left;
+  return `${left}, but slow: PyTorch would release its whole cache ${plural(retries, 'time')}`;
+}
+
+export const CONFIDENCE_TEXT: Readonly<Record<Confidence, string>> = {
+  high: "The allocator's rules alone decide the result.",
+  medium: 'The peaks may shift with facts that the trace does not record.',
+  low: 'A run under other settings would have requested other allocations.',
+};
+
+export interface SettingRow {
+  /** As in PYTORCH_ALLOC_CONF; '' is the default. */
+  readonly settings: string;
+  readonly result: WhatIfResult | undefined;
+  readonly card: CardFit | undefined;
+}
+
+export function settingRows(
+  known: WhatIfResults,
+  limit: Limit,
+  settings: readonly string[],
+): readonly SettingRow[] {
+  return settings.map((text) => ({
+    settings: text,
+    result: resultOf(known, limit, text),
+    card: known.cards.get(text),
+  }));
 }

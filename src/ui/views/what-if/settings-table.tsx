@@ -1,20 +1,14 @@
-import './runs.css';
-import { ArrowDown, ArrowUp } from 'lucide-react';
-import { Fragment, type ReactNode } from 'react';
+import { ascending } from 'd3';
+import { Fragment, type ReactNode, useState } from 'react';
+import { compareRuns } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
-import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
+import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { failureText } from '../../../output/report/what-if-citation.ts';
+import type { Sort } from '../../../state/view-store.ts';
 import type { CardFit } from '../../../worker/protocol.ts';
-import {
-  CONFIDENCE_TEXT,
-  cardText,
-  cardTitle,
-  type RowSort,
-  type SettingRow,
-  type SortKey,
-  settingName,
-} from './setting-rows.ts';
+import { type Heading, nextSort, SortHeading } from '../../table/table-row.tsx';
+import { CONFIDENCE_TEXT, cardText, cardTitle, type SettingRow, settingName } from './runs.tsx';
 
 interface SettingsTableProps {
   readonly recorded: RecordedRun;
@@ -22,39 +16,87 @@ interface SettingsTableProps {
   readonly rows: readonly SettingRow[];
   readonly chosen: string;
   readonly onChoose: (settings: string) => void;
-  readonly sort: RowSort | undefined;
-  readonly onSort: (sort: RowSort | undefined) => void;
 }
 
-const COLUMNS: Readonly<Record<SortKey, readonly [label: string, about: string]>> = {
-  settings: ['Setting', 'PYTORCH_ALLOC_CONF'],
-  reserved: [
+type RunRow = SettingRow & { readonly result: WhatIfResult };
+
+interface SettingColumn extends Heading {
+  readonly value: (row: RunRow) => string | number;
+}
+
+const CONFIDENCES: readonly Confidence[] = ['low', 'medium', 'high'];
+
+const column = (
+  id: string,
+  header: string,
+  title: string,
+  value: SettingColumn['value'],
+): SettingColumn => ({ id, header, title, value, isSortable: true });
+
+const figure = (...words: Parameters<typeof column>): SettingColumn => ({
+  ...column(...words),
+  align: 'end',
+});
+
+const COLUMNS: readonly SettingColumn[] = [
+  column('settings', 'Setting', 'PYTORCH_ALLOC_CONF', ({ settings }) => settings),
+  column(
+    'reserved',
     'Peak reserved',
     'Peak reserved memory; the darker part of a bar is peak allocated memory',
-  ],
-  card: [
+    ({ result }) => result.peakReservedBytes,
+  ),
+  figure(
+    'card',
     'Fits on',
     'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
-  ],
-  ooms: ['OOM', 'Requests that would run out of memory'],
-  retries: [
+    ({ card }) => card?.gib ?? Infinity,
+  ),
+  figure(
+    'ooms',
+    'OOM',
+    'Requests that would run out of memory',
+    ({ result }) => result.ooms.length,
+  ),
+  figure(
+    'retries',
     'Retries',
     'How often PyTorch would release its whole cache to serve one request (slow)',
-  ],
-  calls: [
+    ({ result }) => result.retries,
+  ),
+  figure(
+    'calls',
     'Calls',
     'Calls of cudaMalloc and cudaFree, or maps and unmaps; each one stalls your program',
-  ],
-  confidence: ['Confidence', 'How certain the figures are; the reasons are below'],
-};
-const KEYS = Object.keys(COLUMNS) as readonly SortKey[];
-const NUMBERS: readonly SortKey[] = ['card', 'ooms', 'retries', 'calls'];
+    ({ result }) => result.deviceAllocs + result.deviceFrees,
+  ),
+  column(
+    'confidence',
+    'Confidence',
+    'How certain the figures are; the reasons are below',
+    ({ result }) => CONFIDENCES.indexOf(result.confidence),
+  ),
+];
+
+/** Without a sort, the best first. Settings that have not been run come last, in the order in which they will run. */
+export function sortRows(rows: readonly SettingRow[], sort?: Sort): readonly SettingRow[] {
+  const value = COLUMNS.find(({ id }) => id === sort?.key)?.value ?? (() => 0);
+  const sign = sort?.descending ? -1 : 1;
+  const run = rows.filter((row): row is RunRow => row.result !== undefined);
+  run.sort(
+    (a, b) =>
+      sign * ascending(value(a), value(b)) ||
+      compareRuns({ ...a.result, card: a.card }, { ...b.result, card: b.card }),
+  );
+  return [...run, ...rows.filter(({ result }) => result === undefined)];
+}
 
 /** In multiples of the recorded run: one absurd setting must not make all other bars too short to compare. */
 const LONGEST_BAR = 2;
 
 export function SettingsTable(props: SettingsTableProps) {
-  const { recorded, recordedCard, rows, chosen, onChoose, sort, onSort } = props;
+  const { recorded, recordedCard, rows, chosen, onChoose } = props;
+  const [sort, setSort] = useState<Sort>();
   const recordedBytes = recorded.peakReservedBytes;
   const highest = Math.max(
     recordedBytes,
@@ -65,8 +107,13 @@ export function SettingsTable(props: SettingsTableProps) {
     <table className="whatif-table" aria-label="Settings">
       <thead>
         <tr>
-          {KEYS.map((key) => (
-            <SortHeader key={key} column={key} sort={sort} onSort={onSort} />
+          {COLUMNS.map((one) => (
+            <SortHeading
+              key={one.id}
+              column={one}
+              sort={sort}
+              onSort={(key) => setSort(nextSort(sort, key, false))}
+            />
           ))}
         </tr>
       </thead>
@@ -82,7 +129,7 @@ export function SettingsTable(props: SettingsTableProps) {
             </td>
           </RunCells>
         </tr>
-        {rows.map(({ settings, result, card }) => (
+        {sortRows(rows, sort).map(({ settings, result, card }) => (
           // For keys there is the radio button.
           <tr
             key={settings}
@@ -101,7 +148,7 @@ export function SettingsTable(props: SettingsTableProps) {
               </label>
             </th>
             {result === undefined ? (
-              <td className="dim" colSpan={KEYS.length - 1}>
+              <td className="dim" colSpan={COLUMNS.length - 1}>
                 not tried yet
               </td>
             ) : (
@@ -115,32 +162,6 @@ export function SettingsTable(props: SettingsTableProps) {
         ))}
       </tbody>
     </table>
-  );
-}
-
-interface SortHeaderProps extends Pick<SettingsTableProps, 'sort' | 'onSort'> {
-  readonly column: SortKey;
-}
-
-/** Cycles: ascending, descending, best first. */
-function SortHeader({ column: key, sort, onSort }: SortHeaderProps) {
-  const [label, about] = COLUMNS[key];
-  const isSorted = sort?.key === key;
-  const descending = isSorted && sort.descending;
-  const next = descending ? undefined : { key, descending: isSorted };
-  const state = descending ? 'descending' : 'ascending';
-  const Arrow = descending ? ArrowDown : ArrowUp;
-  return (
-    <th
-      scope="col"
-      className={NUMBERS.includes(key) ? 'figure' : undefined}
-      aria-sort={isSorted ? state : undefined}
-    >
-      <button type="button" title={about} onClick={() => onSort(next)}>
-        {label}
-        {isSorted && <Arrow size={12} aria-hidden />}
-      </button>
-    </th>
   );
 }
 

@@ -10,9 +10,8 @@ import { useDevice } from '../../shared/services.ts';
 import { ChosenSetting, Details } from './compared-runs.tsx';
 import { LimitSelect, SettingForm } from './run-form.tsx';
 import { RunPlot } from './run-plot.tsx';
-import { RunStatus, useWhatIfRuns } from './runs.tsx';
-import { type RowSort, settingRows, sortRows } from './setting-rows.ts';
-import { SettingsTable } from './settings-table.tsx';
+import { RunStatus, settingRows, useWhatIfRuns } from './runs.tsx';
+import { SettingsTable, sortRows } from './settings-table.tsx';
 
 /** The recorded requests, replayed under other allocator settings, the best first. */
 export function View() {
@@ -40,14 +39,13 @@ function Runs() {
   const { view } = useStores();
   const setting = useView((state) => state.setting);
   const limit = useView((state) => state.limit) ?? 'recorded';
-  const [sort, setSort] = useState<RowSort>();
   const [tried, setTried] = useState<readonly string[]>([]);
   const asked = parseAllocConf(setting ?? '');
   const recordedSetting = recordedSettingOf(info);
   const settings = useSettings([...PRESETS, recordedSetting, ...tried, asked.ok ? asked.text : '']);
   const { known, phase, cancel, resume } = useWhatIfRuns(settings, limit);
   const rows = settingRows(known, limit, settings);
-  const best = sortRows(rows, undefined)[0];
+  const [best] = sortRows(rows);
   const wanted = setting !== undefined && asked.ok ? asked.text : undefined;
   const chosen = rows.find((row) => row.settings === wanted) ?? best;
   const choose = (text: string) => {
@@ -78,11 +76,9 @@ function Runs() {
           <SettingsTable
             recorded={known.recorded.run}
             recordedCard={known.cards.get(recordedSetting)}
-            rows={sortRows(rows, sort)}
+            rows={rows}
             chosen={chosen.settings}
             onChoose={choose}
-            sort={sort}
-            onSort={setSort}
           />
           <RunPlot recorded={known.recorded} result={chosen.result} />
           {chosen.result !== undefined && (

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cornersIn, partAt } from './draw-runs.ts';
+import { cornersIn, partAt } from './run-plot.tsx';
 
 it('cuts a curve at both ends of the window', () => {
   expect(cornersIn([0, 10, 20], Float64Array.of(5, 8), 4, 20)).toEqual([

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
 import { simulate, whatIfInput } from '../../../allocator/simulator/what-if.ts';
+import type { Sort } from '../../../state/view-store.ts';
 import { loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
 import type { CardFit } from '../../../worker/protocol.ts';
@@ -9,7 +10,8 @@ import {
   type WhatIfResults,
   withProgress,
 } from '../../panels/what-if/what-if-results.ts';
-import { type RowSort, type SettingRow, settingRows, sortRows } from './setting-rows.ts';
+import { type SettingRow, settingRows } from './runs.tsx';
+import { sortRows } from './settings-table.tsx';
 
 const LIMIT = 16 * 2 ** 30;
 const SETTINGS = ['', 'expandable_segments:True', 'max_split_size_mb:64', 'never_run:True'];
@@ -40,7 +42,7 @@ function resultsOf(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults
 }
 
 const known = resultsOf();
-const order = (sort?: RowSort, rows = settingRows(known, LIMIT, SETTINGS)) =>
+const order = (sort?: Sort, rows = settingRows(known, LIMIT, SETTINGS)) =>
   sortRows(rows, sort).map(({ settings }: SettingRow) => settings);
 
 it('puts the least reserved first, and last what was not run', () => {

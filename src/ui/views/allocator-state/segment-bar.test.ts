@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SegmentBars } from '../../../device/allocator-state/segment-bars.ts';
-import { type BarColors, paintBar } from './paint-bar.ts';
+import { type BarColors, paintBar } from './segment-bar.tsx';
 
 const COLORS: BarColors = {
   classes: ['red', 'green'],

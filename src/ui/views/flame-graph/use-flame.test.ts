@@ -6,8 +6,8 @@ import { flameGraphOf } from '../../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../../testing/snapshot-from-text.ts';
 import { boxLabel } from './flame-labels.ts';
 import { FlameLayout } from './flame-layout.ts';
-import { selectedBox, selectionOf } from './flame-selection.ts';
-import { flameQuery } from './use-flame.ts';
+
+import { flameQuery, selectedBox, selectionOf } from './use-flame.ts';
 
 const DRAWN = snapshotFromText(`
   +seg 20Mi large @0x2000000
