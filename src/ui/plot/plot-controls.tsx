@@ -1,95 +1,69 @@
 import { Maximize2 } from 'lucide-react';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
-import type { TimeAxis } from '../../draw/timeline/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { Button, Segmented } from '../shared/buttons.tsx';
 import { useDevice } from '../shared/services.ts';
 import type { PlotSource } from './plot-source.ts';
 
-interface AxisChoice {
-  readonly axis: TimeAxis;
-  readonly foldsGaps: boolean;
-  readonly label: string;
-  readonly about: string;
-}
-
-const AXES: readonly AxisChoice[] = [
-  {
+const AXES = {
+  Events: {
     axis: 'event',
     foldsGaps: false,
-    label: 'Events',
     about: 'Every event is equally wide: best to see what the allocator did',
   },
-  {
+  Time: {
     axis: 'time',
     foldsGaps: false,
-    label: 'Time',
     about: 'True to time: best to see how long things took',
   },
-  {
+  Folded: {
     axis: 'time',
     foldsGaps: true,
-    label: 'Folded',
     about: 'Time with idle gaps cut short: best where startup or waiting fills the picture',
   },
-];
+} as const;
+
+type AxisName = keyof typeof AXES;
+const AXIS_NAMES = Object.keys(AXES) as readonly AxisName[];
 
 /** Chooses the x axis. @param canFold false for a plot that draws only true time */
 export function AxisSwitch({ canFold = true }: { readonly canFold?: boolean }) {
   const { device } = useDevice();
   const { view } = useStores();
   const current = useView((state) => state.axis);
-  const isFolded = useView((state) => state.foldsGaps);
-  return (
-    <fieldset className="segmented" aria-label="Horizontal axis">
-      {AXES.filter(({ foldsGaps }) => canFold || !foldsGaps).map(
-        ({ axis, foldsGaps, label, about }) => {
-          const reason = unavailableReason(device, axis, foldsGaps);
-          const isOn = current === axis && (axis === 'event' || !canFold || isFolded === foldsGaps);
-          return (
-            <button
-              key={label}
-              type="button"
-              aria-pressed={isOn}
-              disabled={reason !== undefined && !isOn}
-              title={`${reason ?? about} (X)`}
-              // The same window serves true and folded time.
-              onClick={() =>
-                view.commit({ axis, foldsGaps, ...(current !== axis && { x: 'all' }) })
-              }
-            >
-              {label}
-            </button>
-          );
-        },
-      )}
-    </fieldset>
-  );
+  const isFolded = useView((state) => state.foldsGaps) && canFold;
+  const value = current === 'event' ? 'Events' : isFolded ? 'Folded' : 'Time';
+  const names = AXIS_NAMES.filter((name) => canFold || name !== 'Folded');
+  const options = names.map((name) => {
+    const reason = unavailableReason(device, name);
+    const isDisabled = reason !== undefined && name !== value;
+    return { value: name, label: name, about: `${reason ?? AXES[name].about} (X)`, isDisabled };
+  });
+  const choose = (name: AxisName) => {
+    const { axis, foldsGaps } = AXES[name];
+    // The same window serves true and folded time.
+    view.commit({ axis, foldsGaps, ...(current !== axis && { x: 'all' }) });
+  };
+  return <Segmented label="Horizontal axis" value={value} options={options} onChange={choose} />;
 }
 
-function unavailableReason(
-  { hasTime, folds }: DeviceInfo,
-  axis: TimeAxis,
-  foldsGaps: boolean,
-): string | undefined {
-  if (axis === 'time' && !hasTime) return 'This file has no timestamps';
-  return foldsGaps && folds.fromUs.length === 0 ? 'This trace has no idle gaps' : undefined;
+function unavailableReason({ hasTime, folds }: DeviceInfo, name: AxisName): string | undefined {
+  if (name !== 'Events' && !hasTime) return 'This file has no timestamps';
+  const hasGaps = folds.fromUs.length > 0;
+  return name === 'Folded' && !hasGaps ? 'This trace has no idle gaps' : undefined;
 }
 
 /** @param field of the view that keeps the plot's y */
 export function FitButton({ field = 'y' }: { readonly field?: PlotSource['yField'] }) {
   const { view } = useStores();
   return (
-    <button
-      type="button"
-      className="button"
+    <Button
+      icon={Maximize2}
       title="Show the whole trace (F)"
-      onClick={() =>
-        view.commit({ x: 'all', ...(field === 'y' ? { y: 'fit' } : { addresses: 'fit' }) })
-      }
+      onClick={() => view.commit({ x: 'all', [field]: 'fit' })}
     >
-      <Maximize2 size={13} aria-hidden />
       Fit
-    </button>
+    </Button>
   );
 }
 

@@ -199,7 +199,7 @@ export class PlotNavigation {
   }
 
   #withY(y: Range | 'fit'): Partial<ViewState> {
-    return this.#options.source.yField === 'y' ? { y } : { addresses: y };
+    return { [this.#options.source.yField]: y };
   }
 
   #unpin(): void {

@@ -8,7 +8,7 @@ import type { Range, ViewStore } from '../../../state/view-store.ts';
 import { Plot } from '../../plot/plot.tsx';
 import { useDevice, useServices } from '../../shared/services.ts';
 import { timelineSource } from '../../views/timeline/timeline-source.ts';
-import { CounterReadout } from '../../views/timeline/timeline-toolbar.tsx';
+import { CounterReadout } from '../../views/timeline/timeline-view.tsx';
 import type { ComparisonView } from './comparison-view.ts';
 import { type AxisLink, fromCommon, type RunAxis, toCommon } from './linked-axis.ts';
 import { type OpenSide, SideProvider } from './sides.tsx';

@@ -3,14 +3,17 @@ import { useMemo, useRef, useState } from 'react';
 import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import { useView } from '../../../state/stores.ts';
 import type { AddressHighlight } from '../../../worker/protocol.ts';
+import { ColorLegend, ColorSelect } from '../../panels/legend/color-legend.tsx';
 import { Plot, useFailureReport } from '../../plot/plot.tsx';
 import type { StripHost } from '../../plot/plot-controller.ts';
+import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
 import type { PlotPixel } from '../../plot/plot-source.ts';
 import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useDevice, useFindings, useServices } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
-import { addressSource } from './address-source.ts';
-import { AddressToolbar } from './address-toolbar.tsx';
+import { useTheme } from '../../theme/use-theme.ts';
+import { FreeFacts, PinnedAddress, SlotKinds } from './address-facts.tsx';
+import { addressColors, addressSource, markColors } from './address-source.ts';
 import { FreeStrip } from './free-strip.ts';
 
 const HINT = `Every allocation at its address, with the free memory between them; addresses that were
@@ -94,4 +97,51 @@ function useEvidence(): AddressHighlight | undefined {
     if (allocations.length === 0 && bands === undefined) return undefined;
     return { allocations, bands: bands ?? [] };
   }, [evidence, bands]);
+}
+
+interface AddressToolbarProps {
+  readonly slots: AddressSlots;
+  readonly place: PlotPixel | undefined;
+  /** The outlined evidence of a finding. */
+  readonly highlight: AddressHighlight | undefined;
+}
+
+function AddressToolbar({ slots, place, highlight }: AddressToolbarProps) {
+  return (
+    <div className="plot-toolbar">
+      <div className="row toolbar-row">
+        <AxisSwitch />
+        <FitButton field="addresses" />
+        <ColorSelect />
+        <SlotKinds slots={slots} />
+        <span className="one-line event-readout" data-readout="event" />
+      </div>
+      <FreeFacts slots={slots} />
+      <div className="free-row">
+        <PinnedAddress slots={slots} place={place} />
+        <FreeLegend highlight={highlight} />
+      </div>
+      <ColorLegend />
+    </div>
+  );
+}
+
+function FreeLegend({ highlight }: Pick<AddressToolbarProps, 'highlight'>) {
+  const theme = useTheme();
+  const { gap, largest, free } = addressColors(theme);
+  const marks = markColors(theme);
+  const blocks = { color: marks.block, label: 'blocks of the finding' };
+  const gaps = { color: marks.gap, label: 'its gaps' };
+  return (
+    <ColorKey
+      label="Free memory"
+      entries={[
+        { color: gap, label: 'reserved, free' },
+        { color: largest, label: 'largest free range' },
+        { color: free, label: 'total free' },
+        ...((highlight?.allocations.length ?? 0) > 0 ? [blocks] : []),
+        ...((highlight?.bands.length ?? 0) > 0 ? [gaps] : []),
+      ]}
+    />
+  );
 }

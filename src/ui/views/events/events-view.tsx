@@ -1,15 +1,18 @@
 import './events.css';
-import { LocateFixed } from 'lucide-react';
+import { Download, LocateFixed, X } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
+import { snapshotStem } from '../../../base/file-names.ts';
 import { formatCount } from '../../../base/format.ts';
+import { CSV_HEADER } from '../../../device/lists/rows-text.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { useShortcut } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
+import { useSaving } from '../../shared/saving.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
-import { useQuery } from '../../shared/use-query.ts';
+import { useAsk, useQuery } from '../../shared/use-query.ts';
 import type { TableHandle } from '../../table/table-row.tsx';
 import {
   ActionChips,
@@ -20,8 +23,12 @@ import {
 } from './event-filter.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { EventTable } from './event-table.tsx';
-import { ExportButton } from './export-events.tsx';
-import { type EventListState, useEventList, useFollowCursor } from './use-event-list.ts';
+import {
+  type EventListing,
+  type EventListState,
+  useEventList,
+  useFollowCursor,
+} from './use-event-list.ts';
 
 export function View() {
   const { device } = useDevice();
@@ -178,4 +185,62 @@ export function eventNumber(text: string, events: number): number | undefined {
   const digits = text.trim().replace(/(?<=\d)[,_ ](?=\d{3})/g, '');
   if (!/^\d{1,10}$/.test(digits)) return undefined;
   return Number(digits) < events ? Number(digits) : undefined;
+}
+
+/** Saves the listed events as CSV; long lists show progress and can be canceled. */
+function ExportButton({ listing: { choice, length } }: { readonly listing: EventListing }) {
+  const { info } = useDevice();
+  const ask = useAsk();
+  const { state, save, cancel } = useSaving();
+  const start = () =>
+    save(`${snapshotStem(info.file.name)}.events.csv`, 'text/csv', (signal, onProgress) => {
+      const read = (from: number, to: number) => ask('eventsCsv', { choice, from, to }, { signal });
+      return exportEvents(read, length, onProgress);
+    });
+  const isRunning = state.kind === 'working';
+  return (
+    <span className="inline-row event-export">
+      {isRunning && <progress value={state.done} max={length} aria-label="Rows saved" />}
+      {state.kind === 'failed' && <span role="alert">Not saved: {state.reason}</span>}
+      {isRunning ? (
+        <Button
+          icon={X}
+          title={`${formatCount(state.done)} of ${formatCount(length)} rows`}
+          onClick={cancel}
+        >
+          Cancel
+        </Button>
+      ) : (
+        <Button
+          icon={Download}
+          disabled={length === 0}
+          title={`Save ${formatCount(length)} events as CSV`}
+          onClick={() => void start()}
+        >
+          <span className="words">CSV</span>
+        </Button>
+      )}
+    </span>
+  );
+}
+
+/** The worker needs about 50 ms for this many, so a hover never waits longer. */
+const PIECE_ROWS = 5000;
+
+/**
+ * The parts of the file, in order. Each is a Blob, which the browser may keep on disk: 5.8 M events are 700 MB, more
+ * than one string can hold. Rejects as `read` does.
+ */
+export async function exportEvents(
+  read: (from: number, to: number) => Promise<string>,
+  length: number,
+  onProgress: (rows: number) => void,
+): Promise<readonly Blob[]> {
+  const parts = [new Blob([CSV_HEADER])];
+  for (let from = 0; from < length; from += PIECE_ROWS) {
+    const to = Math.min(length, from + PIECE_ROWS);
+    parts.push(new Blob([await read(from, to)]));
+    onProgress(to);
+  }
+  return parts;
 }
