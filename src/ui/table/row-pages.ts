@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useReducer } from 'react';
-import type { RowRange } from './scroll-scale.ts';
+import type { RowRange } from './table-scroll.ts';
 
 /** The rows of a table, read as they come into view. A new object means a new table. */
 export interface RowSource<R> {

@@ -14,23 +14,21 @@ import {
 import { errorText } from '../../base/errors.ts';
 import { Button } from '../shared/buttons.tsx';
 import { type RowPages, useRowPages } from './row-pages.ts';
+import { type Column, TableHeader, TableRow, type VirtualTableProps } from './table-row.tsx';
 import {
+  HEADER_HEIGHT_PX,
   mostVisibleRows,
   positionCentring,
   positionShowing,
+  ROW_HEIGHT_PX,
   type RowRange,
   rowForKey,
   rowsPerPage,
   scrollPx,
-  visibleRows,
-} from './scroll-scale.ts';
-import { type Column, TableHeader, TableRow, type VirtualTableProps } from './table-row.tsx';
-import {
-  HEADER_HEIGHT_PX,
-  ROW_HEIGHT_PX,
   type TableScroll,
   useTableScroll,
-} from './use-table-scroll.ts';
+  visibleRows,
+} from './table-scroll.ts';
 
 /**
  * A table of up to tens of millions of rows; only the visible ones are in the DOM. The scrolled element is as high as

@@ -4,6 +4,7 @@ import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import { ColorKey } from '../../plot/plot-controls.tsx';
+import { Button } from '../../shared/buttons.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import {
@@ -62,20 +63,18 @@ export function FlameSummary({ asked, figures }: FlameSummaryProps) {
 
 function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
   const { grew, shrank, own, library, absent } = flameColors(useTheme());
-  const entry = (color: BoxColor | undefined, label: string) => ({
-    label,
-    color: color?.fill ?? '',
-  });
-  const changes = [
-    entry(grew.at(-1), 'grew'),
-    entry(shrank.at(-1), 'shrank; width is growth plus shrinkage'),
-  ];
-  const kinds = [
-    entry(own[0], 'your code'),
-    entry(library[0], 'libraries'),
-    entry(absent, 'no frame'),
-  ];
-  return <ColorKey label="Colors" entries={isDifference ? changes : kinds} />;
+  const colors: readonly (readonly [BoxColor | undefined, label: string])[] = isDifference
+    ? [
+        [grew.at(-1), 'grew'],
+        [shrank.at(-1), 'shrank; width is growth plus shrinkage'],
+      ]
+    : [
+        [own[0], 'your code'],
+        [library[0], 'libraries'],
+        [absent, 'no frame'],
+      ];
+  const entries = colors.map(([color, label]) => ({ label, color: color?.fill ?? '' }));
+  return <ColorKey label="Colors" entries={entries} />;
 }
 
 function Note({ children }: { readonly children: ReactNode }) {
@@ -97,9 +96,9 @@ export function FlameEmpty({ asked }: { readonly asked: FlameReady }) {
       {text !== undefined && <p>{text}</p>}
       <div className="button-row">
         {Object.entries(actions).map(([label, change]) => (
-          <button key={label} type="button" className="button" onClick={() => view.commit(change)}>
+          <Button key={label} onClick={() => view.commit(change)}>
             {label}
-          </button>
+          </Button>
         ))}
       </div>
     </div>

@@ -1,12 +1,11 @@
 import { ArrowDownToLine, ArrowUpToLine, ChevronRight, Download } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
-import { errorText } from '../../../base/errors.ts';
+import type { ReactNode } from 'react';
 import type { FlameStep } from '../../../device/flame-graph/types.ts';
 import { useView } from '../../../state/stores.ts';
 import type { FlameView } from '../../../state/view-store.ts';
 import { Choice } from '../../plot/plot-controls.tsx';
-import { downloadText } from '../../shared/browser.ts';
-import { Segmented } from '../../shared/buttons.tsx';
+import { Button, Segmented } from '../../shared/buttons.tsx';
+import { useSaving } from '../../shared/saving.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import {
@@ -148,33 +147,26 @@ export function FlameDownloads({ query }: { readonly query: FlameQuery }) {
   const { info, device } = useDevice();
   const ask = useAsk();
   const flame = useView((view) => view.flame);
-  const [failure, setFailure] = useState<string>();
-  const save = async ({ format, extension, mime }: (typeof FILES)[number]) => {
-    setFailure(undefined);
-    try {
-      const name = `${info.file.name}, ${DATASET_TEXT[flame.dataset]}`;
-      const text = await ask('flameExport', { ...query, format, name });
-      const fileName = exportName(info.file.name, flame, device);
-      downloadText(`${fileName}.${extension}`, mime, text);
-    } catch (error) {
-      setFailure(errorText(error));
-    }
-  };
+  const { state, save } = useSaving();
+  const name = `${info.file.name}, ${DATASET_TEXT[flame.dataset]}`;
+  const stem = exportName(info.file.name, flame, device);
   return (
     <span className="inline-row flame-downloads">
-      {FILES.map((file) => (
-        <button
-          key={file.format}
-          type="button"
-          className="button"
-          title={file.title}
-          onClick={() => void save(file)}
+      {FILES.map(({ format, label, title, extension, mime }) => (
+        <Button
+          key={format}
+          icon={Download}
+          title={title}
+          onClick={() =>
+            void save(`${stem}.${extension}`, mime, (signal) =>
+              ask('flameExport', { ...query, format, name }, { signal }),
+            )
+          }
         >
-          <Download size={13} aria-hidden />
-          {file.label}
-        </button>
+          {label}
+        </Button>
       ))}
-      {failure !== undefined && <span role="alert">Not saved: {failure}</span>}
+      {state.kind === 'failed' && <span role="alert">Not saved: {state.reason}</span>}
     </span>
   );
 }

@@ -1,29 +1,24 @@
 import './segments.css';
 import { useMemo, useState } from 'react';
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
-import { LruCache } from '../../../base/lru-cache.ts';
-import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { StackView } from '../../../device/model/types.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
 import type { SegmentContent, SegmentUse } from '../../../draw/address-map/address-hits.ts';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
-import type { Palette, TimelineFrame } from '../../../draw/timeline/types.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import type { SegmentFrameRequest, SessionApi } from '../../../worker/protocol.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { Plot } from '../../plot/plot.tsx';
 import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
-import type { PlotHit, PlotSource } from '../../plot/plot-source.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { Bytes, Fact } from '../../shared/facts.tsx';
-import { lifeText, segmentContent, segmentKindText } from '../../shared/segment-content.tsx';
+import { lifeText, segmentKindText } from '../../shared/segment-content.tsx';
 import { useDevice, useServices } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useQuery } from '../../shared/use-query.ts';
-import { makePalette, plotColors, type ThemeName } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
+import { segmentColor, segmentSource } from './segment-source.ts';
 
 const HINT = `Every segment is a band as tall as its size, the oldest at the bottom; the top is the
 reserved memory. Arrow keys pan, plus and minus zoom, F shows all, brackets step through events, Enter
@@ -180,73 +175,3 @@ function contentText({ blocks, usedBytes, largestFreeBytes }: SegmentContent): s
   if (largestFreeBytes === 0) return `${used}; completely full`;
   return `${used}; largest free range ${formatBytes(largestFreeBytes)}`;
 }
-
-interface SegmentSourceOptions {
-  readonly device: DeviceInfo;
-  readonly session: Pick<SessionApi, 'query'>;
-  readonly onPinned: (segment: SegmentLife) => void;
-}
-
-export function segmentSource({
-  device,
-  session,
-  onPinned,
-}: SegmentSourceOptions): PlotSource<SegmentFrameRequest, TimelineFrame> {
-  const { index, peaks } = device;
-  const highestBytes = peaks.reservedBytes.bytes;
-  const heights = { reachBytes: highestBytes, fittedBytes: highestBytes };
-  const segments = new WeakMap<PlotHit, SegmentLife>();
-  let selected: SegmentLife = -1;
-  return {
-    heights: () => heights,
-    yField: 'y',
-    request: (viewport, { theme }) => {
-      return { deviceIndex: index, viewport, palette: segmentPaletteFor(theme), selected };
-    },
-    frame: (request, signal) => session.query('segmentFrame', request, { signal }),
-    heightText: formatBytes,
-    hit: async (place) => {
-      const { hit, crosshair } = await session.query('segmentHitOverTime', {
-        deviceIndex: index,
-        ...place,
-      });
-      if (hit === undefined) return { hit, crosshair };
-      const { main, bottomBytes } = hit;
-      const topBytes = bottomBytes + main.sizeBytes;
-      const shown = { bottomBytes, topBytes, content: segmentContent(hit), selection: undefined };
-      segments.set(shown, main.row);
-      return { hit: shown, crosshair };
-    },
-    newestAt: async (state) => {
-      const { counters } = await session.query('crosshair', { deviceIndex: index, event: state });
-      const topBytes = counters.reservedBytes;
-      return topBytes === 0 ? undefined : { state, bytesFrom: topBytes - 1, bytesTo: topBytes };
-    },
-    pinned: (_, hit) => {
-      selected = (hit && segments.get(hit)) ?? -1;
-      onPinned(selected);
-    },
-  };
-}
-
-/** Position of each class's color among the stack colors, which differ well: one per pool. */
-const PLACES: Readonly<Record<ThemeName, Readonly<Record<SegmentClass, number>>>> = {
-  dark: { small: 3, large: 0, 'expandable small': 2, 'expandable large': 7, private: 10 },
-  light: { small: 4, large: 0, 'expandable small': 9, 'expandable large': 2, private: 3 },
-};
-
-function segmentColor(theme: ThemeName, kind: SegmentClass): string {
-  const { stacks, thin } = plotColors(theme);
-  return stacks[PLACES[theme][kind]] ?? thin;
-}
-
-const palettes = new LruCache<Palette>(2);
-
-/** Returns the same object for the same theme. */
-const segmentPaletteFor = (theme: ThemeName): Palette =>
-  palettes.getOrMake(theme, () =>
-    makePalette(
-      theme,
-      SEGMENT_CLASSES.map((kind) => segmentColor(theme, kind)),
-    ),
-  );

@@ -3,7 +3,7 @@ import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { crosshairOf, deviceInfo } from '../../../testing/device-info.ts';
 import { fakeSession } from '../../../testing/fake-session.ts';
 import type { SegmentHit } from '../../../worker/protocol.ts';
-import { segmentSource } from './segments-view.tsx';
+import { segmentSource } from './segment-source.ts';
 
 const HIT: SegmentHit = {
   count: 1,

@@ -9,20 +9,20 @@ import {
   positionCentring,
   positionOf,
   positionShowing,
+  ROW_HEIGHT_PX,
   rowForKey,
   rowsPerPage,
   type ScrollGeometry,
   scrollPx,
   scrollTopOf,
   visibleRows,
-} from './scroll-scale.ts';
+} from './table-scroll.ts';
 
 /** What every browser allows: Firefox stops first, at 17.9 million. */
 const BROWSER_LIMIT_PX = 16_000_000;
 
 const geometry: fc.Arbitrary<ScrollGeometry> = fc.record({
   rowCount: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 30_000_000 })),
-  rowHeightPx: fc.integer({ min: 18, max: 40 }),
   bodyPx: fc.integer({ min: 1, max: 3000 }),
 });
 const placed = geometry.chain((g) =>
@@ -34,8 +34,8 @@ const placed = geometry.chain((g) =>
 );
 
 const isWhole = (g: ScrollGeometry, position: number, row: number): boolean =>
-  row * g.rowHeightPx >= position &&
-  (row + 1) * g.rowHeightPx <= position + Math.max(g.bodyPx, g.rowHeightPx);
+  row * ROW_HEIGHT_PX >= position &&
+  (row + 1) * ROW_HEIGHT_PX <= position + Math.max(g.bodyPx, ROW_HEIGHT_PX);
 
 describe('the scrollbar of a table', () => {
   it('never needs more height than browsers give', () => {
@@ -85,13 +85,13 @@ describe('the scrollbar of a table', () => {
   });
 
   it('moves one to one while the rows fit in what browsers allow', () => {
-    const g = { rowCount: 300_000, rowHeightPx: 26, bodyPx: 600 };
+    const g = { rowCount: 300_000, bodyPx: 600 };
     expect(isScaled(g)).toBe(false);
     expect(positionOf(g, 123_456)).toBeCloseTo(123_456, 6);
   });
 
   it('maps its middle to the middle row of ten million', () => {
-    const g = { rowCount: 10_000_000, rowHeightPx: 26, bodyPx: 600 };
+    const g = { rowCount: 10_000_000, bodyPx: 600 };
     expect(isScaled(g)).toBe(true);
     expect(visibleRows(g, positionOf(g, (8_000_000 - 600) / 2)).from).toBe(4_999_988);
     expect(lastPosition(g)).toBe(259_999_400);
@@ -103,7 +103,7 @@ describe('showing a row', () => {
     fc.assert(
       fc.property(placed, ({ g, row, position }) => {
         const shown = positionShowing(g, position, row);
-        if (g.bodyPx >= g.rowHeightPx) expect(isWhole(g, shown, row)).toBe(true);
+        if (g.bodyPx >= ROW_HEIGHT_PX) expect(isWhole(g, shown, row)).toBe(true);
         expect(visibleRows(g, shown).from).toBeLessThanOrEqual(row);
         expect(visibleRows(g, shown).to).toBeGreaterThan(row);
       }),
@@ -122,7 +122,7 @@ describe('showing a row', () => {
   it('moves nothing when the row is whole already', () => {
     fc.assert(
       fc.property(placed, ({ g, row, position }) => {
-        fc.pre(isWhole(g, position, row) && g.bodyPx >= g.rowHeightPx);
+        fc.pre(isWhole(g, position, row) && g.bodyPx >= ROW_HEIGHT_PX);
         // A row that is whole to the last bit may move by that bit.
         expect(positionShowing(g, position, row)).toBeCloseTo(position, 9);
       }),
@@ -130,7 +130,7 @@ describe('showing a row', () => {
   });
 
   it('puts a row in the middle where there are rows around it', () => {
-    const g = { rowCount: 10_000_000, rowHeightPx: 26, bodyPx: 600 };
+    const g = { rowCount: 10_000_000, bodyPx: 600 };
     const { from, to } = visibleRows(g, positionCentring(g, 5_000_000));
     expect((from + to) / 2).toBeCloseTo(5_000_000, -1);
     expect(positionCentring(g, 0)).toBe(0);
@@ -140,11 +140,11 @@ describe('showing a row', () => {
 
 describe('moving by the wheel', () => {
   it('comes to the last row by single rows from wherever the scrollbar was let go', () => {
-    const g = { rowCount: 30_000_000, rowHeightPx: 26, bodyPx: 615 };
+    const g = { rowCount: 30_000_000, bodyPx: 615 };
     let position = positionOf(g, scrollPx(g) - g.bodyPx - 2);
     let steps = 0;
     while (position < lastPosition(g)) {
-      const next = clampPosition(g, position + g.rowHeightPx);
+      const next = clampPosition(g, position + ROW_HEIGHT_PX);
       expect(visibleRows(g, next).from - visibleRows(g, position).from).toBeLessThanOrEqual(1);
       position = next;
       steps++;
@@ -154,8 +154,8 @@ describe('moving by the wheel', () => {
   });
 
   it('leaves a row in sight when a page is turned', () => {
-    expect(rowsPerPage({ rowCount: 9, rowHeightPx: 26, bodyPx: 600 })).toBe(22);
-    expect(rowsPerPage({ rowCount: 9, rowHeightPx: 26, bodyPx: 10 })).toBe(1);
+    expect(rowsPerPage({ rowCount: 9, bodyPx: 600 })).toBe(22);
+    expect(rowsPerPage({ rowCount: 9, bodyPx: 10 })).toBe(1);
   });
 });
 
