@@ -124,7 +124,8 @@ function ListTable<Key extends ListKey, R extends { readonly label: string }>(
   /** Space selects, F searches for the call site, C copies. */
   function onRowKey(pressed: string, row: Listed<R>): boolean {
     if (pressed === ' ') select(row);
-    else if (pressed === 'f') view.commit({ search: toggleTerm(search, searchTerm('site', row.label)) });
+    else if (pressed === 'f')
+      view.commit({ search: toggleTerm(search, searchTerm('site', row.label)) });
     else if (pressed === 'c') {
       const say = (text: string) => () => setNote(text);
       copy(row.place).then(say('Row copied'), say('Could not copy the row'));
