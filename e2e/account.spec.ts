@@ -1,6 +1,6 @@
 /** Where the memory is: every reserved byte in a row, and what a row leads to. */
-import { expect, type Locator, type Page, test } from '@playwright/test';
-import { cursorOf, idle, openCapture, plotOf, searchOf } from './viewer.ts';
+import { expect, type Page, test } from '@playwright/test';
+import { chooseFile, cursorOf, fixture, idle, openCapture, plotOf, searchOf } from './viewer.ts';
 
 const accountOf = (page: Page) => page.getByRole('region', { name: 'Where the memory is' });
 const rowsOf = (page: Page) =>
@@ -9,27 +9,6 @@ const rowOf = (page: Page, name: string | RegExp) => rowsOf(page).getByRole('but
 
 /** What the search box says of its matches. */
 const foundOf = (page: Page) => page.getByRole('search');
-
-/** The exact bytes in the titles of figures, added up. */
-async function bytesOf(figures: Locator): Promise<number> {
-  const titles = await figures.evaluateAll((all) => all.map((one) => (one as HTMLElement).title));
-  return titles
-    .map((title) => Number(title.replace(/ bytes.*/, '').replaceAll(',', '')))
-    .reduce((sum, bytes) => sum + bytes, 0);
-}
-
-for (const capture of ['oom_fragmented', 'leak_output_list', 'no_history', 'train_gpt_small']) {
-  test(`the rows of ${capture} add up to what is reserved`, async ({ page }) => {
-    await page.goto('/');
-    await page.getByTestId('file-input').first().setInputFiles(`fixtures/${capture}.pickle.gz`);
-    await expect(rowsOf(page)).toBeVisible();
-    const total = accountOf(page)
-      .getByText(/ reserved\./)
-      .getByTitle(/ bytes/);
-    const parts = rowsOf(page).getByRole('button', { includeHidden: true });
-    expect(await bytesOf(parts.getByTitle(/ bytes$/))).toBe(await bytesOf(total));
-  });
-}
 
 test('a row filters all views, the search finds as many bytes, and Escape takes it back', async ({
   page,
@@ -63,36 +42,37 @@ test('a link that names a row finds its blocks once the analysis is done', async
   await expect(rowOf(page, /^kept tensors/)).toHaveAttribute('aria-pressed', 'true');
 });
 
-test('gaps lead to the address map, cached segments to the state, at that moment', async ({
+test('rows lead to where their bytes are, by keys too, at the peak and at the end', async ({
   page,
 }) => {
   await openCapture(page, 'train_gpt_small.pickle.gz');
-  await rowOf(page, /^gaps between blocks/).click();
-  await expect(page.getByRole('region', { name: 'Addresses' })).toBeVisible();
-  await expect(cursorOf(page)).toContainText('Event 2,453');
-  await rowOf(page, /^cached segments/).click();
-  await expect(page.getByRole('region', { name: 'State' })).toBeVisible();
-});
-
-test('small rows share one, which opens; the keyboard reaches every row', async ({ page }) => {
-  await openCapture(page, 'train_gpt_small.pickle.gz');
-  await expect(rowOf(page, /^gradients/)).toBeHidden();
-  await rowsOf(page).getByText('2 smaller entries').click();
-  await expect(rowOf(page, /^gradients/)).toBeVisible();
-  await rowOf(page, /^activations/).focus();
-  await page.keyboard.press('Tab');
-  await expect(rowOf(page, /^optimizer state/)).toBeFocused();
-  await page.keyboard.press('Enter');
-  await expect(rowOf(page, /^optimizer state/)).toHaveAttribute('aria-pressed', 'true');
-  await expect(searchOf(page)).toHaveValue('class:optimizer-state');
-});
-
-test('the moment is the peak, or the end where that is chosen', async ({ page }) => {
-  await openCapture(page, 'train_gpt_small.pickle.gz');
   await expect(accountOf(page)).toContainText('1.31 GiB reserved.');
-  await accountOf(page).getByRole('button', { name: 'At the end' }).click();
-  await expect(accountOf(page)).toContainText('event 11,631');
-  await expect(rowOf(page, /^cached segments/)).toBeVisible();
+
+  await test.step('small rows share one, which opens; the keyboard reaches every row', async () => {
+    await expect(rowOf(page, /^gradients/)).toBeHidden();
+    await rowsOf(page).getByText('2 smaller entries').click();
+    await expect(rowOf(page, /^gradients/)).toBeVisible();
+    await rowOf(page, /^activations/).focus();
+    await page.keyboard.press('Tab');
+    await expect(rowOf(page, /^optimizer state/)).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(rowOf(page, /^optimizer state/)).toHaveAttribute('aria-pressed', 'true');
+    await expect(searchOf(page)).toHaveValue('class:optimizer-state');
+  });
+
+  await test.step('gaps lead to the address map, cached segments to the state, at that moment', async () => {
+    await rowOf(page, /^gaps between blocks/).click();
+    await expect(page.getByRole('region', { name: 'Addresses' })).toBeVisible();
+    await expect(cursorOf(page)).toContainText('Event 2,453');
+    await rowOf(page, /^cached segments/).click();
+    await expect(page.getByRole('region', { name: 'State' })).toBeVisible();
+  });
+
+  await test.step('the moment is the peak, or the end where that is chosen', async () => {
+    await accountOf(page).getByRole('button', { name: 'At the end' }).click();
+    await expect(accountOf(page)).toContainText('event 11,631');
+    await expect(rowOf(page, /^cached segments/)).toBeVisible();
+  });
 });
 
 test.describe('in the plot', () => {
@@ -121,7 +101,7 @@ test.describe('in the plot', () => {
     await expect(page.getByText('291 steps', { exact: true })).toBeVisible();
     // Dashes: more than half of the width.
     await expect.poll(() => limitShare(page)).toBeGreaterThan(0.5);
-    await openCapture(page, 'train_gpt_small.pickle.gz');
+    await chooseFile(page, fixture('train_gpt_small.pickle.gz'));
     await expect(page.getByText('6 steps', { exact: true })).toBeVisible();
     await expect.poll(() => limitShare(page)).toBeLessThan(0.1);
   });

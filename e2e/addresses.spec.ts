@@ -13,24 +13,89 @@ async function show(page: Page, view: string, plot: string) {
   return surface;
 }
 
-test('the address map shows the gaps at the OOM, and what each of them is', async ({ page }) => {
+/** Pixels of the map itself, below what is drawn over it, that have a colour. */
+async function countOf(page: Page, [red, green, blue]: readonly [number, number, number]) {
+  const canvas = page
+    .getByRole('application', { name: 'Memory by address over time' })
+    .locator('canvas')
+    .first();
+  return canvas.evaluate(
+    (element: HTMLCanvasElement, color) => {
+      const { width, height } = element;
+      const data = element.getContext('2d')?.getImageData(0, 0, width, height).data ?? [];
+      let hits = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        if (color.every((value, c) => data[i + c] === value)) hits++;
+      }
+      return hits;
+    },
+    [red, green, blue],
+  );
+}
+
+test.use({ colorScheme: 'light' });
+
+test('addresses at the OOM: the gaps, the blocks of a finding, and who made a segment', async ({
+  page,
+}) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const plot = await show(page, 'Addresses', 'Memory by address over time');
-  await summaryOf(page)
-    .getByRole('button', { name: /Out of memory/ })
-    .click();
   const addresses = page.getByRole('region', { name: 'Addresses' });
-  await expect(addresses).toContainText('3.76 GiB free in 35 ranges, the largest 354.66 MiB');
-  await expect(addresses).toContainText('379.75 MiB requested, no free range is large enough');
-  await plot.focus();
-  // The newest allocation at the OOM; what lies next to it in memory is free.
-  await page.keyboard.press('Enter');
-  await expect(page.getByTestId('details')).toContainText(/b7[0-9a-f]+_\d+/);
-  await expect(addresses).toContainText(/Event 6,195: .* block b7/);
-  await expect(async () => {
-    await page.keyboard.press('Shift+ArrowUp');
-    await expect(addresses).toContainText(/Event 6,195: .* free at 0x7f/, { timeout: 400 });
-  }).toPass();
+
+  await test.step('the address map shows the gaps, and what each of them is', async () => {
+    await summaryOf(page)
+      .getByRole('button', { name: /Out of memory/ })
+      .click();
+    await expect(addresses).toContainText('3.76 GiB free in 35 ranges, the largest 354.66 MiB');
+    await expect(addresses).toContainText('379.75 MiB requested, no free range is large enough');
+    await plot.focus();
+    // The newest allocation at the OOM; what lies next to it in memory is free.
+    await page.keyboard.press('Enter');
+    await expect(page.getByTestId('details')).toContainText(/b7[0-9a-f]+_\d+/);
+    await expect(addresses).toContainText(/Event 6,195: .* block b7/);
+    await expect(async () => {
+      await page.keyboard.press('Shift+ArrowUp');
+      await expect(addresses).toContainText(/Event 6,195: .* free at 0x7f/, { timeout: 400 });
+    }).toPass();
+  });
+
+  await test.step('a finding has its blocks and gaps outlined, until it is left', async () => {
+    await tab(page, 'Timeline').click();
+    await page.getByRole('tab', { name: /Findings/ }).click();
+    const findings = page.getByTestId('findings');
+    await findings.getByRole('button', { name: /was never needed/ }).click();
+    const evidence = findings.getByRole('region', { name: 'Show the evidence' });
+    await evidence.getByRole('button', { name: 'Addresses' }).click();
+    await expect(addresses).toContainText('blocks of the finding');
+    await expect(addresses).toContainText('its gaps');
+    const [block, gap] = [
+      [0xb9, 0x1c, 0x35],
+      [0x8b, 0x24, 0xc4],
+    ] as const;
+    await expect.poll(() => countOf(page, block)).toBeGreaterThan(1000);
+    await expect.poll(() => countOf(page, gap)).toBeGreaterThan(1000);
+    await expect(page).toHaveURL(/[#&]x=\d/);
+    await findings.getByRole('button', { name: /was never needed/ }).click();
+    await expect(addresses).not.toContainText('its gaps');
+    await expect.poll(() => countOf(page, gap)).toBe(0);
+  });
+
+  await test.step('names who made a segment, and what it holds', async () => {
+    const segments = await show(page, 'Segments', 'Reserved memory over time');
+    await page.keyboard.press('f');
+    await idle(page);
+    const box = await segments.boundingBox();
+    if (box === null) throw new Error('The plot is not on the page');
+    await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.8);
+    await expect(page.getByTestId('tooltip')).toContainText('segment of the large pool');
+    await page.mouse.click(box.x + box.width * 0.5, box.y + box.height * 0.8);
+    const panel = page.getByRole('region', { name: 'Segment', exact: true });
+    await expect(panel).toContainText('Created by');
+    await expect(panel).toContainText('scenarios.py');
+    await expect(panel).toContainText(/used by \d+ blocks?/);
+    await panel.getByRole('button', { name: 'Filter' }).click();
+    await expect(searchOf(page)).toHaveValue(/s7f/);
+  });
 });
 
 test('one window for all plots, one of its own for addresses', async ({ page }) => {
@@ -52,74 +117,4 @@ test('one window for all plots, one of its own for addresses', async ({ page }) 
   await page.keyboard.press('f');
   await idle(page);
   await expect.poll(async () => (await plot.screenshot()).equals(before)).toBe(true);
-});
-
-test('names who made a segment, and what it holds', async ({ page }) => {
-  await openCapture(page, 'oom_fragmented.pickle.gz');
-  const plot = await show(page, 'Segments', 'Reserved memory over time');
-  const box = await plot.boundingBox();
-  if (box === null) throw new Error('The plot is not on the page');
-  await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.8);
-  await expect(page.getByTestId('tooltip')).toContainText('segment of the large pool');
-  await page.mouse.click(box.x + box.width * 0.5, box.y + box.height * 0.8);
-  const panel = page.getByRole('region', { name: 'Segment', exact: true });
-  await expect(panel).toContainText('Created by');
-  await expect(panel).toContainText('scenarios.py');
-  await expect(panel).toContainText(/used by \d+ blocks?/);
-  await panel.getByRole('button', { name: 'Filter' }).click();
-  await expect(searchOf(page)).toHaveValue(/s7f/);
-});
-
-test('says what is missing without a trace', async ({ page }) => {
-  await page.goto('/');
-  await page.getByTestId('file-input').first().setInputFiles('fixtures/no_history.pickle.gz');
-  await expect(tab(page, 'Addresses')).toBeVisible();
-  await tab(page, 'Addresses').click();
-  await expect(page.getByText('No history was recorded on this device')).toBeVisible();
-});
-
-/** Pixels of the map itself, below what is drawn over it, that have a colour. */
-async function countOf(page: Page, [red, green, blue]: readonly [number, number, number]) {
-  const canvas = page
-    .getByRole('application', { name: 'Memory by address over time' })
-    .locator('canvas')
-    .first();
-  return canvas.evaluate(
-    (element: HTMLCanvasElement, color) => {
-      const { width, height } = element;
-      const data = element.getContext('2d')?.getImageData(0, 0, width, height).data ?? [];
-      let hits = 0;
-      for (let i = 0; i < data.length; i += 4) {
-        if (color.every((value, c) => data[i + c] === value)) hits++;
-      }
-      return hits;
-    },
-    [red, green, blue],
-  );
-}
-
-test.describe('a finding', () => {
-  test.use({ colorScheme: 'light' });
-
-  test('has its blocks and gaps outlined, until it is left', async ({ page }) => {
-    await openCapture(page, 'oom_fragmented.pickle.gz');
-    const findings = page.getByTestId('findings');
-    await findings.getByRole('button', { name: /was never needed/ }).click();
-    const evidence = findings.getByRole('region', { name: 'Show the evidence' });
-    await evidence.getByRole('button', { name: 'Addresses' }).click();
-    const addresses = page.getByRole('region', { name: 'Addresses' });
-    await expect(addresses).toContainText('blocks of the finding');
-    await expect(addresses).toContainText('its gaps');
-    const [block, gap] = [
-      [0xb9, 0x1c, 0x35],
-      [0x8b, 0x24, 0xc4],
-    ] as const;
-    await expect.poll(() => countOf(page, block)).toBeGreaterThan(1000);
-    await expect.poll(() => countOf(page, gap)).toBeGreaterThan(1000);
-    await expect(page).toHaveURL(/[#&]x=\d/);
-
-    await findings.getByRole('button', { name: /was never needed/ }).click();
-    await expect(addresses).not.toContainText('its gaps');
-    await expect.poll(() => countOf(page, gap)).toBe(0);
-  });
 });

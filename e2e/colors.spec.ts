@@ -1,24 +1,19 @@
 /** Legends as they are laid out: no two entries alike, and every line number whole. */
 import { expect, type Page, test } from '@playwright/test';
-import { chooseFile, fixture, legendOf, openCapture } from './viewer.ts';
+import { chooseFile, fixture, legendOf } from './viewer.ts';
 
 /**
- * The longest labels, every way to name a site, most entries and none; of all captures the labels and
+ * The longest labels, every way to name a site, most entries; of all captures the labels and
  * colors are compared in src/draw/coloring/site-colors.test.ts.
  */
 const CAPTURES = [
   'near-miss/leak_hf_trainer_graph.pickle.gz',
   'near-miss/torchvision_random_batches.pickle.gz',
-  'near-miss/hf_generate.pickle.gz',
   'near-miss/leak_cpp_stacks.pickle.gz',
-  'near-miss/many_forwards_one_backward.pickle.gz',
   'default_stacks/oom_batch_too_big.pickle.gz',
   'train_annotated.pickle.gz',
   'compile_train.pickle.gz',
   'oom_fragmented.pickle.gz',
-  'cuda_graph_pool.pickle.gz',
-  'two_devices.pickle.gz',
-  'empty.pickle.gz',
 ];
 
 interface ShownEntry {
@@ -78,23 +73,18 @@ test('legends: colors and labels differ, and no line is cut off', async ({ page 
     // What is found in it need not be waited for.
     await expect(page).toHaveTitle(`${name.replace(/.*\//, '')} · vramscope`);
     await expect(page.locator('.color-legend[aria-busy="true"]')).toHaveCount(0);
-    // A file without memory has no legend.
-    if ((await legendOf(page).count()) === 0) continue;
     await expectReadable(page, name);
     await legendOf(page).getByRole('button', { name: /^All / }).click();
     entries += await expectReadable(page, `${name}, open`);
     await legendOf(page).getByRole('button', { name: 'Less' }).click();
   }
-  expect(entries).toBeGreaterThan(80);
-});
+  expect(entries).toBeGreaterThan(50);
 
-test('forced colors leave swatches as they are, and mark the tab that is shown', async ({
-  page,
-}) => {
-  await page.emulateMedia({ forcedColors: 'active' });
-  await openCapture(page, 'oom_fragmented.pickle.gz');
-  const swatch = page.locator('.legend-filter .swatches > span').first();
-  await expect(swatch).toHaveCSS('forced-color-adjust', 'none');
-  const tabs = page.getByTestId('view-tabs');
-  await expect(tabs.locator('[aria-current="page"]')).toHaveCSS('outline-style', 'solid');
+  await test.step('forced colors leave swatches as they are, and mark the tab that is shown', async () => {
+    await page.emulateMedia({ forcedColors: 'active' });
+    const swatch = page.locator('.legend-filter .swatches > span').first();
+    await expect(swatch).toHaveCSS('forced-color-adjust', 'none');
+    const tabs = page.getByTestId('view-tabs');
+    await expect(tabs.locator('[aria-current="page"]')).toHaveCSS('outline-style', 'solid');
+  });
 });

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
 import { cursorOf, idle, openCapture, searchOf } from './viewer.ts';
 
@@ -16,7 +15,9 @@ const rowOf = (page: Page, event: number) =>
   tableOf(page).locator(`[aria-rowindex="${event + 2}"]`);
 const detailsOf = (page: Page) => page.getByRole('region', { name: 'Event', exact: true });
 
-test('goes to an event by its number, and to its other end', async ({ page }) => {
+test('goes to an event by its number, to its other end, and follows the cursor', async ({
+  page,
+}) => {
   await openEvents(page, 'oom_fragmented.pickle.gz');
   await expect(viewOf(page).getByText('6,302 events')).toBeVisible();
   // From elsewhere: the file opens at its OOM.
@@ -41,37 +42,6 @@ test('goes to an event by its number, and to its other end', async ({ page }) =>
   await expect(rowOf(page, 6196)).toContainText('free_requested');
   await page.goBack();
   await expect(rowOf(page, 6194)).toHaveAttribute('aria-current', 'true');
-});
-
-test('filters by action, size and search, and says how many are left', async ({ page }) => {
-  await openEvents(page, 'oom_fragmented.pickle.gz');
-  await page.getByRole('button', { name: /^segment_alloc/ }).click();
-  await expect(viewOf(page).getByText('109 of 6,302 events')).toBeVisible();
-  await page.getByLabel('Smallest size').fill('300MiB');
-  await expect(viewOf(page).getByText(/^\d of 6,302 events|^\d\d of 6,302 events/)).toBeVisible();
-  await page.getByLabel('Smallest size').fill('much');
-  await expect(page.getByLabel('Smallest size')).toHaveAttribute('aria-invalid', 'true');
-  await page.getByRole('button', { name: 'Clear', exact: true }).click();
-  await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
-  await searchOf(page).fill('size>1TiB');
-  await page.keyboard.press('Enter');
-  await expect(viewOf(page).getByText('No event matches')).toBeVisible();
-  await viewOf(page).getByRole('button', { name: 'Clear the search' }).click();
-  await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
-});
-
-test('keeps the row that is clicked in sight when its details open below', async ({ page }) => {
-  await openEvents(page, 'oom_fragmented.pickle.gz');
-  const lowest = tableOf(page).getByRole('row').nth(-2);
-  const event = Number(await lowest.getAttribute('aria-rowindex')) - 2;
-  await lowest.click({ position: { x: 20, y: 5 } });
-  await expect(detailsOf(page)).toContainText(`event ${event.toLocaleString('en-US')}`);
-  await expect(rowOf(page, event)).toHaveAttribute('aria-current', 'true');
-  await expect(rowOf(page, event).getByRole('gridcell').first()).toBeInViewport({ ratio: 1 });
-});
-
-test('follows the cursor, and reaches the last row', async ({ page }) => {
-  await openEvents(page, 'oom_fragmented.pickle.gz');
   await page.keyboard.press('o');
   await expect(rowOf(page, 6195)).toBeVisible();
   await tableOf(page).focus();
@@ -81,30 +51,46 @@ test('follows the cursor, and reaches the last row', async ({ page }) => {
   await expect(rowOf(page, 6195)).toBeVisible();
 });
 
-test('saves what is listed as CSV', async ({ page }) => {
+test('lists what is asked for, saves it, and keeps a row in sight', async ({ page }) => {
   await openEvents(page, 'oom_fragmented.pickle.gz');
-  await page.getByRole('button', { name: /^oom/ }).click();
-  await expect(viewOf(page).getByText('1 of 6,302 events')).toBeVisible();
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('button', { name: 'CSV' }).click(),
-  ]);
-  const lines = readFileSync(await download.path(), 'utf8')
-    .trimEnd()
-    .split('\r\n');
-  expect(lines).toHaveLength(2);
-  expect(lines[0]).toMatch(/^event,action,time_us,/);
-  expect(lines[1]).toMatch(/^6195,oom,\d+,,398194176,0,/);
-});
 
-test('passes axe', async ({ page }) => {
-  // Contrast takes axe a while for each cell: few rows will do.
-  await page.setViewportSize({ width: 1024, height: 560 });
-  await openEvents(page, 'oom_fragmented.pickle.gz');
-  await page.keyboard.press('o');
-  await expect(rowOf(page, 6195)).toBeVisible();
-  const { violations } = await new AxeBuilder({ page })
-    .include('section[aria-label="Events"]')
-    .analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+  await test.step('filters by action, size and search, and says how many are left', async () => {
+    await page.getByRole('button', { name: /^segment_alloc/ }).click();
+    await expect(viewOf(page).getByText('109 of 6,302 events')).toBeVisible();
+    await page.getByLabel('Smallest size').fill('300MiB');
+    await expect(viewOf(page).getByText(/^\d of 6,302 events|^\d\d of 6,302 events/)).toBeVisible();
+    await page.getByLabel('Smallest size').fill('much');
+    await expect(page.getByLabel('Smallest size')).toHaveAttribute('aria-invalid', 'true');
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
+    await searchOf(page).fill('size>1TiB');
+    await page.keyboard.press('Enter');
+    await expect(viewOf(page).getByText('No event matches')).toBeVisible();
+    await viewOf(page).getByRole('button', { name: 'Clear the search' }).click();
+    await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
+  });
+
+  await test.step('keeps the row that is clicked in sight when its details open below', async () => {
+    const lowest = tableOf(page).getByRole('row').nth(-2);
+    const event = Number(await lowest.getAttribute('aria-rowindex')) - 2;
+    await lowest.click({ position: { x: 20, y: 5 } });
+    await expect(detailsOf(page)).toContainText(`event ${event.toLocaleString('en-US')}`);
+    await expect(rowOf(page, event)).toHaveAttribute('aria-current', 'true');
+    await expect(rowOf(page, event).getByRole('gridcell').first()).toBeInViewport({ ratio: 1 });
+  });
+
+  await test.step('saves what is listed as CSV', async () => {
+    await page.getByRole('button', { name: /^oom/ }).click();
+    await expect(viewOf(page).getByText('1 of 6,302 events')).toBeVisible();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/^event,action,time_us,/);
+    expect(lines[1]).toMatch(/^6195,oom,\d+,,398194176,0,/);
+  });
 });

@@ -83,25 +83,6 @@ test('a leak: what, which line, where; again from the link', async ({ page }) =>
   await expect(page).not.toHaveURL(/finding=/);
 });
 
-test('an OOM that a leak led to: the leak first, and its advice', async ({ page }) => {
-  await openCapture(page, 'pairs/oom_leak.all.pickle.gz');
-  const verdict = findingsOf(page).getByRole('status', { name: 'Verdict' });
-  await expect(verdict).toContainText(
-    'Out of memory: 3.84 GiB of tensors are kept, 96.00 MiB more each step.',
-  );
-  await expect(verdict.getByRole('listitem')).toHaveCount(1);
-  await expect(verdict.getByRole('button', { name: /^capture\.py:613/ })).toBeVisible();
-  await verdict.getByRole('button', { name: 'The whole verdict' }).click();
-  await expect(verdict).toContainText(
-    /^Out of memory: tensors that capture\.py:613 \(oom_leak\) allocates are kept: 3\.84 GiB of the/,
-  );
-  const advice = verdict.getByRole('region', { name: 'What to try first' }).getByRole('listitem');
-  await expect(advice.first()).toContainText(/Saves .* GiB, enough\./);
-  await expect(advice).not.toHaveCount(1);
-  await verdict.getByRole('button', { name: /^Out of memory/ }).click();
-  await expect(cardOf(page, 'What to try')).toContainText('capture.py:613');
-});
-
 test('by keyboard alone, and as Markdown', async ({ page }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const findings = findingsOf(page);
@@ -121,58 +102,7 @@ test('by keyboard alone, and as Markdown', async ({ page }) => {
   expect(text).toContain('# Findings in oom\\_fragmented.pickle.gz');
   expect(text).toContain('scenarios.py:323');
   expect(text).toContain('| no-grad | can');
-});
-
-test('says calmly that nothing was found, and what was checked', async ({ page }) => {
-  await openCapture(page, 'train_gpt_small.pickle.gz');
-  const findings = findingsOf(page);
-  await expect(findings).toContainText('No out-of-memory error, and no problem found.');
-  const checks = findings.getByRole('list', { name: 'Checks' });
-  await expect(checks).toBeHidden();
-  await findings.getByText('What was checked').click();
-  await expect(
-    checks.getByRole('listitem').filter({ hasText: /^Tensors that a program keeps/ }),
-  ).toContainText('Clear');
-});
-
-test('reads an error message without any snapshot', async ({ page }) => {
-  await page.goto('/');
-  await page.getByText('Only have the error message?').click();
-  const box = page.getByRole('textbox', { name: /Paste the whole message/ });
-  await box.fill(
-    'CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 24.00 GiB total capacity; 19.40 GiB already allocated; 512.00 MiB free; 22.10 GiB reserved in total by PyTorch)',
-  );
-  const main = page.getByRole('main');
-  await expect(main).toContainText('Out of memory: memory is fragmented');
-  await expect(main).toContainText('reserved 22.10 GiB − in use 19.40 GiB = 2.70 GiB free');
-  await expect(main).toContainText('_record_memory_history');
-  await box.fill(
-    'Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 6.89 GiB\nRequested               : 320.00 MiB\nDevice limit            : 23.69 GiB\nFree (according to CUDA): 2.94 MiB\nPyTorch limit (set by user-supplied memory fraction)\n                        : 17179869184.00 GiB',
-  );
-  await expect(main).toContainText('320.00 MiB was requested, and the GPU had 2.94 MiB free.');
-  await expect(main).toContainText('--disable-cuda-malloc');
-  await box.fill('NCCL error: unhandled system error');
-  await expect(main).toContainText('This isn’t a PyTorch out-of-memory message.');
-  await box.fill('CUDA out of memory. Tried to allocate 2.00 GiB');
-  await expect(main).toContainText('it does not say how much PyTorch had allocated');
-});
-
-test('an error that the program caught is no green check, and no contradiction', async ({
-  page,
-}) => {
-  await openCapture(page, 'pairs/oom_caught_and_halved.all.pickle.gz');
-  const verdict = findingsOf(page).getByRole('status', { name: 'Verdict' });
-  await expect(verdict).toContainText(
-    'Out of memory, caught 2 times: one request of 500.00 MiB did not fit',
-  );
-  await expect(verdict).toHaveAttribute('data-tone', 'warning');
-  await expect(page.getByRole('tab', { name: /Findings/ })).toHaveText('Findings3');
-});
-
-test('what a ring has lost is said the same in the header and in the verdict', async ({ page }) => {
-  await openCapture(page, 'train_ring_truncated.pickle.gz');
-  await expect(summaryOf(page)).toContainText("Out of memorycan't tell");
-  await expect(findingsOf(page)).toContainText("we can't tell whether memory ran out before");
+  await expect(page.getByRole('tab', { name: /Findings/ })).toHaveText(/^Findings\d$/);
 });
 
 test('requests that were retried are no OOMs, wherever they are told', async ({ page }) => {

@@ -13,7 +13,9 @@ test.beforeEach(async ({ page }) => {
   await openCapture(page, `${OPEN}.pickle.gz`);
 });
 
-test('one file: Esc and Cancel keep what is open, keys choose', async ({ page }) => {
+test('one file: Esc and Cancel keep what is open, keys choose; compared, second rank, or instead', async ({
+  page,
+}) => {
   await dropPaths(page, LEAK);
   const asked = askedOf(page);
   await expect(asked).toContainText('gpt_train.python.pickle.gz is open.');
@@ -35,21 +37,21 @@ test('one file: Esc and Cancel keep what is open, keys choose', async ({ page })
   await compared.getByRole('button', { name: 'Close' }).click();
   await expect(compared).toBeHidden();
   await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
-});
 
-test('one file: it replaces the open one, or is its second rank', async ({ page }) => {
-  await dropPaths(page, LEAK);
-  await askedOf(page).getByRole('button', { name: 'Show both as ranks' }).click();
-  const ranks = page.getByRole('main', { name: 'Ranks' });
-  await expect(ranks.getByRole('status', { name: 'Verdict' })).toContainText(
-    'Rank 0 holds 540.42 MiB (90%) more than rank 1 at its peak, 435.24 MiB of it activations.',
-  );
-  await expect(ranks).toContainText('rank 0 is eval_without_no_grad.python.pickle.gz');
-  await ranks.getByRole('button', { name: 'Close the ranks' }).click();
-  await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
-  await dropPaths(page, LEAK);
-  await askedOf(page).getByRole('button', { name: 'Replace with eval_without' }).click();
-  await expect(fileOf(page)).toHaveText('eval_without_no_grad.python.pickle.gz');
+  await test.step('it replaces the open one, or is its second rank', async () => {
+    await dropPaths(page, LEAK);
+    await askedOf(page).getByRole('button', { name: 'Show both as ranks' }).click();
+    const ranks = page.getByRole('main', { name: 'Ranks' });
+    await expect(ranks.getByRole('status', { name: 'Verdict' })).toContainText(
+      'Rank 0 holds 540.42 MiB (90%) more than rank 1 at its peak, 435.24 MiB of it activations.',
+    );
+    await expect(ranks).toContainText('rank 0 is eval_without_no_grad.python.pickle.gz');
+    await ranks.getByRole('button', { name: 'Close the ranks' }).click();
+    await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
+    await dropPaths(page, LEAK);
+    await askedOf(page).getByRole('button', { name: 'Replace with eval_without' }).click();
+    await expect(fileOf(page)).toHaveText('eval_without_no_grad.python.pickle.gz');
+  });
 });
 
 test('two files: compared, or ranks of a job', async ({ page }) => {

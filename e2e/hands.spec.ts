@@ -1,6 +1,6 @@
 /** Keys without a click first, the minimap, and what looks as if it could be clicked. */
 import { expect, type Page, test } from '@playwright/test';
-import { cursorOf, idle, openCapture, plotOf, pointAt } from './viewer.ts';
+import { cursorOf, idle, openCapture } from './viewer.ts';
 
 const hashOf = (page: Page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
 
@@ -11,7 +11,9 @@ async function spanOf(page: Page): Promise<number> {
   return (to ?? 0) - (from ?? 0);
 }
 
-test('keys zoom and pan on a fresh page, W A S D beside the arrows', async ({ page }) => {
+test('keys zoom and pan on a fresh page, W A S D beside the arrows, and the minimap by dragging', async ({
+  page,
+}) => {
   await openCapture(page, 'train_gpt_small.pickle.gz');
   await page.keyboard.press('+');
   const once = await spanOf(page);
@@ -26,27 +28,51 @@ test('keys zoom and pan on a fresh page, W A S D beside the arrows', async ({ pa
   await expect.poll(() => hashOf(page).get('x')).not.toBe(left);
   await page.keyboard.press('s');
   expect(await spanOf(page)).toBeGreaterThan(twice);
+  await page.keyboard.press('f');
+  expect(await spanOf(page)).toBe(Infinity);
+
+  await test.step('keys of the plot leave text fields alone', async () => {
+    await page.getByRole('combobox', { name: 'Search' }).fill('w');
+    await page.keyboard.type('as');
+    await expect(page.getByRole('combobox', { name: 'Search' })).toHaveValue('was');
+    expect(hashOf(page).get('x')).toBeNull();
+    await page.getByRole('combobox', { name: 'Search' }).fill('');
+  });
+
+  await test.step('a drag on the minimap shows that range', async () => {
+    const box = await page.getByTestId('minimap').boundingBox();
+    if (box === null) throw new Error('There is no minimap');
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width * 0.25, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, y, { steps: 8 });
+    await page.mouse.up();
+    await idle(page);
+    const events = await cursorOf(page).textContent();
+    const total = Number(/of ([\d,]+)/.exec(events ?? '')?.[1]?.replaceAll(',', ''));
+    const [from = 0, to = 0] = (hashOf(page).get('x') ?? '').split('..').map(Number);
+    expect(from / total).toBeCloseTo(0.25, 1);
+    expect(to / total).toBeCloseTo(0.5, 1);
+  });
 });
 
-for (const [digit, view] of [
-  ['2', 'address-map'],
-  ['3', 'segments'],
-] as const) {
-  test(`${digit}, then plus, zooms in ${view}`, async ({ page }) => {
-    await openCapture(page, 'oom_fragmented.pickle.gz');
+test('digits and a click on a tab leave the keys to the view, and arrows choose in a table', async ({
+  page,
+}) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  for (const [digit, view] of [
+    ['2', 'address-map'],
+    ['3', 'segments'],
+  ] as const) {
     await page.keyboard.press(digit);
     await expect(page).toHaveURL(new RegExp(`view=${view}`));
     await expect(page.locator('.plot-surface')).toBeVisible();
     await idle(page);
     await page.keyboard.press('+');
-    expect(await spanOf(page)).toBeLessThan(Infinity);
-  });
-}
-
-test('a click on a tab leaves the keys to the view, and arrows choose in graph and table', async ({
-  page,
-}) => {
-  await openCapture(page, 'oom_fragmented.pickle.gz');
+    expect(await spanOf(page), view).toBeLessThan(Infinity);
+    await page.keyboard.press('f');
+    expect(await spanOf(page), view).toBe(Infinity);
+  }
   await page.getByTestId('view-tabs').getByRole('button', { name: 'Timeline' }).click();
   await page.keyboard.press('+');
   expect(await spanOf(page)).toBeLessThan(Infinity);
@@ -56,34 +82,6 @@ test('a click on a tab leaves the keys to the view, and arrows choose in graph a
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
   await expect(page.getByRole('grid').first()).toHaveAttribute('aria-activedescendant', /./);
-});
-
-test('a drag on the minimap shows that range', async ({ page }) => {
-  await openCapture(page, 'train_gpt_small.pickle.gz');
-  const box = await page.getByTestId('minimap').boundingBox();
-  if (box === null) throw new Error('There is no minimap');
-  const y = box.y + box.height / 2;
-  await page.mouse.move(box.x + box.width * 0.25, y);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width * 0.5, y, { steps: 8 });
-  await page.mouse.up();
-  await idle(page);
-  const events = await cursorOf(page).textContent();
-  const total = Number(/of ([\d,]+)/.exec(events ?? '')?.[1]?.replaceAll(',', ''));
-  const [from = 0, to = 0] = (hashOf(page).get('x') ?? '').split('..').map(Number);
-  expect(from / total).toBeCloseTo(0.25, 1);
-  expect(to / total).toBeCloseTo(0.5, 1);
-});
-
-test('keys of the plot leave text fields alone', async ({ page }) => {
-  await openCapture(page, 'train_gpt_small.pickle.gz');
-  await page.getByRole('combobox', { name: 'Search' }).fill('w');
-  await page.keyboard.type('as');
-  await expect(page.getByRole('combobox', { name: 'Search' })).toHaveValue('was');
-  expect(hashOf(page).get('x')).toBeNull();
-  const place = await pointAt(page, 0.5, 0.5);
-  await page.mouse.move(place.x, place.y);
-  await expect(plotOf(page)).toBeVisible();
 });
 
 test('the verdict, a sparkline and two cursors lead to what they show', async ({ page }) => {

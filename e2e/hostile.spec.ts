@@ -76,13 +76,12 @@ test('the command line answers each within ten seconds and 1.2 GB', async () => 
   rmSync(folder, { recursive: true });
 });
 
-/** One of each answer: the page reads them by the same code. */
-const ON_PAGE = FILES.filter(
-  ({ answer }, i) =>
-    i === FILES.findIndex((file) => JSON.stringify(file.answer) === JSON.stringify(answer)),
+/** By each way to ask for much; the page reads all of them by the same code. */
+const ON_PAGE = FILES.filter(({ name }) =>
+  /^(many-objects|zips-in-zips|memo|33-regions|one-event)/.test(name),
 );
 
-test('the page answers one of each kind, and opens the next file', async ({ page }) => {
+test('the page answers one of each way, and opens the next file', async ({ page }) => {
   test.setTimeout(ON_PAGE.length * HANGS_MS);
   const errors: Error[] = [];
   page.on('pageerror', (error) => errors.push(error));
@@ -134,9 +133,10 @@ test('a worker that has no memory left says so, and the next file opens', async 
   // That worker ends with its file. The browser needs a moment to take its memory back.
   await expect(async () => {
     await chooseFile(page, fixture('oom_fragmented.pickle.gz'));
-    await expect(page.getByRole('banner')).toContainText('oom_fragmented');
+    // It is open now, or there was no memory yet: no more comes by itself.
     await idle(page);
-    await expect(card).toHaveCount(0, { timeout: 1000 });
+    expect(await page.getByRole('banner').textContent()).toContain('oom_fragmented');
+    expect(await card.count()).toBe(0);
   }).toPass();
   await expect(plotOf(page)).toBeVisible();
   await context.close();

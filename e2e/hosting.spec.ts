@@ -116,11 +116,11 @@ test('says when a newer version waits, and leaves the open snapshot alone', asyn
   await bar.getByRole('button', { name: 'Later' }).click();
   await expect(bar).toHaveCount(0);
   await expect(plotOf(page)).toBeVisible();
-  for (const tab of await tabsOf(page).all()) {
-    await tab.click();
+  for (const view of ['Flame', 'Events', 'What if']) {
+    await tabsOf(page).filter({ hasText: view }).click();
+    await expect(page.locator('#view-picture')).toHaveText(/\w/);
     await idle(page);
     await expect(page.getByRole('alert')).toHaveCount(0);
-    await expect(page.locator('#view-picture')).toHaveText(/\w/);
   }
 });
 

@@ -11,10 +11,15 @@ import {
   unzipped,
 } from './viewer.ts';
 
-test('shows what it is, and opens a sample with one click', async ({ page }) => {
+test('shows what it is, reads an error message, and opens a sample with one click', async ({
+  page,
+}) => {
   await page.goto('/');
   await expect(page.getByTestId('drop-zone')).toBeVisible();
   await expect(page.getByText('Nothing leaves your machine')).toBeVisible();
+  await page.getByText('Only have the error message?').click();
+  await page.getByRole('textbox', { name: /Paste the whole message/ }).fill('NCCL error');
+  await expect(page.getByRole('main')).toContainText('This isn’t a PyTorch out-of-memory message.');
   await page.getByRole('list').getByRole('button').first().click();
   await expect(page.getByTestId('timeline')).toBeVisible();
   await idle(page);
@@ -34,6 +39,19 @@ const FORMS = [
 
 test('opens every form of a file, one after the other', async ({ page }) => {
   await page.goto('/');
+  await test.step('what is dropped on the empty page', async () => {
+    const bytes = unzipped('train_annotated.pickle.gz').buffer.toString('base64');
+    const data = await page.evaluateHandle((base64) => {
+      const transfer = new DataTransfer();
+      const content = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+      transfer.items.add(new File([content], 'dropped.pickle'));
+      return transfer;
+    }, bytes);
+    await page.dispatchEvent('body', 'drop', { dataTransfer: data });
+    await expect(page.getByTestId('timeline')).toBeVisible();
+    await expect(page.getByText('dropped.pickle').first()).toBeVisible();
+  });
+
   for (const { what, file, peak } of FORMS) {
     const name = typeof file === 'string' ? file : file.name;
     await chooseFile(page, typeof file === 'string' ? fixture(file) : file);
@@ -43,33 +61,13 @@ test('opens every form of a file, one after the other', async ({ page }) => {
   }
 });
 
-test('opens the address in ?snapshot=', async ({ page }) => {
-  await page.goto('/?snapshot=samples/train_gpt_small.pickle.gz');
-  await expect(page.getByTestId('timeline')).toBeVisible();
-  await expect(summaryOf(page).getByText('1.26 GiB').first()).toBeVisible();
-});
-
 test('says when the address in ?snapshot= is not there', async ({ page }) => {
   await page.goto('/?snapshot=samples/none.pickle');
   await expect(page.getByTestId('error')).toBeVisible();
   await expect(page.getByTestId('drop-zone')).toBeVisible();
 });
 
-test('opens a dropped file', async ({ page }) => {
-  await page.goto('/');
-  const bytes = unzipped('train_annotated.pickle.gz').buffer.toString('base64');
-  const data = await page.evaluateHandle((base64) => {
-    const transfer = new DataTransfer();
-    const content = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-    transfer.items.add(new File([content], 'dropped.pickle'));
-    return transfer;
-  }, bytes);
-  await page.dispatchEvent('body', 'drop', { dataTransfer: data });
-  await expect(page.getByTestId('timeline')).toBeVisible();
-  await expect(page.getByText('dropped.pickle').first()).toBeVisible();
-});
-
-test('a snapshot without a trace says so and shows its state at the end', async ({ page }) => {
+test('says what a file lacks: all events, everything, the early ones', async ({ page }) => {
   await page.goto('/');
   await chooseFile(page, fixture('no_history.pickle.gz'));
   await expect(page.getByRole('heading', { name: /No history was recorded/ })).toBeVisible();
@@ -81,17 +79,11 @@ test('a snapshot without a trace says so and shows its state at the end', async 
       .getByText(/652.00 MiB/)
       .last(),
   ).toBeVisible();
-});
-
-test('an empty snapshot is said to be empty', async ({ page }) => {
-  await page.goto('/');
   await chooseFile(page, fixture('empty.pickle.gz'));
+  await expect(page).toHaveTitle(/empty/);
   await expect(page.getByTestId('error')).toHaveCount(0);
   await expect(page.getByText(/nothing was|no trace|empty/i).first()).toBeVisible();
-});
-
-test('a recording that began late says what that hides', async ({ page }) => {
-  await openCapture(page, 'train_recorded_late.pickle.gz');
+  await chooseFile(page, fixture('train_recorded_late.pickle.gz'));
   await expect(page.getByText(/began late/i).first()).toBeVisible();
 });
 

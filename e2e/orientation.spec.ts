@@ -14,11 +14,29 @@ import {
 const tabOf = (page: Page, name: string) => page.getByRole('tab', { name });
 const entries = (page: Page) => page.evaluate(() => window.history.length);
 
-test('a file opens at its first OOM, else at the peak', async ({ page }) => {
+test('a file opens at its first OOM, else at the peak, and Esc leads back there', async ({
+  page,
+}) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   await expect(cursorOf(page)).toContainText('Event 6,195');
   await expect(cursorOf(page)).toContainText('oom');
   await expect(cursorOf(page)).toContainText('Allocated 2.05 GiB');
+
+  await test.step('Esc takes back a pin and a click on the legend', async () => {
+    const search = page.getByRole('combobox', { name: 'Search' });
+    await legendOf(page).getByRole('button').first().click();
+    await expect(search).not.toHaveValue('');
+    const low = await pointAt(page, 0.4, 0.1);
+    await page.mouse.click(low.x, low.y);
+    await expect(page).toHaveURL(/select=/);
+    await page.keyboard.press('Escape');
+    await expect(page).not.toHaveURL(/select=/);
+    await expect(cursorOf(page)).toContainText('Event 6,195');
+    await expect(search).not.toHaveValue('');
+    await page.keyboard.press('Escape');
+    await expect(search).toHaveValue('');
+  });
+
   await chooseFile(page, fixture('train_annotated.pickle.gz'));
   await expect(cursorOf(page)).toContainText('Allocated 827.35 MiB');
   await expect(page.getByTestId('findings')).toBeVisible();
@@ -83,33 +101,16 @@ test('a pin, a wheel and a drag are an entry each, and Back takes back one at a 
   await expect(page).toHaveURL(pinned);
   await page.goBack();
   await expect(page).not.toHaveURL(/select=/);
-});
 
-test('Esc takes back a pin and a click on the legend', async ({ page }) => {
-  await openCapture(page, 'oom_fragmented.pickle.gz');
-  const search = page.getByRole('combobox', { name: 'Search' });
-  await legendOf(page).getByRole('button').first().click();
-  await expect(search).not.toHaveValue('');
-  const low = await pointAt(page, 0.4, 0.1);
-  await page.mouse.click(low.x, low.y);
-  await expect(page).toHaveURL(/select=/);
-  await page.keyboard.press('Escape');
-  await expect(page).not.toHaveURL(/select=/);
-  await expect(cursorOf(page)).toContainText('Event 6,195');
-  await expect(search).not.toHaveValue('');
-  await page.keyboard.press('Escape');
-  await expect(search).toHaveValue('');
-});
-
-test('a double click shows the whole trace and pins nothing', async ({ page }) => {
-  await openCapture(page, 'train_gpt_small.pickle.gz');
-  const middle = await pointAt(page, 0.5, 0.2);
-  await page.mouse.move(middle.x, middle.y);
-  await page.mouse.wheel(0, -600);
-  await expect(page).toHaveURL(/x=/);
-  await idle(page);
-  await page.mouse.dblclick(middle.x, middle.y);
-  await idle(page);
-  await expect(page).not.toHaveURL(/x=|select=/);
-  await expect(tabOf(page, 'Findings')).toHaveAttribute('aria-selected', 'true');
+  await test.step('a double click shows the whole trace and pins nothing', async () => {
+    const middle = await pointAt(page, 0.5, 0.2);
+    await page.mouse.move(middle.x, middle.y);
+    await page.mouse.wheel(0, -600);
+    await expect(page).toHaveURL(/x=/);
+    await idle(page);
+    await page.mouse.dblclick(middle.x, middle.y);
+    await idle(page);
+    await expect(page).not.toHaveURL(/x=|select=/);
+    await expect(tabOf(page, 'Findings')).toHaveAttribute('aria-selected', 'true');
+  });
 });

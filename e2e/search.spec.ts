@@ -1,69 +1,39 @@
 import { expect, test } from '@playwright/test';
 import { idle, openCapture, searchOf } from './viewer.ts';
 
-test.describe('search', () => {
-  test('counts as it is typed, selects match after match, and is in the link', async ({ page }) => {
-    await openCapture(page, 'train_gpt_small.pickle.gz');
-    await page.keyboard.press('/');
-    const box = searchOf(page);
-    await expect(box).toBeFocused();
-    await page.keyboard.type('lm_loss size>60MiB');
-    await expect(page.getByRole('search')).toContainText('12 · 62.50 MiB at the cursor');
-    await page.keyboard.press('Enter');
-    await expect(page.getByRole('search')).toContainText('1 of 12');
-    await page.keyboard.press('Enter');
-    await expect(page.getByRole('search')).toContainText('2 of 12');
-    await page.keyboard.press('Shift+Enter');
-    await page.keyboard.press('Shift+Enter');
-    await expect(page.getByRole('search')).toContainText('12 of 12');
-    await expect(page.getByText('62.50 MiB').first()).toBeVisible();
-    await page.getByRole('button', { name: 'Only matches' }).click();
-    const link = page.url();
-    expect(decodeURIComponent(link)).toMatch(/select=b[0-9a-f]+_\d+/);
+test('a search counts as it is typed, selects match after match, and is in the link', async ({
+  page,
+}) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  await page.keyboard.press('/');
+  const box = searchOf(page);
+  await expect(box).toBeFocused();
+  await page.keyboard.type('lm_loss size>60MiB');
+  await expect(page.getByRole('search')).toContainText('12 · 62.50 MiB at the cursor');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('search')).toContainText('1 of 12');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('search')).toContainText('2 of 12');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.press('Shift+Enter');
+  await expect(page.getByRole('search')).toContainText('12 of 12');
+  await expect(page.getByText('62.50 MiB').first()).toBeVisible();
+  await page.getByRole('button', { name: 'Only matches' }).click();
+  const link = page.url();
+  expect(decodeURIComponent(link)).toMatch(/select=b[0-9a-f]+_\d+/);
 
-    await page.getByRole('button', { name: 'Clear the search' }).click();
-    await expect(box).toHaveValue('');
-    await page.goBack();
-    await expect(box).toHaveValue('lm_loss size>60MiB');
-    await expect.poll(() => page.url()).toBe(link);
-    await box.focus();
-    await page.keyboard.press('Escape');
-    await expect(box).toHaveValue('');
-    await page.keyboard.press('Escape');
-    await expect(box).not.toBeFocused();
-  });
+  await page.getByRole('button', { name: 'Clear the search' }).click();
+  await expect(box).toHaveValue('');
+  await page.goBack();
+  await expect(box).toHaveValue('lm_loss size>60MiB');
+  await expect.poll(() => page.url()).toBe(link);
+  await box.focus();
+  await page.keyboard.press('Escape');
+  await expect(box).toHaveValue('');
+  await page.keyboard.press('Escape');
+  await expect(box).not.toBeFocused();
 
-  test('completes terms, and says in place what is wrong with one', async ({ page }) => {
-    await openCapture(page, 'train_annotated.pickle.gz');
-    const box = searchOf(page);
-    await box.focus();
-    const options = page.getByRole('option');
-    await expect(options.filter({ hasText: 'size>' })).toBeVisible();
-    await box.pressSequentially('sta');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Tab');
-    await expect(box).toHaveValue('state:');
-    await options.filter({ hasText: 'state:live' }).click();
-    await expect(box).toHaveValue('state:live ');
-    await box.pressSequentially('-phase:for');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
-    await expect(box).toHaveValue('state:live -phase:"## forward ##" ');
-    await expect(box).toHaveAttribute('aria-invalid', 'false');
-
-    await box.fill('forward /a(b/');
-    await expect(page.getByText('missing closing )')).toBeVisible();
-    await expect(page.getByRole('search').locator('mark')).toHaveText('(');
-    await expect(box).toHaveAttribute('aria-invalid', 'true');
-    // Linear time whatever the pattern: this one would keep the browser's own expressions busy for years.
-    await box.fill('/(([a-z]+)+)+!/');
-    await expect(page.getByRole('search')).toContainText('no match');
-  });
-});
-
-test.describe('allocations', () => {
-  test('are sorted, selected, and shown in the timeline', async ({ page }) => {
-    await openCapture(page, 'train_gpt_small.pickle.gz');
+  await test.step('allocations are sorted, selected, and shown in the timeline', async () => {
     await page.getByRole('button', { name: 'Allocations' }).click();
     const table = page.getByRole('grid', { name: 'Allocations' });
     await expect(page.getByText('3,852 allocations')).toBeVisible();
@@ -91,24 +61,53 @@ test.describe('allocations', () => {
     await idle(page);
     await expect(last).toBeInViewport();
   });
+});
 
-  test('by site: Enter lists all of one, and nothing found says why', async ({ page }) => {
-    await openCapture(page, 'oom_fragmented.pickle.gz');
-    await page.getByRole('button', { name: 'Allocations' }).click();
-    await page.getByRole('button', { name: 'By call site' }).click();
-    const sites = page.getByRole('grid', { name: 'Call sites' });
-    await expect(page.getByText('2 call sites')).toBeVisible();
-    await expect(sites.getByRole('row').nth(1)).toContainText('scenarios.py:322');
-    await sites.focus();
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
-    await expect(page.getByText('1,745 of 2,035 allocations')).toBeVisible();
-    await expect(searchOf(page)).toHaveValue(/^site:b[0-9a-f]+_\d+$/);
+test('a search completes terms, and says in place what is wrong with one', async ({ page }) => {
+  await openCapture(page, 'train_annotated.pickle.gz');
+  const box = searchOf(page);
+  await box.focus();
+  const options = page.getByRole('option');
+  await expect(options.filter({ hasText: 'size>' })).toBeVisible();
+  await box.pressSequentially('sta');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  await expect(box).toHaveValue('state:');
+  await options.filter({ hasText: 'state:live' }).click();
+  await expect(box).toHaveValue('state:live ');
+  await box.pressSequentially('-phase:for');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(box).toHaveValue('state:live -phase:"## forward ##" ');
+  await expect(box).toHaveAttribute('aria-invalid', 'false');
 
-    await searchOf(page).fill('stream:7');
-    const empty = page.getByRole('region', { name: 'Allocations' });
-    await expect(empty).toContainText('There is no stream 7, only 0.');
-    await empty.getByRole('button', { name: 'Clear the search' }).click();
-    await expect(page.getByText('2,035 allocations')).toBeVisible();
-  });
+  await box.fill('forward /a(b/');
+  await expect(page.getByText('missing closing )')).toBeVisible();
+  await expect(page.getByRole('search').locator('mark')).toHaveText('(');
+  await expect(box).toHaveAttribute('aria-invalid', 'true');
+  // Linear time whatever the pattern: this one would keep the browser's own expressions busy for years.
+  await box.fill('/(([a-z]+)+)+!/');
+  await expect(page.getByRole('search')).toContainText('no match');
+});
+
+test('allocations by site: Enter lists all of one, and nothing found says why', async ({
+  page,
+}) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  await page.getByRole('button', { name: 'Allocations' }).click();
+  await page.getByRole('button', { name: 'By call site' }).click();
+  const sites = page.getByRole('grid', { name: 'Call sites' });
+  await expect(page.getByText('2 call sites')).toBeVisible();
+  await expect(sites.getByRole('row').nth(1)).toContainText('scenarios.py:322');
+  await sites.focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('1,745 of 2,035 allocations')).toBeVisible();
+  await expect(searchOf(page)).toHaveValue(/^site:b[0-9a-f]+_\d+$/);
+
+  await searchOf(page).fill('stream:7');
+  const empty = page.getByRole('region', { name: 'Allocations' });
+  await expect(empty).toContainText('There is no stream 7, only 0.');
+  await empty.getByRole('button', { name: 'Clear the search' }).click();
+  await expect(page.getByText('2,035 allocations')).toBeVisible();
 });

@@ -11,7 +11,7 @@ export interface SlowHost {
 }
 
 const DROPS = 64;
-const PAUSE_MS = 40;
+const PAUSE_MS = 20;
 
 /** Sends nothing at first. */
 export async function slowHost(bytes: Uint8Array, name = 'slow.pickle'): Promise<SlowHost> {

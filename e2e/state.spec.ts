@@ -11,7 +11,7 @@ async function openState(page: Page, capture: string): Promise<void> {
   await idle(page);
 }
 
-test('at the OOM: what is free, in which pieces, and that empty_cache() would not help', async ({
+test('at the OOM: what is free, in which pieces, that empty_cache() would not help, and each block', async ({
   page,
 }) => {
   await openState(page, 'oom_fragmented.pickle.gz');
@@ -29,6 +29,51 @@ test('at the OOM: what is free, in which pieces, and that empty_cache() would no
   await expect(page).not.toHaveURL(/at=/);
   await page.keyboard.press('ArrowLeft');
   await expect(page).toHaveURL(/at=6194/);
+  await page.keyboard.press('o');
+  await idle(page);
+
+  await test.step('selects blocks by keys, and folds pools', async () => {
+    await page.keyboard.press('p');
+    await idle(page);
+    await segmentsOf(page).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    const label = page.getByTestId('details').getByText(/^b7[0-9a-f]+_\d+$/);
+    await expect(page).toHaveURL(/select=b7/);
+    const first = new URLSearchParams(new URL(page.url()).hash.slice(1)).get('select') ?? '';
+    await expect(label).toHaveText(first);
+    await page.keyboard.press('Shift+ArrowDown');
+    await expect(label).not.toHaveText(first);
+    await page.keyboard.press('Shift+ArrowUp');
+    await expect(label).toHaveText(first);
+    const active = (await segmentsOf(page).getAttribute('aria-activedescendant')) ?? '';
+    await page.keyboard.press('PageDown');
+    await expect(segmentsOf(page)).not.toHaveAttribute('aria-activedescendant', active);
+    await page.keyboard.press('Control+ArrowUp');
+    await expect(label).toHaveText(first);
+    const pool = segmentsOf(page).getByRole('row', { name: /Large pool/ });
+    await expect(pool).toHaveAttribute('aria-expanded', 'true');
+    await pool.click();
+    await expect(pool).toHaveAttribute('aria-expanded', 'false');
+    await expect(segmentsOf(page).getByRole('row', { name: /MiB/ })).toHaveCount(1);
+    await page.keyboard.press('Escape');
+    await expect(page).not.toHaveURL(/select=/);
+  });
+
+  await test.step('names the block under the pointer, and selects it with a click', async () => {
+    await segmentsOf(page)
+      .getByRole('row', { name: /Large pool/ })
+      .click();
+    const row = segmentsOf(page).getByRole('row', { name: /7f62a0000000/ });
+    await row.locator('canvas').hover({ position: { x: 20, y: 8 } });
+    const tooltip = page.getByRole('tooltip');
+    await expect(tooltip).toContainText('scenarios.py');
+    await row.locator('canvas').click({ position: { x: 20, y: 8 } });
+    await expect(page).toHaveURL(/select=b7f62a0000000_/);
+    await expect(page.getByTestId('details')).toContainText('b7f62a0000000_');
+    await page.keyboard.press('Escape');
+    await expect(page).not.toHaveURL(/select=/);
+  });
 });
 
 test('arrows step through the events; Back leads back', async ({ page }) => {
@@ -53,34 +98,6 @@ test('arrows step through the events; Back leads back', async ({ page }) => {
   await expect(cursorOf(page)).toContainText('Event 757of 758');
 });
 
-test('selects blocks by keys, and folds pools', async ({ page }) => {
-  await openState(page, 'oom_fragmented.pickle.gz');
-  await page.keyboard.press('p');
-  await idle(page);
-  await segmentsOf(page).focus();
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('Enter');
-  const label = page.getByTestId('details').getByText(/^b7[0-9a-f]+_\d+$/);
-  const first = (await label.textContent()) ?? '';
-  expect(first).toMatch(/^b7/);
-  await page.keyboard.press('Shift+ArrowDown');
-  await expect(label).not.toHaveText(first);
-  await page.keyboard.press('Shift+ArrowUp');
-  await expect(label).toHaveText(first);
-  const active = (await segmentsOf(page).getAttribute('aria-activedescendant')) ?? '';
-  await page.keyboard.press('PageDown');
-  await expect(segmentsOf(page)).not.toHaveAttribute('aria-activedescendant', active);
-  await page.keyboard.press('Control+ArrowUp');
-  await expect(label).toHaveText(first);
-  const pool = segmentsOf(page).getByRole('row', { name: /Large pool/ });
-  await expect(pool).toHaveAttribute('aria-expanded', 'true');
-  await pool.click();
-  await expect(pool).toHaveAttribute('aria-expanded', 'false');
-  await expect(segmentsOf(page).getByRole('row', { name: /MiB/ })).toHaveCount(1);
-  await page.keyboard.press('Escape');
-  await expect(page).not.toHaveURL(/select=/);
-});
-
 test('measures between two cursors', async ({ page }) => {
   await openCapture(page, 'train_annotated.pickle.gz');
   await cursorOf(page).getByRole('button', { name: 'Jump to' }).click();
@@ -93,33 +110,4 @@ test('measures between two cursors', async ({ page }) => {
   await expect(difference).toContainText(/Reserved\s*\+\d/);
   await page.keyboard.press('Shift+M');
   await expect(difference).toHaveCount(0);
-});
-
-test('names the block under the pointer, and selects it with a click', async ({ page }) => {
-  await openState(page, 'oom_fragmented.pickle.gz');
-  await page.keyboard.press('o');
-  const row = segmentsOf(page).getByRole('row', { name: /7f62a0000000/ });
-  await row.locator('canvas').hover({ position: { x: 20, y: 8 } });
-  const tooltip = page.getByRole('tooltip');
-  await expect(tooltip).toContainText('scenarios.py');
-  await row.locator('canvas').click({ position: { x: 20, y: 8 } });
-  await expect(page).toHaveURL(/select=b7f62a0000000_/);
-  await expect(page.getByTestId('details')).toContainText('b7f62a0000000_');
-});
-
-test('an event beyond the trace is said to be, and the end is shown', async ({ page }) => {
-  await page.goto(
-    '/?snapshot=samples/train_gpt_small.pickle.gz#v=1&view=allocator-state&at=99999999',
-  );
-  await expect(page.getByText('The link points to event 99,999,999')).toBeVisible();
-  await expect(cursorOf(page)).toContainText('the end');
-  await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toBeVisible();
-});
-
-test('without a trace the state at the end is shown', async ({ page }) => {
-  await page.goto('/#v=1&view=allocator-state');
-  await page.getByTestId('file-input').first().setInputFiles('fixtures/no_history.pickle.gz');
-  await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toBeVisible();
-  await expect(cursorOf(page)).toContainText('No history was recorded');
-  await expect(stateOf(page)).toContainText('652.00 MiB');
 });

@@ -1,5 +1,5 @@
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture, plotOf } from './viewer.ts';
+import { idle, openCapture, plotOf, summaryOf } from './viewer.ts';
 
 async function openSummary(page: Page, capture: string): Promise<void> {
   await openCapture(page, capture);
@@ -27,18 +27,17 @@ test('says the figures of memory_summary() at the peak, the end and the cursor',
   await page.keyboard.press('p');
   await page.getByTestId('main-panel').getByRole('button', { name: 'At the cursor' }).click();
   await expect(memoryRow(page, 'Reserved segments')).toContainText('44');
-});
 
-test('tells which phase peaks, and shows its peak in the timeline', async ({ page }) => {
-  await openSummary(page, 'train_annotated.pickle.gz');
-  const phases = page.getByRole('grid', { name: 'Annotations' });
-  await expect(phases.getByRole('row').nth(1)).toContainText('## backward ##');
-  await phases.getByText('## forward ##').click();
-  await expect(plotOf(page)).toBeVisible();
-  await expect(page).toHaveURL(/at=\d+/);
-  await expect(page).toHaveURL(/x=\d+/);
-  await page.goBack();
-  await expect(phases).toBeVisible();
+  await test.step('tells which phase peaks, and shows its peak in the timeline', async () => {
+    const phases = page.getByRole('grid', { name: 'Annotations' });
+    await expect(phases.getByRole('row').nth(1)).toContainText('## backward ##');
+    await phases.getByText('## forward ##').click();
+    await expect(plotOf(page)).toBeVisible();
+    await expect(page).toHaveURL(/at=\d+/);
+    await expect(page).toHaveURL(/x=\d+/);
+    await page.goBack();
+    await expect(phases).toBeVisible();
+  });
 });
 
 test('marks the settings that are not PyTorch’s defaults', async ({ page }) => {
@@ -57,15 +56,9 @@ test('does not claim peaks and totals that a truncated trace hides', async ({ pa
   );
   await expect(memoryRow(page, 'Allocated memory')).toContainText('≥');
   await expect(page.getByRole('region', { name: 'Recording' })).toContainText('truncated');
-});
-
-test('shows the final state of a file without a trace', async ({ page }) => {
-  await page.goto('/');
-  await page.getByTestId('file-input').first().setInputFiles('fixtures/no_history.pickle.gz');
-  await page.getByTestId('view-tabs').getByRole('button', { name: 'Summary' }).click();
-  await idle(page);
-  await expect(memoryRow(page, 'Reserved memory')).not.toContainText('unknown');
-  await expect(page.getByRole('region', { name: 'Annotations' })).toContainText(
-    'events cannot be matched to annotations',
+  // The same in the header and in the verdict.
+  await expect(summaryOf(page)).toContainText("Out of memorycan't tell");
+  await expect(page.getByTestId('findings')).toContainText(
+    "we can't tell whether memory ran out before",
   );
 });

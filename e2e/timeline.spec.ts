@@ -18,7 +18,6 @@ test('names the line behind a pixel, and pins it', async ({ page }) => {
 });
 
 test('a link brings back the same selection and window', async ({ page }) => {
-  await openCapture(page, 'train_gpt_small.pickle.gz');
   await page.goto('/?snapshot=samples/train_gpt_small.pickle.gz');
   await expect(page.getByTestId('timeline')).toBeVisible();
   await idle(page);
@@ -59,42 +58,31 @@ test('the wheel zooms at the pointer, the keyboard fits again', async ({ page })
   await page.keyboard.press('f');
   await idle(page);
   await expect.poll(async () => (await plotOf(page).screenshot()).equals(before)).toBe(true);
+
+  await test.step('says why a colouring would tell nothing apart', async () => {
+    const options = page.getByLabel('Color by').locator('option:disabled');
+    await expect(options).toHaveText([
+      'stream (one stream only)',
+      'category (none recorded)',
+      'compiled region (nothing was compiled)',
+    ]);
+  });
 });
 
-test('lines can be switched off and on', async ({ page }) => {
+test('lines can be switched off and on; keys and a figure lead to the OOM', async ({ page }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const reserved = page.getByRole('button', { name: 'Reserved line', pressed: true });
   await expect(reserved).toBeVisible();
   await reserved.click();
   await expect(page.getByRole('button', { name: 'Reserved line', pressed: false })).toBeVisible();
-});
 
-test('leads to the OOM', async ({ page }) => {
-  await openCapture(page, 'oom_fragmented.pickle.gz');
-  await page.keyboard.press('e');
-  await expect(page).toHaveURL(/at=6301/);
-  await summaryOf(page)
-    .getByRole('button', { name: /Out of memory/ })
-    .click();
-  await expect(cursorOf(page)).toContainText('Event 6,195');
-  await expect(page).not.toHaveURL(/at=/);
-});
-
-test('names the annotation under the pointer, and zooms to it', async ({ page }) => {
-  await openCapture(page, 'train_annotated.pickle.gz');
-  const lanes = page.getByRole('application', { name: 'Annotations' });
-  const box = await lanes.boundingBox();
-  if (box === null) throw new Error('There are no lanes');
-  await page.mouse.move(box.x + box.width * 0.1, box.y + 4);
-  await expect(page.getByTestId('tooltip')).toContainText('## step 0 ##');
-  await page.mouse.click(box.x + box.width * 0.1, box.y + 4);
-  await expect(page).toHaveURL(/x=|window=|from=/);
-});
-
-test('opens the help with a key and closes it with another', async ({ page }) => {
-  await openCapture(page, 'train_annotated.pickle.gz');
-  await page.keyboard.press('?');
-  await expect(page.getByRole('dialog')).toBeVisible();
-  await page.keyboard.press('Escape');
-  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await test.step('leads to the OOM', async () => {
+    await page.keyboard.press('e');
+    await expect(page).toHaveURL(/at=6301/);
+    await summaryOf(page)
+      .getByRole('button', { name: /Out of memory/ })
+      .click();
+    await expect(cursorOf(page)).toContainText('Event 6,195');
+    await expect(page).not.toHaveURL(/at=/);
+  });
 });

@@ -65,6 +65,12 @@ export async function pointAt(page: Page, fromLeft: number, fromBottom: number) 
   return { x: box.x + box.width * fromLeft, y: box.y + box.height * (1 - fromBottom) };
 }
 
+/** Waits until only the open file has a worker: the analysis, which has a copy of it, ends soon after its last result. */
+export async function onlyTheFile(page: Page): Promise<void> {
+  const names = () => Promise.all(page.workers().map((one) => one.evaluate(() => self.name)));
+  await expect.poll(() => names().catch(() => [])).toEqual(['session']);
+}
+
 declare global {
   interface Window {
     vramscope?: { whenIdle(): Promise<void>; marks(): Record<string, number> };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { analyse } from '../analysis/findings/analyse.ts';
 import { AnalysisInput } from '../analysis/findings/analysis-input.ts';
 import {
   type DeviceInfo,
   type SessionInfo,
   deviceInfo as snapshotDevice,
 } from '../device/model/device-info.ts';
+import { analysisOf } from '../testing/analysed.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
 import { deviceInfo, NO_PEAKS } from '../testing/device-info.ts';
@@ -138,7 +138,7 @@ describe('a file opens at the moment that matters', () => {
   ])('shows what the verdict on %s says', async (name) => {
     const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
     const info = snapshotDevice(context, 0);
-    const { account, verdict } = await analyse(context);
+    const { account, verdict } = await analysisOf(context);
     const cursor = openingCursor(info) ?? -1;
     // A tensor that is replaced by larger ones leaves gaps too: most was reserved where they were largest.
     const hasGaps = verdict.cause === 'fragmentation' || verdict.cause === 'growing';

@@ -1,17 +1,24 @@
 import { replayDevice } from '../allocator/replay/replay.ts';
+import type { Replay } from '../allocator/replay/types.ts';
 import { createDeviceModels, type DeviceModel } from '../device/model/device-model.ts';
 import { snapshotFromValue } from '../format/snapshot/from-value.ts';
 import { NO_STACK, type Snapshot, type StackIndex } from '../format/snapshot/tables.ts';
 
-const replayed = new WeakMap<Snapshot, readonly DeviceModel[]>();
+const replayed = new WeakMap<Snapshot, readonly Replay[]>();
+const modelled = new WeakMap<Snapshot, readonly DeviceModel[]>();
 
-/** All devices of a snapshot, replayed once: captures are shared (captures.ts). */
+/** Of each device, made once: captures are shared (captures.ts). */
+export function replaysOf(snapshot: Snapshot): readonly Replay[] {
+  const { devices, settings } = snapshot;
+  const replays = replayed.get(snapshot) ?? devices.map((trace) => replayDevice(trace, settings));
+  replayed.set(snapshot, replays);
+  return replays;
+}
+
+/** All devices of a snapshot, each made once, too. */
 export function contextsOf(snapshot: Snapshot): readonly DeviceModel[] {
-  const known = replayed.get(snapshot);
-  if (known !== undefined) return known;
-  const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
-  const contexts = createDeviceModels(snapshot, replays);
-  replayed.set(snapshot, contexts);
+  const contexts = modelled.get(snapshot) ?? createDeviceModels(snapshot, replaysOf(snapshot));
+  modelled.set(snapshot, contexts);
   return contexts;
 }
 

@@ -3,6 +3,6 @@ import AnalysisWorker from './analysis/analysis.worker.ts?worker&inline';
 import RanksWorker from './ranks/ranks.worker.ts?worker&inline';
 import SessionWorker from './session.worker.ts?worker&inline';
 
-export const newSessionWorker = (): Worker => new SessionWorker();
-export const newAnalysisWorker = (): Worker => new AnalysisWorker();
-export const newRanksWorker = (): Worker => new RanksWorker();
+export const newSessionWorker = (): Worker => new SessionWorker({ name: 'session' });
+export const newAnalysisWorker = (): Worker => new AnalysisWorker({ name: 'analysis' });
+export const newRanksWorker = (): Worker => new RanksWorker({ name: 'ranks' });

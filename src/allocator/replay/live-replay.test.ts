@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DeviceTrace } from '../../format/snapshot/tables.ts';
 import { allCaptureNames, loadCapture, pairNames } from '../../testing/captures.ts';
+import { replaysOf } from '../../testing/contexts.ts';
 import { differences } from '../../testing/differences.ts';
 import { completeLiveReplay, type EventChunk, LiveReplay } from './live-replay.ts';
-import { replayDevice } from './replay.ts';
 import { COUNTER_NAMES, NEVER, type Replay } from './types.ts';
 
 /** Events `first` to before `to` in columns of their own, as they go to another thread. */
@@ -52,8 +52,11 @@ const NAMES = [
   ...pairNames().flatMap((name) => [`${name}.python.pickle.gz`, `${name}.all.pickle.gz`]),
 ];
 const devicesOf = (name: string) => {
-  const { devices, settings } = loadCapture(name);
-  return devices.filter(({ events }) => events.length > 0).map((trace) => ({ trace, settings }));
+  const snapshot = loadCapture(name);
+  const { devices, settings } = snapshot;
+  return devices
+    .map((trace, i) => ({ trace, settings, whole: replaysOf(snapshot)[i] }))
+    .filter(({ trace }) => trace.events.length > 0);
 };
 
 function deviceOf(name: string) {
@@ -67,11 +70,10 @@ describe('a trace replayed as its events come', () => {
   const seen = { complete: 0, live: 0 };
 
   it.each(NAMES)('%s: as the whole, or not at all', (name) => {
-    for (const { trace, settings } of devicesOf(name)) {
+    for (const { trace, settings, whole } of devicesOf(name)) {
       const live = new LiveReplay(trace.segments.length > 0);
       feed(live, trace, [997, 64, 5000]);
       const replay = completeLiveReplay(live.finish(), trace, settings);
-      const whole = replayDevice(trace, settings);
       // What begins late can only be replayed from its end.
       if (whole.recording !== 'complete' || whole.anomalyCount > 0) expect(replay).toBeUndefined();
       if (replay !== undefined) expect(differences(plain(replay), plain(whole))).toEqual([]);
@@ -86,8 +88,8 @@ describe('a trace replayed as its events come', () => {
   });
 
   it('is the same for any chunks, and whatever was expected', () => {
-    const { trace, settings } = deviceOf('train_gpt_small.pickle.gz');
-    const whole = plain(replayDevice(trace, settings));
+    const { trace, settings, ...device } = deviceOf('train_gpt_small.pickle.gz');
+    const whole = plain(device.whole);
     const sizes = fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(sizes, fc.nat(20_000), (chunks, expected) => {
@@ -101,8 +103,7 @@ describe('a trace replayed as its events come', () => {
   });
 
   it('says of the events so far what the whole says of them', () => {
-    const { trace, settings } = deviceOf('train_gpt_small.pickle.gz');
-    const whole = replayDevice(trace, settings);
+    const { trace, whole } = deviceOf('train_gpt_small.pickle.gz');
     const live = new LiveReplay(true);
     for (const [from, to] of [
       [0, 1],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ACTION_NAMES, type DeviceTrace } from '../../format/snapshot/tables.ts';
 import { loadCapture, pairNames, settingsCaptureNames, truthOf } from '../../testing/captures.ts';
-import { replayDevice } from './replay.ts';
+import { replaysOf } from '../../testing/contexts.ts';
 
 const STACKS = ['python', 'all'] as const;
 
@@ -20,8 +20,8 @@ const recordings = [
 
 describe('against the allocator', () => {
   it.each(recordings)('%s', (name) => {
-    const { devices, settings } = loadCapture(name);
-    const { peaks, end, anomalyCount, recording } = replayDevice(devices[0], settings);
+    const snapshot = loadCapture(name);
+    const { peaks, end, anomalyCount, recording } = replaysOf(snapshot)[0];
     const stats = truthOf(name).stats[0];
     expect({
       recording,

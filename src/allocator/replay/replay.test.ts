@@ -5,6 +5,7 @@ import type { Column } from '../../base/table.ts';
 import { snapshotFromValue } from '../../format/snapshot/from-value.ts';
 import { ACTION_NAMES, type DeviceTrace } from '../../format/snapshot/tables.ts';
 import { captureNames, loadCapture, statsOfDevice, truthOf } from '../../testing/captures.ts';
+import { replaysOf } from '../../testing/contexts.ts';
 import { replayDevice } from './replay.ts';
 import { COUNTER_NAMES, NEVER, type Replay } from './types.ts';
 
@@ -14,8 +15,8 @@ const EARLIER = /legacy_segments_list|no_history|protocols_p/;
 describe('against the allocator', () => {
   it.each(captureNames().filter((name) => !EARLIER.test(name)))('%s', (name) => {
     const snapshot = loadCapture(name);
-    for (const device of snapshot.devices) {
-      const { peaks, anomalyCount } = replayDevice(device, snapshot.settings);
+    for (const [index, device] of snapshot.devices.entries()) {
+      const { peaks, anomalyCount } = replaysOf(snapshot)[index];
       const stats = statsOfDevice(truthOf(name), device.device);
       expect({
         anomalyCount,
@@ -38,8 +39,8 @@ describe('against the allocator', () => {
 
   it.each(captureNames())('%s ends in the state of its own segments', (name) => {
     const snapshot = loadCapture(name);
-    for (const device of snapshot.devices) {
-      const { end, start, countersAt } = replayDevice(device, snapshot.settings);
+    for (const [index, device] of snapshot.devices.entries()) {
+      const { end, start, countersAt } = replaysOf(snapshot)[index];
       const sum = (column: Float64Array) => column.reduce((total, bytes) => total + bytes, 0);
       expect(end.reservedBytes).toBe(sum(device.segments.totalBytes));
       expect(end.allocatedBytes).toBe(sum(device.segments.allocatedBytes));

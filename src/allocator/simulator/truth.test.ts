@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { runToEnd } from '../../base/task.ts';
 import { type DeviceTrace, TraceAction } from '../../format/snapshot/tables.ts';
 import { captureNames, loadCapture, truthOf } from '../../testing/captures.ts';
-import { replayDevice } from '../replay/replay.ts';
+import { replaysOf } from '../../testing/contexts.ts';
 import { type AllocSettings, parseAllocConf } from './alloc-conf.ts';
 import { ACCURACY } from './confidence.ts';
 import type { SegmentChange } from './device-memory.ts';
@@ -25,8 +25,11 @@ const inputs = new Map<string, WhatIfInput[]>();
 function inputsOf(capture: string): WhatIfInput[] {
   const known = inputs.get(capture);
   if (known !== undefined) return known;
-  const { devices, settings } = loadCapture(capture);
-  const made = devices.map((trace) => whatIfInput(trace, replayDevice(trace, settings), settings));
+  const snapshot = loadCapture(capture);
+  const replays = replaysOf(snapshot);
+  const made = snapshot.devices.map((trace, i) =>
+    whatIfInput(trace, replays[i], snapshot.settings),
+  );
   inputs.set(capture, made);
   return made;
 }

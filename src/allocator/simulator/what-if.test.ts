@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runToEnd } from '../../base/task.ts';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
-import { contextOf } from '../../testing/contexts.ts';
-import { replayDevice } from '../replay/replay.ts';
+import { contextOf, replaysOf } from '../../testing/contexts.ts';
 import { type AllocConf, parseAllocConf } from './alloc-conf.ts';
 import { COMMON_CARDS_GIB, cardFor, limitOfCard, PRESETS } from './presets.ts';
 import { ByteCurveBuilder, firstEventOfPart } from './recorded-memory.ts';
@@ -29,8 +28,8 @@ function confOf(text: string): AllocConf {
 }
 
 function captureInput(name: string): WhatIfInput {
-  const { devices, settings } = loadCapture(name);
-  return whatIfInput(devices[0], replayDevice(devices[0], settings), settings);
+  const snapshot = loadCapture(name);
+  return whatIfInput(snapshot.devices[0], replaysOf(snapshot)[0], snapshot.settings);
 }
 
 function madeInput(value: unknown): WhatIfInput {
@@ -235,9 +234,10 @@ test('what the trace does not tell is named', () => {
 });
 
 test.each(captureNames())('%s: the recorded curves have the peaks of the counters', (name) => {
-  const { devices, settings } = loadCapture(name);
-  for (const trace of devices) {
-    const replay = replayDevice(trace, settings);
+  const snapshot = loadCapture(name);
+  const { settings } = snapshot;
+  for (const [device, trace] of snapshot.devices.entries()) {
+    const replay = replaysOf(snapshot)[device];
     const { length } = trace.events;
     const { reserved, allocated } = recordedRun(whatIfInput(trace, replay, settings), 37);
     for (const [counter, curve] of [

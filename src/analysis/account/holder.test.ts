@@ -1,9 +1,9 @@
 /** Names of variables in the account and in the verdict, for a recording that has them. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { analyse } from '../findings/analyse.ts';
 
 const TRUTH: Readonly<Record<string, number>> = JSON.parse(
   readFileSync('fixtures/record/holders.truth.json', 'utf8'),
@@ -12,7 +12,7 @@ const TRUTH: Readonly<Record<string, number>> = JSON.parse(
 describe('a recording with holders', () => {
   it('names the variable that holds the graphs, with what memory_allocated() gave back for it', async () => {
     const [context] = contextsOf(loadCapture('record/holders.pickle.gz'));
-    const { verdict, accountAtEnd } = await analyse(context);
+    const { verdict, accountAtEnd } = await analysisOf(context);
     expect(verdict.cause).toBe('kept-graph');
     expect(verdict.text).toContain(
       "held by the graph of `losses in main()['train']`, a deque of 4",
@@ -24,7 +24,7 @@ describe('a recording with holders', () => {
 
   it('names none where there are no names', async () => {
     const [context] = contextsOf(loadCapture('leak_forward_hook.pickle.gz'));
-    const { account } = await analyse(context);
+    const { account } = await analysisOf(context);
     expect(account.entries.map(({ holder }) => holder)).toEqual(
       account.entries.map(() => undefined),
     );

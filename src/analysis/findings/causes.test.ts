@@ -1,19 +1,14 @@
 /** What led to an OOM, and what did not: of programs recorded with Python stacks and with all stacks. */
 import { describe, expect, it } from 'vitest';
+import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { type Analysis, analyse } from './analyse.ts';
+import type { Analysis } from './analyse.ts';
 import type { DetectorId, Finding } from './detectors.ts';
 
-const known = new Map<string, Promise<Analysis>>();
-
 function analysed(name: string): Promise<Analysis> {
-  const before = known.get(name);
-  if (before !== undefined) return before;
   const [context] = contextsOf(loadCapture(`pairs/${name}.pickle.gz`));
-  const analysis = analyse(context);
-  known.set(name, analysis);
-  return analysis;
+  return analysisOf(context);
 }
 
 const BOTH = ['python', 'all'];

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { snapshotFromValue } from '../../format/snapshot/from-value.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
+import { analysisOf } from '../../testing/analysed.ts';
 import {
   allCaptureNames,
+  isRepeated,
   loadCapture,
   pairNames,
   settingsCaptureNames,
@@ -18,7 +20,7 @@ const MAX_LENGTH = 500;
 const UNREADABLE = /\?\?|std::|tmpxft/;
 
 const NAMES = [
-  ...allCaptureNames(),
+  ...allCaptureNames().filter((name) => !isRepeated(name)),
   ...settingsCaptureNames(),
   ...pairNames().flatMap((name) => [`${name}.python.pickle.gz`, `${name}.all.pickle.gz`]),
 ];
@@ -42,7 +44,7 @@ function expectReadable(texts: readonly string[]): void {
 describe('what is said of every capture', () => {
   it.each(NAMES)('%s', async (name) => {
     for (const context of contextsOf(loadCapture(name))) {
-      const analysis = await analyse(context);
+      const analysis = await analysisOf(context);
       expectReadable(textsOf(analysis));
       expect(analysis.verdict.also.length).toBeLessThanOrEqual(3);
       for (const { severity, frame, evidence } of analysis.findings) {

@@ -1,15 +1,15 @@
 /** Programs recorded twice, with Python stacks and as PyTorch does by default, with those of C++ too. */
 import { describe, expect, it } from 'vitest';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
+import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { analyse } from './analyse.ts';
 import type { Finding } from './detectors.ts';
 import { pythonStacks } from './python-stacks.ts';
 
 async function findingsOf(name: string): Promise<readonly Finding[]> {
   const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
-  return (await analyse(context)).findings;
+  return (await analysisOf(context)).findings;
 }
 
 const seen = ({ detector, kind, severity, frame, claim }: Finding) => ({

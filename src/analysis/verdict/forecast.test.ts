@@ -5,6 +5,7 @@
 import { expect, it } from 'vitest';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { windowSnapshot } from '../../output/slice/window-snapshot.ts';
+import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { type Analysis, analyse } from '../findings/analyse.ts';
@@ -38,7 +39,7 @@ it.each(STEADY)('%s: the first half foretells the second within a tenth', async 
   const context = mainOf(contextsOf(loadCapture(`${name}.pickle.gz`)));
   const to = context.trace.events.length >> 1;
   const half = await analyse(mainOf(contextsOf(windowSnapshot(context, { from: 0, to }))));
-  const whole = await analyse(context);
+  const whole = await analysisOf(context);
   const { forecast, lines } = half.verdict;
   const [before, after] = [half, whole].map((one) => keptAtEnd(one, lines[0]?.line ?? -1));
   const added = (after?.bytes ?? 0) - (before?.bytes ?? 0);

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fileName } from '../../base/file-names.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
+import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { analyse } from '../findings/analyse.ts';
 
 const FOLDER = 'others';
 const NAMES = readdirSync(`fixtures/${FOLDER}`)
@@ -48,7 +48,7 @@ const isHealthy = (name: string): boolean => truthOf(name).verdict.cause.include
 describe('a fault', () => {
   it.each(NAMES.filter((name) => !isHealthy(name)))('%s', async (name) => {
     const truth = truthOf(name);
-    const { verdict } = await analyse(contextOf(name));
+    const { verdict } = await analysisOf(contextOf(name));
     const [low = 0, high = 0] = truth.verdict.bytes_gib ?? [];
     expect(truth.verdict.cause).toContain(verdict.cause);
     expect(verdict.bytes / GIB).toBeGreaterThan(low * (1 - TOLERANCE));
@@ -61,7 +61,7 @@ describe('a fault', () => {
 
 describe('a healthy run', () => {
   it.each(NAMES.filter(isHealthy))('%s raises no alarm', async (name) => {
-    const { verdict } = await analyse(contextOf(name));
+    const { verdict } = await analysisOf(contextOf(name));
     expect(['none', 'low']).toContain(verdict.severity);
   });
 });

@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { frameLocation } from '../../device/model/frame-text.ts';
+import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { type Analysis, analyse } from '../findings/analyse.ts';
+import type { Analysis } from '../findings/analyse.ts';
 
 interface Expected {
   readonly faults: Readonly<
@@ -23,7 +24,7 @@ const EXPECTED: Expected = JSON.parse(readFileSync('fixtures/verdicts.json', 'ut
 /** 'two_devices#1' is the second device of that capture. */
 function analysed(key: string): Promise<Analysis> {
   const [name, device = '0'] = key.split('#');
-  return analyse(contextsOf(loadCapture(`${name}.pickle.gz`))[Number(device)]);
+  return analysisOf(contextsOf(loadCapture(`${name}.pickle.gz`))[Number(device)]);
 }
 
 describe('a fault', () => {
@@ -152,7 +153,7 @@ it('is calm where a library asked again for less, and grave where a request fail
   const text = `+A 1Mi ${conv}\n oom 300Mi ${conv}\n +B 2Mi ${conv}\n -B\n -A`;
   const toneOf = async (drawn: string) => {
     const [context] = contextsOf(snapshotFromText(drawn).snapshot);
-    return (await analyse(context)).verdict.tone;
+    return (await analysisOf(context)).verdict.tone;
   };
   expect(await toneOf(text)).toBe('calm');
   expect(await toneOf(`${text}\n oom 400Mi ${conv}`)).toBe('severe');

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { replayDevice } from '../../allocator/replay/replay.ts';
 import { NEVER, type SegmentSpanTable } from '../../allocator/replay/types.ts';
 import { TraceAction } from '../../format/snapshot/tables.ts';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
+import { replaysOf } from '../../testing/contexts.ts';
 import { segmentLives } from './segment-lives.ts';
 
 type Row = readonly [start: number, end: number, address: number, sizeBytes: number];
@@ -63,9 +63,9 @@ describe('lives of segments', () => {
   test.each(captureNames().filter((name) => /expandable|oom|graph|streams/.test(name)))(
     '%s: they add up to the reserved counter at every event',
     (name) => {
-      const { devices, settings } = loadCapture(name);
-      for (const trace of devices) {
-        const replay = replayDevice(trace, settings);
+      const snapshot = loadCapture(name);
+      for (const [device, trace] of snapshot.devices.entries()) {
+        const replay = replaysOf(snapshot)[device];
         const { length, start, end, sizeBytes } = segmentLives(replay.segmentSpans, trace.events);
         const reserved = new Float64Array(trace.events.length + 1);
         for (let row = 0; row < length; row++) {

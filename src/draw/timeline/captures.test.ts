@@ -1,7 +1,7 @@
 /** Real captures: the picture's top is the allocator's own figure, its pixels those of the oracle. */
 import { describe, expect, test } from 'vitest';
-import { replayDevice } from '../../allocator/replay/replay.ts';
 import { loadCapture } from '../../testing/captures.ts';
+import { replaysOf } from '../../testing/contexts.ts';
 import { naiveBands, naivePixels, pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
 import { classesByStack } from '../coloring/classes.ts';
 import { counterOverview } from './columns.ts';
@@ -37,7 +37,7 @@ describe.each([
   const snapshot = loadCapture(name);
   const [device] = snapshot.devices;
   const eventCount = device.events.length;
-  const replay = replayDevice(device, snapshot.settings);
+  const replay = replaysOf(snapshot)[0];
   const index = new TimelineIndex(replay, eventCount, device.events.timeUs);
   const classOf = classesByStack(replay.allocations, snapshot, TEST_PALETTE.classes.length);
   const active = new Float64Array(eventCount);

@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { EntryKind } from '../../analysis/account/types.ts';
-import { analyse } from '../../analysis/findings/analyse.ts';
 import { DETECTOR_IDS, DETECTORS, type FindingKind } from '../../analysis/findings/detectors.ts';
 import { SEVERITIES } from '../../analysis/findings/types.ts';
 import type { Cause, Pattern, RemedyId } from '../../analysis/verdict/types.ts';
+import { analysisOf } from '../../testing/analysed.ts';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { buildFindings, type FindingsReport } from './findings.ts';
@@ -224,7 +224,7 @@ const report = z.strictObject({
 async function reportOf(name: string): Promise<unknown> {
   const snapshot = loadCapture(name);
   const analyses = [];
-  for (const context of contextsOf(snapshot)) analyses.push(await analyse(context));
+  for (const context of contextsOf(snapshot)) analyses.push(await analysisOf(context));
   const file = {
     name,
     bytes: 1,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { analyse } from '../../analysis/findings/analyse.ts';
 import type { FileInfo } from '../../format/snapshot/tables.ts';
+import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { buildFindings, type FindingsReport } from './findings.ts';
@@ -19,7 +19,7 @@ const FILE: FileInfo = {
 async function reportOf(name: string): Promise<FindingsReport> {
   const snapshot = loadCapture(`${name}.pickle.gz`);
   const analyses = [];
-  for (const context of contextsOf(snapshot)) analyses.push(await analyse(context));
+  for (const context of contextsOf(snapshot)) analyses.push(await analysisOf(context));
   return buildFindings(FILE, snapshot.devices, analyses);
 }
 

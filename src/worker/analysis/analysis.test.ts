@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { analyse } from '../../analysis/findings/analyse.ts';
 import { DETECTOR_IDS, type Finding } from '../../analysis/findings/detectors.ts';
 import { abortError, isAbortError } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { createIdleCounter } from '../../state/page-timings.ts';
+import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { InThreadWorker, openSession } from '../../testing/open-session.ts';
@@ -57,7 +57,7 @@ describe('over the ports', () => {
   ])('findings in %s are those that analyse() finds', async (name) => {
     const { client } = clientOf(await openSession(name));
     const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
-    expect(await client.query('findings', { deviceIndex: 0 })).toEqual(await analyse(context));
+    expect(await client.query('findings', { deviceIndex: 0 })).toEqual(await analysisOf(context));
   });
 
   it('what-if runs too', async () => {
@@ -109,7 +109,7 @@ describe('over the ports', () => {
     const { client } = clientOf(await openSession('two_devices'));
     const contexts = contextsOf(loadCapture('two_devices.pickle.gz'));
     for (const [deviceIndex, context] of contexts.entries()) {
-      expect(await client.query('findings', { deviceIndex })).toEqual(await analyse(context));
+      expect(await client.query('findings', { deviceIndex })).toEqual(await analysisOf(context));
     }
     await expect(client.query('findings', { deviceIndex: 7 })).rejects.toThrow(
       /no device at position 7/,

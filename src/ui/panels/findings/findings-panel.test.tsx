@@ -63,6 +63,43 @@ it('leads with what grows, at which line, and what to try', async () => {
   expect(screen.queryByRole('progressbar')).toBeNull();
 });
 
+it('leads with the leak that an OOM came from, and with its advice', async () => {
+  const { user } = await showFindings('pairs/oom_leak.all');
+  const status = screen.getByRole('status', { name: 'Verdict' });
+  const verdict = within(status);
+  expect(status.textContent).toContain(
+    'Out of memory: 3.84 GiB of tensors are kept, 96.00 MiB more each step.',
+  );
+  expect(verdict.getAllByRole('listitem')).toHaveLength(1);
+  expect(verdict.getByRole('button', { name: /^capture\.py:613/ })).toBeDefined();
+  await user.click(verdict.getByRole('button', { name: 'The whole verdict' }));
+  expect(status.textContent).toMatch(
+    /^Out of memory: tensors that capture\.py:613 \(oom_leak\) allocates are kept: 3\.84 GiB of the/,
+  );
+  const advice = within(verdict.getByRole('region', { name: 'What to try first' }));
+  const [first, ...more] = advice.getAllByRole('listitem');
+  expect(first?.textContent).toMatch(/Saves .* GiB, enough\./);
+  expect(more.length).toBeGreaterThan(0);
+  await user.click(verdict.getByRole('button', { name: /^Out of memory/ }));
+  const opened = await screen.findAllByText('What to try');
+  const cards = opened.map((heading) => heading.closest('li')?.textContent);
+  expect(cards).toContainEqual(expect.stringContaining('capture.py:613'));
+});
+
+it.each([
+  ['train_gpt_small', 'calm', 'No out-of-memory error, and no problem found.'],
+  [
+    'pairs/oom_caught_and_halved.all',
+    'warning',
+    'Out of memory, caught 2 times: one request of 500.00 MiB did not fit',
+  ],
+])('says how bad %s is: %s', async (name, tone, text) => {
+  await showFindings(name);
+  const verdict = screen.getByRole('status', { name: 'Verdict' });
+  expect(verdict.textContent).toContain(text);
+  expect(verdict.dataset.tone).toBe(tone);
+});
+
 it('opens a finding and searches for its line, and leaves no trace of it when it is closed', async () => {
   const { user, view } = await showFindings(LEAK);
   const before = view();
@@ -124,18 +161,24 @@ const exactBytes = (elements: readonly HTMLElement[]): number =>
     .map(({ title }) => Number(/^([\d,]+) bytes/.exec(title)?.[1]?.replaceAll(',', '')))
     .reduce((sum, bytes) => sum + bytes, 0);
 
-it('accounts for every reserved byte of the moment', async () => {
-  const { session } = await showFindings('oom_fragmented');
-  const account = screen.getByRole('region', { name: 'Where the memory is' });
-  const [total] = within(account).getAllByTitle(/ bytes/);
-  // The row of smaller entries has their sum, and a row for each in it.
-  const buttons = rows().getAllByRole('button');
-  const figures = buttons.map((row) => within(row).getByTitle(/ bytes$/));
-  const event = Number(/event ([\d,]+)/.exec(account.textContent ?? '')?.[1]?.replaceAll(',', ''));
-  const { counters } = await session.query('crosshair', { deviceIndex: 0, event });
-  expect(exactBytes(figures)).toBe(counters.reservedBytes);
-  expect(total && exactBytes([total])).toBe(counters.reservedBytes);
-});
+it.each(['oom_fragmented', 'leak_output_list', 'no_history', 'train_gpt_small'])(
+  'accounts for every reserved byte of %s at its moment',
+  async (name) => {
+    const { session, view } = await showFindings(name);
+    const account = screen.getByRole('region', { name: 'Where the memory is' });
+    const [total] = within(account).getAllByTitle(/ bytes/);
+    // The row of smaller entries has their sum, and a row for each in it.
+    const buttons = rows().getAllByRole('button');
+    const figures = buttons.map((row) => within(row).getByTitle(/ bytes$/));
+    expect(total && exactBytes([total])).toBe(exactBytes(figures));
+    if (view().cursor === undefined) return;
+    const event = Number(
+      /event ([\d,]+)/.exec(account.textContent ?? '')?.[1]?.replaceAll(',', ''),
+    );
+    const { counters } = await session.query('crosshair', { deviceIndex: 0, event });
+    expect(exactBytes(figures)).toBe(counters.reservedBytes);
+  },
+);
 
 it('filters all views to the blocks of a row, and the search finds as many bytes', async () => {
   const { user, session, view } = await showFindings('leak_loss_graph');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { analyse } from '../../../analysis/findings/analyse.ts';
 import { type RankedFinding, rankFindings } from '../../../analysis/findings/ranked-findings.ts';
 import { searchTerm } from '../../../device/search/qualifier.ts';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
+import { analysisOf } from '../../../testing/analysed.ts';
 import { loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
 import { firstSentence, splitSentence } from './finding-card.tsx';
@@ -12,7 +12,7 @@ import { highlightsOf } from './use-finding-highlights.ts';
 async function found(name: string): Promise<readonly RankedFinding[]> {
   const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
   if (context === undefined) throw new Error(`${name} has no device`);
-  return rankFindings((await analyse(context)).findings);
+  return rankFindings((await analysisOf(context)).findings);
 }
 
 async function first(name: string): Promise<RankedFinding> {
