@@ -128,7 +128,7 @@ test('a worker that has no memory left says so, and the next file opens', async 
   await (await spare).evaluate(takeAllMemory);
   await chooseFile(page, fixture('frag_gpt_varlen.pickle.gz'));
   const card = page.getByTestId('error');
-  await expect(card).toContainText('needs more memory than the browser allows');
+  await expect(card).toContainText('needs more memory than one tab or thread is allowed');
   await expect(card).toContainText('cuda_graph_pool.pickle.gz is still open');
   // That worker ends with its file. The browser needs a moment to take its memory back.
   await expect(async () => {
