@@ -16,25 +16,21 @@ async function exportReport(page: Page, path: string, notes: string): Promise<st
   return pathToFileURL(path).href;
 }
 
-for (const name of ['train_gpt_small', 'leak_slow_in_long_run']) {
-  test(`of ${name} shows the same figures and the same view`, async ({ page }, testInfo) => {
-    await openCapture(page, `${name}.pickle.gz`);
-    const figures = await summaryOf(page).textContent();
-    await page.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }).click();
-    await idle(page);
-    const href = await exportReport(page, testInfo.outputPath('report.html'), 'Look at <this>');
-    await page.goto(href);
-    await expect(page.getByRole('complementary', { name: 'Report' })).toContainText(
-      'Look at <this>',
-    );
-    await idle(page);
-    await expect.poll(() => summaryOf(page).textContent()).toBe(figures);
-    await expect(
-      page.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }),
-    ).toHaveAttribute('aria-current', 'page');
-    await expect(page.getByRole('button', { name: 'Open…' })).toHaveCount(0);
-  });
-}
+test('shows the same figures and the same view', async ({ page }, testInfo) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  const figures = await summaryOf(page).textContent();
+  await page.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }).click();
+  await idle(page);
+  const href = await exportReport(page, testInfo.outputPath('report.html'), 'Look at <this>');
+  await page.goto(href);
+  await expect(page.getByRole('complementary', { name: 'Report' })).toContainText('Look at <this>');
+  await idle(page);
+  await expect.poll(() => summaryOf(page).textContent()).toBe(figures);
+  await expect(
+    page.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }),
+  ).toHaveAttribute('aria-current', 'page');
+  await expect(page.getByRole('button', { name: 'Open…' })).toHaveCount(0);
+});
 
 test('that was damaged or made by a newer version says so', async ({ page }, testInfo) => {
   await openCapture(page, 'cuda_graph_pool.pickle.gz');

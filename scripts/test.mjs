@@ -1,5 +1,5 @@
 /**
- * `npm test`: runs all checks in turn, even on a fresh clone. The last line is `N passed, N failed`. Each test of
+ * `npm test`: runs all checks, even on a fresh clone. The last line is `N passed, N failed`. Each test of
  * vitest and Playwright counts as one, and so does each other check. A check that crashes, or runs no test, counts as
  * one failed.
  */
@@ -113,15 +113,19 @@ const runPython = async () => {
 
 const script = (name) => () => run(process.execPath, [join(ROOT, 'scripts', name)], LIMIT);
 
+/** Beside the unit tests, which leave a core idle now and then. @returns {Promise<boolean>} whether it is built */
+async function checkAndBuild() {
+  await stage('lint', () => runPackage('@biomejs/biome/bin/biome', ['ci', '.'], LIMIT));
+  await stage('types', () => runPackage('typescript/bin/tsc', ['-b'], LIMIT));
+  await stage('unused', () => runPackage('knip/bin/knip.js', [], LIMIT));
+  return stage('build', script('build.mjs'));
+}
+
 async function runAll() {
   const isReady = await stage('install', () => ensureReady().then(() => 0));
   if (!isReady) return;
   await stage('programs', bringPrograms);
-  await stage('lint', () => runPackage('@biomejs/biome/bin/biome', ['ci', '.'], LIMIT));
-  await stage('types', () => runPackage('typescript/bin/tsc', ['-b'], LIMIT));
-  await stage('unused', () => runPackage('knip/bin/knip.js', [], LIMIT));
-  await stage('unit', runUnit, countUnit);
-  const isBuilt = await stage('build', script('build.mjs'));
+  const [isBuilt] = await Promise.all([checkAndBuild(), stage('unit', runUnit, countUnit)]);
   const e2e = () => countPlaywright(E2E_REPORT);
   if (isBuilt) await Promise.all([stage('e2e', runE2e, e2e), stage('python', runPython)]);
   else await stage('e2e', () => Promise.reject(new Error('Not run: there is no build to test.')));

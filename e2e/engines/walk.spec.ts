@@ -20,7 +20,10 @@ const EXPORT = { selector: '.export-button' };
 /** 1,356,627,456 bytes: PyTorch's own figure, in fixtures/train_gpt_small.truth.json. */
 const PEAK = /Peak allocated1\.26 GiB/;
 
-test('opens a pickle and a gzip alike', async ({ visitor, site }) => {
+test('opens a pickle and a gzip alike, and shows them in every view; wheel, drag, pointer, click and search', async ({
+  visitor,
+  site,
+}) => {
   const folder = mkdtempSync(join(tmpdir(), 'vramscope-walk-'));
   const pickle = join(folder, 'train_gpt_small.pickle');
   writeFileSync(pickle, unzipped(CAPTURE).buffer);
@@ -31,12 +34,8 @@ test('opens a pickle and a gzip alike', async ({ visitor, site }) => {
   await visitor.open(GZIP);
   expect(await visitor.textOf(SUMMARY)).toBe(figures);
   rmSync(folder, { recursive: true });
-  expect(await visitor.faults()).toEqual([]);
-});
 
-test('every view shows the snapshot', async ({ visitor, site }) => {
-  await visitor.visit(site.url);
-  await visitor.open(GZIP);
+  // Every view shows the snapshot.
   const tabs = await visitor.ask(() =>
     [...document.querySelectorAll('[data-testid=view-tabs] button')].map(
       (one) => one.textContent ?? '',
@@ -53,12 +52,10 @@ test('every view shows the snapshot', async ({ visitor, site }) => {
     expect(alerts, name).toEqual([]);
     for (const count of colors) expect(count, name).toBeGreaterThan(1);
   }
-  expect(await visitor.faults()).toEqual([]);
-});
 
-test('wheel, drag, pointer, click and search', async ({ visitor, site }) => {
-  await visitor.visit(site.url);
-  await visitor.open(GZIP);
+  await visitor.click(tab('Timeline'));
+  await visitor.sees(PLOT);
+  await visitor.idle();
   const middle = await visitor.placeIn(PLOT, 0.5, 0.8);
   await visitor.wheel(middle, -600);
   await expect.poll(() => visitor.url()).toMatch(/x=\d/);

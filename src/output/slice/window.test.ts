@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoized } from '../../base/memoized.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
-import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
+import { allCaptureNames, isRepeated, loadCapture } from '../../testing/captures.ts';
 import { contextsOf, describeStack } from '../../testing/contexts.ts';
 import { windowSnapshot } from './window-snapshot.ts';
 
@@ -26,7 +26,7 @@ function liveStacks({ replay, snapshot }: DeviceModel, event: number): string[] 
   return rows.sort();
 }
 
-describe.each(allCaptureNames())('%s', (name) => {
+describe.each(allCaptureNames().filter((name) => !isRepeated(name)))('%s', (name) => {
   it('keeps counters and stacks inside each window', () => {
     for (const whole of contextsOf(loadCapture(name))) {
       for (const window of windowsOf(whole.trace.events.length)) {
