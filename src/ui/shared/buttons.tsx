@@ -74,7 +74,7 @@ export function CopyButton({ text, label, title, className, children }: CopyButt
   );
 }
 
-export interface SegmentedOption<T extends string> {
+export interface Option<T extends string | number> {
   readonly value: T;
   readonly label: string;
   readonly about?: string;
@@ -85,7 +85,7 @@ export interface SegmentedOption<T extends string> {
 interface SegmentedProps<T extends string> {
   readonly label: string;
   readonly value: T;
-  readonly options: readonly SegmentedOption<T>[];
+  readonly options: readonly Option<T>[];
   readonly onChange: (value: T) => void;
 }
 
@@ -112,5 +112,32 @@ export function Segmented<T extends string>({
         </button>
       ))}
     </fieldset>
+  );
+}
+
+interface SelectProps<T extends string | number>
+  extends Omit<ComponentProps<'select'>, 'value' | 'onChange'> {
+  readonly value: T;
+  readonly options: readonly Option<T>[];
+  readonly onChoose: (value: T) => void;
+}
+
+/** A choice of many: the browser's own, for keyboard, touch and screen readers. */
+export function Select<T extends string | number>({ options, onChoose, ...props }: SelectProps<T>) {
+  return (
+    <select
+      className="field"
+      {...props}
+      onChange={({ currentTarget }) => {
+        const option = options[currentTarget.selectedIndex];
+        if (option !== undefined) onChoose(option.value);
+      }}
+    >
+      {options.map(({ value, label, about, isDisabled }) => (
+        <option key={value} value={value} title={about} disabled={isDisabled}>
+          {label}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -1,34 +1,39 @@
-import { type ComponentType, useEffect, useReducer } from 'react';
+/** Code in chunks of its own, fetched when first needed. */
+import { useEffect, useReducer } from 'react';
 import { useServices } from './services.ts';
 
-/** A component with a chunk of its own. */
-export interface Lazy<P> {
-  readonly load: () => Promise<ComponentType<P>>;
-  /** Set once fetched: from then on it renders at once. */
-  component?: ComponentType<P>;
+/** A constant such as `() => import('./page.tsx')`: what it fetched is found by it. */
+type Load<Code> = () => Promise<Code>;
+
+const fetched = new WeakMap<Load<unknown>, unknown>();
+
+/** Undefined until it has been fetched. */
+export const fetchedCode = <Code>(load: Load<Code>): Code | undefined =>
+  fetched.get(load) as Code | undefined;
+
+export async function fetchCode<Code>(load: Load<Code>): Promise<Code> {
+  const code = await load();
+  fetched.set(load, code);
+  return code;
 }
 
 /**
- * Fetches a component when first wanted. Not React.lazy, because React delays suspended content by 300 ms.
+ * Fetches code when it is first wanted. Not React.lazy, because React delays suspended content by 300 ms.
  * @param onFailure called without a network; the next use tries again
  * @returns undefined until fetched
  */
-export function useLazy<P>(
-  lazy: Lazy<P>,
+export function useLazy<Code>(
+  load: Load<Code>,
   isWanted: boolean,
   onFailure: () => void,
-): ComponentType<P> | undefined {
+): Code | undefined {
   const { idle } = useServices();
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const isMissing = isWanted && lazy.component === undefined;
+  const code = fetchedCode(load);
+  const isMissing = isWanted && code === undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is done on failure is no reason to fetch again
   useEffect(() => {
-    if (!isMissing) return;
-    const fetchComponent = async () => {
-      lazy.component = await lazy.load();
-      redraw();
-    };
-    idle.during(fetchComponent).catch(onFailure);
-  }, [isMissing, lazy, idle]);
-  return lazy.component;
+    if (isMissing) idle.during(() => fetchCode(load)).then(redraw, onFailure);
+  }, [isMissing, load, idle]);
+  return code;
 }

@@ -1,8 +1,10 @@
 /** The pinned allocation. The workbench looks it up once and provides it to everything below. */
+
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { ClassifiedDetails } from '../../device/classes/types.ts';
 import { hasTerm, toggleTerm } from '../../device/search/parse-search.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { Button } from './buttons.tsx';
 import { useQuery } from './use-query.ts';
 
 export type Selection =
@@ -55,14 +57,13 @@ export function FilterLink({ term, about, children }: FilterLinkProps) {
   const isOn = useView(({ search }) => hasTerm(search, term));
   const does = `${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`;
   return (
-    <button
-      type="button"
+    <Button
       className="filter-link"
       aria-pressed={isOn}
       title={about === undefined ? does : `${about}\n${does}`}
       onClick={() => view.commit({ search: toggleTerm(view.getState().view.search, term) })}
     >
       {children}
-    </button>
+    </Button>
   );
 }

@@ -5,6 +5,7 @@ import type { AllocationDetails } from '../../device/model/allocation-details.ts
 import { functionText } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
 import type { FrameView, StackView } from '../../device/model/types.ts';
+import { Button } from './buttons.tsx';
 import { absenceExplanation, FramePlace, frameTitle } from './code-place.tsx';
 
 interface StackListProps {
@@ -42,15 +43,14 @@ function Run({ run }: { readonly run: FrameRun }) {
   return (
     <>
       <li>
-        <button
-          type="button"
+        <Button
+          icon={ChevronRight}
           className="stack-fold quiet"
           aria-expanded={isOpen}
           onClick={() => setIsOpen(!isOpen)}
         >
-          <ChevronRight size={13} aria-hidden />
           {plural(count, 'internal frame')}
-        </button>
+        </Button>
       </li>
       {isOpen && frames}
     </>
@@ -68,15 +68,14 @@ function Frame({ frame }: { readonly frame: FrameView }) {
           {name}
         </span>
       ) : (
-        <button
-          type="button"
+        <Button
           className="one-line frame-name frame-short"
           title={isWhole ? undefined : frameTitle(frame)}
           aria-expanded={isWhole}
           onClick={() => setIsWhole(!isWhole)}
         >
           {isWhole ? name : short}
-        </button>
+        </Button>
       )}
       <FramePlace frame={frame} />
       {extras !== undefined && (

@@ -1,3 +1,4 @@
+import { Button } from './buttons.tsx';
 import './verdict-card.css';
 import { ChevronDown, CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } from 'lucide-react';
 import {
@@ -61,14 +62,13 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
           {onShow === undefined ? (
             <span className="verdict-line">{sentence}</span>
           ) : (
-            <button
-              type="button"
+            <Button
               className="verdict-line"
               title={`${sentence}\nClick to see the evidence`}
               onClick={onShow}
             >
               <span>{sentence}</span>
-            </button>
+            </Button>
           )}
         </p>
         {lines[0] !== undefined && (
@@ -101,16 +101,14 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
         )}
       </div>
       {folding !== undefined && hasMore && (
-        <button
-          type="button"
+        <Button
+          icon={ChevronDown}
           className="verdict-fold"
           aria-expanded={folding.isUnfolded}
           aria-label="The whole verdict"
           title={folding.isUnfolded ? 'Show less' : 'Show all of it, and what else to try'}
           onClick={folding.onToggle}
-        >
-          <ChevronDown size={15} aria-hidden />
-        </button>
+        />
       )}
     </div>
   );
@@ -127,15 +125,14 @@ function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
   const [place, name] = [frameLocation(line), functionText(line)];
   const called = callers.map((caller) => `\ncalled from ${frameLabel(caller)}`).join('');
   return (
-    <button
-      type="button"
+    <Button
       className="verdict-place"
       title={`${frameLabel(line)} ${does}${called}\nLook at this line first. Click to see the evidence`}
       onClick={onShow}
     >
       <strong className="mono">{place ?? name}</strong>{' '}
       {place === undefined ? does : `(${name}) ${does}`}
-    </button>
+    </Button>
   );
 }
 

@@ -43,9 +43,7 @@ function WaitingPage({ info, onClose }: Omit<ComparePageProps, 'second'>) {
           <FilePicker icon={FolderOpen} isPrimary>
             Choose the second file…
           </FilePicker>
-          <button type="button" className="button" onClick={() => close(handle, onClose)}>
-            Don’t compare
-          </button>
+          <Button onClick={() => close(handle, onClose)}>Don’t compare</Button>
         </div>
       </div>
     </main>
@@ -102,9 +100,7 @@ function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
         <div className="blank">
           <h2>{empty.file.name} is empty</h2>
           <p>It has no events and no segments for any device: there is nothing to compare.</p>
-          <button type="button" className="button" onClick={() => close(handle, onClose)}>
-            Don’t compare
-          </button>
+          <Button onClick={() => close(handle, onClose)}>Don’t compare</Button>
         </div>
       </main>
     );
@@ -157,6 +153,7 @@ function CompareHead({ a, b, handle, onClose }: ComparedProps) {
       <h2 className="visually-hidden">Comparison</h2>
       <SideHead side={a} onDevice={(deviceA) => commit({ deviceA, row: undefined })} />
       <IconButton
+        icon={ArrowLeftRight}
         label="Swap A and B"
         onClick={() =>
           commit({
@@ -166,9 +163,7 @@ function CompareHead({ a, b, handle, onClose }: ComparedProps) {
             row: undefined,
           })
         }
-      >
-        <ArrowLeftRight size={15} aria-hidden />
-      </IconButton>
+      />
       <SideHead side={b} onDevice={(deviceB) => commit({ deviceB, row: undefined })} />
       <span className="spacer" />
       <Segmented
@@ -184,10 +179,9 @@ function CompareHead({ a, b, handle, onClose }: ComparedProps) {
         ]}
         onChange={(at) => commit({ at, row: undefined })}
       />
-      <button type="button" className="button" onClick={onClose} title="Show one file alone">
-        <X size={14} aria-hidden />
+      <Button icon={X} onClick={onClose} title="Show one file alone">
         Close
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Compares two files that have been read: the verdict, both timelines and the differences, in tabs. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { PageComparison } from '../../../worker/protocol.ts';
-import { Segmented } from '../../shared/buttons.tsx';
+import { Button, Segmented } from '../../shared/buttons.tsx';
 import { CodeText } from '../../shared/facts.tsx';
 import { View as AllocationsView } from '../../views/allocations/allocations-view.tsx';
 import {
@@ -70,23 +70,16 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
             onChange={(next) => commit({ link: next, window: undefined })}
           />
         )}
-        <button
-          type="button"
-          className="button"
-          disabled={view.window === undefined}
-          onClick={() => commit({ window: undefined })}
-        >
+        <Button disabled={view.window === undefined} onClick={() => commit({ window: undefined })}>
           Show both whole
-        </button>
+        </Button>
       </div>
       {row !== undefined && (
         <p className="row compare-followed" role="status" aria-label="Row that is followed">
           <span>
             <strong>{row.place}</strong> {row.about}: {followedText(row)}
           </span>
-          <button type="button" className="button" onClick={() => commit({ row: undefined })}>
-            Clear
-          </button>
+          <Button onClick={() => commit({ row: undefined })}>Clear</Button>
         </p>
       )}
       <div className="compare-content">
@@ -147,15 +140,14 @@ function Tabs({
   return (
     <nav className="view-tabs" aria-label="Views of the comparison">
       {TABS.map((one) => (
-        <button
+        <Button
           key={one}
-          type="button"
           className="tab view-tab"
           aria-current={one === tab ? 'page' : undefined}
           onClick={() => onTab(one)}
         >
           {TAB_LABELS[one]}
-        </button>
+        </Button>
       ))}
     </nav>
   );

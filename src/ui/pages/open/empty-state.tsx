@@ -2,6 +2,7 @@ import { FolderOpen, ShieldCheck } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { OomMessageLink } from '../../panels/oom-message/oom-message-link.tsx';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
+import { Button } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
 
@@ -60,14 +61,10 @@ function SampleCards() {
       <ul className="samples">
         {SAMPLES.map(({ url, title, about }) => (
           <li key={url}>
-            <button
-              type="button"
-              className="sample"
-              onClick={() => void loader.open({ kind: 'url', url })}
-            >
+            <Button className="sample" onClick={() => void loader.open({ kind: 'url', url })}>
               <span className="sample-title">{title}</span>
               <span className="dim">{about}</span>
-            </button>
+            </Button>
           </li>
         ))}
       </ul>

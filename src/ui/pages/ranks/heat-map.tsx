@@ -3,6 +3,7 @@ import { type MouseEvent, useMemo, useRef, useState } from 'react';
 import type { JobView } from '../../../analysis/ranks/job-view.ts';
 import { formatBytes } from '../../../base/format.ts';
 import { useElementWidth } from '../../shared/browser.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { type Paint, Painted } from './painted.tsx';
 import type { ListItem } from './rank-list.tsx';
 
@@ -50,8 +51,7 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
         {hovered === undefined ? HINT : placeText(job, hovered)}
       </p>
       <div ref={frame}>
-        <button
-          type="button"
+        <Button
           className="heat-canvas"
           aria-label={`Heat map of ${order.length} ranks by ${job.heatSteps * job.stepsPerColumn} steps; the list has the same figures`}
           onMouseMove={(event) => setHovered(placeOf(event))}
@@ -63,7 +63,7 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
           }}
         >
           <Painted paint={paint} width={width} height={order.length * rowPx} />
-        </button>
+        </Button>
       </div>
     </div>
   );

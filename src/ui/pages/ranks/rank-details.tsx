@@ -1,6 +1,7 @@
 import type { JobView, LineRow, RankDetails, RankRow } from '../../../analysis/ranks/job-view.ts';
 import { formatBytes, plural } from '../../../base/format.ts';
 import { classLabel } from '../../../device/classes/types.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { Fact } from '../../shared/facts.tsx';
 
 const LINES_SHOWN = 12;
@@ -46,14 +47,12 @@ export function RankDetailsPanel({
       </dl>
       <div className="button-row">
         {onOpen !== undefined && (
-          <button type="button" className="button button-primary" onClick={onOpen}>
+          <Button isPrimary onClick={onOpen}>
             Open its snapshot
-          </button>
+          </Button>
         )}
         {onCompare !== undefined && (
-          <button type="button" className="button" onClick={onCompare}>
-            Compare with rank {middleRank}
-          </button>
+          <Button onClick={onCompare}>Compare with rank {middleRank}</Button>
         )}
       </div>
       {onOpen === undefined && (

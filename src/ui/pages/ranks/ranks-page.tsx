@@ -9,7 +9,7 @@ import { frameTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
-import { CopyButton, IconButton, Segmented, type SegmentedOption } from '../../shared/buttons.tsx';
+import { Button, CopyButton, IconButton, type Option, Segmented } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { classColors } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
@@ -45,9 +45,9 @@ export function RanksPage(props: RanksPageProps) {
       )}
       {job !== undefined && <JobPage {...props} state={state} job={job} />}
       {job === undefined && (
-        <button type="button" className="button ranks-close" onClick={props.onClose}>
+        <Button className="button ranks-close" onClick={props.onClose}>
           {failure === undefined ? 'Cancel' : 'Close'}
-        </button>
+        </Button>
       )}
     </main>
   );
@@ -55,7 +55,7 @@ export function RanksPage(props: RanksPageProps) {
 
 type RanksView = 'ranks' | 'heat';
 
-const VIEWS: readonly SegmentedOption<RanksView>[] = [
+const VIEWS: readonly Option<RanksView>[] = [
   { value: 'ranks', label: 'Ranks', icon: List },
   { value: 'heat', label: 'Heat map', icon: Grid3x3 },
 ];
@@ -134,9 +134,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
             Copy as Markdown
           </CopyButton>
         )}
-        <IconButton label="Close the ranks" onClick={onClose}>
-          <X size={16} aria-hidden />
-        </IconButton>
+        <IconButton icon={X} label="Close the ranks" onClick={onClose} />
       </div>
       <Legend job={job} />
       <div className="ranks-body">

@@ -4,20 +4,18 @@ import type { SessionInfo } from '../../../device/model/device-info.ts';
 import type { Theme } from '../../../state/preferences.ts';
 import { usePreferences, useStores } from '../../../state/stores.ts';
 import { IconButton } from '../../shared/buttons.tsx';
+import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 
 interface AppHeaderProps {
   readonly info: SessionInfo | undefined;
-  /** A report shows one snapshot and can't open others. */
-  readonly isReport: boolean;
   readonly onHelp: () => void;
-  /** A link back to where the file was opened from. */
-  readonly back?: ReactNode;
   /** The open file, see OpenFile. */
   readonly children: ReactNode;
 }
 
-export function AppHeader({ info, isReport, onHelp, back, children }: AppHeaderProps) {
+export function AppHeader({ info, onHelp, children }: AppHeaderProps) {
+  const { report } = useServices();
   useEffect(() => {
     document.title = info === undefined ? 'vramscope' : `${info.file.name} · vramscope`;
   }, [info]);
@@ -29,9 +27,11 @@ export function AppHeader({ info, isReport, onHelp, back, children }: AppHeaderP
         <Logo />
         vramscope
       </Heading>
-      {back}
-      {children || <span className="spacer" />}
-      {info !== undefined && !isReport && <FilePicker icon={FolderOpen}>Open…</FilePicker>}
+      {children}
+      {/* A report shows one snapshot and can't open others. */}
+      {info !== undefined && report === undefined && (
+        <FilePicker icon={FolderOpen}>Open…</FilePicker>
+      )}
       <ThemeSwitch />
       <IconButton icon={CircleHelp} label="Help" title="Help (?)" onClick={onHelp} />
     </header>

@@ -1,23 +1,37 @@
 import './app.css';
 import '../open/open.css';
-import { useEffect, useState } from 'react';
-import { fileSource, type GivenFiles, routeGivenFiles } from '../../../state/given-files.ts';
+import { useEffect, useEffectEvent, useState } from 'react';
+import {
+  fileSource,
+  filesOfTransfer,
+  type GivenFiles,
+  routeGivenFiles,
+} from '../../../state/given-files.ts';
 import { openInfo, partialOf } from '../../../state/session-store.ts';
 import { useSession, useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { useShortcut } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
+import { fetchCode, fetchedCode, useLazy } from '../../shared/lazy.ts';
 import { useServices } from '../../shared/services.ts';
 import { useThemeAttribute } from '../../theme/use-theme.ts';
+import { beginSecondSession, type SecondSession } from '../compare/second-session.ts';
 import { EmptyState } from '../open/empty-state.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
-import type { GivenChoice } from '../open/given-dialog.tsx';
 import { OpeningStatus } from '../open/opening-status.tsx';
 import type { GivenRanks } from '../ranks/use-job.ts';
 import { AppHeader } from './app-header.tsx';
-import { LazyHelp, LazyRanks, loadedWorkbench } from './lazy-chunks.tsx';
 import { Announcer, Notices, UpdateBar } from './notices.tsx';
-import { useIncomingFiles, useSecondFile } from './use-given-files.ts';
+import type { GivenChoice } from './open-file.tsx';
+
+/**
+ * What the page needs only once there is something to show: D3, the panels, the timeline. Fetched while the worker
+ * reads the file, so the empty page stays light. An opening waits for both.
+ */
+const importWorkbench = () => import('./workbench.tsx');
+export const loadWorkbench = () => fetchCode(importWorkbench);
+const loadHelp = () => import('./help-dialog.tsx');
+const loadRanks = () => import('../ranks/ranks-page.tsx');
 
 /** The whole page: the empty page, an opening, or what is open. */
 export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
@@ -33,13 +47,9 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   const { second, routes, setSecond } = useSecondFile();
   /** Files for which the user must choose what to do. */
   const [asked, setAsked] = useState<GivenFiles>();
-  function openRanks(given: GivenRanks): void {
+  function openRanks(given: GivenRanks | undefined): void {
     setRanks(given);
-    setIsRanks(true);
-  }
-  function closeRanks(): void {
-    setRanks(undefined);
-    setIsRanks(false);
+    setIsRanks(given !== undefined);
   }
   function takeFiles(given: GivenFiles): void {
     if (given.files.length > 0) setIsRanks(false);
@@ -71,12 +81,16 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   const isExpecting = isDragging || isPicking || asked !== undefined;
   useEffect(() => (isExpecting ? loader.expectFile() : undefined), [isExpecting, loader]);
   const toggleHelp = () => setIsHelpOpen(!isHelpOpen);
+  const closeHelp = () => setIsHelpOpen(false);
+  const closeRanks = () => openRanks(undefined);
   useShortcut('?', toggleHelp);
-  const { Workbench, OpenFile, PartialView, GivenDialog, ReportBar } = loadedWorkbench() ?? {};
+  const help = useLazy(loadHelp, isHelpOpen, closeHelp);
+  const ranksPage = useLazy(loadRanks, ranks !== undefined, closeRanks);
+  const workbench = fetchedCode(importWorkbench);
   // While a pair opens, the previously open file is neither of the two.
   const isPairComing = second !== undefined && state.phase !== 'ready';
   const info = isPairComing ? undefined : openInfo(state);
-  const partial = PartialView && partialOf(state);
+  const partial = workbench && partialOf(state);
   const isPartial = partial !== undefined && !isRanks;
   const isOfSnapshot = !isPartial && !isRanks;
   const leave = state.phase === 'loading' ? loader.cancel : session.dismissFailure;
@@ -84,29 +98,28 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   return (
     <FilePickerRoot onPicking={setIsPicking} onFiles={takeFiles}>
       <div className="app">
-        <AppHeader
-          info={isRanks ? undefined : info}
-          isReport={report !== undefined}
-          onHelp={toggleHelp}
-          back={
-            ranks !== undefined &&
-            !isRanks && <Button onClick={() => setIsRanks(true)}>‹ Ranks</Button>
-          }
-        >
-          {info !== undefined && OpenFile !== undefined && !isRanks && <OpenFile info={info} />}
+        <AppHeader info={isRanks ? undefined : info} onHelp={toggleHelp}>
+          {ranks !== undefined && !isRanks && (
+            <Button onClick={() => setIsRanks(true)}>‹ Ranks</Button>
+          )}
+          {info !== undefined && workbench !== undefined && !isRanks ? (
+            <workbench.OpenFile info={info} />
+          ) : (
+            <span className="spacer" />
+          )}
         </AppHeader>
-        {report !== undefined && ReportBar !== undefined && <ReportBar {...report} />}
+        {report && workbench && <workbench.ReportBar {...report} />}
         <Notices />
         <UpdateBar />
-        {info !== undefined && Workbench !== undefined && (
+        {info !== undefined && workbench !== undefined && (
           <div className="page-part" hidden={!isOfSnapshot}>
-            <Workbench info={info} second={second} onSecond={setSecond} />
+            <workbench.Workbench info={info} second={second} onSecond={setSecond} />
           </div>
         )}
-        {PartialView !== undefined && partial !== undefined && isPartial && (
-          <PartialView partial={partial} isCut={state.phase === 'failed'}>
+        {workbench !== undefined && partial !== undefined && isPartial && (
+          <workbench.PartialView partial={partial} isCut={state.phase === 'failed'}>
             {status}
-          </PartialView>
+          </workbench.PartialView>
         )}
         {isOfSnapshot && info !== undefined && <div className="status-layer">{status}</div>}
         {isOfSnapshot && info === undefined && state.phase === 'loading' && (
@@ -115,15 +128,17 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
         {isOfSnapshot && info === undefined && state.phase !== 'loading' && (
           <EmptyState>{status}</EmptyState>
         )}
-        <LazyRanks
-          given={ranks}
-          isHidden={!isRanks}
-          onShow={showRanks}
-          onCompare={compareRanks}
-          onClose={closeRanks}
-        />
-        {asked !== undefined && info !== undefined && GivenDialog !== undefined && (
-          <GivenDialog
+        {ranks !== undefined && ranksPage !== undefined && (
+          <ranksPage.RanksPage
+            given={ranks}
+            isHidden={!isRanks}
+            onShow={showRanks}
+            onCompare={compareRanks}
+            onClose={closeRanks}
+          />
+        )}
+        {asked !== undefined && info !== undefined && workbench !== undefined && (
+          <workbench.GivenDialog
             given={asked}
             openName={info.file.name}
             onChoose={(choice) => takeAsked(asked, choice)}
@@ -136,8 +151,75 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
           </div>
         )}
       </div>
-      <LazyHelp isOpen={isHelpOpen} onClose={() => setIsHelpOpen(false)} />
+      {help !== undefined && <help.HelpDialog isOpen={isHelpOpen} onClose={closeHelp} />}
       <Announcer state={state} />
     </FilePickerRoot>
   );
+}
+
+/** Files dropped or pasted anywhere on the page. Returns whether files are being dragged over it. */
+function useIncomingFiles(onFiles: (given: GivenFiles) => void): boolean {
+  // dragenter and dragleave fire for every element passed: the drag has left when the count is 0.
+  const [depth, setDepth] = useState(0);
+  const take = useEffectEvent(onFiles);
+  useEffect(() => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const hasFiles = (transfer: DataTransfer | null) => transfer?.types.includes('Files') ?? false;
+    const listen = <K extends 'dragenter' | 'dragleave' | 'dragover' | 'drop' | 'paste'>(
+      type: K,
+      listener: (event: WindowEventMap[K]) => void,
+    ) => window.addEventListener(type, listener, { signal });
+    listen('dragenter', ({ dataTransfer }) => {
+      if (hasFiles(dataTransfer)) setDepth((before) => before + 1);
+    });
+    listen('dragleave', () => setDepth((before) => Math.max(0, before - 1)));
+    listen('dragover', (event) => {
+      const { dataTransfer } = event;
+      if (dataTransfer === null || !hasFiles(dataTransfer)) return;
+      event.preventDefault();
+      dataTransfer.dropEffect = 'copy';
+    });
+    listen('drop', (event) => {
+      setDepth(0);
+      if (!hasFiles(event.dataTransfer)) return;
+      event.preventDefault();
+      take(filesOfTransfer(event.dataTransfer));
+    });
+    listen('paste', ({ clipboardData }) => take(filesOfTransfer(clipboardData)));
+    return () => stop.abort();
+  }, []);
+  return depth > 0;
+}
+
+/** Decides whether given files are opened or compared with the open one. */
+function useSecondFile() {
+  const { loader, idle } = useServices();
+  const { session, view } = useStores();
+  const [second, setSecond] = useState<SecondSession>();
+  useEffect(() => () => second?.session.close(), [second]);
+  const compareWith = (source: OpenSource) => setSecond(beginSecondSession(source, idle));
+  /** The next file is the second of a comparison. */
+  const isAwaited = () =>
+    view.getState().view.comparison !== undefined &&
+    (second === undefined || second.state.getState().phase === 'failed') &&
+    openInfo(session.getState()) !== undefined;
+  const routes = {
+    isAwaited,
+    compareWith,
+    open(source: OpenSource): void {
+      if (isAwaited()) compareWith(source);
+      else {
+        setSecond(undefined);
+        view.adjust({ comparison: undefined });
+        void loader.open(source);
+      }
+    },
+    compare(a: OpenSource, b: OpenSource): void {
+      // Both files are read at once, each in its own worker.
+      compareWith(b);
+      void loader.open(a);
+    },
+  };
+  return { second, routes, setSecond };
 }

@@ -4,10 +4,12 @@ import { formatBytes, formatCount, formatExactBytes } from '../../../base/format
 import { settingText } from '../../../device/memory-summary/settings.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { isUnusedDevice, mainPeak } from '../../../device/model/main-device.ts';
+import type { GivenFiles } from '../../../state/given-files.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { onDevice } from '../../../state/view-fitting.ts';
-import { IconButton } from '../../shared/buttons.tsx';
+import { Button, IconButton, Select } from '../../shared/buttons.tsx';
 import { deviceLabel } from '../../shared/device-labels.ts';
+import { Dialog } from '../../shared/dialog.tsx';
 import { Fact } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
@@ -72,7 +74,7 @@ function fileSize(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
-/** A native select, for keyboard, touch and screen readers. Unused devices come last and are disabled. */
+/** Unused devices come last and are disabled. */
 function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) {
   const { view } = useStores();
   const current = useView((state) => state.deviceIndex);
@@ -80,26 +82,21 @@ function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) 
     (a, b) => Number(isUnusedDevice(a)) - Number(isUnusedDevice(b)),
   );
   return (
-    <select
+    <Select
       className="field device-select"
       data-testid="device-select"
       aria-label="Device"
       value={current}
-      onChange={({ currentTarget }) => {
-        const device = devices[Number(currentTarget.value)];
+      options={inOrder.map((device) => ({
+        value: device.index,
+        label: deviceText(device),
+        isDisabled: isUnusedDevice(device) && device.index !== current,
+      }))}
+      onChoose={(index) => {
+        const device = devices[index];
         if (device !== undefined) view.commit(onDevice(device));
       }}
-    >
-      {inOrder.map((device) => (
-        <option
-          key={device.index}
-          value={device.index}
-          disabled={isUnusedDevice(device) && device.index !== current}
-        >
-          {deviceText(device)}
-        </option>
-      ))}
-    </select>
+    />
   );
 }
 
@@ -113,4 +110,56 @@ function deviceText(info: DeviceInfo): string {
       ? `${formatBytes(end.allocatedBytes)} allocated`
       : `peak ${formatBytes(mainPeak(peaks).bytes)}`;
   return `${name} · ${formatCount(events)} events · ${memory}`;
+}
+
+export type GivenChoice =
+  | { readonly kind: 'compare' }
+  | { readonly kind: 'ranks' }
+  | { readonly kind: 'replace'; readonly file: File };
+
+interface GivenDialogProps {
+  readonly given: GivenFiles;
+  readonly openName: string;
+  readonly onChoose: (choice: GivenChoice) => void;
+  readonly onCancel: () => void;
+}
+
+/** Asks what to do with one or two files dropped on an open one. */
+export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialogProps) {
+  const names = given.files.map(({ name }) => name);
+  const isTwo = names.length === 2;
+  const option = (choice: GivenChoice, title: string, about: string, key = 0) => (
+    <li key={key}>
+      <Button className="sample" onClick={() => onChoose(choice)}>
+        <span className="sample-title">{title}</span>
+        <span className="dim">{about}</span>
+      </Button>
+    </li>
+  );
+  return (
+    <Dialog
+      isQuestion
+      title={`What should vramscope do with ${names.join(' and ')}?`}
+      isOpen
+      onClose={onCancel}
+    >
+      <p className="dim">{openName} is open.</p>
+      <ul className="given-choices">
+        {option(
+          { kind: 'compare' },
+          isTwo ? 'Compare the two files' : `Compare with ${openName}`,
+          `Why one needs more memory than the other.${isTwo ? ` Closes ${openName}.` : ''}`,
+        )}
+        {option(
+          { kind: 'ranks' },
+          isTwo ? 'Show the two as ranks of a job' : 'Show both as ranks of a job',
+          `Which rank holds more, and at which line. ${openName} stays open behind them.`,
+        )}
+        {given.files.map((file, i) =>
+          option({ kind: 'replace', file }, `Replace with ${file.name}`, `Closes ${openName}.`, i),
+        )}
+      </ul>
+      <Button onClick={onCancel}>Cancel</Button>
+    </Dialog>
+  );
 }

@@ -5,6 +5,7 @@ import { formatBytes, formatCount, formatExactBytes, plural } from '../../../bas
 import { failedOoms } from '../../../device/model/device-info.ts';
 import { mainPeak } from '../../../device/model/main-device.ts';
 import { useStores } from '../../../state/stores.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { notesOf, RECORDING_TEXT } from '../../shared/device-labels.ts';
 import { type DeviceInView, useDevice } from '../../shared/services.ts';
 
@@ -44,8 +45,7 @@ export function SummaryStrip() {
     <section className="summary" aria-label="Summary">
       {/* The last figure is dropped first: what the recording lacks matters more than the peak. */}
       <Stats stats={isWhole ? [oom, first, recording] : [oom, recording, first]} />
-      <button
-        type="button"
+      <Button
         className="summary-more hoverable"
         data-tone={isDoubtful ? 'warning' : undefined}
         popoverTarget={id}
@@ -54,7 +54,7 @@ export function SummaryStrip() {
         {isDoubtful && <TriangleAlert size={14} aria-hidden />}
         {notes.length > 0 ? plural(notes.length, 'note') : 'Figures'}
         <ChevronDown size={14} aria-hidden />
-      </button>
+      </Button>
       <div id={id} popover="auto" className="floating summary-all" onBeforeToggle={placeBelowRow}>
         <div className="summary-figures">
           <Stats stats={[...(hasTrace ? peaks : []), end, oom, recording]} />
@@ -168,9 +168,9 @@ function Stats({ stats }: { readonly stats: readonly Stat[] }) {
       view.commit({ cursor: events.find((event) => event > now) ?? events[0] });
     };
     return (
-      <button key={label} type="button" className="stat hoverable" title={title} onClick={showNext}>
+      <Button key={label} className="stat hoverable" title={title} onClick={showNext}>
         {content}
-      </button>
+      </Button>
     );
   });
 }

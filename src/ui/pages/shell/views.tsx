@@ -1,13 +1,15 @@
 /** The views on a snapshot. Each view but the timeline is a chunk of its own, fetched when first shown. */
+
 import { type ComponentType, type RefObject, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { VIEW_NAMES, type ViewName } from '../../../state/view-store.ts';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
 import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
 import { Bytes, Fact } from '../../shared/facts.tsx';
-import { type Lazy, useLazy } from '../../shared/lazy.ts';
+import { useLazy } from '../../shared/lazy.ts';
 import { useDevice } from '../../shared/services.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
 import { View as TimelineView } from '../../views/timeline/timeline-view.tsx';
@@ -18,24 +20,7 @@ const FILES = import.meta.glob<{ readonly View: ComponentType<object> }>([
   '!../../views/timeline/*',
 ]);
 
-const views = new Map<ViewName, Lazy<object>>([
-  ['timeline', { load: async () => TimelineView, component: TimelineView }],
-]);
-
-/** The same object each time: it keeps the component once that is fetched. */
-function viewOf(name: ViewName): Lazy<object> {
-  const known = views.get(name);
-  if (known !== undefined) return known;
-  const load = FILES[`../../views/${name}/${name}-view.tsx`];
-  const made: Lazy<object> = {
-    async load() {
-      if (load === undefined) throw new Error(`src/ui/views/${name} has no ${name}-view.tsx`);
-      return (await load()).View;
-    },
-  };
-  views.set(name, made);
-  return made;
-}
+const missingView = () => Promise.reject(new Error('No such view'));
 
 /** The digits 1 to 9 open the tabs too. */
 export function ViewTabs() {
@@ -47,17 +32,16 @@ export function ViewTabs() {
       {VIEW_NAMES.map((name, index) => {
         const { label, icon: Icon } = VIEW_LABELS[name];
         return (
-          <button
+          <Button
+            icon={Icon}
             key={name}
-            type="button"
             className="tab view-tab"
             aria-current={name === current ? 'page' : undefined}
             title={`${label} (${index + 1})`}
             onClick={() => view.commit({ view: name })}
           >
-            <Icon size={14} aria-hidden />
             {label}
-          </button>
+          </Button>
         );
       })}
     </nav>
@@ -83,8 +67,10 @@ export function ViewSlot({ name }: { readonly name: ViewName }) {
 
 function FetchedView({ name }: { readonly name: ViewName }) {
   const [hasFailed, setHasFailed] = useState(false);
-  const View = useLazy(viewOf(name), true, () => setHasFailed(true));
-  if (View !== undefined) return <View />;
+  const load = FILES[`../../views/${name}/${name}-view.tsx`] ?? missingView;
+  const fetched = useLazy(load, name !== 'timeline', () => setHasFailed(true));
+  if (name === 'timeline') return <TimelineView />;
+  if (fetched !== undefined) return <fetched.View />;
   if (!hasFailed) return <div className="blank" aria-busy />;
   return (
     <div className="blank" role="alert">

@@ -1,33 +1,43 @@
 import './workbench.css';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
+import { useStore } from 'zustand';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
-import { createFindingsStore } from '../../../state/findings-store.ts';
+import { createFindingsStore, type FindingsState } from '../../../state/findings-store.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
 import { CursorBar } from '../../panels/cursor/cursor-bar.tsx';
+import { DetailsPanel } from '../../panels/details/details-panel.tsx';
 import { ExportButton } from '../../panels/export/export-button.tsx';
 import { PICTURE_ID } from '../../panels/export/picture.ts';
+import { useJudgementInViews } from '../../panels/findings/account-parts.ts';
+import { FindingsPanel } from '../../panels/findings/findings-panel.tsx';
+import {
+  useEscape,
+  useFindingHighlights,
+  useFindingSelection,
+} from '../../panels/findings/show-finding.ts';
 import { SearchBox } from '../../panels/search/search-box.tsx';
-import { type Lazy, useLazy } from '../../shared/lazy.ts';
+import { Button } from '../../shared/buttons.tsx';
+import { useLazy } from '../../shared/lazy.ts';
 import { SelectionContext, useFoundSelection } from '../../shared/selection.tsx';
 import {
   type AnalysisServices,
   AnalysisServicesContext,
   CurrentDeviceContext,
+  useFindings,
+  useFindingsRun,
   useServices,
 } from '../../shared/services.ts';
 import type { ComparePageProps } from '../compare/compare-page.tsx';
 import type { SecondSession } from '../compare/second-session.ts';
-import { SidePanel } from './side-panel.tsx';
 import { SummaryStrip } from './summary-strip.tsx';
 import { useViewKeys, ViewSlot, ViewTabs } from './views.tsx';
 
 export { startUrlSync } from '../../../state/url-sync.ts';
-export { ReportBar } from '../../panels/report/report-bar.tsx';
+export { ReportBar } from '../../panels/report/report-form.tsx';
 export { PartialView } from '../../views/timeline/partial-view.tsx';
-export { GivenDialog } from '../open/given-dialog.tsx';
-export { OpenFile } from './open-file.tsx';
+export { GivenDialog, OpenFile } from './open-file.tsx';
 
 interface WorkbenchProps {
   readonly info: SessionInfo;
@@ -42,14 +52,12 @@ export function Workbench({ info, second, onSecond }: WorkbenchProps) {
 }
 
 /** Fetched when a second file is given, or a link asks for a comparison. */
-const COMPARE: Lazy<ComparePageProps> = {
-  load: async () => (await import('../compare/compare-page.tsx')).ComparePage,
-};
+const loadCompare = () => import('../compare/compare-page.tsx');
 
 function LazyCompare(props: ComparePageProps) {
   useShown(props.info);
-  const Page = useLazy(COMPARE, true, () => undefined);
-  return Page === undefined ? <main className="view fill" aria-busy /> : <Page {...props} />;
+  const page = useLazy(loadCompare, true, () => undefined);
+  return page ? <page.ComparePage {...props} /> : <main className="view fill" aria-busy />;
 }
 
 /**
@@ -166,4 +174,98 @@ function NoDevices() {
       </div>
     </main>
   );
+}
+
+const TABS = ['findings', 'details'] as const;
+type Tab = (typeof TABS)[number];
+
+const tabId = (name: Tab): string => `side-tab-${name}`;
+
+/** The panel beside every view: findings, and details of the selection. */
+function SidePanel() {
+  // Runs here because the plot shows findings whichever tab is open.
+  useFindingsRun();
+  const { findings, judgement } = useFindings();
+  const lead = judgement?.verdict.finding;
+  useJudgementInViews(judgement);
+  useFindingHighlights(
+    findings,
+    lead === undefined ? undefined : findings.find(({ fingerprint }) => fingerprint === lead),
+  );
+  const panel = useRef<HTMLDivElement>(null);
+  const { selected, leave } = useFindingSelection(findings);
+  useEscape(panel, selected === undefined ? undefined : leave);
+  const [tab, setTab] = useTab();
+  return (
+    <div ref={panel} className="view">
+      <div
+        className="bar side-tabs"
+        role="tablist"
+        aria-label="Side panel"
+        onKeyDown={(event) => goByArrow(event, tab, setTab)}
+      >
+        {TABS.map((name) => (
+          <Button
+            key={name}
+            role="tab"
+            id={tabId(name)}
+            className="tab quiet"
+            aria-selected={name === tab}
+            tabIndex={name === tab ? 0 : -1}
+            onClick={() => setTab(name)}
+          >
+            {name === 'findings' ? 'Findings' : 'Details'}
+            {name === 'findings' && <FindingCount findings={findings} />}
+          </Button>
+        ))}
+      </div>
+      <div className="side-content" role="tabpanel" aria-labelledby={tabId(tab)}>
+        {tab === 'findings' && <FindingsPanel />}
+        {tab === 'details' && <DetailsPanel />}
+      </div>
+    </div>
+  );
+}
+
+/** The number of findings listed; red if any is more than low. */
+function FindingCount({ findings }: { readonly findings: FindingsState['findings'] }) {
+  if (findings.length === 0) return undefined;
+  const isHarmless = findings.every(({ severity }) => severity === 'low');
+  return (
+    <span className="side-count" data-tone={isHarmless ? undefined : 'danger'}>
+      {findings.length}
+    </span>
+  );
+}
+
+/** The tab list is one Tab stop; arrow keys move within it and wrap around. */
+function goByArrow(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): void {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (step === undefined) return;
+  const next = TABS.at((TABS.indexOf(tab) + step) % TABS.length);
+  if (next === undefined) return;
+  // Otherwise the view would act on the arrow too.
+  event.stopPropagation();
+  event.preventDefault();
+  setTab(next);
+  document.getElementById(tabId(next))?.focus();
+}
+
+/** The tab of the most recent selection; without a selection, the findings. */
+function useTab(): readonly [Tab, (tab: Tab) => void] {
+  const label = useView((view) => view.selection);
+  const finding = useView((view) => view.finding);
+  const restores = useStore(useStores().view, (state) => state.restores);
+  const [tab, setTab] = useState<Tab>('findings');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: Back and another file bring the findings back too
+  useEffect(() => {
+    if (label === undefined) setTab('findings');
+  }, [label, restores]);
+  useEffect(() => {
+    if (label !== undefined) setTab('details');
+  }, [label]);
+  useEffect(() => {
+    if (finding !== undefined) setTab('findings');
+  }, [finding]);
+  return [tab, setTab];
 }

@@ -19,7 +19,7 @@ import {
 import type { Crosshair } from '../../../device/model/events.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { IconButton } from '../../shared/buttons.tsx';
+import { Button, IconButton } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
@@ -53,15 +53,13 @@ export function CursorBar() {
         )}
         {at.value !== undefined && <Place cursor={cursor} at={at.value} />}
         <JumpMenu />
-        <button
-          type="button"
-          className="button"
+        <Button
+          icon={Flag}
           title="Set the second cursor here, to measure from (M)"
           onClick={() => view.commit({ secondCursor: cursorEvent(device, cursor) })}
         >
-          <Flag size={13} aria-hidden />
           <span className="words">Measure from here</span>
-        </button>
+        </Button>
       </section>
       {isMeasured && <CursorDifference second={from.value} cursor={at.value} />}
     </>
@@ -123,14 +121,13 @@ function StepButtons() {
     <span className="step-buttons">
       {STEPS.map(({ step, label, key, Icon }) => (
         <IconButton
+          icon={Icon}
           key={label}
           label={label}
           title={`${label} (${key})`}
           disabled={stepped(device, cursor, step) === cursorEvent(device, cursor)}
           onClick={() => view.move({ cursor: stepped(device, cursor, step) })}
-        >
-          <Icon size={15} aria-hidden />
-        </IconButton>
+        />
       ))}
     </span>
   );
@@ -148,14 +145,13 @@ function CursorDifference({ second, cursor }: CursorDifferenceProps) {
   return (
     <section className="row cursor-difference" aria-label="From the second cursor to the cursor">
       <span className="cursor-span">
-        <button
-          type="button"
+        <Button
           className="link"
           title="Go to the second cursor"
           onClick={() => view.commit({ cursor: second.event })}
         >
           From event {formatCount(second.event)}
-        </button>
+        </Button>
         <span title="Events from the second cursor to the cursor">
           {change(events, (count) => plural(count, 'event'))}
         </span>
@@ -177,9 +173,8 @@ function CursorDifference({ second, cursor }: CursorDifferenceProps) {
           );
         })}
       </dl>
-      <button
-        type="button"
-        className="button"
+      <Button
+        icon={Flame}
         title="Flame graph of what came and what went between the cursors"
         disabled={events === 0}
         onClick={() => {
@@ -190,22 +185,19 @@ function CursorDifference({ second, cursor }: CursorDifferenceProps) {
           });
         }}
       >
-        <Flame size={14} aria-hidden />
         Compare by stack
-      </button>
+      </Button>
       <IconButton
+        icon={ArrowLeftRight}
         label="Swap the cursors"
         onClick={() => view.commit({ secondCursor: cursor.event, cursor: second.event })}
-      >
-        <ArrowLeftRight size={14} aria-hidden />
-      </IconButton>
+      />
       <IconButton
+        icon={X}
         label="Clear the second cursor"
         title="Clear the second cursor (Shift M)"
         onClick={() => view.commit({ secondCursor: undefined })}
-      >
-        <X size={14} aria-hidden />
-      </IconButton>
+      />
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { formatBytes, formatCount, formatExactBytes } from '../../../base/format
 import { type DeviceInfo, failedOoms } from '../../../device/model/device-info.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores } from '../../../state/stores.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { useDevice } from '../../shared/services.ts';
 
 interface Jump {
@@ -44,10 +45,9 @@ export function JumpMenu() {
   const more = failedOoms(device).length - LISTED_OOMS;
   return (
     <>
-      <button type="button" className="button" title="Jump to" popoverTarget={id}>
-        <Milestone size={14} aria-hidden />
+      <Button icon={Milestone} title="Jump to" popoverTarget={id}>
         <span className="words">Jump to</span>
-      </button>
+      </Button>
       <section
         id={id}
         popover="auto"
@@ -81,8 +81,7 @@ function JumpEntry({ jump, menu }: { readonly jump: Jump; readonly menu: string 
   const { view } = useStores();
   const { label, event, bytes, key } = jump;
   return (
-    <button
-      type="button"
+    <Button
       className="jump hoverable"
       popoverTarget={menu}
       popoverTargetAction="hide"
@@ -96,6 +95,6 @@ function JumpEntry({ jump, menu }: { readonly jump: Jump; readonly menu: string 
       </span>
       <span>{bytes === undefined ? '' : formatBytes(bytes)}</span>
       {key === undefined ? <span /> : <kbd>{key}</kbd>}
-    </button>
+    </Button>
   );
 }

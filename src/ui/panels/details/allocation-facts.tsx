@@ -14,6 +14,7 @@ import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { type Holder, ownerText } from '../../../device/model/holders.ts';
 import { searchTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { Bytes, Fact } from '../../shared/facts.tsx';
 import { FilterLink } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
@@ -176,15 +177,14 @@ function FreedText({ details }: { readonly details: AllocationDetails }) {
 function EventLink({ event, timeUs = Number.NaN }: { event: number; timeUs?: number }) {
   const { view } = useStores();
   return (
-    <button
-      type="button"
+    <Button
       className="link"
       title="Show in the timeline"
       onClick={() => view.commit({ cursor: event })}
     >
       <span>event {formatCount(event)}</span>
       {!Number.isNaN(timeUs) && <span>{formatDurationUs(timeUs)}</span>}
-    </button>
+    </Button>
   );
 }
 

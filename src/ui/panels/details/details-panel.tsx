@@ -47,12 +47,11 @@ function Found({ details }: { readonly details: ClassifiedDetails }) {
           {details.label}
         </CopyButton>
         <IconButton
+          icon={X}
           label="Unpin"
           title="Unpin (Esc)"
           onClick={() => view.commit({ selection: undefined })}
-        >
-          <X size={15} aria-hidden />
-        </IconButton>
+        />
       </div>
       <AllocationFacts details={details} />
       <section aria-label="Allocated by">

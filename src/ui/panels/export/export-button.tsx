@@ -19,15 +19,14 @@ export function ExportButton() {
   const { value: choices, failure } = useQuery('exportChoices', isWanted ? {} : undefined);
   return (
     <>
-      <button
-        type="button"
+      <Button
+        icon={Share}
         className="tab view-tab export-button"
         title="Export a report, pictures and data"
         onClick={() => setIsWanted(true)}
       >
-        <Share size={14} aria-hidden />
         Export
-      </button>
+      </Button>
       <Dialog
         title="Export"
         className="export-dialog"

@@ -1,16 +1,21 @@
-import { useState } from 'react';
+import { FlaskConical } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useStore } from 'zustand';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import type { Fact, FindingPart } from '../../../analysis/findings/types.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
+import { CITED_SETTING, whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import { useStores } from '../../../state/stores.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { frameTitle } from '../../shared/code-place.tsx';
 import { CodeText } from '../../shared/facts.tsx';
-import { useDevice } from '../../shared/services.ts';
+import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useAsk } from '../../shared/use-query.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
+import { type Limit, resultOf, whatIfStoreOf, withProgress } from '../what-if/what-if-results.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
 
 interface FindingBodyProps {
@@ -67,16 +72,15 @@ function ShowButtons({ finding }: FindingBodyProps) {
           cursor: Math.max(0, events.last),
         };
         return (
-          <button key={name} type="button" className="button" onClick={() => view.commit(change)}>
-            <Icon size={14} aria-hidden />
+          <Button icon={Icon} key={name} onClick={() => view.commit(change)}>
             {label}
-          </button>
+          </Button>
         );
       })}
       {largest !== undefined && (
-        <button type="button" className="button" onClick={() => void selectLargest(largest)}>
+        <Button onClick={() => void selectLargest(largest)}>
           Largest of {formatCount(evidence.allocationCount)} blocks
-        </button>
+        </Button>
       )}
     </section>
   );
@@ -109,9 +113,9 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
         ))}
       </ul>
       {!isAll && (
-        <button type="button" className="link" onClick={() => setIsAll(true)}>
+        <Button className="link" onClick={() => setIsAll(true)}>
           All {formatCount(parts.length)} call sites
-        </button>
+        </Button>
       )}
     </section>
   );
@@ -138,4 +142,56 @@ function Facts({ facts }: { readonly facts: readonly Fact[] }) {
 function factText(fact: Fact): string {
   if ('bytes' in fact) return formatBytes(fact.bytes);
   return 'count' in fact ? formatCount(fact.count) : fact.text;
+}
+
+const LIMIT: Limit = 'recorded';
+
+/**
+ * The simulated peak under the best setting. Nothing until it has been run, and if it can't be: without a trace, or when
+ * the worker fails (the what-if view reports that).
+ */
+export function WhatIfCitation() {
+  const { view } = useStores();
+  const { analysis } = useAnalysis();
+  const { device } = useDevice();
+  const store = whatIfStoreOf(device);
+  const known = useStore(store);
+  const { recorded } = known;
+  const result = resultOf(known, LIMIT, CITED_SETTING);
+  const isWanted = device.kind === 'cuda' && device.events > 0 && result === undefined;
+  useEffect(() => {
+    if (!isWanted) return;
+    const controller = new AbortController();
+    const request = { settings: [CITED_SETTING], limit: LIMIT, cards: false } as const;
+    analysis
+      .query(
+        'whatIf',
+        { ...request, deviceIndex: device.index },
+        {
+          signal: controller.signal,
+          onProgress(progress) {
+            if (progress.kind !== 'running')
+              store.setState((state) => withProgress(state, LIMIT, progress));
+          },
+        },
+      )
+      .catch(() => undefined);
+    return () => controller.abort();
+  }, [analysis, store, device, isWanted]);
+  if (recorded === undefined || result === undefined) return undefined;
+  if (result.peakReservedBytes === recorded.run.peakReservedBytes) return undefined;
+  return (
+    <p className="what-if-citation">
+      <FlaskConical size={14} aria-hidden />
+      <span>
+        <code>{CITED_SETTING}</code> {whatIfSentence(result, recorded.run)}.{' '}
+        <Button
+          className="link"
+          onClick={() => view.commit({ view: 'what-if', setting: CITED_SETTING })}
+        >
+          Compare settings
+        </Button>
+      </span>
+    </p>
+  );
 }

@@ -11,9 +11,9 @@ import type { FrameView } from '../../../device/model/types.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewName } from '../../../state/view-store.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { FramePlace, frameTitle } from '../../shared/code-place.tsx';
-import { WhatIfCitation } from '../what-if/what-if-citation.tsx';
-import { FindingBody } from './finding-body.tsx';
+import { FindingBody, WhatIfCitation } from './finding-body.tsx';
 
 interface FindingCardProps {
   readonly finding: RankedFinding;
@@ -66,9 +66,8 @@ export function FindingCard(props: FindingCardProps) {
       data-selected={isSelected}
       data-whole={isWhole}
     >
-      <button
+      <Button
         ref={head}
-        type="button"
         className="finding-head"
         aria-expanded={isSelected}
         title={isSelected ? 'Leave this finding (Esc)' : 'Show this finding'}
@@ -86,10 +85,10 @@ export function FindingCard(props: FindingCardProps) {
         <span className="finding-claim">
           <strong>{first}</strong> {rest}
         </span>
-      </button>
+      </Button>
       {isWhole && <FindingFrame finding={finding} />}
       {isWhole && <UserLines finding={finding} />}
-      <WhatIfCitation finding={finding} isDue={citesWhatIf} />
+      {citesWhatIf && <WhatIfCitation />}
       {isWhole && series !== undefined && (
         <SeriesPlot series={series} steps={perStep?.steps} onShow={showEvent} />
       )}
@@ -190,12 +189,7 @@ function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotP
   };
   return (
     <figure className="series">
-      <button
-        type="button"
-        className="series-button"
-        title="Click a point to go to its event"
-        onClick={showAt}
-      >
+      <Button className="series-button" title="Click a point to go to its event" onClick={showAt}>
         <svg
           viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
@@ -206,7 +200,7 @@ function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotP
           <path className="series-area" d={shape(bytes) ?? ''} />
           <path className="series-line" d={edge(bytes) ?? ''} />
         </svg>
-      </button>
+      </Button>
       <figcaption className="dim small">
         <span>{label}</span>
         <span>

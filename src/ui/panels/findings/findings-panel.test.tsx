@@ -5,9 +5,9 @@ import { formatCount } from '../../../base/format.ts';
 import { renderOn, type Shown } from '../../../testing/render-on.tsx';
 import { createOverlayStore, OverlaysContext } from '../../plot/plot-source.ts';
 import { useFindings, useFindingsRun } from '../../shared/services.ts';
+import { useJudgementInViews } from './account-parts.ts';
 import { FindingsPanel } from './findings-panel.tsx';
-import { useJudgementInViews } from './use-account.ts';
-import { useFindingHighlights } from './use-finding-highlights.ts';
+import { useFindingHighlights } from './show-finding.ts';
 
 // jsdom has no color schemes.
 vi.hoisted(() => {

@@ -1,22 +1,20 @@
 import './findings.css';
-import { Eye, EyeOff } from 'lucide-react';
+import { Check as CheckMark, CircleHelp, Eye, EyeOff, type LucideIcon, Search } from 'lucide-react';
 import { useState } from 'react';
+import { type Check, DETECTOR_IDS, detectorOf } from '../../../analysis/findings/detectors.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
+import { formatCount, plural, sentenceCase } from '../../../base/format.ts';
 import { buildFindings } from '../../../output/report/findings.ts';
 import { findingsMarkdown } from '../../../output/report/findings-markdown.ts';
 import { isCiting } from '../../../output/report/what-if-citation.ts';
-import type { FindingsState } from '../../../state/findings-store.ts';
-import { CopyButton } from '../../shared/buttons.tsx';
-import { useDevice, useFindings } from '../../shared/services.ts';
+import { Button, CopyButton } from '../../shared/buttons.tsx';
+import { useAnalysis, useDevice, useFindings } from '../../shared/services.ts';
 import { VerdictCard } from '../../shared/verdict-card.tsx';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
-import { partsOf } from './account-parts.ts';
+import { partsOf, useShowPart } from './account-parts.ts';
 import { FindingCard } from './finding-card.tsx';
-import { CheckList, Failed, Missing, Progress } from './run-status.tsx';
-import { useShowPart } from './use-account.ts';
-import { useMarking } from './use-finding-highlights.ts';
-import { useFindingSelection } from './use-finding-selection.ts';
+import { useFindingSelection, useMarking } from './show-finding.ts';
 
 const STOPPED = {
   tone: 'unknown',
@@ -27,12 +25,14 @@ const STOPPED = {
 
 /** What went wrong, where, and what to try: the first thing users see of a snapshot. */
 export function FindingsPanel() {
-  const state = useFindings();
-  const { phase, findings, checks, judgement } = state;
+  const { phase, findings, checks, judgement } = useFindings();
   const { selected, toggle, choose } = useFindingSelection(findings);
   // A setting may fix what the allocator did: said once, on the most severe finding.
   const citing = findings.find((finding) => finding.severity !== 'low' && isCiting(finding));
   const verdict = judgement?.verdict ?? (phase === 'stopped' ? STOPPED : undefined);
+  /** A link may name a finding of another recording. */
+  const isMissing =
+    phase === 'done' && selected !== undefined && findings.every(({ id }) => id !== selected);
   const isOpen = phase !== 'done' && phase !== 'failed';
   const [isUnfolded, setIsUnfolded] = useState(false);
   const leadId = judgement?.verdict.finding;
@@ -69,16 +69,20 @@ export function FindingsPanel() {
         />
       )}
       {lead !== undefined && <MarkingButton />}
-      {phase === 'failed' && <Failed state={state} />}
-      <Missing state={state} wanted={selected} />
+      {phase === 'failed' && <Failed />}
+      {isMissing && (
+        <p className="finding-missing dim">
+          The link shows a finding that this snapshot does not have: <code>{selected}</code>
+        </p>
+      )}
       {judgement !== undefined && <AccountPanel judgement={judgement} />}
       <ul className="finding-list" aria-label="Findings, the first to look at first">
         {lead !== undefined && cardOf(lead)}
         {others.length > 0 && <li className="finding-others dim small">Also found</li>}
         {others.map(cardOf)}
       </ul>
-      {isOpen && <Progress state={state} />}
-      {phase === 'done' && <CopyFindings state={state} />}
+      {isOpen && <Progress />}
+      {phase === 'done' && <CopyFindings />}
       <CheckList checks={checks} />
       <OomMessageLink />
     </section>
@@ -90,8 +94,8 @@ function MarkingButton() {
   const [isOn, toggle] = useMarking();
   const Icon = isOn ? Eye : EyeOff;
   return (
-    <button
-      type="button"
+    <Button
+      icon={Icon}
       className="link finding-marking"
       aria-pressed={isOn}
       title={
@@ -101,12 +105,14 @@ function MarkingButton() {
       }
       onClick={toggle}
     >
-      <Icon size={13} aria-hidden /> {isOn ? 'Marked in the plots' : 'Not marked in the plots'}
-    </button>
+      {' '}
+      {isOn ? 'Marked in the plots' : 'Not marked in the plots'}
+    </Button>
   );
 }
 
-function CopyFindings({ state }: { readonly state: FindingsState }) {
+function CopyFindings() {
+  const state = useFindings();
   const { info, device } = useDevice();
   const report = buildFindings(info.file, [device], [{ ...state, ...state.judgement }]);
   return (
@@ -119,4 +125,85 @@ function CopyFindings({ state }: { readonly state: FindingsState }) {
       Copy as Markdown
     </CopyButton>
   );
+}
+
+/** The progress, with buttons to stop and resume. */
+function Progress() {
+  const { phase, checks } = useFindings();
+  const { info, device } = useDevice();
+  const { findings } = useAnalysis();
+  const isStopped = phase === 'stopped';
+  const act = () =>
+    isStopped ? findings.retry(info, device.index) : findings.stop(info, device.index);
+  return (
+    <div className="findings-progress">
+      <progress max={DETECTOR_IDS.length} value={checks.length} aria-label="Checks done" />
+      <span className="dim">
+        {isStopped && 'Stopped after '}
+        {formatCount(checks.length)} of {DETECTOR_IDS.length} checks
+      </span>
+      <Button onClick={act}>{isStopped ? 'Check all' : 'Stop'}</Button>
+    </div>
+  );
+}
+
+/** What stopped it, and a button to try again. */
+function Failed() {
+  const { failure } = useFindings();
+  const { info, device } = useDevice();
+  const { findings } = useAnalysis();
+  return (
+    <div className="verdict" data-tone="severe" role="alert">
+      <div>
+        <p className="verdict-text">{failure?.message}</p>
+        <p>{failure?.advice}</p>
+        <Button onClick={() => findings.retry(info, device.index)}>Try again</Button>
+      </div>
+    </div>
+  );
+}
+
+const STATES: Readonly<
+  Record<Check['status'], { readonly word: string; readonly icon: LucideIcon }>
+> = {
+  found: { word: 'Found', icon: Search },
+  clear: { word: 'Clear', icon: CheckMark },
+  'cannot-tell': { word: "Can't tell", icon: CircleHelp },
+};
+
+function CheckList({ checks }: { readonly checks: readonly Check[] }) {
+  if (checks.length === 0) return undefined;
+  return (
+    <details className="checks">
+      <summary>
+        What was checked <span className="dim small">{tallyOf(checks)}</span>
+      </summary>
+      <ul aria-label="Checks">
+        {checks.map(({ detector, status, reason }) => {
+          const { word, icon: Icon } = STATES[status];
+          return (
+            <li key={detector} className="check">
+              <Icon size={14} aria-hidden />
+              <div>
+                <p>
+                  <span>{sentenceCase(detectorOf({ detector }).about)}</span>
+                  <span className="check-state dim small">{word}</span>
+                </p>
+                <p className="dim small">{sentenceCase(reason)}</p>
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+    </details>
+  );
+}
+
+/** '7 checks: 5 clear, 2 can't tell' */
+function tallyOf(checks: readonly Check[]): string {
+  const counts = Object.entries(STATES).flatMap(([status, { word }]) => {
+    const count = checks.filter((check) => check.status === status).length;
+    return count === 0 ? [] : [`${count} ${word.toLowerCase()}`];
+  });
+  return `${plural(checks.length, 'check')}: ${counts.join(', ')}`;
 }

@@ -6,8 +6,7 @@ import { analysisOf } from '../../../testing/analysed.ts';
 import { loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
 import { firstSentence, splitSentence } from './finding-card.tsx';
-import { leftFinding, selectedFinding, shownIn } from './show-finding.ts';
-import { highlightsOf } from './use-finding-highlights.ts';
+import { highlightsOf, leftFinding, selectedFinding, shownIn } from './show-finding.ts';
 
 async function found(name: string): Promise<readonly RankedFinding[]> {
   const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));

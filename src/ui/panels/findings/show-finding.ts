@@ -1,13 +1,22 @@
-/** How the view must change to show a finding's evidence. */
-
+/** What a finding shows in the views: how selecting it changes them, and its mark in the plots. */
+import { type RefObject, useEffect } from 'react';
+import { useStore } from 'zustand';
+import { createStore } from 'zustand/vanilla';
 import { detectorOf, type Finding } from '../../../analysis/findings/detectors.ts';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { frameTerm, searchTerm } from '../../../device/search/qualifier.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import { openingCursor } from '../../../state/view-fitting.ts';
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../../state/view-store.ts';
+import { type Highlight, useOverlayStore } from '../../plot/plot-source.ts';
+import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { useDevice } from '../../shared/services.ts';
+import { useAsk } from '../../shared/use-query.ts';
 
 export const EVIDENCE_VIEWS = ['timeline', 'address-map', 'flame-graph'] as const;
 type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
 
-export type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame' | 'searchFrame'>;
+type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame' | 'searchFrame'>;
 /** Evidence may have gaps: memory that was free at its last event. */
 type Placed = Shown & { readonly evidence?: Pick<Finding['evidence'], 'gaps'> };
 
@@ -27,13 +36,6 @@ function evidenceSearch(finding: Shown, label: string | undefined): string {
       return label === undefined ? '' : searchTerm('site', label);
   }
 }
-
-/**
- * Like evidenceSearch, but without a cursor or a query: '' for evidence without a line, and for blocks that wait for a
- * stream, because they do so at one event only.
- */
-export const markedSearch = (finding: Shown): string =>
-  detectorOf(finding).evidenceSearch === 'line' ? evidenceSearch(finding, undefined) : '';
 
 /** Selects a finding. The window stays if it already shows some of the evidence. */
 export function selectedFinding(
@@ -103,4 +105,99 @@ function isInWindow({ events }: Shown, { axis, x }: Pick<ViewState, 'axis' | 'x'
   if (x === 'all') return true;
   // The page does not know the times of events.
   return axis === 'event' && events.last >= x.from && events.first < x.to;
+}
+
+/** The selected finding, kept in the URL, and how selecting it changes the views. */
+export function useFindingSelection(findings: readonly RankedFinding[]) {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const ask = useAsk();
+  const selected = useView((state) => state.finding);
+
+  /** Evidence without a line is shown by the stack of its largest allocation. */
+  async function labelOf({ frame, searchFrame, evidence }: RankedFinding) {
+    const [index] = evidence.allocations;
+    if (frame !== undefined || searchFrame !== undefined || index === undefined) return undefined;
+    // Without the session there is nothing to search, and the views report that.
+    const details = await ask('allocation', { index }).catch(() => undefined);
+    return details?.label;
+  }
+  async function leave(): Promise<void> {
+    const { finding: id } = view.getState().view;
+    const finding = findings.find((one) => one.id === id);
+    const label = finding && (await labelOf(finding));
+    view.commit(leftFinding(finding, view.getState().view, label, openingCursor(device)));
+  }
+  async function choose(finding: RankedFinding): Promise<void> {
+    const label = await labelOf(finding);
+    view.click('finding', selectedFinding(finding, view.getState().view, label));
+  }
+  return {
+    selected,
+    toggle: (finding: RankedFinding) => void (finding.id === selected ? leave() : choose(finding)),
+    choose: (finding: RankedFinding) => void choose(finding),
+    leave: () => void leave(),
+  };
+}
+
+/**
+ * Esc undoes the last click, in any view. If there was none, it runs `action`, but only in the panel or without
+ * a focus: elsewhere Esc has its own meaning.
+ */
+export function useEscape(
+  panel: RefObject<HTMLElement | null>,
+  action: (() => void) | undefined,
+): void {
+  const { view } = useStores();
+  useKeyDown((event) => {
+    const { key, target, defaultPrevented } = event;
+    if (key !== 'Escape' || defaultPrevented || isTextField(target)) return;
+    // Popovers and dialogs close first.
+    if (document.querySelector('dialog[open], :popover-open') !== null) return;
+    const isInPanel = target instanceof Node && panel.current?.contains(target) === true;
+    const isUndone = view.undoClick();
+    if (isUndone || (action !== undefined && (isInPanel || target === document.body))) {
+      event.preventDefault();
+      if (!isUndone) action?.();
+    }
+  });
+}
+
+/** Whether to mark the verdict's finding while none is selected. Lasts until the page closes. */
+const marking = createStore(() => ({ isOn: true }));
+
+export function useMarking(): readonly [isOn: boolean, toggle: () => void] {
+  const { isOn } = useStore(marking);
+  return [isOn, () => marking.setState({ isOn: !isOn })];
+}
+
+/** Marks the selected finding in the plots; while none is selected, lightly marks the verdict's. */
+export function useFindingHighlights(
+  findings: readonly RankedFinding[],
+  marked: Finding | undefined,
+): void {
+  const overlays = useOverlayStore();
+  const [isMarking] = useMarking();
+  const id = useView((view) => view.finding);
+  const selected = findings.find((one) => one.id === id);
+  const light = id === undefined && isMarking ? marked : undefined;
+  const finding = selected ?? light;
+  const isLight = selected === undefined;
+  useEffect(() => {
+    if (finding === undefined) return;
+    overlays.setState({ highlights: highlightsOf(finding, isLight) });
+    return () => overlays.setState({ highlights: [] });
+  }, [overlays, finding, isLight]);
+}
+
+/** One range, from the first event of the evidence to just past the last. */
+export function highlightsOf(finding: Shown, isLight: boolean): Highlight[] {
+  const { events } = finding;
+  const fromEvent = Math.max(0, events.first);
+  const toEvent = Math.max(fromEvent, events.last) + 1;
+  // The view already searches for a selected finding's blocks. Of blocks that wait for a stream, which they do at one
+  // event only, and of evidence without a line, a light mark shows none.
+  const hasLine = isLight && detectorOf(finding).evidenceSearch === 'line';
+  const search = hasLine ? evidenceSearch(finding, undefined) : '';
+  return [{ fromEvent, toEvent, isLight, search, ...detectorOf(finding).band }];
 }

@@ -1,4 +1,5 @@
 import { startTimer } from '../../../base/task.ts';
+import { Button } from '../../shared/buttons.tsx';
 import './color-legend.css';
 import { ChevronDown } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -50,8 +51,7 @@ export function ColorLegend() {
           </span>
         </li>
       </ul>
-      <button
-        type="button"
+      <Button
         className="hoverable legend-toggle"
         aria-expanded={isOpen}
         title={isOpen ? 'Back to one row' : 'Show every color'}
@@ -59,7 +59,7 @@ export function ColorLegend() {
       >
         {isOpen ? 'Less' : `All ${formatCount(entries.length)}`}
         <ChevronDown size={13} aria-hidden />
-      </button>
+      </Button>
     </section>
   );
 }
@@ -117,8 +117,7 @@ function Entry({ entry, shown }: EntryProps) {
     );
   }
   return (
-    <button
-      type="button"
+    <Button
       className="hoverable legend-entry legend-filter"
       aria-pressed={isOn}
       aria-label={`${label} ${formatBytes(bytes)}`}
@@ -126,7 +125,7 @@ function Entry({ entry, shown }: EntryProps) {
       onClick={() => toggle(term)}
     >
       {content}
-    </button>
+    </Button>
   );
 }
 

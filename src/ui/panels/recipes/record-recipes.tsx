@@ -1,18 +1,16 @@
-import { useEffect, useId, useState } from 'react';
-import { CopyButton } from '../../shared/buttons.tsx';
+import { useId, useState } from 'react';
+import { CopyButton, Select } from '../../shared/buttons.tsx';
+import { useLazy } from '../../shared/lazy.ts';
 import type { Recipe } from './recipes.ts';
 
-/** How to record a snapshot, ready to copy. The texts load later: on the empty page this is below the fold. */
-export function RecordRecipes() {
-  const [recipes, setRecipes] = useState<readonly Recipe[]>([]);
-  useEffect(() => {
-    // Without a network they are missing; the rest of the page works.
-    import('./recipes.ts').then(({ RECIPES }) => setRecipes(RECIPES)).catch(() => undefined);
-  }, []);
-  return <Recipes recipes={recipes} />;
-}
+/** Later than the page: on the empty page this is below the fold. */
+const loadRecipes = () => import('./recipes.ts');
+const NONE: readonly Recipe[] = [];
 
-function Recipes({ recipes }: { readonly recipes: readonly Recipe[] }) {
+/** How to record a snapshot, ready to copy. */
+export function RecordRecipes() {
+  // Without a network they are missing; the rest of the page works.
+  const recipes = useLazy(loadRecipes, true, () => undefined)?.RECIPES ?? NONE;
   const id = useId();
   const [index, setIndex] = useState(0);
   const recipe = recipes[index] ?? recipes[0];
@@ -23,18 +21,12 @@ function Recipes({ recipes }: { readonly recipes: readonly Recipe[] }) {
     <div className="column">
       <div className="row recipe-head">
         <label htmlFor={id}>Record</label>
-        <select
+        <Select
           id={id}
-          className="field"
           value={index}
-          onChange={(event) => setIndex(Number(event.target.value))}
-        >
-          {recipes.map((choice, i) => (
-            <option key={choice.name} value={i}>
-              {choice.name}
-            </option>
-          ))}
-        </select>
+          options={recipes.map(({ name }, value) => ({ value, label: name }))}
+          onChoose={setIndex}
+        />
         <span className="dim">{about}</span>
       </div>
       <div className="recording">

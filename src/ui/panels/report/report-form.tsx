@@ -1,7 +1,7 @@
-import { Download } from 'lucide-react';
+import { Download, FileText } from 'lucide-react';
 import { useId, useState } from 'react';
 import { snapshotStem } from '../../../base/file-names.ts';
-import { reportPage } from '../../../output/report/report-page.ts';
+import { type ReportHead, reportPage } from '../../../output/report/report-page.ts';
 import type { EventWindow } from '../../../output/slice/window-snapshot.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { encodeView } from '../../../state/url-codec.ts';
@@ -151,4 +151,21 @@ export function viewOfPart(view: ViewState, window: EventWindow, events: number)
     selection: undefined,
     finding: undefined,
   };
+}
+
+/** Above a report's views: its title, date and author's notes. Hidden in a notebook cell. */
+export function ReportBar({ title, notes, madeAt, version }: ReportHead) {
+  if (madeAt === '') return null;
+  return (
+    <aside className="row bar report-bar" aria-label="Report">
+      <p className="inline-row">
+        <FileText size={14} aria-hidden />
+        Report of <strong>{title}</strong>
+        <span className="dim">
+          made {madeAt.slice(0, 16).replace('T', ' ')} UTC by vramscope {version}
+        </span>
+      </p>
+      {notes !== '' && <p className="report-notes">{notes}</p>}
+    </aside>
+  );
 }

@@ -6,7 +6,7 @@ import type { MatchStep } from '../../../device/search/match-search.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { SearchSummary } from '../../../worker/protocol.ts';
 import { useShortcut } from '../../shared/browser.ts';
-import { IconButton } from '../../shared/buttons.tsx';
+import { Button, IconButton } from '../../shared/buttons.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { type QueryState, useQuery } from '../../shared/use-query.ts';
 import { onSearchKey, useCompletion } from './completion.ts';
@@ -84,8 +84,8 @@ export function SearchBox() {
           <Outcome answer={answer} isTyped={hasFocus} last={last} stepFailure={failure} />
         )}
         {text.draft !== '' && (
-          <button
-            type="button"
+          <Button
+            icon={X}
             className="search-clear quiet"
             aria-label="Clear the search"
             title="Clear the search (Esc)"
@@ -93,9 +93,7 @@ export function SearchBox() {
               text.begin();
               text.apply('');
             }}
-          >
-            <X size={14} aria-hidden />
-          </button>
+          />
         )}
         {hasFocus && (
           <SearchPanel

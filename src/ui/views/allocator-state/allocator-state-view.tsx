@@ -6,7 +6,7 @@ import { useView } from '../../../state/stores.ts';
 import type { AllocatorStateRequest } from '../../../worker/protocol.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { useElementWidth } from '../../shared/browser.ts';
-import { Button, Segmented, type SegmentedOption } from '../../shared/buttons.tsx';
+import { Button, Segmented, type Option } from '../../shared/buttons.tsx';
 import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
@@ -24,7 +24,7 @@ const BAR_HEIGHT_PX = 18;
 
 const NO_GROUPS: readonly SegmentGroup[] = [];
 
-const ORDERS: readonly SegmentedOption<SegmentOrder>[] = [
+const ORDERS: readonly Option<SegmentOrder>[] = [
   { value: 'address', label: 'Address' },
   { value: 'size', label: 'Size' },
   { value: 'free', label: 'Most free' },
