@@ -5,7 +5,7 @@ import { useStore } from 'zustand';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { mainDeviceIndex } from '../../../device/model/main-device.ts';
 import type { FileId } from '../../../state/url-params.ts';
-import { Button, IconButton, Segmented } from '../../shared/buttons.tsx';
+import { Button, IconButton, Segmented, Select } from '../../shared/buttons.tsx';
 import { deviceLabel } from '../../shared/device-labels.ts';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
@@ -203,18 +203,12 @@ function SideHead({
         {info.file.name}
       </span>
       {info.devices.length > 1 && (
-        <select
-          className="field"
+        <Select
           aria-label={`Device of ${letter}`}
           value={device.index}
-          onChange={({ currentTarget }) => onDevice(Number(currentTarget.value))}
-        >
-          {info.devices.map((one) => (
-            <option key={one.index} value={one.index}>
-              {deviceLabel(one)}
-            </option>
-          ))}
-        </select>
+          options={info.devices.map((one) => ({ value: one.index, label: deviceLabel(one) }))}
+          onChoose={onDevice}
+        />
       )}
     </span>
   );

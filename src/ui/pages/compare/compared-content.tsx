@@ -12,12 +12,11 @@ import {
 } from './comparison-view.ts';
 import { DifferenceFlameView } from './difference-flame.tsx';
 import { DifferenceTable } from './difference-table.tsx';
-import { FactsTable } from './facts-table.tsx';
+import { FactsTable, WhatIfTable } from './facts-table.tsx';
 import { canLinkSteps } from './linked-axis.ts';
 import { LinkedTimelines, type TimelineSide, useFollowedRow } from './linked-timelines.tsx';
 import { type ComparedPair, type OpenSide, SideProvider, useSideView } from './sides.tsx';
 import { type SiteRow, siteRows } from './site-rows.ts';
-import { WhatIfTable } from './what-if-table.tsx';
 
 interface ComparedContentProps {
   readonly a: OpenSide;

@@ -4,6 +4,7 @@ import { signedBytes } from '../../../analysis/compare/change-text.ts';
 import { formatExactBytes } from '../../../base/format.ts';
 import type { FlameGrouping } from '../../../device/flame-graph/types.ts';
 import { useElementWidth } from '../../shared/browser.ts';
+import { Select } from '../../shared/buttons.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { FlameCanvas } from '../../views/flame-graph/flame-canvas.tsx';
@@ -44,20 +45,14 @@ export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
       <div className="row bar compare-filters">
         <label className="inline-row labelled">
           Boxes
-          <select
-            className="field"
+          <Select
             value={groupBy}
-            onChange={({ currentTarget }) => {
+            options={GROUPINGS.map((value) => ({ value, label: GROUPING_TEXT[value] }))}
+            onChoose={(chosen) => {
               zoom(undefined);
-              setGroupBy(GROUPINGS.find((one) => one === currentTarget.value) ?? 'line');
+              setGroupBy(chosen);
             }}
-          >
-            {GROUPINGS.map((one) => (
-              <option key={one} value={one}>
-                {GROUPING_TEXT[one]}
-              </option>
-            ))}
-          </select>
+          />
         </label>
         {graph !== undefined && (
           <span className="dim" title={formatExactBytes(graph.total.value)}>

@@ -3,6 +3,7 @@ import { signedBytes } from '../../../analysis/compare/change-text.ts';
 import { CHANGE_KINDS } from '../../../analysis/compare/types.ts';
 import { formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import { classLabel } from '../../../device/classes/types.ts';
+import { Select } from '../../shared/buttons.tsx';
 import { Bytes } from '../../shared/facts.tsx';
 import { rowsAtHand } from '../../table/row-pages.ts';
 import type { Column } from '../../table/table-row.tsx';
@@ -78,34 +79,24 @@ function FilterBar({ rows, shown, view, onChange }: FilterBarProps) {
   const bytes = shown.reduce((sum, row) => sum + row.differenceBytes, 0);
   return (
     <div className="row bar compare-filters">
-      <select
-        className="field"
+      <Select
         aria-label="Kind of change"
         value={view.kind ?? ''}
-        onChange={({ currentTarget }) =>
-          onChange({ kind: CHANGE_KINDS.find((kind) => kind === currentTarget.value) })
-        }
-      >
-        <option value="">all changes</option>
-        {CHANGE_KINDS.map((kind) => (
-          <option key={kind} value={kind} title={KIND_LABELS[kind].about}>
-            {KIND_LABELS[kind].label}
-          </option>
-        ))}
-      </select>
-      <select
-        className="field"
+        options={[
+          { value: '', label: 'all changes' },
+          ...CHANGE_KINDS.map((value) => ({ value, ...KIND_LABELS[value] })),
+        ]}
+        onChoose={(kind) => onChange({ kind: kind || undefined })}
+      />
+      <Select
         aria-label="Class"
         value={view.class ?? ''}
-        onChange={({ currentTarget }) => onChange({ class: currentTarget.value || undefined })}
-      >
-        <option value="">all classes</option>
-        {classes.map((name) => (
-          <option key={name} value={name}>
-            {classLabel(name)}
-          </option>
-        ))}
-      </select>
+        options={[
+          { value: '', label: 'all classes' },
+          ...classes.map((value) => ({ value, label: classLabel(value) })),
+        ]}
+        onChoose={(name) => onChange({ class: name || undefined })}
+      />
       <input
         className="field compare-text"
         type="search"

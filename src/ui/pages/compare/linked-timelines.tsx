@@ -1,6 +1,5 @@
 import { useEffect, useMemo } from 'react';
 import type { RunProfile, SiteHalf } from '../../../analysis/compare/types.ts';
-import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import { frameTerm, searchTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
@@ -9,8 +8,7 @@ import { Plot } from '../../plot/plot.tsx';
 import { useDevice, useServices } from '../../shared/services.ts';
 import { timelineSource } from '../../views/timeline/timeline-source.ts';
 import { CounterReadout } from '../../views/timeline/timeline-view.tsx';
-import type { ComparisonView } from './comparison-view.ts';
-import { type AxisLink, fromCommon, type RunAxis, toCommon } from './linked-axis.ts';
+import { type AxisLink, fromCommon, toCommon } from './linked-axis.ts';
 import { type OpenSide, SideProvider } from './sides.tsx';
 import type { SiteRow } from './site-rows.ts';
 
@@ -24,15 +22,22 @@ interface LinkedTimelinesProps {
   readonly a: TimelineSide;
   readonly b: TimelineSide;
   readonly link: AxisLink;
-  readonly window: ComparisonView['window'];
-  readonly onWindow: (window: ComparisonView['window']) => void;
+  readonly window: Range | undefined;
+  readonly onWindow: (window: Range | undefined) => void;
 }
 
 /** Both timelines, one above the other, with one byte scale and one window. */
-export function LinkedTimelines({ a, b, link, window, onWindow }: LinkedTimelinesProps) {
+export function LinkedTimelines(props: LinkedTimelinesProps) {
+  const { a, b } = props;
   useLinkedHeights(a.view, b.view);
-  useLinkedWindows(a, b, link, window, onWindow);
-  const reachBytes = Math.max(...[a, b].map(({ open }) => reachOf(open)));
+  useLinkedWindows(props);
+  const reachBytes = Math.max(
+    1,
+    ...[a, b].flatMap(({ open }) => {
+      const { activeBytes, reservedBytes } = open.device.peaks;
+      return [activeBytes.bytes, reservedBytes.bytes];
+    }),
+  );
   return (
     <div className="compare-timelines">
       {[a, b].map((timeline) => (
@@ -50,11 +55,6 @@ export function LinkedTimelines({ a, b, link, window, onWindow }: LinkedTimeline
 
 const HINT = `Every allocation is a band as tall as its block, the oldest at the bottom. Arrow keys pan,
 plus and minus zoom, F shows all; the other timeline follows.`;
-
-function reachOf({ device }: OpenSide): number {
-  const { activeBytes, reservedBytes } = device.peaks;
-  return Math.max(activeBytes.bytes, reservedBytes.bytes, 1);
-}
 
 interface SideTimelineProps {
   readonly side: RunProfile;
@@ -108,24 +108,19 @@ function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
 
 function useLinkedHeights(a: ViewStore, b: ViewStore): void {
   useEffect(() => {
-    const follow = (own: ViewStore, other: ViewStore) => () => {
-      const { y } = own.getState().view;
-      if (other.getState().view.y !== y) other.adjust({ y });
-    };
-    const stops = [a.subscribe(follow(a, b)), b.subscribe(follow(b, a))];
+    const follow = (own: ViewStore, other: ViewStore) =>
+      own.subscribe(({ view: { y } }) => {
+        if (other.getState().view.y !== y) other.adjust({ y });
+      });
+    const [stopA, stopB] = [follow(a, b), follow(b, a)];
     return () => {
-      for (const stop of stops) stop();
+      stopA();
+      stopB();
     };
   }, [a, b]);
 }
 
-function useLinkedWindows(
-  a: TimelineSide,
-  b: TimelineSide,
-  link: AxisLink,
-  window: ComparisonView['window'],
-  onWindow: (window: ComparisonView['window']) => void,
-): void {
+function useLinkedWindows({ a, b, link, window, onWindow }: LinkedTimelinesProps): void {
   useEffect(() => {
     const follow = ({ view, side }: TimelineSide) =>
       view.subscribe((now, before) => {
@@ -133,7 +128,7 @@ function useLinkedWindows(
         // Only moves of this plot count, not those copied from the other one.
         if (x === before.view.x || now.moves + now.commits === before.moves + before.commits)
           return;
-        onWindow(x === 'all' ? undefined : windowOf(link, side, x));
+        onWindow(x === 'all' ? undefined : mapped(x, (event) => toCommon(link, side, event)));
       });
     const stops = [follow(a), follow(b)];
     return () => {
@@ -142,20 +137,16 @@ function useLinkedWindows(
   }, [a, b, link, onWindow]);
   useEffect(() => {
     for (const { view, side } of [a, b]) {
-      const x = window === undefined ? 'all' : eventsOf(link, side, window);
+      const x =
+        window === undefined ? 'all' : mapped(window, (place) => fromCommon(link, side, place));
       if (!isNear(view.getState().view.x, x)) view.adjust({ x });
     }
   }, [a, b, link, window]);
 }
 
-const windowOf = (link: AxisLink, axis: RunAxis, { from, to }: Range): Range => ({
-  from: toCommon(link, axis, from),
-  to: toCommon(link, axis, to),
-});
-
-const eventsOf = (link: AxisLink, axis: RunAxis, { from, to }: Range): Range => ({
-  from: fromCommon(link, axis, from),
-  to: fromCommon(link, axis, to),
+const mapped = ({ from, to }: Range, map: (at: number) => number): Range => ({
+  from: map(from),
+  to: map(to),
 });
 
 /** Ignores the rounding error of converting a window there and back, so the moved plot stays as it is. */
@@ -165,45 +156,20 @@ function isNear(x: Range | 'all', wanted: Range | 'all'): boolean {
   return Math.abs(x.from - wanted.from) < tolerance && Math.abs(x.to - wanted.to) < tolerance;
 }
 
-interface FollowedSearch {
-  /** '' if this side has no allocations of the row. */
-  readonly a: string;
-  readonly b: string;
-}
-
-const NOTHING: FollowedSearch = { a: '', b: '' };
-
 /** Puts the row's search into the views of both sides, and removes it when no row is followed. */
-export function useFollowedRow(
-  row: SiteRow | undefined,
-  a: { readonly open: OpenSide; readonly view: ViewStore },
-  b: { readonly open: OpenSide; readonly view: ViewStore },
-): void {
+export function useFollowedRow(row: SiteRow | undefined, a: TimelineSide, b: TimelineSide): void {
   const { idle } = useServices();
-  const { open: openA, view: viewA } = a;
-  const { open: openB, view: viewB } = b;
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const show = (found: FollowedSearch) => {
-      if (signal.aborted) return;
-      viewA.adjust({ search: found.a, onlyMatches: false });
-      viewB.adjust({ search: found.b, onlyMatches: false });
-    };
-    if (row === undefined) {
-      show(NOTHING);
-      return;
+    async function follow({ open, view }: TimelineSide, half: SiteHalf | undefined) {
+      // A side without its session shows none.
+      const search = row && (await searchOf(open, half, row.class, signal).catch(() => ''));
+      if (!signal.aborted) view.adjust({ search: search ?? '', onlyMatches: false });
     }
-    const find = async () =>
-      show({
-        a: await searchOf(openA, row.a, row.class, signal),
-        b: await searchOf(openB, row.b, row.class, signal),
-      });
-    idle.during(find).catch((error: unknown) => {
-      if (!isAbortError(error)) show(NOTHING);
-    });
+    void idle.during(() => Promise.all([follow(a, row?.a), follow(b, row?.b)]));
     return () => controller.abort();
-  }, [row, openA, openB, viewA, viewB, idle]);
+  }, [row, a, b, idle]);
 }
 
 /** Searches for one of the row's allocations if it is a single call stack, else for its line. */

@@ -216,14 +216,12 @@ function RankCells({ job, row, index, barWidth, stripWidth, scaleBytes }: RankCe
   );
 }
 
-export const ORDERS = ['rank', 'peak', 'distance'] as const;
-export type RankOrder = (typeof ORDERS)[number];
-
-export const ORDER_LABELS: Readonly<Record<RankOrder, string>> = {
-  rank: 'Rank',
-  peak: 'Peak',
-  distance: 'Distance from its role',
-};
+export const ORDERS = [
+  { value: 'rank', label: 'Rank' },
+  { value: 'peak', label: 'Peak' },
+  { value: 'distance', label: 'Distance from its role' },
+] as const;
+export type RankOrder = (typeof ORDERS)[number]['value'];
 
 /** A row of the list; `index` is the rank's position in `job.ranks`. */
 export type ListItem =

@@ -9,13 +9,20 @@ import { frameTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
-import { Button, CopyButton, IconButton, type Option, Segmented } from '../../shared/buttons.tsx';
+import {
+  Button,
+  CopyButton,
+  IconButton,
+  type Option,
+  Segmented,
+  Select,
+} from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { classColors } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { HeatMap } from './heat-map.tsx';
 import { RankDetailsPanel } from './rank-details.tsx';
-import { listItems, ORDER_LABELS, ORDERS, RankList, type RankOrder } from './rank-list.tsx';
+import { listItems, ORDERS, RankList, type RankOrder } from './rank-list.tsx';
 import { type GivenRanks, type JobState, useJob } from './use-job.ts';
 
 export interface RanksPageProps {
@@ -105,14 +112,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
           {plural(job.ranks.length, 'rank')} in {plural(job.roles.length, 'role')}
         </span>
         <label>
-          Order by{' '}
-          <select value={order} onChange={({ target }) => setOrder(target.value as RankOrder)}>
-            {ORDERS.map((name) => (
-              <option key={name} value={name}>
-                {ORDER_LABELS[name]}
-              </option>
-            ))}
-          </select>
+          Order by <Select value={order} options={ORDERS} onChoose={setOrder} />
         </label>
         <label>
           <input

@@ -6,7 +6,7 @@ import { useView } from '../../../state/stores.ts';
 import type { AllocatorStateRequest } from '../../../worker/protocol.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { useElementWidth } from '../../shared/browser.ts';
-import { Button, Segmented, type Option } from '../../shared/buttons.tsx';
+import { Button, type Option, Segmented } from '../../shared/buttons.tsx';
 import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
