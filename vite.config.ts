@@ -15,7 +15,7 @@ export default defineConfig({
     sitePolicy(),
     besideThePage('dist-single/vramscope.html'),
     VitePWA({
-      // The page asks before it reloads: a snapshot that is open must not be lost (ui/pages/shell/notices.tsx).
+      // The page asks before it reloads: a snapshot that is open must not be lost (ui/pages/shell/app-header.tsx).
       registerType: 'prompt',
       injectRegister: null,
       includeAssets: ['favicon.svg'],

@@ -4,8 +4,8 @@ import type { SessionInfo } from '../device/model/device-info.ts';
 import { deviceInfo } from '../testing/device-info.ts';
 import type { CallOptions, OpenOptions, OpenProgress, OpenSource } from '../worker/protocol.ts';
 import { createIdleCounter } from './page-timings.ts';
-import { createSessionStore, openInfo } from './session-store.ts';
 import { createSnapshotLoader, nameOf } from './snapshot-loader.ts';
+import { createSessionStore, openInfo } from './stores.ts';
 
 const snapshot = (name: string, devices = 1): SessionInfo => ({
   file: {

@@ -2,10 +2,16 @@
 import { errorText } from '../base/errors.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
-import type { SessionClient } from '../worker/client.ts';
+import { createSessionClient, type SessionClient } from '../worker/client.ts';
 import type { OpenOptions, OpenProgress, OpenSource } from '../worker/protocol.ts';
 import type { IdleCounter } from './page-timings.ts';
-import { openInfo, type SessionState, type SessionStore, withOpen } from './session-store.ts';
+import {
+  createSessionStore,
+  openInfo,
+  type SessionState,
+  type SessionStore,
+  withOpen,
+} from './stores.ts';
 
 export type SnapshotLoader = ReturnType<typeof createSnapshotLoader>;
 
@@ -104,4 +110,21 @@ function failureOf(error: unknown): LoadFailure {
     message: `vramscope failed while reading this file: ${errorText(error)}`,
     advice: 'This is a bug in vramscope, not a problem with your file. Please report it.',
   }).failure;
+}
+
+/** The second file of the comparison, in its own worker. It starts reading at once and closes with the comparison. */
+export interface SecondSession {
+  readonly name: string;
+  readonly session: SessionClient;
+  readonly state: SessionStore;
+  readonly loader: SnapshotLoader;
+}
+
+export function beginSecondSession(source: OpenSource, idle: IdleCounter): SecondSession {
+  const session = createSessionClient({ idle });
+  const state = createSessionStore();
+  const prepare = async () => () => undefined;
+  const loader = createSnapshotLoader({ client: session, idle, session: state, prepare });
+  void loader.open(source).then(loader.shown);
+  return { name: nameOf(source), session, state, loader };
 }

@@ -4,11 +4,11 @@ import { LoadError } from '../base/load-error.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
 import {
   createPreferencesStore,
+  createSessionStore,
   DEFAULT_PREFERENCES,
   type PreferenceStorage,
   parsePreferences,
-} from './preferences.ts';
-import { createSessionStore } from './session-store.ts';
+} from './stores.ts';
 import { createViewStore, DEFAULT_VIEW } from './view-store.ts';
 
 const failure = new LoadError({ code: 'png', message: 'A PNG image.' }).failure;

@@ -1,8 +1,10 @@
 /** The page's stores, made once in main.tsx and passed by React context; tests make their own. */
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
-import { createPreferencesStore, type Preferences } from './preferences.ts';
-import { createSessionStore, type SessionState } from './session-store.ts';
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { LoadFailure } from '../base/load-error.ts';
+import type { SessionInfo } from '../device/model/device-info.ts';
+import type { OpenProgress, PartialState } from '../worker/protocol.ts';
 import { createViewStore, type ViewState } from './view-store.ts';
 
 export const createStores = () => ({
@@ -32,4 +34,123 @@ export function useView<T>(select: (view: ViewState) => T): T {
 
 export function usePreferences<T>(select: (preferences: Preferences) => T): T {
   return useStore(useStores().preferences, select);
+}
+
+const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+export interface Preferences {
+  readonly theme: Theme;
+  /** The details panel's share of the width. */
+  readonly detailsPercent: number;
+}
+
+export const DEFAULT_PREFERENCES: Preferences = { theme: 'system', detailsPercent: 28 };
+
+/** The used part of localStorage. Any call may throw (private mode, blocked, full). */
+export type PreferenceStorage = Pick<Storage, 'getItem' | 'setItem'>;
+
+const KEY = 'vramscope.preferences';
+const MIN_PERCENT = 10;
+const MAX_PERCENT = 70;
+
+/** @param storage returns localStorage, since merely reading that property throws if it is blocked */
+export function createPreferencesStore(storage: () => PreferenceStorage = () => localStorage) {
+  const store = createStore<Preferences>(() => {
+    try {
+      return parsePreferences(storage().getItem(KEY));
+    } catch {
+      return DEFAULT_PREFERENCES;
+    }
+  });
+  return {
+    ...store,
+    set(change: Partial<Preferences>): void {
+      store.setState(change);
+      try {
+        storage().setItem(KEY, JSON.stringify(store.getState()));
+      } catch {
+        // In private mode or on a full disk, the choice lasts until the page closes.
+      }
+    },
+  };
+}
+
+/** Accepts any text. A missing or invalid preference gets its default. */
+export function parsePreferences(text: string | null): Preferences {
+  const { theme, detailsPercent: percent } = parseObject(text);
+  const isPercent = typeof percent === 'number' && percent >= MIN_PERCENT && percent <= MAX_PERCENT;
+  return {
+    theme: THEMES.find((one) => one === theme) ?? DEFAULT_PREFERENCES.theme,
+    detailsPercent: isPercent ? percent : DEFAULT_PREFERENCES.detailsPercent,
+  };
+}
+
+function parseObject(text: string | null): { theme?: unknown; detailsPercent?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}');
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** `previous` is the snapshot that stays open and visible until the next one is read. */
+export type SessionState =
+  | { readonly phase: 'idle' }
+  | {
+      readonly phase: 'loading';
+      readonly name: string;
+      readonly progress: OpenProgress | undefined;
+      readonly previous: SessionInfo | undefined;
+    }
+  | { readonly phase: 'ready'; readonly info: SessionInfo }
+  | {
+      readonly phase: 'failed';
+      readonly name: string;
+      readonly failure: LoadFailure;
+      readonly previous: SessionInfo | undefined;
+      /** The part read before the failure, which can still be viewed. */
+      readonly partial: PartialState | undefined;
+    };
+
+export interface SessionStore extends StoreApi<SessionState> {
+  /**
+   * A query about an open snapshot failed. Reported once, not per pending query, and never for a snapshot that was
+   * replaced meanwhile.
+   */
+  broke(info: SessionInfo, failure: LoadFailure): void;
+  dismissFailure(): void;
+}
+
+export function createSessionStore(): SessionStore {
+  const store = createStore<SessionState>(() => ({ phase: 'idle' }));
+  return Object.assign(store, {
+    broke(info: SessionInfo, failure: LoadFailure): void {
+      const state = store.getState();
+      if (state.phase !== 'ready' || state.info !== info) return;
+      const { name } = info.file;
+      store.setState({ phase: 'failed', name, failure, previous: info, partial: undefined }, true);
+    },
+    dismissFailure(): void {
+      const state = store.getState();
+      if (state.phase === 'failed') store.setState(withOpen(state.previous), true);
+    },
+  });
+}
+
+/** The state with nothing under way. */
+export const withOpen = (info: SessionInfo | undefined): SessionState =>
+  info === undefined ? { phase: 'idle' } : { phase: 'ready', info };
+
+/** The visible part of a file that is being read or failed partway. */
+export function partialOf(state: SessionState): PartialState | undefined {
+  if (state.phase === 'loading') return state.progress?.partial;
+  return state.phase === 'failed' ? state.partial : undefined;
+}
+
+/** The snapshot to show, even while another is opening or has failed. */
+export function openInfo(state: SessionState): SessionInfo | undefined {
+  if (state.phase === 'idle') return undefined;
+  return state.phase === 'ready' ? state.info : state.previous;
 }

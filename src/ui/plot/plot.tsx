@@ -10,8 +10,7 @@ import { Y_AXIS_WIDTH } from './axes.ts';
 import { Minimap } from './minimap.tsx';
 import { type MakeStrip, PlotController } from './plot-controller.ts';
 import { onPlotKey } from './plot-navigation.ts';
-import type { PlotSource } from './plot-source.ts';
-import { useOverlayStore } from './plot-source.ts';
+import { type PlotSource, useOverlayStore } from './plot-source.ts';
 
 interface PlotProps {
   /** Keep it the same object: another source starts the plot afresh. */

@@ -4,6 +4,7 @@ import { useEffect, useMemo } from 'react';
 import { useStore } from 'zustand';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { mainDeviceIndex } from '../../../device/model/main-device.ts';
+import type { SecondSession } from '../../../state/snapshot-loader.ts';
 import type { FileId } from '../../../state/url-params.ts';
 import { Button, IconButton, Segmented, Select } from '../../shared/buttons.tsx';
 import { deviceLabel } from '../../shared/device-labels.ts';
@@ -12,7 +13,6 @@ import { FilePicker } from '../open/file-picker.tsx';
 import { OpeningStatus } from '../open/opening-status.tsx';
 import { ComparedContent } from './compared-content.tsx';
 import { type ComparisonViewHandle, useComparisonView } from './comparison-view.ts';
-import type { SecondSession } from './second-session.ts';
 import { type OpenSide, useComparison } from './sides.tsx';
 
 export interface ComparePageProps {

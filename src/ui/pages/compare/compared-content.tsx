@@ -10,8 +10,7 @@ import {
   type ComparisonViewHandle,
   TABS,
 } from './comparison-view.ts';
-import { DifferenceFlameView } from './difference-flame.tsx';
-import { DifferenceTable } from './difference-table.tsx';
+import { DifferenceFlameView, DifferenceTable } from './difference-table.tsx';
 import { FactsTable, WhatIfTable } from './facts-table.tsx';
 import { canLinkSteps } from './linked-axis.ts';
 import { LinkedTimelines, type TimelineSide, useFollowedRow } from './linked-timelines.tsx';

@@ -1,14 +1,25 @@
-import { useCallback, useMemo } from 'react';
+import '../../views/flame-graph/flame.css';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { signedBytes } from '../../../analysis/compare/change-text.ts';
 import { CHANGE_KINDS } from '../../../analysis/compare/types.ts';
 import { formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import { classLabel } from '../../../device/classes/types.ts';
+import type { FlameGrouping } from '../../../device/flame-graph/types.ts';
+import { useElementWidth } from '../../shared/browser.ts';
 import { Select } from '../../shared/buttons.tsx';
 import { Bytes } from '../../shared/facts.tsx';
+import { useQuery } from '../../shared/use-query.ts';
 import { rowsAtHand } from '../../table/row-pages.ts';
 import type { Column } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
+import { useTheme } from '../../theme/use-theme.ts';
+import { FlameCanvas } from '../../views/flame-graph/flame-canvas.tsx';
+import { GROUPING_TEXT, weightFormat } from '../../views/flame-graph/flame-labels.ts';
+import { type BoxIndex, FlameLayout } from '../../views/flame-graph/flame-layout.ts';
+import { FlameTrail } from '../../views/flame-graph/flame-toolbar.tsx';
+import { flameColors } from '../../views/flame-graph/paint-flame.ts';
 import type { ComparisonView, SortKey } from './comparison-view.ts';
+import type { ComparedPair } from './sides.tsx';
 import { KIND_LABELS, type SiteRow, shownRows } from './site-rows.ts';
 
 interface DifferenceTableProps {
@@ -192,4 +203,67 @@ function siteColumns(most: number): readonly Column<SiteRow>[] {
     },
   ];
   return columns.map((column) => ({ ...column, isSortable: column.id !== 'run' }));
+}
+
+type Grouping = Exclude<FlameGrouping, 'stack'>;
+const GROUPINGS: readonly Grouping[] = ['line', 'function', 'file', 'module'];
+
+/** What grew and what shrank, by call stack. The width of a box is the size of its change. */
+export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
+  const area = useRef<HTMLElement>(null);
+  const width = useElementWidth(area);
+  const [groupBy, setGroupBy] = useState<Grouping>('line');
+  const [root, setRoot] = useState<string>();
+  const request = width === 0 ? undefined : { pair, groupBy, root, smallestShare: 1 / width };
+  const { value: graph } = useQuery('differenceFlame', request, { cancelsStale: true });
+  const layout = useMemo(() => graph && new FlameLayout(graph), [graph]);
+  const theme = useTheme();
+  const [selected, setSelected] = useState<BoxIndex>();
+  const figures = useMemo(
+    () => ({ format: weightFormat('allocated', true, true), isDifference: true, hasSearch: false }),
+    [],
+  );
+  const scene = useMemo(
+    () => ({ colors: flameColors(theme), figures, selected, chosenKey: undefined }),
+    [theme, figures, selected],
+  );
+  const zoom = (path: string | undefined) => {
+    setSelected(undefined);
+    setRoot(path);
+  };
+  return (
+    <section ref={area} className="view compare-flame" aria-label="Difference flame graph">
+      <div className="row bar compare-filters">
+        <label className="inline-row labelled">
+          Boxes
+          <Select
+            value={groupBy}
+            options={GROUPINGS.map((value) => ({ value, label: GROUPING_TEXT[value] }))}
+            onChoose={(chosen) => {
+              zoom(undefined);
+              setGroupBy(chosen);
+            }}
+          />
+        </label>
+        {graph !== undefined && (
+          <span className="dim" title={formatExactBytes(graph.total.value)}>
+            {signedBytes(graph.total.value)} without rounding. Wide is what changed; the color says
+            which way.
+          </span>
+        )}
+      </div>
+      {graph !== undefined && <FlameTrail trail={graph.trail} onZoom={zoom} />}
+      {layout !== undefined && graph !== undefined && graph.total.magnitude > 0 && (
+        <FlameCanvas
+          layout={layout}
+          scene={scene}
+          isBusy={false}
+          onSelect={setSelected}
+          onZoom={(box) => zoom(layout.zoomPathOf(box))}
+          onBack={() => zoom(graph.trail.at(-2)?.path)}
+        />
+      )}
+      {graph?.total.magnitude === 0 && <p className="compare-empty">Nothing differs.</p>}
+    </section>
+  );
 }

@@ -1,7 +1,7 @@
 import { FolderOpen, TriangleAlert, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { formatCount } from '../../../base/format.ts';
-import type { SessionState } from '../../../state/session-store.ts';
+import type { SessionState } from '../../../state/stores.ts';
 import type { OpenProgress } from '../../../worker/protocol.ts';
 import { Button, IconButton } from '../../shared/buttons.tsx';
 import { FilePicker } from './file-picker.tsx';

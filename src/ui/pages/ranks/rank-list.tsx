@@ -8,7 +8,7 @@ import { highest } from '../../../base/extremes.ts';
 import { formatBytes, plural } from '../../../base/format.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { useTheme } from '../../theme/use-theme.ts';
-import { Painted, paintBar, paintStrip } from './painted.tsx';
+import { Painted, paintBar, paintStrip } from './heat-map.tsx';
 
 const ROW_HEIGHT_PX = 30;
 const HEAD_HEIGHT_PX = 28;

@@ -1,9 +1,18 @@
-import { CircleHelp, FolderOpen, type LucideIcon, Monitor, Moon, Sun } from 'lucide-react';
-import { type ReactNode, useEffect } from 'react';
+import { CircleHelp, FolderOpen, type LucideIcon, Monitor, Moon, Sun, X } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useStore } from 'zustand';
+import { formatCount } from '../../../base/format.ts';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
-import type { Theme } from '../../../state/preferences.ts';
-import { usePreferences, useStores } from '../../../state/stores.ts';
-import { IconButton } from '../../shared/buttons.tsx';
+import type { IdleCounter } from '../../../state/page-timings.ts';
+import {
+  openInfo,
+  type SessionState,
+  type Theme,
+  usePreferences,
+  useSession,
+  useStores,
+} from '../../../state/stores.ts';
+import { Button, IconButton } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 
@@ -65,4 +74,125 @@ function Logo() {
       <path className="logo-high" d="M6 9V4h3v5zM11 11V1h3v10z" />
     </svg>
   );
+}
+
+export function Notices() {
+  const { notices } = useServices();
+  const sentences = useStore(notices);
+  if (sentences.length === 0) return undefined;
+  return (
+    <aside className="spread notices" aria-label="About the link">
+      <ul>
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+      <IconButton icon={X} label="Dismiss" onClick={() => notices.setState([], true)} />
+    </aside>
+  );
+}
+
+export function UpdateBar() {
+  const [reload, setReload] = useState<() => void>();
+  const { idle } = useServices();
+  const isOpen = useSession((session) => openInfo(session) !== undefined);
+  useEffect(() => {
+    // React calls a function passed to a setter, so wrap it in another one.
+    watchUpdates(idle, (start) => setReload(() => start));
+  }, [idle]);
+  if (reload === undefined) return undefined;
+  return (
+    <aside className="spread notices update-bar" aria-label="Update">
+      <p>
+        A newer vramscope is ready.
+        {isOpen &&
+          ' Reloading closes the open snapshot; the link in the address bar keeps the view.'}
+      </p>
+      <span className="button-row">
+        <Button onClick={reload}>Reload now</Button>
+        <Button onClick={() => setReload(undefined)}>Later</Button>
+      </span>
+    </aside>
+  );
+}
+
+/** Announces the stages of opening a file to screen readers, but not the progress in between. */
+export function Announcer({ state }: { readonly state: SessionState }) {
+  return (
+    <div className="visually-hidden" role="status" aria-live="polite">
+      {announcement(state)}
+    </div>
+  );
+}
+
+function announcement(state: SessionState): string {
+  switch (state.phase) {
+    case 'idle':
+      return '';
+    case 'loading':
+      return `Opening ${state.name}`;
+    case 'ready':
+      return `${state.info.file.name} is open: ${contents(state.info)}`;
+    case 'failed':
+      return `${state.name} could not be opened. ${state.failure.message}`;
+  }
+}
+
+function contents({ devices }: SessionInfo): string {
+  const events = devices.reduce((sum, device) => sum + device.events, 0);
+  const noun = devices.length === 1 ? 'device' : 'devices';
+  return `${formatCount(events)} events on ${devices.length} ${noun}`;
+}
+
+/**
+ * The service worker keeps the page for offline use. It fetches and stores the whole page again, on the cores that a
+ * first file needs, so it starts only after this much idle time.
+ */
+const QUIET_MS = 3000;
+
+/**
+ * Registers the service worker. Calls `onUpdate` when a newer version waits; calling its argument reloads the page with
+ * it, so an open snapshot is never lost. Without service workers (`npx vramscope`, private windows) the page works
+ * online only.
+ */
+function watchUpdates(
+  idle: Pick<IdleCounter, 'whenIdle'>,
+  onUpdate: (reload: () => void) => void,
+): void {
+  if (import.meta.env.VITE_SINGLE) return;
+  void forgetOldCaches();
+  if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
+  register(navigator.serviceWorker, idle, onUpdate).catch(() => undefined);
+}
+
+async function register(
+  workers: ServiceWorkerContainer,
+  idle: Pick<IdleCounter, 'whenIdle'>,
+  onUpdate: (reload: () => void) => void,
+): Promise<void> {
+  await idle.whenIdle(QUIET_MS);
+  const registration = await workers.register('./sw.js');
+  const offer = () => {
+    const { waiting } = registration;
+    // Without a controller this is the first version: it replaces nothing.
+    if (waiting === null || workers.controller === null) return;
+    onUpdate(() => {
+      workers.addEventListener('controllerchange', () => window.location.reload(), { once: true });
+      waiting.postMessage({ type: 'SKIP_WAITING' });
+    });
+  };
+  offer();
+  registration.addEventListener('updatefound', () => {
+    registration.installing?.addEventListener('statechange', offer);
+  });
+}
+
+/** Deletes what service workers of other versions cached, such as samples (scripts/vite-plugins.mjs). */
+async function forgetOldCaches(): Promise<void> {
+  if (!('caches' in globalThis)) return;
+  const names = await caches.keys().catch(() => []);
+  const isOld = (name: string): boolean =>
+    name === 'asked-for' ||
+    (name.startsWith('kept-files-') && name !== `kept-files-${import.meta.env.VITE_VERSION}`);
+  await Promise.all(names.filter(isOld).map((name) => caches.delete(name)));
 }

@@ -7,21 +7,19 @@ import {
   type GivenFiles,
   routeGivenFiles,
 } from '../../../state/given-files.ts';
-import { openInfo, partialOf } from '../../../state/session-store.ts';
-import { useSession, useStores } from '../../../state/stores.ts';
+import { beginSecondSession, type SecondSession } from '../../../state/snapshot-loader.ts';
+import { openInfo, partialOf, useSession, useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { useShortcut } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { fetchCode, fetchedCode, useLazy } from '../../shared/lazy.ts';
 import { useServices } from '../../shared/services.ts';
 import { useThemeAttribute } from '../../theme/use-theme.ts';
-import { beginSecondSession, type SecondSession } from '../compare/second-session.ts';
 import { EmptyState } from '../open/empty-state.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
 import { OpeningStatus } from '../open/opening-status.tsx';
 import type { GivenRanks } from '../ranks/use-job.ts';
-import { AppHeader } from './app-header.tsx';
-import { Announcer, Notices, UpdateBar } from './notices.tsx';
+import { Announcer, AppHeader, Notices, UpdateBar } from './app-header.tsx';
 import type { GivenChoice } from './open-file.tsx';
 
 /**

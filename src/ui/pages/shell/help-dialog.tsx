@@ -1,6 +1,6 @@
 import './help.css';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
-import { Dialog } from '../../shared/dialog.tsx';
+import { Dialog } from '../../shared/buttons.tsx';
 import { Fact } from '../../shared/facts.tsx';
 
 interface HelpDialogProps {

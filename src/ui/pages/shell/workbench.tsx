@@ -4,6 +4,7 @@ import { Group, Panel, Separator } from 'react-resizable-panels';
 import { useStore } from 'zustand';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { createFindingsStore, type FindingsState } from '../../../state/findings-store.ts';
+import type { SecondSession } from '../../../state/snapshot-loader.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
 import { CursorBar } from '../../panels/cursor/cursor-bar.tsx';
@@ -30,7 +31,6 @@ import {
   useServices,
 } from '../../shared/services.ts';
 import type { ComparePageProps } from '../compare/compare-page.tsx';
-import type { SecondSession } from '../compare/second-session.ts';
 import { SummaryStrip } from './summary-strip.tsx';
 import { useViewKeys, ViewSlot, ViewTabs } from './views.tsx';
 

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { createViewStore, DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { deviceInfo } from '../../../testing/device-info.ts';
-import { byteChange } from './cursor-bar.tsx';
+import { byteChange, jumpsOf, LISTED_OOMS } from './cursor-bar.tsx';
 import { cursorEvent, nextOom, onCursorKey, stepped } from './cursor-steps.ts';
-import { jumpsOf, LISTED_OOMS } from './jump-menu.tsx';
 
 const ooms = [100, 250].map((event) => ({
   event,
