@@ -94,7 +94,7 @@ export function FramePlace({ frame }: { readonly frame: FrameView }) {
     <CopyButton
       text={whole}
       label={path === undefined ? 'the whole C++ name' : whole}
-      className="frame-place"
+      className="dim frame-place"
     >
       <span>{path ?? 'C++'}</span>
     </CopyButton>

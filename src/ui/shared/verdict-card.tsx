@@ -92,8 +92,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
             <ol>
               {shown.map((remedy) => (
                 <li key={remedy.id}>
-                  <CodeText text={remedy.text} />{' '}
-                  <span className="verdict-gain">{gainText(remedy)}</span>
+                  <CodeText text={remedy.text} /> <span className="dim">{gainText(remedy)}</span>
                 </li>
               ))}
             </ol>

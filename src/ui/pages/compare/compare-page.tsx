@@ -196,7 +196,7 @@ function SideHead({
   const { letter, info, device } = side;
   return (
     <span className="inline-row">
-      <span className="compare-letter" data-side={letter}>
+      <span className="small compare-letter" data-side={letter}>
         {letter}
       </span>
       <span className="one-line compare-file" title={info.file.name}>

@@ -183,7 +183,7 @@ function siteColumns(most: number): readonly Column<SiteRow>[] {
       widthPx: 150,
       align: 'end',
       render: ({ differenceBytes }) => (
-        <span className="compare-difference" title={formatExactBytes(differenceBytes)}>
+        <span className="inline-row compare-difference" title={formatExactBytes(differenceBytes)}>
           <span
             className="compare-bar"
             data-grew={differenceBytes > 0}

@@ -78,7 +78,7 @@ function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
   return (
     <section className="view compare-timeline" aria-label={`Timeline of ${letter}`}>
       <p className="inline-row compare-timeline-head">
-        <span className="compare-letter" data-side={letter}>
+        <span className="small compare-letter" data-side={letter}>
           {letter}
         </span>
         <span className="one-line compare-file" title={side.file.name}>

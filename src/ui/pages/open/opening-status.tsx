@@ -73,7 +73,7 @@ function LoadingCard(props: Phase<'loading'> & { readonly onCancel: () => void }
     <section className="card loading-card" data-testid="progress" aria-label={`Opening ${name}`}>
       <h2 className="card-title">Opening {name}</h2>
       <progress max={1} aria-label="Progress" {...(share !== undefined && { value: share })} />
-      <p className="loading-facts">
+      <p className="dim loading-facts">
         <span>{progress === undefined ? 'Waiting for data' : PHASES[progress.phase]}</span>
         {progress !== undefined && <span>{bytesText(progress)}</span>}
         {share !== undefined && <span>{Math.floor(share * 100)} %</span>}

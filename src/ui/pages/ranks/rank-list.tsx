@@ -93,7 +93,7 @@ export function RankList({ job, items, selected, onSelect, onOpen }: RankListPro
               return (
                 <tr
                   key={`role ${item.role}`}
-                  className="ranks-row one-line ranks-role"
+                  className="dim ranks-row one-line ranks-role"
                   style={style}
                 >
                   <td colSpan={7}>
@@ -163,8 +163,8 @@ function RoleHead({ job, role }: { readonly job: JobView; readonly role: number 
   if (own === undefined) return undefined;
   return (
     <>
-      <span className="one-line role-chip">{own.name}</span> {plural(own.ranks.length, 'rank')} (
-      {numbersText(own.ranks)}): {own.about}
+      <span className="small one-line role-chip">{own.name}</span>{' '}
+      {plural(own.ranks.length, 'rank')} ({numbersText(own.ranks)}): {own.about}
     </>
   );
 }
@@ -194,7 +194,7 @@ function RankCells({ job, row, index, barWidth, stripWidth, scaleBytes }: RankCe
         {row.isCounted && <span title="No name says which rank this is: it was counted"> ?</span>}
       </td>
       <td>
-        <span className="one-line role-chip" title={role?.about}>
+        <span className="small one-line role-chip" title={role?.about}>
           {role?.name}
         </span>
       </td>
@@ -209,8 +209,10 @@ function RankCells({ job, row, index, barWidth, stripWidth, scaleBytes }: RankCe
         {aboveText(row)}
       </td>
       <td className="rank-marks">
-        {outlier !== undefined && <span className="rank-mark">{outlier.cause}</span>}
-        {row.ooms > 0 && <span className="rank-mark rank-oom">{plural(row.ooms, 'OOM')}</span>}
+        {outlier !== undefined && <span className="small rank-mark">{outlier.cause}</span>}
+        {row.ooms > 0 && (
+          <span className="small rank-mark rank-oom">{plural(row.ooms, 'OOM')}</span>
+        )}
       </td>
     </>
   );

@@ -137,7 +137,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
         <IconButton icon={X} label="Close the ranks" onClick={onClose} />
       </div>
       <Legend job={job} />
-      <div className="ranks-body">
+      <div className="fill ranks-body">
         {shown === 'heat' ? (
           <HeatMap
             job={job}

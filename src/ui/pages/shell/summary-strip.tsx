@@ -46,7 +46,7 @@ export function SummaryStrip() {
       {/* The last figure is dropped first: what the recording lacks matters more than the peak. */}
       <Stats stats={isWhole ? [oom, first, recording] : [oom, recording, first]} />
       <Button
-        className="summary-more hoverable"
+        className="dim summary-more hoverable"
         data-tone={isDoubtful ? 'warning' : undefined}
         popoverTarget={id}
         title="All figures of the recording, and notes on it"

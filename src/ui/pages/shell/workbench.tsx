@@ -219,7 +219,7 @@ function SidePanel() {
           </Button>
         ))}
       </div>
-      <div className="side-content" role="tabpanel" aria-labelledby={tabId(tab)}>
+      <div className="fill side-content" role="tabpanel" aria-labelledby={tabId(tab)}>
         {tab === 'findings' && <FindingsPanel />}
         {tab === 'details' && <DetailsPanel />}
       </div>
@@ -232,7 +232,7 @@ function FindingCount({ findings }: { readonly findings: FindingsState['findings
   if (findings.length === 0) return undefined;
   const isHarmless = findings.every(({ severity }) => severity === 'low');
   return (
-    <span className="side-count" data-tone={isHarmless ? undefined : 'danger'}>
+    <span className="dim small side-count" data-tone={isHarmless ? undefined : 'danger'}>
       {findings.length}
     </span>
   );

@@ -87,7 +87,7 @@ function Place({ cursor, at }: PlaceProps) {
       <span className="cursor-place" aria-live="polite">
         <strong>Event {formatCount(event)}</strong>
         <span className="dim cursor-aside">of {formatCount(device.events)}</span>
-        <span className="cursor-action" data-action={action}>
+        <span className="dim cursor-action" data-action={action}>
           {action}
         </span>
         {!Number.isNaN(timeUs) && <span className="cursor-aside">{formatDurationUs(timeUs)}</span>}
@@ -245,7 +245,7 @@ export function jumpsOf(device: DeviceInfo): readonly Jump[] {
   ];
 }
 
-export function JumpMenu() {
+function JumpMenu() {
   const { device } = useDevice();
   const id = useId();
   const more = failedOoms(device).length - LISTED_OOMS;

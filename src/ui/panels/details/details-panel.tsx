@@ -34,14 +34,14 @@ function content(selection: Selection): ReactNode {
   switch (selection.kind) {
     case 'none':
       return (
-        <div className="details-empty">
+        <div className="column dim details-empty">
           <MousePointerClick size={20} aria-hidden />
           <p>Click a block in the timeline to see what it is and which line of code made it.</p>
         </div>
       );
     case 'missing':
       return (
-        <div className="details-empty">
+        <div className="column dim details-empty">
           <p>
             <code>{selection.label}</code> is not an allocation of this snapshot on this device.
           </p>
@@ -90,7 +90,7 @@ function Found({ details }: { readonly details: ClassifiedDetails }) {
   );
 }
 
-export function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {
+function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {
   const { device } = useDevice();
   const { blockBytes, requestedBytes } = details;
   return (
@@ -259,7 +259,7 @@ function EventLink({ event, timeUs = Number.NaN }: { event: number; timeUs?: num
   );
 }
 
-export function SiteSummary({ details }: { readonly details: AllocationDetails }) {
+function SiteSummary({ details }: { readonly details: AllocationDetails }) {
   const { allocations, totalBytes, liveAtEnd, liveAtEndBytes } = details.callSite;
   return (
     <section aria-label="Same stack">

@@ -61,7 +61,7 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
   return (
     <section className="account" aria-label="Where the memory is" aria-busy={current === undefined}>
       <h3 className="findings-heading">Where the memory is</h3>
-      <div className="account-moment">
+      <div className="row account-moment">
         {options.length === 1 ? (
           <span>{labelOf('main')}</span>
         ) : (
@@ -203,18 +203,20 @@ function AccountRow({ part, note, event, whole, isPointed, onPoint }: AccountRow
           aria-hidden
         />
         <span className="account-label">{entryLabel(kind)}</span>
-        <span className="account-bytes">
+        <span className="figure">
           <Bytes as="strong" bytes={bytes} />{' '}
           <span className="dim small">{formatPercent(bytes / whole)}</span>
         </span>
-        {line !== undefined && <span className="account-line mono small">{frameLabel(line)}</span>}
+        {line !== undefined && (
+          <span className="dim account-line mono small">{frameLabel(line)}</span>
+        )}
         {holder !== undefined && isCohort(kind) && (
-          <span className="account-line small">
+          <span className="dim account-line small">
             held by <CodeText text={holder} />
           </span>
         )}
         {rate !== undefined && isGrowing && (
-          <span className="account-line account-rate small">{rateText(rate)}</span>
+          <span className="dim account-line account-rate small">{rateText(rate)}</span>
         )}
         {note !== undefined && <span className="account-line dim small">{note}</span>}
       </Button>

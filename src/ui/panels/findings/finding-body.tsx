@@ -99,7 +99,7 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
         {shown.map(({ frame, bytes, count, note }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: sites without a stack have no other identity; none moves
           <li key={index}>
-            <span className="part-bytes" title={formatExactBytes(bytes)}>
+            <span className="figure" title={formatExactBytes(bytes)}>
               {bytes > 0 ? formatBytes(bytes) : ''}
             </span>
             <span title={frame && frameTitle(frame)}>

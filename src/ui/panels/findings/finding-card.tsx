@@ -82,7 +82,7 @@ export function FindingCard(props: FindingCardProps) {
           </span>
           <ChevronRight size={14} aria-hidden />
         </span>
-        <span className="finding-claim">
+        <span className="dim finding-claim">
           <strong>{first}</strong> {rest}
         </span>
       </Button>

@@ -76,7 +76,7 @@ export function FindingsPanel() {
         </p>
       )}
       {judgement !== undefined && <AccountPanel judgement={judgement} />}
-      <ul className="finding-list" aria-label="Findings, the first to look at first">
+      <ul className="column finding-list" aria-label="Findings, the first to look at first">
         {lead !== undefined && cardOf(lead)}
         {others.length > 0 && <li className="finding-others dim small">Also found</li>}
         {others.map(cardOf)}
@@ -96,7 +96,7 @@ function MarkingButton() {
   return (
     <Button
       icon={Icon}
-      className="link finding-marking"
+      className="inline-row dim link finding-marking"
       aria-pressed={isOn}
       title={
         isOn
@@ -136,7 +136,7 @@ function Progress() {
   const act = () =>
     isStopped ? findings.retry(info, device.index) : findings.stop(info, device.index);
   return (
-    <div className="findings-progress">
+    <div className="small findings-progress">
       <progress max={DETECTOR_IDS.length} value={checks.length} aria-label="Checks done" />
       <span className="dim">
         {isStopped && 'Stopped after '}

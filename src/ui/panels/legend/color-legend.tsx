@@ -45,7 +45,10 @@ export function ColorLegend() {
           </li>
         ))}
         <li>
-          <span className="legend-entry" title="Several blocks share these pixels. Zoom in.">
+          <span
+            className="inline-row legend-entry"
+            title="Several blocks share these pixels. Zoom in."
+          >
             <Swatch colors={[thin]} />
             <span className="one-line legend-label">thinner than a pixel</span>
           </span>
@@ -111,14 +114,14 @@ function Entry({ entry, shown }: EntryProps) {
   );
   if (term === undefined) {
     return (
-      <span className="legend-entry" title={title}>
+      <span className="inline-row legend-entry" title={title}>
         {content}
       </span>
     );
   }
   return (
     <Button
-      className="hoverable legend-entry legend-filter"
+      className="inline-row hoverable legend-entry legend-filter"
       aria-pressed={isOn}
       aria-label={`${label} ${formatBytes(bytes)}`}
       title={`${title}\n${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`}

@@ -147,7 +147,12 @@ function Outcome({ answer, isTyped, last, stepFailure }: OutcomeProps) {
   const failure = answer.failure ?? stepFailure;
   if (failure !== undefined) {
     return (
-      <span className="one-line search-outcome" data-tone="danger" role="alert" title={failure}>
+      <span
+        className="dim small one-line search-outcome"
+        data-tone="danger"
+        role="alert"
+        title={failure}
+      >
         failed: {failure}
       </span>
     );
@@ -157,7 +162,11 @@ function Outcome({ answer, isTyped, last, stepFailure }: OutcomeProps) {
   if (summary.problem !== undefined) {
     if (isTyped && summary.problem.isUnfinished) return undefined;
     return (
-      <span className="one-line search-outcome" data-tone="danger" title={summary.problem.message}>
+      <span
+        className="dim small one-line search-outcome"
+        data-tone="danger"
+        title={summary.problem.message}
+      >
         invalid search
       </span>
     );
@@ -167,7 +176,7 @@ function Outcome({ answer, isTyped, last, stepFailure }: OutcomeProps) {
   const found = `${place}${formatCount(summary.count)} · ${matchBytes(summary, device)}`;
   return (
     <output
-      className="one-line search-outcome"
+      className="dim small one-line search-outcome"
       data-tone={summary.count === 0 ? 'danger' : undefined}
       aria-busy={!answer.isCurrent}
       title={matchTitle(summary, device.allocations)}

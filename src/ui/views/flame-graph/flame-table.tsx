@@ -183,7 +183,7 @@ export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripPro
           {label}
         </strong>
         {place !== '' && (
-          <CopyButton text={fullPlace} label={fullPlace} className="frame-place">
+          <CopyButton text={fullPlace} label={fullPlace} className="dim frame-place">
             <span>{place}</span>
           </CopyButton>
         )}
