@@ -63,19 +63,12 @@ export function createFindingsStore(needs: Needs) {
     return store;
   }
 
-  async function run(
-    store: DeviceFindings,
-    deviceIndex: number,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async function run(store: DeviceFindings, deviceIndex: number, signal: AbortSignal) {
     store.setState({ ...NOTHING, phase: 'running' });
     try {
       const onProgress = (progress: FindingsProgress) => store.setState(withProgress(progress));
-      const { checks, findings, ...judgement } = await analysis.query(
-        'findings',
-        { deviceIndex },
-        { signal, onProgress },
-      );
+      const found = await analysis.query('findings', { deviceIndex }, { signal, onProgress });
+      const { checks, findings, ...judgement } = found;
       store.setState({ phase: 'done', checks, findings: rankFindings(findings), judgement });
       timings.reach('analysed');
     } catch (error) {
@@ -84,19 +77,18 @@ export function createFindingsStore(needs: Needs) {
     }
   }
 
-  async function runAfterPaint(store: DeviceFindings, deviceIndex: number, signal: AbortSignal) {
-    await withinTime(timings.reached('painted'), timeoutMs);
-    if (!signal.aborted) await run(store, deviceIndex, signal);
-  }
-
   /** One run per device at a time. Counts as work, so that scripts waiting for an idle page see the findings. */
-  function begin(store: DeviceFindings, work: (signal: AbortSignal) => Promise<void>): void {
+  function begin(store: DeviceFindings, deviceIndex: number, wait?: Promise<unknown>): void {
     runs.get(store)?.abort();
     const controller = new AbortController();
+    const { signal } = controller;
     runs.set(store, controller);
     const release = analysis.hold();
     const endWork = idle.begin();
-    void work(controller.signal).finally(() => {
+    const start = async () => {
+      if (!signal.aborted) await run(store, deviceIndex, signal);
+    };
+    void (wait === undefined ? start() : wait.then(start)).finally(() => {
       release();
       endWork();
     });
@@ -114,7 +106,7 @@ export function createFindingsStore(needs: Needs) {
     show(info: SessionInfo, deviceIndex: number): () => void {
       const store = of(info, deviceIndex);
       if (store.getState().phase === 'waiting') {
-        begin(store, (signal) => runAfterPaint(store, deviceIndex, signal));
+        begin(store, deviceIndex, withinTime(timings.reached('painted'), timeoutMs));
       }
       return () => end(store, NOTHING);
     },
@@ -123,8 +115,7 @@ export function createFindingsStore(needs: Needs) {
       end(of(info, deviceIndex), { phase: 'stopped' });
     },
     retry(info: SessionInfo, deviceIndex: number): void {
-      const store = of(info, deviceIndex);
-      begin(store, (signal) => run(store, deviceIndex, signal));
+      begin(of(info, deviceIndex), deviceIndex);
     },
   };
 }

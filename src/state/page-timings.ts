@@ -4,14 +4,7 @@
  */
 import { startTimer } from '../base/task.ts';
 
-export interface IdleCounter {
-  /** Marks one piece of work as running. Call the result once when it ends, even on failure. */
-  begin(): () => void;
-  during<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when nothing has run for `quietMs`, by default {@link QUIET_MS}. */
-  whenIdle(quietMs?: number): Promise<void>;
-  readonly running: number;
-}
+export type IdleCounter = ReturnType<typeof createIdleCounter>;
 
 /** Bridges the pause between one answer and the work it causes (a render, the next frame). */
 const QUIET_MS = 60;
@@ -19,10 +12,10 @@ const QUIET_MS = 60;
 interface IdleWaiter {
   readonly quietMs: number;
   readonly resolve: () => void;
-  stopTimer: (() => void) | undefined;
+  stopTimer?: () => void;
 }
 
-export function createIdleCounter(): IdleCounter {
+export function createIdleCounter() {
   let running = 0;
   const waiting = new Set<IdleWaiter>();
 
@@ -33,6 +26,7 @@ export function createIdleCounter(): IdleCounter {
     });
   }
 
+  /** Marks one piece of work as running. Call the result once when it ends, even on failure. */
   function begin(): () => void {
     running++;
     for (const { stopTimer } of waiting) stopTimer?.();
@@ -47,7 +41,7 @@ export function createIdleCounter(): IdleCounter {
 
   return {
     begin,
-    async during(work) {
+    async during<T>(work: () => Promise<T>): Promise<T> {
       const end = begin();
       try {
         return await work();
@@ -55,9 +49,10 @@ export function createIdleCounter(): IdleCounter {
         end();
       }
     },
+    /** Resolves when nothing has run for `quietMs`. */
     whenIdle: (quietMs = QUIET_MS) =>
-      new Promise((resolve) => {
-        const waiter: IdleWaiter = { quietMs, resolve, stopTimer: undefined };
+      new Promise<void>((resolve) => {
+        const waiter = { quietMs, resolve };
         waiting.add(waiter);
         if (running === 0) start(waiter);
       }),
@@ -71,36 +66,30 @@ export function createIdleCounter(): IdleCounter {
 export type Stage = 'firstByte' | 'firstPixels' | 'decoded' | 'painted' | 'analysed';
 export type StageTimes = Readonly<Partial<Record<Stage, number>>>;
 
-export interface Timings {
-  /** A file was given: clears all marks and starts the clock. */
-  start(): void;
-  /** Sets a mark once: 'painted' is the first frame after opening, not the latest. */
-  reach(name: Stage): void;
-  times(): StageTimes;
-  /** Resolves once the mark is set; never, if another file is given first. */
-  reached(name: Stage): Promise<void>;
-}
+export type Timings = ReturnType<typeof createTimings>;
 
-export function createTimings(now: () => number = () => performance.now()): Timings {
+export function createTimings(now: () => number = () => performance.now()) {
   let startMs: number | undefined;
   let times: Partial<Record<Stage, number>> = {};
   let waiting: { readonly name: Stage; readonly resolve: () => void }[] = [];
   return {
-    start() {
+    /** A file was given: clears all marks and starts the clock. */
+    start(): void {
       startMs = now();
       times = {};
       waiting = [];
     },
-    reach(name) {
+    /** Sets a mark once: 'painted' is the first frame after opening, not the latest. */
+    reach(name: Stage): void {
       if (startMs === undefined || times[name] !== undefined) return;
       times[name] = now() - startMs;
-      const reached = waiting.filter((wish) => wish.name === name);
+      for (const wish of waiting) if (wish.name === name) wish.resolve();
       waiting = waiting.filter((wish) => wish.name !== name);
-      for (const { resolve } of reached) resolve();
     },
-    times: () => ({ ...times }),
-    reached: (name) =>
-      new Promise((resolve) => {
+    times: (): StageTimes => ({ ...times }),
+    /** Resolves once the mark is set; never, if another file is given first. */
+    reached: (name: Stage) =>
+      new Promise<void>((resolve) => {
         if (times[name] === undefined) waiting.push({ name, resolve });
         else resolve();
       }),

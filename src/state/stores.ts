@@ -1,7 +1,7 @@
 /** The page's stores, made once in main.tsx and passed by React context; tests make their own. */
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
-import { createStore, type StoreApi } from 'zustand/vanilla';
+import { createStore } from 'zustand/vanilla';
 import type { LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { OpenProgress, PartialState } from '../worker/protocol.ts';
@@ -114,18 +114,15 @@ export type SessionState =
       readonly partial: PartialState | undefined;
     };
 
-export interface SessionStore extends StoreApi<SessionState> {
-  /**
-   * A query about an open snapshot failed. Reported once, not per pending query, and never for a snapshot that was
-   * replaced meanwhile.
-   */
-  broke(info: SessionInfo, failure: LoadFailure): void;
-  dismissFailure(): void;
-}
+export type SessionStore = ReturnType<typeof createSessionStore>;
 
-export function createSessionStore(): SessionStore {
+export function createSessionStore() {
   const store = createStore<SessionState>(() => ({ phase: 'idle' }));
   return Object.assign(store, {
+    /**
+     * A query about an open snapshot failed. Reported once, not per pending query, and never for a snapshot that was
+     * replaced meanwhile.
+     */
     broke(info: SessionInfo, failure: LoadFailure): void {
       const state = store.getState();
       if (state.phase !== 'ready' || state.info !== info) return;

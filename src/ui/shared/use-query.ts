@@ -50,18 +50,6 @@ export interface QueryOptions {
   readonly cancelsStale?: boolean;
 }
 
-/** How the newest request ended; `key` and `info` identify the request. */
-interface Outcome {
-  readonly info: SessionInfo;
-  readonly key: string;
-  readonly failure: string | undefined;
-}
-
-interface Answered<Request, Result> {
-  readonly request: Request;
-  readonly value: Result;
-}
-
 /**
  * The session's answer to a query about the device in view. Asks again if the request changes or another snapshot
  * opens; the newest request wins, and unmounting cancels it.
@@ -92,8 +80,9 @@ export function useComposedQuery<Request, Result>(
 ): QueryState<Request, Result> {
   const { info } = useDevice();
   const latest = useRef<LatestOnly>(undefined);
-  const [answered, setAnswered] = useState<Answered<Request, Result>>();
-  const [outcome, setOutcome] = useState<Outcome>();
+  const [answered, setAnswered] = useState<{ request: Request; value: Result }>();
+  /** How the newest request ended; `key` and `info` identify the request. */
+  const [outcome, setOutcome] = useState<{ info: SessionInfo; key: string; failure?: string }>();
   const key = request === undefined ? undefined : JSON.stringify(request);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another function or snapshot ends what is under way
   useEffect(() => {
@@ -109,7 +98,7 @@ export function useComposedQuery<Request, Result>(
       .then(
         (value) => {
           setAnswered({ request, value });
-          setOutcome({ info, key, failure: undefined });
+          setOutcome({ info, key });
         },
         (error: unknown) => {
           if (!isAbortError(error)) setOutcome({ info, key, failure: errorText(error) });
@@ -117,11 +106,7 @@ export function useComposedQuery<Request, Result>(
       );
   }, [key, fetch, info, cancelsStale]);
   const own = outcome?.info === info && outcome.key === key ? outcome : undefined;
-  const isCurrent = own !== undefined && own.failure === undefined;
-  return {
-    value: answered?.value,
-    request: answered?.request,
-    isCurrent,
-    failure: own?.failure,
-  };
+  const failure = own?.failure;
+  const { value, request: asked } = answered ?? {};
+  return { value, request: asked, isCurrent: own !== undefined && failure === undefined, failure };
 }

@@ -1,6 +1,5 @@
 /** Compares two files that have been read: the verdict, both timelines and the differences, in tabs. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import type { PageComparison } from '../../../worker/protocol.ts';
 import { Button, Segmented } from '../../shared/buttons.tsx';
 import { CodeText } from '../../shared/facts.tsx';
 import { View as AllocationsView } from '../../views/allocations/allocations-view.tsx';
@@ -27,6 +26,7 @@ interface ComparedContentProps {
 export function ComparedContent({ a, b, compared, handle }: ComparedContentProps) {
   const { view, commit, adjust } = handle;
   const { comparison } = compared;
+  const rest = comparison.verdict.slice(comparison.headline.length).trim();
   const rows = useMemo(() => siteRows(comparison), [comparison]);
   const sideA = useTimelineSide(a, compared.a);
   const sideB = useTimelineSide(b, compared.b);
@@ -38,7 +38,16 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
   return (
     <>
       <div className="bar compare-verdict" role="status" aria-label="Verdict">
-        <VerdictText {...comparison} />
+        <p>
+          <strong>
+            <CodeText text={comparison.headline} />
+          </strong>
+        </p>
+        {rest !== '' && (
+          <p>
+            <CodeText text={rest} />
+          </p>
+        )}
         {comparison.caveats.map((caveat) => (
           <p key={caveat} className="dim">
             {caveat}
@@ -47,7 +56,18 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
       </div>
       <LinkedTimelines a={sideA} b={sideB} link={link} window={view.window} onWindow={onWindow} />
       <div className="row bar compare-tabs-row">
-        <Tabs tab={view.tab} onTab={(tab) => commit({ tab })} />
+        <nav className="view-tabs" aria-label="Views of the comparison">
+          {TABS.map((tab) => (
+            <Button
+              key={tab}
+              className="tab view-tab"
+              aria-current={tab === view.tab ? 'page' : undefined}
+              onClick={() => commit({ tab })}
+            >
+              {TAB_LABELS[tab]}
+            </Button>
+          ))}
+        </nav>
         <span className="spacer" />
         {hasSteps && (
           <Segmented
@@ -81,7 +101,7 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
         </p>
       )}
       <div className="compare-content">
-        <TabContent {...{ a, b, compared, handle, rows, sideA, sideB }} />
+        <TabContent a={sideA} b={sideB} {...{ compared, handle, rows }} />
       </div>
     </>
   );
@@ -93,24 +113,6 @@ function followedText({ a, b }: SiteRow): string {
   if (a === undefined) return 'highlighted in the timeline of B, and listed under “In B”.';
   if (b === undefined) return 'highlighted in the timeline of A, and listed under “In A”.';
   return 'highlighted in both timelines, and listed under “In A” and “In B”.';
-}
-
-function VerdictText({ headline, verdict }: Pick<PageComparison, 'headline' | 'verdict'>) {
-  const rest = verdict.slice(headline.length).trim();
-  return (
-    <>
-      <p>
-        <strong>
-          <CodeText text={headline} />
-        </strong>
-      </p>
-      {rest !== '' && (
-        <p>
-          <CodeText text={rest} />
-        </p>
-      )}
-    </>
-  );
 }
 
 function useTimelineSide(open: OpenSide, side: ComparedPair['a']): TimelineSide {
@@ -128,36 +130,13 @@ const TAB_LABELS: Readonly<Record<CompareTab, string>> = {
   b: 'In B',
 };
 
-function Tabs({
-  tab,
-  onTab,
-}: {
-  readonly tab: CompareTab;
-  readonly onTab: (tab: CompareTab) => void;
-}) {
-  return (
-    <nav className="view-tabs" aria-label="Views of the comparison">
-      {TABS.map((one) => (
-        <Button
-          key={one}
-          className="tab view-tab"
-          aria-current={one === tab ? 'page' : undefined}
-          onClick={() => onTab(one)}
-        >
-          {TAB_LABELS[one]}
-        </Button>
-      ))}
-    </nav>
-  );
+interface TabContentProps extends Pick<ComparedContentProps, 'compared' | 'handle'> {
+  readonly rows: readonly SiteRow[];
+  readonly a: TimelineSide;
+  readonly b: TimelineSide;
 }
 
-interface TabContentProps extends ComparedContentProps {
-  readonly rows: ReturnType<typeof siteRows>;
-  readonly sideA: TimelineSide;
-  readonly sideB: TimelineSide;
-}
-
-function TabContent({ a, b, compared, handle, rows, sideA, sideB }: TabContentProps): ReactNode {
+function TabContent({ a, b, compared, handle, rows }: TabContentProps): ReactNode {
   const { view, commit, adjust } = handle;
   switch (view.tab) {
     case 'sites':
@@ -171,17 +150,17 @@ function TabContent({ a, b, compared, handle, rows, sideA, sideB }: TabContentPr
       );
     case 'flame':
       return (
-        <SideProvider side={a} view={sideA.view}>
+        <SideProvider side={a.open} view={a.view}>
           <DifferenceFlameView pair={compared.pair} />
         </SideProvider>
       );
     case 'facts':
       return <FactsTable compared={compared} />;
     case 'whatif':
-      return <WhatIfTable a={a} b={b} />;
+      return <WhatIfTable a={a.open} b={b.open} />;
     case 'a':
     case 'b': {
-      const side = view.tab === 'a' ? sideA : sideB;
+      const side = view.tab === 'a' ? a : b;
       return (
         <SideProvider key={view.tab} side={side.open} view={side.view}>
           <AllocationsView />

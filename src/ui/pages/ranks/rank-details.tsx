@@ -2,7 +2,7 @@ import type { JobView, LineRow, RankDetails, RankRow } from '../../../analysis/r
 import { formatBytes, plural } from '../../../base/format.ts';
 import { classLabel } from '../../../device/classes/types.ts';
 import { Button } from '../../shared/buttons.tsx';
-import { Fact } from '../../shared/facts.tsx';
+import { Fact, TableHead } from '../../shared/facts.tsx';
 
 const LINES_SHOWN = 12;
 
@@ -74,19 +74,7 @@ function Lines({ details: { lines, leftOut, peers } }: { readonly details: RankD
     <>
       <h3>{hasRole ? `What differs from ${peers}, at the peaks` : 'What it holds at its peak'}</h3>
       <table className="rank-lines">
-        <thead>
-          <tr>
-            <th scope="col">Line</th>
-            <th scope="col" className="figure">
-              This rank
-            </th>
-            {hasRole && (
-              <th scope="col" className="figure">
-                {peers}
-              </th>
-            )}
-          </tr>
-        </thead>
+        <TableHead labels={['Line', 'This rank', ...(hasRole ? [peers] : [])]} />
         <tbody>
           {lines.slice(0, LINES_SHOWN).map((line, i) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: several lines may have one label

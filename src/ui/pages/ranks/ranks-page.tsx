@@ -198,13 +198,9 @@ function useDetails({ client, job }: JobState, rank: number | undefined): RankDe
   useEffect(() => {
     if (client === undefined || rank === undefined) return;
     let isOver = false;
-    client.details(rank).then(
-      (found) => {
-        if (!isOver) setDetails(found);
-      },
-      // The page was closed meanwhile.
-      () => undefined,
-    );
+    // If it fails, the page was closed meanwhile.
+    const show = (found: RankDetails | undefined) => isOver || setDetails(found);
+    client.details(rank).then(show, () => undefined);
     return () => {
       isOver = true;
     };

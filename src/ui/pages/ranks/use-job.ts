@@ -6,7 +6,6 @@ import { isRankFile } from '../../../analysis/summary-file/rank-of-name.ts';
 import { isAbortError } from '../../../base/errors.ts';
 import { isRecord } from '../../../base/json.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
-import { startTimer } from '../../../base/task.ts';
 import { fileSource, type GivenFiles } from '../../../state/given-files.ts';
 import { nameOf } from '../../../state/snapshot-loader.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
@@ -45,25 +44,21 @@ export function useJob(given: GivenRanks): JobState {
     const update = (change: Partial<JobState>) => {
       if (!isOver) setState((before) => ({ ...before, ...change }));
     };
-    const refresher = { stop: undefined as (() => void) | undefined };
-    const refreshLater = () => {
-      refresher.stop ??= startTimer(REFRESH_MS, () => {
-        refresher.stop = undefined;
-        client.job().then(
-          (job) => update({ job }),
-          // The reader reports the reason.
-          () => undefined,
-        );
-      });
-    };
+    let refreshedMs = performance.now();
+    function refresh(done: number): void {
+      update({ done });
+      if (performance.now() - refreshedMs < REFRESH_MS) return;
+      refreshedMs = performance.now();
+      // A failure is also the reader's, which reports it.
+      client.job().then(
+        (job) => update({ job }),
+        () => undefined,
+      );
+    }
     async function read(): Promise<void> {
       const sources = await rankSources(given);
       update({ sources });
-      await client.read(sources, (done) => {
-        update({ done });
-        refreshLater();
-      });
-      refresher.stop?.();
+      await client.read(sources, refresh);
       update({ job: await client.job(), done: sources.length });
     }
     setState({ ...NOTHING, client });
@@ -72,7 +67,6 @@ export function useJob(given: GivenRanks): JobState {
     });
     return () => {
       isOver = true;
-      refresher.stop?.();
       client.close();
     };
   }, [given, idle]);

@@ -91,19 +91,16 @@ function endStat({ device }: DeviceInView): Stat {
 }
 
 function recordingStat({ info, device }: DeviceInView): Stat {
-  const { partial: title } = info.file;
-  const label = 'Recording';
-  if (title !== undefined)
-    return {
-      label,
-      value: 'partial',
-      note: 'only events before the error',
-      title,
-      tone: 'warning',
-    };
+  const { partial } = info.file;
   const { short, note } = RECORDING_TEXT[device.recording];
-  const tone = device.recording === 'complete' ? 'good' : 'warning';
-  return { label, value: short, note: note(device), title: device.recordingReason, tone };
+  const isWhole = partial === undefined && device.recording === 'complete';
+  return {
+    label: 'Recording',
+    value: partial === undefined ? short : 'partial',
+    note: partial === undefined ? note(device) : 'only events before the error',
+    title: partial ?? device.recordingReason,
+    tone: isWhole ? 'good' : 'warning',
+  };
 }
 
 function peakStat(label: string, { bytes, event }: Peak): Stat {

@@ -33,27 +33,14 @@ export function OomMessageBox() {
 }
 
 function Result({ result }: { readonly result: OomMessageResult }) {
-  switch (result.status) {
-    case 'read':
-      return <Verdict {...result} />;
-    case 'incomplete':
-      return (
-        <Unreadable
-          text={`This is an out-of-memory message, but it does not say ${listed(result.missing)}.`}
-          about={result.note}
-        />
-      );
-    case 'not-an-oom-message':
-      return (
-        <Unreadable
-          text="This isn’t a PyTorch out-of-memory message."
-          about="PyTorch’s message says “CUDA out of memory. Tried to allocate … GiB” (or HIP, XPU, MPS), or “Allocation on device 0 would exceed allowed memory”. Messages from NCCL, cuDNN or the system’s OOM killer look different."
-        />
-      );
-  }
-}
-
-function Unreadable({ text, about }: { readonly text: string; readonly about: string }) {
+  if (result.status === 'read') return <Verdict {...result} />;
+  const [text, about] =
+    result.status === 'incomplete'
+      ? [
+          `This is an out-of-memory message, but it does not say ${listed(result.missing)}.`,
+          result.note,
+        ]
+      : ['This isn’t a PyTorch out-of-memory message.', OTHER_MESSAGES];
   return (
     <>
       <VerdictCard verdict={{ tone: 'unknown', text, also: [about], advice: [] }} />
@@ -61,6 +48,9 @@ function Unreadable({ text, about }: { readonly text: string; readonly about: st
     </>
   );
 }
+
+const OTHER_MESSAGES =
+  'PyTorch’s message says “CUDA out of memory. Tried to allocate … GiB” (or HIP, XPU, MPS), or “Allocation on device 0 would exceed allowed memory”. Messages from NCCL, cuDNN or the system’s OOM killer look different.';
 
 function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status: 'read' }>) {
   const { text, arithmetic, advice } = verdict;
