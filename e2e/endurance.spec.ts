@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Browser, expect, type Page, test } from '@playwright/test';
-import { chromiumFlags, findChromium } from '../scripts/find-programs.mjs';
 import { type StaticHost, staticHost } from './static-server.ts';
 import {
   chooseFile,
@@ -42,14 +41,6 @@ const OTHERS = [
   'streams_record_stream.pickle.gz',
 ];
 const VIEWS = ['Timeline', 'Addresses', 'Flame', 'State', 'Events'];
-
-const executablePath = findChromium();
-test.use({
-  launchOptions: {
-    args: [...chromiumFlags(), '--js-flags=--expose-gc'],
-    ...(executablePath && { executablePath }),
-  },
-});
 
 async function show(page: Page, view: string): Promise<void> {
   await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();

@@ -120,8 +120,6 @@ function slowOpening(worker: FakeWorker | undefined) {
   return settle;
 }
 
-const messages = () => new Promise((resolve) => setTimeout(resolve, 20));
-
 describe('the session client', () => {
   it('passes calls through and notes the stages of an opening', async () => {
     const reached: string[] = [];
@@ -166,7 +164,8 @@ describe('the session client', () => {
     await client.open(FILE, {});
     const stop = new AbortController();
     const hit = client.query('hit', HIT, { signal: stop.signal });
-    await messages();
+    // Answered after the question before it was heard.
+    await client.query('eventAt', EVENT);
     expect(running).toBe(1);
     stop.abort();
     await expect(hit).rejects.toSatisfy(isAbortError);
@@ -279,7 +278,8 @@ describe('a worker that dies', () => {
     const { client, workers, ended } = setUp();
     await client.open(FILE, {});
     const hit = client.query('hit', HIT);
-    await messages();
+    // Answered after the question before it was heard.
+    await client.query('eventAt', EVENT);
     workers[0]?.die();
     for (const call of [hit, client.query('frame', FRAME)]) {
       await expect(call).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });
