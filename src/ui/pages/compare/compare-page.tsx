@@ -5,6 +5,7 @@ import { useStore } from 'zustand';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { mainDeviceIndex } from '../../../device/model/main-device.ts';
 import type { SecondSession } from '../../../state/snapshot-loader.ts';
+import { createSessionStore, useStores } from '../../../state/stores.ts';
 import type { FileId } from '../../../state/url-params.ts';
 import { Button, IconButton, Segmented, Select } from '../../shared/buttons.tsx';
 import { deviceLabel } from '../../shared/device-labels.ts';
@@ -13,7 +14,7 @@ import { FilePicker } from '../open/file-picker.tsx';
 import { OpeningStatus } from '../open/opening-status.tsx';
 import { ComparedContent } from './compared-content.tsx';
 import { type ComparisonViewHandle, useComparisonView } from './comparison-view.ts';
-import { type OpenSide, useComparison } from './sides.tsx';
+import { type OpenSide, SideName, useComparison } from './sides.tsx';
 
 export interface ComparePageProps {
   readonly info: SessionInfo;
@@ -21,10 +22,35 @@ export interface ComparePageProps {
   readonly onClose: () => void;
 }
 
-export function ComparePage({ info, second, onClose }: ComparePageProps) {
-  if (second === undefined) return <WaitingPage info={info} onClose={onClose} />;
-  return <SecondPage key={second.name} info={info} second={second} onClose={onClose} />;
+export function ComparePage(props: ComparePageProps) {
+  const { info, second, onClose } = props;
+  const { view } = useStores();
+  const leave = () => {
+    onClose();
+    view.commit({ comparison: undefined });
+  };
+  const state = useStore(second?.state ?? NONE);
+  if (second === undefined) return <WaitingPage info={info} onClose={leave} />;
+  if (state.phase === 'ready')
+    return (
+      <OpenPage
+        key={second.name}
+        info={info}
+        second={second}
+        secondInfo={state.info}
+        onClose={leave}
+      />
+    );
+  return (
+    <main className="view fill loading-page">
+      <OpeningStatus state={state} onLeave={onClose} onPartial={second.loader.openPartially}>
+        <Button onClick={onClose}>Show {info.file.name} alone</Button>
+      </OpeningStatus>
+    </main>
+  );
 }
+
+const NONE = createSessionStore();
 
 function WaitingPage({ info, onClose }: Omit<ComparePageProps, 'second'>) {
   const handle = useComparisonView(info.file, undefined);
@@ -43,32 +69,9 @@ function WaitingPage({ info, onClose }: Omit<ComparePageProps, 'second'>) {
           <FilePicker icon={FolderOpen} isPrimary>
             Choose the second file…
           </FilePicker>
-          <Button onClick={() => close(handle, onClose)}>Don’t compare</Button>
+          <Button onClick={onClose}>Don’t compare</Button>
         </div>
       </div>
-    </main>
-  );
-}
-
-function close(handle: ComparisonViewHandle, onClose: () => void): void {
-  onClose();
-  handle.close();
-}
-
-function SecondPage({
-  info,
-  second,
-  onClose,
-}: ComparePageProps & { readonly second: SecondSession }) {
-  const state = useStore(second.state);
-  if (state.phase === 'ready') {
-    return <OpenPage info={info} second={second} secondInfo={state.info} onClose={onClose} />;
-  }
-  return (
-    <main className="view fill loading-page">
-      <OpeningStatus state={state} onLeave={onClose} onPartial={second.loader.openPartially}>
-        <Button onClick={onClose}>Show {info.file.name} alone</Button>
-      </OpeningStatus>
     </main>
   );
 }
@@ -100,12 +103,12 @@ function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
         <div className="blank">
           <h2>{empty.file.name} is empty</h2>
           <p>It has no events and no segments for any device: there is nothing to compare.</p>
-          <Button onClick={() => close(handle, onClose)}>Don’t compare</Button>
+          <Button onClick={onClose}>Don’t compare</Button>
         </div>
       </main>
     );
   }
-  return <Compared a={a} b={b} handle={handle} onClose={() => close(handle, onClose)} />;
+  return <Compared a={a} b={b} handle={handle} onClose={onClose} />;
 }
 
 /** If a link names the two open files in the other order, swaps them. */
@@ -127,18 +130,19 @@ interface ComparedProps {
 
 function Compared({ a, b, handle, onClose }: ComparedProps) {
   const { view } = handle;
-  const state = useComparison(a, b, view.at);
-  const compared = state.phase === 'ready' ? state.compared : undefined;
+  const { compared, failure } = useComparison(a, b, view.at);
   return (
     <main className="view fill" data-testid="compare" aria-busy={compared === undefined}>
       <CompareHead a={a} b={b} handle={handle} onClose={onClose} />
-      {state.phase === 'failed' && (
+      {failure !== undefined && (
         <div className="blank" role="alert">
           <h2>The files could not be compared</h2>
-          <p>{state.message}</p>
+          <p>{failure}</p>
         </div>
       )}
-      {state.phase === 'comparing' && <p className="compare-wait dim">Comparing…</p>}
+      {compared === undefined && failure === undefined && (
+        <p className="compare-wait dim">Comparing…</p>
+      )}
       {compared !== undefined && (
         <ComparedContent key={compared.pair} a={a} b={b} compared={compared} handle={handle} />
       )}
@@ -186,22 +190,16 @@ function CompareHead({ a, b, handle, onClose }: ComparedProps) {
   );
 }
 
-function SideHead({
-  side,
-  onDevice,
-}: {
+interface SideHeadProps {
   readonly side: OpenSide;
   readonly onDevice: (position: number) => void;
-}) {
+}
+
+function SideHead({ side, onDevice }: SideHeadProps) {
   const { letter, info, device } = side;
   return (
     <span className="inline-row">
-      <span className="small compare-letter" data-side={letter}>
-        {letter}
-      </span>
-      <span className="one-line compare-file" title={info.file.name}>
-        {info.file.name}
-      </span>
+      <SideName {...side} />
       {info.devices.length > 1 && (
         <Select
           aria-label={`Device of ${letter}`}

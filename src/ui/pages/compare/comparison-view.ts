@@ -125,7 +125,6 @@ export interface ComparisonViewHandle extends ParsedComparison {
   readonly commit: (change: Partial<ComparisonView>) => void;
   /** A change that Back skips: an automatic one, or part of a gesture. */
   readonly adjust: (change: Partial<ComparisonView>) => void;
-  readonly close: () => void;
 }
 
 export function useComparisonView(
@@ -149,6 +148,5 @@ export function useComparisonView(
   );
   const commit = useCallback((change: Partial<ComparisonView>) => write('commit', change), [write]);
   const adjust = useCallback((change: Partial<ComparisonView>) => write('adjust', change), [write]);
-  const close = useCallback(() => view.commit({ comparison: undefined }), [view]);
-  return useMemo(() => ({ ...parsed, commit, adjust, close }), [parsed, commit, adjust, close]);
+  return useMemo(() => ({ ...parsed, commit, adjust }), [parsed, commit, adjust]);
 }

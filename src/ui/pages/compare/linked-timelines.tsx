@@ -9,7 +9,7 @@ import { useDevice, useServices } from '../../shared/services.ts';
 import { timelineSource } from '../../views/timeline/timeline-source.ts';
 import { CounterReadout } from '../../views/timeline/timeline-view.tsx';
 import { type AxisLink, fromCommon, toCommon } from './linked-axis.ts';
-import { type OpenSide, SideProvider } from './sides.tsx';
+import { type OpenSide, SideName, SideProvider } from './sides.tsx';
 import type { SiteRow } from './site-rows.ts';
 
 export interface TimelineSide {
@@ -42,11 +42,7 @@ export function LinkedTimelines(props: LinkedTimelinesProps) {
     <div className="compare-timelines">
       {[a, b].map((timeline) => (
         <SideProvider key={timeline.open.letter} side={timeline.open} view={timeline.view}>
-          <SideTimeline
-            side={timeline.side}
-            letter={timeline.open.letter}
-            reachBytes={reachBytes}
-          />
+          <SideTimeline {...timeline} reachBytes={reachBytes} />
         </SideProvider>
       ))}
     </div>
@@ -56,14 +52,13 @@ export function LinkedTimelines(props: LinkedTimelinesProps) {
 const HINT = `Every allocation is a band as tall as its block, the oldest at the bottom. Arrow keys pan,
 plus and minus zoom, F shows all; the other timeline follows.`;
 
-interface SideTimelineProps {
-  readonly side: RunProfile;
-  readonly letter: string;
+interface SideTimelineProps extends Pick<TimelineSide, 'open' | 'side'> {
   /** The higher of the two: both plots share one byte scale. */
   readonly reachBytes: number;
 }
 
-function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
+function SideTimeline({ open, side, reachBytes }: SideTimelineProps) {
+  const { letter } = open;
   const { device } = useDevice();
   const { session } = useServices();
   const { view } = useStores();
@@ -78,12 +73,7 @@ function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
   return (
     <section className="view compare-timeline" aria-label={`Timeline of ${letter}`}>
       <p className="inline-row compare-timeline-head">
-        <span className="small compare-letter" data-side={letter}>
-          {letter}
-        </span>
-        <span className="one-line compare-file" title={side.file.name}>
-          {side.file.name}
-        </span>
+        <SideName {...open} />
         <span className="dim">
           {formatBytes(counters.allocatedBytes)} allocated after event {formatCount(event)}
         </span>

@@ -1,7 +1,7 @@
 /** The two files of a comparison: the side that views below see, and the comparison of both. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { RunProfile } from '../../../analysis/compare/types.ts';
-import { abortError, errorText } from '../../../base/errors.ts';
+import { errorText } from '../../../base/errors.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { type Stores, StoresContext, useStores } from '../../../state/stores.ts';
 import { openingView } from '../../../state/view-fitting.ts';
@@ -20,6 +20,19 @@ export interface OpenSide {
   readonly session: Services['session'];
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
+}
+
+export function SideName({ letter, info: { file } }: Pick<OpenSide, 'letter' | 'info'>) {
+  return (
+    <>
+      <span className="small compare-letter" data-side={letter}>
+        {letter}
+      </span>
+      <span className="one-line compare-file" title={file.name}>
+        {file.name}
+      </span>
+    </>
+  );
 }
 
 /** A side's own view: window, cursor and search, independent of the page's view. */
@@ -67,33 +80,31 @@ export interface ComparedPair {
   readonly comparison: PageComparison;
 }
 
-export type ComparisonState =
-  | { readonly phase: 'comparing' }
-  | { readonly phase: 'ready'; readonly compared: ComparedPair }
-  | { readonly phase: 'failed'; readonly message: string };
+interface ComparisonState {
+  readonly compared?: ComparedPair;
+  readonly failure?: string;
+}
 
 let pairs = 0;
 
 /** Both sessions export their sides in parallel; A's session compares them. */
 export function useComparison(a: OpenSide, b: OpenSide, at: 'peak' | 'end'): ComparisonState {
   const { idle } = useServices();
-  const [state, setState] = useState<ComparisonState>({ phase: 'comparing' });
+  const [state, setState] = useState<ComparisonState>({});
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    setState({ phase: 'comparing' });
-    const compare = async () => {
-      const [sideA, sideB] = await Promise.all([a, b].map((side) => sideOf(side, at, signal)));
-      if (sideA === undefined || sideB === undefined) throw abortError('Cancelled');
+    setState({});
+    async function compare(): Promise<ComparedPair> {
+      const [sideA, sideB] = await Promise.all([sideOf(a, at, signal), sideOf(b, at, signal)]);
       const pair = `${++pairs}`;
       const request = { deviceIndex: a.device.index, pair, a: sideA, b: sideB };
       const comparison = await a.session.query('comparison', request, { signal });
       return { pair, a: sideA, b: sideB, comparison };
-    };
+    }
     idle.during(compare).then(
-      (compared) => signal.aborted || setState({ phase: 'ready', compared }),
-      (error: unknown) =>
-        signal.aborted || setState({ phase: 'failed', message: errorText(error) }),
+      (compared) => signal.aborted || setState({ compared }),
+      (error: unknown) => signal.aborted || setState({ failure: errorText(error) }),
     );
     return () => controller.abort();
   }, [a, b, at, idle]);
