@@ -38,7 +38,11 @@ export function RankDetailsPanel({
         {row.path}, device {row.device}
       </p>
       {row.others.length > 0 && <p className="dim">Not shown: {row.others.join(', ')}</p>}
-      {outlier !== undefined && <p className="rank-claim">{outlier.claim}</p>}
+      {outlier !== undefined && (
+        <p className="callout" data-tone="warning">
+          {outlier.claim}
+        </p>
+      )}
       <dl className="row rank-facts">
         <Fact term="allocated">{formatBytes(row.allocatedBytes ?? Number.NaN)}</Fact>
         <Fact term="reserved">{formatBytes(row.reservedBytes ?? Number.NaN)}</Fact>

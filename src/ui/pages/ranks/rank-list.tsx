@@ -209,9 +209,15 @@ function RankCells({ job, row, index, barWidth, stripWidth, scaleBytes }: RankCe
         {aboveText(row)}
       </td>
       <td className="rank-marks">
-        {outlier !== undefined && <span className="small rank-mark">{outlier.cause}</span>}
+        {outlier !== undefined && (
+          <span className="chip" data-tone="warning">
+            {outlier.cause}
+          </span>
+        )}
         {row.ooms > 0 && (
-          <span className="small rank-mark rank-oom">{plural(row.ooms, 'OOM')}</span>
+          <span className="chip" data-tone="danger">
+            {plural(row.ooms, 'OOM')}
+          </span>
         )}
       </td>
     </>

@@ -232,7 +232,7 @@ function FindingCount({ findings }: { readonly findings: FindingsState['findings
   if (findings.length === 0) return undefined;
   const isHarmless = findings.every(({ severity }) => severity === 'low');
   return (
-    <span className="dim small side-count" data-tone={isHarmless ? undefined : 'danger'}>
+    <span className="chip" data-tone={isHarmless ? undefined : 'danger'}>
       {findings.length}
     </span>
   );

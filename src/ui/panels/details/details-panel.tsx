@@ -97,8 +97,8 @@ function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {
     <>
       <p className="details-size">
         <Bytes as="strong" bytes={blockBytes} />
-        <span className="chip" data-state={details.state}>
-          {STATE_TEXT[details.state]}
+        <span className="chip" data-tone={STATES[details.state].tone}>
+          {STATES[details.state].text}
         </span>
       </p>
       <dl className="details-facts">
@@ -198,10 +198,10 @@ function HolderFacts({ holder: { owner } }: { readonly holder: Holder }) {
   );
 }
 
-const STATE_TEXT: Readonly<Record<AllocationDetails['state'], string>> = {
-  freed: 'freed',
-  pending: 'pending free',
-  live: 'live at the end',
+const STATES: Readonly<Record<AllocationDetails['state'], { text: string; tone?: string }>> = {
+  freed: { text: 'freed' },
+  pending: { text: 'pending free', tone: 'danger' },
+  live: { text: 'live at the end', tone: 'accent' },
 };
 
 /** '512 bytes (3.1%)'; 'unknown' if the requested size is unknown. */

@@ -60,12 +60,7 @@ export function FindingCard(props: FindingCardProps) {
   }, [isSelected]);
   const [first, rest] = splitSentence(isSelected ? claim : firstSentence(claim));
   return (
-    <li
-      className="finding"
-      data-severity={severity}
-      data-selected={isSelected}
-      data-whole={isWhole}
-    >
+    <li className="finding" data-tone={severity} data-selected={isSelected} data-whole={isWhole}>
       <Button
         ref={head}
         className="finding-head"

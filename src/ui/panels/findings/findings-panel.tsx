@@ -96,7 +96,7 @@ function MarkingButton() {
   return (
     <Button
       icon={Icon}
-      className="inline-row dim link finding-marking"
+      className="link inline-row finding-marking"
       aria-pressed={isOn}
       title={
         isOn
