@@ -1,5 +1,5 @@
 /** The page's stores, made once in main.tsx and passed by React context; tests make their own. */
-import { createContext, useContext } from 'react';
+import { type Context, createContext, useContext } from 'react';
 import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
 import type { LoadFailure } from '../base/load-error.ts';
@@ -17,11 +17,14 @@ export type Stores = Readonly<ReturnType<typeof createStores>>;
 
 export const StoresContext = createContext<Stores | undefined>(undefined);
 
-export function useStores(): Stores {
-  const stores = useContext(StoresContext);
-  if (stores === undefined) throw new Error('No StoresContext above this component');
-  return stores;
+/** @throws Error if nothing above the component provides it */
+export function useProvided<T>(context: Context<T | undefined>): T {
+  const value = useContext(context);
+  if (value === undefined) throw new Error('A context is missing above this component');
+  return value;
 }
+
+export const useStores = (): Stores => useProvided(StoresContext);
 
 /** Selectors must return the same reference for the same state: fields, not new objects. */
 export function useSession<T>(select: (state: SessionState) => T): T {

@@ -1,5 +1,5 @@
 /** What components use besides the stores; made once in main.tsx. */
-import { createContext, useContext, useEffect } from 'react';
+import { createContext, useEffect } from 'react';
 import { useStore } from 'zustand';
 import type { StoreApi } from 'zustand/vanilla';
 import type { DeviceInfo, SessionInfo } from '../../device/model/device-info.ts';
@@ -7,6 +7,7 @@ import type { ReportHead } from '../../output/report/report-page.ts';
 import type { FindingsState, FindingsStore } from '../../state/findings-store.ts';
 import type { IdleCounter, Timings } from '../../state/page-timings.ts';
 import type { SnapshotLoader } from '../../state/snapshot-loader.ts';
+import { useProvided } from '../../state/stores.ts';
 import type { AnalysisClient } from '../../worker/analysis/client.ts';
 import type { SessionApi } from '../../worker/protocol.ts';
 
@@ -30,19 +31,11 @@ export interface AnalysisServices {
 
 export const ServicesContext = createContext<Services | undefined>(undefined);
 
-export function useServices(): Services {
-  const services = useContext(ServicesContext);
-  if (services === undefined) throw new Error('No ServicesContext above this component');
-  return services;
-}
+export const useServices = (): Services => useProvided(ServicesContext);
 
 export const AnalysisServicesContext = createContext<AnalysisServices | undefined>(undefined);
 
-export function useAnalysis(): AnalysisServices {
-  const services = useContext(AnalysisServicesContext);
-  if (services === undefined) throw new Error('No AnalysisServicesContext above this component');
-  return services;
-}
+export const useAnalysis = (): AnalysisServices => useProvided(AnalysisServicesContext);
 
 export interface DeviceInView {
   /** The same object for as long as the snapshot is open. */
@@ -52,11 +45,7 @@ export interface DeviceInView {
 
 export const CurrentDeviceContext = createContext<DeviceInView | undefined>(undefined);
 
-export function useDevice(): DeviceInView {
-  const shown = useContext(CurrentDeviceContext);
-  if (shown === undefined) throw new Error('No CurrentDeviceContext above this component');
-  return shown;
-}
+export const useDevice = (): DeviceInView => useProvided(CurrentDeviceContext);
 
 export function useFindings(): FindingsState {
   const { findings } = useAnalysis();

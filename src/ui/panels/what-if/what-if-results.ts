@@ -80,30 +80,23 @@ export function withProgress(
   limit: Limit,
   progress: Exclude<WhatIfProgress, { readonly kind: 'running' }>,
 ): WhatIfResults {
+  const { limits, results, lowest, cards } = known;
   switch (progress.kind) {
-    case 'recorded':
-      return {
-        ...known,
-        recorded: progress.recorded,
-        limits: new Map(known.limits).set(limit, progress.limitBytes),
-      };
-    case 'case':
-      return {
-        ...known,
-        results: new Map(known.results).set(
-          resultKey(limit, progress.result.settings),
-          progress.result,
-        ),
-      };
+    case 'recorded': {
+      const { recorded, limitBytes } = progress;
+      return { ...known, recorded, limits: new Map(limits).set(limit, limitBytes) };
+    }
+    case 'case': {
+      const key = resultKey(limit, progress.result.settings);
+      return { ...known, results: new Map(results).set(key, progress.result) };
+    }
     case 'lowest': {
       const key = resultKey(limit, progress.settings);
-      return { ...known, lowest: new Map(known.lowest).set(key, progress.peakReservedBytes) };
+      return { ...known, lowest: new Map(lowest).set(key, progress.peakReservedBytes) };
     }
     case 'card':
-      return { ...known, cards: new Map(known.cards).set(progress.settings, progress.card) };
+      return { ...known, cards: new Map(cards).set(progress.settings, progress.card) };
   }
 }
 
-function resultKey(limit: Limit, settings: string): string {
-  return `${limit} ${settings}`;
-}
+const resultKey = (limit: Limit, settings: string): string => `${limit} ${settings}`;
