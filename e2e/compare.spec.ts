@@ -1,6 +1,6 @@
 /** Two files on the page: why one needs more than the other. */
 import { expect, type Page, test } from '@playwright/test';
-import { chooseFile, fixture, idle, openCapture } from './viewer.ts';
+import { chooseFile, fixture, idle, longFile, openCapture } from './viewer.ts';
 
 const BASE = fixture('pairs/compare/base.pickle.gz');
 const BATCH = fixture('pairs/compare/batch2.pickle.gz');
@@ -116,4 +116,15 @@ test('a second file is compared with the one that is open; one that cannot be re
   await expect(verdictOf(page)).toContainText('B has no history');
   await page.getByRole('button', { name: 'Close' }).click();
   await expect(page.getByTestId('timeline')).toBeVisible();
+});
+
+test('a second file that takes long is cancelled, and another one given', async ({ page }) => {
+  await openCapture(page, 'pairs/compare/base.pickle.gz');
+  await page.getByRole('button', { name: 'Compare with…' }).click();
+  await chooseFile(page, longFile());
+  await expect(page.getByTestId('progress')).toContainText('Opening long.pickle.gz');
+  await page.getByTestId('cancel').click();
+  await expect(page.getByTestId('compare-waiting')).toBeVisible();
+  await chooseFile(page, BATCH);
+  await expect(verdictOf(page)).toContainText('Peak +838.41 MiB');
 });

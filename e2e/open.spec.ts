@@ -1,9 +1,9 @@
-import { gzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
 import {
   chooseFile,
   fixture,
   idle,
+  longFile,
   openCapture,
   plotOf,
   searchOf,
@@ -115,16 +115,6 @@ test('an opening can be cancelled, and another file opened', async ({ page }) =>
   await chooseFile(page, fixture('train_annotated.pickle.gz'));
   await expect(page.getByTestId('timeline')).toBeVisible();
 });
-
-/** Takes a minute to read: a pickle that puts None on its stack and drops it, some two billion times. */
-function longFile() {
-  const [start, rest] = [Buffer.from([0x80, 4]), Buffer.alloc(2 ** 24, 'N0')].map((part) =>
-    gzipSync(part),
-  );
-  const parts = Array.from({ length: 256 }, () => rest ?? Buffer.of());
-  const buffer = Buffer.concat([start ?? Buffer.of(), ...parts]);
-  return { name: 'long.pickle.gz', mimeType: 'application/gzip', buffer };
-}
 
 test('a second opening is cancelled: the first file is still there, and answers', async ({
   page,

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, type Locator, type Page } from '@playwright/test';
 
 export const fixture = (name: string): string => `fixtures/${name}`;
@@ -11,6 +11,16 @@ export const fixture = (name: string): string => `fixtures/${name}`;
 export function unzipped(name: string, as = 'snapshot.pickle') {
   const buffer = gunzipSync(readFileSync(fixture(name)));
   return { name: as, mimeType: 'application/octet-stream', buffer };
+}
+
+/** Takes a minute to read: a pickle that puts None on its stack and drops it, some two billion times. */
+export function longFile() {
+  const [start, rest] = [Buffer.from([0x80, 4]), Buffer.alloc(2 ** 24, 'N0')].map((part) =>
+    gzipSync(part),
+  );
+  const parts = Array.from({ length: 256 }, () => rest ?? Buffer.of());
+  const buffer = Buffer.concat([start ?? Buffer.of(), ...parts]);
+  return { name: 'long.pickle.gz', mimeType: 'application/gzip', buffer };
 }
 
 export async function idle(page: Page): Promise<void> {
