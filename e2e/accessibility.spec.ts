@@ -15,6 +15,7 @@ async function expectNothingSerious(
   page: Page,
   within = 'html',
   themes: readonly (typeof THEMES)[number][] = THEMES,
+  impact = /serious|critical/,
 ): Promise<void> {
   for (const colorScheme of themes) {
     await page.emulateMedia({ colorScheme });
@@ -28,7 +29,7 @@ async function expectNothingSerious(
       .options({ resultTypes: ['violations'], preload: false });
     if (colorScheme === 'dark' && themes.length > 1) axe.withRules('color-contrast');
     const { violations } = await axe.analyze();
-    const serious = violations.filter(({ impact }) => /serious|critical/.test(impact ?? ''));
+    const serious = violations.filter((one) => impact.test(one.impact ?? ''));
     expect(serious.map(({ id, nodes }) => `${colorScheme} ${id}: ${nodes[0]?.html}`)).toEqual([]);
   }
 }
@@ -53,7 +54,7 @@ test('axe finds nothing serious on the page and in its dialogs', async ({ page }
   await expectNothingSerious(page, '.view:has(> [role="tablist"])');
 });
 
-test('axe finds nothing serious in any view', async ({ page }) => {
+test('axe finds nothing at all in any view', async ({ page }) => {
   // Contrast takes axe a while for each cell: few rows will do.
   await page.setViewportSize({ width: 1024, height: 560 });
   await openCapture(page, 'oom_fragmented.pickle.gz');
@@ -61,7 +62,7 @@ test('axe finds nothing serious in any view', async ({ page }) => {
   for (const [index, tab] of (await tabsOf(page).all()).entries()) {
     await tab.click();
     await idle(page);
-    await expectNothingSerious(page, '#view-picture', [THEMES[index % 2] ?? 'light']);
+    await expectNothingSerious(page, '#view-picture', [THEMES[index % 2] ?? 'light'], /./);
   }
 });
 
