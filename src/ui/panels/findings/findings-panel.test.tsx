@@ -47,7 +47,8 @@ const LEAK = 'pairs/leak_forward_hook.python';
 /** The panel once every check is done. */
 async function showFindings(name: string): Promise<Shown> {
   const shown = await renderOn(name, <MarkedPanel />);
-  await screen.findByRole('button', { name: 'Copy all findings as Markdown' });
+  // By its label: a role takes long to look up, and is again after each report of a check.
+  await screen.findByLabelText('Copy all findings as Markdown');
   return shown;
 }
 
