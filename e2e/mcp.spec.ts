@@ -66,9 +66,9 @@ class Agent {
   }
 }
 
-/** A hundred thousand segments, which keep the simulator busy for as long as it is let. */
+/** Fifty thousand segments, which keep the simulator busy for as long as it is let. */
 function writeSlow(path: string): string {
-  const events = Array.from({ length: 100_000 }, (_, i) => {
+  const events = Array.from({ length: 50_000 }, (_, i) => {
     const common = { addr: (i + 1) * 32 * MIB, size: 20 * MIB, stream: 0, frames: [] };
     return [
       { action: 'segment_alloc', ...common },
