@@ -1,13 +1,14 @@
 /** The finding of one leak: bytes per step, severity, and the law of its growth. */
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { sumBy } from '../../base/grouping.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import { unitOf } from '../account/repetitions.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { findingOf, series } from '../findings/finding-parts.ts';
-import type { AnyFinding, GrowthLawKind, PerStep, Series, Severity } from '../findings/types.ts';
+import type { AnyFinding, GrowthLawKind, PerStep, Severity } from '../findings/types.ts';
 import { commonUserFrame } from '../findings/user-lines.ts';
-import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
+import { MIN_STEPS, type StepSequence, stepCount, stepOf } from '../steps/step-sequence.ts';
 import { isLeftByErrors } from '../verdict/patterns.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 import type { Pattern } from '../verdict/types.ts';
@@ -28,11 +29,15 @@ export function growthFinding(
   const { kind, sites } = group;
   const { sizeBytes, requestedBytes, start } = context.input.replay.allocations;
   const kept = sites.flatMap((site) => site.kept);
-  const bytes = kept.reduce((sum, id) => sum + sizeBytes[id], 0);
+  const bytes = sumBy(kept, (id) => sizeBytes[id]);
   const [primary] = context.stepSequences;
-  const law = growthLaw(context, sites, sequence, primary);
+  const law = growthLaw(context, sites, primary);
   const isByKey = law.kind === 'by-key';
-  const perStep = isByKey ? overAllSteps(bytes, kept.length, primary) : perStepOf(sites, sequence);
+  // A cache is asked in each step and filled in some.
+  const steps = stepCount(primary);
+  const perStep = isByKey
+    ? { bytes: bytes / steps, count: kept.length / steps, steps }
+    : perStepOf(sites, sequence);
   const lead = growthLead(context, group, sequence);
   const pattern = patternOf(context, group, law);
   const each = `${formatBytes(Math.round(perStep.bytes))} each ${isByKey ? 'step' : unitOf(context, sequence)}`;
@@ -61,7 +66,7 @@ export function growthFinding(
     sites: sites.map(({ stack, kept: own, keptBytes }) => ({
       stack,
       nativeSite: stack > EMPTY_STACK ? undefined : context.nativeSiteOf(own[0]),
-      bytes: keptBytes.reduce((sum, value) => sum + value, 0),
+      bytes: sumBy(keptBytes, (value) => value),
       count: own.length,
     })),
     shown: sites.length,
@@ -81,13 +86,10 @@ export function growthFinding(
         text: formatPercent(bytes / context.input.replay.peaks.allocatedBytes.bytes),
       },
       { label: 'how it grows', text: lawText(law) },
-      {
-        label: 'requested, before rounding',
-        bytes: kept.reduce((sum, id) => sum + requestedBytes[id], 0),
-      },
+      { label: 'requested, before rounding', bytes: sumBy(kept, (id) => requestedBytes[id]) },
     ],
     ids: kept,
-    series: keptSeries(sites, sequence),
+    series: series('step', 'bytes kept', sequence.bounds.subarray(1), runningTotals(sites)),
     advice: adviceFor(kind === 'kept-graph' ? 'kept-graph' : 'kept', pattern),
     disproof:
       'If the program frees these later (at the end of an epoch, when a cache is full), a longer recording shows the fall, and it is no leak.',
@@ -127,21 +129,9 @@ function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepS
     from = keptCount.findIndex((count, i) => i >= from && count > 0) + 1;
     while (keptCount[to - 1] === 0) to--;
   }
-  let [bytes, count] = [0, 0];
-  for (const { keptBytes, keptCount } of sites) {
-    for (let i = from; i < to; i++) {
-      bytes += keptBytes[i];
-      count += keptCount[i];
-    }
-  }
-  const measured = to - from;
-  return { bytes: bytes / measured, count: count / measured, steps: steps - begin };
-}
-
-/** For a cache, which is asked in each step and filled in some. */
-function overAllSteps(bytes: number, count: number, primary: StepSequence): PerStep {
-  const steps = stepCount(primary);
-  return { bytes: bytes / steps, count: count / steps, steps };
+  const rate = (column: 'keptBytes' | 'keptCount') =>
+    sumBy(sites, (site) => sumBy(site[column].subarray(from, to), (one) => one)) / (to - from);
+  return { bytes: rate('keptBytes'), count: rate('keptCount'), steps: steps - begin };
 }
 
 function severityOf(
@@ -161,15 +151,16 @@ function severityOf(
   return isCostly ? 'high' : 'medium';
 }
 
-function keptSeries(sites: readonly GrowingSite[], { bounds }: StepSequence): Series {
-  const total = new Float64Array(bounds.length - 1);
-  let bytes = 0;
-  for (let i = 0; i < total.length; i++) {
-    for (const { keptBytes } of sites) bytes += keptBytes[i];
-    total[i] = bytes;
-  }
-  return series('step', 'bytes kept', bounds.subarray(1), total);
+function runningTotals(sites: readonly GrowingSite[]): number[] {
+  let total = 0;
+  return bytesByStep(sites).map((bytes) => {
+    total += bytes;
+    return total;
+  });
 }
+
+const bytesByStep = (sites: readonly GrowingSite[]): number[] =>
+  Array.from(sites[0].keptBytes, (_, i) => sumBy(sites, ({ keptBytes }) => keptBytes[i]));
 
 /**
  * How kept memory grows: "4 MiB a step" would be wrong for pieces that become larger.
@@ -206,14 +197,10 @@ const MAX_RARE_SHARE = 0.8;
 function growthLaw(
   context: AnalysisInput,
   sites: readonly GrowingSite[],
-  { bounds }: StepSequence,
   steps: StepSequence,
 ): GrowthLaw {
   const { sizeBytes, requestedBytes } = context.input.replay.allocations;
-  const all: number[] = [];
-  for (let i = beginOf(sites); i < bounds.length - 1; i++) {
-    all.push(sites.reduce((sum, { keptBytes }) => sum + keptBytes[i], 0));
-  }
+  const all = bytesByStep(sites).slice(beginOf(sites));
   const keptBytes = all.filter((bytes) => bytes > 0);
   const kept = sites.flatMap((site) => site.kept);
   const pieceBytes = kept.map((id) => sizeBytes[id]);
@@ -236,17 +223,13 @@ function growthLaw(
 function shareWithout(
   { input, sites }: AnalysisInput,
   { site, kept }: GrowingSite,
-  { bounds }: StepSequence,
+  sequence: StepSequence,
 ): number {
   const { start, length } = input.replay.allocations;
-  const hasMade = new Uint8Array(bounds.length);
-  let step = 0;
-  for (let id = kept[0]; id < length; id++) {
-    while (step < bounds.length - 1 && start[id] > bounds[step + 1]) step++;
-    if (sites[id] === site) hasMade[step] = 1;
-  }
-  const made = hasMade.reduce((sum, one) => sum + one, 0);
-  return 1 - made / (hasMade.lastIndexOf(1) - hasMade.indexOf(1) + 1);
+  const made = new Set<number>();
+  for (let id = kept[0]; id < length; id++)
+    if (sites[id] === site) made.add(stepOf(sequence, start[id]));
+  return 1 - made.size / (highest([...made]) - lowest([...made]) + 1);
 }
 
 function isTrend(bytes: readonly number[]): boolean {
@@ -260,12 +243,11 @@ function isTrend(bytes: readonly number[]): boolean {
 function rankCorrelation(values: readonly number[]): number {
   const order = values.map((_, i) => i).sort((a, b) => values[a] - values[b]);
   const n = values.length;
-  const squares = order.reduce((sum, at, rank) => sum + (at - rank) ** 2, 0);
+  const squares = sumBy(order.entries(), ([rank, at]) => (at - rank) ** 2);
   return 1 - (6 * squares) / (n * (n * n - 1));
 }
 
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
+const mean = (values: readonly number[]): number => sumBy(values, (value) => value) / values.length;
 
 /** 'by about the same each time'. */
 function lawText(law: GrowthLaw): string {

@@ -4,14 +4,15 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { groupBy } from '../../base/grouping.ts';
+import { highest } from '../../base/extremes.ts';
+import { groupBy, sumBy } from '../../base/grouping.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import type { LineRole } from '../findings/types.ts';
 import { modelCallFrame, runStartFrame, statementFrame } from '../findings/user-lines.ts';
 import { OUTPUTS } from '../steps/forward-runs.ts';
-import type { StepSequence } from '../steps/step-sequence.ts';
+import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { GrowingSite } from './growth-sites.ts';
 
 export type GrowthKind =
@@ -37,31 +38,32 @@ export const GRAPH_SITES = 4;
 export const SCALAR_BYTES = 64;
 
 export function groupSites(context: AnalysisInput, sites: readonly GrowingSite[]): GrowthGroup[] {
-  const groups: GrowthGroup[] = [];
-  for (const cluster of clusters(sites)) {
-    const { classifier } = context;
-    const hooks = cluster.filter(({ stack }) => classifier.isHook(stack));
+  const { classifier } = context;
+  return clusters(sites).flatMap((cluster) => {
     const rest = cluster.filter(({ stack }) => !classifier.isHook(stack));
     const forward = rest.filter(
       ({ stack }) => !classifier.isBackward(stack) && !classifier.isOptimizer(stack),
     );
     const isGraph =
       forward.length >= GRAPH_SITES && forward.some(({ stack }) => classifier.isForward(stack));
-    if (isGraph) {
-      const { graph, apart } = splitGraph(context, rest);
-      groups.push({ kind: 'kept-graph', sites: graph, holder: lastBorn(graph, context) });
-      groups.push(...singles(context, [...apart, ...hooks]));
-    } else {
-      groups.push(...singles(context, cluster));
-    }
-  }
-  return groups;
+    if (!isGraph) return singles(context, cluster);
+    const graph = sitesOfGraph(context, rest);
+    const apart = [...rest, ...cluster.filter((site) => !rest.includes(site))];
+    return [
+      { kind: 'kept-graph', sites: graph, holder: lastBorn(graph, context) },
+      ...singles(
+        context,
+        apart.filter((site) => !graph.includes(site)),
+      ),
+    ];
+  });
 }
 
 /** Sites that keep something in (nearly) the same steps. */
 function clusters(sites: readonly GrowingSite[]): GrowingSite[][] {
   const found: GrowingSite[][] = [];
-  for (const site of [...sites].sort((a, b) => sum(b.keptBytes) - sum(a.keptBytes))) {
+  const bytesOf = ({ keptBytes }: GrowingSite) => sumBy(keptBytes, (bytes) => bytes);
+  for (const site of sites.toSorted((a, b) => bytesOf(b) - bytesOf(a))) {
     const home = found.find(([leader]) => overlap(leader, site) >= 0.8);
     if (home === undefined) found.push([site]);
     else home.push(site);
@@ -71,8 +73,7 @@ function clusters(sites: readonly GrowingSite[]): GrowingSite[][] {
 
 /** Steps in both over steps in either; the first and last may differ. */
 function overlap(a: GrowingSite, b: GrowingSite): number {
-  let both = 0;
-  let either = 0;
+  let [both, either] = [0, 0];
   for (let i = 0; i < a.keptCount.length - 1; i++) {
     const inA = a.keptCount[i] > 0 && i >= a.firstStep;
     const inB = b.keptCount[i] > 0 && i >= b.firstStep;
@@ -86,35 +87,26 @@ function overlap(a: GrowingSite, b: GrowingSite): number {
  * What is allocated after backward is not part of the step's graph, but a scalar made there may hold the graph:
  * `total = total + loss`.
  */
-function splitGraph(
+function sitesOfGraph(
   context: AnalysisInput,
   sites: readonly GrowingSite[],
-): { graph: GrowingSite[]; apart: GrowingSite[] } {
+): readonly GrowingSite[] {
   const { classifier } = context;
   const { stack } = context.input.replay.allocations;
-  const lastForward = Math.max(
-    ...sites.filter((site) => classifier.isForward(site.stack)).map((site) => bornInStep(site)),
-  );
-  const graph: GrowingSite[] = [];
-  const apart: GrowingSite[] = [];
-  for (const site of sites) {
-    const born = bornInStep(site);
-    let ranBackward = false;
-    for (let id = lastForward; id < born; id++)
-      if (classifier.isBackward(stack[id])) ranBackward = true;
-    const isApart =
-      classifier.isOptimizer(site.stack) ||
-      (ranBackward && !classifier.isBackward(site.stack) && !isScalar(context, site));
-    (isApart ? apart : graph).push(site);
-  }
-  return { graph, apart };
+  const forward = sites.filter((site) => classifier.isForward(site.stack));
+  const lastForward = highest(forward.map(bornInStep));
+  return sites.filter((site) => {
+    if (classifier.isOptimizer(site.stack)) return false;
+    if (classifier.isBackward(site.stack) || isScalar(context, site)) return true;
+    const between = stack.subarray(lastForward, Math.max(lastForward, bornInStep(site)));
+    return !between.some((own) => classifier.isBackward(own));
+  });
 }
 
 /** Last tensor of a middle step: a typical step, and the same one for all sites of a cluster. */
 function bornInStep({ keptCount, kept, firstStep }: GrowingSite): AllocationIndex {
   const middle = (firstStep + keptCount.length) >> 1;
-  let before = 0;
-  for (let i = 0; i <= middle; i++) before += keptCount[i];
+  const before = sumBy(keptCount.subarray(0, middle + 1), (count) => count);
   return kept[Math.max(0, before - 1)];
 }
 
@@ -154,8 +146,6 @@ function isScalar(context: AnalysisInput, { kept }: GrowingSite): boolean {
   const { requestedBytes } = context.input.replay.allocations;
   return kept.every((id) => requestedBytes[id] <= SCALAR_BYTES);
 }
-
-const sum = (column: Float64Array): number => column.reduce((total, bytes) => total + bytes, 0);
 
 /**
  * The running total of `total = total + loss` is not kept: each one is freed when the next replaces it, and only its
@@ -214,7 +204,7 @@ function isReplacedByNext(context: AnalysisInput, id: number): boolean {
 }
 
 /** Which user line a growth finding names, and what that line does. */
-export interface GrowthLead {
+interface GrowthLead {
   readonly stack: StackIndex;
   /** Set if it is not the innermost user frame. */
   readonly frame: FrameIndex | undefined;
@@ -229,24 +219,15 @@ export function growthLead(
   sequence: StepSequence,
 ): GrowthLead {
   const { kind, holder } = group;
-  const { stack } = holder;
+  const { stack, keptSteps } = holder;
+  if (kind === 'kept-graph') return graphLead(context, group, sequence);
   const made = { stack, frame: undefined, frameIs: 'allocated at', madeAt: undefined } as const;
-  switch (kind) {
-    case 'kept-graph':
-      return graphLead(context, group, sequence);
-    case 'kept-output':
-      return isOutput(context, holder) ? { ...made, frame: modelCallFrame(context, stack) } : made;
-    case 'kept-optimizer': {
-      const steps = sequence.bounds.length - 1;
-      const isNewInRuns = holder.keptSteps * 2 <= steps;
-      const start = isNewInRuns
-        ? runStartFrame(context, stack, holder.keptSteps, steps)
-        : undefined;
-      return start === undefined ? made : { ...made, frame: start, frameIs: 'started at' };
-    }
-    default:
-      return made;
-  }
+  if (kind === 'kept-output' && isOutput(context, holder))
+    return { ...made, frame: modelCallFrame(context, stack) };
+  const steps = stepCount(sequence);
+  const isNewInRuns = kind === 'kept-optimizer' && keptSteps * 2 <= steps;
+  const start = isNewInRuns ? runStartFrame(context, stack, keptSteps, steps) : undefined;
+  return start === undefined ? made : { ...made, frame: start, frameIs: 'started at' };
 }
 
 /** If there is a running total, it holds the graph; otherwise the statement that made its last tensor does. */

@@ -1,12 +1,13 @@
 /** Memory that grows step after step and is not given back. */
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { cannotTell, clear, findingOf, locationText, series } from '../findings/finding-parts.ts';
+import { cannotTell, clear, findingOf, placeText, series } from '../findings/finding-parts.ts';
 import type { AnyFinding, Detector, DetectorResult, FindingBy } from '../findings/types.ts';
-import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
+import { MIN_STEPS, type StepSequence, stepCount, stepOf } from '../steps/step-sequence.ts';
 import { growthFinding, SURE_STEPS } from './growth-finding.ts';
 import { type GrowthGroup, type GrowthKind, groupSites } from './growth-groups.ts';
 import { type BurstSite, type GrowingSite, judgeSites } from './growth-sites.ts';
@@ -47,7 +48,7 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
   if (findings.length > 0) return { status: 'found', findings };
   const steps = stepCount(primary);
   if (suspects.length > 0) {
-    const where = locationText(context.input.stacks.topUserFrameView(suspects[0]));
+    const where = placeText(context, suspects[0]);
     return cannotTell(
       `Only ${plural(steps, 'step')} were recorded, and in each of them ${where} kept something: too few to tell a leak from a start. Record ten or more.`,
     );
@@ -127,19 +128,10 @@ function isCredible(
   if (sequence === primary) return true;
   if (!goesOn(context, site)) return false;
   const { start } = context.input.replay.allocations;
-  const { bounds } = primary;
-  const end = bounds[bounds.length - 1];
-  const steps = new Set<number>();
-  let after = 0;
-  for (const id of site.kept) {
-    if (start[id] > end) after++;
-    else {
-      let step = 0;
-      while (step < bounds.length - 2 && start[id] > bounds[step + 1]) step++;
-      if (step > 0) steps.add(step);
-    }
-  }
-  return steps.size >= 2 || after > site.kept.length / 2;
+  const steps = site.kept.map((id) => stepOf(primary, start[id]));
+  const after = steps.filter((step) => step >= stepCount(primary));
+  const within = new Set(steps.filter((step) => step > 0 && step < stepCount(primary)));
+  return within.size >= 2 || after.length > site.kept.length / 2;
 }
 
 /**
@@ -148,11 +140,8 @@ function isCredible(
  */
 function goesOn({ input }: AnalysisInput, { kept }: GrowingSite): boolean {
   const { start, length } = input.replay.allocations;
-  let longest = 0;
-  for (let i = 1; i < kept.length; i++) {
-    longest = Math.max(longest, start[kept[i]] - start[kept[i - 1]]);
-  }
-  return start[length - 1] - start[kept[kept.length - 1]] <= 2 * longest;
+  const pauses = kept.map((id, i) => (i === 0 ? 0 : start[id] - start[kept[i - 1]]));
+  return start[length - 1] - start[kept[kept.length - 1]] <= 2 * highest(pauses);
 }
 
 /** Share of the peak: smaller piles are not worth a line. */
@@ -202,24 +191,20 @@ function pileOf(
   bounds: StepSequence['bounds'],
   bursts: readonly BurstSite[],
 ): { readonly bytes: Float64Array; readonly ids: readonly AllocationIndex[] } {
-  const { allocations: table } = context.input.replay;
+  const { start, freeRequested, sizeBytes, preexisting, length } = context.input.replay.allocations;
   const isBurst = new Set(bursts.map(({ site }) => site));
-  const change = new Float64Array(bounds.length + 1);
+  // By step the change, then the total.
+  const bytes = new Float64Array(bounds.length);
   const ids: AllocationIndex[] = [];
-  let step = 0;
-  for (let id = table.preexisting; id < table.length; id++) {
-    while (step < bounds.length - 1 && table.start[id] > bounds[step]) step++;
-    if (!isBurst.has(context.sites[id]) || table.freeRequested[id] <= bounds[step]) continue;
+  for (let id = preexisting; id < length; id++) {
+    if (!isBurst.has(context.sites[id])) continue;
+    const step = Math.min(lowerBound(bounds, start[id]), bounds.length - 1);
+    if (freeRequested[id] <= bounds[step]) continue;
     ids.push(id);
-    change[step] += table.sizeBytes[id];
-    let freed = step;
-    while (freed < bounds.length && bounds[freed] < table.freeRequested[id]) freed++;
-    change[freed] -= table.sizeBytes[id];
+    bytes[step] += sizeBytes[id];
+    const freed = lowerBound(bounds, freeRequested[id], step);
+    if (freed < bounds.length) bytes[freed] -= sizeBytes[id];
   }
-  let now = 0;
-  const bytes = Float64Array.from(bounds, (_, i) => {
-    now += change[i];
-    return now;
-  });
+  for (let i = 1; i < bytes.length; i++) bytes[i] += bytes[i - 1];
   return { bytes, ids };
 }

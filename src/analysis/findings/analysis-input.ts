@@ -13,7 +13,7 @@ import {
   type TraceAction,
 } from '../../format/snapshot/tables.ts';
 import { detectSteps } from '../steps/detect-steps.ts';
-import type { StepDetectionInput, StepSequence } from '../steps/step-sequence.ts';
+import type { StepSequence } from '../steps/step-sequence.ts';
 import { pythonStacks } from './python-stacks.ts';
 import { StackClassifier } from './stack-classifier.ts';
 import type { DeviceTables } from './types.ts';
@@ -21,7 +21,7 @@ import type { DeviceTables } from './types.ts';
 /** Counters of a recorded state, as torch.cuda.memory_stats() counts them. */
 type StateBytes = Omit<Counters, 'inactiveSplitBytes'>;
 
-export class AnalysisInput implements StepDetectionInput {
+export class AnalysisInput {
   readonly input: DeviceTables;
   /** Includes the C++ frames that `input` omits. */
   readonly #recorded: DeviceTables;

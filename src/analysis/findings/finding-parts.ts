@@ -31,6 +31,10 @@ export function locationText(frame: FrameView | undefined): string {
   return frame === undefined ? 'a place that has no recorded stack' : frameLabel(frame);
 }
 
+/** The line to look at for a stack. */
+export const placeText = ({ input }: AnalysisInput, stack: StackIndex): string =>
+  locationText(input.stacks.topUserFrameView(stack));
+
 /** A detector's answer if the recording lacks what it reads. */
 export const cannotTell = (reason: string) => ({ status: 'cannot-tell', reason }) as const;
 

@@ -3,23 +3,19 @@ import { groupBy } from '../../base/grouping.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
 import type { AnnotationSpan } from '../../device/model/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { findLoops } from './loops.ts';
-import {
-  MIN_STEPS,
-  type StepDetectionInput,
-  type StepSequence,
-  stepCount,
-} from './step-sequence.ts';
+import { MIN_STEPS, type StepSequence, stepCount } from './step-sequence.ts';
 
 /** The most reliable first. Each is computed on request: a caller that needs one doesn't wait for the loops. */
-export function* detectSteps(context: StepDetectionInput): Generator<StepSequence, void> {
+export function* detectSteps(context: AnalysisInput): Generator<StepSequence, void> {
   if (!context.hasTrace) return;
   for (const sequence of candidates(context)) {
     if (sequence !== undefined && stepCount(sequence) >= MIN_STEPS) yield sequence;
   }
 }
 
-function* candidates(context: StepDetectionInput): Generator<StepSequence | undefined, void> {
+function* candidates(context: AnalysisInput): Generator<StepSequence | undefined, void> {
   const groups = annotationGroups(context);
   const ranges = fromAnnotations(groups, (name) => !isPyTorchRange(name));
   const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(context);
@@ -48,7 +44,7 @@ function isPyTorchRange(name: string): boolean {
 type Groups = ReadonlyMap<string, readonly AnnotationSpan[]>;
 
 /** Groups ranges whose names differ only in numbers: 'ProfilerStep#1', 'ProfilerStep#2'. */
-function annotationGroups({ input }: StepDetectionInput): Groups {
+function annotationGroups({ input }: AnalysisInput): Groups {
   return groupBy(annotationSpans(input), ({ name }) =>
     ANY_OPTIMIZER_RANGE.test(name) ? name : name.replace(/\d+/g, '…'),
   );
@@ -110,7 +106,7 @@ function fromOptimizerRanges(groups: Groups): StepSequence | undefined {
 }
 
 /** Adam and others allocate temporaries whenever they run: a run of such allocations ends a step. */
-function fromOptimizerStacks(context: StepDetectionInput): StepSequence | undefined {
+function fromOptimizerStacks(context: AnalysisInput): StepSequence | undefined {
   const { classifier } = context;
   const { allocations: table } = context.input.replay;
   const endsByCall = new Map<StackIndex, EventIndex[]>();

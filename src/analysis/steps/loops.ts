@@ -16,7 +16,8 @@ import type {
   StackIndex,
   StackTable,
 } from '../../format/snapshot/tables.ts';
-import { MIN_STEPS, type StepDetectionInput, type StepSequence } from './step-sequence.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { MIN_STEPS, type StepSequence } from './step-sequence.ts';
 
 /** Number of loops to report, the outermost first. */
 const MAX_LOOPS = 8;
@@ -38,13 +39,13 @@ interface Candidate {
   last: EventIndex;
 }
 
-export function findLoops(context: StepDetectionInput): StepSequence[] {
+export function findLoops(context: AnalysisInput): StepSequence[] {
   const jumps = findJumps(context);
   const chosen = chooseHeads(context, jumps);
   return chosen.map((candidate) => loopSequence(context, candidate, jumps));
 }
 
-function findJumps(context: StepDetectionInput): Jumps {
+function findJumps(context: AnalysisInput): Jumps {
   const { classifier, input } = context;
   const { allocations: table } = input.replay;
   const tree = new SeenTree(context);
@@ -77,7 +78,7 @@ class SeenTree {
   readonly #selfOrder: Int32Array;
   #next = 1;
 
-  constructor({ input }: StepDetectionInput) {
+  constructor({ input }: AnalysisInput) {
     const { stacks, frames } = input.snapshot;
     this.#tree = stacks;
     this.#frames = frames;
@@ -134,7 +135,7 @@ class SeenTree {
   }
 }
 
-function chooseHeads(context: StepDetectionInput, { head, event }: Jumps): Candidate[] {
+function chooseHeads(context: AnalysisInput, { head, event }: Jumps): Candidate[] {
   const { parent } = context.input.snapshot.stacks;
   const byHead = new Map<StackIndex, Candidate>();
   for (let i = 0; i < head.length; i++) {
@@ -170,7 +171,7 @@ const TORCH_FILE = /(^|[\\/])torch[\\/]/;
  * 0: a loop of the program. 1: repeated calls of the outermost module, when the loop around it is invisible because
  * nothing else in it allocates. 2: loops inside a model, an optimizer or PyTorch.
  */
-function rankOf({ classifier, input }: StepDetectionInput, head: StackIndex): number {
+function rankOf({ classifier, input }: AnalysisInput, head: StackIndex): number {
   if (classifier.isOptimizer(head)) return NO_STEP;
   const { frame, parent } = input.snapshot.stacks;
   const call = classifier.moduleCall(head);
@@ -185,7 +186,7 @@ function rankOf({ classifier, input }: StepDetectionInput, head: StackIndex): nu
  * line), each allocation is an iteration.
  */
 function loopSequence(
-  context: StepDetectionInput,
+  context: AnalysisInput,
   { head, first }: Candidate,
   jumps: Jumps,
 ): StepSequence {
@@ -227,7 +228,7 @@ function loopSequence(
  * other things, after twice the usual length.
  */
 function lastInLoop(
-  context: StepDetectionInput,
+  context: AnalysisInput,
   head: StackIndex,
   starts: readonly EventIndex[],
 ): EventIndex {

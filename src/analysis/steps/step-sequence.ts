@@ -1,7 +1,7 @@
 /** A program's steps, as ranges of events. */
-import type { FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
-import type { StackClassifier } from '../findings/stack-classifier.ts';
-import type { DeviceTables } from '../findings/types.ts';
+import type { AllocationIndex, ReplayColumns } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import type { EventIndex, FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 
 export type StepSource = 'annotation' | 'optimizer' | 'loop';
 
@@ -31,9 +31,20 @@ export const stepCount = ({ bounds }: StepSequence): number => Math.max(0, bound
 /** Fewer repetitions are not evidence. */
 export const MIN_STEPS = 4;
 
-/** The part of an AnalysisInput that step detection needs. */
-export interface StepDetectionInput {
-  readonly input: DeviceTables;
-  readonly classifier: StackClassifier;
-  readonly hasTrace: boolean;
+/** The step of an event, from 0; events after the last bound belong to an unfinished step. */
+export const stepOf = ({ bounds }: Pick<StepSequence, 'bounds'>, event: EventIndex): number =>
+  lowerBound(bounds, event, 1) - 1;
+
+/** Calls `visit` for each allocation made in a step, in order. */
+export function forEachMade(
+  { start, length, preexisting }: ReplayColumns['allocations'],
+  { bounds }: Pick<StepSequence, 'bounds'>,
+  visit: (id: AllocationIndex, step: number) => void,
+): void {
+  let step = 0;
+  for (let id = preexisting; id < length && start[id] <= bounds[bounds.length - 1]; id++) {
+    if (start[id] <= bounds[0]) continue;
+    while (start[id] > bounds[step + 1]) step++;
+    visit(id, step);
+  }
 }
