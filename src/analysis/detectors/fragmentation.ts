@@ -7,6 +7,7 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { sumBy } from '../../base/grouping.ts';
 import { memoized } from '../../base/memoized.ts';
 import { reservedOverhead } from '../../device/model/main-device.ts';
 import {
@@ -28,12 +29,12 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   clear,
-  findingOf,
-  locationText,
+  found,
+  placeText,
   series,
   sitePart,
 } from '../findings/finding-parts.ts';
-import type { Detector, DetectorResult, Fact, FindingBy, Severity } from '../findings/types.ts';
+import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 
@@ -61,43 +62,31 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   }
   const { reservedBytes, activeBytes } = replay.peaks;
   const ooms = context.eventsOf(TraceAction.Oom);
-  const {
-    bytes: excessBytes,
-    share,
-    severity: atMost,
-  } = reservedOverhead(replay.peaks, ooms.length);
-  const isOfStart = atMost !== 'none' && ooms.length === 0 && cameAtOnce(context);
-  const severity = isOfStart ? 'low' : atMost;
-  const figures = `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}`;
-  if (severity === 'none') return clear(`${figures}: ${formatPercent(share)} was never needed.`);
+  const overhead = reservedOverhead(replay.peaks, ooms.length);
+  const { bytes, share } = overhead;
+  if (overhead.severity === 'none') {
+    return clear(
+      `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}: ${formatPercent(share)} was never needed.`,
+    );
+  }
   if (reservedBytes.event < 0 && replay.recording !== 'complete') {
     return cannotTell(
       `${replay.recordingReason} ${formatBytes(reservedBytes.bytes)} was reserved already then, and what needed it is not recorded.`,
     );
   }
-  return { status: 'found', findings: [findingIn(context, excessBytes, share, severity)] };
-}
-
-function findingIn(
-  context: AnalysisInput,
-  bytes: number,
-  share: number,
-  severity: Severity,
-): FragmentationFinding {
-  const { peaks } = context.input.replay;
-  const ooms = context.eventsOf(TraceAction.Oom);
-  const event = ooms[ooms.length - 1] ?? peaks.reservedBytes.event;
+  const event = ooms[ooms.length - 1] ?? reservedBytes.event;
+  const curve = gapCurve(context);
   const segments = segmentsAt(context, event);
   const pins = pinningSites(context, segments);
   const varying = varyingSites(context).slice(0, 3);
   const varied = varying.find(({ stack }) => stack > EMPTY_STACK);
-  const pinnedBytes = pins.reduce((sum, { part }) => sum + part.bytes, 0);
-  const isPinned = varied === undefined || pinnedBytes >= MIN_PINNED_SHARE * bytes;
+  const isPinned =
+    varied === undefined || sumBy(pins, ({ part }) => part.bytes) >= MIN_PINNED_SHARE * bytes;
   // Backward has no line to show: the first pin that has one is more useful.
-  const known = pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0];
-  const named = isPinned ? known : undefined;
+  const named = isPinned
+    ? (pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0])
+    : undefined;
   const cause = named?.part.stack ?? varied?.stack;
-  const curve = gapCurve(context);
   const pinParts = pins.slice(0, TOP_PINS).map(({ part }) => part);
   // Not their sum over the run: it exceeds any GPU and can't be compared with the other parts.
   const sizeParts = [...new Set([varied ?? [], varying].flat())].map(
@@ -108,22 +97,22 @@ function findingIn(
         'different sizes requested, the largest shown',
       ),
   );
-  return findingOf(context, {
+  return found(context, {
     detector: 'fragmentation',
     kind: 'reserved-unused',
-    severity,
+    severity: ooms.length === 0 && cameAtOnce(context, curve) ? 'low' : overhead.severity,
     bytes,
     stack: cause,
     frameIs: named === undefined ? 'requested by' : 'pinned by',
     claim: (where) =>
       [
-        `${formatBytes(bytes)} (${formatPercent(share)}) of what PyTorch reserved was never needed: ${formatBytes(peaks.reservedBytes.bytes)} was reserved, and tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}.`,
+        `${formatBytes(bytes)} (${formatPercent(share)}) of what PyTorch reserved was never needed: ${formatBytes(reservedBytes.bytes)} was reserved, and tensors never needed more than ${formatBytes(activeBytes.bytes)}.`,
         ...(named === undefined ? [] : [pinText(where, named, pins)]),
         ...(varied === undefined
           ? []
-          : [`${lineText(context, varied.stack)} ${sizesText(varied)}`]),
+          : [`${placeText(context, varied.stack)} ${sizesText(varied)}`]),
       ].join(' '),
-    events: { first: growthOfGap(curve), last: event },
+    events: { first: halfway(curve), last: event },
     sites: [
       ...pins.map(({ part }) => part),
       ...varying.map((one) => ({ ...one, count: one.sizes })),
@@ -148,28 +137,19 @@ function findingIn(
   });
 }
 
-const lineText = ({ input }: AnalysisInput, stack: StackIndex): string =>
-  locationText(input.stacks.topUserFrameView(stack));
-
 function pinText(where: string, { part }: Pin, pins: readonly Pin[]): string {
   const most = part === pins[0]?.part ? 'the most' : 'the most of the lines that are known';
   return `${where} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of free memory from being given back.`;
 }
 
 /** What the named line allocated, so that the views show the line that the claim names. */
-function allocationsOfLine(
-  { input }: AnalysisInput,
-  cause: StackIndex | undefined,
-): AllocationIndex[] {
-  if (cause === undefined) return [];
+function allocationsOfLine({ input }: AnalysisInput, cause = EMPTY_STACK): AllocationIndex[] {
   const frame = input.stacks.topUserFrame(cause);
   const isOfLine = memoized(
     (site: StackIndex) => site > EMPTY_STACK && input.stacks.topUserFrame(site) === frame,
   );
-  const { stack, length } = input.replay.allocations;
-  const ids: AllocationIndex[] = [];
-  for (let id = 0; id < length; id++) if (isOfLine(stack[id])) ids.push(id);
-  return ids;
+  const { stack } = input.replay.allocations;
+  return cause === EMPTY_STACK ? [] : [...stack.keys()].filter((id) => isOfLine(stack[id]));
 }
 
 function gapFacts(
@@ -178,18 +158,16 @@ function gapFacts(
   segments: readonly SegmentState[],
 ): Fact[] {
   const { requestedBytes, length, start } = input.replay.allocations;
-  const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
-  const free = sum(segments.map(({ freeBytes }) => freeBytes));
-  const empty = segments.filter(({ live }) => live.length === 0);
-  const cached = sum(empty.map(({ sizeBytes }) => sizeBytes));
+  const free = sumBy(segments, ({ freeBytes }) => freeBytes);
+  const cached = sumBy(segments, ({ live, sizeBytes }) => (live.length === 0 ? sizeBytes : 0));
   const gaps = segments.flatMap((segment) => segment.gaps.map(({ sizeBytes }) => sizeBytes));
   let largestRequest = 0;
   for (let id = 0; id < length && start[id] <= event; id++)
     largestRequest = Math.max(largestRequest, requestedBytes[id] || 0);
-  const usable = sum(gaps.filter((bytes) => bytes >= largestRequest));
+  const tooSmall = sumBy(gaps, (bytes) => (bytes < largestRequest ? bytes : 0));
   return [
     { label: 'seen at event', count: event },
-    { label: 'reserved then', bytes: sum(segments.map(({ sizeBytes }) => sizeBytes)) },
+    { label: 'reserved then', bytes: sumBy(segments, ({ sizeBytes }) => sizeBytes) },
     { label: 'free then', bytes: free },
     { label: 'of it in empty segments, which the cache keeps', bytes: cached },
     { label: 'of it in gaps: free ranges between live blocks', bytes: free - cached },
@@ -197,7 +175,7 @@ function gapFacts(
     { label: 'largest request so far', bytes: largestRequest },
     {
       label: 'free, but in ranges too small for it',
-      text: formatPercent(free > 0 ? (free - usable) / free : 0),
+      text: formatPercent(free > 0 ? tooSmall / free : 0),
     },
   ];
 }
@@ -212,13 +190,12 @@ const FIRST_EVENTS_SHARE = 0.1;
  * came then and sufficed for the rest are not fragmentation: nothing grows, and they are released when memory runs
  * short.
  */
-function cameAtOnce(context: AnalysisInput): boolean {
+function cameAtOnce(context: AnalysisInput, curve: readonly GapPoint[]): boolean {
   const [primary] = context.stepSequences;
   const start =
     primary !== undefined && stepCount(primary) > 2 * FIRST_STEPS
       ? primary.bounds[FIRST_STEPS]
       : context.input.trace.events.length * FIRST_EVENTS_SHARE;
-  const curve = gapCurve(context);
   const last = curve[curve.length - 1];
   const first = curve.findLast(({ event }) => event <= start);
   return first !== undefined && last !== undefined && first.gap >= FIRST_SHARE * last.gap;
@@ -267,7 +244,7 @@ function gapCurve(context: AnalysisInput): GapPoint[] {
 }
 
 /** The first event at which the gap between the two peaks was half its final size. */
-function growthOfGap(points: readonly GapPoint[]): EventIndex {
+function halfway(points: readonly GapPoint[]): EventIndex {
   const last = points[points.length - 1];
   return points.find(({ gap }) => gap >= (last?.gap ?? 0) / 2)?.event ?? 0;
 }

@@ -1,9 +1,8 @@
 /** Which lines hold more after a level shift than before it, and what else changed in that step. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { highest } from '../../base/extremes.ts';
 import { formatBytes } from '../../base/format.ts';
-import { memoized } from '../../base/memoized.ts';
+import { getOrMake, memoized } from '../../base/memoized.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -35,39 +34,24 @@ export function changedLines(
   bounds: Int32Array,
   step: number,
 ): ChangedLine[] {
-  const lineOf = lineReader(context);
-  const before = heldByLine(context, bounds, step - 1, lineOf);
-  const afterStep = Math.min(step + 1, bounds.length - 2);
-  const after = heldByLine(context, bounds, afterStep, lineOf);
-  const { sizeBytes, stack, start } = context.input.replay.allocations;
-  const largestFirst = (ids: readonly AllocationIndex[]) =>
-    [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]);
-  // What the step itself made says more than what was there before: cuBLAS's workspace stays forever.
-  const made = (ids: readonly AllocationIndex[], begin: EventIndex) => {
-    const own = ids.filter((id) => start[id] > begin);
-    return own.length > 0 ? own : ids;
-  };
-  const lines: ChangedLine[] = [];
-  for (const [line, { mostBytes, ids }] of after) {
+  const before = heldByLine(context, bounds, step - 1);
+  const after = heldByLine(context, bounds, Math.min(step + 1, bounds.length - 2));
+  const { sizeBytes, stack } = context.input.replay.allocations;
+  const lines = Array.from(after, ([line, { mostBytes, ids, largest }]): ChangedLine => {
     const was = before.get(line);
-    const moreBytes = mostBytes - (was?.mostBytes ?? 0);
-    if (moreBytes <= 0) continue;
-    const [top] = largestFirst(made(ids, bounds[afterStep]));
-    lines.push({
-      stack: stack[top],
+    const beforeBytes = was?.mostBytes ?? 0;
+    return {
+      stack: stack[largest],
       isNamed: line !== BACKWARD,
       isNew: was === undefined,
-      moreBytes,
-      beforeBytes: was?.mostBytes ?? 0,
-      largest: [
-        highest([0, ...made(was?.ids ?? [], bounds[step - 1]).map((id) => sizeBytes[id])]),
-        sizeBytes[top],
-      ],
+      moreBytes: mostBytes - beforeBytes,
+      beforeBytes,
+      largest: [was === undefined ? 0 : sizeBytes[was.largest], sizeBytes[largest]],
       count: ids.length,
       ids,
-    });
-  }
-  return lines.sort((a, b) => b.moreBytes - a.moreBytes);
+    };
+  });
+  return lines.filter(({ moreBytes }) => moreBytes > 0).sort((a, b) => b.moreBytes - a.moreBytes);
 }
 
 export const noteOf = ({ isNew, beforeBytes, moreBytes }: ChangedLine): string =>
@@ -75,34 +59,32 @@ export const noteOf = ({ isNew, beforeBytes, moreBytes }: ChangedLine): string =
     ? 'made for the first time'
     : `${formatBytes(beforeBytes)} → ${formatBytes(beforeBytes + moreBytes)} at a time`;
 
-/** The innermost user frame of an allocation, or BACKWARD. */
-function lineReader({ input, classifier }: AnalysisInput): (id: AllocationIndex) => number {
-  const { stack } = input.replay.allocations;
-  const lineOf = memoized((own: StackIndex) =>
-    classifier.isBackward(own) ? BACKWARD : (input.stacks.topUserFrame(own) ?? BACKWARD),
-  );
-  return (id) => lineOf(stack[id]);
-}
-
 interface Held {
   nowBytes: number;
   mostBytes: number;
   readonly ids: AllocationIndex[];
+  /** The largest that the step made, or else the largest of all: cuBLAS's workspace stays forever and says little. */
+  largest: AllocationIndex;
 }
 
-/** Each line's highest live bytes in a step, and the tensors that it has or makes there. */
+/** Each user line's highest live bytes in a step, and the tensors that it has or makes there. */
 function heldByLine(
-  { input: { replay, trace } }: AnalysisInput,
+  { input, classifier }: AnalysisInput,
   bounds: Int32Array,
   step: number,
-  lineOf: (id: AllocationIndex) => number,
 ): Map<number, Held> {
-  const { start, freeRequested, sizeBytes, length } = replay.allocations;
+  const { start, freeRequested, sizeBytes, stack, length } = input.replay.allocations;
+  const lineOf = memoized((own: StackIndex) =>
+    classifier.isBackward(own) ? BACKWARD : (input.stacks.topUserFrame(own) ?? BACKWARD),
+  );
   const byLine = new Map<number, Held>();
+  const isMade = (id: AllocationIndex) => start[id] > bounds[step];
   const add = (id: AllocationIndex): void => {
-    const line = lineOf(id);
-    const held = byLine.get(line) ?? { nowBytes: 0, mostBytes: 0, ids: [] };
-    byLine.set(line, held);
+    const empty = () => ({ nowBytes: 0, mostBytes: 0, ids: [], largest: id });
+    const held = getOrMake<number, Held>(byLine, lineOf(stack[id]), empty);
+    const { largest } = held;
+    if (isMade(id) === isMade(largest) ? sizeBytes[id] > sizeBytes[largest] : isMade(id))
+      held.largest = id;
     held.ids.push(id);
     held.nowBytes += sizeBytes[id];
     held.mostBytes = Math.max(held.mostBytes, held.nowBytes);
@@ -111,11 +93,11 @@ function heldByLine(
     if (freeRequested[id] > bounds[step]) add(id);
   }
   for (let event = bounds[step] + 1; event <= bounds[step + 1]; event++) {
-    const id = replay.allocationOfEvent[event];
+    const id = input.replay.allocationOfEvent[event];
     if (id < 0) continue;
-    if (trace.events.action[event] === TraceAction.Alloc) add(id);
-    else if (trace.events.action[event] === TraceAction.FreeRequested) {
-      const held = byLine.get(lineOf(id));
+    if (input.trace.events.action[event] === TraceAction.Alloc) add(id);
+    else if (input.trace.events.action[event] === TraceAction.FreeRequested) {
+      const held = byLine.get(lineOf(stack[id]));
       if (held !== undefined) held.nowBytes -= sizeBytes[id];
     }
   }
@@ -153,14 +135,11 @@ export function annotationsSince(
   bounds: Int32Array,
   step: number,
 ): string[] {
-  const spans = annotationSpans(input);
-  const nameOf = (name: string): string => name.replace(/\d+/g, '…');
-  const before = new Set(
-    spans.filter(({ startEvent }) => startEvent <= bounds[step]).map(({ name }) => nameOf(name)),
-  );
-  const own = spans.filter(
-    ({ startEvent }) => startEvent > bounds[step] && startEvent <= bounds[step + 1],
-  );
-  const fresh = own.map(({ name }) => nameOf(name)).filter((name) => !before.has(name));
-  return [...new Set(fresh)];
+  const namesBetween = (from: number, to: number) =>
+    annotationSpans(input)
+      .filter(({ startEvent }) => startEvent > from && startEvent <= to)
+      .map(({ name }) => name.replace(/\d+/g, '…'));
+  const before = new Set(namesBetween(-Infinity, bounds[step]));
+  const own = new Set(namesBetween(bounds[step], bounds[step + 1]));
+  return [...own].filter((name) => !before.has(name));
 }

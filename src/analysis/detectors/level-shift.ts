@@ -9,12 +9,20 @@
  */
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent } from '../../base/format.ts';
+import { sumBy } from '../../base/grouping.ts';
 import { Evidence } from '../../device/classes/types.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { cannotTell, clear, findingOf, locationText, series } from '../findings/finding-parts.ts';
+import {
+  cannotTell,
+  clear,
+  found,
+  placeText,
+  series,
+  sitePart,
+} from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
-import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
+import { stepCount } from '../steps/step-sequence.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 import {
   annotationsSince,
@@ -54,43 +62,20 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
     return cannotTell('Nothing in the recording repeats, so there are no steps to compare.');
   }
   const steps = stepCount(primary);
+  const { bounds, description } = primary;
   if (steps < MIN_STEPS) {
     return cannotTell(
-      `Only ${steps} steps, from ${primary.description}: a step up takes ${MIN_STEPS} to differ from a start.`,
+      `Only ${steps} steps, from ${description}: a step up takes ${MIN_STEPS} to differ from a start.`,
     );
   }
-  const peaks = stepPeaks(context, primary);
+  const peaks = stepPeaks(context, bounds);
   const shift = findShift(peaks);
-  if (shift !== undefined && isLarge(shift)) {
-    const lines = changedLines(context, primary.bounds, shift.step);
-    if (!isCopyOfWeights(context, lines))
-      return { status: 'found', findings: [toFinding(context, primary, peaks, shift, lines)] };
+  const changed = shift === undefined ? [] : changedLines(context, bounds, shift.step);
+  if (shift === undefined || !isLarge(shift) || isCopyOfWeights(context, changed)) {
+    return clear(
+      `${steps} steps, from ${description}: none from which on all need at least ${formatPercent(MIN_SHARE)} more than those before.`,
+    );
   }
-  return clear(
-    `${steps} steps, from ${primary.description}: none from which on all need at least ${formatPercent(MIN_SHARE)} more than those before.`,
-  );
-}
-
-/** A copy of the weights that is made once (an average, a reference) is meant to stay. */
-function isCopyOfWeights({ classification }: AnalysisInput, lines: readonly ChangedLine[]) {
-  const [lead] = lines;
-  return (
-    lead?.isNew === true &&
-    lead.ids.every((id) => classification.evidenceOf[id] === Evidence.CopiedWeights)
-  );
-}
-
-const isLarge = ({ beforeBytes, afterBytes }: Shift): boolean =>
-  afterBytes - beforeBytes >= Math.max(MIN_BYTES, MIN_SHARE * afterBytes);
-
-function toFinding(
-  context: AnalysisInput,
-  sequence: StepSequence,
-  peaks: Float64Array,
-  shift: Shift,
-  changed: readonly ChangedLine[],
-): ShiftFinding {
-  const { bounds } = sequence;
   const { step, beforeBytes, afterBytes } = shift;
   const bytes = afterBytes - beforeBytes;
   const lines = changed.filter((line) => line.moreBytes >= MIN_SHARE * bytes);
@@ -99,7 +84,13 @@ function toFinding(
   const isNew = lead?.isNew ?? false;
   const isSevere = bytes >= SEVERE_SHARE * afterBytes && bytes >= SEVERE_BYTES;
   const reservedAt = (event: EventIndex) => context.stateAt(event).reservedBytes;
-  return findingOf(context, {
+  // If something other than the lead changed first, it may be the cause.
+  const firstText =
+    first.line === undefined || isNew ? '' : ` The first to change in that step was ${first.line}.`;
+  const last = bounds[bounds.length - 1];
+  const texts = (label: string, all: readonly string[]) =>
+    all.slice(0, MAX_LISTED).map((text): Fact => ({ label, text }));
+  return found(context, {
     detector: 'level-shift',
     kind: isNew ? 'new-tensors' : 'larger-tensors',
     severity: isSevere ? 'high' : 'medium',
@@ -107,28 +98,29 @@ function toFinding(
     stack: lead?.stack,
     frameIs: 'allocated at',
     claim: (where) =>
-      `After ${step} of ${stepCount(sequence)} steps, a step's peak rose from ${formatBytes(beforeBytes)} to ${formatBytes(afterBytes)} and stayed there${lead === undefined ? '' : `: ${whatChanged(lead, where)}`}.${firstText(first.line, lead)} The levels before and after are flat, so it is neither a leak nor the start of the program.`,
-    events: { first: first.event, last: bounds[bounds.length - 1] },
+      `After ${step} of ${steps} steps, a step's peak rose from ${formatBytes(beforeBytes)} to ${formatBytes(afterBytes)} and stayed there${lead === undefined ? '' : `: ${whatChanged(lead, where)}`}.${firstText} The levels before and after are flat, so it is neither a leak nor the start of the program.`,
+    events: { first: first.event, last },
     sites: lead === undefined ? [] : [{ ...lead, bytes: lead.moreBytes }],
     note: '',
     pattern: 'stepped-up',
-    parts: lines.map((line) => ({
-      stack: line.stack,
-      frame: context.input.stacks.topUserFrameView(line.stack),
-      bytes: line.moreBytes,
-      count: line.count,
-      note: noteOf(line),
-    })),
+    parts: lines.map((line) => sitePart(context, { ...line, bytes: line.moreBytes }, noteOf(line))),
     ids: lead?.ids ?? [],
     facts: [
-      { label: 'steps are', text: sequence.description },
+      { label: 'steps are', text: description },
       { label: 'at step', count: step },
       { label: 'at event', count: first.event },
       { label: 'peak of a step before', bytes: beforeBytes },
       { label: 'peak of a step after', bytes: afterBytes },
       { label: 'reserved before', bytes: reservedAt(bounds[step]) },
-      { label: 'reserved after', bytes: reservedAt(bounds[bounds.length - 1]) },
-      ...changes(context, sequence, shift, lines, first.line),
+      { label: 'reserved after', bytes: reservedAt(last) },
+      ...texts('changed first', first.line === undefined ? [] : [first.line]),
+      ...texts(
+        'ran for the first time',
+        lines
+          .filter((line) => line.isNew && line.isNamed)
+          .map(({ stack }) => placeText(context, stack)),
+      ),
+      ...texts('annotation seen for the first time', annotationsSince(context, bounds, step)),
     ],
     series: series('step', 'peak of each step', bounds.subarray(1), peaks),
     advice: isNew ? NEW_ADVICE : adviceFor('activations', 'stepped-up'),
@@ -137,11 +129,16 @@ function toFinding(
   });
 }
 
-/** If something other than the lead changed first, it may be the cause. */
-function firstText(line: string | undefined, lead: ChangedLine | undefined): string {
-  if (line === undefined || lead?.isNew === true) return '';
-  return ` The first to change in that step was ${line}.`;
+/** A copy of the weights that is made once (an average, a reference) is meant to stay. */
+function isCopyOfWeights({ classification }: AnalysisInput, [lead]: readonly ChangedLine[]) {
+  return (
+    lead?.isNew === true &&
+    lead.ids.every((id) => classification.evidenceOf[id] === Evidence.CopiedWeights)
+  );
 }
+
+const isLarge = ({ beforeBytes, afterBytes }: Shift): boolean =>
+  afterBytes - beforeBytes >= Math.max(MIN_BYTES, MIN_SHARE * afterBytes);
 
 function whatChanged({ isNew, largest, moreBytes }: ChangedLine, where: string): string {
   if (isNew) return `${where} made its first tensors, ${formatBytes(moreBytes)} that stay`;
@@ -152,42 +149,17 @@ function whatChanged({ isNew, largest, moreBytes }: ChangedLine, where: string):
   return `${where} has ${formatBytes(moreBytes)} more at a time`;
 }
 
-/** What else changed there: the first line to differ, lines that ran for the first time, new annotations. */
-function changes(
-  context: AnalysisInput,
-  { bounds }: StepSequence,
-  { step }: Shift,
-  lines: readonly ChangedLine[],
-  first: string | undefined,
-): Fact[] {
-  const names = lines
-    .filter(({ isNew, isNamed }) => isNew && isNamed)
-    .map(({ stack }) => locationText(context.input.stacks.topUserFrameView(stack)));
-  const annotations = annotationsSince(context, bounds, step);
-  return [
-    ...(first === undefined ? [] : [{ label: 'changed first', text: first }]),
-    ...names.slice(0, MAX_LISTED).map((text) => ({ label: 'ran for the first time', text })),
-    ...annotations
-      .slice(0, MAX_LISTED)
-      .map((text) => ({ label: 'annotation seen for the first time', text })),
-  ];
-}
-
 const NEW_ADVICE = [
   'If it is meant to stay (an average of the weights, a reference model, a cache), keep it on the CPU or in bfloat16, and count it from the start.',
   'If it is not, delete what this line made when it is done.',
 ];
 
 /** Highest allocated bytes in each step. */
-function stepPeaks(
-  { input: { replay, trace } }: AnalysisInput,
-  { bounds }: Pick<StepSequence, 'bounds'>,
-): Float64Array {
+function stepPeaks({ input: { replay, trace } }: AnalysisInput, bounds: Int32Array): Float64Array {
   const { sizeBytes, preexisting } = replay.allocations;
   const { action } = trace.events;
   const peaks = new Float64Array(bounds.length - 1);
-  let now = 0;
-  for (let id = 0; id < preexisting; id++) now += sizeBytes[id];
+  let now = sumBy(sizeBytes.subarray(0, preexisting), (bytes) => bytes);
   let step = -1;
   for (let event = 0; event <= bounds[bounds.length - 1]; event++) {
     while (step < peaks.length - 1 && event > bounds[step + 1]) {
@@ -222,19 +194,20 @@ export function findShift(peaks: ArrayLike<number>): Shift | undefined {
   const all = Array.from(peaks);
   let best: Shift | undefined;
   for (const step of gaps(all)) {
-    const beforeBytes = middle(all.slice(1, step));
-    const afterBytes = middle(all.slice(step));
+    const before = all.slice(0, step);
+    const after = all.slice(step);
+    const beforeBytes = upperMedian(before.slice(1));
+    const afterBytes = upperMedian(after);
     const rise = afterBytes - beforeBytes;
-    if (best !== undefined && rise <= best.afterBytes - best.beforeBytes) continue;
+    if (rise <= (best === undefined ? 0 : best.afterBytes - best.beforeBytes)) continue;
+    const uneven = MAX_UNEVEN * rise;
     const isFlat =
-      highest(all.slice(0, step)) <= beforeBytes + MAX_UNEVEN * rise &&
-      lowest(all.slice(step - MIN_LEVEL_STEPS, step)) >= beforeBytes - MAX_UNEVEN * rise &&
-      highest(all.slice(step)) <= afterBytes + MAX_UNEVEN * rise &&
-      lowest(all.slice(step)) >= afterBytes - MAX_UNEVEN * rise;
-    const isRising = goesOn(all.slice(1, step), rise) || goesOn(all.slice(step), rise);
-    if (rise > 0 && isFlat && !isRising) {
-      best = { step, beforeBytes, afterBytes };
-    }
+      highest(before) <= beforeBytes + uneven &&
+      lowest(before.slice(-MIN_LEVEL_STEPS)) >= beforeBytes - uneven &&
+      highest(after) <= afterBytes + uneven &&
+      lowest(after) >= afterBytes - uneven;
+    const isRising = goesOn(before.slice(1), rise) || goesOn(after, rise);
+    if (isFlat && !isRising) best = { step, beforeBytes, afterBytes };
   }
   return best;
 }
@@ -258,10 +231,11 @@ function gaps(peaks: readonly number[]): number[] {
 /** Whether a level's second half is higher than its first by much of the allowance: it keeps rising. */
 function goesOn(level: readonly number[], rise: number): boolean {
   const half = level.length >> 1;
-  return middle(level.slice(half)) - middle(level.slice(0, half)) > (MAX_UNEVEN / 2) * rise;
+  return (
+    upperMedian(level.slice(half)) - upperMedian(level.slice(0, half)) > (MAX_UNEVEN / 2) * rise
+  );
 }
 
-/** Median. */
-function middle(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1];
-}
+/** A peak that some step had, even if the number of steps is even. */
+const upperMedian = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1];

@@ -11,11 +11,11 @@ import {
   cannotTell,
   clear,
   findingOf,
-  locationText,
+  placeText,
   series,
   sumBySite,
 } from '../findings/finding-parts.ts';
-import type { Detector, DetectorResult, FindingBy, Severity } from '../findings/types.ts';
+import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 
@@ -62,20 +62,17 @@ export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFindi
       'No forward pass of a torch.nn.Module with several allocations is in the recorded stacks.',
     );
   }
-  const findings: NoGradFinding[] = [];
-  for (const [call, own] of byCall(runs)) {
-    const finding = unusedGraphs(context, call, own) ?? failedEvaluation(context, call, own, runs);
-    if (finding === undefined) continue;
-    const isWorth = finding.bytes >= MIN_PEAK_SHARE * replay.peaks.allocatedBytes.bytes;
-    if (isWorth) findings.push(finding);
-  }
-  if (findings.length > 0) {
+  const minBytes = MIN_PEAK_SHARE * replay.peaks.allocatedBytes.bytes;
+  const findings = [...byCall(runs)]
+    .flatMap(([call, own]) => {
+      return unusedGraphs(context, call, own) ?? failedEvaluation(context, call, own, runs) ?? [];
+    })
+    .filter(({ bytes }) => bytes >= minBytes);
+  if (findings.length > 0)
     return { status: 'found', findings: findings.sort((a, b) => b.bytes - a.bytes) };
-  }
-  if (runs.every(({ isCutOff }) => isCutOff)) {
-    return cannotTell('The recording breaks off in its only forward pass.');
-  }
-  return clear(checkedText(runs));
+  return runs.every(({ isCutOff }) => isCutOff)
+    ? cannotTell('The recording breaks off in its only forward pass.')
+    : clear(checkedText(runs));
 }
 
 /** '9 forward passes: 8 kept a graph that backward used, 1 ran out of memory before a backward could come.' */
@@ -111,6 +108,15 @@ function surelyKeepsGraph({ keptCount, allocations }: ForwardRun): boolean {
   );
 }
 
+const byCall = (runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> =>
+  groupBy(runs, ({ call }) => call);
+
+/** Share of the peak that could be saved. */
+const NOTABLE_SHARE = 0.05;
+const SEVERE_SHARE = 0.2;
+/** From this many graphs' worth on they pile up: the last one is still live while the next is made. */
+const PILED_UP = 2.5;
+
 /** Passes of one call whose graphs no backward used; undefined if there are too few. */
 function unusedGraphs(
   context: AnalysisInput,
@@ -121,43 +127,37 @@ function unusedGraphs(
   if (unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length)) return undefined;
   // If no pass had a backward, the cut-off one would not have had one either.
   const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
-  const cutOff = isAlways ? own.filter((run) => run.isCutOff && surelyKeepsGraph(run)) : [];
-  const counted = own.filter((run) => unused.includes(run) || cutOff.includes(run));
-  return unusedGraphsFinding(context, call, counted, own.length);
-}
-
-const byCall = (runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> =>
-  groupBy(runs, ({ call }) => call);
-
-function unusedGraphsFinding(
-  context: AnalysisInput,
-  call: StackIndex,
-  runs: readonly ForwardRun[],
-  total: number,
-): NoGradFinding {
-  const { sizeBytes, start } = context.input.replay.allocations;
+  const runs = own.filter(
+    (run) => unused.includes(run) || (isAlways && run.isCutOff && surelyKeepsGraph(run)),
+  );
+  const { trace, replay } = context.input;
+  const { sizeBytes, start } = replay.allocations;
+  const peak = replay.peaks.allocatedBytes.bytes;
   const isSetUp = setUpTest(context, runs);
   const ids = runs.flatMap((run) => keptOf(context, run)).filter((id) => !isSetUp(id));
   const bytes = highestAtOnce(context, runs, isSetUp);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
-  const failed = runs.at(-1)?.oom;
-  const lowersPeakBytes =
-    context.input.replay.peaks.allocatedBytes.bytes - peakWithout(context.input, ids);
-  const weighed = { lowersPeakBytes, bytes, largestBytes: largest.keptBytes };
+  const last = runs[runs.length - 1];
+  const lowersPeakBytes = peak - peakWithout(context.input, ids);
+  // Graphs that are dropped one by one, as in an evaluation or a target network with a detached output, do no harm as
+  // long as one of them fits.
+  const isShort = bytes >= PILED_UP * largest.keptBytes || failedOoms(trace, replay).length > 0;
+  const isNotable = isShort && lowersPeakBytes >= NOTABLE_SHARE * peak;
+  const isSevere = last.oom !== undefined || (isNotable && lowersPeakBytes >= SEVERE_SHARE * peak);
   return findingOf(context, {
     ...ofBoth(),
     kind: 'graph-without-backward',
-    severity: failed === undefined ? severityOf(context, weighed) : 'high',
+    severity: isSevere ? 'high' : isNotable ? 'medium' : 'low',
     bytes,
     lowersPeakBytes,
     stack: call,
     claim: (where) =>
-      `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept their activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(bytes)} less would have been in use at the worst moment.${failed === undefined ? '' : ' Memory ran out in the last of them.'}`,
-    events: { first: start[runs[0].first], last: failed ?? runs[runs.length - 1].close },
+      `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept their activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(bytes)} less would have been in use at the worst moment.${last.oom === undefined ? '' : ' Memory ran out in the last of them.'}`,
+    events: { first: start[runs[0].first], last: last.oom ?? last.close },
     sites: sumBySite(context, ids),
     ids,
     facts: [
-      { label: 'forward passes from this call', count: total },
+      { label: 'forward passes from this call', count: own.length },
       { label: 'of them without backward', count: runs.length },
       { label: 'kept at the end of one', bytes: largest.keptBytes },
       { label: 'the peak would be lower by', bytes: lowersPeakBytes },
@@ -186,32 +186,12 @@ const ofBoth = () =>
     advice: adviceFor('kept-graph', 'evaluation-without-no-grad'),
   }) as const;
 
-/** Share of the peak that could be saved. */
-const NOTABLE_SHARE = 0.05;
-const SEVERE_SHARE = 0.2;
-/** From this many graphs' worth on they pile up: the last one is still live while the next is made. */
-const PILED_UP = 2.5;
+const idsOf = ({ first, last }: ForwardRun): AllocationIndex[] =>
+  Array.from({ length: last + 1 - first }, (_, i) => first + i);
 
-/**
- * By how much lower the peak would be without them. Graphs that are dropped one by one, as in an evaluation without
- * no_grad() or a target network with a detached output, do no harm as long as one of them fits.
- */
-function severityOf(
-  context: AnalysisInput,
-  { lowersPeakBytes, bytes, largestBytes }: Readonly<Record<string, number>>,
-): Severity {
-  const { trace, replay } = context.input;
-  const peak = replay.peaks.allocatedBytes.bytes;
-  const isShort = bytes >= PILED_UP * largestBytes || failedOoms(trace, replay).length > 0;
-  if (!isShort || lowersPeakBytes < NOTABLE_SHARE * peak) return 'low';
-  return lowersPeakBytes >= SEVERE_SHARE * peak ? 'high' : 'medium';
-}
-
-function keptOf({ input }: AnalysisInput, { first, last, close }: ForwardRun): AllocationIndex[] {
+function keptOf({ input }: AnalysisInput, run: ForwardRun): AllocationIndex[] {
   const { freeRequested } = input.replay.allocations;
-  const kept: AllocationIndex[] = [];
-  for (let id = first; id <= last; id++) if (freeRequested[id] > close) kept.push(id);
-  return kept;
+  return idsOf(run).filter((id) => freeRequested[id] > run.close);
 }
 
 /**
@@ -228,10 +208,18 @@ function failedEvaluation(
   const run = own.find(({ oom }) => oom !== undefined);
   if (run?.oom === undefined || !surelyKeepsGraph(run)) return undefined;
   if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
-  const trained = trainedBefore(runs, run);
-  if (trained === undefined || trained.length < MIN_TRAINED) return undefined;
+  const trained = runs.filter(
+    (one) =>
+      one.last < run.first &&
+      one.call !== call &&
+      keepsGraph(one) &&
+      !one.isCutOff &&
+      !isMostlyUnused(one),
+  );
+  // The other call that has the most of them.
+  const [most = []] = [...byCall(trained).values()].sort((a, b) => b.length - a.length);
+  if (most.length < MIN_TRAINED) return undefined;
   const ids = keptOf(context, run);
-  const trainedAt = locationText(context.input.stacks.topUserFrameView(trained[0].call));
   const bytes = run.keptBytes;
   return findingOf(context, {
     ...ofBoth(),
@@ -240,42 +228,23 @@ function failedEvaluation(
     bytes,
     stack: call,
     claim: (where) =>
-      `Out of memory in what looks like an evaluation without torch.inference_mode(): the forward pass at ${where} kept ${formatBytes(bytes)} for a backward. ${formatPercent(run.keptCount / run.allocations)} of its tensors were live when memory ran out. No backward belongs to this call, while ${plural(trained.length, 'earlier pass', 'earlier passes')} at ${trainedAt} had one each.`,
+      `Out of memory in what looks like an evaluation without torch.inference_mode(): the forward pass at ${where} kept ${formatBytes(bytes)} for a backward. ${formatPercent(run.keptCount / run.allocations)} of its tensors were live when memory ran out. No backward belongs to this call, while ${plural(most.length, 'earlier pass', 'earlier passes')} at ${placeText(context, most[0].call)} had one each.`,
     events: { first: context.input.replay.allocations.start[run.first], last: run.oom },
     sites: sumBySite(context, ids),
     ids,
     facts: [
-      { label: 'earlier passes of another call that had a backward', count: trained.length },
+      { label: 'earlier passes of another call that had a backward', count: most.length },
       { label: 'kept when memory ran out', bytes },
     ],
     disproof: 'The call is a training step of its own, and its backward would have come.',
   });
 }
 
-/** The earlier passes with a backward, from the other call that has the most of them. */
-function trainedBefore(
-  runs: readonly ForwardRun[],
-  { call, first }: ForwardRun,
-): readonly ForwardRun[] | undefined {
-  const trained = runs.filter(
-    (run) =>
-      run.last < first &&
-      run.call !== call &&
-      keepsGraph(run) &&
-      !run.isCutOff &&
-      !isMostlyUnused(run),
-  );
-  return [...byCall(trained).values()].sort((a, b) => b.length - a.length)[0];
-}
-
 /** cuBLAS's workspace and the like: only the first pass makes one of this stack and size, and it is never freed. */
 function setUpTest(context: AnalysisInput, runs: readonly ForwardRun[]): (id: number) => boolean {
   const { stack, sizeBytes, freeRequested } = context.input.replay.allocations;
   const key = (id: number): string => `${stack[id]} ${sizeBytes[id]}`;
-  const isRepeated = new Set<string>();
-  for (const { first, last } of runs.slice(1)) {
-    for (let id = first; id <= last; id++) isRepeated.add(key(id));
-  }
+  const isRepeated = new Set(runs.slice(1).flatMap((run) => idsOf(run).map(key)));
   const end = runs[0].last;
   return (id) => id <= end && freeRequested[id] === NEVER && !isRepeated.has(key(id));
 }
@@ -287,17 +256,16 @@ function highestAtOnce(
   isSetUp: (id: number) => boolean,
 ): number {
   const { freeRequested, sizeBytes } = context.input.replay.allocations;
-  const changes: { event: number; bytes: number }[] = [];
-  for (const { first, last, close, output } of runs) {
-    for (let id = first; id <= last; id++) {
-      if (freeRequested[id] <= close || id === output || isSetUp(id)) continue;
-      changes.push({ event: close, bytes: sizeBytes[id] });
-      changes.push({ event: freeRequested[id], bytes: -sizeBytes[id] });
-    }
-  }
+  const changes = runs.flatMap((run) =>
+    keptOf(context, run)
+      .filter((id) => id !== run.output && !isSetUp(id))
+      .flatMap((id) => [
+        { event: run.close, bytes: sizeBytes[id] },
+        { event: freeRequested[id], bytes: -sizeBytes[id] },
+      ]),
+  );
   changes.sort((a, b) => a.event - b.event || a.bytes - b.bytes);
-  let now = 0;
-  let most = 0;
+  let [now, most] = [0, 0];
   for (const { bytes } of changes) {
     now += bytes;
     most = Math.max(most, now);

@@ -11,6 +11,7 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
+import { highest } from '../../base/extremes.ts';
 import { formatCount, formatPercent } from '../../base/format.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
@@ -49,22 +50,6 @@ export function requestOrigin(context: AnalysisInput, event: EventIndex): Reques
   return last === undefined ? { stack: own, source: 'none' } : { stack: last, source: 'last-line' };
 }
 
-/** Share of what would have been in use. Smaller requests are one of many. */
-const LARGE_SHARE = 0.25;
-
-/** For a large request: its share of the total, and which shapes have that size. */
-export function shapeFacts(requestedBytes: number, inUseBytes: number): Fact[] {
-  const share = requestedBytes / (requestedBytes + inUseBytes);
-  if (share < LARGE_SHARE) return [];
-  return [
-    { label: 'share of all that would have been in use', text: formatPercent(share) },
-    {
-      label: 'likely shape (a guess: types and shapes are not recorded)',
-      text: shapeGuess(requestedBytes),
-    },
-  ];
-}
-
 /** Fewer earlier requests don't show what is usual. */
 const MIN_EARLIER = 2;
 /** More than any allocator's rounding explains. */
@@ -75,7 +60,6 @@ export interface LargerRequest {
   /** Times the largest before: 24.0. */
   readonly times: number;
   readonly mostBytes: number;
-  readonly calls: number;
   /** The user line that passes the batch to the model, if any. */
   readonly caller: FrameView | undefined;
 }
@@ -91,27 +75,20 @@ export function largerRequest(
   requestedBytes: number,
 ): LargerRequest | undefined {
   const { stack: stacks, requestedBytes: bytes } = context.input.replay.allocations;
-  const until = beginOfPass(context, event);
-  let most = 0;
-  let calls = 0;
-  for (let id = 0; id < until; id++) {
-    if (stacks[id] !== stack) continue;
-    most = Math.max(most, bytes[id]);
-    calls++;
-  }
-  if (calls < MIN_EARLIER || requestedBytes < LARGER * most) return undefined;
-  return {
-    times: requestedBytes / most,
-    mostBytes: most,
-    calls,
-    caller: modelCaller(context, stack),
-  };
-}
-
-/** The caller of the outermost module that contains the line; otherwise the line itself. */
-function modelCaller({ classifier, input }: AnalysisInput, stack: StackIndex) {
+  const earlier = bytes
+    .subarray(0, beginOfPass(context, event))
+    .filter((_, id) => stacks[id] === stack);
+  const mostBytes = highest(earlier);
+  if (earlier.length < MIN_EARLIER || requestedBytes < LARGER * mostBytes) return undefined;
+  const { classifier, input } = context;
   const call = classifier.moduleCall(stack);
-  return input.stacks.topUserFrameView(call === 0 ? stack : input.snapshot.stacks.parent[call]);
+  // The caller of the outermost module that contains the line; otherwise the line itself.
+  const caller = call === 0 ? stack : input.snapshot.stacks.parent[call];
+  return {
+    times: requestedBytes / mostBytes,
+    mostBytes,
+    caller: input.stacks.topUserFrameView(caller),
+  };
 }
 
 /**
@@ -126,14 +103,23 @@ function beginOfPass({ classifier, input }: AnalysisInput, event: EventIndex): A
   return id + 1;
 }
 
-/** '822,083,584 elements of float32 (a square of 28,672 × 28,672), or 1,644,167,168 of bfloat16' */
-function shapeGuess(bytes: number): string {
+/** Share of what would have been in use. Smaller requests are one of many. */
+const LARGE_SHARE = 0.25;
+
+/** For a large request: its share of the total, and which shapes have that size. */
+export function shapeFacts(bytes: number, inUseBytes: number): Fact[] {
+  const share = bytes / (bytes + inUseBytes);
+  if (share < LARGE_SHARE) return [];
   const of = (type: string, width: number): string => {
     const count = bytes / width;
     const side = Math.sqrt(count);
     const square = Number.isInteger(side) ? ` (a square of ${formatCount(side)})` : '';
     return `${formatCount(count)} elements of ${type}${square}`;
   };
-  if (bytes % 4 !== 0) return bytes % 2 === 0 ? of('bfloat16', 2) : of('int8', 1);
-  return `${of('float32', 4)}, or ${of('bfloat16', 2)}`;
+  const odd = bytes % 2 === 0 ? of('bfloat16', 2) : of('int8', 1);
+  const text = bytes % 4 === 0 ? `${of('float32', 4)}, or ${of('bfloat16', 2)}` : odd;
+  return [
+    { label: 'share of all that would have been in use', text: formatPercent(share) },
+    { label: 'likely shape (a guess: types and shapes are not recorded)', text },
+  ];
 }

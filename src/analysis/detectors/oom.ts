@@ -50,33 +50,23 @@ export function detectOom(context: AnalysisInput): DetectorResult<OomFinding> {
     return cannotTell('The file has no trace, so no OOM could be recorded.');
   }
   const ooms = context.eventsOf(TraceAction.Oom);
-  if (ooms.length > 0) {
-    const retried = findRetriedOoms(context.input.trace, replay);
-    const failures = ooms.filter((event) => !retried.has(event));
-    const caught = failures.filter((event) => isCaught(context, event));
-    const reported = failures.slice(-MAX_OOMS);
-    const findings = repeated(context, reported, caught).map((events) =>
-      oomFinding(context, events, failures.length),
-    );
-    if (retried.size > 0) findings.push(retriedOomsFinding(context, [...retried]));
-    return { status: 'found', findings };
+  if (ooms.length === 0) {
+    return replay.recording === 'truncated'
+      ? cannotTell(`${replay.recordingReason} No OOM is among the events that are left.`)
+      : clear('No OOM event in the trace.');
   }
-  if (replay.recording === 'truncated') {
-    return cannotTell(`${replay.recordingReason} No OOM is among the events that are left.`);
-  }
-  return clear('No OOM event in the trace.');
-}
-
-/** A request that was caught and repeated many times is one finding, placed at its last time. */
-function repeated(
-  { input }: AnalysisInput,
-  ooms: readonly EventIndex[],
-  caught: readonly EventIndex[],
-): EventIndex[][] {
-  const groups = groupBy(ooms, (event) =>
-    caught.includes(event) ? `stack ${input.trace.events.stack[event]}` : `event ${event}`,
+  const retried = findRetriedOoms(context.input.trace, replay);
+  const failures = ooms.filter((event) => !retried.has(event));
+  // A request that was caught and repeated many times is one finding, placed at its last time.
+  const { stack } = context.input.trace.events;
+  const requests = groupBy(failures.slice(-MAX_OOMS), (event) =>
+    isCaught(context, event) ? `stack ${stack[event]}` : `event ${event}`,
   );
-  return [...groups.values()];
+  const findings = [...requests.values()].map((times) =>
+    oomFinding(context, times, failures.length),
+  );
+  if (retried.size > 0) findings.push(retriedOomsFinding(context, [...retried]));
+  return { status: 'found', findings };
 }
 
 /** @param times OOMs of one request, in order */
@@ -127,16 +117,14 @@ function oomFinding(
 }
 
 function requesterText({ source }: RequestOrigin, line: string, bytes: string): string {
-  switch (source) {
-    case 'own':
-      return `${line} asked for ${bytes} and ran out of memory.`;
-    case 'same-size':
-      return `Backward asked for ${bytes} and ran out of memory. The line nearest to it is ${line}: in the forward pass it made a tensor of exactly that size.`;
-    case 'last-line':
-      return `Backward asked for ${bytes} and ran out of memory. The last line of Python before it is ${line}.`;
-    case 'none':
-      return `Backward, which has no Python stack, asked for ${bytes} and ran out of memory.`;
-  }
+  if (source === 'own') return `${line} asked for ${bytes} and ran out of memory.`;
+  if (source === 'none')
+    return `Backward, which has no Python stack, asked for ${bytes} and ran out of memory.`;
+  const near =
+    source === 'same-size'
+      ? `The line nearest to it is ${line}: in the forward pass it made a tensor of exactly that size.`
+      : `The last line of Python before it is ${line}.`;
+  return `Backward asked for ${bytes} and ran out of memory. ${near}`;
 }
 
 /** One finding for all of them. @param ooms in order, at least one */

@@ -1,16 +1,10 @@
 /** Segments returned to the driver and allocated again: each cudaMalloc and cudaFree stalls the GPU. */
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
+import { sumBy } from '../../base/grouping.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { sizesText, varyingSites } from '../account/free-space.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import {
-  cannotTell,
-  clear,
-  findingOf,
-  type SiteSum,
-  SiteSums,
-  series,
-} from '../findings/finding-parts.ts';
+import { cannotTell, clear, found, SiteSums, series } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 
@@ -29,55 +23,38 @@ const MIN_RETAKEN = 16;
 /** Share of the recorded time. */
 const SEVERE_SHARE = 0.05;
 
-interface Thrashing {
-  /** Segments allocated after some had been returned. */
-  readonly retaken: readonly EventIndex[];
-  readonly retakenBytes: number;
-  /** Call sites that caused it, the most bytes first. */
-  readonly sites: readonly SiteSum[];
-  readonly freed: number;
-  /** Runs of frees, except one that ends the recording: counted as the allocator's own retries. */
-  readonly retries: number;
-  /** Upper bound: the time from the previous event to each such cudaMalloc; undefined without times. */
-  readonly costUs: number | undefined;
-}
-
 export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<ThrashingFinding> {
   if (!context.hasTrace) {
     return cannotTell('The file has no trace, so calls of the driver are not recorded.');
   }
-  const thrashing = measure(context);
-  if (thrashing.retaken.length >= MIN_RETAKEN) {
-    return { status: 'found', findings: [toFinding(context, thrashing)] };
-  }
+  const { retaken, freed, retries, costUs } = measure(context);
   const { recording, recordingReason } = context.input.replay;
-  const freed = plural(thrashing.freed, 'segment');
-  if (recording === 'truncated') {
-    return cannotTell(`${recordingReason} In what is left ${freed} went back to the driver.`);
+  const given = `${plural(freed, 'segment')} went back to the driver`;
+  if (retaken.length < MIN_RETAKEN) {
+    return recording === 'truncated'
+      ? cannotTell(`${recordingReason} In what is left ${given}.`)
+      : clear(`${given}, and ${retaken.length} were taken after that.`);
   }
-  return clear(
-    `${freed} went back to the driver, and ${thrashing.retaken.length} were taken after that.`,
-  );
-}
-
-function toFinding(context: AnalysisInput, thrashing: Thrashing): ThrashingFinding {
-  const { sizeBytes } = context.input.trace.events;
-  const { retaken, retakenBytes: bytes, freed, retries, costUs, sites } = thrashing;
-  const named = sites.find(({ stack }) => stack > EMPTY_STACK) ?? sites[0];
+  const { sizeBytes, stack } = context.input.trace.events;
+  const sums = new SiteSums();
+  for (const event of retaken) sums.add(stack[event], sizeBytes[event]);
+  const sites = sums.largestFirst();
+  const bytes = sumBy(retaken, (event) => sizeBytes[event]);
+  const named = sites.find((site) => site.stack > EMPTY_STACK) ?? sites[0];
   // Ever-changing sizes are the reason why cached segments must go.
   const varied = varyingSites(context).find((site) => site.stack === named?.stack);
   const cost = costUs === undefined ? undefined : formatDurationUs(costUs);
   const isServed = context.eventsOf(TraceAction.Oom).length === 0;
-  return findingOf(context, {
+  return found(context, {
     detector: 'segment-thrashing',
     kind: 'segment-thrashing',
-    severity: isSevere(context, thrashing) ? 'medium' : 'low',
+    severity: isSevere(context, retaken, costUs) ? 'medium' : 'low',
     bytes,
     stack: named?.stack,
     frameIs: 'requested by',
     claim: (where) =>
       [
-        `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(bytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${where}.`,
+        `${given} and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(bytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${where}.`,
         ...(varied === undefined ? [] : [`It ${sizesText(varied)}`]),
         ...(cost === undefined ? [] : [`They took at most ${cost}.`]),
         ...(isServed ? ['Every request was served in the end.'] : []),
@@ -107,41 +84,32 @@ function toFinding(context: AnalysisInput, thrashing: Thrashing): ThrashingFindi
 const PARTS = 10;
 const SEVERE_PARTS = 5;
 
-function isSevere({ input }: AnalysisInput, { costUs, retaken }: Thrashing): boolean {
+function isSevere({ input }: AnalysisInput, retaken: readonly EventIndex[], costUs?: number) {
   const { timeUs } = input.trace.events;
   if (timeUs === undefined || costUs === undefined) return false;
   const parts = new Set(retaken.map((event) => Math.floor((PARTS * event) / timeUs.length)));
-  if (parts.size < SEVERE_PARTS) return false;
-  return costUs >= SEVERE_SHARE * (timeUs[timeUs.length - 1] - timeUs[0]);
+  const spanUs = timeUs[timeUs.length - 1] - timeUs[0];
+  return parts.size >= SEVERE_PARTS && costUs >= SEVERE_SHARE * spanUs;
 }
 
-function measure(context: AnalysisInput): Thrashing {
-  const { action, sizeBytes, stack, timeUs } = context.input.trace.events;
+function measure({ input }: AnalysisInput) {
+  const { action, timeUs } = input.trace.events;
+  /** Segments allocated after some had been returned. */
   const retaken: EventIndex[] = [];
-  const sites = new SiteSums();
-  let [retakenBytes, freed, retries, costUs] = [0, 0, 0, 0];
+  let freed = 0;
+  /** Runs of frees, except one that ends the recording: counted as the allocator's own retries. */
+  let retries = 0;
   const isFree = (t: number): boolean =>
     action[t] === TraceAction.SegmentFree || action[t] === TraceAction.SegmentUnmap;
   for (let t = 0; t < action.length; t++) {
     if (isFree(t)) {
       freed++;
-      const isLast = t + 1 < action.length && !isFree(t + 1);
-      if (isLast) retries++;
+      if (t + 1 < action.length && !isFree(t + 1)) retries++;
     }
     const takes = action[t] === TraceAction.SegmentAlloc || action[t] === TraceAction.SegmentMap;
-    if (!takes || freed === 0) continue;
-    retaken.push(t);
-    retakenBytes += sizeBytes[t];
-    sites.add(stack[t], sizeBytes[t]);
-    if (timeUs !== undefined && t > 0) costUs += timeUs[t] - timeUs[t - 1];
+    if (takes && freed > 0) retaken.push(t);
   }
-  const hasTimes = timeUs !== undefined;
-  return {
-    retaken,
-    retakenBytes,
-    sites: sites.largestFirst(),
-    freed,
-    retries,
-    costUs: hasTimes ? costUs : undefined,
-  };
+  /** Upper bound: the time from the previous event to each such cudaMalloc; undefined without times. */
+  const costUs = timeUs && sumBy(retaken, (t) => timeUs[t] - timeUs[t - 1]);
+  return { retaken, freed, retries, costUs };
 }

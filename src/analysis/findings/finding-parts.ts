@@ -121,6 +121,12 @@ export function findingOf<Id extends string, Kind extends string>(
   };
 }
 
+/** A detector's answer if it found one thing. */
+export const found = <Id extends string, Kind extends string>(
+  context: AnalysisInput,
+  told: Told<Id, Kind>,
+) => ({ status: 'found', findings: [findingOf(context, told)] }) as const;
+
 function locationOf(
   context: AnalysisInput,
   stack: StackIndex | undefined,
