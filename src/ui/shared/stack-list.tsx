@@ -62,7 +62,7 @@ function Frame({ frame }: { readonly frame: FrameView }) {
   const short = functionText(frame);
   const [isWhole, setIsWhole] = useState(false);
   return (
-    <li className="frame" data-kind={kind} data-plumbing={isPlumbing || undefined}>
+    <li className="split frame" data-kind={kind} data-plumbing={isPlumbing || undefined}>
       {short === name ? (
         <span className="one-line frame-name" title={frameTitle(frame)}>
           {name}

@@ -100,7 +100,7 @@ function FindingFrame({
     return <p className="finding-frame dim">No line: {absenceText(stackKind)}</p>;
   }
   return (
-    <div className="finding-frame">
+    <div className="split finding-frame">
       <span title={frameTitle(frame)}>
         <span className="dim">{frameIs}</span> <span className="mono">{functionText(frame)}</span>
       </span>
@@ -196,7 +196,7 @@ function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotP
           <path className="series-line" d={edge(bytes) ?? ''} />
         </svg>
       </Button>
-      <figcaption className="dim small">
+      <figcaption className="split dim small">
         <span>{label}</span>
         <span>
           up to {formatBytes(most)}, {span}
