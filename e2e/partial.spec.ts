@@ -56,6 +56,21 @@ test('a file that comes slowly is seen while it comes', async ({ page }) => {
   }
 });
 
+test('a file that comes slowly is seen once the views are there, however late', async ({
+  page,
+}) => {
+  const host = await slowHost(TRAIN);
+  await page.route('**/workbench-*.js', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    await route.continue();
+  });
+  try {
+    await openSlowly(page, host);
+  } finally {
+    await host.close();
+  }
+});
+
 test('a file that comes slowly can be cancelled, and another opened in its place', async ({
   page,
 }) => {

@@ -7,10 +7,6 @@ type Load<Code> = () => Promise<Code>;
 
 const fetched = new WeakMap<Load<unknown>, unknown>();
 
-/** Undefined until it has been fetched. */
-export const fetchedCode = <Code>(load: Load<Code>): Code | undefined =>
-  fetched.get(load) as Code | undefined;
-
 export async function fetchCode<Code>(load: Load<Code>): Promise<Code> {
   const code = await load();
   fetched.set(load, code);
@@ -29,7 +25,7 @@ export function useLazy<Code>(
 ): Code | undefined {
   const { idle } = useServices();
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const code = fetchedCode(load);
+  const code = fetched.get(load) as Code | undefined;
   const isMissing = isWanted && code === undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is done on failure is no reason to fetch again
   useEffect(() => {

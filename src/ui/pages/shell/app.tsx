@@ -12,7 +12,7 @@ import { openInfo, partialOf, useSession, useStores } from '../../../state/store
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { useShortcut } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
-import { fetchCode, fetchedCode, useLazy } from '../../shared/lazy.ts';
+import { fetchCode, useLazy } from '../../shared/lazy.ts';
 import { useServices } from '../../shared/services.ts';
 import { useThemeAttribute } from '../../theme/use-theme.ts';
 import { EmptyState } from '../open/empty-state.tsx';
@@ -84,7 +84,8 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   useShortcut('?', toggleHelp);
   const help = useLazy(loadHelp, isHelpOpen, closeHelp);
   const ranksPage = useLazy(loadRanks, ranks !== undefined, closeRanks);
-  const workbench = fetchedCode(importWorkbench);
+  // A failure is the loader's to report.
+  const workbench = useLazy(importWorkbench, state.phase !== 'idle', () => undefined);
   // While a pair opens, the previously open file is neither of the two.
   const isPairComing = second !== undefined && state.phase !== 'ready';
   const info = isPairComing ? undefined : openInfo(state);
