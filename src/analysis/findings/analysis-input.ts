@@ -5,6 +5,7 @@ import type { AllocationIndex, Counters } from '../../allocator/replay/types.ts'
 import { classify } from '../../device/classes/classify.ts';
 import type { Classification } from '../../device/classes/types.ts';
 import { type AllocationOwners, allocationOwners } from '../../device/model/holders.ts';
+import { keepOnlyFrames, pythonFrameMask, StackReader } from '../../device/model/stacks.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import {
   EMPTY_STACK,
@@ -14,7 +15,6 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { detectSteps } from '../steps/detect-steps.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
-import { pythonStacks } from './python-stacks.ts';
 import { StackClassifier } from './stack-classifier.ts';
 import type { DeviceTables } from './types.ts';
 
@@ -25,14 +25,12 @@ export class AnalysisInput {
   readonly input: DeviceTables;
   /** Includes the C++ frames that `input` omits. */
   readonly #recorded: DeviceTables;
-  #classifier: StackClassifier | undefined;
-  #knownSites: SiteIndex | undefined;
   #stepSequences: readonly StepSequence[] | undefined;
   readonly #made = new Map<unknown, unknown>();
 
   constructor(input: DeviceTables) {
     this.#recorded = input;
-    this.input = pythonStacks(input).input;
+    this.input = withPythonStacks(input);
   }
 
   /** Computes `make(this)` once per device. Pass a module-level function, not a new closure. */
@@ -42,8 +40,7 @@ export class AnalysisInput {
   }
 
   get classifier(): StackClassifier {
-    this.#classifier ??= new StackClassifier(this.input);
-    return this.#classifier;
+    return this.once(classifierOf);
   }
 
   get classification(): Classification {
@@ -87,16 +84,11 @@ export class AnalysisInput {
    * backward does would be one site.
    */
   get sites(): Int32Array {
-    return this.#siteIndex.sites;
+    return this.once(indexSites).sites;
   }
 
   get siteCount(): number {
-    return this.#siteIndex.count;
-  }
-
-  get #siteIndex(): SiteIndex {
-    this.#knownSites ??= indexSites(this.input);
-    return this.#knownSites;
+    return this.once(indexSites).count;
   }
 
   /** Counters after an event. Scans the allocations: use it for a few events, not for curves. */
@@ -131,12 +123,9 @@ export class AnalysisInput {
   }
 }
 
-interface SiteIndex {
-  readonly sites: Int32Array;
-  readonly count: number;
-}
+const classifierOf = ({ input }: AnalysisInput) => new StackClassifier(input);
 
-function indexSites({ replay, snapshot }: DeviceTables): SiteIndex {
+function indexSites({ input: { replay, snapshot } }: AnalysisInput) {
   const { stack, requestedBytes } = replay.allocations;
   const bySize = new Map<number, number>();
   const sites = stack.map((own, id) => {
@@ -152,4 +141,49 @@ function indexSites({ replay, snapshot }: DeviceTables): SiteIndex {
 function runsBackward({ input, classifier }: AnalysisInput): boolean {
   const { stack, preexisting } = input.replay.allocations;
   return [...new Set(stack.subarray(preexisting))].some((site) => classifier.isBackward(site));
+}
+
+/**
+ * A recording's call stacks with Python frames only, as if recorded with `stacks="python"`.
+ *
+ * By default PyTorch records C++ frames too (`stacks="all"`). One line of Python then has many stacks, one for each
+ * path through the dispatcher, and a backward thread, which runs no Python, has a C++ stack:
+ *
+ *     train.py:21 step                    train.py:21 step
+ *     ├ nn/linear.py:125 forward          └ nn/linear.py:125 forward     one row for both
+ *     │ └ at::addmm                ───→
+ *     └ nn/linear.py:125 forward          (empty stack)                  of the backward thread
+ *       └ at::empty
+ *     AddmmBackward0::apply
+ *
+ * The detectors compare call sites, so they read these rows and give the same findings for both kinds of recording.
+ */
+export function withPythonStacks(input: DeviceTables): DeviceTables {
+  const isPython = pythonFrameMask(input.snapshot.frames.length, (frame) =>
+    input.stacks.isPython(frame),
+  );
+  // A recording without any Python frame (a libtorch program) keeps its C++ frames.
+  if (!isPython.includes(1) || !isPython.includes(0)) return input;
+  const { stacks, rowOf } = keepOnlyFrames(input.snapshot.stacks, isPython);
+  const mapped = <T extends { readonly stack: Int32Array }>(table: T): T => ({
+    ...table,
+    stack: table.stack.map((stack) => (stack > EMPTY_STACK ? rowOf[stack] : stack)),
+  });
+  const snapshot = { ...input.snapshot, stacks };
+  const { trace, replay } = input;
+  return {
+    snapshot,
+    stacks: new StackReader(snapshot),
+    trace: {
+      ...trace,
+      events: mapped(trace.events),
+      segments: mapped(trace.segments),
+      blocks: mapped(trace.blocks),
+    },
+    replay: {
+      ...replay,
+      allocations: mapped(replay.allocations),
+      segmentSpans: mapped(replay.segmentSpans),
+    },
+  };
 }
