@@ -4,6 +4,7 @@ import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { withPythonStacks } from './analysis-input.ts';
 import type { Finding } from './detectors.ts';
 
 async function findingsOf(name: string): Promise<readonly Finding[]> {

@@ -1,6 +1,7 @@
 /** Why a rank holds more than its peers: the lines that differ, and how. */
 import { median } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
+import { addUp, largestFirst, sumBy } from '../../base/grouping.ts';
 import type { SummaryFinding } from '../summary-file/types.ts';
 import { frameLabelOf, knownClass, type LineUse, type RankLines } from './rank-lines.ts';
 import type { Outlier } from './types.ts';
@@ -38,7 +39,7 @@ export function causeOf(own: RankLines, peers: Peers, aboveBytes: number): Cause
   const explained = new Map(differences.map(({ line, bytes }) => [line, bytes]));
   const growth = own.growth.find((finding) => {
     const lines = own.linesOfFinding(finding);
-    const bytes = lines.reduce((sum, line) => sum + (explained.get(line) ?? 0), 0);
+    const bytes = sumBy(lines, (line) => explained.get(line) ?? 0);
     return bytes >= MIN_GROWTH_SHARE * aboveBytes;
   });
   if (growth !== undefined) return growthCause(growth, own, peers);
@@ -97,15 +98,15 @@ function ofMainClass(
 ): readonly LineDifference[] {
   const risen = risenClass(own, others);
   const main = differences.filter((one) => one.own.class === risen?.class);
-  const bytes = main.reduce((sum, one) => sum + one.bytes, 0);
+  const bytes = sumBy(main, (one) => one.bytes);
   return bytes >= MIN_NAMED_SHARE * aboveBytes ? main : differences;
 }
 
 /** The largest difference of the main cause, preferably one with a line to name. */
 function mostOf(differences: readonly LineDifference[]): LineDifference | undefined {
   const sums = new Map<string, number>();
-  for (const { cause, bytes } of differences) sums.set(cause, (sums.get(cause) ?? 0) + bytes);
-  const [most] = [...sums].sort(([, a], [, b]) => b - a);
+  for (const { cause, bytes } of differences) addUp(sums, cause, bytes);
+  const [most] = largestFirst(sums);
   const ofCause = differences.filter(({ cause }) => cause === most?.[0]);
   const least = MIN_NAMED_SHARE * (ofCause[0]?.bytes ?? 0);
   return ofCause.find(({ own, bytes }) => own.frame !== null && bytes >= least) ?? ofCause[0];

@@ -3,7 +3,7 @@
  */
 import { highest } from '../../base/extremes.ts';
 import { fileName } from '../../base/file-names.ts';
-import { addTo, groupBy } from '../../base/grouping.ts';
+import { addTo, groupBy, sumBy } from '../../base/grouping.ts';
 import { type RankName, rankName, rankOfName } from '../summary-file/rank-of-name.ts';
 import type { RankSummary } from '../summary-file/types.ts';
 import { namesText } from './problems.ts';
@@ -85,7 +85,7 @@ function commonMoment(ranks: readonly NumberedFile[][]): { name: string; notes: 
   const moments = [...groupBy(ranks.flat(), ({ moment }) => moment)].map(([name, own]) => ({
     name,
     ranks: new Set(own.map(({ rank }) => rank)).size,
-    bytes: own.reduce((sum, { summary }) => sum + (summary.peak.allocatedBytes.bytes ?? 0), 0),
+    bytes: sumBy(own, ({ summary }) => summary.peak.allocatedBytes.bytes ?? 0),
   }));
   const [first] = moments.toSorted((a, b) => b.ranks - a.ranks || b.bytes - a.bytes);
   const hasSeveral = ranks.some((own) => own.some(({ moment }) => moment !== own[0].moment));

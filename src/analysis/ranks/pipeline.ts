@@ -5,6 +5,7 @@
 
 import { median } from '../../base/extremes.ts';
 import { formatBytes } from '../../base/format.ts';
+import { sumBy } from '../../base/grouping.ts';
 import type { RankLines } from './rank-lines.ts';
 
 export interface PipelineStages {
@@ -33,7 +34,7 @@ export function findPipeline(
 ): PipelineStages | undefined {
   if (ranks.length < MIN_LEVELS) return undefined;
   const falling = fallingLines(ranks);
-  const bytes = ranks.map((rank) => falling.reduce((sum, line) => sum + rank.use(line).bytes, 0));
+  const bytes = ranks.map((rank) => sumBy(falling, (line) => rank.use(line).bytes));
   const level = levelsOf(bytes);
   const fall = bytes[0] - (bytes.at(-1) ?? 0);
   const peaks = ranks.map(({ summary }) => summary.peak.allocatedBytes.bytes ?? 0);

@@ -1,5 +1,6 @@
 /** The program's steps: from profiler annotations, the optimizer's own allocations, or loops in the call stacks. */
-import { groupBy } from '../../base/grouping.ts';
+import { groupBy, sumBy } from '../../base/grouping.ts';
+import { getOrMake } from '../../base/memoized.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
 import type { AnnotationSpan } from '../../device/model/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
@@ -70,7 +71,7 @@ function fromAnnotations(
   for (const [key, spans] of groups) {
     if (spans.length < MIN_STEPS || !isWanted(key)) continue;
     if (!spans.every((span, i) => i === 0 || span.startEvent >= spans[i - 1].endEvent)) continue;
-    const covered = spans.reduce((sum, { startUs, endUs }) => sum + endUs - startUs, 0);
+    const covered = sumBy(spans, ({ startUs, endUs }) => endUs - startUs);
     const isNumbered = new Set(spans.map(({ name }) => name)).size > spans.length / 2;
     const isNamedStep = isNumbered || /step|iter|batch/i.test(key);
     const score = covered * (isNamedStep ? 4 : 1);
@@ -114,15 +115,13 @@ function fromOptimizerStacks(context: AnalysisInput): StepSequence | undefined {
   for (let id = table.preexisting; id < table.length; id++) {
     const call = classifier.optimizerCall(table.stack[id]);
     if (call > 0) {
-      const ends = endsByCall.get(call) ?? [];
-      endsByCall.set(call, ends);
+      const ends = getOrMake(endsByCall, call, () => []);
       if (call === previous && ends.length > 0) ends[ends.length - 1] = table.start[id];
       else ends.push(table.start[id]);
     }
     previous = call;
   }
-  let row = 0;
-  let best: EventIndex[] = [];
+  let [row, best]: [StackIndex, readonly EventIndex[]] = [0, []];
   for (const [call, ends] of endsByCall) {
     if (ends.length > best.length) [row, best] = [call, ends];
   }

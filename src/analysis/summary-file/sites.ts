@@ -2,6 +2,7 @@
 
 import { NEVER } from '../../allocator/replay/types.ts';
 import { fileName } from '../../base/file-names.ts';
+import { sumBy } from '../../base/grouping.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -58,13 +59,11 @@ export const classId = ({ class: own }: SiteRow): string | null =>
   own < 0 ? null : MEMORY_CLASSES[own].id;
 
 export function sumOf(...sites: readonly SiteFigures[]): SiteFigures {
-  const total = (value: (site: SiteFigures) => number) =>
-    sites.reduce((sum, site) => sum + value(site), 0);
   return {
-    allocations: total((site) => site.allocations),
-    peakCount: total((site) => site.peakCount),
-    peakBytes: total((site) => site.peakBytes),
-    endBytes: total((site) => site.endBytes),
+    allocations: sumBy(sites, ({ allocations }) => allocations),
+    peakCount: sumBy(sites, ({ peakCount }) => peakCount),
+    peakBytes: sumBy(sites, ({ peakBytes }) => peakBytes),
+    endBytes: sumBy(sites, ({ endBytes }) => endBytes),
   };
 }
 

@@ -1,8 +1,8 @@
 /** Summarizes one rank's snapshot in at most 64 kB. */
 
 import { type CounterName, perCounter } from '../../allocator/replay/types.ts';
-import { lowerBound } from '../../base/binary-search.ts';
 import { plural } from '../../base/format.ts';
+import { addUp } from '../../base/grouping.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { memoized } from '../../base/memoized.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
@@ -19,7 +19,7 @@ import type { FileInfo } from '../../format/snapshot/tables.ts';
 import { analyseContext } from '../findings/analyse.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
-import type { StepSequence } from '../steps/step-sequence.ts';
+import { stepOf } from '../steps/step-sequence.ts';
 import { curveOf, stepCurve } from './curves.ts';
 import { rankOfName } from './rank-of-name.ts';
 import { classId, SiteKeys, type SiteRow, siteRows, sumOf } from './sites.ts';
@@ -38,7 +38,7 @@ export interface SummarizeOptions {
 }
 
 /** How much of each list to keep; reduced until the text fits. */
-const ROOM = {
+const LIMITS = {
   sites: 150,
   lines: 1000,
   points: 240,
@@ -48,13 +48,13 @@ const ROOM = {
   settings: 60,
   letters: 400,
 };
-type Room = Readonly<typeof ROOM>;
+type Room = Readonly<typeof LIMITS>;
 /** No list is cut below this many entries. */
-const LEAST = 4;
+const MIN_ENTRIES = 4;
 
 function roomOf(share: number): Room {
-  const less = Object.entries(ROOM).map(([name, limit]) => {
-    return [name, Math.max(LEAST, Math.floor(limit * share))] as const;
+  const less = Object.entries(LIMITS).map(([name, limit]) => {
+    return [name, Math.max(MIN_ENTRIES, Math.floor(limit * share))] as const;
   });
   return Object.fromEntries(less) as Room;
 }
@@ -73,7 +73,7 @@ export async function summarize(
   for (let share = 1; ; share *= 0.7) {
     const room = roomOf(share);
     const summary = summaryIn(room, facts, file, options);
-    const isLeast = Object.values(room).every((limit) => limit === LEAST);
+    const isLeast = Object.values(room).every((limit) => limit === MIN_ENTRIES);
     if (isLeast || bytesOf(summary) <= MAX_SUMMARY_BYTES) return summary;
   }
 }
@@ -242,14 +242,10 @@ function findingOf({ findingKeys }: Facts, finding: Finding, letters: number): S
   };
 }
 
-/** The step of an event; events after the last bound belong to an unfinished step. */
-const stepOf = ({ bounds }: StepSequence, event: number): number =>
-  lowerBound(bounds, event, 1) - 1;
-
 /** Allocations by line key, in key order. */
 function linesOf(sites: readonly SiteRow[]): readonly (readonly [string, number])[] {
   const lines = new Map<string, number>();
-  for (const { line, allocations } of sites) lines.set(line, (lines.get(line) ?? 0) + allocations);
+  for (const { line, allocations } of sites) addUp(lines, line, allocations);
   return [...lines].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
