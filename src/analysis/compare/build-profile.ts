@@ -3,7 +3,7 @@
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { perCounter } from '../../allocator/replay/types.ts';
 import { addUp, sumBy } from '../../base/grouping.ts';
-import { getOrMake, memoized } from '../../base/memoized.ts';
+import { memoized } from '../../base/memoized.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -110,8 +110,10 @@ function sitesAt(device: DeviceModel, tree: StackTree, event: EventIndex): SideS
     rounding += size - requested;
     const stack = isOld ? -1 : tree.rowOf(id);
     const own = isOld ? 'before-recording' : MEMORY_CLASSES[classOf[id]].id;
-    const empty = () => ({ stack, class: own, example: id, bySize: new Map<number, number>() });
-    addUp(getOrMake(sums, `${stack} ${own}`, empty).bySize, requested, 1);
+    const key = `${stack} ${own}`;
+    const sum = sums.get(key) ?? { stack, class: own, example: id, bySize: new Map() };
+    if (sum.example === id) sums.set(key, sum);
+    addUp(sum.bySize, requested, 1);
   }
   const rest = replay.countersAt(event).allocatedBytes - total;
   return [

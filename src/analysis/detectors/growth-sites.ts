@@ -145,22 +145,23 @@ function piledSites(
   const { freeRequested } = input.replay.allocations;
   const { bounds } = sequence;
   const last = bounds.length - 1;
-  const [kept, old] = [0, 1].map(() => ({
-    steps: new Int32Array(siteCount),
-    latest: new Int32Array(siteCount).fill(-1),
-  }));
-  const add = ({ steps, latest }: typeof kept, site: number, step: number) => {
-    if (latest[site] !== step) steps[site]++;
-    latest[site] = step;
-  };
+  const [kept, lastKept, old, lastOld] = [0, 1, 2, 3].map(() => new Int32Array(siteCount));
   forEachMade(input.replay.allocations, sequence, (id, step) => {
-    if (freeRequested[id] > bounds[last]) add(kept, sites[id], step);
+    const site = sites[id];
+    const freed = freeRequested[id];
+    if (freed > bounds[last] && lastKept[site] <= step) {
+      kept[site]++;
+      lastKept[site] = step + 1;
+    }
     // Outlived two whole steps: part of a pile.
-    if (freeRequested[id] > bounds[Math.min(last, step + 3)]) add(old, sites[id], step);
+    if (freed > bounds[Math.min(last, step + 3)] && lastOld[site] <= step) {
+      old[site]++;
+      lastOld[site] = step + 1;
+    }
   });
   const enough = last < SHORT_STEPS ? 2 : MIN_KEPT_STEPS;
-  return Uint8Array.from(kept.steps, (count, site) =>
-    count >= enough || old.steps[site] >= 2 * MIN_KEPT_STEPS ? 1 : 0,
+  return Uint8Array.from(kept, (count, site) =>
+    count >= enough || old[site] >= 2 * MIN_KEPT_STEPS ? 1 : 0,
   );
 }
 
