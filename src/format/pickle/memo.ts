@@ -54,11 +54,6 @@ export class Memo {
     return tag === ASIDE ? this.#aside.get(slot) : { tag, val: this.vals[slot] };
   }
 
-  /** Makes room for slots below `end`, for a caller that fills them directly. False if that is too many. */
-  reserve(end: number): boolean {
-    return end <= this.tags.length || this.#grow(end);
-  }
-
   /** Call when reading is done: frees 75 MB for a 513 MB snapshot, which the replay can use. */
   release(): void {
     this.length = 0;

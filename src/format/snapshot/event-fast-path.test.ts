@@ -133,6 +133,26 @@ describe('the fast path', () => {
     expect(rowsOfSink(bytes)).toBeGreaterThanOrEqual(90);
   });
 
+  it('leaves rows that write one memo slot again and again to the opcodes', () => {
+    const rows = (count: number) => {
+      const pickler = new EventPickler('put');
+      for (let i = 0; i < count; i++) pickler.event(usual(0));
+      return pickler;
+    };
+    // What finish() adds.
+    const ending = 4 + 4000;
+    const lastRow = rows(10)
+      .finish()
+      .slice(rows(9).finish().length - ending, -ending);
+    const pickler = rows(10);
+    for (let i = 0; i < 5; i++) pickler.raw(...lastRow);
+    // BINGET of the slot after theirs, which no row has filled.
+    pickler.raw(0x68, lastRow[2] + 1);
+    const bytes = pickler.finish();
+    expect(byOpcodes(bytes)).toHaveProperty('fault');
+    expect(differences(outcome(bytes, [bytes.length]), byOpcodes(bytes))).toEqual([]);
+  });
+
   it.each(['protocols_p2', 'protocols_p3', 'protocols_p4', 'protocols_p5'])(
     '%s: gives what the opcodes give, cut or whole',
     (name) => {
