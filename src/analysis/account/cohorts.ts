@@ -22,7 +22,7 @@ import {
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
 import { growthOf, type Leak } from '../detectors/growth.ts';
-import { GRAPH_SITES, type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
+import { GRAPH_SITES, type GrowthKind, isOutput, keepsPasses } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { userLines } from '../findings/user-lines.ts';
 import { isStillGrowing, rateOf, unitOf } from './repetitions.ts';
@@ -226,7 +226,7 @@ function placeDraft(
   isAdding: boolean,
 ): Draft {
   const stack = places.heaviest(ids);
-  const isGraph = places.forwardSites(ids) >= GRAPH_SITES;
+  const isGraph = places.forwardSites(ids) >= GRAPH_SITES && keepsPasses(context, ids);
   const own = ids.filter((id) => places.stackOf(id) === stack);
   const isFromCall = isGraph || isOutput(context, { kept: own });
   const top = context.input.stacks.topUserFrameView(stack);

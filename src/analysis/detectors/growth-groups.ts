@@ -11,7 +11,7 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import type { LineRole } from '../findings/types.ts';
 import { modelCallFrame, runStartFrame, statementFrame } from '../findings/user-lines.ts';
-import { OUTPUTS } from '../steps/forward-runs.ts';
+import { forwardRuns, OUTPUTS } from '../steps/forward-runs.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { GrowingSite } from './growth-sites.ts';
 
@@ -37,6 +37,28 @@ export const GRAPH_SITES = 4;
 /** Tensors with a few numbers: losses, norms, accuracies. */
 export const SCALAR_BYTES = 64;
 
+/**
+ * Share of a pass's tensors that are kept, from which on they are its graph: with no_grad() too, a program may keep
+ * many tensors of a pass (outputs, hidden states, a cache of keys and values), but most are freed in it.
+ */
+const GRAPH_SHARE = 0.25;
+
+/** Whether the passes that made these tensors keep most of what they made. */
+export function keepsPasses(context: AnalysisInput, ids: readonly AllocationIndex[]): boolean {
+  const { classifier, input } = context;
+  const { stack } = input.replay.allocations;
+  const inForward = ids.filter((id) => classifier.isForward(stack[id])).sort((a, b) => a - b);
+  let [made, kept, next] = [0, 0, 0];
+  for (const { first, last, allocations } of context.once(forwardRuns)) {
+    let own = 0;
+    for (; inForward[next] <= last; next++) if (inForward[next] >= first) own++;
+    if (own > 0) made += allocations;
+    kept += own;
+  }
+  // Of passes from before a ring's oldest event nothing else is known.
+  return inForward.length > 0 && kept >= GRAPH_SHARE * made;
+}
+
 export function groupSites(context: AnalysisInput, sites: readonly GrowingSite[]): GrowthGroup[] {
   const { classifier } = context;
   return clusters(sites).flatMap((cluster) => {
@@ -45,7 +67,11 @@ export function groupSites(context: AnalysisInput, sites: readonly GrowingSite[]
       ({ stack }) => !classifier.isBackward(stack) && !classifier.isOptimizer(stack),
     );
     const isGraph =
-      forward.length >= GRAPH_SITES && forward.some(({ stack }) => classifier.isForward(stack));
+      forward.length >= GRAPH_SITES &&
+      keepsPasses(
+        context,
+        forward.flatMap(({ kept }) => kept),
+      );
     if (!isGraph) return singles(context, cluster);
     const graph = sitesOfGraph(context, rest);
     const apart = [...rest, ...cluster.filter((site) => !rest.includes(site))];
