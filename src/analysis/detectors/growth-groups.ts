@@ -122,11 +122,22 @@ function sitesOfGraph(
   const forward = sites.filter((site) => classifier.isForward(site.stack));
   const lastForward = highest(forward.map(bornInStep));
   return sites.filter((site) => {
-    if (classifier.isOptimizer(site.stack)) return false;
+    if (classifier.isOptimizer(site.stack) || goesOn(context, lastForward, bornInStep(site)))
+      return false;
     if (classifier.isBackward(site.stack) || isScalar(context, site)) return true;
     const between = stack.subarray(lastForward, Math.max(lastForward, bornInStep(site)));
     return !between.some((own) => classifier.isBackward(own));
   });
+}
+
+/** Whether the model runs on between two tensors, and keeps none of it: what follows is not of the graph. */
+function goesOn(
+  { classifier, input }: AnalysisInput,
+  from: AllocationIndex,
+  to: AllocationIndex,
+): boolean {
+  const between = input.replay.allocations.stack.subarray(from + 1, Math.max(from + 1, to));
+  return between.filter((own) => classifier.isForward(own)).length > OUTPUTS;
 }
 
 /** Last tensor of a middle step: a typical step, and the same one for all sites of a cluster. */
@@ -187,8 +198,8 @@ function runningTotal(
   const { allocations: table } = input.replay;
   const steps = bounds.length - 1;
   const middle = Math.max(1, steps >> 1);
-  const from = holder.kept.find((id) => table.start[id] > bounds[middle]);
-  if (from === undefined) return undefined;
+  const from = holder.kept.findLast((id) => table.start[id] <= bounds[middle + 1]);
+  if (from === undefined || table.start[from] <= bounds[middle]) return undefined;
   if (classifier.isForward(holder.stack) && isOutputKept(context, from, bounds[steps]))
     return undefined;
   const next = holder.kept.find((id) => table.start[id] > bounds[middle + 1]) ?? from;
@@ -203,7 +214,7 @@ function runningTotal(
       !classifier.isBackward(stack) &&
       !classifier.isForward(stack) &&
       !classifier.isOptimizer(stack);
-    if (isCandidate && isReplacedByNext(context, id)) found = stack;
+    if (isCandidate && !goesOn(context, from, id) && isReplacedByNext(context, id)) found = stack;
   }
   return found;
 }

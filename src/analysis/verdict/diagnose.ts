@@ -65,8 +65,6 @@ const NOTABLE_SHARE = 0.05;
 const HIGH_SHARE = 0.25;
 /** If this many more repetitions would add half the peak or more, the leak is severe. */
 const FAR_STEPS = 1000;
-/** A leak that needs more repetitions than this to fill the peak again is harmless. */
-const MANY_STEPS = 100_000;
 
 const MODEL: readonly EntryKind[] = ['parameters', 'gradients', 'optimizer-state'];
 const KEPT: readonly EntryKind[] = ['kept', 'kept-graph'];
@@ -220,16 +218,15 @@ function keptCandidates(known: Case): Diagnosis[] {
   return [...cohorts, ...toldBy(findings, 'no-grad')];
 }
 
-/** Graphs this large that live for many steps are not a cache: no healthy program needs them. */
-const isHugeGraph = ({ kind, bytes }: AccountEntry, peak: number): boolean =>
-  kind === 'kept-graph' && bytes >= HIGH_SHARE * peak;
+/** This much that lives for many steps and was never given back: no healthy program needs such graphs, few such caches. */
+const isHuge = ({ bytes }: AccountEntry, peak: number): boolean => bytes >= HIGH_SHARE * peak;
 
 /** Cohorts that are still growing, each at the moment when it is larger: the peak or the end. */
 function growingEntries({ account, atEnd, context }: Case) {
   const peak = context.input.replay.peaks.allocatedBytes.bytes;
   const of = ({ entries }: Account) =>
     entries.filter(
-      (entry) => KEPT.includes(entry.kind) && (entry.isGrowing || isHugeGraph(entry, peak)),
+      (entry) => KEPT.includes(entry.kind) && (entry.isGrowing || isHuge(entry, peak)),
     );
   const atPeak = of(account);
   const later = account === atEnd ? [] : of(atEnd);
@@ -256,11 +253,9 @@ function severityOfKept(
 ): Severity {
   // Inference has to keep what it returns: count it only if it is a large part of the memory.
   const isSure = inTraining && finding !== undefined && finding.severity !== 'low';
-  const isTiny = rate !== undefined && rate.bytes * MANY_STEPS < peak && bytes < peak / 100;
-  if (isTiny) return 'low';
   const leadsFar = isSure && rate !== undefined && rate.bytes * FAR_STEPS >= peak / 2;
   if (bytes >= HIGH_SHARE * peak || leadsFar) return 'high';
-  return isSure || bytes >= NOTABLE_SHARE * peak ? 'medium' : 'low';
+  return bytes >= NOTABLE_SHARE * peak ? 'medium' : 'low';
 }
 
 function replacedCandidates({ account, context, findings }: Case): Diagnosis[] {
