@@ -7,7 +7,7 @@ import { type ClassTotal, MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { cohortsAt, type Draft } from './cohorts.ts';
+import { cohortsAt, type Draft, repeats } from './cohorts.ts';
 import { pinningSites, segmentsAt } from './free-space.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
 import { rateOf } from './repetitions.ts';
@@ -89,9 +89,10 @@ function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): 
   return drafts;
 }
 
-function kindOf({ classification }: AnalysisInput, id: AllocationIndex): EntryKind {
-  const { classOf, copies } = classification;
+function kindOf(context: AnalysisInput, id: AllocationIndex): EntryKind {
+  const { classOf, copies } = context.classification;
   if (classOf[id] === MemoryClass.Parameters && copies.has(id)) return 'second-model';
+  if (classOf[id] === MemoryClass.Kept && !repeats(context)) return 'activations';
   return KIND_OF_CLASS[classOf[id] as MemoryClass];
 }
 

@@ -40,8 +40,12 @@ export interface Cohorts {
   readonly others: readonly Draft[];
 }
 
+/** A program that ran out of memory in its first step has kept nothing from earlier ones. */
+export const repeats = ({ stepSequences }: AnalysisInput): boolean => stepSequences.length > 0;
+
 /** @param live allocations live at the moment, ascending */
 export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
+  if (!repeats(context)) return { leaks: [], others: [] };
   const places = context.once(placesOf);
   const isLive = new Set(live);
   const taken = new Set<AllocationIndex>();

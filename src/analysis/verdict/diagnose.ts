@@ -3,6 +3,8 @@
  * backward uses, tensors replaced by larger ones, gaps. Otherwise, whatever there is most of.
  */
 
+import { NEVER } from '../../allocator/replay/types.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
 import { reservedOverhead } from '../../device/model/main-device.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -218,15 +220,30 @@ function keptCandidates(known: Case): Diagnosis[] {
   return [...cohorts, ...toldBy(findings, 'no-grad')];
 }
 
-/** This much that lives for many steps and was never given back: no healthy program needs such graphs, few such caches. */
-const isHuge = ({ bytes }: AccountEntry, peak: number): boolean => bytes >= HIGH_SHARE * peak;
+/**
+ * Without growth too, memory of many steps that fills a large part of the peak is a fault: no healthy program needs such
+ * graphs, and what it keeps by design it bounds, so that the oldest goes as the newest comes.
+ */
+function isHoard({ context, failure }: Case, { kind, bytes, allocations }: AccountEntry): boolean {
+  const { stack, freeRequested } = context.input.replay.allocations;
+  const { classOf } = context.classification;
+  if (bytes < HIGH_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return false;
+  if (kind === 'kept-graph') return true;
+  // What is full by then did not run out.
+  if (failure !== undefined) return false;
+  const sites = new Set(allocations.map((id) => stack[id]));
+  return stack.every(
+    (site, id) =>
+      classOf[id] !== MemoryClass.Kept || !sites.has(site) || freeRequested[id] === NEVER,
+  );
+}
 
 /** Cohorts that are still growing, each at the moment when it is larger: the peak or the end. */
-function growingEntries({ account, atEnd, context }: Case) {
-  const peak = context.input.replay.peaks.allocatedBytes.bytes;
+function growingEntries(known: Case) {
+  const { account, atEnd } = known;
   const of = ({ entries }: Account) =>
     entries.filter(
-      (entry) => KEPT.includes(entry.kind) && (entry.isGrowing || isHuge(entry, peak)),
+      (entry) => KEPT.includes(entry.kind) && (entry.isGrowing || isHoard(known, entry)),
     );
   const atPeak = of(account);
   const later = account === atEnd ? [] : of(atEnd);
@@ -246,7 +263,7 @@ const isSamePlace = ([a]: readonly FrameView[], [b]: readonly FrameView[]): bool
 
 /** By its share of the peak and by where it leads, never by how few repetitions were seen. */
 function severityOfKept(
-  { bytes, rate }: AccountEntry,
+  { kind, bytes, rate, isGrowing }: AccountEntry,
   finding: Finding | undefined,
   peak: number,
   inTraining: boolean,
@@ -254,7 +271,8 @@ function severityOfKept(
   // Inference has to keep what it returns: count it only if it is a large part of the memory.
   const isSure = inTraining && finding !== undefined && finding.severity !== 'low';
   const leadsFar = isSure && rate !== undefined && rate.bytes * FAR_STEPS >= peak / 2;
-  if (bytes >= HIGH_SHARE * peak || leadsFar) return 'high';
+  const isFatal = isGrowing || kind === 'kept-graph';
+  if ((bytes >= HIGH_SHARE * peak && isFatal) || leadsFar) return 'high';
   return bytes >= NOTABLE_SHARE * peak ? 'medium' : 'low';
 }
 
