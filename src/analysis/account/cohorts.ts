@@ -9,9 +9,9 @@
  * from single evaluations, from before a ring's oldest event, and from lines whose sizes differ.
  */
 
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { groupBy } from '../../base/grouping.ts';
+import { addTo, groupBy } from '../../base/grouping.ts';
 import { memoized } from '../../base/memoized.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
@@ -131,24 +131,23 @@ const LASTING: ReadonlySet<number> = new Set([
   MemoryClass.Workspaces,
   MemoryClass.GrowingState,
 ]);
-/** A tensor from before the ring must outlive this many later calls of its line. */
+/** A tensor from before the ring must outlive this many later calls of its line; a copy, all of them. */
 const OUTLIVED = 2;
 
 /**
  * Tensors from before a ring's oldest event, made by a line that runs in every repetition: repetitions long past left
- * them behind. Weights and buffers come from lines that don't run again.
+ * them behind. Weights and buffers come from lines that don't run again, but for copies (checkpoints, averages).
  */
-function keptBeforeRing({ input, classification }: AnalysisInput) {
+function keptBeforeRing({ input, classification, classifier }: AnalysisInput) {
   const { stack, start, freeRequested, preexisting, length } = input.replay.allocations;
   const calls = new Map<StackIndex, EventIndex[]>();
   for (let id = preexisting; id < length && preexisting > 0; id++) {
-    if (stack[id] <= EMPTY_STACK) continue;
-    const known = calls.get(stack[id]);
-    if (known === undefined) calls.set(stack[id], [start[id]]);
-    else if (known.length < OUTLIVED) known.push(start[id]);
+    if (stack[id] > EMPTY_STACK) addTo(calls, stack[id], start[id]);
   }
   return (id: AllocationIndex): boolean => {
-    const outlived = calls.get(stack[id])?.[OUTLIVED - 1];
+    const later = calls.get(stack[id]);
+    if (classifier.isCopy(stack[id])) return later !== undefined && freeRequested[id] === NEVER;
+    const outlived = later?.[OUTLIVED - 1];
     return (
       outlived !== undefined &&
       freeRequested[id] > outlived &&

@@ -76,8 +76,12 @@ export class StackClassifier {
   }
 
   isForward(stack: StackIndex): boolean {
-    const isCopy = stack > EMPTY_STACK && (this.#bits[stack] & COPIED) !== 0;
-    return this.moduleCall(stack) > 0 && !isCopy && !this.isBackward(stack);
+    return this.moduleCall(stack) > 0 && !this.isCopy(stack) && !this.isBackward(stack);
+  }
+
+  /** In copy.deepcopy. */
+  isCopy(stack: StackIndex): boolean {
+    return stack > EMPTY_STACK && (this.#bits[stack] & COPIED) !== 0;
   }
 
   isBuilding(stack: StackIndex): boolean {
