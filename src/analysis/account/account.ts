@@ -8,6 +8,7 @@ import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { cohortsAt, type Draft, repeats } from './cohorts.ts';
+import { heldDrafts, holderOf, isKept } from './held.ts';
 import { pinningSites, segmentsAt } from './free-space.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
 import { rateOf } from './repetitions.ts';
@@ -82,6 +83,8 @@ function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): 
   const pending = Array.from(live).filter((id) => freeRequested[id] <= event);
   claim(plainDraft(context, 'pending-free', pending));
   const { leaks, others } = cohortsAt(context, live);
+  for (const draft of heldDrafts(context, [...leaks, ...others], live))
+    claim({ ...plainDraft(context, 'kept', draft.ids), ...draft });
   for (const draft of [...leaks, ...replacedDrafts(context, live, event), ...others]) claim(draft);
   const rest = Array.from(live).filter((id) => !taken.has(id));
   for (const [kind, ids] of groupBy(rest, (id) => kindOf(context, id)))
@@ -159,7 +162,7 @@ function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): Account
   return {
     ...draft,
     // A name is proof; many call sites are only a hint.
-    kind: draft.kind === 'kept' && holder?.isGraph === true ? 'kept-graph' : draft.kind,
+    kind: holder !== undefined && isKept(draft.kind) ? holder.kind : draft.kind,
     bytes,
     count: ids.length,
     holder: holder?.text,
@@ -185,27 +188,6 @@ function otherClasses(
       count: members.length,
     }))
     .sort((a, b) => b.bytes - a.bytes);
-}
-
-/** Share of an entry's named bytes that one holder must have to be shown as the holder. */
-const HOLDER_SHARE = 0.5;
-
-/** Who holds most of these blocks, in words; undefined if no one holds half of them or nothing has a name. */
-function holderOf(context: AnalysisInput, ids: readonly AllocationIndex[]) {
-  const { owners } = context;
-  if (owners === undefined) return undefined;
-  const { sizeBytes } = context.input.replay.allocations;
-  const sums = new Map<number, number>();
-  let named = 0;
-  for (const id of ids) {
-    const owner = owners.ownerOf[id];
-    if (owner < 0) continue;
-    named += sizeBytes[id];
-    sums.set(owner, (sums.get(owner) ?? 0) + sizeBytes[id]);
-  }
-  const [largest] = [...sums].sort((a, b) => b[1] - a[1]);
-  if (largest === undefined || largest[1] < HOLDER_SHARE * named) return undefined;
-  return owners.owners[largest[0]];
 }
 
 /** Free ranges next to live blocks, grouped by what pins them, and empty segments. */

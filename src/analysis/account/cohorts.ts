@@ -131,6 +131,12 @@ const LASTING: ReadonlySet<number> = new Set([
   MemoryClass.Workspaces,
   MemoryClass.GrowingState,
 ]);
+export const isLasting = (
+  { classification, classifier, input }: AnalysisInput,
+  id: AllocationIndex,
+): boolean =>
+  LASTING.has(classification.classOf[id]) && !classifier.isCopy(input.replay.allocations.stack[id]);
+
 /** A tensor from before the ring must outlive this many later calls of its line; a copy, all of them. */
 const OUTLIVED = 2;
 
@@ -138,7 +144,8 @@ const OUTLIVED = 2;
  * Tensors from before a ring's oldest event, made by a line that runs in every repetition: repetitions long past left
  * them behind. Weights and buffers come from lines that don't run again, but for copies (checkpoints, averages).
  */
-function keptBeforeRing({ input, classification, classifier }: AnalysisInput) {
+function keptBeforeRing(context: AnalysisInput) {
+  const { input, classifier } = context;
   const { stack, start, freeRequested, preexisting, length } = input.replay.allocations;
   const calls = new Map<StackIndex, EventIndex[]>();
   for (let id = preexisting; id < length && preexisting > 0; id++) {
@@ -148,11 +155,7 @@ function keptBeforeRing({ input, classification, classifier }: AnalysisInput) {
     const later = calls.get(stack[id]);
     if (classifier.isCopy(stack[id])) return later !== undefined && freeRequested[id] === NEVER;
     const outlived = later?.[OUTLIVED - 1];
-    return (
-      outlived !== undefined &&
-      freeRequested[id] > outlived &&
-      !LASTING.has(classification.classOf[id])
-    );
+    return outlived !== undefined && freeRequested[id] > outlived && !isLasting(context, id);
   };
 }
 

@@ -109,8 +109,13 @@ export function holderTotals(source: HolderSource): HolderTotal[] {
 export interface AllocationOwners {
   /** Index into `owners`; -1 without a name. */
   readonly ownerOf: Int32Array;
-  /** In words: '`losses`, a list of 60'. */
-  readonly owners: readonly { readonly text: string; readonly isGraph: boolean }[];
+  /** Two for each variable: itself, and the graph that it keeps. In words: '`losses`, a list of 60'. */
+  readonly owners: readonly {
+    readonly text: string;
+    readonly isGraph: boolean;
+    /** Of a container, else 0. */
+    readonly length: number;
+  }[];
 }
 
 /** Undefined if the file has no names. */
@@ -124,7 +129,11 @@ export function allocationOwners(source: HolderSource): AllocationOwners | undef
       row < 0 ? -1 : 2 * holders.owner[row] + Number(HOLDER_KINDS[holders.kind[row]] === 'graph'),
     ),
     owners: owners.flatMap((owner) =>
-      [false, true].map((isGraph) => ({ text: heldText(owner, isGraph), isGraph })),
+      [false, true].map((isGraph) => ({
+        text: heldText(owner, isGraph),
+        isGraph,
+        length: owner.length ?? 0,
+      })),
     ),
   };
 }
