@@ -64,6 +64,7 @@ const LARGE_REQUEST_SHARE = 0.2;
 const MODEL_SHARE = 0.6;
 /** Share of the peak, without an OOM. Smaller leaks are named only if their growth is certain. */
 const NOTABLE_SHARE = 0.05;
+const LEFT_SHARE = 0.01;
 const HIGH_SHARE = 0.25;
 /** If this many more repetitions would add half the peak or more, the leak is severe. */
 const FAR_STEPS = 1000;
@@ -183,7 +184,9 @@ function withoutOom(known: Case): Diagnosis {
     ...lastingOrWasting(known),
     ...toldBy(known.findings, 'pending-free', 'segment-thrashing', 'level-shift'),
   ].filter(({ severity }) => severity === 'high' || severity === 'medium');
-  const rank = ({ severity }: Diagnosis) => (severity === 'high' ? 1 : 0);
+  // What is taken again and again is counted each time: memory in use comes first.
+  const rank = ({ severity, cause }: Diagnosis) =>
+    (severity === 'high' ? 2 : 0) + (cause === 'cached' ? 0 : 1);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
   const small = known.context.isTraining ? kept.find(isSmallLeak) : undefined;
   const [first = small ?? kept.find((one) => lowersPeak(known, one))] = candidates;
@@ -206,13 +209,12 @@ const lowersPeak = ({ context }: Case, { finding }: Diagnosis): boolean =>
 /** Cohorts that are still growing, and graphs that no backward uses. */
 function keptCandidates(known: Case): Diagnosis[] {
   const { findings, context } = known;
-  const peak = Math.max(1, context.input.replay.peaks.allocatedBytes.bytes);
   const cohorts = growingEntries(known).map(({ entry, isOfEnd }): Diagnosis => {
     const finding = findingOf(findings, entry);
     return {
       ...ofEntry(entry, doesOf(finding)),
       isOfEnd,
-      severity: severityOfKept(entry, finding, peak, context.isTraining),
+      severity: severityOfKept(known, entry, finding),
       pattern: patternOfKept(context, entry, finding),
       finding,
     };
@@ -263,17 +265,19 @@ const isSamePlace = ([a]: readonly FrameView[], [b]: readonly FrameView[]): bool
 
 /** By its share of the peak and by where it leads, never by how few repetitions were seen. */
 function severityOfKept(
-  { kind, bytes, rate, isGrowing }: AccountEntry,
+  { context, atEnd }: Case,
+  { kind, bytes, rate, isGrowing, holder }: AccountEntry,
   finding: Finding | undefined,
-  peak: number,
-  inTraining: boolean,
 ): Severity {
+  const peak = context.input.replay.peaks.allocatedBytes.bytes;
   // Inference has to keep what it returns: count it only if it is a large part of the memory.
-  const isSure = inTraining && finding !== undefined && finding.severity !== 'low';
+  const isSure = context.isTraining && finding !== undefined && finding.severity !== 'low';
   const leadsFar = isSure && rate !== undefined && rate.bytes * FAR_STEPS >= peak / 2;
   const isFatal = isGrowing || kind === 'kept-graph';
   if ((bytes >= HIGH_SHARE * peak && isFatal) || leadsFar) return 'high';
-  return bytes >= NOTABLE_SHARE * peak ? 'medium' : 'low';
+  // A name is proof: then it is worth a line if it is much of what is left at the end.
+  const isLeft = holder !== undefined && bytes >= HIGH_SHARE * atEnd.allocatedBytes;
+  return bytes >= (isLeft ? LEFT_SHARE : NOTABLE_SHARE) * peak ? 'medium' : 'low';
 }
 
 function replacedCandidates({ account, context, findings }: Case): Diagnosis[] {

@@ -111,10 +111,11 @@ function clauseOf(figures: Figures): string {
     figures.needBytes === undefined || figures.needBytes >= known.account.allocatedBytes
       ? ''
       : ` Without ${cause === 'growing' ? 'it' : 'them'} the run needs about ${formatBytes(figures.needBytes)}.`;
+  const passes = `forward passes${at === undefined ? '' : ` called by ${at}`}`;
   if (pattern === 'evaluation-without-no-grad' && isOnlyAdvice(diagnosis))
-    return `forward passes called${by} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`;
+    return `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`;
   if (pattern === 'evaluation-without-no-grad')
-    return `forward passes called${by} keep ${size} of activations for a backward pass that never comes.`;
+    return `${passes} keep ${size} of activations for a backward pass that never comes.`;
   if (pattern === 'kept-exceptions')
     return `stored exceptions keep ${size} of tensors that ${at ?? 'the failed calls'} allocated.`;
   if (pattern === 'state-not-detached')
