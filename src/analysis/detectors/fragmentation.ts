@@ -52,6 +52,8 @@ type FragmentationFinding = FindingBy<typeof fragmentation>;
 /** Share of the loss: blocks that pin less explain less than the changing sizes do. */
 const MIN_PINNED_SHARE = 0.5;
 const TOP_PINS = 8;
+/** Of what was reserved: less is what sizes that vary cost many programs, and harmless until memory runs short. */
+const HARMFUL_SHARE = 0.5;
 
 export function detectFragmentation(context: AnalysisInput): DetectorResult<FragmentationFinding> {
   const { replay } = context.input;
@@ -97,10 +99,14 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
         'different sizes requested, the largest shown',
       ),
   );
+  // Segments go back when memory runs short.
+  const isUsual =
+    share < HARMFUL_SHARE && context.eventsOf(TraceAction.SegmentFree).length === 0;
+  const isHarmless = ooms.length === 0 && (isUsual || cameAtOnce(context, curve));
   return found(context, {
     detector: 'fragmentation',
     kind: 'reserved-unused',
-    severity: ooms.length === 0 && cameAtOnce(context, curve) ? 'low' : overhead.severity,
+    severity: isHarmless ? 'low' : overhead.severity,
     bytes,
     stack: cause,
     frameIs: named === undefined ? 'requested by' : 'pinned by',

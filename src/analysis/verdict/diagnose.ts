@@ -295,14 +295,13 @@ function replacedCandidates({ account, context, findings }: Case): Diagnosis[] {
 /** A tensor that is replaced by ever larger ones causes the gaps: if both are there, name the tensor. */
 function lastingOrWasting(known: Case): Diagnosis[] {
   const finding = known.findings.find(({ kind }) => kind === 'reserved-unused');
-  const gaps = finding && { ...fragmented(known), severity: finding.severity };
+  const gaps = finding === undefined ? [] : [{ ...fragmented(known), severity: finding.severity }];
   const minBytes = REPLACED_SHARE * known.account.allocatedBytes;
   const replaced = replacedCandidates(known).filter(({ bytes }) => bytes >= minBytes);
-  if (gaps === undefined || gaps.severity === 'low')
-    return [...replaced.filter((one) => isLasting(known, one)), ...(gaps ? [gaps] : [])];
-  return replaced.length > 0
-    ? replaced.map((one) => ({ ...one, severity: gaps.severity }))
-    : [gaps];
+  const { severity } = reservedOverhead(known.context.input.replay.peaks, 0);
+  const isWasting = finding !== undefined && severity !== 'none' && severity !== 'low';
+  if (isWasting && replaced.length > 0) return replaced.map((one) => ({ ...one, severity }));
+  return [...replaced.filter((one) => isLasting(known, one)), ...gaps];
 }
 
 /** What is given back now and then, such as each generation's cache, is harmless. */
