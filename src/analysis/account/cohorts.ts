@@ -24,7 +24,7 @@ import {
 import { growthOf, type Leak } from '../detectors/growth.ts';
 import { GRAPH_SITES, type GrowthKind, isOutput, keepsPasses } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { userLines } from '../findings/user-lines.ts';
+import { statementFrame, userLines } from '../findings/user-lines.ts';
 import { isStillGrowing, rateOf, unitOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
 
@@ -62,7 +62,7 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
     rest.filter((id) => !taken.has(id)),
     (id) => places.keyOf(id),
   );
-  const others = mergedByFunction(places, [...byPlace.values()]).map((kept) => {
+  const others = mergedByFunction(context, places, [...byPlace.values()]).map((kept) => {
     const latest = latestOf(kept, live, places, taken);
     const withLatest = [...kept, ...latest];
     const isAdding = isStillGrowing(
@@ -232,7 +232,7 @@ function placeDraft(
   isAdding: boolean,
 ): Draft {
   const stack = places.heaviest(ids);
-  const isGraph = places.forwardSites(ids) >= GRAPH_SITES && keepsPasses(context, ids);
+  const isGraph = places.isGraph(ids);
   const own = ids.filter((id) => places.stackOf(id) === stack);
   const isFromCall = isGraph || isOutput(context, { kept: own });
   const top = context.input.stacks.topUserFrameView(stack);
@@ -248,6 +248,7 @@ function placeDraft(
 
 /** One function may keep things on several lines, `out = model(x)` and `loss = criterion(out)`: they are one cohort. */
 function mergedByFunction(
+  context: AnalysisInput,
   places: Places,
   groups: readonly AllocationIndex[][],
 ): AllocationIndex[][] {
@@ -255,7 +256,14 @@ function mergedByFunction(
     groups,
     ([id]) => places.functionOf(places.stackOf(id)) ?? `stack ${places.keyOf(id)}`,
   );
-  return [...byFunction.values()].map((same) => same.flat().sort((a, b) => a - b));
+  const merged = [...byFunction.values()].map((same) => same.flat());
+  const byStatement = groupBy(merged, (ids) => statementFrame(context, places.heaviest(ids)));
+  return [...byStatement].flatMap(([statement, same]) => {
+    // So are a graph and what other functions added to it, called by one statement of the loop.
+    const isGraph = statement !== undefined && same.some((ids) => places.isGraph(ids));
+    const cohorts = isGraph ? [same.flat()] : same;
+    return cohorts.map((ids) => ids.sort((x, y) => x - y));
+  });
 }
 
 const placesOf = (context: AnalysisInput) => new Places(context);
@@ -344,10 +352,11 @@ class Places {
     return [...sums].reduce((a, b) => (b[1] > a[1] ? b : a))[0];
   }
 
-  /** The number of different call sites inside modules. */
-  forwardSites(ids: readonly AllocationIndex[]): number {
+  /** Made at several call sites inside modules, and most of what their passes made. */
+  isGraph(ids: readonly AllocationIndex[]): boolean {
     const { classifier } = this.#context;
-    return new Set(ids.map((id) => this.stackOf(id)).filter((stack) => classifier.isForward(stack)))
-      .size;
+    const sites = new Set(ids.map((id) => this.stackOf(id)));
+    const inside = [...sites].filter((stack) => classifier.isForward(stack));
+    return inside.length >= GRAPH_SITES && keepsPasses(this.#context, ids);
   }
 }
