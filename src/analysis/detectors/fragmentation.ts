@@ -100,8 +100,7 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
       ),
   );
   // Segments go back when memory runs short.
-  const isUsual =
-    share < HARMFUL_SHARE && context.eventsOf(TraceAction.SegmentFree).length === 0;
+  const isUsual = share < HARMFUL_SHARE && context.eventsOf(TraceAction.SegmentFree).length === 0;
   const isHarmless = ooms.length === 0 && (isUsual || cameAtOnce(context, curve));
   return found(context, {
     detector: 'fragmentation',

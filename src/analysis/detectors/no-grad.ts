@@ -56,7 +56,9 @@ export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFindi
       'The file has no trace: what was kept, and whether backward used it, is not recorded.',
     );
   }
-  const runs = context.once(forwardRuns).filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
+  const runs = context
+    .once(forwardRuns)
+    .filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
   if (runs.length === 0) {
     return cannotTell(
       'No forward pass of a torch.nn.Module with several allocations is in the recorded stacks.',
