@@ -5,15 +5,10 @@ import { classify } from '../device/classes/classify.ts';
 import { classLabels } from '../device/classes/types.ts';
 import type { StackRange } from '../device/model/allocation-details.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
-import {
-  ClassLayers,
-  drawLayers,
-  type LayerScene,
-  layerHits,
-  NO_LAYER,
-} from '../draw/timeline/class-layers.ts';
+import { drawLayers, type LayerScene } from '../draw/timeline/class-layers.ts';
 import { withDimmedClass } from '../draw/timeline/emphasis.ts';
-import type { TimelineIndex } from '../draw/timeline/timeline-index.ts';
+import { LiveBytes, NO_LAYER } from '../draw/timeline/live-bytes.ts';
+import { stackHits, type TimelineIndex } from '../draw/timeline/timeline-index.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
 
@@ -29,7 +24,7 @@ const DIMMED = -1;
 
 export class LayerRenderer {
   readonly #context: DeviceModel;
-  #last: (Matching & { readonly layers: ClassLayers }) | undefined;
+  #last: (Matching & { readonly layers: LiveBytes }) | undefined;
 
   constructor(context: DeviceModel) {
     this.#context = context;
@@ -57,10 +52,10 @@ export class LayerRenderer {
     bytesFrom: number,
     bytesTo: number,
   ): StackRange {
-    return layerHits(index, this.#layers(matching), state, bytesFrom, bytesTo);
+    return stackHits(index, state, bytesFrom, bytesTo, this.#layers(matching));
   }
 
-  #layers({ mask, onlyMatches }: Matching): ClassLayers {
+  #layers({ mask, onlyMatches }: Matching): LiveBytes {
     const last = this.#last;
     if (last?.mask === mask && last?.onlyMatches === onlyMatches) return last.layers;
     const { replay, trace } = this.#context;
@@ -70,7 +65,7 @@ export class LayerRenderer {
       return onlyMatches ? NO_LAYER : lower + 1;
     });
     const { length } = trace.events;
-    const layers = new ClassLayers(replay.allocations, layerOf, COLOR_OF.length, length);
+    const layers = new LiveBytes(replay.allocations, layerOf, COLOR_OF.length, length);
     this.#last = { mask, onlyMatches, layers };
     return layers;
   }

@@ -181,7 +181,7 @@ describe('an open snapshot', () => {
       ...segments,
       palette: { ...palette, ...palettes },
       colorBy: 'size' as const,
-      highlight: { allocations: [], bands: [] },
+      highlight: { allocations: [], gaps: [] },
       search: '',
       cursor: undefined,
     };

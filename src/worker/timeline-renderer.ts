@@ -6,14 +6,18 @@ import type { StackRange } from '../device/model/allocation-details.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 import type { SearchMatches } from '../device/search/types.ts';
 import { firstColoring } from '../draw/coloring/first-colorings.ts';
-import { DimmedClasses, HighlightedClasses, withDimmedClass } from '../draw/timeline/emphasis.ts';
+import {
+  dimClasses,
+  highlightClasses,
+  lastOnly,
+  withDimmedClass,
+} from '../draw/timeline/emphasis.ts';
 import {
   type MatchingTimeline,
   matchingRow,
   matchingTimeline,
 } from '../draw/timeline/matching-timeline.ts';
-import { stackHits } from '../draw/timeline/stack-hits.ts';
-import type { TimelineIndex } from '../draw/timeline/timeline-index.ts';
+import { stackHits, type TimelineIndex } from '../draw/timeline/timeline-index.ts';
 import { type Scene, TimelinePainter } from '../draw/timeline/timeline-painter.ts';
 import type { ColorBy, Palette, TimelineFrame, Viewport } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
@@ -49,8 +53,8 @@ interface Drawn {
 export class TimelineRenderer {
   readonly #device: Drawn;
   readonly #painter: TimelinePainter;
-  readonly #dimmed = new DimmedClasses();
-  readonly #highlighted = new HighlightedClasses();
+  readonly #dimmed = lastOnly(dimClasses);
+  readonly #highlighted = lastOnly(highlightClasses);
   #layers: LayerRenderer | undefined;
   /** Only for the last search: up to 32 MB for 1.9 M allocations. */
   #matches: Matches | undefined;
@@ -96,7 +100,7 @@ export class TimelineRenderer {
       return this.#painter.begin(await this.#withHighlight(scene, request), out);
     }
     if (!request.onlyMatches) {
-      const dimmed = this.#dimmed.of(classOf, mask, classes);
+      const dimmed = this.#dimmed(classOf, mask, classes);
       const all = { classOf: dimmed, dimmedClass: classes, palette: withDimmedClass(palette) };
       return this.#painter.begin({ ...scene, ...all }, out);
     }
@@ -114,7 +118,9 @@ export class TimelineRenderer {
   async #withHighlight(scene: Scene, { highlight = '' }: FrameRequest): Promise<Scene> {
     if (highlight === '') return scene;
     const { mask } = await this.#device.matches(highlight, undefined);
-    return mask === undefined ? scene : { ...scene, ...this.#highlighted.of(scene, mask) };
+    return mask === undefined
+      ? scene
+      : { ...scene, ...this.#highlighted(scene.classOf, scene.palette, mask) };
   }
 
   async #beginLayers(

@@ -9,7 +9,7 @@
 
 import { mix } from '../timeline/colors.ts';
 import type { Palette } from '../timeline/types.ts';
-import type { MarkColors } from './address-bands.ts';
+import type { HighlightColors } from './highlights.ts';
 
 /** Allocation classes are 0 to MAX_ADDRESS_CLASSES - 1. */
 const MAX_ADDRESS_CLASSES = 252;
@@ -37,7 +37,7 @@ export interface AddressPalette extends Palette {
   /** Between segments. */
   readonly separator: number;
   /** Around what a finding refers to. */
-  readonly marks?: MarkColors;
+  readonly highlight?: HighlightColors;
 }
 
 /**

@@ -3,35 +3,17 @@
  * nothing is missed.
  */
 
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import { describeHit, type HitResult } from '../../device/model/allocation-details.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { MaxEndPyramid } from '../timeline/max-end-pyramid.ts';
-import type { AddressBand } from './address-bands.ts';
 import type { AddressIndex } from './address-index.ts';
 import { type ByteRange, eachGap, reservedRanges } from './free-memory.ts';
-import { type SegmentFacts, segmentFacts } from './segment-index.ts';
+import type { Highlight } from './highlights.ts';
+import { segmentFacts } from './segment-index.ts';
 import type { SegmentLife } from './segment-lives.ts';
-
-export interface AddressHits {
-  /** Live allocations that overlap the range, by address. */
-  readonly ids: readonly AllocationIndex[];
-  /** Sum of their whole blocks, not only the overlap. */
-  readonly totalBytes: number;
-  /** The one that covers most of the range; -1 if none does. */
-  readonly main: AllocationIndex;
-  /** Segments and mapped pieces that overlap the range, by start. */
-  readonly segments: readonly SegmentLife[];
-  /** The one that covers most of the range; -1 if nothing is reserved. */
-  readonly segment: SegmentLife;
-  /** Bytes of the range that are reserved but unused. */
-  readonly freeBytes: number;
-  /** The unbroken free range that covers most of the range, in full; undefined if there is none. */
-  readonly gap: ByteRange | undefined;
-}
 
 /** At a state, between the offsets of a pixel's edges. Cost grows with the number of live allocations. */
 export function addressHits(
@@ -39,7 +21,7 @@ export function addressHits(
   state: EventIndex,
   bytesFrom: number,
   bytesTo: number,
-): AddressHits {
+) {
   const { timeline, segments: lives, layout } = index;
   const { sizeBytes } = timeline.allocations;
   const range: ByteRange = { from: bytesFrom, to: bytesTo };
@@ -55,12 +37,19 @@ export function addressHits(
   const hit = blocks.filter((block) => overlap(block, range) > 0);
   const gaps = gapsBetween(ranges, blocks).filter((gap) => overlap(gap, range) > 0);
   return {
+    /** Live allocations that overlap the range, by address. */
     ids: hit.map(({ row }) => row),
+    /** Sum of their whole blocks, not only the overlap. */
     totalBytes: hit.reduce((sum, { row }) => sum + sizeBytes[row], 0),
+    /** The one that covers most of the range; -1 if none does. */
     main: mostOf(hit, range)?.row ?? -1,
+    /** Segments and mapped pieces that overlap the range, by start. */
     segments: under.map(({ row }) => row),
+    /** The one that covers most of the range; -1 if nothing is reserved. */
     segment: mostOf(under, range)?.row ?? -1,
+    /** Bytes of the range that are reserved but unused. */
     freeBytes: gaps.reduce((sum, gap) => sum + overlap(gap, range), 0),
+    /** The unbroken free range that covers most of the range, in full; undefined if there is none. */
     gap: mostOf(gaps, range),
   };
 }
@@ -114,33 +103,24 @@ function mostOf<T extends ByteRange>(pieces: readonly T[], range: ByteRange): T 
 }
 
 /** Under a pixel of the address map; offsets are bytes of the packed order. */
-export interface AddressHit {
-  /** The block that covers most of the pixel, if any. */
-  readonly block: HitResult | undefined;
-  /** The unbroken free range with most of the pixel's free bytes, and those bytes. */
-  readonly gap: ByteRange | undefined;
-  readonly freeBytes: number;
-  /** The segment that covers most of the pixel; undefined if nothing is reserved. */
-  readonly segment: SegmentFacts | undefined;
-  /** Number of segments that overlap the pixel. */
-  readonly segments: number;
-}
+export type AddressHit = ReturnType<typeof addressHit>;
 
 export function addressHit(
   context: DeviceModel,
   index: AddressIndex,
   state: EventIndex,
   range: ByteRange,
-): AddressHit {
+) {
   const hits = addressHits(index, state, range.from, range.to);
-  const { main, segment } = hits;
+  const { main, segment, gap, freeBytes, segments } = hits;
   const mainBottomBytes = main < 0 ? 0 : index.layout.allocationOffset[main];
+  const block: HitResult | undefined = describeHit(context, state, { ...hits, mainBottomBytes });
   return {
-    block: describeHit(context, state, { ...hits, mainBottomBytes }),
-    gap: hits.gap,
-    freeBytes: hits.freeBytes,
+    block,
+    gap,
+    freeBytes,
     segment: segment < 0 ? undefined : segmentFacts(context, index.segments, segment),
-    segments: hits.segments.length,
+    segments: segments.length,
   };
 }
 
@@ -158,42 +138,32 @@ export function newestBlock(
 }
 
 /** A segment and its contents at a state. */
-export interface SegmentUse {
-  readonly facts: SegmentFacts;
-  /** Its place and time in the address map, for highlighting. */
-  readonly band: AddressBand;
-  /** Undefined while it is not reserved. */
-  readonly use: SegmentContent | undefined;
-}
-
-export interface SegmentContent {
-  readonly blocks: number;
-  readonly usedBytes: number;
-  /** Largest unbroken free range in it; in an expandable segment it may continue in the next piece. */
-  readonly largestFreeBytes: number;
-}
+export type SegmentUse = ReturnType<typeof segmentUse>;
 
 export function segmentUse(
   context: DeviceModel,
   index: AddressIndex,
   segment: SegmentLife,
   state: EventIndex,
-): SegmentUse {
+) {
   const { segments, layout } = index;
-  const band: AddressBand = {
-    offset: layout.segmentOffset[segment],
-    bytes: segments.sizeBytes[segment],
+  const from = layout.segmentOffset[segment];
+  const bytes = segments.sizeBytes[segment];
+  const place: Highlight = {
+    offset: from,
+    bytes,
     from: segments.start[segment],
     to: segments.end[segment],
   };
   const facts = segmentFacts(context, segments, segment);
-  if (state < band.from || state >= band.to) return { facts, band, use: undefined };
-  const hits = addressHits(index, state, band.offset, band.offset + band.bytes);
-  const { gap } = hits;
+  if (state < place.from || state >= place.to) return { facts, place, use: undefined };
+  const { ids, freeBytes, gap } = addressHits(index, state, from, from + bytes);
   const use = {
-    blocks: hits.ids.length,
-    usedBytes: band.bytes - hits.freeBytes,
+    blocks: ids.length,
+    usedBytes: bytes - freeBytes,
+    /** Largest unbroken free range in it; in an expandable segment it may continue in the next piece. */
     largestFreeBytes: gap === undefined ? 0 : gap.to - gap.from,
   };
-  return { facts, band, use };
+  /** `place`: in the address map. `use`: undefined while it is not reserved. */
+  return { facts, place, use };
 }

@@ -131,52 +131,40 @@ function byAddress(tables: readonly Ranges[]): (readonly [from: number, to: numb
   return ranges.sort((a, b) => a[0] - b[0]);
 }
 
-/** A slot as the page shows it: what was reserved there over time. */
-export interface AddressSlot {
-  readonly address: bigint;
-  readonly sizeBytes: number;
-  /** Where it begins in the packed order. */
-  readonly offset: number;
-  /** Number of segments and mapped pieces that were here, one after the other or side by side. */
-  readonly segments: number;
-  /** Their common kind; 'several' if they differ, 'unknown' if the file has no segments here. */
-  readonly kind: SegmentClass | 'several' | 'unknown';
-}
-
-export interface AddressSlots {
-  /** By address. */
-  readonly slots: readonly AddressSlot[];
-  readonly totalBytes: number;
-  /** Number of segments and mapped pieces over the whole trace. */
-  readonly segments: number;
-  /** Allocations outside of every segment in the file. */
-  readonly strays: number;
-}
+/** What the page shows of the map's slots. */
+export type AddressSlots = ReturnType<typeof addressSlots>;
+export type AddressSlot = AddressSlots['slots'][number];
 
 /** @param classOf see classesOfSegments */
 export function addressSlots(
   { layout, segments }: { readonly layout: AddressLayout; readonly segments: SegmentLives },
   classOf: Uint8Array,
   addresses: AddressSpace,
-): AddressSlots {
+) {
   const { slotAddress, slotBytes, slotOffset, segmentOffset } = layout;
   const counts = new Int32Array(slotAddress.length);
-  const kinds: AddressSlot['kind'][] = Array.from(slotAddress, () => 'unknown');
+  /** The common kind of its segments; 'unknown' if the file has none there. */
+  const kinds = Array.from(slotAddress, (): SegmentClass | 'several' | 'unknown' => 'unknown');
   for (let row = 0; row < segments.length; row++) {
     const slot = upperBound(slotOffset, segmentOffset[row]) - 1;
     const kind = SEGMENT_CLASSES[classOf[row]];
     kinds[slot] = counts[slot]++ === 0 || kinds[slot] === kind ? kind : 'several';
   }
   return {
+    /** By address. */
     slots: kinds.map((kind, slot) => ({
       address: addresses.toBigInt(slotAddress[slot]),
       sizeBytes: slotBytes[slot],
+      /** Where it begins in the packed order. */
       offset: slotOffset[slot],
+      /** Number of segments and mapped pieces that were here, one after the other or side by side. */
       segments: counts[slot],
       kind,
     })),
     totalBytes: layout.totalBytes,
+    /** Number of segments and mapped pieces over the whole trace. */
     segments: segments.length,
+    /** Allocations outside of every segment in the file. */
     strays: layout.strays,
   };
 }

@@ -80,7 +80,7 @@ function drawnOf(snapshot: Snapshot): Drawn {
 }
 
 const sceneOf = (viewport: Viewport, { classOf }: Drawn): AddressScene => {
-  return { viewport, classOf, palette: PALETTE, bands: [] };
+  return { viewport, classOf, palette: PALETTE, highlights: [] };
 };
 
 /** Pixels that are not the oracle's, in words. */
@@ -230,7 +230,7 @@ describe('a frame of the address map', () => {
       height: 40,
     };
     const plain = new AddressPainter(drawn.index).draw(sceneOf(viewport, drawn));
-    const band = {
+    const highlight = {
       offset: drawn.index.layout.allocationOffset[0],
       bytes: allocations.sizeBytes[0],
       from: allocations.start[0],
@@ -238,14 +238,14 @@ describe('a frame of the address map', () => {
     };
     const marked = new AddressPainter(drawn.index).draw({
       ...sceneOf(viewport, drawn),
-      bands: [band],
+      highlights: [highlight],
     });
     const { width } = viewport;
     for (let column = 0; column < width; column++) {
       const differs = plain.pixels.some(
         (pixel, at) => at % width === column && pixel !== marked.pixels[at],
       );
-      expect(differs).toBe(column >= band.from && column < band.to);
+      expect(differs).toBe(column >= highlight.from && column < highlight.to);
     }
   });
 });

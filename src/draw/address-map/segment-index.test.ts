@@ -3,7 +3,7 @@ import { NEVER } from '../../allocator/replay/types.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { stackHits } from '../timeline/stack-hits.ts';
+import { stackHits } from '../timeline/timeline-index.ts';
 import { drawFrame } from '../timeline/timeline-painter.ts';
 import {
   buildSegmentIndex,

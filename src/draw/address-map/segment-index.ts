@@ -8,8 +8,6 @@ import type { NarrowColumn } from '../../base/table.ts';
 import { privatePoolText, streamText } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { timeOfEventUs } from '../../device/model/events.ts';
-import type { FrameView, StackView } from '../../device/model/types.ts';
-import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { TimelineIndex } from '../timeline/timeline-index.ts';
 import type { SegmentLife, SegmentLives } from './segment-lives.ts';
 
@@ -49,52 +47,37 @@ export function classesOfSegments(
   });
 }
 
-export interface SegmentFacts {
-  readonly row: SegmentLife;
-  /** As PyTorch's viewer writes it: s7f064c000000_0, the hex address and the number of earlier segments there. */
-  readonly label: string;
-  readonly sizeBytes: number;
-  readonly pool: 'small' | 'large';
-  /** Private pool id as "(1, 0)"; undefined for the default pool. */
-  readonly privatePool: string | undefined;
-  /** A mapped piece of an expandable segment, without its own cudaMalloc. */
-  readonly isExpandable: boolean;
-  readonly stream: string;
-  /** -1: reserved before the trace. */
-  readonly startEvent: EventIndex;
-  /** NEVER: still reserved at the end. */
-  readonly endEvent: EventIndex;
-  /** Microseconds since the first event; NaN if unknown. */
-  readonly startUs: number;
-  readonly endUs: number;
-  /** The user's own line that requested it; undefined without a stack. */
-  readonly topFrame: FrameView | undefined;
-  readonly stack: StackView;
-  /** What released it: empty_cache, or an allocation that ran out of memory. Undefined while reserved. */
-  readonly releaseStack: StackView | undefined;
-}
+export type SegmentFacts = ReturnType<typeof segmentFacts>;
 
 export function segmentFacts(
   { snapshot, trace, stacks }: DeviceModel,
   lives: SegmentLives,
   row: SegmentLife,
-): SegmentFacts {
+) {
   const { start, end, stack } = lives;
   const isReleased = end[row] !== NEVER;
   return {
     row,
+    /** As PyTorch's viewer writes it: s7f064c000000_0, the hex address and the number of earlier segments there. */
     label: `s${snapshot.addresses.toHex(lives.address[row])}_${earlierAt(lives, row)}`,
     sizeBytes: lives.sizeBytes[row],
-    pool: lives.isSmall[row] === 1 ? 'small' : 'large',
+    pool: lives.isSmall[row] === 1 ? ('small' as const) : ('large' as const),
+    /** '(1, 0)'; undefined for the default pool. */
     privatePool: privatePoolText(trace.pools[lives.pool[row]]),
+    /** A mapped piece of an expandable segment, without its own cudaMalloc. */
     isExpandable: lives.isExpandable[row] === 1,
     stream: streamText(trace.streams[lives.stream[row]]),
+    /** -1: reserved before the trace. */
     startEvent: start[row],
+    /** NEVER: still reserved at the end. */
     endEvent: end[row],
+    /** Microseconds since the first event; NaN if unknown. */
     startUs: timeOfEventUs(trace.events, start[row]),
     endUs: timeOfEventUs(trace.events, end[row]),
+    /** The user's own line that requested it; undefined without a stack. */
     topFrame: stacks.topUserFrameView(stack[row]),
     stack: stacks.view(stack[row], start[row] < 0),
+    /** What released it: empty_cache, or an allocation that ran out of memory. Undefined while reserved. */
     releaseStack: isReleased ? stacks.view(trace.events.stack[end[row]]) : undefined,
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { StateLookup } from './state-lookup.ts';
+import { StateLookup } from './address-sweep.ts';
 
 test('gives the first state that shows an event, however they are spread', () => {
   const steps = fc.array(fc.oneof(fc.nat(2), fc.nat(100_000)), { minLength: 1, maxLength: 40 });

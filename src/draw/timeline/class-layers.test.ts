@@ -9,11 +9,12 @@ import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { ClassLayers, drawLayers, layerHits, NO_LAYER } from './class-layers.ts';
-import { TimelineIndex } from './timeline-index.ts';
+import { drawLayers } from './class-layers.ts';
+import { LiveBytes, NO_LAYER } from './live-bytes.ts';
+import { stackHits, TimelineIndex } from './timeline-index.ts';
 
 const layersOf = ({ replay, trace }: DeviceModel, layerOf: Uint8Array, count: number) =>
-  new ClassLayers(replay.allocations, layerOf, count, trace.events.length);
+  new LiveBytes(replay.allocations, layerOf, count, trace.events.length);
 
 it('a layer is as high as its live blocks, after any event of any program', () => {
   fc.assert(
@@ -95,7 +96,7 @@ describe('a training run in layers', () => {
     let bottom = 0;
     for (const id of live.slice(0, 400)) {
       const middle = bottom + replay.allocations.sizeBytes[id] / 2;
-      const hits = layerHits(index, layers, peak.event, middle - 0.25, middle + 0.25);
+      const hits = stackHits(index, peak.event, middle - 0.25, middle + 0.25, layers);
       expect(hits).toMatchObject({ ids: [id], main: id, mainBottomBytes: bottom });
       bottom += replay.allocations.sizeBytes[id];
     }

@@ -7,11 +7,14 @@
  *   states  12  40  40  71         slots  5  0  0  8       codes of slot s: from s * height on,
  *                                                          row 0 at the bottom
  */
+import { stepwise, type Task } from '../../base/task.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { Viewport } from './types.ts';
 
 /** In frames' worth of columns: two hold all of this frame, the rest earlier frames. */
 const CACHED_FRAMES = 3;
+/** Columns painted between two checks of the clock. */
+export const COLUMNS_PER_STEP = 16;
 const NONE = -1;
 /** State of unpainted slots. Columns outside of the trace have the state -1. */
 const NO_STATE = -2;
@@ -54,11 +57,34 @@ export class ColumnCache {
     for (let slot = 0; slot < this.slots; slot++) {
       if (this.#stateOf[slot] !== NO_STATE) this.#enter(slot);
     }
-    return states.map((state) => this.find(state));
+    return states.map((state) => this.#find(state));
+  }
+
+  /**
+   * Gives each column a slot, as a task. `paint` fills the slots of states that no cached column shows.
+   * @param slots from `begin`
+   * @param after called for each column
+   */
+  *paintColumns(
+    slots: Int32Array,
+    states: Int32Array,
+    paint: (slot: number, state: EventIndex) => void,
+    after: (column: number) => void = () => undefined,
+  ): Task<void> {
+    yield* stepwise(slots.length, COLUMNS_PER_STEP, (column) => {
+      const state = states[column];
+      // The previous column may have painted it.
+      if (slots[column] < 0) slots[column] = this.#find(state);
+      if (slots[column] < 0) {
+        slots[column] = this.#claim(state);
+        paint(slots[column], state);
+      }
+      after(column);
+    });
   }
 
   /** The slot that shows a state; -1 for none. */
-  find(state: EventIndex): number {
+  #find(state: EventIndex): number {
     const table = this.#table;
     const mask = table.length - 1;
     for (let at = hash(state) & mask; table[at] !== NONE; at = (at + 1) & mask) {
@@ -70,8 +96,8 @@ export class ColumnCache {
     return NONE;
   }
 
-  /** A slot to paint a state in; paint it immediately. */
-  claim(state: EventIndex): number {
+  /** A slot to paint a state in. */
+  #claim(state: EventIndex): number {
     const slot = this.#unusedSlot();
     this.#stateOf[slot] = state;
     this.#usedIn[slot] = this.#frame;

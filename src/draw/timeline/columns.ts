@@ -82,6 +82,18 @@ function emptyRanges(width: number): ColumnRanges {
   return { width, first: new Int32Array(width).fill(-1), last: new Int32Array(width).fill(-1) };
 }
 
+/** Calls `read` for the columns inside the trace, with their first and last state. */
+function eachColumn(
+  { first, last, width }: ColumnRanges,
+  read: (column: number, first: EventIndex, last: EventIndex) => void,
+): void {
+  for (let column = 0; column < width; column++) {
+    if (first[column] >= 0) read(column, first[column], last[column]);
+  }
+}
+
+const unknown = ({ width }: ColumnRanges) => new Float64Array(width).fill(Number.NaN);
+
 /** A counter's highest value in each column; NaN outside the trace. No peak is lost at any zoom. */
 function counterColumns(
   index: TimelineIndex,
@@ -89,11 +101,10 @@ function counterColumns(
   ranges: ColumnRanges,
 ): Float64Array {
   const blocks = index.counter(name);
-  const out = new Float64Array(ranges.width).fill(NaN);
-  for (let column = 0; column < ranges.width; column++) {
-    const first = ranges.first[column];
-    if (first >= 0) out[column] = blocks.highest(first, ranges.last[column]);
-  }
+  const out = unknown(ranges);
+  eachColumn(ranges, (column, first, last) => {
+    out[column] = blocks.highest(first, last);
+  });
   return out;
 }
 
@@ -108,29 +119,24 @@ export interface DrawnStates {
 export function drawnStates(index: TimelineIndex, ranges: ColumnRanges): DrawnStates {
   const blocks = index.counter('activeBytes');
   const states = new Int32Array(ranges.width).fill(-1);
-  const maxBytes = new Float64Array(ranges.width).fill(NaN);
-  const minBytes = new Float64Array(ranges.width).fill(NaN);
-  for (let column = 0; column < ranges.width; column++) {
-    const first = ranges.first[column];
-    if (first < 0) continue;
-    const found = blocks.scan(first, ranges.last[column]);
+  const maxBytes = unknown(ranges);
+  const minBytes = unknown(ranges);
+  eachColumn(ranges, (column, first, last) => {
+    const found = blocks.scan(first, last);
     states[column] = found.argmax;
     maxBytes[column] = found.max;
     minBytes[column] = found.min;
-  }
+  });
   return { states, maxBytes, minBytes };
 }
 
 /** Only the states of {@link drawnStates}, which is cheaper. */
-export function highestStates(
-  index: TimelineIndex,
-  { width, first, last }: ColumnRanges,
-): Int32Array {
+export function highestStates(index: TimelineIndex, ranges: ColumnRanges): Int32Array {
   const blocks = index.counter('activeBytes');
-  const states = new Int32Array(width).fill(-1);
-  for (let column = 0; column < width; column++) {
-    if (first[column] >= 0) states[column] = blocks.highestAt(first[column], last[column]);
-  }
+  const states = new Int32Array(ranges.width).fill(-1);
+  eachColumn(ranges, (column, first, last) => {
+    states[column] = blocks.highestAt(first, last);
+  });
   return states;
 }
 

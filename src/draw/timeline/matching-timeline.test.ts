@@ -8,8 +8,7 @@ import { randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts'
 import { BACKGROUND_CODE, colorTable } from './colors.ts';
 import { withDimmedClass } from './emphasis.ts';
 import { matchingRow, matchingTimeline } from './matching-timeline.ts';
-import { stackHits } from './stack-hits.ts';
-import { TimelineIndex } from './timeline-index.ts';
+import { stackHits, TimelineIndex } from './timeline-index.ts';
 import { drawFrame } from './timeline-painter.ts';
 import type { Viewport } from './types.ts';
 

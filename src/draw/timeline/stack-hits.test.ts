@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
 import { randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts';
-import { stackHits } from './stack-hits.ts';
-import { TimelineIndex } from './timeline-index.ts';
+import { stackHits, TimelineIndex } from './timeline-index.ts';
 import { drawFrame } from './timeline-painter.ts';
 import type { Viewport } from './types.ts';
 

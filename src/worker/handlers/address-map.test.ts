@@ -97,7 +97,7 @@ describe('the address map', () => {
           colorBy: 'stack',
           palette: PALETTE,
           selected,
-          highlight: { allocations: [], bands: [] },
+          highlight: { allocations: [], gaps: [] },
           search,
           cursor: undefined,
         },
@@ -124,25 +124,25 @@ describe('a finding in the address map', () => {
     const { address, end } = device.context.replay.allocations;
     const gaps = [{ address: address[1] ?? 0, sizeBytes: 4 * 2 ** 20 }];
     const request = { deviceIndex: 0, state: events - 1, gaps };
-    const bands = await addressMapHandlers.gapBands(device, request, CALL);
-    expect(bands).toMatchObject([{ offset: 4 * 2 ** 20, from: end[1], style: 'gap' }]);
-    const marks = { block: 0xff123456, gap: 0xff654321 };
+    const drawn = await addressMapHandlers.gapHighlights(device, request, CALL);
+    expect(drawn).toMatchObject([{ offset: 4 * 2 ** 20, from: end[1], style: 'gap' }]);
+    const highlight = { block: 0xff123456, gap: 0xff654321 };
     const { pixels } = await addressMapHandlers.addressFrame(
       device,
       {
         deviceIndex: 0,
         viewport: viewportOf(events, 20 * 2 ** 20),
         colorBy: 'stack',
-        palette: { ...PALETTE, marks },
+        palette: { ...PALETTE, highlight },
         selected: -1,
-        highlight: { allocations: [0], bands },
+        highlight: { allocations: [0], gaps: drawn },
         search: '',
         cursor: undefined,
       },
       CALL,
     );
-    expect(pixels.filter((pixel) => pixel === marks.block).length).toBeGreaterThan(0);
-    expect(pixels.filter((pixel) => pixel === marks.gap).length).toBeGreaterThan(0);
+    expect(pixels.filter((pixel) => pixel === highlight.block).length).toBeGreaterThan(0);
+    expect(pixels.filter((pixel) => pixel === highlight.gap).length).toBeGreaterThan(0);
   });
 
   test('what a search does not match stays dimmed while its free is pending', async () => {
@@ -156,7 +156,7 @@ describe('a finding in the address map', () => {
         colorBy: 'stack',
         palette: PALETTE,
         selected: -1,
-        highlight: { allocations: [], bands: [] },
+        highlight: { allocations: [], gaps: [] },
         search,
         cursor: undefined,
       } as const;

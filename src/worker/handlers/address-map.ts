@@ -2,12 +2,6 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { crosshairAt } from '../../device/model/events.ts';
-import {
-  type AddressBand,
-  allocationBands,
-  type FreeRange,
-  gapBands,
-} from '../../draw/address-map/address-bands.ts';
 import type { AddressPalette } from '../../draw/address-map/address-colors.ts';
 import {
   type AddressHit,
@@ -31,6 +25,12 @@ import {
   freeColumns,
 } from '../../draw/address-map/free-memory.ts';
 import {
+  allocationHighlights,
+  type FreeRange,
+  gapHighlights,
+  type Highlight,
+} from '../../draw/address-map/highlights.ts';
+import {
   buildSegmentIndex,
   classesOfSegments,
   SEGMENT_CLASSES,
@@ -44,9 +44,8 @@ import {
   segmentLives,
 } from '../../draw/address-map/segment-lives.ts';
 import type { ColumnAxis } from '../../draw/timeline/columns.ts';
-import { DimmedClasses } from '../../draw/timeline/emphasis.ts';
-import { stackHits } from '../../draw/timeline/stack-hits.ts';
-import type { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
+import { dimClasses, lastOnly } from '../../draw/timeline/emphasis.ts';
+import { stackHits, type TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { type Scene, TimelinePainter } from '../../draw/timeline/timeline-painter.ts';
 import type { ColorBy, Palette, TimelineFrame, Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -79,7 +78,7 @@ export interface AddressFrameRequest extends DeviceRequest {
 export interface AddressHighlight {
   readonly allocations: readonly AllocationIndex[];
   /** Rectangles in bytes of the packed addresses, and events. */
-  readonly bands: readonly AddressBand[];
+  readonly gaps: readonly Highlight[];
 }
 
 export interface SegmentFrameRequest extends DeviceRequest {
@@ -119,8 +118,8 @@ export interface AddressMapQueries {
   /** Range of the newest live block, in bytes of the packed addresses. */
   readonly newestAddress: Query<{ readonly state: EventIndex }, ByteRange | undefined>;
   readonly freeMemory: Query<{ readonly state: EventIndex }, FreeMemory>;
-  /** A state's free ranges, which must not overlap. Each band lasts as long as its whole range is free. */
-  readonly gapBands: Query<GapRequest, readonly AddressBand[]>;
+  /** A state's free ranges, which must not overlap. Each highlight lasts as long as its whole range is free. */
+  readonly gapHighlights: Query<GapRequest, readonly Highlight[]>;
   /** The newest wins. Covers all addresses, whatever y shows. */
   readonly freeColumns: Query<{ readonly columns: ColumnAxis }, FreeColumns>;
   /** The newest wins. The line 'reservedBytes' is the top of the stack. */
@@ -144,11 +143,11 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
     const painter = device.once(addressPainterOf);
     const { viewport } = request;
     const index = device.once(addressIndexOf);
-    const { allocations, bands: others } = request.highlight;
-    const highlighted = allocations.flatMap((id) => allocationBands(index, id, 'block'));
-    const bands = [...others, ...highlighted, ...allocationBands(index, request.selected)];
+    const { allocations, gaps } = request.highlight;
+    const highlighted = allocations.flatMap((id) => allocationHighlights(index, id, 'block'));
+    const highlights = [...gaps, ...highlighted, ...allocationHighlights(index, request.selected)];
     const begin = async (out: Uint32Array | undefined) =>
-      painter.begin({ viewport, ...(await colorsOf(device, request)), bands }, out);
+      painter.begin({ viewport, ...(await colorsOf(device, request)), highlights }, out);
     return transferring(await device.drawFrame(viewport, begin, signal));
   },
 
@@ -163,7 +162,8 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
 
   freeMemory: (device, { state }) => new FreeSweep(device.once(addressIndexOf)).at(state),
 
-  gapBands: (device, { state, gaps }) => gapBands(device.once(addressIndexOf), state, gaps),
+  gapHighlights: (device, { state, gaps }) =>
+    gapHighlights(device.once(addressIndexOf), state, gaps),
 
   async freeColumns(device, { columns }, { signal }) {
     const index = device.once(addressIndexOf);
@@ -211,7 +211,7 @@ async function colorsOf(
   const { mask } = await device.matches(search, cursor);
   if (mask === undefined) return { classOf, palette };
   const classes = Uint32Array.of(...palette.classes, palette.dim);
-  const dimmed = device.once(newDimmedClasses).of(classOf, mask, length);
+  const dimmed = device.once(newDimClasses)(classOf, mask, length);
   return { classOf: dimmed, palette: { ...palette, classes }, dimmedClass: length };
 }
 
@@ -247,4 +247,4 @@ function segmentFramesOf(device: OpenDevice): SegmentFrames {
   return { index, classOf, painter: new TimelinePainter(index) };
 }
 
-const newDimmedClasses = (): DimmedClasses => new DimmedClasses();
+const newDimClasses = () => lastOnly(dimClasses);

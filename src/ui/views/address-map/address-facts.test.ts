@@ -5,7 +5,7 @@ import { kindsOf, missingText, oomText } from './address-facts.tsx';
 import { addressContent, addressText } from './address-source.ts';
 
 const MI = 2 ** 20;
-const SLOTS: readonly AddressSlot[] = [
+const SLOTS: AddressSlot[] = [
   { address: 0x7f0000000000n, sizeBytes: 20 * MI, offset: 0, segments: 3, kind: 'large' },
   { address: 0xff00000000000000n, sizeBytes: 2 * MI, offset: 20 * MI, segments: 1, kind: 'small' },
   { address: 0xff00000010000000n, sizeBytes: 2 * MI, offset: 22 * MI, segments: 1, kind: 'small' },

@@ -13,7 +13,7 @@ import { useDevice, useFindings, useServices } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { FreeFacts, PinnedAddress, SlotKinds } from './address-facts.tsx';
-import { addressColors, addressSource, markColors } from './address-source.ts';
+import { addressColors, addressSource, highlightColors } from './address-source.ts';
 import { FreeStrip } from './free-strip.ts';
 
 const HINT = `Every allocation at its address, with the free memory between them; addresses that were
@@ -88,15 +88,15 @@ function useEvidence(): AddressHighlight | undefined {
   const gaps = evidence?.gaps ?? [];
   const question =
     finding === undefined || gaps.length === 0 ? undefined : { state: finding.events.last, gaps };
-  const { value, isCurrent } = useQuery('gapBands', question);
+  const { value, isCurrent } = useQuery('gapHighlights', question);
   // A finding's blocks are worth showing without its gaps; the plot itself reports failures.
-  const bands = question !== undefined && isCurrent ? value : undefined;
+  const drawn = question !== undefined && isCurrent ? value : undefined;
   return useMemo(() => {
     if (evidence === undefined) return undefined;
     const { allocations } = evidence;
-    if (allocations.length === 0 && bands === undefined) return undefined;
-    return { allocations, bands: bands ?? [] };
-  }, [evidence, bands]);
+    if (allocations.length === 0 && drawn === undefined) return undefined;
+    return { allocations, gaps: drawn ?? [] };
+  }, [evidence, drawn]);
 }
 
 interface AddressToolbarProps {
@@ -129,9 +129,9 @@ function AddressToolbar({ slots, place, highlight }: AddressToolbarProps) {
 function FreeLegend({ highlight }: Pick<AddressToolbarProps, 'highlight'>) {
   const theme = useTheme();
   const { gap, largest, free } = addressColors(theme);
-  const marks = markColors(theme);
-  const blocks = { color: marks.block, label: 'blocks of the finding' };
-  const gaps = { color: marks.gap, label: 'its gaps' };
+  const colors = highlightColors(theme);
+  const blocks = { color: colors.block, label: 'blocks of the finding' };
+  const gaps = { color: colors.gap, label: 'its gaps' };
   return (
     <ColorKey
       label="Free memory"
@@ -140,7 +140,7 @@ function FreeLegend({ highlight }: Pick<AddressToolbarProps, 'highlight'>) {
         { color: largest, label: 'largest free range' },
         { color: free, label: 'total free' },
         ...((highlight?.allocations.length ?? 0) > 0 ? [blocks] : []),
-        ...((highlight?.bands.length ?? 0) > 0 ? [gaps] : []),
+        ...((highlight?.gaps.length ?? 0) > 0 ? [gaps] : []),
       ]}
     />
   );

@@ -3,10 +3,10 @@ import { bisector } from 'd3';
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import { LruCache } from '../../../base/lru-cache.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
-import type { MarkStyle } from '../../../draw/address-map/address-bands.ts';
 import type { AddressHit } from '../../../draw/address-map/address-hits.ts';
 import type { AddressSlot, AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import type { AddressFrame } from '../../../draw/address-map/address-painter.ts';
+import type { HighlightStyle } from '../../../draw/address-map/highlights.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type {
   AddressFrameRequest,
@@ -28,7 +28,7 @@ export interface AddressSourceOptions {
   readonly onPinned: (place: PlotPixel | undefined) => void;
 }
 
-const NOTHING: AddressHighlight = { allocations: [], bands: [] };
+const NOTHING: AddressHighlight = { allocations: [], gaps: [] };
 
 export function addressSource({
   device: { index },
@@ -136,7 +136,7 @@ const COLORS: Readonly<Record<ThemeName, AddressColors>> = {
 export const addressColors = (theme: ThemeName): AddressColors => COLORS[theme];
 
 /** Colors of a finding's blocks and gaps, the same as its highlight over the plot. */
-export function markColors(theme: ThemeName): Readonly<Record<MarkStyle, string>> {
+export function highlightColors(theme: ThemeName): Readonly<Record<HighlightStyle, string>> {
   const { danger, lines } = plotStyle(theme);
   return { block: danger, gap: lines.inactiveSplitBytes };
 }
@@ -156,7 +156,10 @@ function addressPaletteFor(
       dim: toAbgr(onlyMatches ? faint : dim),
       // The background shows between segments, as between tiles.
       separator: toAbgr(plotColors(theme).background),
-      marks: { block: toAbgr(markColors(theme).block), gap: toAbgr(markColors(theme).gap) },
+      highlight: {
+        block: toAbgr(highlightColors(theme).block),
+        gap: toAbgr(highlightColors(theme).gap),
+      },
     };
   });
 }

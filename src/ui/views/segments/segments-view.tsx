@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import type { StackView } from '../../../device/model/types.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
-import type { SegmentContent, SegmentUse } from '../../../draw/address-map/address-hits.ts';
+import type { SegmentUse } from '../../../draw/address-map/address-hits.ts';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
@@ -168,7 +168,7 @@ function SegmentFactList({ found, state }: SegmentFactListProps) {
 }
 
 /** '6.80 MiB used by 2 blocks; largest free range 3.20 MiB' */
-function contentText({ blocks, usedBytes, largestFreeBytes }: SegmentContent): string {
+function contentText({ blocks, usedBytes, largestFreeBytes }: NonNullable<SegmentUse['use']>): string {
   if (blocks === 0) return 'completely free';
   const count = plural(blocks, 'block');
   const used = `${formatBytes(usedBytes)} used by ${count}`;

@@ -6,8 +6,8 @@ import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { TimelineIndex } from '../timeline/timeline-index.ts';
 import type { Viewport } from '../timeline/types.ts';
-import { type AddressBand, drawBands, type FreeRange, gapBands } from './address-bands.ts';
 import { buildAddressIndex } from './address-index.ts';
+import { drawHighlights, type FreeRange, gapHighlights, type Highlight } from './highlights.ts';
 import { segmentLives } from './segment-lives.ts';
 
 const BACKGROUND = 0xffffffff;
@@ -16,21 +16,21 @@ const PALETTE = {
   background: BACKGROUND,
   pending: 2,
   thin: 3,
-  marks: { block: 0xff0000c0, gap: 0xffc00000 },
+  highlight: { block: 0xff0000c0, gap: 0xffc00000 },
 };
 const NAMES = new Map([
   [BACKGROUND, '.'],
   [0xff000000, '#'],
-  [PALETTE.marks.block, 'B'],
-  [PALETTE.marks.gap, 'G'],
+  [PALETTE.highlight.block, 'B'],
+  [PALETTE.highlight.gap, 'G'],
 ]);
 
 /** One line a row, the highest first; '-' is anything else: a fill. */
-function drawn(bands: readonly AddressBand[], states: readonly number[]): string {
+function drawn(highlights: readonly Highlight[], states: readonly number[]): string {
   const { length: width } = states;
   const viewport: Viewport = { axis: 'event', x0: 0, x1: 9, y0: 0, y1: 50, width, height: 5 };
   const pixels = new Uint32Array(width * 5).fill(BACKGROUND);
-  drawBands(bands, Int32Array.from(states), viewport, PALETTE, pixels);
+  drawHighlights(highlights, Int32Array.from(states), viewport, PALETTE, pixels);
   const text = Array.from(pixels, (pixel) => NAMES.get(pixel) ?? '-').join('');
   return text.match(new RegExp(`.{${width}}`, 'g'))?.join('\n') ?? '';
 }
@@ -38,12 +38,12 @@ function drawn(bands: readonly AddressBand[], states: readonly number[]): string
 const STATES = [-1, 0, 2, 4, 6, 8, -1];
 
 test('an outline from the first column that shows it to the last', () => {
-  const band = { offset: 10, bytes: 30, from: 1, to: 7 };
-  expect(drawn([band], STATES)).toBe('.......\n..###..\n..#-#..\n..###..\n.......');
-  expect(drawn([{ ...band, style: 'block' }], STATES)).toBe(
+  const place = { offset: 10, bytes: 30, from: 1, to: 7 };
+  expect(drawn([place], STATES)).toBe('.......\n..###..\n..#-#..\n..###..\n.......');
+  expect(drawn([{ ...place, style: 'block' }], STATES)).toBe(
     '.......\n..BBB..\n..B.B..\n..BBB..\n.......',
   );
-  expect(drawn([{ ...band, style: 'gap' }], STATES)).toBe(
+  expect(drawn([{ ...place, style: 'gap' }], STATES)).toBe(
     '.......\n..GGG..\n..G-G..\n..GGG..\n.......',
   );
 });
@@ -56,9 +56,9 @@ test('what is thinner than a row is a line, what lies between two columns is not
 });
 
 test('goes on beyond the frame, without a line there', () => {
-  const band = { offset: -100, bytes: 1000, from: -1, to: 99 };
-  expect(drawn([{ ...band, style: 'gap' }], [3, 4, 5])).not.toContain('G');
-  expect(drawn([{ ...band, from: 4 }], [3, 4, 5]).split('\n')[0]).toBe('.#-');
+  const place = { offset: -100, bytes: 1000, from: -1, to: 99 };
+  expect(drawn([{ ...place, style: 'gap' }], [3, 4, 5])).not.toContain('G');
+  expect(drawn([{ ...place, from: 4 }], [3, 4, 5]).split('\n')[0]).toBe('.#-');
 });
 
 const MI = 2 ** 20;
@@ -100,30 +100,32 @@ describe('gaps of a finding', () => {
     const { index, events } = indexOf('+A 4Mi\n+B 4Mi\n-A\n+C 2Mi\n-C\n+D 4Mi');
     const { address, start, end } = index.timeline.allocations;
     const at = (state: number) =>
-      gapBands(index, state, [{ address: address[0], sizeBytes: 4 * MI }]);
-    const band = { offset: 0, bytes: 4 * MI, style: 'gap' };
-    expect(at(end[0])).toEqual([{ ...band, from: end[0], to: start[2] }]);
-    expect(at(end[2])).toEqual([{ ...band, from: end[2], to: start[3] }]);
-    const tail = gapBands(index, events - 1, [{ address: address[0] + 8 * MI, sizeBytes: 512 }]);
+      gapHighlights(index, state, [{ address: address[0], sizeBytes: 4 * MI }]);
+    const place = { offset: 0, bytes: 4 * MI, style: 'gap' };
+    expect(at(end[0])).toEqual([{ ...place, from: end[0], to: start[2] }]);
+    expect(at(end[2])).toEqual([{ ...place, from: end[2], to: start[3] }]);
+    const tail = gapHighlights(index, events - 1, [
+      { address: address[0] + 8 * MI, sizeBytes: 512 },
+    ]);
     expect(tail).toMatchObject([{ offset: 8 * MI, to: NEVER }]);
   });
 
   test('outside of all that was ever reserved there are none', () => {
     const { index } = indexOf('+A 4Mi');
-    expect(gapBands(index, 0, [{ address: 512, sizeBytes: 512 }])).toEqual([]);
+    expect(gapHighlights(index, 0, [{ address: 512, sizeBytes: 512 }])).toEqual([]);
     const far = index.timeline.allocations.address[0] + 2 ** 40;
-    expect(gapBands(index, 0, [{ address: far, sizeBytes: 512 }])).toEqual([]);
+    expect(gapHighlights(index, 0, [{ address: far, sizeBytes: 512 }])).toEqual([]);
   });
 
-  test('are free at every state of the band, and not beyond it', () => {
+  test('are free at every state of the place, and not beyond it', () => {
     fc.assert(
       fc.property(allocatorProgram([]), fc.nat(200), (lines, chosen) => {
         const { index, replay, events } = indexOf(lines.join('\n'));
         const state = chosen % Math.max(1, events);
         const { allocations } = replay;
         const gaps = plainGaps(allocations, index.segments, state);
-        const bands = gapBands(index, state, gaps);
-        expect(bands.length).toBe(gaps.length);
+        const highlights = gapHighlights(index, state, gaps);
+        expect(highlights.length).toBe(gaps.length);
         const isFree = (offset: number, bytes: number, at: number) => {
           const { layout, segments } = index;
           const hits = (table: AllocationTable, offsets: Float64Array) =>
@@ -138,7 +140,7 @@ describe('gaps of a finding', () => {
             hits(segments, layout.segmentOffset) && !hits(allocations, layout.allocationOffset)
           );
         };
-        for (const { offset, bytes, from, to } of bands) {
+        for (const { offset, bytes, from, to } of highlights) {
           expect(from <= state && state < to).toBe(true);
           const last = Math.min(to, events) - 1;
           for (let at = Math.max(0, from); at <= last; at++) {
