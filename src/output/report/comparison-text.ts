@@ -6,18 +6,10 @@ import type { FailedThreshold } from '../../analysis/compare/thresholds.ts';
 import type { CallSiteChange, Comparison, RunProfile } from '../../analysis/compare/types.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { COUNTER_LABELS } from './stats-text.ts';
-import {
-  inline,
-  markdownRow,
-  printable,
-  styled,
-  type TextOptions,
-  textTable,
-  wrap,
-} from './text.ts';
+import { inline, MARKDOWN, type TextOptions, terminalWriter, type Writer } from './text.ts';
 
 /** Call sites shown; the JSON has all. */
-const MAX_SITES = 20;
+export const MAX_SITES = 20;
 const MAX_RUN_CHANGES = 5;
 /** Lines named for a failed limit. */
 const MAX_BLAMED = 3;
@@ -34,25 +26,48 @@ export function comparisonText(
   failed: readonly FailedThreshold[],
   options: TextOptions,
 ): string[] {
-  const { a, b, verdict, caveats, settings } = comparison;
-  const paragraph = (text: string) => wrap(printable(text), options.columns);
-  const table = (title: string, rows: readonly (readonly string[])[]) =>
-    rows.length < 2 ? [] : ['', styled(title, 'bold', options), ...textTable(rows)];
+  const write = terminalWriter(options);
+  const { a, b, verdict, caveats } = comparison;
   return [
-    ...paragraph(`A ${sideText(a)}`),
-    ...paragraph(`B ${sideText(b)}`),
+    ...write.paragraph(`A ${sideText(a)}`),
+    ...write.paragraph(`B ${sideText(b)}`),
     '',
-    ...paragraph(verdict),
-    ...caveats.flatMap((caveat) => ['', ...paragraph(`Note: ${caveat}`)]),
-    ...table('Peaks', counterRows(a, b)),
-    ...table('By class', classRows(comparison)),
-    ...table('By call site', siteRows(comparison)),
-    ...restText(comparison),
-    ...runText(comparison).flatMap((line, i) =>
-      i === 0 ? ['', styled(line, 'bold', options)] : paragraph(line),
+    ...write.paragraph(verdict),
+    ...caveats.flatMap((caveat) => ['', ...write.paragraph(`Note: ${caveat}`)]),
+    ...tables(comparison, write),
+    ...failed.flatMap((gate) => ['', ...failedText(comparison, gate).flatMap(write.paragraph)]),
+  ];
+}
+
+export function comparisonMarkdown(
+  comparison: Comparison,
+  failed: readonly FailedThreshold[],
+): string[] {
+  const { a, b, verdict, caveats } = comparison;
+  return [
+    `## Memory: ${inline(a.file.name)} → ${inline(b.file.name)}`,
+    '',
+    `**${inline(verdict)}**`,
+    ...failed.flatMap((gate) => [
+      '',
+      ...failedText(comparison, gate).map((line) => `❌ ${inline(line)}`),
+    ]),
+    ...caveats.flatMap(MARKDOWN.paragraph),
+    ...tables(comparison, MARKDOWN),
+  ];
+}
+
+function tables(comparison: Comparison, write: Writer): string[] {
+  const { a, b, settings } = comparison;
+  return [
+    ...write.section('Peaks', write.table(counterRows(a, b))),
+    ...write.section('By class', write.table(classRows(comparison))),
+    ...write.section('By call site', write.table(siteRows(comparison), restText(comparison))),
+    ...write.section('Over the run', runText(comparison).flatMap(write.item)),
+    ...write.section(
+      'Settings',
+      write.table([['', 'A', 'B'], ...settings.map((one) => [one.name, one.a, one.b])]),
     ),
-    ...table('Settings', settingRows(settings)),
-    ...failed.flatMap((gate) => ['', ...failedText(comparison, gate).flatMap(paragraph)]),
   ];
 }
 
@@ -89,7 +104,7 @@ function siteRows({ sites }: Comparison): string[][] {
   const rows = changed(sites)
     .slice(0, MAX_SITES)
     .map((site) => [
-      printable(`${placeText(site)}${viaText(site)}`),
+      `${placeText(site)}${viaText(site)}`,
       classLabel(site.class),
       kindLabel(site),
       `${formatCount(site.countA)} → ${formatCount(site.countB)}`,
@@ -123,7 +138,7 @@ function viaText({ a, b }: CallSiteChange): string {
   return ` via ${lineText(innermost)}`;
 }
 
-const restText = ({ sites }: Comparison): string[] =>
+const restText = ({ sites }: Comparison): string =>
   moreSitesText(
     changed(sites)
       .slice(MAX_SITES)
@@ -131,26 +146,18 @@ const restText = ({ sites }: Comparison): string[] =>
   );
 
 /** Sums what a table leaves out, so that everything adds up. */
-export function moreSitesText(differences: readonly number[]): string[] {
-  if (differences.length === 0) return [];
+export function moreSitesText(differences: readonly number[]): string {
+  if (differences.length === 0) return '';
   const bytes = differences.reduce((sum, own) => sum + own, 0);
-  return [
-    `and ${formatCount(differences.length)} more call sites, together ${signedBytes(bytes)} (--json has all)`,
-  ];
+  return `and ${formatCount(differences.length)} more call sites, together ${signedBytes(bytes)} (--json has all)`;
 }
 
 function runText({ runChanges }: Comparison): string[] {
-  if (runChanges.length === 0) return [];
-  const lines = runChanges.slice(0, MAX_RUN_CHANGES).map(({ kinds, frame, a, b }) => {
+  return runChanges.slice(0, MAX_RUN_CHANGES).map(({ kinds, frame, a, b }) => {
     const place = frame === undefined ? 'no Python stack' : lineText(frame);
     const says = kinds.map((kind) => RUN_LABELS[kind]).join(', ');
     return `${place}: ${says} in B (${formatCount(a.allocations)} → ${formatCount(b.allocations)} allocations)`;
   });
-  return ['Over the run', ...lines];
-}
-
-function settingRows(settings: Comparison['settings']): string[][] {
-  return [['', 'A', 'B'], ...settings.map(({ name, a, b }) => [name, a, b].map(printable))];
 }
 
 /** The limit that failed, and the lines that grew most. */
@@ -169,37 +176,5 @@ function failedText(
   return [
     `Failed: ${gate} is ${is} (${formatBytes(bytesA)} → ${formatBytes(bytesB)}).`,
     ...(grown.length === 0 ? [] : [`What grew most: ${grown.join(', ')}.`]),
-  ];
-}
-
-export function comparisonMarkdown(
-  comparison: Comparison,
-  failed: readonly FailedThreshold[],
-): string[] {
-  const { a, b, verdict, caveats, settings } = comparison;
-  const table = (title: string, rows: readonly (readonly string[])[]) =>
-    rows.length < 2 ? [] : ['', `### ${title}`, '', ...markdownTable(rows)];
-  return [
-    `## Memory: ${inline(a.file.name)} → ${inline(b.file.name)}`,
-    '',
-    `**${inline(verdict)}**`,
-    ...failed.flatMap((gate) => [
-      '',
-      ...failedText(comparison, gate).map((line) => `❌ ${inline(line)}`),
-    ]),
-    ...caveats.flatMap((caveat) => ['', inline(caveat)]),
-    ...table('Peaks', counterRows(a, b)),
-    ...table('By class', classRows(comparison)),
-    ...table('By call site', siteRows(comparison)),
-    ...restText(comparison).flatMap((line) => ['', line]),
-    ...table('Settings', settingRows(settings)),
-  ];
-}
-
-export function markdownTable([header = [], ...rows]: readonly (readonly string[])[]): string[] {
-  return [
-    markdownRow(header),
-    `|${header.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`,
-    ...rows.map(markdownRow),
   ];
 }

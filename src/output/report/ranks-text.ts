@@ -3,72 +3,49 @@ import { outlierTitle, ranksTable, roleFacts } from '../../analysis/ranks/ranks-
 import type { Job } from '../../analysis/ranks/types.ts';
 import {
   inline,
-  markdownRow,
+  MARKDOWN,
   printable,
   styled,
   type TextOptions,
-  textTable,
+  terminalWriter,
+  type Writer,
   wrap,
 } from './text.ts';
 
 const INDENT = '    ';
 
 export function ranksText(job: Job, options: TextOptions): string[] {
-  const paragraph = (text: string, indent = '') =>
-    wrap(printable(text), options.columns - indent.length).map((line) => indent + line);
-  const section = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : ['', styled(title, 'bold', options), ...lines];
-  const { header, rows, rest } = ranksTable(job);
+  const write = terminalWriter(options);
+  const outliers = job.outliers.flatMap((outlier) => [
+    styled(printable(outlierTitle(outlier)), 'yellow', options),
+    ...wrap(printable(outlier.claim), options.columns - INDENT.length).map((line) => INDENT + line),
+  ]);
   return [
-    ...paragraph(job.verdict),
-    ...section(
-      'Outliers',
-      job.outliers.flatMap((outlier) => [
-        styled(printable(outlierTitle(outlier)), 'yellow', options),
-        ...paragraph(outlier.claim, INDENT),
-      ]),
-    ),
-    ...section('Roles', job.roles.length === 0 ? [] : roleLines(job)),
-    ...section('Peaks', rows.length === 0 ? [] : textTable([header, ...rows]).map(printable)),
-    ...(rest === '' ? [] : [rest]),
-    ...section(
-      'Files',
-      job.problems.flatMap(({ message }) => wrap(`- ${printable(message)}`, options.columns, '  ')),
-    ),
+    ...write.paragraph(job.verdict),
+    ...write.section('Outliers', outliers),
+    ...sections(job, write),
   ];
 }
 
-function roleLines(job: Job): string[] {
-  return roleFacts(job).map(({ name, ranks, peak, about }) =>
-    printable(`${name}  ${ranks}, ${peak}: ${about}`),
-  );
-}
+export const ranksMarkdown = (job: Job): string[] => [
+  '# Memory of the ranks',
+  '',
+  `**${inline(job.verdict)}**`,
+  ...job.outliers.flatMap((outlier) =>
+    MARKDOWN.section(outlierTitle(outlier), [inline(outlier.claim)]),
+  ),
+  ...sections(job, MARKDOWN),
+];
 
-export function ranksMarkdown(job: Job): string[] {
+function sections(job: Job, write: Writer): string[] {
   const { header, rows, rest } = ranksTable(job);
+  const roles = roleFacts(job).map(({ name, ranks, peak, about }) => [name, ranks, peak, about]);
   return [
-    '# Memory of the ranks',
-    '',
-    `**${inline(job.verdict)}**`,
-    ...job.outliers.flatMap((outlier) => [
-      '',
-      `## ${inline(outlierTitle(outlier))}`,
-      '',
-      inline(outlier.claim),
-    ]),
-    '',
-    '| role | ranks | peak allocated | |',
-    '|---|---|---:|---|',
-    ...roleFacts(job).map(({ name, ranks, peak, about }) =>
-      markdownRow([name, ranks, peak, about]),
+    ...write.section('Roles', write.table([['role', 'ranks', 'peak allocated', ''], ...roles])),
+    ...write.section('Peaks', write.table([header, ...rows], rest)),
+    ...write.section(
+      'Files',
+      job.problems.flatMap(({ message }) => write.item(message)),
     ),
-    '',
-    markdownRow(header),
-    '|---:|---|---:|---:|---:|---:|---|',
-    ...rows.map(markdownRow),
-    ...(rest === '' ? [] : ['', rest]),
-    ...(job.problems.length === 0
-      ? []
-      : ['', '## Files', '', ...job.problems.map(({ message }) => `- ${inline(message)}`)]),
   ];
 }

@@ -5,8 +5,8 @@ import { growthOf, type RunSeries, type SeriesSite } from '../../analysis/compar
 import { formatBytes } from '../../base/format.ts';
 import { frameReport } from '../../device/model/frame-text.ts';
 import { sideReport } from './comparison.ts';
-import { classLabel, markdownTable, moreSitesText } from './comparison-text.ts';
-import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
+import { classLabel, MAX_SITES, moreSitesText } from './comparison-text.ts';
+import { MARKDOWN, printable, type TextOptions, terminalWriter, type Writer } from './text.ts';
 
 /** `bytes` and `counts` have one value per file, in file order. */
 export const buildSeries = ({ sides, sites, classes, verdict }: RunSeries) => ({
@@ -24,37 +24,26 @@ export const buildSeries = ({ sides, sites, classes, verdict }: RunSeries) => ({
   verdict,
 });
 
-/** Call sites shown; the JSON has all. */
-const MAX_SITES = 20;
-
 export function seriesText(series: RunSeries, options: TextOptions): string[] {
-  const table = (title: string, rows: readonly (readonly string[])[]) => [
-    '',
-    styled(title, 'bold', options),
-    ...textTable(rows),
-  ];
+  const write = terminalWriter(options);
   return [
     ...series.sides.map(({ file }, i) => printable(`${letterOf(i)} ${file.name}`)),
     '',
-    ...wrap(printable(series.verdict), options.columns),
-    ...table('By class', classRows(series)),
-    ...table('By call site', siteRows(series)),
-    ...restText(series),
+    ...write.paragraph(series.verdict),
+    ...tables(series, write),
   ];
 }
 
-export function seriesMarkdown(series: RunSeries): string[] {
-  return [
-    `## Memory over ${series.sides.length} snapshots`,
-    '',
-    series.verdict,
-    '',
-    ...markdownTable(classRows(series)),
-    '',
-    ...markdownTable(siteRows(series)),
-    ...restText(series).flatMap((line) => ['', line]),
-  ];
-}
+export const seriesMarkdown = (series: RunSeries): string[] => [
+  `## Memory over ${series.sides.length} snapshots`,
+  ...MARKDOWN.paragraph(series.verdict),
+  ...tables(series, MARKDOWN),
+];
+
+const tables = (series: RunSeries, write: Writer): string[] => [
+  ...write.section('By class', write.table(classRows(series))),
+  ...write.section('By call site', write.table(siteRows(series), restText(series))),
+];
 
 /** 'A', 'B', … 'Z', '27'. */
 const letterOf = (i: number): string => (i < 26 ? String.fromCharCode(65 + i) : `${i + 1}`);
@@ -74,7 +63,7 @@ function siteRows({ sides, sites }: RunSeries): string[][] {
   const rows = changed(sites)
     .slice(0, MAX_SITES)
     .map((site) => [
-      printable(site.frame === undefined ? 'no Python stack' : lineText(site.frame)),
+      site.frame === undefined ? 'no Python stack' : lineText(site.frame),
       classLabel(site.class),
       ...cells(site.bytes),
     ]);
@@ -84,7 +73,7 @@ function siteRows({ sides, sites }: RunSeries): string[][] {
 const changed = (sites: readonly SeriesSite[]) =>
   sites.filter(({ bytes }) => growthOf(bytes) !== 0);
 
-const restText = ({ sites }: RunSeries): string[] =>
+const restText = ({ sites }: RunSeries): string =>
   moreSitesText(
     changed(sites)
       .slice(MAX_SITES)

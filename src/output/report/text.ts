@@ -54,8 +54,7 @@ export const inline = (text: string): string =>
     .replace(/[\\`*_[\]<>#|@&~]/g, '\\$&')
     .replace(LINKING, '$&<!-- -->');
 
-export const markdownRow = (cells: readonly string[]): string =>
-  `| ${cells.map(inline).join(' | ')} |`;
+const markdownRow = (cells: readonly string[]): string => `| ${cells.map(inline).join(' | ')} |`;
 
 /**
  * The last check of a whole text before a terminal. Like {@link printable}, but keeps line breaks, and {@link
@@ -90,6 +89,43 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
       .trimEnd(),
   );
 }
+
+type Rows = readonly (readonly string[])[];
+
+/** How the parts of a report are written. Texts come as they are in the file. */
+export interface Writer {
+  /** A title and what belongs to it; nothing without lines. */
+  section(title: string, lines: readonly string[]): string[];
+  paragraph(text: string): string[];
+  /** One line of a list. */
+  item(text: string): string[];
+  /** The first row is the header; nothing without others. `rest`: what the table leaves out. */
+  table(rows: Rows, rest?: string): string[];
+}
+
+export const terminalWriter = (options: TextOptions): Writer => ({
+  section: (title, lines) =>
+    lines.length === 0 ? [] : ['', styled(printable(title), 'bold', options), ...lines],
+  paragraph: (text) => wrap(printable(text), options.columns),
+  item: (text) => wrap(printable(text), options.columns),
+  table: (rows, rest = '') =>
+    rows.length < 2 ? [] : [...textTable(rows).map(printable), ...(rest === '' ? [] : [rest])],
+});
+
+export const MARKDOWN: Writer = {
+  section: (title, lines) => (lines.length === 0 ? [] : ['', `### ${inline(title)}`, '', ...lines]),
+  paragraph: (text) => ['', inline(text)],
+  item: (text) => [`- ${inline(text)}`],
+  table: ([header = [], ...rows], rest = '') =>
+    rows.length === 0
+      ? []
+      : [
+          markdownRow(header),
+          `|${header.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`,
+          ...rows.map(markdownRow),
+          ...(rest === '' ? [] : ['', rest]),
+        ],
+};
 
 export interface DeviceOrder {
   /** Positions of the devices to list, the main one first. */
