@@ -168,7 +168,11 @@ function SegmentFactList({ found, state }: SegmentFactListProps) {
 }
 
 /** '6.80 MiB used by 2 blocks; largest free range 3.20 MiB' */
-function contentText({ blocks, usedBytes, largestFreeBytes }: NonNullable<SegmentUse['use']>): string {
+function contentText({
+  blocks,
+  usedBytes,
+  largestFreeBytes,
+}: NonNullable<SegmentUse['use']>): string {
   if (blocks === 0) return 'completely free';
   const count = plural(blocks, 'block');
   const used = `${formatBytes(usedBytes)} used by ${count}`;
