@@ -23,6 +23,7 @@ export class LiveBytes {
   /** Allocations by the block of 64 events in which they end; block b's are at #firstEnd[b] to #firstEnd[b + 1]. */
   readonly #ending: Int32Array;
   readonly #firstEnd: Int32Array;
+  readonly #changes = new Float64Array(BLOCK);
 
   /** @param layerOf layer of each allocation, 0 at the bottom; {@link NO_LAYER} leaves it out */
   constructor(
@@ -103,14 +104,15 @@ export class LiveBytes {
 
   #changesIn(block: number): Float64Array {
     const { start, end, sizeBytes, length } = this.#allocations;
+    const { layerOf } = this;
     const first = block << BLOCK_BITS;
-    const changes = new Float64Array(BLOCK);
+    const changes = this.#changes.fill(0);
     for (let id = lowerBound(start, first); id < length && start[id] < first + BLOCK; id++) {
-      if (this.layerOf[id] === 0) changes[start[id] - first] += sizeBytes[id];
+      if (layerOf[id] === 0) changes[start[id] - first] += sizeBytes[id];
     }
     for (let i = this.#firstEnd[block]; i < this.#firstEnd[block + 1]; i++) {
       const id = this.#ending[i];
-      if (this.layerOf[id] === 0) changes[end[id] - first] -= sizeBytes[id];
+      if (layerOf[id] === 0) changes[end[id] - first] -= sizeBytes[id];
     }
     return changes;
   }
