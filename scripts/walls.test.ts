@@ -49,7 +49,7 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   'cli/reaches-session.ts': '../worker/session.ts',
   'state/reaches-session.ts': '../worker/session.ts',
   'ui/plot/reaches-session.ts': '../../worker/session.ts',
-  'ui/views/timeline/reaches-handler.ts': '../../../worker/handlers/raster.ts',
+  'ui/views/timeline/reaches-handler.ts': '../../../worker/handlers/timeline.ts',
   'state/reaches-renderer.ts': '../worker/timeline-renderer.ts',
   'ui/shared/knows-panel.ts': '../panels/search/planted.ts',
   'ui/panels/search/knows-view.ts': '../../views/timeline/planted.ts',

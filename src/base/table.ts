@@ -121,23 +121,7 @@ export function gather<S extends TableSchema>(
 /** Values copied between calls of `pause`: less than a millisecond. */
 const PIECE = 2 ** 16;
 
-/**
- * Copies the columns; other fields are shared.
- * @param pause awaited after each piece, so that a long copy lets other work run
- */
-export async function clone<S extends TableSchema, T extends TableOf<S>>(
-  schema: S,
-  table: T,
-  pause: () => Promise<void>,
-): Promise<T> {
-  const copies = new Map<string, Column>();
-  for (const name of Object.keys(schema)) {
-    const column = columnOf(table, name);
-    if (column !== undefined) copies.set(name, await cloneColumn(column, pause));
-  }
-  return { ...table, ...tableFrom(schema, table.length, (name) => copies.get(name)) };
-}
-
+/** @param pause awaited after each piece, so that a long copy lets other work run */
 export async function cloneColumn<T extends Column>(
   column: T,
   pause: () => Promise<void>,
@@ -186,13 +170,6 @@ export function release({ buffer }: ArrayBufferView): void {
   const { port1 } = new MessageChannel();
   port1.close();
   port1.postMessage(undefined, [own]);
-}
-
-/** The columns that exist; their buffers can move to another thread. */
-export function transferables<S extends TableSchema>(schema: S, table: TableOf<S>): Column[] {
-  return Object.keys(schema)
-    .map((name) => columnOf(table, name))
-    .filter((column) => column !== undefined);
 }
 
 /** The columns that refer to rows of `ref`, cut to the table's length. */

@@ -6,52 +6,28 @@ export { matchAllocations } from '../device/search/match-search.ts';
 export { dependsOnCursor } from '../device/search/parse-search.ts';
 export { loadRegexEngine, mayHoldRegex } from '../device/search/regex.ts';
 export { makeColoring } from '../draw/coloring/colorings.ts';
-export { serveDeviceCopies } from './analysis/clone-device.ts';
+export { serveDeviceCopies } from './analysis/device-copy.ts';
 export { LayerRenderer } from './layer-renderer.ts';
 export { PartialFile } from './partial/partial-file.ts';
 
-import { type AddressMapQueries, addressMapHandlers } from './handlers/address-map.ts';
-import { type AllocationListQueries, allocationListHandlers } from './handlers/allocation-list.ts';
-import { type AllocatorStateQueries, allocatorStateHandlers } from './handlers/allocator-state.ts';
-import { type ColoringQueries, coloringHandlers } from './handlers/coloring.ts';
-import { type CompareQueries, compareHandlers } from './handlers/compare.ts';
-import { type AllocationQueries, deviceHandlers } from './handlers/device.ts';
-import { type EventListQueries, eventListHandlers } from './handlers/event-list.ts';
-import { type ExportQueries, exportHandlers } from './handlers/export.ts';
-import { type FlameGraphQueries, flameGraphHandlers } from './handlers/flame-graph.ts';
-import { type MemorySummaryQueries, memorySummaryHandlers } from './handlers/memory-summary.ts';
-import { type RasterQueries, rasterHandlers } from './handlers/raster.ts';
-import { type ReportQueries, reportHandlers } from './handlers/report.ts';
-import { type SearchQueries, searchHandlers } from './handlers/search.ts';
-import type { QueryHandlers } from './queries.ts';
+import { addressMapHandlers } from './handlers/address-map.ts';
+import { allocationListHandlers } from './handlers/allocation-list.ts';
+import { allocatorStateHandlers } from './handlers/allocator-state.ts';
+import { compareHandlers } from './handlers/compare.ts';
+import { deviceHandlers } from './handlers/device.ts';
+import { eventListHandlers } from './handlers/event-list.ts';
+import { fileHandlers } from './handlers/files.ts';
+import { flameGraphHandlers } from './handlers/flame-graph.ts';
+import { timelineHandlers } from './handlers/timeline.ts';
 
-export interface DeviceQueries
-  extends AddressMapQueries,
-    AllocationQueries,
-    AllocationListQueries,
-    CompareQueries,
-    EventListQueries,
-    ExportQueries,
-    FlameGraphQueries,
-    ColoringQueries,
-    SearchQueries,
-    AllocatorStateQueries,
-    MemorySummaryQueries,
-    ReportQueries,
-    RasterQueries {}
-
-export const HANDLERS: QueryHandlers<DeviceQueries> = {
+export const HANDLERS = {
   ...addressMapHandlers,
-  ...deviceHandlers,
   ...allocationListHandlers,
-  ...compareHandlers,
-  ...eventListHandlers,
-  ...exportHandlers,
-  ...flameGraphHandlers,
-  ...coloringHandlers,
-  ...searchHandlers,
   ...allocatorStateHandlers,
-  ...memorySummaryHandlers,
-  ...reportHandlers,
-  ...rasterHandlers,
+  ...compareHandlers,
+  ...deviceHandlers,
+  ...eventListHandlers,
+  ...fileHandlers,
+  ...flameGraphHandlers,
+  ...timelineHandlers,
 };

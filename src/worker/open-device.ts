@@ -1,7 +1,7 @@
 /** One device of an open snapshot: its tables, and what drawing keeps between frames. */
 
 import type { AllocationTable, CounterName } from '../allocator/replay/types.ts';
-import { LruCache } from '../base/lru-cache.ts';
+import { LruCache, onceFor } from '../base/collections.ts';
 import type { Clock, Task } from '../base/task.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 import type { SearchMatches } from '../device/search/types.ts';
@@ -22,9 +22,10 @@ export class OpenDevice {
   readonly index: TimelineIndex<AllocationTable>;
   readonly timeline: TimelineRenderer;
   readonly clock: Clock;
+  /** For data that a feature keeps between queries; it lives as long as the snapshot is open. */
+  readonly once = onceFor<OpenDevice>(this);
   readonly #frames: FrameQueue;
   readonly #pixelBuffers = new PixelBufferPool();
-  readonly #made = new Map<unknown, unknown>();
   /** One byte an allocation each. */
   #matches = new LruCache<SearchMatches>(CACHED_SEARCHES);
   /** One byte an allocation each. Keeps the latest of each kind. */
@@ -65,15 +66,6 @@ export class OpenDevice {
   /** Call this when searches match something else from now on. */
   forgetMatches(): void {
     this.#matches = new LruCache(CACHED_SEARCHES);
-  }
-
-  /**
-   * The result of `make`, computed once per function: pass a module-level function, not a new closure. For data that
-   * a feature keeps between queries; it lives as long as the snapshot is open.
-   */
-  once<T>(make: (device: OpenDevice) => T): T {
-    if (!this.#made.has(make)) this.#made.set(make, make(this));
-    return this.#made.get(make) as T;
   }
 
   /**

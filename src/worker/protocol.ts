@@ -4,25 +4,22 @@
  */
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
-import type { DeviceQueries } from './answers.ts';
+import type { HANDLERS } from './answers.ts';
 import type { PartialFrameRequest, PartialState } from './partial/partial-replay.ts';
-import type { AskQuery, CallOptions, DeviceRequest, Query } from './queries.ts';
+import type { AskQuery, CallOptions, DeviceRequest, QueriesOf, QueryMethod } from './queries.ts';
 import type { Method } from './rpc.ts';
 import type { FrameRequest } from './timeline-renderer.ts';
 
 export type { AnalysisQueries, FindingsProgress } from './analysis/serve-analysis.ts';
-export type * from './analysis/what-if-handler.ts';
-export type { DeviceQueries } from './answers.ts';
+export type * from './analysis/what-if-runs.ts';
 export type * from './handlers/address-map.ts';
 export type * from './handlers/allocation-list.ts';
 export type * from './handlers/allocator-state.ts';
-export type * from './handlers/coloring.ts';
 export type * from './handlers/compare.ts';
+export type * from './handlers/device.ts';
 export type * from './handlers/event-list.ts';
 export type * from './handlers/flame-graph.ts';
-export type * from './handlers/memory-summary.ts';
-export type * from './handlers/raster.ts';
-export type * from './handlers/search.ts';
+export type * from './handlers/timeline.ts';
 export type { PartialState } from './partial/partial-replay.ts';
 export type * from './queries.ts';
 export type { FrameRequest, MatchingRequest } from './timeline-renderer.ts';
@@ -58,12 +55,12 @@ export interface OpenProgress {
   readonly partial?: PartialState | undefined;
 }
 
-/** The newest wins: a waiting frame rejects with an AbortError when a newer one is requested. */
-export interface FrameQueries {
-  readonly frame: Query<FrameRequest, TimelineFrame>;
-}
+export interface DeviceQueries extends QueriesOf<typeof HANDLERS> {}
 
-export interface SessionQueries extends DeviceQueries, FrameQueries {}
+export interface SessionQueries extends DeviceQueries {
+  /** The newest wins: a waiting frame rejects with an AbortError when a newer one is requested. */
+  readonly frame: Method<FrameRequest, TimelineFrame>;
+}
 
 export interface SessionApi {
   /** Rejects with LoadError (src/base/load-error.ts) or AbortError. */
@@ -81,7 +78,7 @@ export interface SessionApi {
    */
   recycle(request: RecycleRequest): Promise<undefined>;
   /**
-   * Serves copies of the open file's devices on a port, which is transferred (analysis/clone-device.ts). Stays
+   * Serves copies of the open file's devices on a port, which is transferred (analysis/device-copy.ts). Stays
    * pending while the file is open, then rejects.
    */
   attachAnalysis(request: { readonly port: MessagePort }): Promise<never>;
@@ -92,7 +89,8 @@ export interface RecycleRequest extends DeviceRequest {
 }
 
 /** The message for each method of {@link SessionApi}: one request, one result. */
-export interface SessionMethods extends SessionQueries {
+export interface SessionMethods {
+  readonly query: QueryMethod;
   readonly open: Method<
     { readonly source: WireSource; readonly options: OpenOptions },
     SessionInfo,

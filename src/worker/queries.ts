@@ -1,41 +1,70 @@
 /**
- * Queries about one device of an open snapshot. Each feature declares its requests and results in one file of
- * handlers/, beside the functions that answer them. answers.ts combines the features.
+ * Queries about one device of an open snapshot. Each feature has one file of handlers/ with a function per query; its
+ * request is the function's second parameter, its result what the function returns. answers.ts combines the features.
  *
- *   export interface AllocatorStateQueries { state: Query<{ event: EventIndex }, State> }
- *   export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = { state: (device, request) => … }
+ *   export const allocatorStateHandlers = queryHandlers({
+ *     stateAt: (device, { event }: { event: EventIndex }) => …
+ *   });
  *
- * Then call `session.query('state', { deviceIndex, event }, { signal })` on the page, or
- * `useQuery('state', { event })` in a component.
+ * Then call `session.query('stateAt', { deviceIndex, event }, { signal })` on the page, or
+ * `useQuery('stateAt', { event })` in a component.
  */
+import type { EventIndex } from '../format/snapshot/tables.ts';
 import type { OpenDevice } from './open-device.ts';
-import type { HandlerCall, Method } from './rpc.ts';
+import type { HandlerCall, Method, Remote } from './rpc.ts';
 
 /** Every request names its device by position in SessionInfo.devices. */
 export interface DeviceRequest {
   readonly deviceIndex: number;
 }
 
-/** A query on a device. `Request` excludes the device; use `object` if nothing else is needed. */
-export type Query<Request extends object, Result, Progress = never> = Method<
-  DeviceRequest & Request,
-  Result,
-  Progress
->;
+export interface AtEvent {
+  readonly event: EventIndex;
+}
 
-export type Queries<Q> = { readonly [K in keyof Q]: Query<object, unknown, unknown> };
+/** How a handler is written: it may leave out what it doesn't need. */
+type Written = (device: OpenDevice, request: never, call: HandlerCall<unknown>) => unknown;
 
-/**
- * One function per query. Those of the session worker get an OpenDevice. Those of the analysis worker get its own
- * kind of device, and `More` in their call (analysis/serve-analysis.ts).
- */
-export type QueryHandlers<Q extends Queries<Q>, Device = OpenDevice, More = unknown> = {
-  readonly [K in keyof Q]: (
-    device: Device,
-    request: Q[K]['request'],
-    call: HandlerCall<Q[K]['progress']> & More,
-  ) => Q[K]['result'] | Promise<Q[K]['result']>;
+type RequestOf<W> = W extends (device: never, request: infer R, call: never) => unknown
+  ? DeviceRequest & R
+  : never;
+
+type ProgressOf<W> = W extends (device: never, request: never, call: infer Call) => unknown
+  ? Call extends HandlerCall<infer P>
+    ? [unknown] extends [P]
+      ? never
+      : P
+    : never
+  : never;
+
+/** The functions of a table of handlers, as they are called. */
+export type QueryHandlers<Table> = {
+  readonly [K in keyof Table]: (
+    device: OpenDevice,
+    request: RequestOf<Table[K]>,
+    call: HandlerCall<ProgressOf<Table[K]>>,
+  ) => Table[K] extends (...args: never) => infer Result ? Result : never;
 };
+
+export function queryHandlers<Table extends Readonly<Record<string, Written>>>(
+  table: Table,
+): QueryHandlers<Table> {
+  return table as never;
+}
+
+/** The requests, results and progress of a table of handlers. */
+export type QueriesOf<Table> = {
+  readonly [K in keyof Table]: Table[K] extends (...args: never) => infer Result
+    ? Method<RequestOf<Table[K]>, Awaited<Result>, ProgressOf<Table[K]>>
+    : never;
+};
+
+/** The message of all queries: its types are those of the query that it names. */
+export type QueryMethod = Method<
+  { readonly name: string; readonly request: DeviceRequest },
+  unknown,
+  unknown
+>;
 
 export interface CallOptions<P = never> {
   readonly signal?: AbortSignal | undefined;
@@ -43,8 +72,20 @@ export interface CallOptions<P = never> {
 }
 
 /** Sends a query. Rejects with LoadError or an AbortError. */
-export type AskQuery<Q extends Queries<Q>> = <K extends keyof Q>(
+export type AskQuery<
+  Q extends { readonly [K in keyof Q]: Method<DeviceRequest, unknown, unknown> },
+> = <K extends keyof Q>(
   name: K,
   request: Q[K]['request'],
   options?: CallOptions<Q[K]['progress']>,
 ) => Promise<Q[K]['result']>;
+
+/** The other side of a handler of {@link QueryMethod}. */
+export function askOver<
+  Q extends { readonly [K in keyof Q]: Method<DeviceRequest, unknown, unknown> },
+>(call: Remote<{ readonly query: QueryMethod }>['call']): AskQuery<Q> {
+  return (name, request, options) =>
+    call('query', { name: String(name), request }, options as CallOptions<unknown>) as Promise<
+      Q[typeof name]['result']
+    >;
+}

@@ -52,13 +52,8 @@ type ToCaller =
 /**
  * Answers calls that arrive at `port` until it is closed. Types end at the port: messages are trusted to come from
  * the same build.
- * @param other answers what has no handler
  */
-export function serve<M extends Methods<M>>(
-  port: MessagePort,
-  handlers: Handlers<M>,
-  other?: (method: string, request: unknown, call: HandlerCall<unknown>) => unknown,
-): void {
+export function serve<M extends Methods<M>>(port: MessagePort, handlers: Handlers<M>): void {
   const running = new Map<number, AbortController>();
   const send = (message: ToCaller, transfer: Transferable[] = []) =>
     port.postMessage(message, transfer);
@@ -69,11 +64,7 @@ export function serve<M extends Methods<M>>(
     const call: HandlerCall<unknown> = { signal: controller.signal, onProgress };
     running.set(id, controller);
     try {
-      const handler = Reflect.get(handlers, method);
-      if (handler === undefined && other === undefined) throw new Error(`No method ${method}`);
-      const value = await (handler === undefined
-        ? other?.(method, request, call)
-        : handler(request, call));
+      const value = await Reflect.get(handlers, method)(request, call);
       send({ type: 'done', id, value }, transferablesOf(value));
     } catch (error) {
       send({ type: 'failed', id, error: toWireError(error) });

@@ -11,14 +11,14 @@ import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
 import type { PartialFile, ReplayWorker } from './partial/partial-file.ts';
 import type {
-  FrameQueries,
+  FrameRequest,
   SessionApi,
   SessionMethods,
   SessionQueries,
   WireSource,
 } from './protocol.ts';
-import type { CallOptions, DeviceRequest, QueryHandlers } from './queries.ts';
-import { type Handlers, serve, transferring } from './rpc.ts';
+import { type CallOptions, type DeviceRequest, queryHandlers } from './queries.ts';
+import { serve, transferring } from './rpc.ts';
 
 export interface SessionHost {
   readonly platform: Platform;
@@ -30,10 +30,10 @@ export interface SessionHost {
 }
 
 /** Handlers that need no further loading, so that the first picture comes soon. */
-const FRAMES: QueryHandlers<FrameQueries> = {
-  frame: async ({ timeline }, request, { signal }) =>
+const FRAMES = queryHandlers({
+  frame: async ({ timeline }, request: FrameRequest, { signal }) =>
     transferring(await timeline.frame(request, signal)),
-};
+});
 
 const NEVER_ABORTED = new AbortController().signal;
 
@@ -41,7 +41,6 @@ export function createSession(host: SessionHost): SessionApi {
   const { platform, clock, startReplayWorker = () => undefined } = host;
   let current: OpenSnapshot | undefined;
   let partial: PartialFile | undefined;
-  let handlers: Partial<QueryHandlers<SessionQueries>> = FRAMES;
 
   function deviceOf({ deviceIndex }: DeviceRequest): OpenDevice {
     if (current === undefined) {
@@ -61,10 +60,8 @@ export function createSession(host: SessionHost): SessionApi {
     options: CallOptions<SessionQueries[K]['progress']> = {},
   ): Promise<SessionQueries[K]['result']> {
     const { signal = NEVER_ABORTED, onProgress = () => undefined } = options;
-    if (handlers[name] === undefined) handlers = { ...FRAMES, ...(await loadAnswers()).HANDLERS };
-    const handler: Partial<QueryHandlers<SessionQueries>>[K] = handlers[name];
-    if (handler === undefined) throw new Error(`No query ${name}`);
-    return handler(deviceOf(request), request, { signal, onProgress });
+    const table = name === 'frame' ? FRAMES : (await loadAnswers()).HANDLERS;
+    return Reflect.get(table, name)(deviceOf(request), request, { signal, onProgress });
   }
 
   return {
@@ -97,16 +94,11 @@ export function createSession(host: SessionHost): SessionApi {
   };
 }
 
-type OwnMethods = Omit<SessionMethods, keyof SessionQueries>;
-
 export function serveSession(port: MessagePort, session: SessionApi): void {
-  const { open, query, ...own } = session;
-  const handlers: Handlers<OwnMethods> = {
-    ...own,
+  const { open, query, ...others } = session;
+  serve<SessionMethods>(port, {
+    ...others,
     open: ({ source, options }, call) => open(source, options, call),
-  };
-  // The page is of the same build, so anything without a handler of its own is a query.
-  serve(port, handlers, (name, request, call) =>
-    query(name as keyof SessionQueries, request as never, call),
-  );
+    query: ({ name, request }, call) => query(name as keyof SessionQueries, request as never, call),
+  });
 }

@@ -1,5 +1,5 @@
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo } from '../../base/grouping.ts';
+import { addTo } from '../../base/collections.ts';
 import { growableInt32 } from '../../base/growable.ts';
 import {
   type DeviceTrace,

@@ -3,7 +3,7 @@
  * on a copy without the replay's functions.
  */
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo } from '../../base/grouping.ts';
+import { addTo } from '../../base/collections.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { BEFORE_TRACE, NEVER, type SegmentSpanTable } from '../replay/types.ts';
 

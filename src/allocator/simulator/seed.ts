@@ -6,7 +6,7 @@
  */
 
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo } from '../../base/grouping.ts';
+import { addTo } from '../../base/collections.ts';
 import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
 import { type AllocationTable, BEFORE_TRACE, type SegmentSpanTable } from '../replay/types.ts';
 import type { CachingAllocator } from './allocator.ts';

@@ -1,7 +1,7 @@
 /** The allocator's segments and blocks after any event, as the replay shows them. The rest of a segment is free. */
 import { lowerBound } from '../../base/binary-search.ts';
+import { addTo } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
-import { addTo } from '../../base/grouping.ts';
 import { createTable, tableFrom } from '../../base/table.ts';
 import {
   BlockState,

@@ -11,8 +11,7 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo, groupBy } from '../../base/grouping.ts';
-import { memoized } from '../../base/memoized.ts';
+import { addTo, groupBy, memoized } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import {

@@ -10,8 +10,7 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import { addTo } from '../../base/grouping.ts';
-import { memoized } from '../../base/memoized.ts';
+import { addTo, memoized } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';

@@ -14,9 +14,8 @@
  *   A pairs.py                                 B pairs_edited.py                by the functions in it
  */
 
+import { addTo, addUp, getOrMake, sumBy } from '../../base/collections.ts';
 import { fileName } from '../../base/file-names.ts';
-import { addTo, addUp, sumBy } from '../../base/grouping.ts';
-import { getOrMake } from '../../base/memoized.ts';
 import type { RunProfile, SideFrame } from './types.ts';
 
 export interface FrameAlignment {

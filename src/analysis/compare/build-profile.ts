@@ -2,8 +2,7 @@
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { perCounter } from '../../allocator/replay/types.ts';
-import { addUp, sumBy } from '../../base/grouping.ts';
-import { memoized } from '../../base/memoized.ts';
+import { addUp, memoized, sumBy } from '../../base/collections.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';

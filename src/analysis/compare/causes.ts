@@ -3,8 +3,9 @@
  * exactly one cause: kept or growing memory is its own cause, other entries share an explanation, and the rest are
  * unexplained.
  */
+
+import { groupBy, sumBy } from '../../base/collections.ts';
 import { formatBytes } from '../../base/format.ts';
-import { groupBy, sumBy } from '../../base/grouping.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { changedLines, entryName, entryText, OWN_STORY, signedBytes } from './change-text.ts';
 import { changedLike, explanationsOf, oneSidedText } from './patterns.ts';

@@ -1,7 +1,8 @@
 /** Texts for changes and their places. */
+
+import { groupBy, sumBy } from '../../base/collections.ts';
 import { fileName } from '../../base/file-names.ts';
 import { formatBytes, plural } from '../../base/format.ts';
-import { groupBy, sumBy } from '../../base/grouping.ts';
 import { FRAME_RANK } from '../../device/model/frame-kinds.ts';
 import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
 import { entryLabel } from '../account/types.ts';

@@ -1,7 +1,6 @@
 /** Compares two sides: what grew and what shrank. Everything adds up to the byte. */
 
-import { groupBy, sumBy } from '../../base/grouping.ts';
-import { getOrMake } from '../../base/memoized.ts';
+import { getOrMake, groupBy, sumBy } from '../../base/collections.ts';
 import { settingText } from '../../device/memory-summary/settings.ts';
 import { alignFrames, type FrameAlignment, fileKey } from './align-frames.ts';
 import { causesOf } from './causes.ts';

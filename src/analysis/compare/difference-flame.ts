@@ -1,6 +1,7 @@
 /** The difference of two sides as a flame graph: what grew and what shrank, by call stack. */
+
+import { memoized } from '../../base/collections.ts';
 import { StringInterner } from '../../base/interners.ts';
-import { memoized } from '../../base/memoized.ts';
 import { callerTree, flameGraph } from '../../device/flame-graph/flame-graph.ts';
 import { foldTree, weighTree } from '../../device/flame-graph/folded-tree.ts';
 import { FrameGroups } from '../../device/flame-graph/frame-groups.ts';

@@ -4,9 +4,8 @@
  * line; last, sites without a stack and sites with identical sizes. Never by time or address.
  */
 
-import { addUp, sumBy } from '../../base/grouping.ts';
+import { addUp, getOrMake, sumBy } from '../../base/collections.ts';
 import { TupleInterner } from '../../base/interners.ts';
-import { getOrMake } from '../../base/memoized.ts';
 import type { FrameAlignment } from './align-frames.ts';
 import { framesOf, lineOf } from './change-text.ts';
 import type {

@@ -2,7 +2,7 @@
  * What a program runs, judged by the files in its call stacks: a wrapper, a compiler, an optimizer, functions of the
  * user. If only one side has one, that is a cause with a name.
  */
-import { addUp, largestFirst } from '../../base/grouping.ts';
+import { addUp, largestFirst } from '../../base/collections.ts';
 import type { FrameAlignment } from './align-frames.ts';
 import { framesOf, lineOf } from './change-text.ts';
 import type { Comparison, RunProfile, SideFrame } from './types.ts';

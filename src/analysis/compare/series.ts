@@ -3,9 +3,8 @@
  * which sites grow from file to file.
  */
 
+import { getOrMake, groupBy, sumBy } from '../../base/collections.ts';
 import { formatBytes, plural } from '../../base/format.ts';
-import { groupBy, sumBy } from '../../base/grouping.ts';
-import { getOrMake } from '../../base/memoized.ts';
 import { alignFrames } from './align-frames.ts';
 import { framesOf, lineOf, lineText, signedBytes } from './change-text.ts';
 import type { RunProfile, SideFrame } from './types.ts';

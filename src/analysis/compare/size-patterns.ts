@@ -1,7 +1,8 @@
 /** Explanations based on sizes and counts of matched call sites: batch, precision, layers, width. */
+
+import { sumBy } from '../../base/collections.ts';
 import { lowest } from '../../base/extremes.ts';
 import { formatPercent, plural } from '../../base/format.ts';
-import { sumBy } from '../../base/grouping.ts';
 import type { EntryKind } from '../account/types.ts';
 import { changedLines, lineCount } from './change-text.ts';
 import type { CallSiteChange, ComparisonFacts, SizeCount } from './types.ts';

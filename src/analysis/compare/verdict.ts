@@ -4,8 +4,9 @@
  *   Peak +59.77 GiB (+830%): +61.32 GiB of kept autograd graphs from train.py:224 (estimate_loss), 392.16 MiB more
  *   each iteration.
  */
+
+import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
-import { sumBy } from '../../base/grouping.ts';
 import { notableBytes, weightOf } from './causes.ts';
 import { entryText, lineText, signedBytes } from './change-text.ts';
 import type { Cause, ComparisonFacts, RunProfile } from './types.ts';

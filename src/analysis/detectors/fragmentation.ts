@@ -5,10 +5,9 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { memoized, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
-import { sumBy } from '../../base/grouping.ts';
-import { memoized } from '../../base/memoized.ts';
 import { reservedOverhead } from '../../device/model/main-device.ts';
 import {
   EMPTY_STACK,

@@ -1,7 +1,8 @@
 /** The finding of one leak: bytes per step, severity, and the law of its growth. */
+
+import { sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
-import { sumBy } from '../../base/grouping.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import { unitOf } from '../account/repetitions.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';

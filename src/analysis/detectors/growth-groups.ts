@@ -4,8 +4,8 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { groupBy, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
-import { groupBy, sumBy } from '../../base/grouping.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';

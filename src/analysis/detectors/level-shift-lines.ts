@@ -1,8 +1,8 @@
 /** Which lines hold more after a level shift than before it, and what else changed in that step. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { getOrMake, memoized } from '../../base/collections.ts';
 import { formatBytes } from '../../base/format.ts';
-import { getOrMake, memoized } from '../../base/memoized.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';

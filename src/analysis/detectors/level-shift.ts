@@ -7,9 +7,10 @@
  *     one step      ▃▅▅▅▅▅█▅▅▅▅▅▅    falls back
  *     leak          ▁▂▃▄▅▆▇█         not flat
  */
+
+import { sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent } from '../../base/format.ts';
-import { sumBy } from '../../base/grouping.ts';
 import { Evidence } from '../../device/classes/types.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';

@@ -2,8 +2,8 @@
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import { groupBy } from '../../base/collections.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
-import { groupBy } from '../../base/grouping.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';

@@ -1,8 +1,8 @@
 /** For each OOM: what was requested, what was available, and why it did not fit. */
 
 import { findRetriedOoms, liveAt } from '../../allocator/replay/trace-events.ts';
+import { groupBy } from '../../base/collections.ts';
 import { formatBytes, formatCount, plural, sentenceCase } from '../../base/format.ts';
-import { groupBy } from '../../base/grouping.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { largestGaps, segmentsAt } from '../account/free-space.ts';
 import { isCaught, judgeOomAt } from '../account/moment.ts';

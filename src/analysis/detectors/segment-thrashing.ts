@@ -1,6 +1,7 @@
 /** Segments returned to the driver and allocated again: each cudaMalloc and cudaFree stalls the GPU. */
+
+import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
-import { sumBy } from '../../base/grouping.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { sizesText, varyingSites } from '../account/free-space.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';

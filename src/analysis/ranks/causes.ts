@@ -1,7 +1,8 @@
 /** Why a rank holds more than its peers: the lines that differ, and how. */
+
+import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
 import { median } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
-import { addUp, largestFirst, sumBy } from '../../base/grouping.ts';
 import type { SummaryFinding } from '../summary-file/types.ts';
 import { frameLabelOf, knownClass, type LineUse, type RankLines } from './rank-lines.ts';
 import type { Outlier } from './types.ts';

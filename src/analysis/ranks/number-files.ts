@@ -1,9 +1,10 @@
 /**
  * Which rank each file is, which file of a rank to compare if there are several, and the roles if the user gives them.
  */
+
+import { addTo, groupBy, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { fileName } from '../../base/file-names.ts';
-import { addTo, groupBy, sumBy } from '../../base/grouping.ts';
 import { type RankName, rankName, rankOfName } from '../summary-file/rank-of-name.ts';
 import type { RankSummary } from '../summary-file/types.ts';
 import { namesText } from './problems.ts';

@@ -3,9 +3,10 @@
  * ranks that agree to the byte have no spread. Two ranks have no spread either: each is compared with the other, and
  * one that holds 5% more is named along with what it holds.
  */
+
+import { groupBy } from '../../base/collections.ts';
 import { median } from '../../base/extremes.ts';
 import { formatBytes, shareNote } from '../../base/format.ts';
-import { groupBy } from '../../base/grouping.ts';
 import { causeOf, type Peers, risenClass } from './causes.ts';
 import type { PipelineStages } from './pipeline.ts';
 import { knownClass, type RankLines } from './rank-lines.ts';

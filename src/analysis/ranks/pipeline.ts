@@ -3,9 +3,9 @@
  * micro-batches at its peak, stage 1 three, and the last one. That is by design, and no outlier.
  */
 
+import { sumBy } from '../../base/collections.ts';
 import { median } from '../../base/extremes.ts';
 import { formatBytes } from '../../base/format.ts';
-import { sumBy } from '../../base/grouping.ts';
 import type { RankLines } from './rank-lines.ts';
 
 export interface PipelineStages {

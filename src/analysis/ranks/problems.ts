@@ -1,6 +1,7 @@
 /** What the reader must know about a job: missing, unreadable or foreign files, and which rank failed first. */
+
+import { groupBy } from '../../base/collections.ts';
 import { formatDurationUs, plural } from '../../base/format.ts';
-import { groupBy } from '../../base/grouping.ts';
 import type { RankLines } from './rank-lines.ts';
 import type { FailureReport, JobProblem, NumberedFile, UnreadFile } from './types.ts';
 

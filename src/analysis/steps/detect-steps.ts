@@ -1,6 +1,5 @@
 /** The program's steps: from profiler annotations, the optimizer's own allocations, or loops in the call stacks. */
-import { groupBy, sumBy } from '../../base/grouping.ts';
-import { getOrMake } from '../../base/memoized.ts';
+import { getOrMake, groupBy, sumBy } from '../../base/collections.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
 import type { AnnotationSpan } from '../../device/model/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';

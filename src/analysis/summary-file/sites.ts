@@ -1,8 +1,8 @@
 /** Allocated memory by call site, at the peak and at the end, under keys that all ranks share. */
 
 import { NEVER } from '../../allocator/replay/types.ts';
+import { sumBy } from '../../base/collections.ts';
 import { fileName } from '../../base/file-names.ts';
-import { sumBy } from '../../base/grouping.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';

@@ -1,10 +1,9 @@
 /** Summarizes one rank's snapshot in at most 64 kB. */
 
 import { type CounterName, perCounter } from '../../allocator/replay/types.ts';
+import { addUp, memoized } from '../../base/collections.ts';
 import { plural } from '../../base/format.ts';
-import { addUp } from '../../base/grouping.ts';
 import { LoadError } from '../../base/load-error.ts';
-import { memoized } from '../../base/memoized.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { settingText } from '../../device/memory-summary/settings.ts';

@@ -1,7 +1,7 @@
 /** Common mistakes, recognized by the code on the stack and by how the memory behaves. */
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import { memoized } from '../../base/memoized.ts';
+import { memoized } from '../../base/collections.ts';
 import {
   EMPTY_STACK,
   type EventIndex,

@@ -4,7 +4,7 @@ import { blockRules } from '../../allocator/replay/rounding.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { cacheReleaseAt, type PinningBlock } from '../../allocator/state/empty-cache.ts';
 import type { AllocatorState, SegmentStateIndex } from '../../allocator/state/types.ts';
-import { groupBy } from '../../base/grouping.ts';
+import { groupBy } from '../../base/collections.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { stackKind } from '../model/stacks.ts';

@@ -4,7 +4,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { allocatorStateAt, mappedSince } from '../../allocator/state/allocator-state.ts';
 import type { AllocatorState } from '../../allocator/state/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { LruCache } from '../../base/lru-cache.ts';
+import { LruCache } from '../../base/collections.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { type StateOverview, stateOverview } from './describe-state.ts';

@@ -4,7 +4,7 @@
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
-import { countOne } from '../../base/grouping.ts';
+import { countOne } from '../../base/collections.ts';
 import type { Task } from '../../base/task.ts';
 import {
   EMPTY_STACK,

@@ -7,8 +7,7 @@
  */
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo, countOne, groupBy } from '../../base/grouping.ts';
-import { getOrMake } from '../../base/memoized.ts';
+import { addTo, countOne, getOrMake, groupBy } from '../../base/collections.ts';
 import {
   EMPTY_STACK,
   type EventIndex,

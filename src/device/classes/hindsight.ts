@@ -4,7 +4,7 @@
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
-import { addTo, countOne } from '../../base/grouping.ts';
+import { addTo, countOne } from '../../base/collections.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { laterOptimizers, modelCopies } from './copies.ts';
 import type { Passes } from './passes.ts';

@@ -2,8 +2,7 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import type { AddressSpace } from '../../base/address.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo } from '../../base/grouping.ts';
-import { memoized } from '../../base/memoized.ts';
+import { addTo, memoized } from '../../base/collections.ts';
 import {
   type EventIndex,
   type HolderKind,

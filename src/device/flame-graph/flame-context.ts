@@ -2,7 +2,7 @@
  * Caches between two looks at a device's flame graph: the folded trees, which change only with the grouping, and the
  * last weights, which zooming and sorting do not change.
  */
-import { getOrMake } from '../../base/memoized.ts';
+import { getOrMake } from '../../base/collections.ts';
 import { classify } from '../classes/classify.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { absenceText } from '../model/stacks.ts';

@@ -1,6 +1,6 @@
 /** Assigns frames to boxes and names the boxes. */
 
-import { getOrMake, memoized } from '../../base/memoized.ts';
+import { getOrMake, memoized } from '../../base/collections.ts';
 import type { FrameIndex } from '../../format/snapshot/tables.ts';
 import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
 import { FrameKinds, qualifiedName } from '../model/frame-kinds.ts';

@@ -1,7 +1,7 @@
 /** Allocations by call site: which source line holds the memory. */
 
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../../allocator/replay/types.ts';
-import { addTo } from '../../base/grouping.ts';
+import { addTo } from '../../base/collections.ts';
 import { createTable, type TableOf, type TableSchema } from '../../base/table.ts';
 import { type FrameIndex, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { labelText } from '../model/allocation-labels.ts';

@@ -1,7 +1,7 @@
 /** Reads events, as rows and in full. */
 
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../../allocator/replay/types.ts';
-import { memoized } from '../../base/memoized.ts';
+import { memoized } from '../../base/collections.ts';
 import {
   EMPTY_STACK,
   type EventIndex,

@@ -1,7 +1,7 @@
 /** Maps segment events to the replay's spans that they open and close. */
 
 import { BEFORE_TRACE, NEVER, type SegmentSpanTable } from '../../allocator/replay/types.ts';
-import { addTo } from '../../base/grouping.ts';
+import { addTo } from '../../base/collections.ts';
 import { type EventIndex, type EventTable, TraceAction } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 

@@ -5,8 +5,7 @@
  */
 
 import type { CounterName, Peak, Replay } from '../../allocator/replay/types.ts';
-import { countOne, groupBy } from '../../base/grouping.ts';
-import { memoized } from '../../base/memoized.ts';
+import { countOne, groupBy, memoized } from '../../base/collections.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { AnnotationSpan } from './types.ts';
 

@@ -8,7 +8,7 @@
  *     track 1    |fwd|  |bwd|          |fwd|
  */
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
-import { getOrMake } from '../../base/memoized.ts';
+import { getOrMake } from '../../base/collections.ts';
 import { createTable, type TableOf, type TableSchema } from '../../base/table.ts';
 import type {
   AnnotationTable,

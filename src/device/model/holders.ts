@@ -7,8 +7,8 @@
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import { getOrMake } from '../../base/collections.ts';
 import { fileName } from '../../base/file-names.ts';
-import { getOrMake } from '../../base/memoized.ts';
 import {
   HOLDER_KINDS,
   type HolderKind,

@@ -1,5 +1,5 @@
+import { getOrMake } from '../../base/collections.ts';
 import { growableInt32 } from '../../base/growable.ts';
-import { getOrMake } from '../../base/memoized.ts';
 import {
   EMPTY_STACK,
   type FrameIndex,

@@ -17,7 +17,7 @@ import {
   SEGMENT_SPAN_COLUMNS,
   type SegmentSpanTable,
 } from '../../allocator/replay/types.ts';
-import { addTo } from '../../base/grouping.ts';
+import { addTo } from '../../base/collections.ts';
 import { gather } from '../../base/table.ts';
 import { type EventIndex, type EventTable, TraceAction } from '../../format/snapshot/tables.ts';
 

@@ -1,6 +1,6 @@
 /** Legend labels for call sites: short, without C++ types, all different. */
 
-import { groupBy } from '../../base/grouping.ts';
+import { groupBy } from '../../base/collections.ts';
 import { allocationLabel } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import {

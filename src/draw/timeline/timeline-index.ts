@@ -13,7 +13,7 @@ import type {
   Replay,
 } from '../../allocator/replay/types.ts';
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
-import { getOrMake } from '../../base/memoized.ts';
+import { getOrMake } from '../../base/collections.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import { findTimeFolds, type TimeFolds } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';

@@ -1,8 +1,8 @@
 /** Values that no sink takes (small lists, dictionaries, tuples, integers beyond 2^53), each with a number. */
 
+import { getOrMake } from '../../base/collections.ts';
 import type { StringInterner } from '../../base/interners.ts';
 import { LoadError } from '../../base/load-error.ts';
-import { getOrMake } from '../../base/memoized.ts';
 import { type ListRun, Tag } from './types.ts';
 
 export interface DictEntry {

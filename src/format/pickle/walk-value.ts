@@ -1,6 +1,7 @@
 /** The value machine's second driver: a JavaScript value from JSON.parse or pickleparser. */
+
+import { memoized } from '../../base/collections.ts';
 import { LoadError } from '../../base/load-error.ts';
-import { memoized } from '../../base/memoized.ts';
 import { Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 

@@ -1,7 +1,7 @@
 /** Removes unused strings, frames and stacks from a file to share; on request also full paths or all stacks. */
 
+import { getOrMake } from '../../base/collections.ts';
 import { shortPath } from '../../base/file-names.ts';
-import { getOrMake } from '../../base/memoized.ts';
 import { type Column, mapRefs, type RowMap, refColumns } from '../../base/table.ts';
 import {
   ANNOTATION_COLUMNS,

@@ -7,7 +7,7 @@ import { EventReader } from '../../device/lists/event-reader.ts';
 import { windowSnapshot } from '../../output/slice/window-snapshot.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { type PickleValue, writePickle } from '../../testing/write-pickle.ts';
-import { cloneDevice, spreadEvents } from '../../worker/analysis/clone-device.ts';
+import { cloneDevice, spreadEvents } from '../../worker/analysis/device-copy.ts';
 import { decodeSnapshot } from '../snapshot-file/decode-snapshot.ts';
 import { encodeSnapshot } from '../snapshot-file/encode-snapshot.ts';
 import { prune } from '../snapshot-file/prune.ts';

@@ -1,5 +1,5 @@
 /** Turns the value of a pickle into a Snapshot: finds the top level and divides the events by device. */
-import { groupBy } from '../../base/grouping.ts';
+import { groupBy } from '../../base/collections.ts';
 import { LoadError } from '../../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';

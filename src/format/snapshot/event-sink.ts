@@ -1,5 +1,6 @@
 /** Writes the dictionaries of trace entries into columns. This is the hottest code after the opcode loop. */
 
+import { getOrMake } from '../../base/collections.ts';
 import {
   type CapacityPolicy,
   type GrowableColumn,
@@ -7,7 +8,6 @@ import {
   growableInt32,
 } from '../../base/growable.ts';
 import type { StringInterner } from '../../base/interners.ts';
-import { getOrMake } from '../../base/memoized.ts';
 import {
   type Column,
   type ColumnSpec,

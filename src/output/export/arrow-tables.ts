@@ -15,7 +15,7 @@ import {
   utf8,
 } from '@uwdata/flechette';
 import { NEVER } from '../../allocator/replay/types.ts';
-import { memoized } from '../../base/memoized.ts';
+import { memoized } from '../../base/collections.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { noFrameText } from '../../device/flame-graph/flame-context.ts';

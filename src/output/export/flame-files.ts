@@ -2,7 +2,7 @@
  * A flame graph as a file: for speedscope (https://www.speedscope.app/file-format-schema.json), and as folded stacks
  * for flamegraph.pl.
  */
-import { memoized } from '../../base/memoized.ts';
+import { memoized } from '../../base/collections.ts';
 import { type FlameStack, noFrameText } from '../../device/flame-graph/flame-context.ts';
 import type { FlameGroup, FlameWeight } from '../../device/flame-graph/types.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoized } from '../../base/memoized.ts';
+import { memoized } from '../../base/collections.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { allCaptureNames, isRepeated, loadCapture } from '../../testing/captures.ts';
 import { contextsOf, describeStack } from '../../testing/contexts.ts';

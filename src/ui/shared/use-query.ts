@@ -8,7 +8,7 @@ import { useDevice, useServices } from './services.ts';
 type QueryName = keyof DeviceQueries;
 
 /** A request without the device's position, which the hooks below add. */
-export type WithoutDevice<Request extends DeviceRequest> = Omit<Request, keyof DeviceRequest>;
+export type WithoutDevice<Request> = Omit<Request, keyof DeviceRequest>;
 
 type QueryRequest<K extends QueryName> = WithoutDevice<DeviceQueries[K]['request']>;
 type QueryResult<K extends QueryName> = DeviceQueries[K]['result'];

@@ -5,7 +5,7 @@
  * alone shows the order.
  */
 import type { CounterName } from '../../allocator/replay/types.ts';
-import { LruCache } from '../../base/lru-cache.ts';
+import { LruCache } from '../../base/collections.ts';
 import {
   colorOfClass,
   FIRST_STACK_CLASS,

@@ -6,7 +6,7 @@
 import { abortError } from '../../base/errors.ts';
 import { startTimer } from '../../base/task.ts';
 import type { SessionApi } from '../protocol.ts';
-import type { AskQuery } from '../queries.ts';
+import { type AskQuery, askOver } from '../queries.ts';
 import { connectWorker, type WorkerConnection, type WorkerLike } from '../worker-connection.ts';
 import { newAnalysisWorker } from '../workers.ts';
 import type { AnalysisMethods, AnalysisQueries } from './serve-analysis.ts';
@@ -89,7 +89,9 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
       const release = hold();
       running++;
       try {
-        return await during(() => connected().call(name, request, callOptions));
+        return await during(() =>
+          askOver<AnalysisQueries>(connected().call)(name, request, callOptions),
+        );
       } finally {
         running--;
         release();

@@ -7,23 +7,12 @@ import {
   type AddressHit,
   addressHit,
   newestBlock,
-  type SegmentUse,
   segmentUse,
 } from '../../draw/address-map/address-hits.ts';
 import { type AddressIndex, buildAddressIndex } from '../../draw/address-map/address-index.ts';
-import { type AddressSlots, addressSlots } from '../../draw/address-map/address-layout.ts';
-import {
-  type AddressFrame,
-  AddressPainter,
-  type AddressScene,
-} from '../../draw/address-map/address-painter.ts';
-import {
-  type ByteRange,
-  type FreeColumns,
-  type FreeMemory,
-  FreeSweep,
-  freeColumns,
-} from '../../draw/address-map/free-memory.ts';
+import { addressSlots } from '../../draw/address-map/address-layout.ts';
+import { AddressPainter, type AddressScene } from '../../draw/address-map/address-painter.ts';
+import { FreeSweep, freeColumns } from '../../draw/address-map/free-memory.ts';
 import {
   allocationHighlights,
   type FreeRange,
@@ -47,13 +36,13 @@ import type { ColumnAxis } from '../../draw/timeline/columns.ts';
 import { dimClasses, lastOnly } from '../../draw/timeline/emphasis.ts';
 import { stackHits, type TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { type Scene, TimelinePainter } from '../../draw/timeline/timeline-painter.ts';
-import type { ColorBy, Palette, TimelineFrame, Viewport } from '../../draw/timeline/types.ts';
+import type { ColorBy, Palette, Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { FrameQueue } from '../frame-queue.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import { type DeviceRequest, queryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
-import type { PixelInfo } from './raster.ts';
+import type { PixelInfo } from './timeline.ts';
 
 /** The map's colors, plus one for what does not match a search. */
 export interface DimmablePalette extends AddressPalette {
@@ -89,16 +78,14 @@ export interface SegmentFrameRequest extends DeviceRequest {
   readonly selected: SegmentLife;
 }
 
-export interface PixelRequest {
+export interface AtState {
   readonly state: EventIndex;
+}
+
+export interface PixelRequest extends AtState {
   /** From a pixel's lower to its upper edge. */
   readonly bytesFrom: number;
   readonly bytesTo: number;
-}
-
-export interface GapRequest {
-  readonly state: EventIndex;
-  readonly gaps: readonly FreeRange[];
 }
 
 export interface SegmentHit {
@@ -110,36 +97,14 @@ export interface SegmentHit {
   readonly bottomBytes: number;
 }
 
-export interface AddressMapQueries {
-  readonly addressSlots: Query<object, AddressSlots>;
-  /** The newest wins, over timeline frames too. */
-  readonly addressFrame: Query<AddressFrameRequest, AddressFrame>;
-  readonly addressHit: Query<PixelRequest, PixelInfo<AddressHit>>;
-  /** Range of the newest live block, in bytes of the packed addresses. */
-  readonly newestAddress: Query<{ readonly state: EventIndex }, ByteRange | undefined>;
-  readonly freeMemory: Query<{ readonly state: EventIndex }, FreeMemory>;
-  /** A state's free ranges, which must not overlap. Each highlight lasts as long as its whole range is free. */
-  readonly gapHighlights: Query<GapRequest, readonly Highlight[]>;
-  /** The newest wins. Covers all addresses, whatever y shows. */
-  readonly freeColumns: Query<{ readonly columns: ColumnAxis }, FreeColumns>;
-  /** The newest wins. The line 'reservedBytes' is the top of the stack. */
-  readonly segmentFrame: Query<SegmentFrameRequest, TimelineFrame>;
-  /** Covers all segments of the trace, in the order of SEGMENT_CLASSES. */
-  readonly segmentKinds: Query<object, readonly SegmentClass[]>;
-  readonly segmentHitOverTime: Query<PixelRequest, PixelInfo<SegmentHit>>;
-  readonly segmentUse: Query<
-    { readonly segment: SegmentLife; readonly state: EventIndex },
-    SegmentUse
-  >;
-}
-
-export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
+export const addressMapHandlers = queryHandlers({
   addressSlots(device) {
     const { classOf } = device.once(segmentFramesOf);
     return addressSlots(device.once(addressIndexOf), classOf, device.context.snapshot.addresses);
   },
 
-  async addressFrame(device, request, { signal }) {
+  /** The newest wins, over timeline frames too. */
+  async addressFrame(device, request: AddressFrameRequest, { signal }) {
     const painter = device.once(addressPainterOf);
     const { viewport } = request;
     const index = device.once(addressIndexOf);
@@ -151,39 +116,44 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
     return transferring(await device.drawFrame(viewport, begin, signal));
   },
 
-  addressHit(device, { state, bytesFrom, bytesTo }) {
+  addressHit(device, { state, bytesFrom, bytesTo }: PixelRequest): PixelInfo<AddressHit> {
     const { context } = device;
     const range = { from: bytesFrom, to: bytesTo };
     const hit = addressHit(context, device.once(addressIndexOf), state, range);
     return { hit, crosshair: crosshairAt(context, state) };
   },
 
-  newestAddress: (device, { state }) => newestBlock(device.once(addressIndexOf), state),
+  /** Range of the newest live block, in bytes of the packed addresses. */
+  newestAddress: (device, { state }: AtState) => newestBlock(device.once(addressIndexOf), state),
 
-  freeMemory: (device, { state }) => new FreeSweep(device.once(addressIndexOf)).at(state),
+  freeMemory: (device, { state }: AtState) => new FreeSweep(device.once(addressIndexOf)).at(state),
 
-  gapHighlights: (device, { state, gaps }) =>
+  /** A state's free ranges, which must not overlap. Each highlight lasts as long as its whole range is free. */
+  gapHighlights: (device, { state, gaps }: AtState & { readonly gaps: readonly FreeRange[] }) =>
     gapHighlights(device.once(addressIndexOf), state, gaps),
 
-  async freeColumns(device, { columns }, { signal }) {
+  /** The newest wins. Covers all addresses, whatever y shows. */
+  async freeColumns(device, { columns }: { readonly columns: ColumnAxis }, { signal }) {
     const index = device.once(addressIndexOf);
     const create = () => freeColumns(index, columns);
     return transferring(await device.once(freeQueueOf).request(create, signal));
   },
 
-  async segmentFrame(device, { viewport, palette, selected }, { signal }) {
+  /** The newest wins. The line 'reservedBytes' is the top of the stack. */
+  async segmentFrame(device, { viewport, palette, selected }: SegmentFrameRequest, { signal }) {
     const { painter, classOf } = device.once(segmentFramesOf);
     const scene: Scene = { viewport, classOf, palette, lines: [], selected };
     const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
     return transferring(await device.drawFrame(viewport, begin, signal));
   },
 
-  segmentKinds(device) {
+  /** Covers all segments of the trace, in the order of SEGMENT_CLASSES. */
+  segmentKinds(device): readonly SegmentClass[] {
     const present = new Set(device.once(segmentFramesOf).classOf);
     return SEGMENT_CLASSES.filter((_, code) => present.has(code));
   },
 
-  segmentHitOverTime(device, { state, bytesFrom, bytesTo }) {
+  segmentHitOverTime(device, { state, bytesFrom, bytesTo }: PixelRequest): PixelInfo<SegmentHit> {
     const { index } = device.once(segmentFramesOf);
     const hits = stackHits(index, state, bytesFrom, bytesTo);
     const crosshair = crosshairAt(device.context, state);
@@ -197,10 +167,9 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
     return { hit, crosshair };
   },
 
-  segmentUse(device, { segment, state }) {
-    return segmentUse(device.context, device.once(addressIndexOf), segment, state);
-  },
-};
+  segmentUse: (device, { segment, state }: AtState & { readonly segment: SegmentLife }) =>
+    segmentUse(device.context, device.once(addressIndexOf), segment, state),
+});
 
 async function colorsOf(
   device: OpenDevice,

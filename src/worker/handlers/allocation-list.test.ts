@@ -4,7 +4,7 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
 import { OpenDevice } from '../open-device.ts';
 import { allocationListHandlers as lists } from './allocation-list.ts';
-import { searchHandlers } from './search.ts';
+import { deviceHandlers } from './device.ts';
 
 const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
 const device = new OpenDevice(context, nodeClock);
@@ -15,7 +15,7 @@ const request = { deviceIndex: 0, search: 'forward size>=1MiB', at: undefined, .
 describe('the list of a search', () => {
   test('is paged without gaps, in its order', async () => {
     const count = await lists.allocationCount(device, request, call);
-    const { count: found } = await searchHandlers.searchSummary(device, request, call);
+    const { count: found } = await deviceHandlers.searchSummary(device, request, call);
     expect(count).toBe(found);
     const pages = await Promise.all(
       [0, 100, 200].map((from) =>
@@ -48,7 +48,7 @@ describe('the list of a search', () => {
     const page = { ...request, at: peak, from: 0, to: 200 };
     const states = (await lists.allocationRows(device, page, call)).map(({ state }) => state);
     expect(new Set(states)).toContain('later');
-    const summary = await searchHandlers.searchSummary(device, { ...live, at: peak }, call);
+    const summary = await deviceHandlers.searchSummary(device, { ...live, at: peak }, call);
     expect(summary.cursorBytes).toBe(summary.peakBytes);
     expect(summary.cursorBytes).toBe(context.replay.peaks.activeBytes.bytes);
   });
@@ -57,7 +57,7 @@ describe('the list of a search', () => {
     const sites = { ...request, key: 'peak' } as const;
     const count = await lists.callSiteCount(device, sites, call);
     const rows = await lists.callSiteRows(device, { ...sites, from: 0, to: count }, call);
-    const summary = await searchHandlers.searchSummary(device, request, call);
+    const summary = await deviceHandlers.searchSummary(device, request, call);
     const sum = (of: (row: (typeof rows)[number]) => number) =>
       rows.reduce((total, row) => total + of(row), 0);
     expect(sum(({ allocations }) => allocations)).toBe(summary.count);
@@ -70,7 +70,7 @@ describe('the list of a search', () => {
 });
 
 test('a search with a problem filters nothing, and says so', async () => {
-  const summary = await searchHandlers.searchSummary(device, { ...request, search: 'size>' }, call);
+  const summary = await deviceHandlers.searchSummary(device, { ...request, search: 'size>' }, call);
   expect(summary).toMatchObject({ isFiltering: false, problem: { at: 0, isUnfinished: true } });
   expect((await device.matches('size>', undefined)).mask).toBeUndefined();
 });

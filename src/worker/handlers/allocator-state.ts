@@ -8,7 +8,6 @@ import {
 } from '../../device/allocator-state/describe-state.ts';
 import {
   type SegmentBars,
-  type SegmentHit,
   segmentBars,
   segmentHit,
 } from '../../device/allocator-state/segment-bars.ts';
@@ -24,10 +23,10 @@ import { allocationLabel } from '../../device/model/allocation-labels.ts';
 import type { ColorBy } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import { type DeviceRequest, queryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 
-interface StateRequest extends DeviceRequest {
+export interface StateRequest extends DeviceRequest {
   /** Clamped to the trace: -1 (before it) to the last event. */
   readonly event: EventIndex;
   readonly order: SegmentOrder;
@@ -42,14 +41,6 @@ export interface AllocatorStateRequest extends StateRequest {
   /** Number of colors in the palette. */
   readonly classes: number;
   readonly search: string;
-}
-
-export interface AllocatorStateAnswer {
-  readonly overview: StateOverview;
-  /** Row and bar i belong to positions[i]. */
-  readonly positions: readonly number[];
-  readonly rows: readonly SegmentRow[];
-  readonly bars: SegmentBars;
 }
 
 export interface StateHitRequest extends StateRequest {
@@ -67,19 +58,21 @@ export interface StateBlockRequest extends StateRequest {
   readonly position: number;
 }
 
+export interface AllocatorStateAnswer {
+  readonly overview: StateOverview;
+  /** Row and bar i belong to positions[i]. */
+  readonly positions: readonly number[];
+  readonly rows: readonly SegmentRow[];
+  readonly bars: SegmentBars;
+}
+
 /** A live block by its name, and the position of its segment. */
 export interface StateBlock extends LocatedBlock {
   readonly label: string;
 }
 
-export interface AllocatorStateQueries {
-  readonly allocatorState: Query<AllocatorStateRequest, AllocatorStateAnswer>;
-  readonly stateHit: Query<StateHitRequest, SegmentHit | undefined>;
-  readonly stateBlock: Query<StateBlockRequest, StateBlock | undefined>;
-}
-
-export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = {
-  async allocatorState(device, request) {
+export const allocatorStateHandlers = queryHandlers({
+  async allocatorState(device, request: AllocatorStateRequest): Promise<AllocatorStateAnswer> {
     const { event, order, width, search, colorBy, classes } = request;
     const { state, grouped, overview } = readState(device, event, order);
     const positions = request.positions.filter((position) => position < grouped.order.length);
@@ -91,12 +84,15 @@ export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = {
     const rows = Array.from(shown, (row) => segmentRow(device.context, state, row));
     return transferring({ overview, positions, rows, bars }, bars);
   },
-  stateHit(device, { event, order, position, from, to }) {
+  stateHit(device, { event, order, position, from, to }: StateHitRequest) {
     const { state, grouped } = readState(device, event, order);
     const row = grouped.order[position];
     return row === undefined ? undefined : segmentHit(device.context, state, row, from, to);
   },
-  stateBlock(device, { event, order, allocation, step, position }) {
+  stateBlock(
+    device,
+    { event, order, allocation, step, position }: StateBlockRequest,
+  ): StateBlock | undefined {
     const ordered = readState(device, event, order);
     const known = locateBlock(ordered, allocation);
     if (step === 0) return known && labelled(device, known);
@@ -106,7 +102,7 @@ export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = {
         : neighbourOfBlock(ordered, known, step);
     return found && labelled(device, found);
   },
-};
+});
 
 function readState(device: OpenDevice, event: EventIndex, order: SegmentOrder) {
   return device.once(newStateReader).at(event, order);

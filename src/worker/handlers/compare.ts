@@ -8,11 +8,10 @@ import type {
   DifferenceFlameOptions,
 } from '../../analysis/compare/difference-flame.ts';
 import type { Comparison, Moment, RunProfile } from '../../analysis/compare/types.ts';
-import type { FlameGraph } from '../../device/flame-graph/types.ts';
 import type { FileInfo } from '../../format/snapshot/tables.ts';
-import type { Query, QueryHandlers } from '../queries.ts';
+import { type DeviceRequest, queryHandlers } from '../queries.ts';
 
-export interface SideRequest {
+export interface SideRequest extends DeviceRequest {
   readonly file: FileInfo;
   readonly at: Moment;
 }
@@ -31,36 +30,30 @@ export interface DifferenceFlameRequest extends DifferenceFlameOptions {
 /** The page already has the sides. */
 export type PageComparison = Omit<Comparison, 'a' | 'b'>;
 
-export interface CompareQueries {
-  readonly comparisonSide: Query<SideRequest, RunProfile>;
-  readonly comparison: Query<ComparisonRequest, PageComparison>;
-  /** Undefined if this pair was not compared, or another one was compared since. */
-  readonly differenceFlame: Query<DifferenceFlameRequest, FlameGraph | undefined>;
-}
-
 /** Loaded with the first comparison. */
 const loadCompare = () => import('../../analysis/compare/compare.ts');
 const loadFlame = () => import('../../analysis/compare/difference-flame.ts');
 const loadProfile = () => import('../../analysis/compare/build-profile.ts');
 
-export const compareHandlers: QueryHandlers<CompareQueries> = {
-  async comparisonSide(device, { deviceIndex, file, at }) {
+export const compareHandlers = queryHandlers({
+  async comparisonSide(device, { deviceIndex, file, at }: SideRequest) {
     const { buildProfile } = await loadProfile();
     return buildProfile(device.context, { file, deviceIndex, at });
   },
 
-  async comparison(device, { pair, a, b }) {
+  async comparison(device, { pair, a, b }: ComparisonRequest): Promise<PageComparison> {
     const [{ compareSides }, { DifferenceFlame }] = await Promise.all([loadCompare(), loadFlame()]);
     device.once(compareCache).last = { pair, flame: new DifferenceFlame(a, b) };
     const { a: _, b: __, ...comparison } = compareSides(a, b);
     return comparison;
   },
 
-  differenceFlame(device, { pair, ...options }) {
+  /** Undefined if this pair was not compared, or another one was compared since. */
+  differenceFlame(device, { pair, ...options }: DifferenceFlameRequest) {
     const { last } = device.once(compareCache);
     return last?.pair === pair ? last.flame.graph(options) : undefined;
   },
-};
+});
 
 interface CompareCache {
   last?: { readonly pair: string; readonly flame: DifferenceFlame };

@@ -1,16 +1,14 @@
 /** Queries of the events view: the events it lists, and the details of one. */
 
-import { LruCache } from '../../base/lru-cache.ts';
+import { LruCache } from '../../base/collections.ts';
 import {
   type ActionCount,
-  type EventFacets,
   type EventFilter,
   type EventList,
-  type EventRowIndex,
   eventFacets,
   filterEvents,
 } from '../../device/lists/event-list.ts';
-import { type EventDetails, EventReader, type EventRow } from '../../device/lists/event-reader.ts';
+import { EventReader, type EventRow } from '../../device/lists/event-reader.ts';
 import { eventsCsv } from '../../device/lists/rows-text.ts';
 import { eventsInWindow } from '../../device/model/events.ts';
 import { matchStacks } from '../../device/search/match-search.ts';
@@ -18,7 +16,7 @@ import type { SearchProblem } from '../../device/search/types.ts';
 import type { TimeAxis } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { Query, QueryHandlers } from '../queries.ts';
+import { type AtEvent, queryHandlers } from '../queries.ts';
 import { allocationUses } from './allocation-list.ts';
 
 /** What the view lists. Plain data: the same JSON means the same list. */
@@ -47,35 +45,26 @@ export interface EventListAnswer {
   readonly problem: SearchProblem | undefined;
 }
 
-export interface EventListQueries {
-  readonly eventFacets: Query<object, EventFacets>;
-  readonly eventList: Query<EventChoiceRequest, EventListAnswer>;
-  readonly eventRows: Query<EventRangeRequest, readonly EventRow[]>;
-  /** The row of an event, or of the next one in the list. */
-  readonly eventRowIndex: Query<EventChoiceRequest & { readonly event: EventIndex }, EventRowIndex>;
-  /** Undefined for an event that the trace does not have. */
-  readonly eventDetails: Query<{ readonly event: EventIndex }, EventDetails | undefined>;
-  /** CSV lines without the header. */
-  readonly eventsCsv: Query<EventRangeRequest, string>;
-}
-
-export const eventListHandlers: QueryHandlers<EventListQueries> = {
+export const eventListHandlers = queryHandlers({
   eventFacets: ({ context }) => eventFacets(context),
-  async eventList(device, { choice }) {
+  async eventList(device, { choice }: EventChoiceRequest): Promise<EventListAnswer> {
     const { length, actions } = await device.once(eventLists).of(choice);
     const { problem } = await device.matches(choice.search, choice.at);
     return { length, actions, problem };
   },
   eventRows: rowsOf,
-  async eventRowIndex(device, { choice, event }) {
+  /** The row of an event, or of the next one in the list. */
+  async eventRowIndex(device, { choice, event }: EventChoiceRequest & AtEvent) {
     return (await device.once(eventLists).of(choice)).rowIndex(event);
   },
-  eventDetails(device, { event }) {
+  /** Undefined for an event that the trace does not have. */
+  eventDetails(device, { event }: AtEvent) {
     const isThere = event >= 0 && event < device.context.trace.events.length;
     return isThere ? device.once(eventReader).details(event) : undefined;
   },
-  eventsCsv: async (device, request) => eventsCsv(await rowsOf(device, request)),
-};
+  /** CSV lines without the header. */
+  eventsCsv: async (device, request: EventRangeRequest) => eventsCsv(await rowsOf(device, request)),
+});
 
 async function rowsOf(
   device: OpenDevice,

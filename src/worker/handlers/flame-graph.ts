@@ -7,12 +7,11 @@ import {
 import { calleeTree, callerTree, flameGraph } from '../../device/flame-graph/flame-graph.ts';
 import type { FlameOrder } from '../../device/flame-graph/flame-table.ts';
 import { type FlameChoice, resolveDataset } from '../../device/flame-graph/stack-weights.ts';
-import type { FlameGraph, FlameRow, FlameSet, FlameTable } from '../../device/flame-graph/types.ts';
-import type { StackView } from '../../device/model/types.ts';
+import type { FlameGraph, FlameSet, FlameTable } from '../../device/flame-graph/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import { foldedStacks, speedscopeFile } from '../../output/export/flame-files.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import { type DeviceRequest, queryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 
 /** The weight, and the grouping into boxes. */
@@ -51,19 +50,8 @@ export interface FlameExportRequest extends FlameDataRequest {
   readonly name: string;
 }
 
-export interface FlameGraphQueries {
-  readonly flame: Query<FlameRequest, FlameAnswer>;
-  /** Rows from <= i < to; none if a difference has nothing to compare. */
-  readonly flameRows: Query<FlameRowsRequest, FlameTable>;
-  /** The same row under another request; undefined if that has no such row. */
-  readonly flameRow: Query<FlameDataRequest & { readonly key: string }, FlameRow | undefined>;
-  readonly flameStack: Query<{ readonly stack: StackIndex }, StackView>;
-  /** The file's content; empty if a difference has nothing to compare. */
-  readonly flameExport: Query<FlameExportRequest, string>;
-}
-
-export const flameGraphHandlers: QueryHandlers<FlameGraphQueries> = {
-  async flame(device, request) {
+export const flameGraphHandlers = queryHandlers({
+  async flame(device, request: FlameRequest): Promise<FlameAnswer> {
     const hasStacks = device.context.snapshot.stacks.length > 1;
     const { mask } = await device.matches(request.search, request.cursor);
     const facts = { hasStacks, isSearched: mask !== undefined };
@@ -76,17 +64,21 @@ export const flameGraphHandlers: QueryHandlers<FlameGraphQueries> = {
     return transferring(answer, graph.boxes);
   },
 
-  async flameRows(device, request) {
+  /** Rows from <= i < to; none if a difference has nothing to compare. */
+  async flameRows(device, request: FlameRowsRequest): Promise<FlameTable> {
     const found = await flameOf(device, request);
     return found?.flame.rows.page(request.order, request.from, request.to) ?? NO_ROWS;
   },
 
-  flameRow: async (device, request) =>
+  /** The same row under another request; undefined if that has no such row. */
+  flameRow: async (device, request: FlameDataRequest & { readonly key: string }) =>
     (await flameOf(device, request))?.flame.rows.find(request.key),
 
-  flameStack: ({ context }, { stack }) => context.stacks.view(stack),
+  flameStack: ({ context }, { stack }: { readonly stack: StackIndex }) =>
+    context.stacks.view(stack),
 
-  async flameExport(device, request) {
+  /** The file's content; empty if a difference has nothing to compare. */
+  async flameExport(device, request: FlameExportRequest) {
     const found = await flameOf(device, request);
     if (found === undefined) return '';
     const { name, weight, format } = request;
@@ -96,7 +88,7 @@ export const flameGraphHandlers: QueryHandlers<FlameGraphQueries> = {
       ? foldedStacks(stacks, isDifference)
       : JSON.stringify(speedscopeFile(stacks, { name, weight, isDifference }));
   },
-};
+});
 
 const NO_ROWS: FlameTable = { length: 0, rows: [] };
 

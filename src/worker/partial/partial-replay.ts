@@ -8,7 +8,7 @@ import {
   type LiveTables,
 } from '../../allocator/replay/live-replay.ts';
 import type { AllocationTable, CounterName, Replay } from '../../allocator/replay/types.ts';
-import { getOrMake } from '../../base/memoized.ts';
+import { getOrMake } from '../../base/collections.ts';
 import {
   addBytesOfStacks,
   classesBySites,

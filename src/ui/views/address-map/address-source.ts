@@ -1,7 +1,7 @@
 /** The address map as a plot, and its tooltips. */
 import { bisector } from 'd3';
+import { LruCache } from '../../../base/collections.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
-import { LruCache } from '../../../base/lru-cache.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { AddressHit } from '../../../draw/address-map/address-hits.ts';
 import type { AddressSlot, AddressSlots } from '../../../draw/address-map/address-layout.ts';

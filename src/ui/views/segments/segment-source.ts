@@ -1,6 +1,7 @@
 /** The segments over time as a plot, and their colors. */
+
+import { LruCache } from '../../../base/collections.ts';
 import { formatBytes } from '../../../base/format.ts';
-import { LruCache } from '../../../base/lru-cache.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';

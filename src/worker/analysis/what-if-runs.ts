@@ -14,10 +14,11 @@ import type { WhatIfInput } from '../../allocator/simulator/simulation.ts';
 import type { WhatIfResult } from '../../allocator/simulator/types.ts';
 import { probe, searchCard, whatIf, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { assert } from '../../base/assert.ts';
-import { LruCache } from '../../base/lru-cache.ts';
+import { LruCache } from '../../base/collections.ts';
 import type { NarrowColumn } from '../../base/table.ts';
-import type { DeviceRequest, Query } from '../queries.ts';
-import type { AnalysisCall, AnalysisDevice, AnalysisHandlers } from './serve-analysis.ts';
+import type { DeviceRequest } from '../queries.ts';
+import type { AnalysisDevice } from './device-copy.ts';
+import type { AnalysisCall } from './serve-analysis.ts';
 
 export interface WhatIfRequest extends DeviceRequest {
   /** In the format of PYTORCH_ALLOC_CONF; parseAllocConf() must accept each. */
@@ -69,14 +70,6 @@ export interface WhatIfAnswer {
   readonly cards: ReadonlyMap<string, CardFit>;
 }
 
-export interface WhatIfQueries {
-  readonly whatIf: Query<WhatIfRequest, WhatIfAnswer, WhatIfProgress>;
-}
-
-export const whatIfHandlers: AnalysisHandlers<WhatIfQueries> = {
-  whatIf: (device, request, call) => device.once(runsOf).run(request, call),
-};
-
 type WhatIfCall = Pick<AnalysisCall<WhatIfProgress>, 'onProgress' | 'pause'>;
 
 /** Parts of the curves: about two per pixel of a plot, so that zooming in a little still shows more. */
@@ -88,7 +81,7 @@ const CACHED_RESULTS = 256;
 /** Searching for a card takes about two runs. */
 const RUNS_A_CARD = 2;
 
-class WhatIfRuns {
+export class WhatIfRuns {
   readonly #device: AnalysisDevice;
   readonly #results = new LruCache<WhatIfResult>(CACHED_RESULTS);
   readonly #cards = new Map<string, CardFit>();
@@ -223,10 +216,6 @@ class Work {
     this.#reported = Math.min(1, share);
     this.#call.onProgress({ kind: 'running', settings, done: this.#reported });
   }
-}
-
-function runsOf(device: AnalysisDevice): WhatIfRuns {
-  return new WhatIfRuns(device);
 }
 
 function limitOf(limit: WhatIfRequest['limit'], run: RecordedRun, input: WhatIfInput) {

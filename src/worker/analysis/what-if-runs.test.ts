@@ -6,9 +6,8 @@ import { abortError, isAbortError } from '../../base/errors.ts';
 import { runToEnd } from '../../base/task.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { cloneDevice } from './clone-device.ts';
-import { AnalysisDevice } from './serve-analysis.ts';
-import { type WhatIfProgress, type WhatIfRequest, whatIfHandlers } from './what-if-handler.ts';
+import { AnalysisDevice, cloneDevice } from './device-copy.ts';
+import { type WhatIfProgress, type WhatIfRequest, WhatIfRuns } from './what-if-runs.ts';
 
 const GIB = 2 ** 30;
 const clock = { now: () => 0, yieldTask: async () => {} };
@@ -38,12 +37,13 @@ const request = (part: Partial<WhatIfRequest>): WhatIfRequest => ({
   ...part,
 });
 
+const runsOf = (device: AnalysisDevice) => new WhatIfRuns(device);
+
 /** Asks, and collects what is reported. Rejects as if cancelled after so many pauses. */
 async function ask(device: AnalysisDevice, asked: WhatIfRequest, mostPauses = Infinity) {
   const reported: WhatIfProgress[] = [];
   let pauses = 0;
-  const answer = await whatIfHandlers.whatIf(device, asked, {
-    signal: new AbortController().signal,
+  const answer = await device.once(runsOf).run(asked, {
     onProgress: (progress) => reported.push(progress),
     pause: async () => {
       if (++pauses > mostPauses) throw abortError('Cancelled');

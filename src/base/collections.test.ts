@@ -1,5 +1,22 @@
-import { expect, it } from 'vitest';
-import { addTo, addUp, groupBy, largestFirst, sumBy } from './grouping.ts';
+import { expect, it, vi } from 'vitest';
+import { addTo, addUp, getOrMake, groupBy, largestFirst, memoized, sumBy } from './collections.ts';
+
+it('asks once for each key, also where the answer is undefined', () => {
+  const make = vi.fn((key: string) => (key === '' ? undefined : key.length));
+  const lengthOf = memoized(make);
+  expect(['abc', '', 'abc', ''].map(lengthOf)).toEqual([3, undefined, 3, undefined]);
+  expect(make.mock.calls).toEqual([['abc'], ['']]);
+});
+
+it('makes the value of a key that has none', () => {
+  const lists = new Map([['a', [1]]]);
+  getOrMake(lists, 'a', () => []).push(2);
+  getOrMake(lists, 'b', () => []).push(3);
+  expect([...lists]).toEqual([
+    ['a', [1, 2]],
+    ['b', [3]],
+  ]);
+});
 
 it('groups by key, keys and items in their order', () => {
   const groups = groupBy([3, 1, 4, 1, 5], (number): string => (number % 2 === 1 ? 'odd' : 'even'));

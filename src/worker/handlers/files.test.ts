@@ -4,7 +4,7 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
 import { OpenDevice } from '../open-device.ts';
-import { exportHandlers } from './export.ts';
+import { fileHandlers } from './files.ts';
 
 /** 6,302 events are four pieces: with the fourth it is told how far the file is. */
 const device = new OpenDevice(contextsOf(loadCapture('oom_fragmented.pickle.gz'))[0], nodeClock);
@@ -13,7 +13,7 @@ const REQUEST = { deviceIndex: 0, kind: 'counters-csv' } as const;
 describe('a file for other programs', () => {
   it('is all its pieces, and tells their bytes', async () => {
     const told: number[] = [];
-    const blob = await exportHandlers.exportFile(device, REQUEST, {
+    const blob = await fileHandlers.exportFile(device, REQUEST, {
       signal: new AbortController().signal,
       onProgress: (bytes) => told.push(bytes),
     });
@@ -24,7 +24,7 @@ describe('a file for other programs', () => {
 
   it('is given up when it is cancelled', async () => {
     const controller = new AbortController();
-    const file = exportHandlers.exportFile(device, REQUEST, {
+    const file = fileHandlers.exportFile(device, REQUEST, {
       signal: controller.signal,
       onProgress: () => controller.abort(),
     });

@@ -6,42 +6,36 @@
  * Example: 5.7 M events with 1.9 M allocations take 288 MB in the session worker, and 160 MB here.
  */
 
-import { ALLOCATION_COLUMNS, SEGMENT_SPAN_COLUMNS } from '../../allocator/replay/types.ts';
 import type { DeviceTables } from '../../analysis/findings/types.ts';
+import { onceFor } from '../../base/collections.ts';
 import {
   type Column,
-  clone,
   cloneColumn,
   createTable,
   gather,
   pick,
   refColumns,
   type TableOf,
-  type TableSchema,
   tableFrom,
-  transferables,
 } from '../../base/table.ts';
-import { type Clock, createPause, runTask, type SliceOptions } from '../../base/task.ts';
+import { type Clock, createPause, runTask } from '../../base/task.ts';
 import { classifyInPieces } from '../../device/classes/classify.ts';
 import type { Classification } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { type AllocationOwners, allocationOwners } from '../../device/model/holders.ts';
-import type { StackSource } from '../../device/model/stacks.ts';
+import { StackReader, type StackSource } from '../../device/model/stacks.ts';
 import {
   ANNOTATION_COLUMNS,
-  BLOCK_COLUMNS,
   type DeviceTrace,
   EVENT_COLUMNS,
   type EventTable,
   FRAME_COLUMNS,
-  SEGMENT_COLUMNS,
   type Snapshot,
-  STACK_COLUMNS,
   type StringIndex,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
-import type { Query } from '../queries.ts';
-import { serve, transferring } from '../rpc.ts';
+import type { DeviceRequest } from '../queries.ts';
+import { type Method, serve, transferring } from '../rpc.ts';
 
 /** The columns sent for events other than alloc and free. Unrecognized texts and numbers are not sent. */
 const OTHER_COLUMNS = pick(EVENT_COLUMNS, ['address', 'sizeBytes', 'stream', 'stack', 'pool']);
@@ -66,36 +60,39 @@ export interface DeviceCopy {
   readonly owners: AllocationOwners | undefined;
 }
 
+/** Events copied between looks at the clock: less than a millisecond. */
+const PIECE = 2 ** 16;
+/** The longest that a requested frame waits. */
+const BUSY_MS = 4;
+
 /** Copies a device piece by piece, so that frames need not wait. Sending it transfers its arrays. */
 export async function cloneDevice(context: DeviceModel, clock: Clock): Promise<DeviceCopy> {
   const { snapshot, trace, replay } = context;
-  const copier = new Copier(clock);
-  const { events, segments, blocks, ...rest } = trace;
-  const copy: DeviceCopy = {
+  const slices = { clock, sliceMs: BUSY_MS };
+  const pause = createPause(slices);
+  const { events, ...rest } = trace;
+  const { classOf, evidenceOf, copies } = await runTask(classifyInPieces(context), slices);
+  const shared: DeviceCopy = {
     snapshot: {
       strings: stringsOf(snapshot),
-      frames: await copier.table(FRAME_COLUMNS, snapshot.frames),
-      stacks: await copier.table(STACK_COLUMNS, snapshot.stacks),
-      annotations: await copier.table(ANNOTATION_COLUMNS, snapshot.annotations),
+      frames: snapshot.frames,
+      stacks: snapshot.stacks,
+      annotations: snapshot.annotations,
       settings: snapshot.settings,
       devices: snapshot.devices.map(({ device, kind }) => ({ device, kind })),
     },
-    trace: {
-      ...rest,
-      segments: await copier.table(SEGMENT_COLUMNS, segments),
-      blocks: await copier.table(BLOCK_COLUMNS, blocks),
-    },
+    trace: rest,
     events: {
       length: events.length,
-      action: await copier.column(events.action),
-      timeUs: events.timeUs && (await copier.column(events.timeUs)),
+      action: events.action,
+      timeUs: events.timeUs,
       oomDeviceFreeBytes: events.oomDeviceFreeBytes,
-      others: await otherEvents(events, copier),
+      others: await otherEvents(events, pause),
     },
     replay: {
-      allocations: await copier.table(ALLOCATION_COLUMNS, replay.allocations),
-      segmentSpans: await copier.table(SEGMENT_SPAN_COLUMNS, replay.segmentSpans),
-      allocationOfEvent: await copier.column(replay.allocationOfEvent),
+      allocations: replay.allocations,
+      segmentSpans: replay.segmentSpans,
+      allocationOfEvent: replay.allocationOfEvent,
       recording: replay.recording,
       recordingReason: replay.recordingReason,
       start: replay.start,
@@ -103,23 +100,32 @@ export async function cloneDevice(context: DeviceModel, clock: Clock): Promise<D
       peaks: replay.peaks,
       anomalyCount: replay.anomalyCount,
     },
-    classification: await copier.classification(context),
+    // No finding names a tensor.
+    classification: { classOf, evidenceOf, copies, names: new Map() },
     owners: allocationOwners(context),
   };
-  return transferring(copy, copier.columns);
+  return transferring(await copied(shared, pause));
 }
-
 /** Relies on alloc and the two frees coming first in {@link TraceAction}. */
 const isOther = (action: number): boolean => action > TraceAction.FreeCompleted;
 
-async function otherEvents(events: EventTable, copier: Copier): Promise<OtherEvents> {
+async function otherEvents(events: EventTable, pause: () => Promise<void>): Promise<OtherEvents> {
   const { action } = events;
   const rows: number[] = [];
   for (let t = 0; t < action.length; t++) {
-    if (t % PIECE === 0) await copier.pause();
+    if (t % PIECE === 0) await pause();
     if (isOther(action[t] ?? 0)) rows.push(t);
   }
   return { event: Int32Array.from(rows), ...gather(OTHER_COLUMNS, events, rows) };
+}
+
+/** With arrays of its own, copied piece by piece. */
+async function copied<T>(value: T, pause: () => Promise<void>): Promise<T> {
+  if (ArrayBuffer.isView(value)) return cloneColumn(value as T & Column, pause);
+  if (typeof value !== 'object' || value === null || value instanceof Map) return value;
+  const parts: [string, unknown][] = [];
+  for (const [key, part] of Object.entries(value)) parts.push([key, await copied(part, pause)]);
+  return (Array.isArray(value) ? parts.map(([, part]) => part) : Object.fromEntries(parts)) as T;
 }
 
 /** Restores the columns sampled by {@link otherEvents} to full length, with 0 where nothing was sent. */
@@ -150,49 +156,33 @@ function stringsOf({ strings, frames, annotations }: Snapshot): Map<StringIndex,
   return new Map([...named].map((index) => [index, strings.get(index)]));
 }
 
-/** Events copied between looks at the clock: less than a millisecond. */
-const PIECE = 2 ** 16;
-/** The longest that a requested frame waits. */
-const BUSY_MS = 4;
+/** One device in the form that detectors and simulator need. */
+export class AnalysisDevice {
+  /** For alloc and free events, `trace` has only action and time. */
+  readonly input: DeviceTables;
+  /** The allocator's settings, as recorded. */
+  readonly settings: Snapshot['settings'];
+  /** See OpenDevice.once. */
+  readonly once = onceFor<AnalysisDevice>(this);
 
-/** Copies columns and lets messages in at intervals. */
-class Copier {
-  readonly columns: Column[] = [];
-  readonly pause: () => Promise<void>;
-  readonly #slices: SliceOptions;
-
-  constructor(clock: Clock) {
-    this.#slices = { clock, sliceMs: BUSY_MS };
-    this.pause = createPause(this.#slices);
-  }
-
-  async table<S extends TableSchema, T extends TableOf<S>>(schema: S, table: T): Promise<T> {
-    const copy = await clone(schema, table, this.pause);
-    this.columns.push(...transferables(schema, copy));
-    return copy;
-  }
-
-  async column<T extends Column>(column: T): Promise<T> {
-    const copy = await cloneColumn(column, this.pause);
-    this.columns.push(copy);
-    return copy;
-  }
-
-  async classification(context: DeviceModel): Promise<Classification> {
-    const task = classifyInPieces(context);
-    const { classOf, evidenceOf, copies } = await runTask(task, this.#slices);
-    return {
-      classOf: await this.column(classOf),
-      evidenceOf: await this.column(evidenceOf),
-      // No finding names a tensor.
-      names: new Map(),
-      copies,
+  constructor({ snapshot, trace, events, ...rest }: DeviceCopy) {
+    const { strings, settings, ...tables } = snapshot;
+    const source = {
+      ...tables,
+      strings: { length: strings.size, get: (index: number) => strings.get(index) ?? '' },
+    };
+    this.settings = settings;
+    this.input = {
+      snapshot: source,
+      trace: { ...trace, events: spreadEvents(events) },
+      stacks: new StackReader(source),
+      ...rest,
     };
   }
 }
 
 export interface CopyMethods {
-  readonly copy: Query<object, DeviceCopy>;
+  readonly copy: Method<DeviceRequest, DeviceCopy>;
 }
 
 /** Serves device copies to an analysis worker until that worker ends. */

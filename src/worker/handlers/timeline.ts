@@ -1,0 +1,85 @@
+/** The timeline: overviews, hit tests, the event at a time, and what its colors mean. Frames are in session.ts. */
+
+import { classText, knownClasses } from '../../device/classes/classify.ts';
+import { describeHit, type HitResult } from '../../device/model/allocation-details.ts';
+import { annotationTracks } from '../../device/model/annotations.ts';
+import { type Crosshair, crosshairAt, eventAtTime } from '../../device/model/events.ts';
+import { unavailableReason } from '../../draw/coloring/colorings.ts';
+import { legendAt, peakInWindow } from '../../draw/coloring/legend.ts';
+import { counterOverview } from '../../draw/timeline/columns.ts';
+import {
+  COLORINGS,
+  type ColorBy,
+  type PlotAxis,
+  type TimeAxis,
+} from '../../draw/timeline/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { OpenDevice } from '../open-device.ts';
+import { type AtEvent, type DeviceRequest, queryHandlers } from '../queries.ts';
+import { transferring } from '../rpc.ts';
+import type { MatchingRequest } from '../timeline-renderer.ts';
+
+export interface HitRequest extends DeviceRequest, MatchingRequest {
+  /** State under the pointer: TimelineFrame.states of that column. */
+  readonly state: EventIndex;
+  /** Bytes from the bottom of the stack to the pixel's lower edge; `bytesTo` is to its upper edge. */
+  readonly bytesFrom: number;
+  readonly bytesTo: number;
+}
+
+/** Everything a hover shows about a pixel: what lies there, and the counters at its state. */
+export interface PixelInfo<Hit> {
+  readonly hit: Hit | undefined;
+  readonly crosshair: Crosshair;
+}
+
+export interface LegendRequest {
+  readonly colorBy: ColorBy;
+  /** Number of colors in the palette, as in a frame. */
+  readonly classes: number;
+  /** The cursor; undefined means the window's peak of active memory. */
+  readonly at: EventIndex | undefined;
+  readonly axis: TimeAxis;
+  readonly x: { readonly from: number; readonly to: number } | 'all';
+}
+
+export const timelineHandlers = queryHandlers({
+  /** The highest value in each of `width` columns over the whole trace. */
+  minimap({ index }, { axis, width }: { readonly axis: PlotAxis; readonly width: number }) {
+    const activeBytes = counterOverview(index, 'activeBytes', axis, width);
+    const reservedBytes = counterOverview(index, 'reservedBytes', axis, width);
+    return transferring({ activeBytes, reservedBytes });
+  },
+  async hit({ timeline, context }, request: HitRequest): Promise<PixelInfo<HitResult>> {
+    const { state, bytesFrom, bytesTo } = request;
+    const hits = await timeline.hits(request, state, bytesFrom, bytesTo);
+    const hit = describeHit(context, state, hits);
+    const known = knownClasses(context);
+    const what = hit && known && classText(known, hit.allocation);
+    return { hit: hit && { ...hit, what }, crosshair: crosshairAt(context, state) };
+  },
+  /** Height of the drawn stack after an event. */
+  stackBytes: ({ timeline }, request: MatchingRequest & { readonly state: EventIndex }) =>
+    timeline.bytesAt(request, request.state),
+  crosshair: ({ context }, { event }: AtEvent) => crosshairAt(context, event),
+  /** The event whose state holds at `timeUs` (since the first event). */
+  eventAt: ({ context }, { timeUs }: { readonly timeUs: number }) =>
+    eventAtTime(context.trace.events, timeUs),
+  annotations: ({ context }) => transferring(annotationTracks(context.annotations())),
+  /** What the colors mean, and how much of each there is. */
+  async legend(device, request: LegendRequest) {
+    const { colorBy, classes } = request;
+    const coloring = await device.coloring(colorBy, classes);
+    return legendAt(device.context, device.index, colorBy, coloring, legendEvent(device, request));
+  },
+  /** `reason`: why a coloring distinguishes nothing on this device; undefined if it does. */
+  colorings: ({ context }) =>
+    COLORINGS.map((colorBy) => ({ colorBy, reason: unavailableReason(context, colorBy) })),
+});
+
+function legendEvent({ index, context }: OpenDevice, { at, axis, x }: LegendRequest): EventIndex {
+  const last = context.trace.events.length - 1;
+  if (at !== undefined) return Math.min(at, last);
+  if (x === 'all') return context.replay.peaks.activeBytes.event;
+  return peakInWindow(index, axis, x.from, x.to);
+}
