@@ -15,7 +15,7 @@ import { type Handlers, type Method, serve } from '../worker/rpc.ts';
 import { connectWorker, type WorkerLike } from '../worker/worker-connection.ts';
 import { WorkerPool } from '../worker/worker-pool.ts';
 import { fileSource, nodePlatform } from './byte-sources.ts';
-import type { Answer, Question } from './mcp/tools.ts';
+import type { Question } from './mcp/tools.ts';
 import { openSnapshot } from './open-snapshot.ts';
 
 export interface RankRequest extends ReadRankOptions {
@@ -33,7 +33,7 @@ export interface SideRequest {
 interface Jobs {
   readonly readRank: Method<RankRequest, ReadRank>;
   readonly readSide: Method<SideRequest, RunProfile>;
-  readonly answerQuestion: Method<Question, Answer>;
+  readonly answerQuestion: Method<Question, string>;
 }
 
 const HANDLERS: Handlers<Jobs> = {

@@ -66,8 +66,13 @@ export function pageText(
   return jsonOf({ ...around, rows: shown, ...(next < total && { next }) });
 }
 
-export const cutBytes = (text: string, maxBytes: number): string =>
-  Buffer.byteLength(text) <= maxBytes ? text : `${cutUtf8(text, maxBytes - 3)}…`;
+/** What the agent can fix, as text. @throws anything else */
+export function refusalText(error: unknown): string {
+  if (!(error instanceof LoadError)) throw error;
+  const text = printable(`${error.message} ${error.failure.advice}`.trim());
+  const isShort = Buffer.byteLength(text) <= DEFAULT_ANSWER_BYTES;
+  return isShort ? text : `${cutUtf8(text, DEFAULT_ANSWER_BYTES - 3)}…`;
+}
 
 /** Unknown numbers become null, as in every report. */
 function jsonOf(answer: unknown): string {

@@ -1,67 +1,35 @@
 /** The snapshots an agent works on, kept open between questions. */
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { LruCache, onceFor } from '../../base/collections.ts';
 import { LoadError } from '../../base/load-error.ts';
-import type { DeviceModel } from '../../device/model/device-model.ts';
 import { mainDeviceIndex } from '../../device/model/main-device.ts';
-import type { FindingsReport } from '../../output/report/findings.ts';
-import { findingsOf } from '../commands/analyze.ts';
 import { type OpenedSnapshot, openRegularSnapshot } from '../open-snapshot.ts';
 
 /** A comparison needs two; each keeps its tables in memory. */
 const KEPT_OPEN = 2;
 
-interface OpenFile extends OpenedSnapshot {
-  /** Computed on the first call. */
-  findings(): Promise<FindingsReport>;
-}
+/** By path and version, so a rewritten file counts as a new one. */
+const kept = new LruCache<ReturnType<typeof readFile>>(KEPT_OPEN);
 
-/** By path and version, so a rewritten file counts as a new one. The most recently used is last. */
-const kept = new Map<string, Promise<OpenFile>>();
-
-async function openFile(path: string): Promise<OpenFile> {
-  const absolute = resolve(path);
-  const key = `${await versionOf(absolute)} ${absolute}`;
-  const file = kept.get(key) ?? readFile(absolute);
-  kept.delete(key);
-  kept.set(key, file);
-  for (const old of [...kept.keys()].slice(0, -KEPT_OPEN)) kept.delete(old);
-  // Retry a failed file the next time: someone may have fixed it.
-  file.catch(() => kept.delete(key));
-  return file;
-}
-
-async function readFile(path: string): Promise<OpenFile> {
+async function readFile(path: string) {
   const opened = await openRegularSnapshot(path, { partial: true });
-  let report: Promise<FindingsReport> | undefined;
-  return {
-    ...opened,
-    findings: () => {
-      report ??= findingsOf(opened);
-      return report;
-    },
-  };
+  return { ...opened, once: onceFor<OpenedSnapshot>(opened) };
 }
 
-/** Includes the inode and ctime, since anyone can set a file's size and mtime at will. */
-async function versionOf(path: string): Promise<string> {
-  const stats = await stat(path, { bigint: true }).catch(() => undefined);
-  if (stats === undefined) return 'none';
-  const { dev, ino, ctimeNs, mtimeNs, size } = stats;
-  return [dev, ino, ctimeNs, mtimeNs, size].join(' ');
-}
-
-export interface OpenDevice {
-  readonly file: OpenFile;
-  readonly device: DeviceModel;
-  readonly position: number;
+async function openFile(path: string) {
+  const absolute = resolve(path);
+  // Anyone can set a file's size and mtime at will, but not its inode and ctime.
+  const stats = await stat(absolute, { bigint: true }).catch(() => undefined);
+  const version = stats && [stats.dev, stats.ino, stats.ctimeNs, stats.mtimeNs, stats.size];
+  return kept.getOrMake(`${version} ${absolute}`, () => readFile(absolute));
 }
 
 /**
  * @param number of the device; undefined means the one with the most memory
  * @throws LoadError if the file cannot be read or has no such device
  */
-export async function openDevice(path: string, number: number | undefined): Promise<OpenDevice> {
+export async function openDevice(path: string, number: number | undefined) {
   const file = await openFile(path);
   const devices = file.contexts.map(({ trace, replay }) => ({ ...trace, peaks: replay.peaks }));
   const position =

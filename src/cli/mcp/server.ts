@@ -1,9 +1,9 @@
 /** `vramscope mcp`: the Model Context Protocol over stdin and stdout. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { LoadError } from '../../base/load-error.ts';
 import { createJobPool } from '../jobs.ts';
-import { type Answer, TOOLS, type Tool } from './tools.ts';
+import { refusalText } from './answer.ts';
+import { TOOLS } from './tools.ts';
 
 const INSTRUCTIONS = `Answers questions about PyTorch CUDA memory snapshots (torch.cuda.memory._dump_snapshot()).
 Start with \`open\`, then \`findings\`. Sizes are bytes. What cannot be known from a file is null or said in words.
@@ -31,12 +31,22 @@ export async function serveMcp(
   const server = new McpServer({ name: 'vramscope', version }, { instructions: INSTRUCTIONS });
   const pool = createJobPool(workerScript, 1);
   const running = new Set<Promise<unknown>>();
-  const ask = async (tool: string, input: unknown, signal: AbortSignal): Promise<Answer> => {
-    const answer = pool.call('answerQuestion', { tool, input }, { timeoutMs: MOST_MS, signal });
-    running.add(answer);
-    return answer.finally(() => running.delete(answer));
-  };
-  for (const tool of TOOLS) register(server, tool, ask);
+  for (const [tool, { description, input: inputSchema }] of Object.entries(TOOLS)) {
+    const title = tool.replaceAll('_', ' ');
+    const annotations = { readOnlyHint: true, openWorldHint: false };
+    const options = { title, description, inputSchema, annotations };
+    server.registerTool(tool, options, async (input: unknown, { signal }) => {
+      const limits = { timeoutMs: MOST_MS, signal };
+      const asked = pool.call('answerQuestion', { tool, input }, limits);
+      running.add(asked);
+      return asked
+        .then(
+          (text) => answerOf(text, false),
+          (error) => answerOf(refusalText(error), true),
+        )
+        .finally(() => running.delete(asked));
+    });
+  }
   const closed = new Promise<void>((resolve) => {
     server.server.onclose = resolve;
   });
@@ -50,30 +60,7 @@ export async function serveMcp(
   pool.close();
 }
 
-function register(
-  server: McpServer,
-  { name, description, input }: Tool,
-  ask: (tool: string, input: unknown, signal: AbortSignal) => Promise<Answer>,
-): void {
-  const annotations = { readOnlyHint: true, openWorldHint: false };
-  const options = {
-    title: name.replaceAll('_', ' '),
-    description,
-    inputSchema: input,
-    annotations,
-  };
-  server.registerTool(name, options, async (asked: unknown, { signal }) => {
-    try {
-      const { text, isError } = await ask(name, asked, signal);
-      return { ...textAnswer(text), isError };
-    } catch (error) {
-      if (!(error instanceof LoadError)) throw error;
-      return {
-        ...textAnswer(`${error.message} Ask for less, or one setting at a time.`),
-        isError: true,
-      };
-    }
-  });
-}
-
-const textAnswer = (text: string) => ({ content: [{ type: 'text' as const, text }] });
+const answerOf = (text: string, isError: boolean) => ({
+  content: [{ type: 'text' as const, text }],
+  isError,
+});

@@ -6,9 +6,8 @@ import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../allocator/simulator/presets.ts';
 import { buildProfile } from '../../analysis/compare/build-profile.ts';
 import { compareSides } from '../../analysis/compare/compare.ts';
-import { getOrMake } from '../../base/collections.ts';
-import { LoadError } from '../../base/load-error.ts';
 import { allocationRows, orderAllocations } from '../../device/lists/allocation-rows.ts';
+import { callSiteTable, orderCallSites } from '../../device/lists/call-site-table.ts';
 import { earlierUses } from '../../device/model/allocation-labels.ts';
 import { deviceInfo, failedOoms } from '../../device/model/device-info.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -20,37 +19,25 @@ import { NO_STACK } from '../../format/snapshot/tables.ts';
 import { buildComparison } from '../../output/report/comparison.ts';
 import type { DeviceFindings } from '../../output/report/findings.ts';
 import { buildStats } from '../../output/report/stats.ts';
-import { printable } from '../../output/report/text.ts';
 import { buildWhatIf } from '../../output/report/whatif.ts';
+import { findingsOf } from '../commands/analyze.ts';
 import { runWhatIf } from '../commands/whatif.ts';
-import {
-  answerText,
-  cutBytes,
-  DEFAULT_ANSWER_BYTES,
-  MAX_ANSWER_BYTES,
-  pageText,
-  refusal,
-} from './answer.ts';
+import { answerText, DEFAULT_ANSWER_BYTES, MAX_ANSWER_BYTES, pageText, refusal } from './answer.ts';
 import { openDevice } from './open-files.ts';
 
-export interface Tool {
-  readonly name: string;
+interface Tool {
   /** All that a model knows about the tool. */
   readonly description: string;
   readonly input: z.ZodRawShape;
   /** @throws LoadError for errors that the agent can fix; its message becomes the answer */
-  readonly answer: (input: unknown) => Promise<string>;
+  readonly answer: (input: never) => Promise<string>;
 }
 
-function tool<Shape extends z.ZodRawShape>(
-  name: string,
+const tool = <Shape extends z.ZodRawShape>(
   description: string,
   input: Shape,
   answer: (input: z.infer<z.ZodObject<Shape>>) => Promise<string>,
-): Tool {
-  const schema = z.object(input);
-  return { name, description, input, answer: async (asked) => answer(schema.parse(asked)) };
-}
+): Tool => ({ description, input, answer });
 
 const whole = z.number().int();
 const FILE = {
@@ -86,14 +73,13 @@ const SEARCH = {
 };
 
 /** In the order an agent is likely to need them. */
-export const TOOLS: readonly Tool[] = [
-  tool(
-    'open',
+export const TOOLS: Readonly<Record<string, Tool>> = {
+  open: tool(
     'Call this first. Says what a PyTorch CUDA memory snapshot holds: the verdict on the device with the most memory, devices, how complete the recording is, peaks, OOMs, warnings.',
     FILE,
     async ({ file: path, ...wanted }) => {
       const { file, position } = await openDevice(path, undefined);
-      const verdict = (await file.findings()).devices[position]?.verdict;
+      const verdict = (await file.once(findingsOf)).devices[position]?.verdict;
       const { devices, warnings } = buildStats(file.file, file.snapshot, file.contexts);
       const heads = devices.map(({ device, kind, events, allocations, recording, peak, ooms }) => ({
         ...{ device, kind, events, allocations, recording, peak },
@@ -104,19 +90,17 @@ export const TOOLS: readonly Tool[] = [
       return answerText(report, { part: '', ...wanted });
     },
   ),
-  tool(
-    'findings',
+  findings: tool(
     'Why memory ran out or grows: the verdict, where every reserved byte is, and findings (leaks, fragmentation, OOMs, kept graphs), each with its line of user code, bytes, and what to try. With part = findings.0, one as `vramscope analyze --json` has it: stack, parts, facts, and how to disprove it.',
     { ...DEVICE, ...PART },
     async ({ file: path, device, ...wanted }) => {
       const { file, position } = await openDevice(path, device);
-      const [report] = (await file.findings()).devices.slice(position);
+      const [report] = (await file.once(findingsOf)).devices.slice(position);
       if (report === undefined) throw refusal('The file holds no device.');
       return answerText(wanted.part === '' ? briefReport(report) : report, wanted);
     },
   ),
-  tool(
-    'stats',
+  stats: tool(
     'Requested, allocated, active and reserved bytes at the start, at the end and at the peak, equal to torch.cuda.memory_stats(); every OOM; the allocator settings. As `vramscope stats --json`.',
     { ...DEVICE, ...PART },
     async ({ file: path, device, ...wanted }) => {
@@ -128,8 +112,7 @@ export const TOOLS: readonly Tool[] = [
       );
     },
   ),
-  tool(
-    'call_sites',
+  call_sites: tool(
     'Which lines of the program hold the memory that is live at one event, the most bytes first. At the first OOM, else at the peak of allocated bytes, unless `at` says otherwise.',
     {
       ...DEVICE,
@@ -142,12 +125,12 @@ export const TOOLS: readonly Tool[] = [
     async ({ file: path, device: number, search, at, ...wanted }) => {
       const { device } = await openDevice(path, number);
       const event = eventOf(device, at);
-      const { rows, liveBytes } = callSites(device, event, await maskOf(device, search, event));
+      const rows = callSites(device, event, await maskOf(device, search, event));
+      const liveBytes = rows.reduce((sum, { bytes }) => sum + bytes, 0);
       return pageText(rows.slice(wanted.offset), wanted, rows.length, { event, liveBytes });
     },
   ),
-  tool(
-    'allocations',
+  allocations: tool(
     'Allocations that match a search, sorted: size, when allocated and freed (event numbers; freed null: still there at the end), stream, pool, line of code.',
     {
       ...DEVICE,
@@ -180,8 +163,7 @@ export const TOOLS: readonly Tool[] = [
       return pageText(rows, wanted, ids.length);
     },
   ),
-  tool(
-    'what_if',
+  what_if: tool(
     'Runs the recorded requests again under other PYTORCH_ALLOC_CONF settings: peak reserved bytes and OOMs of each. Without settings, ten that are worth trying. As `vramscope whatif --json`.',
     {
       ...DEVICE,
@@ -208,8 +190,7 @@ export const TOOLS: readonly Tool[] = [
       return answerText(buildWhatIf([runWhatIf(device, { confs, limit: limitBytes })]), wanted);
     },
   ),
-  tool(
-    'compare',
+  compare: tool(
     'Why one snapshot needs more than another, as `vramscope compare --json` says it: a verdict in words, causes, and the call sites that changed, the largest change first. The differences add up to the byte.',
     {
       ...FILE,
@@ -228,7 +209,7 @@ export const TOOLS: readonly Tool[] = [
       return answerText({ verdict, ...report }, wanted);
     },
   ),
-];
+};
 
 /** A first overview, without stacks, parts and facts, which `part` returns. */
 const briefReport = ({ verdict, account, checks, findings }: DeviceFindings) => ({
@@ -241,25 +222,20 @@ const briefReport = ({ verdict, account, checks, findings }: DeviceFindings) => 
   checks: checks.filter(({ status }) => status === 'cannot-tell'),
 });
 
-function callSites({ stacks, replay }: DeviceModel, event: number, mask: Uint8Array | undefined) {
-  const table = replay.allocations;
-  const sites = new Map<number, { bytes: number; allocations: number; first: number }>();
-  let liveBytes = 0;
-  for (const id of liveAt(table, event)) {
-    if (mask?.[id] === 0) continue;
-    const empty = () => ({ bytes: 0, allocations: 0, first: id });
-    const sum = getOrMake(sites, stacks.siteOf(table.stack[id] ?? NO_STACK), empty);
-    const bytes = table.sizeBytes[id] ?? 0;
-    sum.bytes += bytes;
-    sum.allocations++;
-    liveBytes += bytes;
-  }
-  const order = [...sites].sort(([, a], [, b]) => b.bytes - a.bytes);
-  const rows = order.map(([site, { first, ...sum }]) => {
-    const line = lineText(callSiteLine(stacks, site, first < table.preexisting));
-    return { ...sum, line };
+function callSites(device: DeviceModel, event: number, mask: Uint8Array | undefined) {
+  const { allocations } = device.replay;
+  const live = new Uint8Array(allocations.length);
+  for (const id of liveAt(allocations, event)) live[id] = mask?.[id] ?? 1;
+  const table = callSiteTable(device, live);
+  return Array.from(orderCallSites(device, table, 'total', true), (row) => {
+    const isOlder = (table.preexisting[row] ?? 0) > 0;
+    const line = callSiteLine(device.stacks, table.stack[row] ?? NO_STACK, isOlder);
+    return {
+      bytes: table.totalBytes[row] ?? 0,
+      allocations: table.allocations[row],
+      line: lineText(line),
+    };
   });
-  return { rows, liveBytes };
 }
 
 /** `/workspace/train.py:21 (step)`: the full path, for an agent that opens the file. */
@@ -302,21 +278,9 @@ export interface Question {
   readonly input: unknown;
 }
 
-export interface Answer {
-  readonly text: string;
-  /** The question was invalid as asked; the text says what would be valid. */
-  readonly isError: boolean;
-}
-
-export async function answerQuestion({ tool: name, input }: Question): Promise<Answer> {
-  try {
-    const asked = TOOLS.find((one) => one.name === name);
-    if (asked === undefined) throw refusal('There is no such tool.');
-    return { text: await asked.answer(input), isError: false };
-  } catch (error) {
-    if (!(error instanceof LoadError)) throw error;
-    const { message, advice } = error.failure;
-    const text = printable(`${message} ${advice}`.trim());
-    return { text: cutBytes(text, DEFAULT_ANSWER_BYTES), isError: true };
-  }
+/** @throws LoadError for what the agent can ask better */
+export async function answerQuestion({ tool: name, input }: Question): Promise<string> {
+  const asked = TOOLS[name];
+  if (asked === undefined) throw refusal('There is no such tool.');
+  return asked.answer(z.object(asked.input).parse(input) as never);
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_ANSWER_BYTES } from '../../cli/mcp/answer.ts';
+import { DEFAULT_ANSWER_BYTES, refusalText } from '../../cli/mcp/answer.ts';
 import { answerQuestion, TOOLS } from '../../cli/mcp/tools.ts';
 import { EXPORT_KINDS } from '../../output/export/exports.ts';
 import { cli } from '../cli-run.ts';
@@ -83,9 +83,13 @@ export class Commands {
   }
 
   async #asAgent(): Promise<string | undefined> {
-    for (const { name } of TOOLS) {
+    for (const name of Object.keys(TOOLS)) {
       const input = { file: this.#file, ...(name === 'compare' && { other: this.#well }) };
-      const { text, isError } = await answerQuestion({ tool: name, input });
+      let isError = false;
+      const text = await answerQuestion({ tool: name, input }).catch((error: unknown) => {
+        isError = true;
+        return refusalText(error);
+      });
       if (Buffer.byteLength(text) > DEFAULT_ANSWER_BYTES) return `mcp ${name}: ${text.length} long`;
       const problem = wrongIn(text) ?? (isError ? undefined : problemOfJson(text));
       if (problem !== undefined) return `mcp ${name}: ${problem} in ${text.slice(0, 300)}`;
