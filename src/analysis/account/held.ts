@@ -1,7 +1,7 @@
 /** Who holds kept memory, in recordings with names: what one variable holds is one entry, whatever lines made it. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { groupBy, sumBy } from '../../base/grouping.ts';
+import { groupBy, sumBy } from '../../base/collections.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { type Draft, isLasting } from './cohorts.ts';
 import type { EntryKind } from './types.ts';
