@@ -3,6 +3,7 @@ import { table } from '../scripts/markdown.mjs';
 
 const seconds = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(2)} s`);
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
+const kilobytes = (bytes) => `${(bytes / 1000).toFixed(0)} kB`;
 const milliseconds = (ms) => `${ms.toFixed(1)} ms`;
 
 /** Formats a value, or says that it was not measured. */
@@ -47,47 +48,40 @@ export function resultsTable(results) {
     ...(subject.decoders ? decoderRows(subject) : []),
     ...(subject.cli ? cliRows(subject) : []),
     ...compareRows(subject),
-    ...(subject.ranks
-      ? [[`eight of ${subject.name}: vramscope ranks`, '3 s', seconds(subject.ranks.readMs)]]
-      : []),
+    subject.ranks && [
+      `eight of ${subject.name}: vramscope ranks`,
+      '3 s',
+      seconds(subject.ranks.readMs),
+    ],
   ]);
-  if (ranksPage !== undefined) {
-    rows.push([
-      '1,024 summaries of ranks (64 MB): files given → all on screen',
-      '2 s',
-      seconds(ranksPage.shownMs),
-    ]);
-  }
-  rows.push([
+  const jobs = '1,024 summaries of ranks (64 MB): files given → all on screen';
+  rows.push(ranksPage && [jobs, '2 s', seconds(ranksPage.shownMs)], [
     'page: JS and CSS before a file is opened, gzipped',
     '150 kB',
-    shown(pageWeightBytes, (bytes) => `${(bytes / 1000).toFixed(0)} kB`),
+    shown(pageWeightBytes, kilobytes),
   ]);
   const views = subjects.filter(({ page }) => page?.views).map(viewsTable);
   const beside = (ratios ?? []).map(ratiosTable);
-  return [machine, ...beside, table(['what', 'budget', 'measured'], rows), ...views].join('\n\n');
+  return [
+    machine,
+    ...beside,
+    table(['what', 'budget', 'measured'], rows.filter(Boolean)),
+    ...views,
+  ].join('\n\n');
 }
 
 /** One file beside CPython, whose own time varies from hour to hour. */
-function ratiosTable({
-  name,
-  goals,
-  pickleLoad,
-  painted,
-  firstPixels,
-  stats,
-  analyze,
-  rounds,
-  startLoad,
-  endLoad,
-}) {
-  const row = (what, goal, ms) => [what, goal, (ms / pickleLoad).toFixed(3), seconds(ms)];
+function ratiosTable({ name, goals, rounds, startLoad, endLoad, ...medians }) {
+  const row = (what, key) => {
+    const ms = medians[key];
+    return [what, goals[key] ?? '–', (ms / medians.pickleLoad).toFixed(3), seconds(ms)];
+  };
   const rows = [
-    row('the page: every allocation painted', goals.painted, painted),
-    row('the page: first pixels', goals.firstPixels, firstPixels),
-    row('vramscope stats', goals.stats, stats),
-    row('vramscope analyze', goals.analyze, analyze),
-    row("CPython's pickle.load", '–', pickleLoad),
+    row('the page: every allocation painted', 'painted'),
+    row('the page: first pixels', 'firstPixels'),
+    row('vramscope stats', 'stats'),
+    row('vramscope analyze', 'analyze'),
+    row("CPython's pickle.load", 'pickleLoad'),
   ];
   const head = [name, 'goal', "of pickle.load's time", 'median'];
   const load = `load average ${startLoad.toFixed(1)} before, ${endLoad.toFixed(1)} after`;
@@ -106,7 +100,7 @@ function compareRows({ name, compare, comparePage }) {
     '1.2 times',
     `${compare.ratio.toFixed(2)} times (${seconds(compare.twoMs)})`,
   ];
-  return [page, cli].filter(Boolean);
+  return [page, cli];
 }
 
 function pageRows({ name, page }) {
@@ -114,9 +108,11 @@ function pageRows({ name, page }) {
   const { marks, soonBytes, restBytes, peakBytes, zoomMeanwhile, zoom, pan, longTasksMs } = page;
   return [
     [`${name}: file given → every allocation painted`, OPENING[name], seconds(marks.painted)],
-    ...(marks.firstPixels === undefined
-      ? []
-      : [[`${name}: file given → first pixels of it`, '0.5 s', seconds(marks.firstPixels)]]),
+    marks.firstPixels !== undefined && [
+      `${name}: file given → first pixels of it`,
+      '0.5 s',
+      seconds(marks.firstPixels),
+    ],
     [
       `${name}: painted → every finding, while one zooms`,
       FINDINGS[name] ?? '–',
@@ -217,11 +213,7 @@ function viewsTable({ name, page }) {
     stepsRow('flame graph: other sets and weights', '300 ms', flame.others),
     stepsRow('events: filter', '300 ms', views.filter),
     stepsRow('allocations: sort', '–', views.sort),
-    stepsRow(
-      'search: words, 150 ms of waiting for the typing to end among it',
-      '350 ms',
-      views.search.words,
-    ),
+    stepsRow('search: words, after 150 ms in which nobody typed', '350 ms', views.search.words),
     stepsRow('search: regexes, likewise', '350 ms', views.search.regexes),
   ];
   const memory = [
@@ -233,10 +225,12 @@ function viewsTable({ name, page }) {
   return `**${name}, the views**\n\n${table(HEAD, rows)}\n\n${memory.join(' ')}`;
 }
 
-function stepsRow(what, budget, steps) {
-  const times = steps.map(({ ms }) => ms);
-  return [what, budget, spread(times), tasksOf(steps)];
-}
+const stepsRow = (what, budget, steps) => [
+  what,
+  budget,
+  spread(steps.map(({ ms }) => ms)),
+  longTasks(steps.map(({ longestTaskMs }) => longestTaskMs)),
+];
 
 function plotRows(what, { zoom, pan, longTasksMs }) {
   return [
@@ -244,5 +238,3 @@ function plotRows(what, { zoom, pan, longTasksMs }) {
     [`${what}: a pan frame, p50 / p95`, FRAME, frames(pan), longTasks(longTasksMs)],
   ];
 }
-
-const tasksOf = (steps) => longTasks(steps.map(({ longestTaskMs }) => longestTaskMs));

@@ -42,34 +42,28 @@ function capturesTable(cli) {
 }
 
 function analyse(cli, name) {
-  const options = { encoding: 'utf8', maxBuffer: 2 ** 28 };
-  const out = execFileSync(
-    process.execPath,
-    [cli, 'analyze', '--json', join(FIXTURES, name)],
-    options,
-  );
-  return JSON.parse(out);
+  const args = [cli, 'analyze', '--json', join(FIXTURES, name)];
+  return JSON.parse(execFileSync(process.execPath, args, { maxBuffer: 2 ** 28 }).toString());
 }
 
 function captureRows(name, { devices }) {
   return devices.map(({ device, verdict, findings, checks }) => {
-    const title =
-      name.replace('.pickle.gz', '') + (devices.length > 1 ? ` (device ${device})` : '');
-    const aboveLow = findings.filter(({ severity }) => severity !== 'low').map(findingText);
-    const low = findings.filter(({ severity }) => severity === 'low').map(({ kind }) => kind);
-    const unknown = checks
-      .filter(({ status }) => status === 'cannot-tell')
-      .map(({ detector }) => detector);
-    const cells = [
-      title,
+    const title = name.replace('.pickle.gz', '');
+    const low = findings.filter(({ severity }) => severity === 'low');
+    const unknown = checks.filter(({ status }) => status === 'cannot-tell');
+    return [
+      devices.length > 1 ? `${title} (device ${device})` : title,
       verdictCell(verdict),
-      aboveLow.join('<br>') || '–',
-      low.join(', ') || '–',
+      aboveLow(findings).map(findingText).join('<br>') || '–',
+      low.map(({ kind }) => kind).join(', ') || '–',
+      unknown.length === checks.length
+        ? 'all'
+        : unknown.map(({ detector }) => detector).join(', ') || '–',
     ];
-    const all = unknown.length === checks.length ? 'all' : unknown.join(', ') || '–';
-    return [...cells, all];
   });
 }
+
+const aboveLow = (findings) => findings.filter(({ severity }) => severity !== 'low');
 
 /** @param {string} cli */
 function pairsTable(cli) {
@@ -98,21 +92,20 @@ function verdictCell({ cause, pattern, severity, lines }) {
 
 /** Findings without figures, since two recordings of a program differ in a few blocks. */
 function pairCells({ verdict, findings }) {
-  const found = findings
-    .filter(({ severity }) => severity !== 'low')
-    .map(
-      ({ detector, kind, severity, frame }) =>
-        `**${detector}** ${kind} (${severity}): ${place(frame)}`,
-    );
-  return { verdict: verdict.text.replaceAll('|', '\\|'), found: found.join('<br>') || '–' };
+  const found = aboveLow(findings).map(findingName).join('<br>') || '–';
+  return { verdict: verdict.text.replaceAll('|', '\\|'), found };
 }
 
-function findingText({ detector, kind, severity, frame, perStep, bytes }) {
+const findingName = ({ detector, kind, severity, frame }) =>
+  `**${detector}** ${kind} (${severity}): ${place(frame)}`;
+
+function findingText(finding) {
+  const { perStep, bytes } = finding;
   const amount =
     perStep === null
       ? mib(bytes)
       : `${Math.round(perStep.bytes).toLocaleString('en-US')} bytes a step, ${perStep.steps} steps`;
-  return `**${detector}** ${kind} (${severity}): ${place(frame)}, ${amount}`;
+  return `${findingName(finding)}, ${amount}`;
 }
 
 const place = (frame) =>

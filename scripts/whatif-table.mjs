@@ -11,7 +11,7 @@ import { replaceBetween, table } from './markdown.mjs';
 import { ROOT } from './run-command.mjs';
 
 const DOC = join(ROOT, 'docs', 'whatif.md');
-const MIB = 2 ** 20;
+const inMiB = (bytes) => (bytes / 2 ** 20).toFixed(0);
 
 const readTruth = (name) => JSON.parse(readFileSync(join(ROOT, 'fixtures', name), 'utf8'));
 
@@ -64,23 +64,21 @@ function settingText(name) {
 }
 
 function summary(cells) {
-  const count = (holds) => cells.filter(holds).length;
   const worst = Math.max(...cells.map((cell) => Math.abs(allocatedOff(cell))));
-  const rows = [
-    ['peak reserved equal to the byte', count((cell) => reservedOff(cell) === 0)],
-    ['peak reserved within 0.5%', count((cell) => Math.abs(reservedOff(cell)) <= 0.005)],
-    ['peak reserved within 3%', count((cell) => Math.abs(reservedOff(cell)) <= 0.03)],
-    ['peak allocated equal to the byte', count((cell) => allocatedOff(cell) === 0)],
-    [
-      `peak allocated within 0.5% (worst ${(100 * worst).toFixed(3)}%)`,
-      count((cell) => Math.abs(allocatedOff(cell)) <= 0.005),
-    ],
-    [
-      'out of memory or not',
-      count(({ real, simulated }) => real.num_ooms > 0 === simulated.ooms > 0),
-    ],
-    ['retries', count(({ real, simulated }) => real.num_alloc_retries === simulated.retries)],
-  ];
+  const within = (offBy, share) => (cell) => Math.abs(offBy(cell)) <= share;
+  const right = {
+    'peak reserved equal to the byte': within(reservedOff, 0),
+    'peak reserved within 0.5%': within(reservedOff, 0.005),
+    'peak reserved within 3%': within(reservedOff, 0.03),
+    'peak allocated equal to the byte': within(allocatedOff, 0),
+    [`peak allocated within 0.5% (worst ${(100 * worst).toFixed(3)}%)`]: within(
+      allocatedOff,
+      0.005,
+    ),
+    'out of memory or not': ({ real, simulated }) => real.num_ooms > 0 === simulated.ooms > 0,
+    retries: ({ real, simulated }) => real.num_alloc_retries === simulated.retries,
+  };
+  const rows = Object.entries(right).map(([what, isRight]) => [what, cells.filter(isRight).length]);
   return table([`of ${cells.length} runs`, 'right'], rows);
 }
 
@@ -90,9 +88,7 @@ function tablesOf(cells) {
     const { workload, name, real, simulated } = cell;
     const off = reservedOff(cell);
     const difference = off === 0 ? 'equal' : `${off > 0 ? '+' : ''}${(100 * off).toFixed(2)}%`;
-    const reserved = [real.peak_reserved_bytes, simulated.peakReservedBytes].map((bytes) =>
-      (bytes / MIB).toFixed(0),
-    );
+    const reserved = [real.peak_reserved_bytes, simulated.peakReservedBytes].map(inMiB);
     return [workload, settingText(name), ...reserved, difference];
   });
   const head = ['workload', 'setting', 'real peak, MiB', 'simulated', 'difference'];
@@ -102,7 +98,6 @@ function tablesOf(cells) {
 /** The timing-sensitive workload, with the GPU to itself: four runs under each setting. */
 function tableOfRunsAlone() {
   const { workload, settings } = readTruth('whatif-alone.truth.json');
-  const inMiB = (bytes) => (bytes / MIB).toFixed(0);
   const rows = Object.entries(settings).map(([name, runs]) => {
     const cell = cells.find((one) => one.workload === workload && one.name === name);
     const { real, simulated } = cell;
@@ -129,8 +124,8 @@ function tableOfSegmentSizes() {
       const real = readTruth(`${captures[to]}.truth.json`).stats[0]['reserved_bytes.all.peak'];
       const peaks = fromEach.map((cases) => cases[to].peakReservedBytes);
       const equal = peaks.filter((bytes) => bytes === real).length;
-      const simulated = [...new Set(peaks)].map((bytes) => (bytes / MIB).toFixed(0)).join(', ');
-      const row = [workload, settingText(name), (real / MIB).toFixed(0), simulated];
+      const simulated = [...new Set(peaks)].map(inMiB).join(', ');
+      const row = [workload, settingText(name), inMiB(real), simulated];
       return [...row, `${equal} of ${peaks.length}`];
     });
   });
