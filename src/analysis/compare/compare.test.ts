@@ -232,6 +232,13 @@ describe('real recordings', () => {
   });
 });
 
+it('a path of 50,000 folders takes no time', () => {
+  const side = drawnSide(`+x 1Mi @${'long/'.repeat(50_000)}train.py:1 run`);
+  const beforeMs = performance.now();
+  compareSides(side, side);
+  expect(performance.now() - beforeMs).toBeLessThan(1000);
+});
+
 describe('what cannot be compared is said', () => {
   it('a file without history', () => {
     const { caveats, verdict } = compareSides(

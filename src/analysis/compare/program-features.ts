@@ -10,7 +10,7 @@ import type { Comparison, RunProfile, SideFrame } from './types.ts';
 export const FEATURES = {
   checkpointing: {
     files:
-      /(^|[\\/])(torch[\\/]utils[\\/]checkpoint\.py|.*activation_checkpointing[\\/]|.*checkpoint_wrapper\.py)/,
+      /(^|[\\/])torch[\\/]utils[\\/]checkpoint\.py|activation_checkpointing[\\/]|checkpoint_wrapper\.py/,
     says: 'checkpoints activations',
   },
   compiling: {
@@ -34,7 +34,7 @@ export type Feature = keyof typeof FEATURES;
 const FEATURE_NAMES = Object.keys(FEATURES) as Feature[];
 
 const OPTIMIZER =
-  /(?:^|[\\/])(?:torch[\\/]optim|bitsandbytes[\\/]optim|apex[\\/]optimizers|transformers[\\/]optimization)[\\/]?_?([a-z0-9]+)\w*\.py$/i;
+  /(?:^|[\\/])(?:torch[\\/]optim|bitsandbytes[\\/]optim|apex[\\/]optimizers|transformers[\\/]optimization)[\\/]?_?([a-z0-9]+)(?![a-z0-9])\w*\.py$/i;
 const NO_OPTIMIZER = new Set(['optimizer', 'lr', 'swa', 'functional', 'multi']);
 const OPTIMIZER_LABELS: Readonly<Record<string, string>> = {
   adam: 'Adam',

@@ -22,7 +22,8 @@ export function readTextOpcode(
     if (buffer.length - pos > MAX_LINE_BYTES) throw corrupt('a line of text does not end');
     return -1;
   }
-  run(new TextDecoder().decode(buffer.subarray(pos + 1, end)), machine);
+  const bytes = buffer.subarray(pos + 1, end);
+  run(op === Op.Unicode ? latin1(bytes) : new TextDecoder().decode(bytes), machine);
   return end + 1;
 }
 
@@ -82,7 +83,11 @@ function unescapeString(line: string): string {
   });
 }
 
-/** Decodes raw-unicode-escape: only \u with four hex digits and \U with eight are escapes. */
+/** ISO 8859-1; TextDecoder's 'latin1' is Windows-1252, which differs from 0x80 to 0x9f. */
+const latin1 = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+
+/** Decodes raw-unicode-escape, which is Latin-1 otherwise: only \u with four hex digits and \U with eight are escapes. */
 function unescapeUnicode(line: string): string {
   return line.replace(
     /\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})/g,

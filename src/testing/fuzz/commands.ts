@@ -14,10 +14,12 @@ const UNSEEN = /[^\P{Cc}\n\t]|\p{Cf}/u;
 /** What no sentence of ours has; a file's words, such as an action that is no number, are quoted. */
 const NO_FIGURE = /\bNaN\b|\bInfinity\b|\bundefined\b/;
 const QUOTED = /'[^']*'|"[^"]*"/g;
+/** The last table of a comparison, whose cells are the file's words. */
+const SETTINGS = /^(### )?Settings\n[\s\S]*/m;
 
 /** The place that is wrong, undefined where none is. */
 function wrongIn(text: string): string | undefined {
-  const own = text.replace(QUOTED, '""');
+  const own = text.replace(QUOTED, '""').replace(SETTINGS, '');
   for (const [pattern, of] of [
     [UNSEEN, text],
     [NO_FIGURE, own],

@@ -43,5 +43,5 @@ it.each(readdirSync(KEPT))('answers %s, which it once did not', async (name) => 
   const isPickle = name.endsWith('.pickle');
   const ask = oracle && isPickle ? () => oracle.ask(bytes) : undefined;
   const outcome = await judge(bytes, ask, commands);
-  expect([isFault(outcome), outcome.detail.length > 0]).toEqual([false, true]);
+  expect(isFault(outcome), outcome.detail).toBe(false);
 });
