@@ -41,8 +41,7 @@ test.each([
     const runs = runWhatIf(context, { confs: PRESET_CONFS, limit: 'none', budgetMs: Infinity });
     expect(runs.notSimulated).toEqual([]);
     // Each stream and pool has a segment of its own, whatever the settings.
-    for (const { peakReservedBytes } of runs.results)
-      expect(peakReservedBytes).toBe(20_000 * 2 * MIB);
+    for (const { result } of runs.cases) expect(result.peakReservedBytes).toBe(20_000 * 2 * MIB);
   });
   expect(seconds).toBeLessThan(8);
 });
@@ -52,7 +51,7 @@ test('what there was no time for is named, in text and in JSON', () => {
   const [first, second] = PRESET_CONFS;
   if (first === undefined || second === undefined) throw new Error('no presets');
   const runs = runWhatIf(context, { confs: [first, second], limit: 'none', budgetMs: -1 });
-  expect(runs.results).toEqual([]);
+  expect(runs.cases).toEqual([]);
   const [report] = buildWhatIf([runs]).devices;
   expect(report).toMatchObject({ cases: [], notSimulated: ['(default)', second.text] });
   const text = whatIfText('a', [runs], undefined, { columns: 80, color: false }).join(' ');

@@ -11,7 +11,6 @@ import type { Method } from './rpc.ts';
 import type { FrameRequest } from './timeline-renderer.ts';
 
 export type { AnalysisQueries, FindingsProgress } from './analysis/serve-analysis.ts';
-export type * from './analysis/what-if-runs.ts';
 export type * from './handlers/address-map.ts';
 export type * from './handlers/allocation-list.ts';
 export type * from './handlers/allocator-state.ts';

@@ -10,7 +10,7 @@ import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import { endsWithoutFree, eventsOf } from '../replay/trace-events.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { allocationSize } from './allocator.ts';
-import { type ByteCurve, ByteCurveBuilder } from './recorded-memory.ts';
+import { type ByteCurve, ByteCurveBuilder, firstEventOfPart } from './recorded-memory.ts';
 import type { ReleaseRun } from './requests.ts';
 import { endStateOf, type WhatIfInput } from './simulation.ts';
 import type { EndState } from './types.ts';
@@ -41,9 +41,31 @@ export function recordedRun(input: WhatIfInput, parts: number) {
     end: recordedEnd(input),
     /** Undefined if no request failed for lack of memory. */
     limit: limitBounds(input, retries),
+    requests: requests.length,
     reserved: reservedCurve(input, parts),
     allocated: allocatedCurve(input, parts),
+    ...partEdges(trace, parts),
   };
+}
+
+/**
+ * Part i of the curves runs from events[i] to events[i + 1], so there is one more entry than there are parts. `timesUs`
+ * has the same in microseconds since the first event, non-decreasing; undefined without times.
+ */
+function partEdges({ events: { length, timeUs } }: DeviceTrace, parts: number) {
+  const count = Math.min(parts, length);
+  const events = Int32Array.from({ length: count + 1 }, (_, part) =>
+    count === 0 ? 0 : firstEventOfPart(part, length, count),
+  );
+  if (timeUs === undefined) return { events, timesUs: undefined };
+  const startUs = timeUs[0] ?? 0;
+  let latestUs = 0;
+  const timesUs = Float64Array.from(events, (event) => {
+    // Clocks of several threads sometimes step back; a plot's x must not.
+    latestUs = Math.max(latestUs, (timeUs[Math.min(event, length - 1)] ?? startUs) - startUs);
+    return latestUs;
+  });
+  return { events, timesUs };
 }
 
 /**

@@ -10,7 +10,7 @@ import { ACCURACY } from './confidence.ts';
 import type { SegmentChange } from './device-memory.ts';
 import { recordedRun } from './recorded-run.ts';
 import { Simulation, type WhatIfInput } from './simulation.ts';
-import { simulate, smallestCard, whatIfInput } from './what-if.ts';
+import { simulate, smallestLimit, whatIfInput } from './what-if.ts';
 
 const GIB = 2 ** 30;
 /** set_per_process_memory_fraction in the capture scripts; all others ran without a limit. */
@@ -135,7 +135,7 @@ describe('the recorded settings', () => {
     expect(unlimited).toMatchObject({ ooms: [], retriedOoms: 0, servedOoms: 1 });
     // The request of 4 GiB that failed for good is in it, the attempt at 4.6 GiB is not.
     expect(unlimited.peakAllocatedBytes).toBeLessThan(4.1 * GIB);
-    expect(runToEnd(smallestCard(input, settingsOf(''))).limitBytes).toBeLessThan(4.1 * GIB);
+    expect(runToEnd(smallestLimit(input, settingsOf(''))).limitBytes).toBeLessThan(4.1 * GIB);
   });
 
   test('the limit that a recording shows lies around the real one', () => {

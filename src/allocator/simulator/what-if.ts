@@ -5,7 +5,7 @@
  *   const conf = parseAllocConf('expandable_segments:True');
  *   if (conf.ok) simulate(input, conf, { limitBytes: 16 * 2 ** 30 }).peakReservedBytes
  *
- * Code that must not block runs `whatIf` and `smallestCard` step by step: they yield every few milliseconds.
+ * Code that must not block runs `whatIf`, `commonCard` and `smallestLimit` step by step: they yield every few milliseconds.
  */
 import { runToEnd } from '../../base/task.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
@@ -78,54 +78,80 @@ export function* whatIf(
 export const simulate = (...run: Parameters<typeof whatIf>): WhatIfResult =>
   runToEnd(whatIf(...run));
 
-export interface SmallestCard {
+/** A card and how well it serves: the smallest common one on which no request fails. */
+export interface CardFit {
+  /** Undefined if no common card is large enough. */
+  readonly gib: number | undefined;
+  /** How often all cached memory is released on it; a card with many retries is slow. */
+  readonly retries: number;
+}
+
+export interface SmallestLimit {
   /** The smallest limit for PyTorch, exact to 2 MiB. */
   readonly limitBytes: number;
   /** The smallest common card with that much besides what CUDA takes; undefined: none has enough. */
   readonly cardGib: number | undefined;
-  readonly runs: number;
 }
 
 /** Results of a run without a limit, from which a search starts. */
-type UnlimitedPeaks = Pick<WhatIfResult, 'peakReservedBytes' | 'peakAllocatedBytes'>;
+type Unlimited = Pick<WhatIfResult, 'peakReservedBytes' | 'peakAllocatedBytes' | 'retries'>;
 
-/** Yields a limit in bytes to try, and receives whether all requests fit under it. */
-type LimitSearch<R> = Generator<number, R, boolean>;
-
-/** Tests whether all requests fit: ends at the first that does not. Yields the share that is done. */
-export function* probe(
-  input: WhatIfInput,
-  { settings }: AllocConf,
-  limitBytes: number,
-): Generator<number, { readonly fits: boolean; readonly retries: number } & UnlimitedPeaks> {
-  const run = new Simulation(input, { settings, limitBytes, parts: 1, stopsAtAnyOom: true });
-  yield* run.run();
-  const { peakAllocatedBytes, retries } = run.allocator;
-  const { peakReservedBytes } = run.memory;
-  return { fits: run.ooms.length === 0, retries, peakAllocatedBytes, peakReservedBytes };
-}
-
-/** Bisects between the peak of allocated bytes and the peak of reserved bytes without a limit: about ten runs. */
-export function* smallestCard(
+/** Yields how many runs it has made, in fractions. */
+export type CardSearch<Found> = (
   input: WhatIfInput,
   conf: AllocConf,
-): Generator<number, SmallestCard> {
-  const peaks = yield* probe(input, conf, Infinity);
-  const search = searchLimit(peaks);
-  let runs = 1;
-  let step = search.next();
-  for (; step.done !== true; runs++) {
-    const { fits } = yield* probe(input, conf, step.value);
-    step = search.next(fits);
+  unlimited?: Unlimited,
+) => Generator<number, Found>;
+
+/**
+ * Few cards lie between the allocated peak and the reserved peak without a limit, so besides the unlimited run, this
+ * takes a run or two, often none.
+ */
+export const commonCard: CardSearch<CardFit> = function* (input, conf, unlimited) {
+  const { found, retries } = yield* tryLimits(input, conf, searchCard, unlimited);
+  return { gib: found, retries };
+};
+
+/** Bisects between the peak of allocated bytes and the peak of reserved bytes without a limit: about ten runs. */
+export const smallestLimit: CardSearch<SmallestLimit> = function* (input, conf, unlimited) {
+  const { found } = yield* tryLimits(input, conf, searchLimit, unlimited);
+  return { limitBytes: found, cardGib: cardFor(found) };
+};
+
+/** Yields a limit in bytes to try, and receives whether all requests fit under it. */
+type LimitSearch<Found> = Generator<number, Found, boolean>;
+
+/** Runs what a search wants to try. Its last limit that fits is the one that it finds, with these `retries`. */
+function* tryLimits<Found>(
+  input: WhatIfInput,
+  conf: AllocConf,
+  search: (unlimited: Unlimited, settings: AllocSettings) => LimitSearch<Found>,
+  known: Unlimited | undefined,
+): Generator<number, { readonly found: Found; readonly retries: number }> {
+  let runs = 0;
+  const { settings } = conf;
+  const tryLimit = function* (limitBytes: number) {
+    const run = new Simulation(input, { settings, limitBytes, parts: 1, stopsAtAnyOom: true });
+    for (const share of run.run()) yield runs + share;
+    runs++;
+    const { peakAllocatedBytes, retries } = run.allocator;
+    const { peakReservedBytes } = run.memory;
+    return { fits: run.ooms.length === 0, retries, peakAllocatedBytes, peakReservedBytes };
+  };
+  const unlimited = known ?? (yield* tryLimit(Infinity));
+  let { retries } = unlimited;
+  const searching = search(unlimited, settings);
+  let step = searching.next();
+  while (!step.done) {
+    const tried = yield* tryLimit(step.value);
+    if (tried.fits) retries = tried.retries;
+    step = searching.next(tried.fits);
   }
-  return { limitBytes: step.value, cardGib: cardFor(step.value), runs };
+  return { found: step.value, retries };
 }
 
 /** The smallest sufficient limit, exact to 2 MiB. */
-function* searchLimit({
-  peakReservedBytes,
-  peakAllocatedBytes,
-}: UnlimitedPeaks): LimitSearch<number> {
+function* searchLimit({ peakReservedBytes, peakAllocatedBytes }: Unlimited): LimitSearch<number> {
   const limitOf = (steps: number) => steps * STEP_BYTES;
   let high = Math.ceil(peakReservedBytes / STEP_BYTES);
   // With garbage collection a limit changes the run even if it would be sufficient.
@@ -158,13 +184,10 @@ function mayNeedMore(settings: AllocSettings): boolean {
   return garbageCollectionThreshold > 0 || memoryFraction < 1 || expandableSegments;
 }
 
-/**
- * The smallest common card; undefined: none has enough. Few cards lie between the allocated peak and the reserved peak
- * without a limit, so it takes a run or two, often none.
- */
-export function* searchCard(
-  { settings }: AllocConf,
-  { peakReservedBytes, peakAllocatedBytes }: UnlimitedPeaks,
+/** The smallest common card; undefined: none has enough. */
+function* searchCard(
+  { peakReservedBytes, peakAllocatedBytes }: Unlimited,
+  settings: AllocSettings,
 ): LimitSearch<number | undefined> {
   const cards = COMMON_CARDS_GIB.filter((gib) => limitOfCard(gib) >= peakAllocatedBytes);
   let low = 0;

@@ -1,8 +1,18 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type AllocConf, parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../allocator/simulator/presets.ts';
-import { recordedLimit, recordedRun } from '../../allocator/simulator/recorded-run.ts';
-import { smallestCard, whatIf, whatIfInput } from '../../allocator/simulator/what-if.ts';
+import { recordedRun } from '../../allocator/simulator/recorded-run.ts';
+import {
+  type SmallestLimit,
+  smallestLimit,
+  whatIfInput,
+} from '../../allocator/simulator/what-if.ts';
+import {
+  type Limit,
+  limitBytesOf,
+  type WhatIfCase,
+  whatIfRuns,
+} from '../../allocator/simulator/what-if-runs.ts';
 import { parseBytes } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { deviceOrder } from '../../output/report/text.ts';
@@ -13,7 +23,7 @@ import { type PrintOptions, printReport } from '../output-options.ts';
 
 interface WhatIfOptions extends PrintOptions {
   readonly setting?: readonly AllocConf[];
-  readonly limit?: number | 'none';
+  readonly limit?: Limit;
   readonly smallestCard?: true;
 }
 
@@ -56,8 +66,7 @@ export function whatIfCommand(io: CliIo): Command {
       const devices = inOrder.map((context) =>
         runWhatIf(context, {
           confs: options.setting ?? PRESETS.map(parseSetting),
-          limit: options.limit,
-          withLowest: true,
+          limit: options.limit ?? 'recorded',
           withCards: options.smallestCard === true,
         }),
       );
@@ -78,7 +87,7 @@ function parseSetting(text: string): AllocConf {
   throw new InvalidArgumentError(`${conf.message} (character ${conf.position + 1}).`);
 }
 
-function parseLimit(text: string): number | 'none' {
+function parseLimit(text: string): Limit {
   if (text === 'none') return text;
   const bytes = parseBytes(text);
   if (bytes === undefined || bytes === 0) {
@@ -89,10 +98,7 @@ function parseLimit(text: string): number | 'none' {
 
 export interface WhatIfQuestion {
   readonly confs: readonly AllocConf[];
-  /** Bytes PyTorch may reserve; undefined means the limit that the recorded run hit. */
-  readonly limit: number | 'none' | undefined;
-  /** Also simulate without waiting for other streams, if a recorded free waited for one. */
-  readonly withLowest?: boolean;
+  readonly limit: Limit;
   readonly withCards?: boolean;
   /** Time limit for everything; what is left is listed in `notSimulated`. */
   readonly budgetMs?: number;
@@ -104,65 +110,37 @@ const BUDGET_US_PER_EVENT = 100;
 
 export function runWhatIf(
   { trace, replay, snapshot }: DeviceModel,
-  { confs, limit, ...question }: WhatIfQuestion,
+  { confs, limit, withCards = false, ...question }: WhatIfQuestion,
 ): WhatIfRuns {
   const input = whatIfInput(trace, replay, snapshot.settings);
   const recorded = recordedRun(input, 1);
-  const recordedBytes = limit === undefined ? recordedLimit(recorded, input) : undefined;
-  const limitBytes = limit === 'none' ? undefined : (limit ?? recordedBytes);
-  const budgetMs =
-    question.budgetMs ?? LEAST_BUDGET_MS + (trace.events.length * BUDGET_US_PER_EVENT) / 1000;
-  const budget = new Budget(budgetMs);
-  const run = (conf: AllocConf, freesAtOnce: boolean) => {
-    const name = nameOf(conf);
-    return budget.spend(
-      freesAtOnce ? `${name} without waits` : name,
-      whatIf(input, conf, { limitBytes, parts: 1, freesAtOnce }),
-    );
-  };
-  const wanted = trace.events.length === 0 ? [] : confs;
-  const simulated = wanted.flatMap((conf) => {
-    const result = run(conf, false);
-    return result === undefined ? [] : [{ conf, result }];
-  });
-  const hasWaits = question.withLowest === true && input.requests.delayedFrees > 0;
+  const limitBytes = limitBytesOf(limit, recorded, input);
+  const { length } = trace.events;
+  const budgetMs = question.budgetMs ?? LEAST_BUDGET_MS + (length * BUDGET_US_PER_EVENT) / 1000;
+  const wanted = length === 0 ? [] : confs;
+  const plan = { confs: wanted, limitBytes, parts: 1, findCard: smallestLimit };
+  const cases: WhatIfCase[] = [];
+  const cards: SmallestLimit[] = [];
+  const endMs = performance.now() + budgetMs;
+  const runs = whatIfRuns(input, { ...plan, cards: withCards ? wanted : [] });
+  while (performance.now() <= endMs) {
+    const { value: step, done } = runs.next();
+    if (done === true) break;
+    if (step.kind === 'case') cases.push(step);
+    else if (step.kind === 'card') cards.push(step.card);
+  }
+  const names = wanted.map(({ text }) => (text === '' ? '(default)' : text));
+  const noCards = withCards ? names.slice(cards.length, cases.length) : [];
   return {
     device: trace.device,
     recorded,
     limitBytes,
-    isLimitRecorded: recordedBytes !== undefined,
-    results: simulated.map(({ result }) => result),
-    lowestBytes: simulated.map(({ conf }) =>
-      hasWaits ? run(conf, true)?.peakReservedBytes : undefined,
-    ),
-    smallest: simulated.map(({ conf }) =>
-      question.withCards === true
-        ? budget.spend(`smallest card of ${nameOf(conf)}`, smallestCard(input, conf))
-        : undefined,
-    ),
-    notSimulated: budget.unspent,
+    isLimitRecorded: limit === 'recorded' && limitBytes !== undefined,
+    cases: cases.map((one, i) => ({ ...one, smallest: cards[i] })),
+    notSimulated: [
+      ...names.slice(cases.length),
+      ...noCards.map((name) => `smallest card of ${name}`),
+    ],
     budgetMs,
   };
-}
-
-const nameOf = ({ text }: AllocConf): string => (text === '' ? '(default)' : text);
-
-/** Starts no new work once the time is up. */
-class Budget {
-  readonly unspent: string[] = [];
-  readonly #endMs: number;
-
-  constructor(budgetMs: number) {
-    this.#endMs = performance.now() + budgetMs;
-  }
-
-  /** Returns undefined when no time was left; the name is then in `unspent`. */
-  spend<T>(name: string, task: Generator<unknown, T>): T | undefined {
-    while (performance.now() <= this.#endMs) {
-      const step = task.next();
-      if (step.done === true) return step.value;
-    }
-    this.unspent.push(name);
-    return undefined;
-  }
 }

@@ -187,7 +187,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         if (conf.ok) return conf;
         throw refusal(`${text}: ${conf.message} (character ${conf.position + 1}).`);
       });
-      return answerText(buildWhatIf([runWhatIf(device, { confs, limit: limitBytes })]), wanted);
+      return answerText(
+        buildWhatIf([runWhatIf(device, { confs, limit: limitBytes ?? 'recorded' })]),
+        wanted,
+      );
     },
   ),
   compare: tool(

@@ -3,21 +3,23 @@
 import { CONTEXT_BYTES, compareRuns, environmentLines } from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
 import type { Confidence, SimulatedOom, WhatIfResult } from '../../allocator/simulator/types.ts';
-import type { SmallestCard } from '../../allocator/simulator/what-if.ts';
+import type { SmallestLimit } from '../../allocator/simulator/what-if.ts';
+import type { WhatIfCase } from '../../allocator/simulator/what-if-runs.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
+
+export interface CaseRun extends WhatIfCase {
+  /** If requested. */
+  readonly smallest: SmallestLimit | undefined;
+}
 
 export interface WhatIfRuns {
   readonly device: number;
   readonly recorded: RecordedRun;
-  readonly results: readonly WhatIfResult[];
-  /** The peak reserved in each case without waiting for other streams; undefined if no free waited for one. */
-  readonly lowestBytes: readonly (number | undefined)[];
+  readonly cases: readonly CaseRun[];
   /** Settings and other requests that were not simulated within `budgetMs`. */
   readonly notSimulated: readonly string[];
   readonly budgetMs: number;
-  /** The smallest card for each case, if requested. */
-  readonly smallest: readonly (SmallestCard | undefined)[];
   /** Before per_process_memory_fraction, which is part of a setting; undefined: no limit. */
   readonly limitBytes: number | undefined;
   /** The limit is the one that the recorded run hit, rather than requested. */
@@ -27,14 +29,12 @@ export interface WhatIfRuns {
 /** `cases` keep the requested order; empty if the file has no trace. */
 export const buildWhatIf = (devices: readonly WhatIfRuns[]) => ({
   schema: 'vramscope.whatif/1' as const,
-  devices: devices.map(({ device, recorded, results, lowestBytes, notSimulated }) => ({
+  devices: devices.map(({ device, recorded, cases, notSimulated }) => ({
     device,
     recorded: figures(recorded, recorded.ooms),
-    cases: results.map((result, i) => {
+    cases: cases.map(({ result, lowestBytes: lowest }) => {
       const { settings, ...peaks } = figures(result, result.ooms.length);
       const limited = { settings, limitBytes: result.limitBytes ?? null, ...peaks };
-      const lowest = lowestBytes[i];
-      // Peak without waiting for other streams, if any free waited. A real run's peak lies roughly between the two.
       return lowest === undefined ? limited : { ...limited, lowestPeakReservedBytes: lowest };
     }),
     ...(notSimulated.length > 0 && { notSimulated }),
@@ -81,20 +81,20 @@ export function whatIfText(
 }
 
 function deviceText(runs: WhatIfRuns, options: TextOptions): string[] {
-  const { device, recorded, results } = runs;
+  const { device, recorded, cases } = runs;
   const title = styled(`Device ${device}`, 'bold', options);
-  if (results.length === 0 && runs.notSimulated.length === 0) {
+  if (cases.length === 0 && runs.notSimulated.length === 0) {
     return [title, 'This device has no recorded history, so there is nothing to simulate.'];
   }
-  const limit = runs.limitBytes;
-  const order = results.map((_, i) => i).sort((a, b) => compareRuns(results[a], results[b]));
-  const hasCards = runs.smallest.some((card) => card !== undefined);
+  const results = cases.map(({ result }) => result);
+  const sorted = [...cases].sort((a, b) => compareRuns(a.result, b.result));
+  const hasCards = cases.some(({ smallest }) => smallest !== undefined);
   const [header, ...rows] = textTable([
     [...HEADER, hasCards ? 'needs' : ''],
     recordedRow(recorded),
-    ...order.map((i) => resultRow(results[i], recorded, runs.smallest[i])),
+    ...sorted.map((one) => resultRow(one, recorded)),
   ]);
-  const best = results[order[0]];
+  const [best] = sorted;
   if (best === undefined) return [title, ...notSimulatedText(runs, options)];
   return [
     `${title}  ${titleOfLimit(runs)}`,
@@ -104,10 +104,10 @@ function deviceText(runs: WhatIfRuns, options: TextOptions): string[] {
     '',
     ...notSimulatedText(runs, options),
     ...failureText(results, options),
-    ...adviceText(best, recorded, options),
-    ...rangeText(best, runs.lowestBytes[order[0]], options),
-    ...cardText(runs.smallest[order[0]], options),
-    ...limitText(recorded, limit, options),
+    ...adviceText(best.result, recorded, options),
+    ...rangeText(best, options),
+    ...cardText(best.smallest, options),
+    ...limitText(runs, options),
     ...unknownsText(results, options),
   ];
 }
@@ -128,11 +128,7 @@ const recordedRow = (recorded: RecordedRun): string[] => [
   '',
 ];
 
-function resultRow(
-  result: WhatIfResult,
-  recorded: RecordedRun,
-  smallest: SmallestCard | undefined,
-): string[] {
+function resultRow({ result, smallest }: CaseRun, recorded: RecordedRun): string[] {
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
   return [
     settingsName(result.settings),
@@ -187,18 +183,14 @@ function adviceText(best: WhatIfResult, recorded: RecordedRun, options: TextOpti
   ];
 }
 
-/** @param lowestBytes undefined if no free waited for another stream */
-function rangeText(
-  { settings, peakReservedBytes }: WhatIfResult,
-  lowestBytes: number | undefined,
-  { columns }: TextOptions,
-): string[] {
+function rangeText({ result, lowestBytes }: CaseRun, { columns }: TextOptions): string[] {
   if (lowestBytes === undefined) return [];
+  const { settings, peakReservedBytes } = result;
   const text = `Some frees waited for another stream. With ${settingsName(settings)}, a real run would reserve between ${formatBytes(lowestBytes)} (no waits) and about ${formatBytes(peakReservedBytes)} (waits as recorded).`;
   return wrap(text, columns);
 }
 
-function cardText(smallest: SmallestCard | undefined, { columns }: TextOptions): string[] {
+function cardText(smallest: SmallestLimit | undefined, { columns }: TextOptions): string[] {
   if (smallest === undefined) return [];
   const { limitBytes, cardGib } = smallest;
   const card = cardGib === undefined ? 'no common card' : `a card of ${cardGib} GiB`;
@@ -206,11 +198,8 @@ function cardText(smallest: SmallestCard | undefined, { columns }: TextOptions):
   return wrap(text, columns);
 }
 
-function limitText(
-  { limit }: RecordedRun,
-  limitBytes: number | undefined,
-  { columns }: TextOptions,
-): string[] {
+function limitText({ recorded, limitBytes }: WhatIfRuns, { columns }: TextOptions): string[] {
+  const { limit } = recorded;
   if (limit === undefined || limitBytes !== undefined) return [];
   const text = `The recorded run could reserve between ${formatBytes(limit.atLeastBytes)} and ${formatBytes(limit.belowBytes)}: requests failed there. Use --limit to see what would fail under other settings.`;
   return wrap(text, columns);

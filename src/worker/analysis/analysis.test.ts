@@ -1,10 +1,13 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type AllocConf, parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
+import { commonCard, whatIfInput } from '../../allocator/simulator/what-if.ts';
+import { type WhatIfProgress, whatIfRuns } from '../../allocator/simulator/what-if-runs.ts';
 import { DETECTOR_IDS, type Finding } from '../../analysis/findings/detectors.ts';
 import { abortError, isAbortError } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { createIdleCounter } from '../../state/page-timings.ts';
 import { analysisOf } from '../../testing/analysed.ts';
-import { loadCapture, truthOf } from '../../testing/captures.ts';
+import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { InThreadWorker, openSession } from '../../testing/open-session.ts';
 import type { SessionApi } from '../protocol.ts';
@@ -20,6 +23,12 @@ function useFakeTimeouts(): void {
 async function passMs(ms: number): Promise<void> {
   vi.advanceTimersByTime(ms);
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function confOf(text: string): AllocConf {
+  const conf = parseAllocConf(text);
+  if (!conf.ok) throw new Error(conf.message);
+  return conf;
 }
 
 interface Analysed {
@@ -60,13 +69,45 @@ describe('over the ports', () => {
     expect(await client.query('findings', { deviceIndex: 0 })).toEqual(await analysisOf(context));
   });
 
-  it('what-if runs too', async () => {
-    const { client } = clientOf(await openSession('oom_fragmented'));
-    const request = { deviceIndex: 0, settings: [''], limit: 'none', cards: false } as const;
-    const { recorded, cases } = await client.query('whatIf', request);
-    const { stats } = truthOf('oom_fragmented.pickle.gz');
-    expect(recorded.run.peakReservedBytes).toBe(stats['0']?.['reserved_bytes.all.peak']);
-    expect(cases).toMatchObject([{ settings: '' }]);
+  // On a copy that lacks most columns of the trace.
+  it.each([
+    'frag_gpt_varlen',
+    'oom_fragmented',
+    'cuda_graph_pool',
+    'streams_record_stream',
+    'train_recorded_late',
+    'no_history',
+  ])('what-if runs of %s are those of the whole device', async (name) => {
+    const { client } = clientOf(await openSession(name));
+    const settings = ['', 'expandable_segments:True', 'max_split_size_mb:128'];
+    const request = { deviceIndex: 0, settings, limit: 6 * 2 ** 30, cards: [''] };
+    const steps: WhatIfProgress[] = [];
+    const onProgress = (step: WhatIfProgress) => steps.push(step);
+    await client.query('whatIf', request, { onProgress });
+    const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
+    if (context === undefined) throw new Error('no device');
+    const input = whatIfInput(context.trace, context.replay, context.snapshot.settings);
+    const confs = settings.map(confOf);
+    const plan = { confs, limitBytes: request.limit, parts: 2048, findCard: commonCard };
+    const runs = [...whatIfRuns(input, { ...plan, cards: confs.slice(0, 1) })];
+    const isResult = ({ kind }: WhatIfProgress) => kind === 'case' || kind === 'card';
+    expect(steps.filter(isResult)).toEqual(runs.filter(isResult));
+    const { bytes: peakReservedBytes } = context.replay.peaks.reservedBytes;
+    expect(steps[0]).toMatchObject({ kind: 'recorded', recorded: { peakReservedBytes } });
+  });
+
+  it('a cancelled what-if query ends within a run', async () => {
+    const { client } = clientOf(await openSession('frag_gpt_varlen'));
+    const request = { deviceIndex: 0, settings: [''], limit: 'none', cards: [] } as const;
+    const stop = new AbortController();
+    const kinds: string[] = [];
+    const onProgress = ({ kind }: WhatIfProgress) => {
+      kinds.push(kind);
+      if (kind === 'running') stop.abort();
+    };
+    const asked = client.query('whatIf', request, { signal: stop.signal, onProgress });
+    await expect(asked).rejects.toSatisfy(isAbortError);
+    expect(kinds).toEqual(['recorded', 'running']);
   });
 
   it('findings come before the check of their detector, and all are in the result', async () => {

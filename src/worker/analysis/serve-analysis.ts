@@ -2,15 +2,25 @@
  * The logic of the analysis worker: runs detectors and simulator on a copy of a device (device-copy.ts), so that
  * frames and hovers never wait for them. Serves a page on one port and queries the session worker on another.
  */
+import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
+import { recordedRun } from '../../allocator/simulator/recorded-run.ts';
+import { commonCard, whatIfInput } from '../../allocator/simulator/what-if.ts';
+import {
+  type Limit,
+  limitBytesOf,
+  type WhatIfProgress,
+  whatIfRuns,
+} from '../../allocator/simulator/what-if-runs.ts';
 import { accountAt } from '../../analysis/account/account.ts';
 import { analyse } from '../../analysis/findings/analyse.ts';
 import { AnalysisInput } from '../../analysis/findings/analysis-input.ts';
 import type { Check, Finding } from '../../analysis/findings/detectors.ts';
+import { assert } from '../../base/assert.ts';
+import { memoized } from '../../base/collections.ts';
 import { type Clock, sleep } from '../../base/task.ts';
 import type { AtEvent, DeviceRequest, QueriesOf, QueryMethod } from '../queries.ts';
 import { connect, type HandlerCall, type Method, serve } from '../rpc.ts';
 import { AnalysisDevice, type CopyMethods } from './device-copy.ts';
-import { type WhatIfProgress, type WhatIfRequest, WhatIfRuns } from './what-if-runs.ts';
 
 /** A detector's findings arrive before its check. The result repeats all of them, ranked. */
 export type FindingsProgress =
@@ -22,8 +32,25 @@ export interface AnalysisCall<Progress> extends HandlerCall<Progress> {
   readonly pause: () => Promise<void>;
 }
 
+interface WhatIfRequest extends DeviceRequest {
+  /** In the format of PYTORCH_ALLOC_CONF; parseAllocConf() must accept each. */
+  readonly settings: readonly string[];
+  readonly limit: Limit;
+  /** Settings for which the smallest common card is searched after all runs. */
+  readonly cards: readonly string[];
+}
+
 const inputOf = ({ input }: AnalysisDevice) => new AnalysisInput(input);
-const whatIfRunsOf = (device: AnalysisDevice) => new WhatIfRuns(device);
+
+/** Parts of the curves: about two per pixel of a plot, so that zooming in a little still shows more. */
+const PARTS = 2048;
+/** Progress is reported in steps of this share. */
+const REPORTED_SHARE = 0.005;
+
+function whatIfOf({ input: { trace, replay }, settings }: AnalysisDevice) {
+  const input = whatIfInput(trace, replay, settings);
+  return { input, recorded: recordedRun(input, PARTS) };
+}
 
 const HANDLERS = {
   findings: (
@@ -39,8 +66,29 @@ const HANDLERS = {
   /** The account of the state after `event`. What it needs from the whole run is cached for the next query. */
   account: (device: AnalysisDevice, { event }: DeviceRequest & AtEvent) =>
     accountAt(device.once(inputOf), event, 'cursor'),
-  whatIf: (device: AnalysisDevice, request: WhatIfRequest, call: AnalysisCall<WhatIfProgress>) =>
-    device.once(whatIfRunsOf).run(request, call),
+  /** Each result is reported as it comes. */
+  async whatIf(
+    device: AnalysisDevice,
+    { settings, limit, cards }: WhatIfRequest,
+    { onProgress, pause }: AnalysisCall<WhatIfProgress>,
+  ): Promise<void> {
+    const { input, recorded } = device.once(whatIfOf);
+    const limitBytes = limitBytesOf(limit, recorded, input);
+    onProgress({ kind: 'recorded', recorded, limitBytes });
+    const confOf = memoized((text: string) => {
+      const conf = parseAllocConf(text);
+      assert(conf.ok, 'the page asks only for settings that can be read');
+      return conf;
+    });
+    const plan = { confs: settings.map(confOf), limitBytes, parts: PARTS };
+    const searches = { cards: cards.map(confOf), findCard: commonCard };
+    let nextShare = 0;
+    for (const step of whatIfRuns(input, { ...plan, ...searches })) {
+      if (step.kind !== 'running' || step.done >= nextShare) onProgress(step);
+      if (step.kind === 'running') nextShare = Math.max(nextShare, step.done + REPORTED_SHARE);
+      await pause();
+    }
+  },
 };
 
 export interface AnalysisQueries extends QueriesOf<typeof HANDLERS> {}

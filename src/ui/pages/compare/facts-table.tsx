@@ -219,7 +219,7 @@ async function runSide(
 ): Promise<void> {
   if (device.events === 0 || signal.aborted) return;
   const analysis = createAnalysisClient({ session, idle });
-  const request = { settings: PRESETS, limit: 'recorded', cards: false } as const;
+  const request = { settings: PRESETS, limit: 'recorded', cards: [] } as const;
   try {
     await analysis.query(
       'whatIf',
@@ -227,7 +227,7 @@ async function runSide(
       {
         signal,
         onProgress(progress) {
-          if (progress.kind === 'recorded') add(RECORDED, progress.recorded.run);
+          if (progress.kind === 'recorded') add(RECORDED, progress.recorded);
           if (progress.kind !== 'case') return;
           const { settings, ooms } = progress.result;
           add(settings, { ...progress.result, ooms: ooms.length });

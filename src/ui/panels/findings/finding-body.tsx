@@ -15,7 +15,7 @@ import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useAsk } from '../../shared/use-query.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
-import { type Limit, resultOf, whatIfStoreOf, withProgress } from '../what-if/what-if-results.ts';
+import { resultOf, whatIfStoreOf, withProgress } from '../what-if/what-if-results.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
 
 interface FindingBodyProps {
@@ -144,7 +144,7 @@ function factText(fact: Fact): string {
   return 'count' in fact ? formatCount(fact.count) : fact.text;
 }
 
-const LIMIT: Limit = 'recorded';
+const LIMIT = 'recorded';
 
 /**
  * The simulated peak under the best setting. Nothing until it has been run, and if it can't be: without a trace, or when
@@ -162,7 +162,7 @@ export function WhatIfCitation() {
   useEffect(() => {
     if (!isWanted) return;
     const controller = new AbortController();
-    const request = { settings: [CITED_SETTING], limit: LIMIT, cards: false } as const;
+    const request = { settings: [CITED_SETTING], limit: LIMIT, cards: [] } as const;
     analysis
       .query(
         'whatIf',
@@ -179,12 +179,12 @@ export function WhatIfCitation() {
     return () => controller.abort();
   }, [analysis, store, device, isWanted]);
   if (recorded === undefined || result === undefined) return undefined;
-  if (result.peakReservedBytes === recorded.run.peakReservedBytes) return undefined;
+  if (result.peakReservedBytes === recorded.peakReservedBytes) return undefined;
   return (
     <p className="what-if-citation">
       <FlaskConical size={14} aria-hidden />
       <span>
-        <code>{CITED_SETTING}</code> {whatIfSentence(result, recorded.run)}.{' '}
+        <code>{CITED_SETTING}</code> {whatIfSentence(result, recorded)}.{' '}
         <Button
           className="link"
           onClick={() => view.commit({ view: 'what-if', setting: CITED_SETTING })}

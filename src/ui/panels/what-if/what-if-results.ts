@@ -3,24 +3,19 @@
  * or to a limit runs nothing again.
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
+import type { CardFit } from '../../../allocator/simulator/what-if.ts';
+import type { Limit, WhatIfProgress } from '../../../allocator/simulator/what-if-runs.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
-import type {
-  CardFit,
-  RecordedSide,
-  WhatIfProgress,
-  WhatIfRequest,
-} from '../../../worker/protocol.ts';
-
-export type Limit = WhatIfRequest['limit'];
 
 export interface WhatIfResults {
-  readonly recorded: RecordedSide | undefined;
+  readonly recorded: RecordedRun | undefined;
   /** The bytes of each limit asked for; undefined means no limit. */
   readonly limits: ReadonlyMap<Limit, number | undefined>;
   /** By {@link resultKey}. */
   readonly results: ReadonlyMap<string, WhatIfResult>;
-  /** Peak of reserved memory without waiting for streams, by {@link resultKey}; see WhatIfAnswer. */
+  /** Peak of reserved memory without waiting for streams, by {@link resultKey}; see WhatIfCase. */
   readonly lowest: ReadonlyMap<string, number>;
   /** By setting only: limits do not matter here. */
   readonly cards: ReadonlyMap<string, CardFit>;
@@ -64,15 +59,10 @@ export function lowestOf(
   return lowest.get(resultKey(limit, settings));
 }
 
-/** Settings that still need a run or a search for their card. */
-export function missingSettings(
-  known: WhatIfResults,
-  limit: Limit,
-  settings: readonly string[],
-): readonly string[] {
-  return settings.filter(
-    (text) => resultOf(known, limit, text) === undefined || !known.cards.has(text),
-  );
+/** What still has to be asked: the settings to run, and those whose card is to be searched. */
+export function missingRuns(known: WhatIfResults, limit: Limit, all: readonly string[]) {
+  const settings = all.filter((text) => resultOf(known, limit, text) === undefined);
+  return { settings, cards: all.filter((text) => !known.cards.has(text)) };
 }
 
 export function withProgress(
@@ -87,12 +77,13 @@ export function withProgress(
       return { ...known, recorded, limits: new Map(limits).set(limit, limitBytes) };
     }
     case 'case': {
-      const key = resultKey(limit, progress.result.settings);
-      return { ...known, results: new Map(results).set(key, progress.result) };
-    }
-    case 'lowest': {
-      const key = resultKey(limit, progress.settings);
-      return { ...known, lowest: new Map(lowest).set(key, progress.peakReservedBytes) };
+      const { result, lowestBytes } = progress;
+      const key = resultKey(limit, result.settings);
+      return {
+        ...known,
+        results: new Map(results).set(key, result),
+        lowest: lowestBytes === undefined ? lowest : new Map(lowest).set(key, lowestBytes),
+      };
     }
     case 'card':
       return { ...known, cards: new Map(cards).set(progress.settings, progress.card) };

@@ -2,9 +2,9 @@ import { ACCURACY } from '../../../allocator/simulator/confidence.ts';
 import { environmentLines } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
+import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
-import type { CardFit, RecordedSide } from '../../../worker/protocol.ts';
 import { CopyButton } from '../../shared/buttons.tsx';
 import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './runs.tsx';
 
@@ -57,7 +57,7 @@ function EnvironmentLine({ line, note }: { readonly line: string; readonly note:
 }
 
 interface DetailsProps {
-  readonly recorded: RecordedSide;
+  readonly recorded: RecordedRun;
   readonly recordedCard: CardFit | undefined;
   readonly result: WhatIfResult;
   readonly card: CardFit | undefined;
@@ -127,8 +127,7 @@ function smallest(card: CardFit | undefined): Cell {
 }
 
 function ComparedRuns(props: DetailsProps) {
-  const { recordedCard, result, card, lowestBytes } = props;
-  const recorded = props.recorded.run;
+  const { recorded, recordedCard, result, card, lowestBytes } = props;
   const was = recorded.end;
   const is = result.end;
   const lowest = ['… without waiting for streams', [''], bytes(lowestBytes)] as const;

@@ -9,8 +9,8 @@ import {
 import { type ParsedConf, parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
 import { COMMON_CARDS_GIB, limitOfCard } from '../../../allocator/simulator/presets.ts';
 import type { LimitBounds } from '../../../allocator/simulator/recorded-run.ts';
+import type { Limit } from '../../../allocator/simulator/what-if-runs.ts';
 import { formatBytes, parseBytes } from '../../../base/format.ts';
-import type { Limit } from '../../panels/what-if/what-if-results.ts';
 import { Choice } from '../../plot/plot-controls.tsx';
 import { Button } from '../../shared/buttons.tsx';
 

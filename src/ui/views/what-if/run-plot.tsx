@@ -1,13 +1,13 @@
 import '../../plot/plot.css';
 import { area, curveStepAfter, line, scaleLinear } from 'd3';
 import { memo, type PointerEvent, useEffect, useRef, useState } from 'react';
+import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
 import { lowerBound, type SortedNumbers, upperBound } from '../../../base/binary-search.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../../base/format.ts';
 import { failedOoms } from '../../../device/model/device-info.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { useView } from '../../../state/stores.ts';
-import type { RecordedSide } from '../../../worker/protocol.ts';
 import { axesIn, drawAxes, Y_AXIS_WIDTH } from '../../plot/axes.ts';
 import { Minimap } from '../../plot/minimap.tsx';
 import { AxisSwitch } from '../../plot/plot-controls.tsx';
@@ -17,7 +17,7 @@ import { useDevice } from '../../shared/services.ts';
 import { settingName } from './runs.tsx';
 
 interface RunPlotProps {
-  readonly recorded: RecordedSide;
+  readonly recorded: RecordedRun;
   /** Undefined until the chosen setting has been run. */
   readonly result: WhatIfResult | undefined;
 }
@@ -35,8 +35,7 @@ export function RunPlot({ recorded, result }: RunPlotProps) {
   const shown = useView((view) => view.x);
   const [pointer, setPointer] = useState<number>();
   const [x0, x1] = shown === 'all' ? [0, endOf(device, axis)] : [shown.from, shown.to];
-  const { run } = recorded;
-  const highest = Math.max(run.peakReservedBytes, result?.peakReservedBytes ?? 0);
+  const highest = Math.max(recorded.peakReservedBytes, result?.peakReservedBytes ?? 0);
   const y1 = highest * HEADROOM || 1;
   useEffect(() => {
     const grid = plot.current?.closest('.plot-grid');
@@ -50,7 +49,7 @@ export function RunPlot({ recorded, result }: RunPlotProps) {
       : partAt(partEdges(recorded, axis), x0 + ((x1 - x0) * pointer) / width);
   const follow = (event: PointerEvent<SVGSVGElement>) =>
     setPointer(event.clientX - event.currentTarget.getBoundingClientRect().left);
-  const was = `Reserved memory over time: recorded up to ${formatBytes(run.peakReservedBytes)}`;
+  const was = `Reserved memory over time: recorded up to ${formatBytes(recorded.peakReservedBytes)}`;
   const is =
     result && `${settingName(result.settings)} up to ${formatBytes(result.peakReservedBytes)}`;
   return (
@@ -126,11 +125,8 @@ const Curves = memo(function Curves(props: CurvesProps) {
   const cursorX = cursor === undefined ? undefined : x(xOfEvent(recorded, axis, cursor));
   return (
     <>
-      <path
-        className="whatif-allocated"
-        d={filled(corners(recorded.run.allocated.highest)) ?? ''}
-      />
-      <path className="whatif-was" d={steps(recorded.run.reserved.highest)} />
+      <path className="whatif-allocated" d={filled(corners(recorded.allocated.highest)) ?? ''} />
+      <path className="whatif-was" d={steps(recorded.reserved.highest)} />
       {result !== undefined && <path className="whatif-is" d={steps(result.reserved.highest)} />}
       {[...marks].map(
         ([pixel, oom]) =>
@@ -160,15 +156,14 @@ interface RunLegendProps extends RunPlotProps {
 
 /** The lines with their peaks, or with their highest values under the pointer. */
 function RunLegend({ recorded, result, part, axis }: RunLegendProps) {
-  const { run } = recorded;
   const at = (values: Float64Array, peak: number) => {
     const bytes = part === undefined ? peak : (values[part] ?? Number.NaN);
     return Number.isNaN(bytes) ? 'ended' : formatBytes(bytes);
   };
   const lines = [
-    ['was', 'reserved, recorded', at(run.reserved.highest, run.peakReservedBytes)],
+    ['was', 'reserved, recorded', at(recorded.reserved.highest, recorded.peakReservedBytes)],
     result && ['is', 'reserved, chosen', at(result.reserved.highest, result.peakReservedBytes)],
-    ['allocated', 'allocated', at(run.allocated.highest, run.peakAllocatedBytes)],
+    ['allocated', 'allocated', at(recorded.allocated.highest, recorded.peakAllocatedBytes)],
   ];
   return (
     <ul className="color-key whatif-legend" aria-label="Lines">
@@ -187,7 +182,7 @@ function RunLegend({ recorded, result, part, axis }: RunLegendProps) {
 }
 
 /** 'highest in events 1,200 to 1,205': a curve has one value for each part. */
-function placeText({ events, timesUs }: RecordedSide, part: number, axis: TimeAxis): string {
+function placeText({ events, timesUs }: RecordedRun, part: number, axis: TimeAxis): string {
   const first = events[part] ?? 0;
   const last = Math.max(first, (events[part + 1] ?? 0) - 1);
   const where =
@@ -202,7 +197,7 @@ function placeText({ events, timesUs }: RecordedSide, part: number, axis: TimeAx
 type Corner = readonly [x: number, y: number];
 
 /** Where the parts of the curves begin on an axis, and where the last one ends. */
-function partEdges({ events, timesUs }: RecordedSide, axis: TimeAxis): SortedNumbers {
+function partEdges({ events, timesUs }: RecordedRun, axis: TimeAxis): SortedNumbers {
   return axis === 'time' && timesUs !== undefined ? timesUs : events;
 }
 
@@ -238,7 +233,7 @@ export function partAt(edges: SortedNumbers, x: number): number | undefined {
 }
 
 /** The x of an event: exact by events; by time the start of its part, which is under a pixel wide. */
-function xOfEvent(recorded: RecordedSide, axis: TimeAxis, event: number): number {
+function xOfEvent(recorded: RecordedRun, axis: TimeAxis, event: number): number {
   if (axis === 'event' || recorded.timesUs === undefined) return event + 0.5;
   const part = upperBound(recorded.events, event) - 1;
   return recorded.timesUs[Math.max(0, part)] ?? 0;

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
+import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { simulate, whatIfInput } from '../../../allocator/simulator/what-if.ts';
 import type { Sort } from '../../../state/view-store.ts';
 import { loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
-import type { CardFit } from '../../../worker/protocol.ts';
 import {
-  missingSettings,
+  missingRuns,
   type WhatIfResults,
   withProgress,
 } from '../../panels/what-if/what-if-results.ts';
@@ -33,7 +33,7 @@ function resultsOf(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults
     const conf = parseAllocConf(text);
     if (!conf.ok) throw new Error(conf.message);
     const result = simulate(input, conf, { limitBytes: LIMIT, parts: 1 });
-    known = withProgress(known, LIMIT, { kind: 'case', result });
+    known = withProgress(known, LIMIT, { kind: 'case', result, lowestBytes: undefined });
   }
   for (const [settings, card] of Object.entries(cards)) {
     known = withProgress(known, LIMIT, { kind: 'card', settings, card });
@@ -79,6 +79,7 @@ it('asks only for what is missing under that limit', () => {
     '': { gib: 8, retries: 9 },
     'expandable_segments:True': { gib: undefined, retries: 0 },
   });
-  expect(missingSettings(all, LIMIT, SETTINGS)).toEqual(['max_split_size_mb:64', 'never_run:True']);
-  expect(missingSettings(all, 'none', SETTINGS)).toEqual(SETTINGS);
+  const cards = ['max_split_size_mb:64', 'never_run:True'];
+  expect(missingRuns(all, LIMIT, SETTINGS)).toEqual({ settings: ['never_run:True'], cards });
+  expect(missingRuns(all, 'none', SETTINGS)).toEqual({ settings: SETTINGS, cards });
 });

@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from 'react';
 import { useStore } from 'zustand';
 import { limitOfCard } from '../../../allocator/simulator/presets.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
+import type { CardFit } from '../../../allocator/simulator/what-if.ts';
+import type { Limit } from '../../../allocator/simulator/what-if-runs.ts';
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
-import type { CardFit } from '../../../worker/protocol.ts';
 import {
-  type Limit,
-  missingSettings,
+  missingRuns,
   resultOf,
   type WhatIfResults,
   whatIfStoreOf,
@@ -42,8 +42,9 @@ export function useWhatIfRuns(settings: readonly string[], limit: Limit) {
   useEffect(() => analysis.hold(), [analysis]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt runs the same again
   useEffect(() => {
-    const missing = missingSettings(store.getState(), limit, settings);
-    if (missing.length === 0 && store.getState().limits.has(limit)) {
+    const missing = missingRuns(store.getState(), limit, settings);
+    const isMissing = missing.settings.length + missing.cards.length > 0;
+    if (!isMissing && store.getState().limits.has(limit)) {
       setPhase({ kind: 'done' });
       return;
     }
@@ -51,7 +52,7 @@ export function useWhatIfRuns(settings: readonly string[], limit: Limit) {
     let isLatest = true;
     running.current = own;
     setPhase(BEGUN);
-    const request = { deviceIndex: device.index, settings: missing, limit, cards: true };
+    const request = { deviceIndex: device.index, limit, ...missing };
     analysis
       .query('whatIf', request, {
         signal: own.signal,

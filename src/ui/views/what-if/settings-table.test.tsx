@@ -19,7 +19,7 @@ function Table() {
   return (
     <>
       <SettingsTable
-        recorded={known.recorded.run}
+        recorded={known.recorded}
         recordedCard={known.cards.get('')}
         rows={settingRows(known, 'recorded', settings)}
         chosen={chosen}

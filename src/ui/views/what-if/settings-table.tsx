@@ -3,10 +3,10 @@ import { Fragment, type ReactNode, useState } from 'react';
 import { compareRuns } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
+import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { failureText } from '../../../output/report/what-if-citation.ts';
 import type { Sort } from '../../../state/view-store.ts';
-import type { CardFit } from '../../../worker/protocol.ts';
 import { type Heading, nextSort, SortHeading } from '../../table/table-row.tsx';
 import { CONFIDENCE_TEXT, cardText, cardTitle, type SettingRow, settingName } from './runs.tsx';
 

@@ -58,7 +58,7 @@ function Runs() {
       <div className="row whatif-toolbar">
         <LimitSelect
           limit={limit}
-          recorded={known.recorded?.run.limit}
+          recorded={known.recorded?.limit}
           onChange={(next) => view.commit({ limit: next === 'recorded' ? undefined : next })}
         />
         <SettingForm unreadable={asked.ok ? undefined : asked.text} onTry={choose} />
@@ -68,13 +68,13 @@ function Runs() {
         <div className="whatif-content column">
           {chosen.result !== undefined && (
             <ChosenSetting
-              recorded={known.recorded.run}
+              recorded={known.recorded}
               result={chosen.result}
               isBest={phase.kind === 'done' && chosen === best}
             />
           )}
           <SettingsTable
-            recorded={known.recorded.run}
+            recorded={known.recorded}
             recordedCard={known.cards.get(recordedSetting)}
             rows={rows}
             chosen={chosen.settings}
