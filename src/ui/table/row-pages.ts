@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useReducer } from 'react';
+import { LruCache } from '../../base/collections.ts';
 import type { RowRange } from './table-scroll.ts';
 
 /** The rows of a table, read as they come into view. A new object means a new table. */
@@ -6,19 +7,23 @@ export interface RowSource<R> {
   readonly count: number;
   /** The row to show in the middle at first; undefined: the table stays where it was. */
   readonly start?: number | undefined;
+  /** All rows, if they are loaded already. */
+  readonly rows?: readonly R[];
   /** Rows from `from` to before `to`, in order. Rejects with an AbortError when `signal` is aborted. */
   load(from: number, to: number, signal: AbortSignal): Promise<readonly R[]>;
 }
 
-/** Rows already loaded, as a source. */
 export const rowsAtHand = <R>(rows: readonly R[]): RowSource<R> => ({
   count: rows.length,
+  rows,
   load: async (from, to) => rows.slice(from, to),
 });
 
 const PAGE_ROWS = 128;
 /** 8,000 rows of some hundred bytes, so scrolling back a little loads nothing again. */
 const KEPT_PAGES = 64;
+/** Rows read ahead on both sides of the visible ones, so a wheel step finds them loaded. */
+const AHEAD = 64;
 
 /**
  * Pages of a source around the visible rows. A page that leaves the view before it has loaded is canceled: dragging the
@@ -27,8 +32,7 @@ const KEPT_PAGES = 64;
 export class RowPages<R> {
   readonly #source: RowSource<R>;
   readonly #onChange: () => void;
-  /** Least recently wanted first. */
-  readonly #pages = new Map<number, readonly R[]>();
+  readonly #pages = new LruCache<readonly R[]>(KEPT_PAGES);
   readonly #loading = new Map<number, AbortController>();
   #wanted: RowRange = { from: 0, to: 0 };
   #failure: unknown;
@@ -46,21 +50,26 @@ export class RowPages<R> {
 
   /** Undefined until loaded. */
   row(index: number): R | undefined {
-    return this.#pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS];
+    const { rows } = this.#source;
+    if (rows !== undefined) return rows[index];
+    return this.#pages.get(`${Math.floor(index / PAGE_ROWS)}`)?.[index % PAGE_ROWS];
   }
 
   want(rows: RowRange): void {
     this.#wanted = rows;
-    const { first, last } = pagesOf(rows);
+    const first = Math.floor(rows.from / PAGE_ROWS);
+    const end = rows.to <= rows.from ? first : Math.ceil(rows.to / PAGE_ROWS);
     for (const [page, controller] of this.#loading) {
-      if (page >= first && page <= last) continue;
+      if (page >= first && page < end) continue;
       this.#loading.delete(page);
       controller.abort();
     }
     // Only the user retries after a failure: the next scroll step would fail as well.
-    if (this.#failure !== undefined) return;
-    for (let page = first; page <= last; page++) this.#wantPage(page);
-    this.#forget();
+    if (this.#failure !== undefined || this.#source.rows !== undefined) return;
+    for (let page = first; page < end; page++) {
+      const isThere = this.#pages.get(`${page}`) !== undefined || this.#loading.has(page);
+      if (!isThere) void this.#load(page);
+    }
   }
 
   retry(): void {
@@ -74,16 +83,6 @@ export class RowPages<R> {
     this.#loading.clear();
   }
 
-  #wantPage(page: number): void {
-    const known = this.#pages.get(page);
-    if (known === undefined) {
-      if (!this.#loading.has(page)) void this.#load(page);
-      return;
-    }
-    this.#pages.delete(page);
-    this.#pages.set(page, known);
-  }
-
   async #load(page: number): Promise<void> {
     const controller = new AbortController();
     this.#loading.set(page, controller);
@@ -92,7 +91,7 @@ export class RowPages<R> {
     try {
       const rows = await this.#source.load(from, to, controller.signal);
       if (controller.signal.aborted) return;
-      this.#pages.set(page, rows);
+      this.#pages.set(`${page}`, rows);
     } catch (error) {
       if (controller.signal.aborted) return;
       this.#failure = error;
@@ -100,22 +99,7 @@ export class RowPages<R> {
     this.#loading.delete(page);
     this.#onChange();
   }
-
-  #forget(): void {
-    for (const page of this.#pages.keys()) {
-      if (this.#pages.size <= KEPT_PAGES) return;
-      this.#pages.delete(page);
-    }
-  }
 }
-
-function pagesOf({ from, to }: RowRange): { readonly first: number; readonly last: number } {
-  if (to <= from) return { first: 0, last: -1 };
-  return { first: Math.floor(from / PAGE_ROWS), last: Math.floor((to - 1) / PAGE_ROWS) };
-}
-
-/** Rows read ahead on both sides of the visible ones, so a wheel step finds them loaded. */
-const AHEAD = 64;
 
 /** The pages of a source around `visible`; rerenders when rows arrive. */
 export function useRowPages<R>(source: RowSource<R>, visible: RowRange): RowPages<R> {

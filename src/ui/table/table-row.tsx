@@ -2,7 +2,6 @@ import { ChevronDown, ChevronUp } from 'lucide-react';
 import { memo, type ReactNode, type Ref } from 'react';
 import type { Sort } from '../../state/view-store.ts';
 import { Bytes } from '../shared/facts.tsx';
-import type { RowSource } from './row-pages.ts';
 
 export interface Heading {
   readonly id: string;
@@ -11,6 +10,10 @@ export interface Heading {
   readonly title?: string | undefined;
   readonly align?: 'start' | 'end';
   readonly isSortable?: boolean;
+  /** How the first click sorts. */
+  readonly first?: 'up' | 'down';
+  /** The heading's cell, to measure it. */
+  readonly head?: Ref<HTMLTableCellElement>;
 }
 
 export interface Column<R> extends Heading {
@@ -21,22 +24,19 @@ export interface Column<R> extends Heading {
   readonly render: (row: R, index: number) => ReactNode;
 }
 
-type ColumnWords<Id extends string> = Readonly<
+export type ColumnWords<Id extends string> = Readonly<
   Record<Id, readonly [header: string, title?: string]>
 >;
 
 export function columnsIn<R, Id extends string>(words: ColumnWords<Id>) {
   type Render = Column<R>['render'];
-  const text = (id: Id, widthPx: number, render: Render, more?: Partial<Column<R>>): Column<R> => ({
-    id,
-    header: words[id][0],
-    title: words[id][1],
-    widthPx,
-    render,
-    ...more,
-  });
-  const figure = (id: Id, widthPx: number, render: Render) =>
-    text(id, widthPx, render, { align: 'end' });
+  type More = Partial<Column<R>>;
+  const text = (id: Id, widthPx: number, render: Render, more?: More): Column<R> => {
+    const [header, title] = words[id];
+    return { id, header, title, widthPx, render, first: 'up', ...more };
+  };
+  const figure = (id: Id, widthPx: number, render: Render, more?: More) =>
+    text(id, widthPx, render, { align: 'end', first: 'down', ...more });
   return {
     text,
     figure,
@@ -53,68 +53,38 @@ export function columnsIn<R, Id extends string>(words: ColumnWords<Id>) {
   };
 }
 
-interface RowState {
+export interface RowState {
   readonly isSelected?: boolean;
   /** The cursor is on this row. */
   readonly isCurrent?: boolean;
-  readonly tone?: 'danger' | 'related';
+  readonly tone?: 'danger' | 'related' | 'group' | undefined;
+  /** Of a group's head: whether its rows are listed. */
+  readonly isExpanded?: boolean | undefined;
 }
 
-export interface TableHandle {
-  /** Scrolls until all of the row is visible; 'middle' also shows rows around it. */
-  reveal(row: number, place?: 'nearest' | 'middle'): void;
-  /** Like reveal, and keys continue from there. */
-  goTo(row: number): void;
-  focus(): void;
-}
-
-export interface VirtualTableProps<R> {
-  readonly label: string;
-  /** Keep it the same array while nothing changes. */
-  readonly columns: readonly Column<R>[];
-  readonly source: RowSource<R>;
-  readonly empty: ReactNode;
-  readonly sort?: Sort | undefined;
-  readonly onSort?: (column: string) => void;
-  readonly rowState?: (row: R) => RowState;
-  /** Called for a click on a row, or Enter. */
-  readonly onActivate?: (row: R, index: number) => void;
-  /** Called for a double click, or for Enter, which then does not activate. */
-  readonly onOpen?: (row: R, index: number) => void;
-  /** Handles a key that the table itself does not use; returns true if used. */
-  readonly onRowKey?: (key: string, row: R, index: number) => boolean;
-  readonly handle?: Ref<TableHandle>;
-}
-
-interface TableRowProps<R> {
+interface TableRowProps<R> extends RowState {
   readonly id: string;
   readonly index: number;
   readonly row: R | undefined;
   readonly columns: readonly Column<R>[];
   readonly template: string;
   readonly isActive: boolean;
-  readonly isSelected: boolean;
-  readonly isCurrent: boolean;
-  readonly tone: RowState['tone'];
-  readonly onClick: (row: R, index: number) => void;
-  readonly onOpen: (row: R, index: number) => void;
 }
 
 function Row<R>(props: TableRowProps<R>) {
-  const { id, index, row, columns, template, onClick, onOpen } = props;
+  const { id, index, row, columns, template } = props;
   return (
     <tr
       id={id}
       className="table-row"
       aria-rowindex={index + 2}
-      aria-selected={props.isSelected}
+      aria-selected={props.isSelected === true}
       aria-current={props.isCurrent || undefined}
+      aria-expanded={props.isExpanded}
       aria-busy={row === undefined || undefined}
       data-active={props.isActive || undefined}
       data-tone={props.tone}
       style={{ gridTemplateColumns: template }}
-      onClick={() => row !== undefined && onClick(row, index)}
-      onDoubleClick={() => row !== undefined && onOpen(row, index)}
     >
       {columns.map((column) => (
         <td key={column.id} className="table-cell" data-align={column.align}>
@@ -158,6 +128,7 @@ export function SortHeading({ column, sort, onSort }: SortHeadingProps) {
   const order = sort?.descending ? 'descending' : 'ascending';
   return (
     <th
+      ref={column.head}
       scope="col"
       data-align={align}
       title={title}

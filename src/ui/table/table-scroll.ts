@@ -77,6 +77,12 @@ export function positionCentring(geometry: ScrollGeometry, row: number): number 
   return clampPosition(geometry, (row + 0.5) * ROW_HEIGHT_PX - geometry.bodyPx / 2);
 }
 
+/** Where a row is whole: as near as possible if it is at most a page away, else with the row in the middle. */
+export function positionRevealing(geometry: ScrollGeometry, position: number, row: number): Wish {
+  const nearest = positionShowing(geometry, position, row);
+  return Math.abs(nearest - position) < geometry.bodyPx ? nearest : { middleRow: row };
+}
+
 /** Whole rows per page turn: one row stays visible, so the eye finds its place. */
 export function rowsPerPage({ bodyPx }: ScrollGeometry): number {
   return Math.max(1, Math.floor(bodyPx / ROW_HEIGHT_PX) - 1);
@@ -98,32 +104,24 @@ interface RowPlace {
 /** Undefined for a key that does not move, and in an empty table. */
 export function rowForKey(key: string, place: RowPlace): number | undefined {
   const { active, rowCount, rowsPerPage, firstVisible } = place;
-  if (rowCount === 0) return undefined;
-  const within = (row: number) => Math.max(0, Math.min(row, rowCount - 1));
   // Nothing is chosen yet: an arrow chooses the first row instead of moving on.
-  const from = active ?? firstVisible;
   const step = active === undefined ? 0 : 1;
-  switch (key) {
-    case 'ArrowDown':
-      return within(from + step);
-    case 'ArrowUp':
-      return within(from - step);
-    case 'PageDown':
-      return within(from + rowsPerPage);
-    case 'PageUp':
-      return within(from - rowsPerPage);
-    case 'Home':
-      return 0;
-    case 'End':
-      return rowCount - 1;
-    default:
-      return undefined;
-  }
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: step,
+    ArrowUp: -step,
+    PageDown: rowsPerPage,
+    PageUp: -rowsPerPage,
+    Home: -rowCount,
+    End: rowCount,
+  };
+  const by = steps[key];
+  if (by === undefined || rowCount === 0) return undefined;
+  return Math.max(0, Math.min((active ?? firstVisible) + by, rowCount - 1));
 }
 
 export type TableScroll = ReturnType<typeof useTableScroll>;
 
-/** The wanted place: pixels of rows above the upper edge, or the row in the middle, whatever the height. */
+/** Where to scroll: pixels of rows above the upper edge, or the row to put in the middle at any height. */
 type Wish = number | { readonly middleRow: number };
 
 /** The position among the rows, which the wheel, the scrollbar and `moveTo` change. */
@@ -149,9 +147,9 @@ export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start
   const written = useRef(0);
   const mustWrite = useRef(false);
 
-  const moveTo = useCallback((to: number) => {
+  const moveTo = useCallback((to: Wish) => {
     mustWrite.current = true;
-    setWanted(clampPosition(latest.current.geometry, to));
+    setWanted(typeof to === 'number' ? clampPosition(latest.current.geometry, to) : to);
   }, []);
 
   const onScroll = useCallback(() => {

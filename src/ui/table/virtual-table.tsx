@@ -1,27 +1,27 @@
 import './table.css';
+import { range } from 'd3';
 import {
   type KeyboardEvent,
+  type MouseEvent,
   type ReactNode,
-  type RefObject,
-  useCallback,
+  type Ref,
   useId,
-  useImperativeHandle,
   useLayoutEffect,
   useMemo,
   useRef,
   useState,
 } from 'react';
 import { errorText } from '../../base/errors.ts';
+import type { Sort } from '../../state/view-store.ts';
 import { Button } from '../shared/buttons.tsx';
-import { type RowPages, useRowPages } from './row-pages.ts';
-import { type Column, TableHeader, TableRow, type VirtualTableProps } from './table-row.tsx';
+import { type RowSource, useRowPages } from './row-pages.ts';
+import { type Column, type RowState, TableHeader, TableRow } from './table-row.tsx';
 import {
   HEADER_HEIGHT_PX,
   mostVisibleRows,
-  positionCentring,
+  positionRevealing,
   positionShowing,
   ROW_HEIGHT_PX,
-  type RowRange,
   rowForKey,
   rowsPerPage,
   scrollPx,
@@ -30,47 +30,106 @@ import {
   visibleRows,
 } from './table-scroll.ts';
 
+export interface VirtualTableProps<R> {
+  readonly label: string;
+  /** Keep it the same array while nothing changes. */
+  readonly columns: readonly Column<R>[];
+  readonly source: RowSource<R>;
+  readonly empty?: ReactNode;
+  readonly sort?: Sort | undefined;
+  readonly onSort?: (column: string) => void;
+  readonly rowState?: (row: R, index: number) => RowState;
+  /** Called for a click on a row, or Enter. */
+  readonly onActivate?: (row: R, index: number) => void;
+  /** Called for a double click, or for Enter, which then does not activate. */
+  readonly onOpen?: (row: R, index: number) => void;
+  /** Handles a key that the table itself does not use; returns true if used. */
+  readonly onRowKey?: (key: string, row: R, index: number) => boolean;
+  /** A row chosen elsewhere, -1 while unknown. It is scrolled to when `of` changes, and keys continue from it. */
+  readonly shown?: { readonly of: unknown; readonly row: number } | undefined;
+  /** False if the view handles the keys, and moves between rows with `shown`. */
+  readonly takesKeys?: boolean;
+  readonly role?: 'grid' | 'treegrid';
+  readonly ref?: Ref<HTMLTableElement>;
+}
+
 /**
  * A table of up to tens of millions of rows; only the visible ones are in the DOM. The scrolled element is as high as
- * all rows together, or as high as browsers allow (see scroll-scale.ts). Its visible part stays in place and shows the
+ * all rows together, or as high as browsers allow (see table-scroll.ts). Its visible part stays in place and shows the
  * rows of the current position. Arrows, Page Up and Down, Home and End move between rows, Enter activates a row, and
  * other keys go to `onRowKey`.
  */
 export function VirtualTable<R>(props: VirtualTableProps<R>) {
-  const { label, columns, source, empty, handle } = props;
+  const { label, columns, source, takesKeys = true, role = 'grid', rowState } = props;
   const id = useId();
   const scroll = useTableScroll(source);
-  const visible = visibleRows(scroll.geometry, scroll.position);
+  const { geometry, position } = scroll;
+  const visible = visibleRows(geometry, position);
   const pages = useRowPages(source, visible);
-  const [chosen, setActive] = useState<number | undefined>(undefined);
+  const [chosen, setActive] = useState<number>();
   const active = chosen !== undefined && chosen < source.count ? chosen : undefined;
   const template = useMemo(() => gridTemplate(columns), [columns]);
-  const grid = useRef<HTMLTableElement>(null);
-  useTableHandle(handle, grid, scroll, setActive);
   const isActiveShown = active !== undefined && active >= visible.from && active < visible.to;
+  useShown(props.shown, scroll, setActive);
   useKeepInSight(isActiveShown ? active : undefined, scroll);
+  // Elements are reused for other rows: a jump changes texts instead of creating elements.
+  const slots = mostVisibleRows(geometry);
+
+  function onKey(event: KeyboardEvent): void {
+    // Buttons in the header handle their own keys; Ctrl, Alt and Meta belong to the browser and the page.
+    if (!takesKeys || event.target !== event.currentTarget) return;
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const firstVisible = Math.ceil(position / ROW_HEIGHT_PX);
+    const next = rowForKey(event.key, {
+      active,
+      rowCount: source.count,
+      rowsPerPage: rowsPerPage(geometry),
+      firstVisible,
+    });
+    const row = active === undefined ? undefined : pages.row(active);
+    if (next !== undefined) {
+      setActive(next);
+      scroll.moveTo(positionShowing(geometry, position, next));
+    } else if (row === undefined || active === undefined) return;
+    else if (event.key === 'Enter') (props.onOpen ?? props.onActivate)?.(row, active);
+    else if (props.onRowKey?.(event.key, row, active) !== true) return;
+    event.preventDefault();
+  }
+
+  function onRow({ target }: MouseEvent, action: VirtualTableProps<R>['onActivate']): void {
+    const element = target instanceof Element ? target.closest('.table-row') : undefined;
+    const index = Number(element?.getAttribute('aria-rowindex')) - 2;
+    const row = pages.row(index);
+    if (row === undefined) return;
+    setActive(index);
+    action?.(row, index);
+  }
+
   return (
     <div className="table">
       <div ref={scroll.scroller} className="table-scroller" onScroll={scroll.onScroll}>
         <div
           style={{
-            height: HEADER_HEIGHT_PX + scrollPx(scroll.geometry),
+            height: HEADER_HEIGHT_PX + scrollPx(geometry),
             minWidth: columns.reduce((sum, column) => sum + column.widthPx, 0),
           }}
         >
+          {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles support these */}
           <table
-            ref={grid}
+            ref={props.ref}
             className="table-stage"
-            // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table that takes keys
-            role="grid"
-            data-takes-keys
+            role={role}
+            data-takes-keys={takesKeys || undefined}
             tabIndex={0}
             aria-label={label}
             aria-rowcount={source.count + 1}
             aria-colcount={columns.length}
             aria-activedescendant={isActiveShown ? rowId(id, active) : undefined}
-            style={{ height: HEADER_HEIGHT_PX + stageBodyPx(scroll) }}
-            onKeyDown={(event) => onKey(event, { props, pages, scroll, active, setActive })}
+            // No higher than the rows, or there would be empty space to scroll into.
+            style={{ height: HEADER_HEIGHT_PX + Math.min(geometry.bodyPx, scrollPx(geometry)) }}
+            onKeyDown={onKey}
+            onClick={(event) => onRow(event, props.onActivate)}
+            onDoubleClick={(event) => onRow(event, props.onOpen)}
           >
             <TableHeader
               columns={columns}
@@ -78,21 +137,30 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
               sort={props.sort}
               onSort={props.onSort}
             />
-            <Rows
-              {...props}
-              id={id}
-              pages={pages}
-              visible={visible}
-              slots={mostVisibleRows(scroll.geometry)}
-              offsetPx={visible.from * ROW_HEIGHT_PX - scroll.position}
-              template={template}
-              active={active}
-              setActive={setActive}
-            />
+            <tbody
+              className="table-rows"
+              style={{ transform: `translateY(${visible.from * ROW_HEIGHT_PX - position}px)` }}
+            >
+              {range(visible.from, visible.to).map((index) => {
+                const row = pages.row(index);
+                return (
+                  <TableRow
+                    key={index % slots}
+                    id={rowId(id, index)}
+                    index={index}
+                    row={row}
+                    columns={columns}
+                    template={template}
+                    isActive={index === active}
+                    {...(row !== undefined && rowState?.(row, index))}
+                  />
+                );
+              })}
+            </tbody>
           </table>
         </div>
       </div>
-      {source.count === 0 && <div className="table-empty">{empty}</div>}
+      {source.count === 0 && <div className="table-empty">{props.empty}</div>}
       {pages.failure !== undefined && (
         <div className="callout spread table-failure" role="alert">
           <p>These rows could not be read: {errorText(pages.failure)}</p>
@@ -103,124 +171,18 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   );
 }
 
-interface RowsProps<R> extends VirtualTableProps<R> {
-  readonly id: string;
-  readonly pages: RowPages<R>;
-  readonly visible: RowRange;
-  readonly offsetPx: number;
-  /** The most rows that can be visible at once; changes only with the height. */
-  readonly slots: number;
-  readonly template: string;
-  readonly active: number | undefined;
-  readonly setActive: (row: number) => void;
-}
-
-function Rows<R>(props: RowsProps<R>) {
-  const { id, pages, visible, offsetPx, slots, template, columns, active, setActive } = props;
-  const { rowState } = props;
-  // A ref, so unchanged rows do not rerender when the table gets new functions.
-  const newest = useRef(props);
-  newest.current = props;
-  const onClick = useCallback(
-    (row: R, index: number) => {
-      setActive(index);
-      newest.current.onActivate?.(row, index);
-    },
-    [setActive],
-  );
-  const onOpen = useCallback((row: R, index: number) => newest.current.onOpen?.(row, index), []);
-  const rows: ReactNode[] = [];
-  for (let index = visible.from; index < visible.to; index++) {
-    const row = pages.row(index);
-    const state = row === undefined ? undefined : rowState?.(row);
-    rows.push(
-      <TableRow
-        // Elements are reused for other rows: a jump changes texts instead of creating elements.
-        key={index % slots}
-        id={rowId(id, index)}
-        index={index}
-        row={row}
-        columns={columns}
-        template={template}
-        isActive={index === active}
-        isSelected={state?.isSelected === true}
-        isCurrent={state?.isCurrent === true}
-        tone={state?.tone}
-        onClick={onClick}
-        onOpen={onOpen}
-      />,
-    );
-  }
-  return (
-    <tbody className="table-rows" style={{ transform: `translateY(${offsetPx}px)` }}>
-      {rows}
-    </tbody>
-  );
-}
-
-interface KeyTarget<R> {
-  readonly props: VirtualTableProps<R>;
-  readonly pages: RowPages<R>;
-  readonly scroll: TableScroll;
-  readonly active: number | undefined;
-  readonly setActive: (row: number) => void;
-}
-
-function onKey<R>(event: KeyboardEvent, target: KeyTarget<R>): void {
-  // Buttons in the header handle their own keys; Ctrl, Alt and Meta belong to the browser and the page.
-  if (event.target !== event.currentTarget) return;
-  if (event.ctrlKey || event.altKey || event.metaKey) return;
-  const { props, pages, scroll, active, setActive } = target;
-  const next = rowForKey(event.key, {
-    active,
-    rowCount: props.source.count,
-    rowsPerPage: rowsPerPage(scroll.geometry),
-    firstVisible: Math.ceil(scroll.position / ROW_HEIGHT_PX),
-  });
-  if (next !== undefined) {
-    event.preventDefault();
-    setActive(next);
-    scroll.moveTo(positionShowing(scroll.geometry, scroll.position, next));
-    return;
-  }
-  const row = active === undefined ? undefined : pages.row(active);
-  if (row === undefined || active === undefined) return;
-  if (event.key === 'Enter') (props.onOpen ?? props.onActivate)?.(row, active);
-  else if (props.onRowKey?.(event.key, row, active) !== true) return;
-  event.preventDefault();
-}
-
-function useTableHandle(
-  handle: VirtualTableProps<never>['handle'],
-  grid: RefObject<HTMLTableElement | null>,
+function useShown(
+  shown: VirtualTableProps<never>['shown'],
   { geometry, position, moveTo }: TableScroll,
   setActive: (row: number) => void,
 ): void {
-  /** A row to bring to the middle once the height is known. */
-  const awaited = useRef<number>(undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the height is first known
+  const before = useRef<unknown>(undefined);
   useLayoutEffect(() => {
-    const row = awaited.current;
-    if (row === undefined || geometry.bodyPx === 0) return;
-    awaited.current = undefined;
-    moveTo(positionCentring(geometry, row));
-  }, [geometry.bodyPx]);
-  useImperativeHandle(handle, () => {
-    const reveal = (row: number, place: 'nearest' | 'middle' = 'nearest') =>
-      moveTo(
-        place === 'middle'
-          ? positionCentring(geometry, row)
-          : positionShowing(geometry, position, row),
-      );
-    return {
-      reveal,
-      goTo(row) {
-        setActive(row);
-        awaited.current = geometry.bodyPx === 0 ? row : undefined;
-        reveal(row, 'middle');
-      },
-      focus: () => grid.current?.focus({ preventScroll: true }),
-    };
+    if (shown === undefined) before.current = undefined;
+    if (shown === undefined || shown.row < 0 || shown.of === before.current) return;
+    before.current = shown.of;
+    setActive(shown.row);
+    moveTo(positionRevealing(geometry, position, shown.row));
   });
 }
 
@@ -238,17 +200,11 @@ function useKeepInSight(shown: number | undefined, scroll: TableScroll): void {
   });
 }
 
-/** No higher than the rows, or there would be empty space to scroll into. */
-function stageBodyPx({ geometry }: TableScroll): number {
-  return Math.min(geometry.bodyPx, scrollPx(geometry));
-}
-
-function gridTemplate<R>(columns: readonly Column<R>[]): string {
-  return columns
+const gridTemplate = <R,>(columns: readonly Column<R>[]): string =>
+  columns
     .map(({ widthPx, grow }) =>
       grow === undefined ? `${widthPx}px` : `minmax(${widthPx}px, ${grow}fr)`,
     )
     .join(' ');
-}
 
 const rowId = (table: string, row: number): string => `${table}-${row}`;

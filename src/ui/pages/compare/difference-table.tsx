@@ -45,7 +45,7 @@ export function DifferenceTable({ rows, view, onChange }: DifferenceTableProps) 
   return (
     <section className="view" aria-label="Differences by call site">
       <FilterBar rows={rows} shown={shown} view={view} onChange={onChange} />
-      <div className="list-rows fill">
+      <div className="fill">
         <VirtualTable
           label="Differences"
           columns={columns}

@@ -1,41 +1,34 @@
 import './allocations.css';
-import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
-import type { AllocationRow } from '../../../device/lists/allocation-rows.ts';
-import type { CallSiteRow } from '../../../device/lists/call-site-table.ts';
-import { addTerm, toggleTerm } from '../../../device/search/parse-search.ts';
+import { toggleTerm } from '../../../device/search/parse-search.ts';
 import { searchTerm } from '../../../device/search/qualifier.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { emptyReasons } from '../../panels/search/search-panel.tsx';
-import { windowShowing } from '../../panels/search/use-search.ts';
 import { Button, CopyButton, Segmented } from '../../shared/buttons.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
-import { useQuery } from '../../shared/use-query.ts';
-import type { Column, TableHandle } from '../../table/table-row.tsx';
+import { useAsk, useQuery } from '../../shared/use-query.ts';
 import { VirtualTable } from '../../table/virtual-table.tsx';
-import { allocationColumns, siteColumns } from './columns.tsx';
 import {
-  ALLOCATION_LIST,
+  ALLOCATIONS,
   LARGEST_FIRST,
-  type Listed,
-  type Listing,
-  type ListKey,
-  type ListOrder,
-  type ListQueries,
-  type ListState,
+  type List,
   orderOf,
-  SITE_LIST,
+  SITES,
   SITES_AT_PEAK,
   sortedBy,
-  useList,
-} from './list.ts';
+} from './lists.ts';
 
 export function View() {
-  const order = orderOf(useView(({ sort }) => sort));
+  const { of } = orderOf(useView(({ sort }) => sort));
   return (
     <section className="view" aria-label="Allocations">
-      {order.of === 'allocations' ? <AllocationTable order={order} /> : <SiteTable order={order} />}
+      {of === 'allocations' ? (
+        <ListTable key={of} list={ALLOCATIONS} />
+      ) : (
+        <ListTable key={of} list={SITES} />
+      )}
     </section>
   );
 }
@@ -45,90 +38,53 @@ const ROWS = [
   { value: 'sites', label: 'By call site', about: 'One row per call stack' },
 ] as const;
 
-function AllocationTable({ order }: { readonly order: Extract<ListOrder, { of: 'allocations' }> }) {
-  const { device } = useDevice();
-  const { view } = useStores();
-  const axis = useView((state) => state.axis);
-  const known = useQuery('searchValues', {}).value;
-  const columns = useMemo(() => allocationColumns(device, axis, known), [device, axis, known]);
-  function open(row: AllocationRow): void {
-    const now = view.getState().view;
-    const x = windowShowing(now.x, now.axis, row, device);
-    view.commit({ view: 'timeline', selection: row.label, x });
-  }
-  return (
-    <ListTable
-      order={order}
-      queries={ALLOCATION_LIST}
-      hint="Space selects, Enter or a double click shows it in the timeline, F searches for its call site, C copies"
-      columns={columns}
-      onOpen={open}
-    />
-  );
-}
-
-function SiteTable({ order }: { readonly order: Extract<ListOrder, { of: 'sites' }> }) {
-  const { device } = useDevice();
-  const { view } = useStores();
-  const axis = useView((state) => state.axis);
-  const hasHolders = (useQuery('searchValues', {}).value?.holder?.length ?? 0) > 0;
-  const columns = useMemo(() => siteColumns(device, axis, hasHolders), [device, axis, hasHolders]);
-  function listAll({ label }: CallSiteRow): void {
-    const { search } = view.getState().view;
-    view.commit({ search: addTerm(search, searchTerm('site', label)), sort: LARGEST_FIRST });
-  }
-  return (
-    <ListTable
-      order={order}
-      queries={SITE_LIST}
-      hint="Space selects the largest, Enter or a double click lists all of a call site, F searches for it, C copies"
-      columns={columns}
-      onOpen={listAll}
-    />
-  );
-}
-
 const MOST_COPIED = 10_000;
 
-interface ListTableProps<Key extends ListKey, R> {
-  readonly queries: ListQueries<Key, R>;
-  readonly order: Pick<ListOrder, 'of' | 'isDescending'> & { readonly key: Key };
-  readonly hint: string;
-  readonly columns: readonly Column<Listed<R>>[];
-  readonly onOpen: (row: R) => void;
-}
-
-function ListTable<Key extends ListKey, R extends { readonly label: string }>(
-  props: ListTableProps<Key, R>,
-) {
-  const { queries, order, hint, columns, onOpen } = props;
+function ListTable<R extends { readonly label: string }>({ list }: { readonly list: List<R> }) {
   const { device } = useDevice();
-  const selected = useSelectedIndex();
   const { view } = useStores();
+  const ask = useAsk();
+  const selected = useSelectedIndex();
   const sort = useView((state) => state.sort) ?? LARGEST_FIRST;
   const search = useView((state) => state.search);
   const at = useView((state) => state.cursor);
   const axis = useView((state) => state.axis);
+  const known = useQuery('searchValues', {}).value;
+  const columns = useMemo(() => list.columns(device, axis, known), [list, device, axis, known]);
+  const { of, key, isDescending } = orderOf(sort);
   const clock = axis === 'time' && device.hasTime ? 'us' : 'events';
-  const { key, isDescending } = order;
-  const list = useList(queries, { search, at, clock, key, isDescending }, selected);
-  const { listing, place } = list;
-  const table = useRef<TableHandle>(null);
-  useFollowSelection(table, listing?.source, selected, place);
+  // The previous list stays until the next one is sorted.
+  const listed = useQuery(list.count, { search, at, clock, key, isDescending });
+  const { value: count, request } = listed;
+  const wanted = request && selected >= 0 ? { ...request, allocation: selected } : undefined;
+  const found = useQuery(list.place, wanted);
+  /** The row of the selected allocation, or of its site; -1 if it is not in the list. */
+  const place = found.isCurrent && wanted !== undefined ? (found.value ?? -1) : -1;
+  const source = useMemo(() => {
+    if (request === undefined || count === undefined) return undefined;
+    return {
+      count,
+      start: 0,
+      load: (from: number, to: number, signal: AbortSignal) =>
+        list.rows(ask, { ...request, from, to }, signal),
+    };
+  }, [list, ask, request, count]);
   const [note, setNote] = useState('');
+  const textOf = async (from: number, to: number) =>
+    request === undefined ? '' : list.tsv(ask, { ...request, from, to });
   const select = (row: R) => view.click('allocation', { selection: row.label });
-  async function copy(place: number): Promise<void> {
-    if (listing !== undefined)
-      await navigator.clipboard.writeText(await listing.copy(place, place + 1));
-  }
   /** Space selects, F searches for the call site, C copies. */
-  function onRowKey(pressed: string, row: Listed<R>): boolean {
+  function onRowKey(pressed: string, row: R, index: number): boolean {
     if (pressed === ' ') select(row);
     else if (pressed === 'f')
       view.commit({ search: toggleTerm(search, searchTerm('site', row.label)) });
     else if (pressed === 'c') {
-      const say = (text: string) => () => setNote(text);
-      copy(row.place).then(say('Row copied'), say('Could not copy the row'));
+      textOf(index, index + 1)
+        .then((text) => navigator.clipboard.writeText(text))
+        .then(
+          () => setNote('Row copied'),
+          () => setNote('Could not copy the row'),
+        );
     } else return false;
     return true;
   }
@@ -137,36 +93,36 @@ function ListTable<Key extends ListKey, R extends { readonly label: string }>(
       <div className="row bar list-bar">
         <Segmented
           label="Rows"
-          value={order.of}
+          value={of}
           options={ROWS}
           onChange={(next) =>
             view.commit({ sort: next === 'allocations' ? LARGEST_FIRST : SITES_AT_PEAK })
           }
         />
-        <ListCount list={list} label={queries.label} all={device.allocations} />
+        <ListCount {...listed} label={list.label} />
         <span className="dim" role="status">
           {note}
         </span>
-        <span className="dim one-line list-hint small" title={hint}>
-          {hint}
+        <span className="dim one-line list-hint small" title={list.hint}>
+          {list.hint}
         </span>
-        {listing !== undefined && listing.source.count > 0 && (
-          <CopyRows listing={listing} label={queries.label} />
+        {count !== undefined && count > 0 && (
+          <CopyRows count={count} label={list.label} text={textOf} />
         )}
       </div>
-      <div className="list-rows fill">
-        {listing !== undefined && (
+      <div className="fill">
+        {source !== undefined && (
           <VirtualTable
-            label={queries.label}
+            label={list.label}
             columns={columns}
-            source={listing.source}
+            source={source}
             sort={sort}
-            onSort={(column) => view.commit({ sort: sortedBy(column, sort) })}
-            rowState={(row) => ({ isSelected: row.place === place })}
+            onSort={(column) => view.commit({ sort: sortedBy(columns, column, sort) })}
+            rowState={(_, index) => ({ isSelected: index === place })}
             onActivate={select}
-            onOpen={onOpen}
+            onOpen={(row) => list.open(row, view, device)}
             onRowKey={onRowKey}
-            handle={table}
+            shown={selected < 0 ? undefined : { of: selected, row: place }}
             empty={<NoRows />}
           />
         )}
@@ -176,32 +132,33 @@ function ListTable<Key extends ListKey, R extends { readonly label: string }>(
 }
 
 interface ListCountProps {
-  readonly list: ListState;
+  readonly value: number | undefined;
+  readonly isCurrent: boolean;
+  readonly failure: string | undefined;
   readonly label: string;
-  readonly all: number;
 }
 
 /** '1,234 of 5,678 allocations'; without a search, the total of call sites is unknown. */
-function ListCount({ list: { listing, isCurrent, failure }, label, all }: ListCountProps) {
+function ListCount({ value: count, isCurrent, failure, label }: ListCountProps) {
+  const { allocations } = useDevice().device;
   if (failure !== undefined) return <span role="alert">These could not be listed: {failure}</span>;
-  if (listing === undefined) return <span className="dim">Sorting…</span>;
-  const { count } = listing.source;
-  const isPart = label === 'Allocations' && count < all;
+  if (count === undefined) return <span className="dim">Sorting…</span>;
+  const isPart = label === ALLOCATIONS.label && count < allocations;
   return (
     <span role="status" aria-busy={!isCurrent}>
-      {formatCount(count)} {isPart && `of ${formatCount(all)} `}
+      {formatCount(count)} {isPart && `of ${formatCount(allocations)} `}
       {label.toLowerCase()}
     </span>
   );
 }
 
 interface CopyRowsProps {
-  readonly listing: Listing<unknown>;
+  readonly count: number;
   readonly label: string;
+  readonly text: (from: number, to: number) => Promise<string>;
 }
 
-function CopyRows({ listing, label }: CopyRowsProps) {
-  const { count } = listing.source;
+function CopyRows({ count, label, text }: CopyRowsProps) {
   const most = Math.min(count, MOST_COPIED);
   const which = most < count ? `the first ${formatCount(most)} of ${formatCount(count)}` : 'all';
   const what = `${which} ${label.toLowerCase()} in this order, separated by tabs`;
@@ -210,7 +167,7 @@ function CopyRows({ listing, label }: CopyRowsProps) {
       className="button"
       label={what}
       title={`Copy ${what}; C copies the row at the keyboard`}
-      text={() => listing.copy(0, most)}
+      text={() => text(0, most)}
     >
       {most < count ? `Copy first ${formatCount(most)}` : 'Copy rows'}
     </CopyButton>
@@ -221,9 +178,8 @@ function NoRows() {
   const { device } = useDevice();
   const { view } = useStores();
   const search = useView((state) => state.search);
-  const cursor = useView((state) => state.cursor);
-  const request = device.allocations === 0 ? undefined : { search, at: cursor };
-  const summary = useQuery('searchSummary', request).value;
+  const at = useView((state) => state.cursor);
+  const { value } = useQuery('searchSummary', { search, at });
   if (device.allocations === 0) {
     return (
       <p>
@@ -232,42 +188,12 @@ function NoRows() {
       </p>
     );
   }
-  const reasons = summary === undefined ? [] : emptyReasons(summary);
   return (
     <>
-      {reasons.map((reason) => (
-        <p key={reason}>{reason}</p>
-      ))}
+      {value !== undefined && emptyReasons(value).map((reason) => <p key={reason}>{reason}</p>)}
       <p>
         <Button onClick={() => view.commit({ search: '' })}>Clear the search</Button>
       </p>
     </>
   );
-}
-
-/**
- * Scrolls to the selected row if it was selected elsewhere, and to the top of a newly sorted list.
- * `list` identifies the list; `place` is -1 while the row is unknown.
- */
-function useFollowSelection(
-  table: RefObject<TableHandle | null>,
-  list: object | undefined,
-  selected: number,
-  place: number,
-): void {
-  const shown = useRef(-1);
-  const before = useRef(list);
-  useEffect(() => {
-    if (list === undefined || before.current === list) return;
-    const isFirst = before.current === undefined;
-    before.current = list;
-    if (!isFirst) table.current?.reveal(0);
-  }, [list, table]);
-  useEffect(() => {
-    if (selected < 0) shown.current = -1;
-    if (place < 0 || shown.current === selected) return;
-    const isFirst = shown.current < 0;
-    shown.current = selected;
-    table.current?.reveal(place, isFirst ? 'middle' : 'nearest');
-  }, [selected, place, table]);
 }

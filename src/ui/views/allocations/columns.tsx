@@ -6,14 +6,14 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../../base/format.ts';
-import type { AllocationRow } from '../../../device/lists/allocation-rows.ts';
+import type { AllocationKey, AllocationRow } from '../../../device/lists/allocation-rows.ts';
 import type { CallSiteRow } from '../../../device/lists/call-site-table.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { KnownValues } from '../../../device/search/qualifiers.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { SiteCell } from '../../shared/code-place.tsx';
 import { Bytes } from '../../shared/facts.tsx';
-import { type Column, columnsIn } from '../../table/table-row.tsx';
+import { type Column, type ColumnWords, columnsIn } from '../../table/table-row.tsx';
 
 /** Without a trace, starts and ends are unknown: the only known moment is the end. */
 const NEEDS_TRACE: ReadonlySet<string> = new Set([
@@ -24,6 +24,24 @@ const NEEDS_TRACE: ReadonlySet<string> = new Set([
 /** Fits '1023.99 KiB', the widest: the next is 1.00 MiB. */
 const BYTES_WIDTH_PX = 98;
 
+/** All columns that a link can sort by. */
+export const ALLOCATION_WORDS = {
+  size: ['Block', 'Block size, including rounding'],
+  site: ['Code', 'The innermost line outside PyTorch and site-packages'],
+  class: ['Class', 'What it is to the program, by stack and lifetime; the details say why'],
+  holder: ['Holder', 'The variable that held it when the snapshot was taken'],
+  lifetime: ['Lifetime'],
+  start: ['Start'],
+  end: ['End'],
+  state: ['State', 'At the cursor; without a cursor, at the end'],
+  waste: ['Waste', 'Bytes lost to rounding: block size minus requested size'],
+  requested: ['Requested', 'Bytes your program requested'],
+  cost: ['Size × lifetime', 'Block size times lifetime: what holding the block cost'],
+  pool: ['Pool'],
+  stream: ['Stream'],
+  address: ['Allocation', 'Block address, and how many times it was used before'],
+} as const satisfies ColumnWords<AllocationKey>;
+
 /** Streams get a column only if there are several, holders only if the file names any. */
 export function allocationColumns(
   device: DeviceInfo,
@@ -32,27 +50,9 @@ export function allocationColumns(
 ): readonly Column<AllocationRow>[] {
   const clock = clockOf(device, axis);
   const moment = momentWidthPx(device, clock);
-  const unit = clock === 'time' ? 'time since the first event' : 'event';
-  const words = {
-    size: ['Block', 'Block size, including rounding'],
-    site: ['Code', 'The innermost line outside PyTorch and site-packages'],
-    class: ['Class', 'What it is to the program, by stack and lifetime; the details say why'],
-    holder: ['Holder', 'The variable that held it when the snapshot was taken'],
-    lifetime: [
-      'Lifetime',
-      `Lifetime in ${clock === 'time' ? 'time' : 'events'}; ≥: longer than the trace covers`,
-    ],
-    start: ['Start', `When it was allocated: ${unit}`],
-    end: ['End', `When its free completed: ${unit}`],
-    state: ['State', 'At the cursor; without a cursor, at the end'],
-    waste: ['Waste', 'Bytes lost to rounding: block size minus requested size'],
-    requested: ['Requested', 'Bytes your program requested'],
-    cost: ['Size × lifetime', 'Block size times lifetime: what holding the block cost'],
-    pool: ['Pool'],
-    stream: ['Stream'],
-    address: ['Allocation', 'Block address, and how many times it was used before'],
-  } as const;
-  const { text, figure, bytes, code } = columnsIn<AllocationRow, keyof typeof words>(words);
+  const [units, unit] =
+    clock === 'time' ? ['time', 'time since the first event'] : ['events', 'event'];
+  const { text, figure, bytes, code } = columnsIn<AllocationRow, AllocationKey>(ALLOCATION_WORDS);
   const hasHolders = (known?.holder?.length ?? 0) > 0;
   const hasStreams = (known?.stream?.length ?? 0) > 1;
   const hasPrivatePools = (known?.pool?.length ?? 0) > 0;
@@ -63,9 +63,17 @@ export function allocationColumns(
     ...(hasHolders
       ? [text('holder', 180, ({ holder }) => <span title={holder}>{holder}</span>)]
       : []),
-    figure('lifetime', moment + 16, (row) => lifetimeText(row, clock)),
-    figure('start', moment, ({ startEvent, startUs }) => startText(startEvent, startUs, clock)),
-    figure('end', moment, (row) => endText(row, clock)),
+    figure('lifetime', moment + 16, (row) => lifetimeText(row, clock), {
+      title: `Lifetime in ${units}; ≥: longer than the trace covers`,
+    }),
+    figure('start', moment, ({ startEvent, startUs }) => momentText(startEvent, startUs, clock), {
+      ...UP,
+      title: `When it was allocated: ${unit}`,
+    }),
+    figure('end', moment, ({ endEvent, endUs }) => momentText(endEvent, endUs, clock), {
+      ...UP,
+      title: `When its free completed: ${unit}`,
+    }),
     text('state', 72, ({ state }) => (
       <span className="allocation-state" data-state={state}>
         {state}
@@ -104,7 +112,7 @@ const SITE_WORDS = {
 export function siteColumns(
   device: DeviceInfo,
   axis: TimeAxis,
-  hasHolders: boolean,
+  known: KnownValues | undefined,
 ): readonly Column<CallSiteRow>[] {
   const clock = clockOf(device, axis);
   const moment = momentWidthPx(device, clock);
@@ -128,12 +136,16 @@ export function siteColumns(
       </span>
     )),
     bytes('siteLargest', 88, ({ largestBytes }) => largestBytes),
-    figure('siteFirst', moment, ({ firstEvent, firstUs }) => startText(firstEvent, firstUs, clock)),
-    figure('siteLast', moment, ({ lastEvent, lastUs }) => startText(lastEvent, lastUs, clock)),
+    figure('siteFirst', moment, (row) => momentText(row.firstEvent, row.firstUs, clock), UP),
+    figure('siteLast', moment, (row) => momentText(row.lastEvent, row.lastUs, clock), UP),
   ];
   const holder = text('siteHolder', 180, (row) => <span title={row.holder}>{row.holder}</span>);
+  const hasHolders = (known?.holder?.length ?? 0) > 0;
   return [...sortable(device, columns), ...(hasHolders ? [holder] : [])];
 }
+
+/** The earliest first. */
+const UP = { first: 'up' } as const;
 
 const clockOf = ({ hasTime }: DeviceInfo, axis: TimeAxis): TimeAxis =>
   axis === 'time' && hasTime ? 'time' : 'event';
@@ -142,6 +154,7 @@ const sortable = <R,>({ events }: DeviceInfo, columns: readonly Column<R>[]) =>
   columns
     .filter(({ id }) => events > 0 || !NEEDS_TRACE.has(id))
     .map((column) => ({ ...column, isSortable: true }));
+
 const US_PER_S = 1e6;
 
 /** '1,234' events or '2.05 s'; with '≥' if it outlived the trace. */
@@ -163,16 +176,11 @@ function lifetimeOf({ lifeEvents, lifeUs }: AllocationRow, axis: TimeAxis): numb
   return axis === 'event' ? lifeEvents : lifeUs;
 }
 
-/** When it was allocated; 'before' the trace. */
-function startText(event: number, timeUs: number, axis: TimeAxis): string {
+/** An event or its time; 'before' or 'never' outside the trace. */
+function momentText(event: number, timeUs: number, axis: TimeAxis): string {
   if (event < 0) return 'before';
+  if (event === NEVER) return 'never';
   return axis === 'event' ? formatCount(event) : formatDurationUs(timeUs);
-}
-
-/** When its free completed; 'never' within the trace. */
-function endText({ endEvent, endUs }: AllocationRow, axis: TimeAxis): string {
-  if (endEvent === NEVER) return 'never';
-  return axis === 'event' ? formatCount(endEvent) : formatDurationUs(endUs);
 }
 
 /** Fits any moment of the trace: '5,774,182', or '59 min 59 s'. */

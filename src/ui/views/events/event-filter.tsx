@@ -7,7 +7,7 @@ import { dependsOnCursor } from '../../../device/search/parse-search.ts';
 import { useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { EventChoice } from '../../../worker/protocol.ts';
-import { Button } from '../../shared/buttons.tsx';
+import { Button, Select } from '../../shared/buttons.tsx';
 
 export interface EventSettings {
   /** Empty means all. */
@@ -101,52 +101,48 @@ export function EventFilterBar({ settings, onChange, facets, selection }: EventF
       </fieldset>
       {facets !== undefined && facets.streams.length > 1 && (
         <Select
-          label="Stream"
-          value={stream === undefined ? '' : String(stream)}
-          options={facets.streams.map((name, index) => [String(index), name])}
-          onChange={(value) => onChange({ stream: value === '' ? undefined : Number(value) })}
+          aria-label="Stream"
+          value={stream === undefined ? '' : `${stream}`}
+          options={[
+            { value: '', label: 'all streams' },
+            ...facets.streams.map((label, index) => ({ value: `${index}`, label })),
+          ]}
+          onChoose={(value) => onChange({ stream: value === '' ? undefined : Number(value) })}
         />
       )}
       {facets !== undefined && (
         <Select
-          label="Pool"
+          aria-label="Pool"
           value={pool ?? ''}
-          options={facets.pools.map((name) => [name, name])}
-          onChange={(value) => onChange({ pool: value === '' ? undefined : value })}
+          options={[
+            { value: '', label: 'all pools' },
+            ...facets.pools.map((value) => ({ value, label: value })),
+          ]}
+          onChoose={(value) => onChange({ pool: value || undefined })}
         />
       )}
-      <label
-        className="inline-row labelled"
+      <Condition
+        label="Window"
         title={
           isZoomed
             ? 'Only events in the timeline’s window'
             : 'The timeline shows the whole trace. Zoom in first.'
         }
-      >
-        <input
-          type="checkbox"
-          checked={isWindowOnly}
-          disabled={!isZoomed && !isWindowOnly}
-          onChange={() => onChange({ isWindowOnly: !isWindowOnly })}
-        />
-        Window
-      </label>
-      <label
-        className="inline-row labelled"
+        isOn={isWindowOnly}
+        isPossible={isZoomed}
+        onChange={(isOn) => onChange({ isWindowOnly: isOn })}
+      />
+      <Condition
+        label="Selected"
         title={
           selection === undefined
             ? 'No allocation is selected. Click a row to select one.'
             : `Only events of ${selection}`
         }
-      >
-        <input
-          type="checkbox"
-          checked={isSelectedOnly}
-          disabled={selection === undefined && !isSelectedOnly}
-          onChange={() => onChange({ isSelectedOnly: !isSelectedOnly })}
-        />
-        Selected
-      </label>
+        isOn={isSelectedOnly}
+        isPossible={selection !== undefined}
+        onChange={(isOn) => onChange({ isSelectedOnly: isOn })}
+      />
       {isFiltering(settings) && (
         <Button icon={X} onClick={() => onChange(ALL_EVENTS)}>
           Clear
@@ -156,28 +152,26 @@ export function EventFilterBar({ settings, onChange, facets, selection }: EventF
   );
 }
 
-interface SelectProps {
+interface ConditionProps {
   readonly label: string;
-  readonly value: string;
-  readonly options: readonly (readonly [value: string, text: string])[];
-  readonly onChange: (value: string) => void;
+  readonly title: string;
+  readonly isOn: boolean;
+  /** If not, it can only be switched off. */
+  readonly isPossible: boolean;
+  readonly onChange: (isOn: boolean) => void;
 }
 
-function Select({ label, value, options, onChange }: SelectProps) {
+function Condition({ label, title, isOn, isPossible, onChange }: ConditionProps) {
   return (
-    <select
-      className="field"
-      aria-label={label}
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    >
-      <option value="">all {label.toLowerCase()}s</option>
-      {options.map(([own, text]) => (
-        <option key={own} value={own}>
-          {text}
-        </option>
-      ))}
-    </select>
+    <label className="inline-row labelled" title={title}>
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={!isPossible && !isOn}
+        onChange={() => onChange(!isOn)}
+      />
+      {label}
+    </label>
   );
 }
 

@@ -1,58 +1,50 @@
 import { CornerDownRight } from 'lucide-react';
-import { type ReactNode, type RefObject, useMemo } from 'react';
+import { useMemo } from 'react';
 import { formatCount, formatDurationUs } from '../../../base/format.ts';
 import type { EventFacets } from '../../../device/lists/event-list.ts';
 import type { EventPair, EventRow } from '../../../device/lists/event-reader.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { SiteCell } from '../../shared/code-place.tsx';
 import { useDevice } from '../../shared/services.ts';
-import { type Column, columnsIn, type TableHandle } from '../../table/table-row.tsx';
-import { VirtualTable } from '../../table/virtual-table.tsx';
-import type { EventListing, FollowCursor } from './use-event-list.ts';
+import { type Column, columnsIn } from '../../table/table-row.tsx';
+import { VirtualTable, type VirtualTableProps } from '../../table/virtual-table.tsx';
 
-interface EventTableProps {
+interface EventTableProps
+  extends Pick<VirtualTableProps<EventRow>, 'source' | 'shown' | 'ref' | 'empty'> {
   readonly facets: EventFacets | undefined;
-  readonly listing: EventListing;
-  readonly follow: FollowCursor;
-  readonly handle: RefObject<TableHandle | null>;
-  readonly empty: ReactNode;
+  readonly onGoTo: (event: EventIndex) => void;
 }
 
 /** Clicking a row moves the cursor to it; L goes to its counterpart, such as the free of an alloc. */
-export function EventTable({ facets, listing, follow, handle, empty }: EventTableProps) {
+export function EventTable({ facets, onGoTo, ...props }: EventTableProps) {
   const { device } = useDevice();
   const { view } = useStores();
-  const { goTo, isHere } = follow;
-  const columns = useMemo(() => eventColumns(device, facets, goTo), [device, facets, goTo]);
+  const columns = useMemo(() => eventColumns(device, facets, onGoTo), [device, facets, onGoTo]);
   const cursor = useView((state) => state.cursor);
   const selection = useView((state) => state.selection);
-  function activate({ event, allocation }: EventRow): void {
-    isHere(event);
-    view.click('allocation', {
-      cursor: event,
-      ...(allocation !== undefined && { selection: allocation }),
-    });
-  }
-  function onRowKey(key: string, { pair }: EventRow): boolean {
-    if (key !== 'l' || pair.kind !== 'event') return false;
-    goTo(pair.event);
-    return true;
-  }
   return (
     <VirtualTable
+      {...props}
       label="Events"
       columns={columns}
-      source={listing.source}
       rowState={({ event, action, allocation }) => ({
         isCurrent: event === cursor,
         isSelected: allocation !== undefined && allocation === selection,
-        ...(action === 'oom' && { tone: 'danger' as const }),
+        tone: action === 'oom' ? 'danger' : undefined,
       })}
-      onActivate={activate}
-      onRowKey={onRowKey}
-      handle={handle}
-      empty={empty}
+      onActivate={({ event, allocation }) =>
+        view.click('allocation', {
+          cursor: event,
+          ...(allocation !== undefined && { selection: allocation }),
+        })
+      }
+      onRowKey={(key, { pair }) => {
+        if (key !== 'l' || pair.kind !== 'event') return false;
+        onGoTo(pair.event);
+        return true;
+      }}
     />
   );
 }

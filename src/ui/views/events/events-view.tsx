@@ -13,7 +13,6 @@ import { useSaving } from '../../shared/saving.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useAsk, useQuery } from '../../shared/use-query.ts';
-import type { TableHandle } from '../../table/table-row.tsx';
 import {
   ActionChips,
   ALL_EVENTS,
@@ -26,8 +25,8 @@ import { EventTable } from './event-table.tsx';
 import {
   type EventListing,
   type EventListState,
+  useCursorRow,
   useEventList,
-  useFollowCursor,
 } from './use-event-list.ts';
 
 export function View() {
@@ -37,10 +36,9 @@ export function View() {
   const [settings, setSettings] = useState(ALL_EVENTS);
   const list = useEventList(eventChoice(settings, view, useSelectedIndex()));
   const facets = useQuery('eventFacets', {}).value;
-  const table = useRef<TableHandle>(null);
-  const follow = useFollowCursor(list, table);
-  const { goTo, isMissing } = follow;
-  const { listing } = list;
+  const table = useRef<HTMLTableElement>(null);
+  const listing = list.value;
+  const { goTo, shown, isMissing } = useCursorRow(listing);
   const clear = () => setSettings(ALL_EVENTS);
   const change = (part: Partial<EventSettings>) =>
     setSettings((before) => ({ ...before, ...part }));
@@ -58,7 +56,7 @@ export function View() {
           facets={facets}
           selection={selection}
         />
-        <EventCount list={list} />
+        <EventCount {...list} />
         {isMissing && cursor !== undefined && (
           <span className="event-note" role="status">
             Event {formatCount(cursor)} is not in this list.
@@ -68,7 +66,7 @@ export function View() {
         <GoToEvent
           onGoTo={(event) => {
             goTo(event);
-            table.current?.focus();
+            table.current?.focus({ preventScroll: true });
           }}
           onGoToCursor={() => goTo(cursorEvent(device, cursor))}
         />
@@ -78,10 +76,11 @@ export function View() {
         <Panel id="event-table" minSize="120px">
           {listing !== undefined && (
             <EventTable
+              ref={table}
               facets={facets}
-              listing={listing}
-              follow={follow}
-              handle={table}
+              source={listing.source}
+              shown={shown}
+              onGoTo={goTo}
               empty={<NoEvents onClear={settings === ALL_EVENTS ? undefined : clear} />}
             />
           )}
@@ -102,7 +101,7 @@ export function View() {
   );
 }
 
-function EventCount({ list: { listing, isCurrent, failure } }: { readonly list: EventListState }) {
+function EventCount({ value: listing, isCurrent, failure }: EventListState) {
   const { events } = useDevice().device;
   if (failure !== undefined)
     return <span role="alert">The events could not be listed: {failure}</span>;
