@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { unpickle } from '../format/input/unpickle.ts';
 import type { DeviceStats, StatsReport } from '../output/report/stats.ts';
 import { cli } from '../testing/cli-run.ts';
+import { unpickle } from '../testing/unpickle.ts';
 
 async function deviceOf(name: string): Promise<DeviceStats> {
   const { exitCode, out } = await cli(['stats', `fixtures/record/${name}.pickle.gz`, '--json']);
@@ -73,7 +73,7 @@ test('with the names of what holds memory, the largest is what the program kept'
 test('the names may lie beside the snapshot, as vramscope.holders writes them', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vramscope-'));
   try {
-    const { value } = unpickle(gunzipSync(readFileSync('fixtures/record/holders.pickle.gz')));
+    const value = unpickle(gunzipSync(readFileSync('fixtures/record/holders.pickle.gz')));
     const plain = (_: string, part: unknown) => {
       if (part instanceof Map) return Object.fromEntries(part);
       return typeof part === 'bigint' ? Number(part) : part;

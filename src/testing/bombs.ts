@@ -96,7 +96,7 @@ const AMPLIFIED: readonly Bomb[] = [
   refused('lists-that-wait.pickle.gz', 'corrupt', () => packed(']Na', 8)),
   refused('dictionaries-that-wait.pickle.gz', 'corrupt', () => packed('}NNs', 8)),
   refused('empty-lists.pickle.gz', 'corrupt', () => packed(']', 8)),
-  refused('sets.pickle.gz', 'unsupported-pickle', () => packed([0x8f, 0x30], 8, 'N.')),
+  refused('sets.pickle.gz', 'not-a-snapshot', () => packed([0x8f, 0x30], 8, 'N.')),
   refused('maps.pickle.gz', 'not-a-snapshot', () => packed('}0', 8, 'cbuiltins\ndict\n)R.')),
   refused('a-dictionary-of-100000-keys.pickle', 'not-a-snapshot', () =>
     join(PROTO_4, '}(', manyKeys(100_000), 'u.'),

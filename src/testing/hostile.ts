@@ -106,8 +106,11 @@ const DAMAGED: readonly HostileFile[] = [
   hostile('broken.json', 'json-damaged', () => ascii('{"segments": [1, 2,, 3]}')),
   hostile('garbage-in-the-middle', 'corrupt', () => withGarbage(sample(50), 12_000), true),
   hostile('global-in-the-middle', 'corrupt', () => withGlobal(sample(50), 12_000), true),
-  hostile('cut-ordered-dict', 'truncated', () =>
-    join(PROTO_4, 'ccollections\nOrderedDict\n)R', sample().subarray(3, -9)),
+  hostile(
+    'cut-ordered-dict',
+    'truncated',
+    () => join(PROTO_4, 'ccollections\nOrderedDict\n)R', sample().subarray(3, -9)),
+    true,
   ),
   hostile('future-protocol', 'unknown-protocol', () => join([0x80, 9], '}.')),
 ];

@@ -2,10 +2,11 @@
  * The page that `torch.cuda._memory_viz trace_plot` writes. It holds the pickle as base64 in a line `const local_files
  * = [{"name": "snapshot.pickle", "base64": "gASV…"}]`.
  */
+import { latin1 } from '../../base/bytes.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { ByteCursor, type ByteStream } from './byte-cursor.ts';
 import { cutShortError } from './failures.ts';
-import { latin1, SNAPSHOT_ADVICE } from './sniff.ts';
+import { SNAPSHOT_ADVICE } from './sniff.ts';
 
 const MARKER = /["']?base64["']?\s*:\s*(["'])/;
 /** Bytes to carry over from one chunk to the next: the marker may lie across both. */

@@ -1,4 +1,4 @@
-import type { FileInfo, SnapshotWarning } from '../snapshot/tables.ts';
+import type { FileInfo, Snapshot, SnapshotWarning } from '../snapshot/tables.ts';
 import { Meter } from './meter.ts';
 import { type ReadPickle, readPickle } from './read-pickle.ts';
 import type { ByteSource, Platform, ReadOptions, ReadResult } from './types.ts';
@@ -21,16 +21,17 @@ export async function readSnapshot(
     platform,
     () => meter.open(),
     async (kind, open) => {
-      if (kind === 'pickle') return readPickle(open, meter, options);
+      if (kind === 'pickle') {
+        return { ...(await readPickle(open, meter, options)), decoder: 'columnar' };
+      }
       if (kind === 'compact') {
         // Only reports contain compact snapshots, so load their reader on demand.
         const { readCompact } = await import('./read-whole.ts');
         const { snapshot, origin } = await readCompact(open);
-        return { snapshot, origin, protocol: undefined, decoder: 'columnar', partial: undefined };
+        return { snapshot, origin, decoder: 'columnar' };
       }
       const { readJson } = await import('./read-whole.ts');
-      const snapshot = await readJson(open);
-      return { snapshot, protocol: undefined, decoder: 'general', partial: undefined };
+      return { snapshot: await readJson(open), decoder: 'general' };
     },
   );
   const { snapshot, protocol, decoder, partial } = payload;
@@ -43,7 +44,10 @@ export async function readSnapshot(
 }
 
 /** `origin`: the file that a compact snapshot was made from. */
-type Payload = ReadPickle & { readonly origin?: FileInfo | undefined };
+interface Payload extends Partial<ReadPickle>, Pick<FileInfo, 'decoder'> {
+  readonly snapshot: Snapshot;
+  readonly origin?: FileInfo | undefined;
+}
 
 /** A zip opens at its first snapshot. Warns the user about its other files. */
 function archiveWarnings(archive: ArchiveChoice | undefined): SnapshotWarning[] {

@@ -1,4 +1,5 @@
 /** Recognizes a file by its first bytes, never by its name. */
+import { latin1 } from '../../base/bytes.ts';
 import type { LoadFailure } from '../../base/load-error.ts';
 import type { Container } from '../snapshot/tables.ts';
 import { COMPACT_MAGIC } from '../snapshot-file/compact-magic.ts';
@@ -157,10 +158,4 @@ function sniffText(head: Uint8Array): Sniffed {
 /** UTF-8 with or without a byte order mark: no control characters except white space and escape. */
 function isText(head: Uint8Array): boolean {
   return head.every((byte) => byte >= 32 || (byte >= 9 && byte <= 13) || byte === 27);
-}
-
-export function latin1(bytes: Uint8Array): string {
-  let text = '';
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return text;
 }

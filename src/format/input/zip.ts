@@ -4,12 +4,11 @@
  * its directory and once for each entry examined. Wrapping a deflated entry in a gzip header (ten bytes) and trailer
  * (eight) lets the platform's fast decompressor read it and check its CRC.
  */
-import { concatBytes } from '../../base/bytes.ts';
+import { concatBytes, latin1 } from '../../base/bytes.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { ByteCursor, type ByteStream, type OpenBytes } from './byte-cursor.ts';
 import { cutShortError, damagedError, unsupportedError } from './failures.ts';
 import { gunzip } from './gzip.ts';
-import { latin1 } from './sniff.ts';
 import type { Platform } from './types.ts';
 import { unzstd } from './zstd.ts';
 

@@ -1,18 +1,20 @@
 /**
  * Streaming reader of pickles, protocols 0 to 5, into a ValueMachine. Bytes come in chunks of any size; an incomplete
- * opcode waits for the next chunk. Nothing is run: the decoder declines opcodes that name or call Python objects.
+ * opcode waits for the next chunk. Nothing is run; see objects.ts for opcodes that name or call Python objects.
  *
  * Example: [80 04] [5d] [2e] in three chunks is PROTO 4, EMPTY_LIST, STOP: an empty list.
  */
 import { concatBytes } from '../../base/bytes.ts';
 import { LoadError } from '../../base/load-error.ts';
-import { DeclinedError, tooManyMarks, truncatedPickle } from './errors.ts';
-import { HEADER_BYTES, Op } from './opcodes.ts';
+import { tooManyMarks, truncatedPickle } from './errors.ts';
+import { HEADER_BYTES } from './opcodes.ts';
 import { readRareOpcode } from './rare-opcodes.ts';
 import { Tag } from './types.ts';
 import { MAX_MARKS, type ValueMachine } from './value-machine.ts';
 
 const UINT32 = 2 ** 32;
+const EMPTY_LIST = 0x5d;
+const EMPTY_DICT = 0x7d;
 /** Stands for the missing tag of a memo slot past the end. */
 const UNUSED = 255;
 /** Bytes between updates of the progress that decides how far a full column grows. */
@@ -48,8 +50,7 @@ export class PickleDecoder {
   /** 0 to 5. Protocols 0 and 1 do not say: 0 opens a container with a mark (`(dp0`), 1 with EMPTY_DICT (`}q\0`). */
   get protocol(): number {
     return (
-      this.#protocol ??
-      (this.#firstByte === Op.EmptyDict || this.#firstByte === Op.EmptyList ? 1 : 0)
+      this.#protocol ?? (this.#firstByte === EMPTY_DICT || this.#firstByte === EMPTY_LIST ? 1 : 0)
     );
   }
 
@@ -63,7 +64,7 @@ export class PickleDecoder {
     return this.#base;
   }
 
-  /** @throws LoadError for a broken pickle, DeclinedError for a valid one that it does not support */
+  /** @throws LoadError for a broken pickle */
   push(bytes: Uint8Array): void {
     // Convert Node's Buffers: with two kinds of arrays the hot loops run at half the speed.
     const chunk = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -292,11 +293,11 @@ export class PickleDecoder {
   /** Handles opcodes outside the loop. Returns where the next opcode begins, or -1 if bytes are missing. */
   #rareOpcode(op: number, buffer: Uint8Array, pos: number, next: number): number {
     switch (op) {
-      case Op.Stop:
+      case 0x2e: // STOP
         this.#machine.finish();
         this.#stopped = true;
         return next;
-      case Op.Proto:
+      case 0x80: // PROTO
         if (buffer[pos + 1] > 5) throw unknownProtocol(buffer[pos + 1]);
         this.#protocol = buffer[pos + 1];
         return next;
@@ -315,9 +316,6 @@ function unknownProtocol(protocol: number): LoadError {
 }
 
 function located(error: unknown, byte: number): unknown {
-  if (error instanceof DeclinedError && error.byte === 0) {
-    return new DeclinedError(error.reason, byte, error.callable, error.holdsCode);
-  }
   if (error instanceof LoadError && error.failure.byte === undefined) {
     return new LoadError({ ...error.failure, byte });
   }

@@ -22,14 +22,16 @@ export const Tag = {
   Row: 9,
   /** [number from a list sink]: a list of rows that became one number, such as a call stack */
   Node: 10,
-  /** A bytes object; its content is not kept. */
+  /** [row in `strings`]: a bytes object, a letter for each byte; '' for a long one */
   Bytes: 11,
+  /** [row in `strings`]: a class or function, by its name */
+  Callable: 12,
   /** [memo slot or -1]: an empty container that may still get items. It closes when something takes it. */
-  OpenDict: 12,
-  OpenList: 13,
+  OpenDict: 13,
+  OpenList: 14,
   /** [memo slot or -1]: the same with items gathered so far; see PendingItems. */
-  FilledDict: 14,
-  FilledList: 15,
+  FilledDict: 15,
+  FilledList: 16,
 } as const;
 export type Tag = (typeof Tag)[keyof typeof Tag];
 

@@ -1,7 +1,7 @@
 /**
  * The pickle machine's stack, memo and containers, over typed arrays.
  *
- * It has two drivers: PickleDecoder (bytes of a pickle) and walkValue (a JavaScript value). A dictionary that closes
+ * It has two drivers: PickleDecoder (bytes of a pickle) and from-value.ts (a value of JSON). A dictionary that closes
  * goes to the sink bound to its key sequence and leaves one row number behind. A list of such rows becomes runs, or one
  * number (a stack of frames).
  *
@@ -13,7 +13,7 @@
  */
 import { CapacityPolicy, enlarged } from '../../base/growable.ts';
 import { StringInterner } from '../../base/interners.ts';
-import { corrupt, DeclinedError, lateItem, tooManyMarks } from './errors.ts';
+import { corrupt, tooManyMarks } from './errors.ts';
 import { Memo } from './memo.ts';
 import { PendingItems } from './pending-items.ts';
 import { RetainedValues } from './retained-values.ts';
@@ -40,6 +40,11 @@ export class ValueMachine {
   vals = new Float64Array(1 << 12);
   sp = 0;
   readonly marks: number[] = [];
+  /** Classes and functions that the pickle names, except those that only hold data, and where the first stands. */
+  readonly callables = new Set<string>();
+  codeAt: number | undefined;
+  /** Items for containers that had closed; they are left out. */
+  lateItems = 0;
 
   readonly nodeSink: number;
 
@@ -131,18 +136,37 @@ export class ValueMachine {
   }
 
   /**
-   * An open container that is named again is complete but not yet taken. Example: the empty `frames` of a segment,
-   * shared with its blocks. (If a container holds itself, the item added later makes the machine decline.)
+   * An open container that is named again is complete but not yet taken, such as the empty `frames` of a segment, shared
+   * with its blocks. Or it is being filled, right below a mark, and holds itself: there it is given as empty.
    */
   #recallOpen(memoSlot: number): void {
     const lowest = Math.max(0, this.sp - RECALL_DEPTH);
     for (let slot = this.sp - 1; slot >= lowest; slot--) {
       if (this.tags[slot] < Tag.OpenDict || this.vals[slot] !== memoSlot) continue;
-      this.#closeSlot(slot);
-      this.push(this.tags[slot] as Tag, this.vals[slot]);
+      if (this.marks.includes(slot + 1)) {
+        this.push(isList(this.tags[slot]) ? Tag.OpenList : Tag.OpenDict, -1);
+      } else {
+        this.#closeSlot(slot);
+        this.push(this.tags[slot] as Tag, this.vals[slot]);
+      }
       return;
     }
-    throw new DeclinedError('a list or dictionary holds itself', 0);
+    this.push(Tag.None, 0);
+  }
+
+  duplicate(): void {
+    if (this.sp === 0) throw corrupt('a value is repeated from an empty stack');
+    this.closeTop();
+    this.push(this.tags[this.sp - 1] as Tag, this.vals[this.sp - 1]);
+  }
+
+  /** Replaces a dictionary without items. */
+  adopt(slot: number, tag: Tag, val: number): void {
+    if (this.tags[slot] === Tag.OpenDict) this.#settle(slot, tag, val);
+    else if (this.tags[slot] === Tag.Dict && this.kept.dictEntries(this.vals[slot]).length === 0) {
+      this.tags[slot] = tag;
+      this.vals[slot] = val;
+    }
   }
 
   /** POP removes the top value, or the mark if that is on top. */
@@ -163,18 +187,19 @@ export class ValueMachine {
   /** SETITEM: dict key value → dict. */
   setItem(): void {
     const dict = this.sp - 3;
-    this.#expect(dict, Tag.OpenDict);
-    this.#gather(dict, dict + 1);
+    if (this.#isOpen(dict, Tag.OpenDict)) this.#gather(dict, dict + 1);
+    else this.#leaveOut(dict + 1);
   }
 
   /** SETITEMS: dict MARK key value … → dict. */
   setItems(): void {
     const first = this.popMark();
     const dict = first - 1;
-    this.#expect(dict, Tag.OpenDict);
+    const isOpen = this.#isOpen(dict, Tag.OpenDict);
     if ((this.sp - first) % 2 !== 0) throw corrupt('a dictionary has a key without a value');
     const isLast = this.sp - first < 2 * BATCH && this.tags[dict] === Tag.OpenDict;
-    if (isLast) this.#closeDict(dict, first);
+    if (!isOpen) this.#leaveOut(first);
+    else if (isLast) this.#closeDict(dict, first);
     else this.#gather(dict, first);
   }
 
@@ -188,17 +213,18 @@ export class ValueMachine {
   /** APPEND: list value → list. */
   append(): void {
     const list = this.sp - 2;
-    this.#expect(list, Tag.OpenList);
-    this.#gather(list, list + 1);
+    if (this.#isOpen(list, Tag.OpenList)) this.#gather(list, list + 1);
+    else this.#leaveOut(list + 1);
   }
 
   /** APPENDS: list MARK value … → list. */
   appends(): void {
     const first = this.popMark();
     const list = first - 1;
-    this.#expect(list, Tag.OpenList);
+    const isOpen = this.#isOpen(list, Tag.OpenList);
     const isLast = this.sp - first < BATCH && this.tags[list] === Tag.OpenList;
-    if (isLast && this.#allNodeRows(first)) this.#closeListAsNode(list, first);
+    if (!isOpen) this.#leaveOut(first);
+    else if (isLast && this.#allNodeRows(first)) this.#closeListAsNode(list, first);
     else this.#gather(list, first);
   }
 
@@ -266,10 +292,18 @@ export class ValueMachine {
     return this.#pending.at(slot);
   }
 
-  /** The slot must hold an open container of this kind. */
-  #expect(slot: number, open: typeof Tag.OpenDict | typeof Tag.OpenList): void {
-    const tag = slot < 0 ? undefined : this.tags[slot];
-    if (tag !== open && tag !== open + 2) throw lateItem(tag);
+  /** @throws LoadError if the slot holds no container at all */
+  #isOpen(slot: number, open: typeof Tag.OpenDict | typeof Tag.OpenList): boolean {
+    const tag = slot < 0 ? Tag.None : this.tags[slot];
+    if (tag === open || tag === open + 2) return true;
+    if (tag >= Tag.OpenDict || CLOSED.includes(tag)) return false;
+    throw corrupt('items are added to something that holds none');
+  }
+
+  /** Pickles may add to a container that has closed, because it was used before; PyTorch's never do. */
+  #leaveOut(first: number): void {
+    this.lateItems += this.sp - first;
+    this.#dropFrom(first);
   }
 
   /** Opens a container below the values from `first` up and adds them to it. */
@@ -367,5 +401,6 @@ export class ValueMachine {
   }
 }
 
+const CLOSED: readonly number[] = [Tag.List, Tag.Dict, Tag.Row, Tag.Node];
 const isList = (tag: number): boolean => tag === Tag.OpenList || tag === Tag.FilledList;
 const isDict = (tag: number): boolean => tag === Tag.OpenDict || tag === Tag.FilledDict;

@@ -321,6 +321,17 @@ function collectWarnings(
       message: `${count} values of '${field}' are of a kind it cannot have${where}; they are read as none.`,
     });
   }
+  const { callables, lateItems } = schema.machine;
+  if (callables.size > 0) {
+    const names = [...callables].join(', ');
+    warnings.push({ code: 'holds-code', message: `The pickle names ${names}; nothing was run.` });
+  }
+  if (lateItems > 0) {
+    warnings.push({
+      code: 'bad-value',
+      message: `${lateItems} values are added to lists or dictionaries after their use; they are left out.`,
+    });
+  }
   return [...warnings, ...schema.segments.contradictions.warnings];
 }
 

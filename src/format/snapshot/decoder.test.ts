@@ -8,7 +8,7 @@ import {
   truthOf,
 } from '../../testing/captures.ts';
 import { differences } from '../../testing/differences.ts';
-import { unpickle } from '../input/unpickle.ts';
+import { unpickle } from '../../testing/unpickle.ts';
 import { SnapshotDecoder } from './decoder.ts';
 import { snapshotFromValue } from './from-value.ts';
 import type { Snapshot } from './tables.ts';
@@ -92,7 +92,7 @@ describe('decoding', () => {
         !/leak_slow|frag_gpt|near-miss|leak_loss_scalar|kv_cache|rank[123]|stacks.leak/.test(name),
     ),
   )('%s: pickleparser gives the same tables', (name) => {
-    const plain = snapshotFromValue(unpickle(captureBytes(name)).value);
+    const plain = snapshotFromValue(unpickle(captureBytes(name)));
     expect(differences(resolved(plain), resolved(loadCapture(name)))).toEqual([]);
   });
 

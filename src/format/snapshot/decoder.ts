@@ -45,7 +45,7 @@ export class SnapshotDecoder {
     return this.#pickle.stopped;
   }
 
-  /** @throws LoadError for a broken pickle, DeclinedError for a valid one that only the general decoder may read */
+  /** @throws LoadError for a broken pickle */
   push(chunk: Uint8Array): void {
     this.#pickle.push(chunk);
   }

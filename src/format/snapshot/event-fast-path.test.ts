@@ -4,7 +4,6 @@ import { LoadError } from '../../base/load-error.ts';
 import { captureBytes } from '../../testing/captures.ts';
 import { differences } from '../../testing/differences.ts';
 import { EventPickler, type PickleForm, type WrittenEvent } from '../../testing/event-pickler.ts';
-import { DeclinedError } from '../pickle/errors.ts';
 import { SnapshotDecoder } from './decoder.ts';
 import { EventFastPath } from './event-fast-path.ts';
 import { EventSink } from './event-sink.ts';
@@ -24,7 +23,6 @@ function outcome(bytes: Uint8Array, chunkSizes: readonly number[]): unknown {
     }
     return plain(decoder.finish());
   } catch (error) {
-    if (error instanceof DeclinedError) return error.reason;
     if (!(error instanceof LoadError)) throw error;
     fault = JSON.stringify(error.failure);
   }

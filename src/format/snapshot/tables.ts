@@ -227,7 +227,7 @@ export type WarningCode =
   | 'bad-value'
   | 'contradiction'
   | 'partial-file'
-  | 'general-decoder'
+  | 'holds-code'
   | 'other-files'
   | 'window';
 
