@@ -94,10 +94,10 @@ const bytes = (lengthBytes: number): Run =>
   counted(lengthBytes, (machine, buffer, from, to) =>
     pushBytes(machine, buffer.subarray(from, to)),
   );
-const text = (unescape: (line: string) => string, decode = utf8): Run =>
+const text = (plain: (line: string) => string, decode = utf8): Run =>
   lines(
     1,
-    (machine, line) => machine.push(Tag.String, machine.strings.internText(unescape(line))),
+    (machine, line) => machine.push(Tag.String, machine.strings.internText(plain(line))),
     decode,
   );
 const extension = (lengthBytes: number): Run =>
