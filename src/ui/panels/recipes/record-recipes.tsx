@@ -16,7 +16,6 @@ export function RecordRecipes() {
   const recipe = recipes[index] ?? recipes[0];
   if (recipe === undefined) return undefined;
   const { name, code, about, triedWith } = recipe;
-  const text = code.trimEnd();
   return (
     <div className="column">
       <div className="row recipe-head">
@@ -31,10 +30,10 @@ export function RecordRecipes() {
       </div>
       <div className="recording">
         <pre>
-          <code>{text}</code>
+          <code>{code}</code>
         </pre>
         <CopyButton
-          text={text}
+          text={code}
           label={`the code: ${name}`}
           title="Copy the code"
           className="button"
