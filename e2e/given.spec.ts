@@ -65,7 +65,7 @@ test('two files: compared, or ranks of a job', async ({ page }) => {
     'Cancel',
   ]);
   await asked.getByRole('button', { name: 'Show the two as ranks' }).click();
-  await expect(page.locator('tr[data-rank]')).toHaveCount(2);
+  await expect(page.locator('tr:has([data-rank])')).toHaveCount(2);
   await page.getByRole('button', { name: 'Close the ranks' }).click();
   await expect(plotOf(page)).toBeVisible();
   await dropPaths(page, LEAK, OTHER);

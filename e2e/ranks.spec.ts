@@ -27,9 +27,12 @@ test.beforeAll(() => {
 });
 test.afterAll(() => rmSync(folder, { recursive: true }));
 
-const rowsOf = (page: Page): Locator => page.locator('tr[data-rank]');
+const rowsOf = (page: Page): Locator => page.locator('tr:has([data-rank])');
+const rowOf = (page: Page, rank: number): Locator => page.locator(`tr:has([data-rank="${rank}"])`);
 const ranksShown = (page: Page) =>
-  rowsOf(page).evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset.rank));
+  page
+    .locator('[data-rank]')
+    .evaluateAll((ranks) => ranks.map((rank) => (rank as HTMLElement).dataset.rank));
 
 test('a folder is dropped: the rank that leaks comes first, and leads to its line', async ({
   page,
@@ -47,21 +50,19 @@ test('a folder is dropped: the rank that leaks comes first, and leads to its lin
   );
   // By order: the farthest is first. By eye: its bar is the longest.
   await expect.poll(() => ranksShown(page)).toEqual(['2', '0', '1', '3']);
-  const row = page.locator('tr[data-rank="2"]');
+  const row = rowOf(page, 2);
   await expect(row).toContainText('605.98 MiB');
   await expect(row).toContainText('+88.00 MiB');
   await expect(row).toContainText('growth');
   await expect.poll(() => barLength(row)).toBeGreaterThan(0);
-  expect(await barLength(row)).toBeGreaterThan(
-    1.1 * (await barLength(page.locator('tr[data-rank="0"]'))),
-  );
+  expect(await barLength(row)).toBeGreaterThan(1.1 * (await barLength(rowOf(page, 0))));
   await ranks.getByLabel('Order by').selectOption('rank');
   await expect.poll(() => ranksShown(page)).toEqual(['0', '1', '2', '3']);
   await ranks.getByLabel('Group by role').check();
   await expect(ranks).toContainText('4 ranks (0–3): all ranks do the same');
 
   // A summary alone cannot be opened; a snapshot can, at the line.
-  await page.locator('tr[data-rank="0"]').click();
+  await rowOf(page, 0).click();
   const details = page.getByRole('complementary');
   await expect(details).toContainText('Only its summary was given');
   await row.click();
@@ -97,7 +98,7 @@ test('the program serves the ranks of a folder', async ({ page }) => {
   const server = spawn(process.execPath, args);
   await page.goto(await addressOf(server));
   await expect(rowsOf(page)).toHaveCount(4);
-  await page.locator('tr[data-rank="2"]').dblclick();
+  await rowOf(page, 2).dblclick();
   await expect(plotOf(page)).toBeVisible();
   server.kill('SIGINT');
   // In threads, as many as there are cores.

@@ -47,7 +47,7 @@ async function takeRanks(name, files, theme) {
   const job = readdirSync(fleet).filter((file) => files.test(file) && !file.includes('truth'));
   await page.goto(started.url);
   await page.getByTestId('file-input').setInputFiles(job.map((file) => join(fleet, file)));
-  await page.locator('tr[data-rank]').nth(3).waitFor();
+  await page.locator('tr:has([data-rank])').nth(3).waitFor();
   await page.evaluate(() => window.vramscope.whenIdle());
   if (name === 'ranks-pipeline') await page.getByLabel('Group by role').check();
   await page.mouse.move(0, 0);

@@ -41,6 +41,8 @@ export interface VirtualTableProps<R> {
   readonly rowState?: (row: R, index: number) => RowState;
   /** Called for a click on a row, or Enter. */
   readonly onActivate?: (row: R, index: number) => void;
+  /** Called when a key moves to another row. */
+  readonly onMove?: (index: number) => void;
   /** Called for a double click, or for Enter, which then does not activate. */
   readonly onOpen?: (row: R, index: number) => void;
   /** Handles a key that the table itself does not use; returns true if used. */
@@ -89,6 +91,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
     const row = active === undefined ? undefined : pages.row(active);
     if (next !== undefined) {
       setActive(next);
+      props.onMove?.(next);
       scroll.moveTo(positionShowing(geometry, position, next));
     } else if (row === undefined || active === undefined) return;
     else if (event.key === 'Enter') (props.onOpen ?? props.onActivate)?.(row, active);

@@ -25,8 +25,6 @@ interface Place {
 
 /** Allocated bytes by rank and step. A bright row is an outlier; a bright column is a phase that all ranks share. */
 export function HeatMap({ job, items, onSelect }: HeatMapProps) {
-  const frame = useRef<HTMLDivElement>(null);
-  const width = useElementWidth(frame);
   const [hovered, setHovered] = useState<Place>();
   const order = useMemo(
     () => items.flatMap((item) => (item.kind === 'rank' ? [item.index] : [])),
@@ -41,9 +39,10 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
       </p>
     );
   }
-  function placeOf({ nativeEvent }: MouseEvent): Place | undefined {
+  function placeOf({ nativeEvent, currentTarget }: MouseEvent): Place | undefined {
     const index = order[Math.floor(nativeEvent.offsetY / rowPx)];
-    const column = Math.floor((nativeEvent.offsetX / width) * job.heatSteps);
+    const share = nativeEvent.offsetX / currentTarget.clientWidth;
+    const column = Math.floor(share * job.heatSteps);
     return index === undefined ? undefined : { index, column };
   }
   return (
@@ -51,21 +50,19 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
       <p className="ranks-note dim" role="status">
         {hovered === undefined ? HINT : placeText(job, hovered)}
       </p>
-      <div ref={frame}>
-        <Button
-          className="heat-canvas"
-          aria-label={`Heat map of ${order.length} ranks by ${job.heatSteps * job.stepsPerColumn} steps; the list has the same figures`}
-          onMouseMove={(event) => setHovered(placeOf(event))}
-          onMouseLeave={() => setHovered(undefined)}
-          onClick={(event) => {
-            const place = placeOf(event);
-            const rank = place && job.ranks[place.index]?.rank;
-            if (place !== undefined && rank !== undefined) onSelect(rank, place.column);
-          }}
-        >
-          <Painted paint={paint} width={width} height={order.length * rowPx} />
-        </Button>
-      </div>
+      <Button
+        className="heat-canvas"
+        aria-label={`Heat map of ${order.length} ranks by ${job.heatSteps * job.stepsPerColumn} steps; the list has the same figures`}
+        onMouseMove={(event) => setHovered(placeOf(event))}
+        onMouseLeave={() => setHovered(undefined)}
+        onClick={(event) => {
+          const place = placeOf(event);
+          const rank = place && job.ranks[place.index]?.rank;
+          if (place !== undefined && rank !== undefined) onSelect(rank, place.column);
+        }}
+      >
+        <Painted paint={paint} height={order.length * rowPx} />
+      </Button>
     </div>
   );
 }
@@ -121,13 +118,13 @@ export type Paint = (context: CanvasRenderingContext2D, width: number, height: n
 
 interface PaintedProps {
   readonly paint: Paint;
-  readonly width: number;
   readonly height: number;
 }
 
-/** A canvas with the picture that `paint` draws, sharp on any screen. The text beside it says the same in words. */
-export function Painted({ paint, width, height }: PaintedProps) {
+/** A canvas as wide as its place, with the picture that `paint` draws. The text beside it says the same in words. */
+export function Painted({ paint, height }: PaintedProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const width = useElementWidth(canvas);
   useLayoutEffect(() => {
     const context = canvas.current?.getContext('2d');
     if (canvas.current === null || context == null) return;
@@ -137,7 +134,7 @@ export function Painted({ paint, width, height }: PaintedProps) {
     context.scale(scale, scale);
     paint(context, width, height);
   }, [paint, width, height]);
-  return <canvas ref={canvas} aria-hidden style={{ width, height }} />;
+  return <canvas ref={canvas} aria-hidden style={{ width: '100%', height }} />;
 }
 
 interface Bar {

@@ -1,18 +1,15 @@
-import '../../shared/row-list.css';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useMemo, useRef } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { CURVE_POINTS, type JobView, type RankRow } from '../../../analysis/ranks/job-view.ts';
 import { numbersText } from '../../../analysis/ranks/problems.ts';
 import { aboveText } from '../../../analysis/ranks/ranks-report.ts';
 import { highest } from '../../../base/extremes.ts';
 import { formatBytes, plural } from '../../../base/format.ts';
-import { useElementWidth } from '../../shared/browser.ts';
+import { rowsAtHand } from '../../table/row-pages.ts';
+import type { Column } from '../../table/table-row.tsx';
+import { VirtualTable } from '../../table/virtual-table.tsx';
+import { plotStyle, type ThemeName } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { Painted, paintBar, paintStrip } from './heat-map.tsx';
-
-const ROW_HEIGHT_PX = 30;
-const HEAD_HEIGHT_PX = 28;
-const OVERSCAN = 8;
 
 interface RankListProps {
   readonly job: JobView;
@@ -22,205 +19,128 @@ interface RankListProps {
   readonly onOpen: (rank: number) => void;
 }
 
-/** One row per rank. Only the rows on screen are in the DOM. */
+/** One row per rank, under a heading per role if grouped. Arrow keys select. */
 export function RankList({ job, items, selected, onSelect, onOpen }: RankListProps) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const barHead = useRef<HTMLTableCellElement>(null);
-  const stripHead = useRef<HTMLTableCellElement>(null);
-  const barWidth = useElementWidth(barHead);
-  const stripWidth = useElementWidth(stripHead);
-  const scaleBytes = useMemo(() => scaleOf(job), [job]);
-  const virtualizer = useVirtualizer({
-    count: items.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT_PX,
-    overscan: OVERSCAN,
-    scrollPaddingStart: HEAD_HEIGHT_PX,
-  });
-  function onKeyDown(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.key === 'Enter' && selected !== undefined) onOpen(selected);
-    const by = KEYS[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    const next = nextRank(items, selected, by);
-    if (next === undefined) return;
-    onSelect(next.rank);
-    virtualizer.scrollToIndex(next.index, { align: 'auto' });
-  }
+  const theme = useTheme();
+  const columns = useMemo(() => rankColumns(job, theme), [job, theme]);
+  const source = useMemo(() => rowsAtHand(items), [items]);
+  const withRank = (act: (rank: number) => void) => (item: ListItem | undefined) => {
+    if (item?.kind === 'rank') act(item.row.rank);
+  };
   return (
-    <div ref={scroller} className="ranks-scroller">
-      <table
-        className="row-list"
-        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table that takes keys
-        role="grid"
-        aria-label="Ranks"
-        aria-rowcount={items.length + 1}
-        data-takes-keys
-        tabIndex={0}
-        style={{ height: HEAD_HEIGHT_PX + virtualizer.getTotalSize() }}
-        onKeyDown={onKeyDown}
-      >
-        <thead>
-          <tr className="ranks-grid ranks-head">
-            <th scope="col">Rank</th>
-            <th scope="col">Role</th>
-            <th
-              scope="col"
-              ref={barHead}
-              title="Allocated bytes at the rank's peak; the tick is the peak of reserved bytes"
-            >
-              Peak by class
-            </th>
-            <th scope="col" ref={stripHead} title="Allocated bytes over the recording">
-              Over time
-            </th>
-            <th scope="col" className="figure">
-              Peak
-            </th>
-            <th scope="col" className="figure" title="Above the middle of ranks that do the same">
-              {job.ranks.length === 2 ? 'Above other' : 'Above role'}
-            </th>
-            <th scope="col" />
-          </tr>
-        </thead>
-        <tbody>
-          {virtualizer.getVirtualItems().map(({ index, start }) => {
-            const item = items[index];
-            if (item === undefined) return undefined;
-            const style = { transform: `translateY(${start}px)` };
-            if (item.kind === 'role') {
-              return (
-                <tr
-                  key={`role ${item.role}`}
-                  className="dim ranks-row one-line ranks-role"
-                  style={style}
-                >
-                  <td colSpan={7}>
-                    <RoleHead job={job} role={item.role} />
-                  </td>
-                </tr>
-              );
-            }
-            const { row } = item;
-            return (
-              <tr
-                key={row.rank}
-                className="ranks-grid ranks-row"
-                data-rank={row.rank}
-                data-selected={row.rank === selected || undefined}
-                aria-selected={row.rank === selected}
-                aria-rowindex={index + 2}
-                style={style}
-                onClick={() => onSelect(row.rank)}
-                onDoubleClick={() => onOpen(row.rank)}
-              >
-                <RankCells
-                  job={job}
-                  row={row}
-                  index={item.index}
-                  barWidth={barWidth}
-                  stripWidth={stripWidth}
-                  scaleBytes={scaleBytes}
-                />
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+    <div className="ranks-list">
+      <VirtualTable
+        label="Ranks"
+        columns={columns}
+        source={source}
+        empty={undefined}
+        rowState={(item) => ({ isSelected: item.kind === 'rank' && item.row.rank === selected })}
+        onActivate={withRank(onSelect)}
+        onMove={(index) => withRank(onSelect)(items[index])}
+        onOpen={withRank(onOpen)}
+      />
     </div>
   );
 }
 
-const KEYS: Readonly<Record<string, number>> = {
-  ArrowDown: 1,
-  ArrowUp: -1,
-  PageDown: 15,
-  PageUp: -15,
-  Home: -Infinity,
-  End: Infinity,
-};
+const CANVAS_HEIGHT_PX = 20;
 
-/** The rank that many rows away, skipping role headings. */
-function nextRank(
-  items: readonly ListItem[],
-  selected: number | undefined,
-  by: number,
-): { readonly rank: number; readonly index: number } | undefined {
-  const ranks = items.flatMap((item, index) =>
-    item.kind === 'rank' ? [{ rank: item.row.rank, index }] : [],
+function rankColumns(job: JobView, theme: ThemeName): readonly Column<ListItem>[] {
+  // The maximum over all ranks, so bars can be compared by eye.
+  const scaleBytes = highest(
+    job.ranks.flatMap((row) => [1, row.allocatedBytes ?? 0, row.reservedBytes ?? 0]),
   );
-  const at = ranks.findIndex(({ rank }) => rank === selected);
-  return ranks[Math.min(ranks.length - 1, Math.max(0, at + by))];
-}
-
-/** The maximum over all ranks, so bars can be compared by eye. */
-const scaleOf = ({ ranks }: JobView): number =>
-  highest(ranks.flatMap((row) => [1, row.allocatedBytes ?? 0, row.reservedBytes ?? 0]));
-
-function RoleHead({ job, role }: { readonly job: JobView; readonly role: number }) {
-  const own = job.roles[role];
-  if (own === undefined) return undefined;
-  return (
-    <>
-      <span className="small one-line role-chip">{own.name}</span>{' '}
-      {plural(own.ranks.length, 'rank')} ({numbersText(own.ranks)}): {own.about}
-    </>
-  );
-}
-
-interface RankCellsProps {
-  readonly job: JobView;
-  readonly row: RankRow;
-  readonly index: number;
-  readonly barWidth: number;
-  readonly stripWidth: number;
-  readonly scaleBytes: number;
-}
-
-function RankCells({ job, row, index, barWidth, stripWidth, scaleBytes }: RankCellsProps) {
-  const theme = useTheme();
-  const { outlier } = row;
-  const role = job.roles[row.role];
-  const bar = useMemo(() => paintBar({ ...row, scaleBytes }, theme), [row, scaleBytes, theme]);
-  const strip = useMemo(() => {
-    const curve = job.curves.subarray(index * CURVE_POINTS, (index + 1) * CURVE_POINTS);
-    return paintStrip(curve, scaleBytes, theme === 'dark' ? '#5cb3ff' : '#0b62cc');
-  }, [job, index, scaleBytes, theme]);
-  return (
-    <>
-      <td className="rank-number">
-        {row.rank}
-        {row.isCounted && <span title="No name says which rank this is: it was counted"> ?</span>}
-      </td>
-      <td>
-        <span className="small one-line role-chip" title={role?.about}>
-          {role?.name}
-        </span>
-      </td>
-      <td>
-        <Painted paint={bar} width={barWidth} height={ROW_HEIGHT_PX - 8} />
-      </td>
-      <td>
-        <Painted paint={strip} width={stripWidth} height={ROW_HEIGHT_PX - 8} />
-      </td>
-      <td className="figure">{formatBytes(row.allocatedBytes ?? Number.NaN)}</td>
-      <td className="figure" data-far={outlier !== undefined || undefined}>
-        {aboveText(row)}
-      </td>
-      <td className="rank-marks">
+  const curveColor = plotStyle(theme).accent;
+  const column = (
+    id: string,
+    header: string,
+    widthPx: number,
+    cell: (row: RankRow, index: number) => ReactNode,
+    more?: Partial<Column<ListItem>>,
+  ): Column<ListItem> => ({
+    id,
+    header,
+    widthPx,
+    render: (item) => item.kind === 'rank' && cell(item.row, item.index),
+    ...more,
+  });
+  const rank = column('rank', 'Rank', 62, (row) => (
+    <span className="rank-number" data-rank={row.rank}>
+      {row.rank}
+      {row.isCounted && <span title="No name says which rank this is: it was counted"> ?</span>}
+    </span>
+  ));
+  return [
+    {
+      ...rank,
+      render: (item, at) =>
+        item.kind === 'role' ? <RoleHead job={job} role={item.role} /> : rank.render(item, at),
+    },
+    column('role', 'Role', 64, (row) => (
+      <span className="small one-line role-chip" title={job.roles[row.role]?.about}>
+        {job.roles[row.role]?.name}
+      </span>
+    )),
+    column(
+      'bar',
+      'Peak by class',
+      110,
+      (row) => (
+        <Painted paint={paintBar({ ...row, scaleBytes }, theme)} height={CANVAS_HEIGHT_PX} />
+      ),
+      {
+        title: "Allocated bytes at the rank's peak; the tick is the peak of reserved bytes",
+        grow: 1.3,
+      },
+    ),
+    column(
+      'strip',
+      'Over time',
+      110,
+      (_, index) => {
+        const curve = job.curves.subarray(index * CURVE_POINTS, (index + 1) * CURVE_POINTS);
+        return (
+          <Painted paint={paintStrip(curve, scaleBytes, curveColor)} height={CANVAS_HEIGHT_PX} />
+        );
+      },
+      { title: 'Allocated bytes over the recording', grow: 1 },
+    ),
+    column('peak', 'Peak', 84, (row) => formatBytes(row.allocatedBytes ?? Number.NaN), {
+      align: 'end',
+    }),
+    column(
+      'above',
+      job.ranks.length === 2 ? 'Above other' : 'Above role',
+      96,
+      (row) => <span data-far={row.outlier && true}>{aboveText(row)}</span>,
+      { title: 'Above the middle of ranks that do the same', align: 'end' },
+    ),
+    column('notes', '', 118, ({ outlier, ooms }) => (
+      <>
         {outlier !== undefined && (
           <span className="chip" data-tone="warning">
             {outlier.cause}
           </span>
-        )}
-        {row.ooms > 0 && (
+        )}{' '}
+        {ooms > 0 && (
           <span className="chip" data-tone="danger">
-            {plural(row.ooms, 'OOM')}
+            {plural(ooms, 'OOM')}
           </span>
         )}
-      </td>
-    </>
+      </>
+    )),
+  ];
+}
+
+/** Spans the whole row. */
+function RoleHead({ job, role }: { readonly job: JobView; readonly role: number }) {
+  const own = job.roles[role];
+  if (own === undefined) return undefined;
+  return (
+    <span className="dim one-line role-head">
+      <span className="small one-line role-chip">{own.name}</span>{' '}
+      {plural(own.ranks.length, 'rank')} ({numbersText(own.ranks)}): {own.about}
+    </span>
   );
 }
 

@@ -9,7 +9,7 @@ export interface Recipe {
   readonly code: string;
 }
 
-const SECTION = /^(.+)\n\n(.+)\n\n(?:Run with (.+)\.\n\n)?```\w+\n([^]+)\n```/;
+const SECTION = /^(.+)\n\n(.+)\n\n(?:Run with (.+)\.\n\n)?```\w+\n([\s\S]+)\n```/;
 
 /** The part before the first section is for people who read the file itself. */
 export const RECIPES: readonly Recipe[] = markdown
