@@ -7,10 +7,9 @@ import { classLabel } from '../../../device/classes/types.ts';
 import type { FlameGrouping } from '../../../device/flame-graph/types.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { Select } from '../../shared/buttons.tsx';
-import { Bytes } from '../../shared/facts.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 import { rowsAtHand } from '../../table/row-pages.ts';
-import type { Column } from '../../table/table-row.tsx';
+import { type Column, columnsIn } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
 import { useTheme } from '../../theme/use-theme.ts';
 import { FlameCanvas } from '../../views/flame-graph/flame-canvas.tsx';
@@ -124,83 +123,49 @@ function FilterBar({ rows, shown, view, onChange }: FilterBarProps) {
   );
 }
 
+const WORDS = {
+  place: ['Code', 'The line to look at first; where it moved, in A and in B'],
+  class: ['Class', 'What the memory is: parameters, activations, …'],
+  kind: ['Change', 'How its live allocations differ'],
+  count: ['Live', 'Live allocations in A and in B'],
+  a: ['A', 'Bytes in A, without rounding'],
+  b: ['B', 'Bytes in B, without rounding'],
+  difference: ['Difference', 'Bytes in B less those in A'],
+  run: ['Over the run', 'Lives longer or is made more often in B'],
+} as const;
+
 function siteColumns(most: number): readonly Column<SiteRow>[] {
-  const columns: readonly Column<SiteRow>[] = [
-    {
-      id: 'place',
-      header: 'Code',
-      title: 'The line to look at first; where it moved, in A and in B',
-      widthPx: 250,
-      grow: 1,
-      render: ({ place, about, b, a }) => (
+  const { text, figure, bytes } = columnsIn<SiteRow, keyof typeof WORDS>(WORDS);
+  const columns = [
+    text(
+      'place',
+      250,
+      ({ place, about, b, a }) => (
         <span title={(b ?? a)?.frame?.filename}>
           {place} <span className="dim">{about}</span>
         </span>
       ),
-    },
-    {
-      id: 'class',
-      header: 'Class',
-      title: 'What the memory is: parameters, activations, …',
-      widthPx: 118,
-      render: (row) => classLabel(row.class),
-    },
-    {
-      id: 'kind',
-      header: 'Change',
-      title: 'How its live allocations differ',
-      widthPx: 88,
-      render: ({ kind }) => <span title={KIND_LABELS[kind].about}>{KIND_LABELS[kind].label}</span>,
-    },
-    {
-      id: 'count',
-      header: 'Live',
-      title: 'Live allocations in A and in B',
-      widthPx: 96,
-      align: 'end',
-      render: ({ countA, countB }) => `${formatCount(countA)} → ${formatCount(countB)}`,
-    },
-    {
-      id: 'a',
-      header: 'A',
-      title: 'Bytes in A, without rounding',
-      widthPx: 96,
-      align: 'end',
-      render: ({ bytesA }) => <Bytes bytes={bytesA} />,
-    },
-    {
-      id: 'b',
-      header: 'B',
-      title: 'Bytes in B, without rounding',
-      widthPx: 96,
-      align: 'end',
-      render: ({ bytesB }) => <Bytes bytes={bytesB} />,
-    },
-    {
-      id: 'difference',
-      header: 'Difference',
-      title: 'Bytes in B less those in A',
-      widthPx: 150,
-      align: 'end',
-      render: ({ differenceBytes }) => (
-        <span className="inline-row compare-difference" title={formatExactBytes(differenceBytes)}>
-          <span
-            className="compare-bar"
-            data-grew={differenceBytes > 0}
-            style={{ width: `${(44 * Math.abs(differenceBytes)) / most}px` }}
-            aria-hidden
-          />
-          {signedBytes(differenceBytes)}
-        </span>
-      ),
-    },
-    {
-      id: 'run',
-      header: 'Over the run',
-      title: 'Lives longer or is made more often in B',
-      widthPx: 130,
-      render: ({ run }) => <span className="dim">{run}</span>,
-    },
+      { grow: 1 },
+    ),
+    text('class', 118, (row) => classLabel(row.class)),
+    text('kind', 88, ({ kind }) => (
+      <span title={KIND_LABELS[kind].about}>{KIND_LABELS[kind].label}</span>
+    )),
+    figure('count', 96, ({ countA, countB }) => `${formatCount(countA)} → ${formatCount(countB)}`),
+    bytes('a', 96, ({ bytesA }) => bytesA),
+    bytes('b', 96, ({ bytesB }) => bytesB),
+    figure('difference', 150, ({ differenceBytes }) => (
+      <span className="inline-row compare-difference" title={formatExactBytes(differenceBytes)}>
+        <span
+          className="compare-bar"
+          data-grew={differenceBytes > 0}
+          style={{ width: `${(44 * Math.abs(differenceBytes)) / most}px` }}
+          aria-hidden
+        />
+        {signedBytes(differenceBytes)}
+      </span>
+    )),
+    text('run', 130, ({ run }) => <span className="dim">{run}</span>),
   ];
   return columns.map((column) => ({ ...column, isSortable: column.id !== 'run' }));
 }

@@ -1,97 +1,92 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
+import { useStore } from 'zustand';
 import { PRESETS } from '../../../allocator/simulator/presets.ts';
 import { entryName, signedBytes } from '../../../analysis/compare/change-text.ts';
 import type { RunProfile } from '../../../analysis/compare/types.ts';
-import { isAbortError } from '../../../base/errors.ts';
+import { errorText } from '../../../base/errors.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { settingText } from '../../../device/memory-summary/settings.ts';
-import type { IdleCounter } from '../../../state/page-timings.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
+import {
+  resultOf,
+  runRecorded,
+  type WhatIfResults,
+  whatIfStoreOf,
+} from '../../panels/what-if/what-if-results.ts';
 import { COUNTERS, deviceLabel } from '../../shared/device-labels.ts';
-import { Bytes, TableHead } from '../../shared/facts.tsx';
+import { TableHead } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
 import type { ComparedPair, OpenSide } from './sides.tsx';
 
 export function FactsTable({ compared }: { readonly compared: ComparedPair }) {
   const { a, b, comparison } = compared;
-  const names = [...new Set([...Object.keys(a.settings), ...Object.keys(b.settings)])];
-  const differs = (name: string) => settingOf(a, name) !== settingOf(b, name);
-  const settings = [...names.filter(differs), ...names.filter((name) => !differs(name))];
+  const settings = [...new Set([...Object.keys(a.settings), ...Object.keys(b.settings)])].map(
+    (name) => textRow(name, settingOf(a, name), settingOf(b, name)),
+  );
   return (
     <div className="compare-facts">
-      <Facts title="Memory by entry">
-        {comparison.entries.map((entry) => (
-          <BytesRow
-            key={entryName(entry)}
-            name={entryName(entry)}
-            bytesA={entry.bytesA}
-            bytesB={entry.bytesB}
-          />
-        ))}
-      </Facts>
-      <Facts title="Peaks of the counters">
-        {COUNTERS.map(({ name, label }) => (
-          <BytesRow key={name} name={label} bytesA={a.peak[name]} bytesB={b.peak[name]} />
-        ))}
-      </Facts>
-      <Facts title="Recordings">
-        {RECORDING_FACTS.map(([name, textOf]) => (
-          <Row key={name} name={name} a={textOf(a)} b={textOf(b)} />
-        ))}
-      </Facts>
-      <Facts title="Allocator settings">
-        {settings.map((name) => (
-          <Row key={name} name={name} a={settingOf(a, name)} b={settingOf(b, name)} />
-        ))}
-      </Facts>
+      <Facts
+        title="Memory by entry"
+        rows={comparison.entries.map((entry) =>
+          bytesRow(entryName(entry), entry.bytesA, entry.bytesB),
+        )}
+      />
+      <Facts
+        title="Peaks of the counters"
+        rows={COUNTERS.map(({ name, label }) => bytesRow(label, a.peak[name], b.peak[name]))}
+      />
+      <Facts
+        title="Recordings"
+        rows={RECORDING_FACTS.map(([name, textOf]) => textRow(name, textOf(a), textOf(b)))}
+      />
+      <Facts
+        title="Allocator settings"
+        rows={settings.sort((x, y) => Number(y.differs) - Number(x.differs))}
+      />
     </div>
   );
 }
 
-function Facts({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+interface FactRow {
+  readonly name: string;
+  readonly differs: boolean;
+  /** Of A, of B, and the difference. */
+  readonly cells: readonly { readonly text: string; readonly title: string }[];
+}
+
+function textRow(name: string, a: string, b: string): FactRow {
+  const differs = a !== b;
+  const cells = [a, b, differs ? 'differs' : ''].map((text) => ({ text, title: text }));
+  return { name, differs, cells };
+}
+
+function bytesRow(name: string, bytesA: number, bytesB: number): FactRow {
+  const difference = bytesB - bytesA;
+  const differs = difference !== 0;
+  const texts = [formatBytes(bytesA), formatBytes(bytesB), differs ? signedBytes(difference) : ''];
+  const cells = [bytesA, bytesB, difference].map((bytes, at) => ({
+    text: texts[at] ?? '',
+    title: formatExactBytes(bytes),
+  }));
+  return { name, differs, cells };
+}
+
+function Facts({ title, rows }: { readonly title: string; readonly rows: readonly FactRow[] }) {
   return (
     <table className="compare-facts-table">
       <caption>{title}</caption>
       <TableHead labels={['', 'A', 'B', 'Difference']} />
-      <tbody>{children}</tbody>
+      <tbody>
+        {rows.map(({ name, differs, cells: [a, b, difference] }) => (
+          <tr key={name} data-differs={differs}>
+            <th scope="row">{name}</th>
+            <td title={a?.title}>{a?.text}</td>
+            <td title={b?.title}>{b?.text}</td>
+            <td title={difference?.title}>{difference?.text}</td>
+          </tr>
+        ))}
+      </tbody>
     </table>
-  );
-}
-
-interface RowProps {
-  readonly name: string;
-  readonly a: string;
-  readonly b: string;
-}
-
-function Row({ name, a, b }: RowProps) {
-  return (
-    <tr data-differs={a !== b}>
-      <th scope="row">{name}</th>
-      <td title={a}>{a}</td>
-      <td title={b}>{b}</td>
-      <td>{a === b ? '' : 'differs'}</td>
-    </tr>
-  );
-}
-
-interface BytesRowProps {
-  readonly name: string;
-  readonly bytesA: number;
-  readonly bytesB: number;
-}
-
-function BytesRow({ name, bytesA, bytesB }: BytesRowProps) {
-  const difference = bytesB - bytesA;
-  return (
-    <tr data-differs={difference !== 0}>
-      <th scope="row">{name}</th>
-      <Bytes as="td" bytes={bytesA} />
-      <Bytes as="td" bytes={bytesB} />
-      <td title={formatExactBytes(difference)}>
-        {difference === 0 ? '' : signedBytes(difference)}
-      </td>
-    </tr>
   );
 }
 
@@ -138,7 +133,9 @@ function pythonText({ frames }: RunProfile): string {
 const RECORDED = 'as recorded';
 
 export function WhatIfTable({ a, b }: { readonly a: OpenSide; readonly b: OpenSide }) {
-  const { runs, failure } = useRuns(a, b);
+  const failure = useRuns(a, b);
+  const knownA = useStore(whatIfStoreOf(a.device));
+  const knownB = useStore(whatIfStoreOf(b.device));
   return (
     <div className="compare-facts">
       <table className="compare-facts-table" aria-label="Peak reserved memory by setting">
@@ -148,13 +145,13 @@ export function WhatIfTable({ a, b }: { readonly a: OpenSide; readonly b: OpenSi
         <TableHead labels={['Setting', 'A', 'B', 'Difference']} />
         <tbody>
           {[RECORDED, ...PRESETS].map((setting) => {
-            const [ofA, ofB] = [runs.get(`A ${setting}`), runs.get(`B ${setting}`)];
+            const [ofA, ofB] = [runOf(knownA, setting), runOf(knownB, setting)];
             const difference = ofA && ofB && ofB.peakReservedBytes - ofA.peakReservedBytes;
             return (
               <tr key={setting}>
                 <th scope="row">{setting === '' ? '(default)' : setting}</th>
-                <td>{runText(ofA)}</td>
-                <td>{runText(ofB)}</td>
+                <td>{ofA?.text ?? '…'}</td>
+                <td>{ofB?.text ?? '…'}</td>
                 <td>{difference === undefined ? '' : signedBytes(difference)}</td>
               </tr>
             );
@@ -166,75 +163,37 @@ export function WhatIfTable({ a, b }: { readonly a: OpenSide; readonly b: OpenSi
   );
 }
 
-interface Run {
-  readonly peakReservedBytes: number;
-  readonly ooms: number;
+function runOf(known: WhatIfResults, setting: string) {
+  const { recorded } = known;
+  const result = resultOf(known, 'recorded', setting);
+  const ooms = setting === RECORDED ? recorded?.ooms : result?.ooms.length;
+  const { peakReservedBytes } = (setting === RECORDED ? recorded : result) ?? {};
+  if (peakReservedBytes === undefined || ooms === undefined) return undefined;
+  const text = `${formatBytes(peakReservedBytes)}${ooms > 0 ? `, ${formatCount(ooms)} OOM` : ''}`;
+  return { peakReservedBytes, text };
 }
 
-function runText(run: Run | undefined): string {
-  if (run === undefined) return '…';
-  const { peakReservedBytes, ooms } = run;
-  return `${formatBytes(peakReservedBytes)}${ooms > 0 ? `, ${formatCount(ooms)} OOM` : ''}`;
-}
-
-interface Runs {
-  /** By side and setting: 'A expandable_segments:True'. */
-  readonly runs: ReadonlyMap<string, Run>;
-  readonly failure: string | undefined;
-}
-
-const NO_RUNS: Runs = { runs: new Map(), failure: undefined };
-
-/** Runs one file after the other, because each copies its device into a worker. */
-function useRuns(a: OpenSide, b: OpenSide): Runs {
+/** Runs one file after the other, because each copies its device into a worker. Returns why it failed. */
+function useRuns(a: OpenSide, b: OpenSide): string | undefined {
   const { idle } = useServices();
-  const [state, setState] = useState(NO_RUNS);
+  const [failure, setFailure] = useState<string>();
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    setState(NO_RUNS);
+    setFailure(undefined);
     async function runBoth(): Promise<void> {
-      for (const side of [a, b]) {
-        await runSide(side, idle, signal, (setting, { peakReservedBytes, ooms }) => {
-          const entry = [`${side.letter} ${setting}`, { peakReservedBytes, ooms }] as const;
-          if (!signal.aborted)
-            setState(({ runs, failure }) => ({ runs: new Map([...runs, entry]), failure }));
-        });
+      for (const { session, device } of [a, b]) {
+        if (signal.aborted) return;
+        const analysis = createAnalysisClient({ session, idle });
+        try {
+          await runRecorded(analysis, device, PRESETS, signal);
+        } finally {
+          analysis.close();
+        }
       }
     }
-    runBoth().catch((error: unknown) => {
-      if (signal.aborted || isAbortError(error)) return;
-      setState(({ runs }) => ({ runs, failure: String(error) }));
-    });
+    runBoth().catch((error: unknown) => signal.aborted || setFailure(errorText(error)));
     return () => controller.abort();
   }, [a, b, idle]);
-  return state;
-}
-
-async function runSide(
-  { session, device }: OpenSide,
-  idle: IdleCounter,
-  signal: AbortSignal,
-  add: (setting: string, run: Run) => void,
-): Promise<void> {
-  if (device.events === 0 || signal.aborted) return;
-  const analysis = createAnalysisClient({ session, idle });
-  const request = { settings: PRESETS, limit: 'recorded', cards: [] } as const;
-  try {
-    await analysis.query(
-      'whatIf',
-      { ...request, deviceIndex: device.index },
-      {
-        signal,
-        onProgress(progress) {
-          if (progress.kind === 'recorded') add(RECORDED, progress.recorded);
-          if (progress.kind !== 'case') return;
-          const { settings, ooms } = progress.result;
-          add(settings, { ...progress.result, ooms: ooms.length });
-        },
-      },
-    );
-  } finally {
-    analysis.close();
-  }
+  return failure;
 }

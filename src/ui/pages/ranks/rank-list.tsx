@@ -5,11 +5,11 @@ import { aboveText } from '../../../analysis/ranks/ranks-report.ts';
 import { highest } from '../../../base/extremes.ts';
 import { formatBytes, plural } from '../../../base/format.ts';
 import { rowsAtHand } from '../../table/row-pages.ts';
-import type { Column } from '../../table/table-row.tsx';
+import { type Column, columnsIn } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
 import { plotStyle, type ThemeName } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
-import { Painted, paintBar, paintStrip } from './heat-map.tsx';
+import { type Paint, Painted, paintBar, paintStrip } from './heat-map.tsx';
 
 interface RankListProps {
   readonly job: JobView;
@@ -24,6 +24,7 @@ export function RankList({ job, items, selected, onSelect, onOpen }: RankListPro
   const theme = useTheme();
   const columns = useMemo(() => rankColumns(job, theme), [job, theme]);
   const source = useMemo(() => rowsAtHand(items), [items]);
+  const isSelected = (item: ListItem) => item.kind === 'rank' && item.row.rank === selected;
   const withRank = (act: (rank: number) => void) => (item: ListItem | undefined) => {
     if (item?.kind === 'rank') act(item.row.rank);
   };
@@ -33,8 +34,8 @@ export function RankList({ job, items, selected, onSelect, onOpen }: RankListPro
         label="Ranks"
         columns={columns}
         source={source}
-        empty={undefined}
-        rowState={(item) => ({ isSelected: item.kind === 'rank' && item.row.rank === selected })}
+        shown={{ of: selected, row: items.findIndex(isSelected) }}
+        rowState={(item) => ({ isSelected: isSelected(item) })}
         onActivate={withRank(onSelect)}
         onMove={(index) => withRank(onSelect)(items[index])}
         onOpen={withRank(onOpen)}
@@ -45,91 +46,92 @@ export function RankList({ job, items, selected, onSelect, onOpen }: RankListPro
 
 const CANVAS_HEIGHT_PX = 20;
 
+const WORDS = {
+  rank: ['Rank'],
+  role: ['Role'],
+  bar: [
+    'Peak by class',
+    "Allocated bytes at the rank's peak; the tick is the peak of reserved bytes",
+  ],
+  strip: ['Over time', 'Allocated bytes over the recording'],
+  peak: ['Peak'],
+  above: ['Above role', 'Above the middle of ranks that do the same'],
+  notes: [''],
+} as const;
+
 function rankColumns(job: JobView, theme: ThemeName): readonly Column<ListItem>[] {
   // The maximum over all ranks, so bars can be compared by eye.
   const scaleBytes = highest(
     job.ranks.flatMap((row) => [1, row.allocatedBytes ?? 0, row.reservedBytes ?? 0]),
   );
-  const curveColor = plotStyle(theme).accent;
-  const column = (
-    id: string,
-    header: string,
-    widthPx: number,
-    cell: (row: RankRow, index: number) => ReactNode,
-    more?: Partial<Column<ListItem>>,
-  ): Column<ListItem> => ({
-    id,
-    header,
-    widthPx,
-    render: (item) => item.kind === 'rank' && cell(item.row, item.index),
-    ...more,
+  const { accent } = plotStyle(theme);
+  const { text, figure } = columnsIn<ListItem, keyof typeof WORDS>(WORDS);
+  const ofRank = (cell: (row: RankRow, index: number) => ReactNode) => (item: ListItem) =>
+    item.kind === 'rank' && cell(item.row, item.index);
+  const painted = (paint: Paint) => <Painted paint={paint} height={CANVAS_HEIGHT_PX} />;
+  const bar = ofRank((row) => painted(paintBar({ ...row, scaleBytes }, theme)));
+  const strip = ofRank((_, index) => {
+    const curve = job.curves.subarray(index * CURVE_POINTS, (index + 1) * CURVE_POINTS);
+    return painted(paintStrip(curve, scaleBytes, accent));
   });
-  const rank = column('rank', 'Rank', 62, (row) => (
+  const above = ofRank((row) => <span data-far={row.outlier && true}>{aboveText(row)}</span>);
+  return [
+    text('rank', 62, (item) =>
+      item.kind === 'rank' ? (
+        <RankNumber row={item.row} />
+      ) : (
+        <RoleHead job={job} role={item.role} />
+      ),
+    ),
+    text(
+      'role',
+      64,
+      ofRank((row) => (
+        <span className="small one-line role-chip" title={job.roles[row.role]?.about}>
+          {job.roles[row.role]?.name}
+        </span>
+      )),
+    ),
+    text('bar', 110, bar, { grow: 1.3 }),
+    text('strip', 110, strip, { grow: 1 }),
+    figure(
+      'peak',
+      84,
+      ofRank((row) => formatBytes(row.allocatedBytes ?? Number.NaN)),
+    ),
+    figure('above', 96, above, job.ranks.length === 2 ? { header: 'Above other' } : {}),
+    text(
+      'notes',
+      118,
+      ofRank((row) => <RankNotes row={row} />),
+    ),
+  ];
+}
+
+function RankNumber({ row }: { readonly row: RankRow }) {
+  return (
     <span className="rank-number" data-rank={row.rank}>
       {row.rank}
       {row.isCounted && <span title="No name says which rank this is: it was counted"> ?</span>}
     </span>
-  ));
-  return [
-    {
-      ...rank,
-      render: (item, at) =>
-        item.kind === 'role' ? <RoleHead job={job} role={item.role} /> : rank.render(item, at),
-    },
-    column('role', 'Role', 64, (row) => (
-      <span className="small one-line role-chip" title={job.roles[row.role]?.about}>
-        {job.roles[row.role]?.name}
-      </span>
-    )),
-    column(
-      'bar',
-      'Peak by class',
-      110,
-      (row) => (
-        <Painted paint={paintBar({ ...row, scaleBytes }, theme)} height={CANVAS_HEIGHT_PX} />
-      ),
-      {
-        title: "Allocated bytes at the rank's peak; the tick is the peak of reserved bytes",
-        grow: 1.3,
-      },
-    ),
-    column(
-      'strip',
-      'Over time',
-      110,
-      (_, index) => {
-        const curve = job.curves.subarray(index * CURVE_POINTS, (index + 1) * CURVE_POINTS);
-        return (
-          <Painted paint={paintStrip(curve, scaleBytes, curveColor)} height={CANVAS_HEIGHT_PX} />
-        );
-      },
-      { title: 'Allocated bytes over the recording', grow: 1 },
-    ),
-    column('peak', 'Peak', 84, (row) => formatBytes(row.allocatedBytes ?? Number.NaN), {
-      align: 'end',
-    }),
-    column(
-      'above',
-      job.ranks.length === 2 ? 'Above other' : 'Above role',
-      96,
-      (row) => <span data-far={row.outlier && true}>{aboveText(row)}</span>,
-      { title: 'Above the middle of ranks that do the same', align: 'end' },
-    ),
-    column('notes', '', 118, ({ outlier, ooms }) => (
-      <>
-        {outlier !== undefined && (
-          <span className="chip" data-tone="warning">
-            {outlier.cause}
-          </span>
-        )}{' '}
-        {ooms > 0 && (
-          <span className="chip" data-tone="danger">
-            {plural(ooms, 'OOM')}
-          </span>
-        )}
-      </>
-    )),
-  ];
+  );
+}
+
+function RankNotes({ row: { outlier, ooms } }: { readonly row: RankRow }) {
+  return (
+    <>
+      {outlier !== undefined && (
+        <span className="chip" data-tone="warning">
+          {outlier.cause}
+        </span>
+      )}{' '}
+      {ooms > 0 && (
+        <span className="chip" data-tone="danger">
+          {plural(ooms, 'OOM')}
+        </span>
+      )}
+    </>
+  );
 }
 
 /** Spans the whole row. */

@@ -15,7 +15,7 @@ import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useAsk } from '../../shared/use-query.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
-import { resultOf, whatIfStoreOf, withProgress } from '../what-if/what-if-results.ts';
+import { resultOf, runRecorded, whatIfStoreOf } from '../what-if/what-if-results.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
 
 interface FindingBodyProps {
@@ -144,8 +144,6 @@ function factText(fact: Fact): string {
   return 'count' in fact ? formatCount(fact.count) : fact.text;
 }
 
-const LIMIT = 'recorded';
-
 /**
  * The simulated peak under the best setting. Nothing until it has been run, and if it can't be: without a trace, or when
  * the worker fails (the what-if view reports that).
@@ -154,30 +152,15 @@ export function WhatIfCitation() {
   const { view } = useStores();
   const { analysis } = useAnalysis();
   const { device } = useDevice();
-  const store = whatIfStoreOf(device);
-  const known = useStore(store);
+  const known = useStore(whatIfStoreOf(device));
   const { recorded } = known;
-  const result = resultOf(known, LIMIT, CITED_SETTING);
-  const isWanted = device.kind === 'cuda' && device.events > 0 && result === undefined;
+  const result = resultOf(known, 'recorded', CITED_SETTING);
   useEffect(() => {
-    if (!isWanted) return;
+    if (device.kind !== 'cuda') return;
     const controller = new AbortController();
-    const request = { settings: [CITED_SETTING], limit: LIMIT, cards: [] } as const;
-    analysis
-      .query(
-        'whatIf',
-        { ...request, deviceIndex: device.index },
-        {
-          signal: controller.signal,
-          onProgress(progress) {
-            if (progress.kind !== 'running')
-              store.setState((state) => withProgress(state, LIMIT, progress));
-          },
-        },
-      )
-      .catch(() => undefined);
+    runRecorded(analysis, device, [CITED_SETTING], controller.signal).catch(() => undefined);
     return () => controller.abort();
-  }, [analysis, store, device, isWanted]);
+  }, [analysis, device]);
   if (recorded === undefined || result === undefined) return undefined;
   if (result.peakReservedBytes === recorded.peakReservedBytes) return undefined;
   return (

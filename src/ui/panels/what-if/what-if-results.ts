@@ -8,6 +8,7 @@ import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import type { Limit, WhatIfProgress } from '../../../allocator/simulator/what-if-runs.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
+import type { AnalysisClient } from '../../../worker/analysis/client.ts';
 
 export interface WhatIfResults {
   readonly recorded: RecordedRun | undefined;
@@ -34,11 +35,8 @@ export type WhatIfStore = StoreApi<WhatIfResults>;
 const stores = new WeakMap<DeviceInfo, WhatIfStore>();
 
 export function whatIfStoreOf(device: DeviceInfo): WhatIfStore {
-  let store = stores.get(device);
-  if (store === undefined) {
-    store = createStore<WhatIfResults>(() => NOTHING);
-    stores.set(device, store);
-  }
+  const store = stores.get(device) ?? createStore<WhatIfResults>(() => NOTHING);
+  stores.set(device, store);
   return store;
 }
 
@@ -63,6 +61,30 @@ export function lowestOf(
 export function missingRuns(known: WhatIfResults, limit: Limit, all: readonly string[]) {
   const settings = all.filter((text) => resultOf(known, limit, text) === undefined);
   return { settings, cards: all.filter((text) => !known.cards.has(text)) };
+}
+
+/**
+ * Runs those of the settings whose result under the recorded limit is unknown. The results go to the device's store as
+ * they arrive.
+ */
+export async function runRecorded(
+  analysis: Pick<AnalysisClient, 'query'>,
+  device: DeviceInfo,
+  all: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const store = whatIfStoreOf(device);
+  const limit = 'recorded';
+  const { settings } = missingRuns(store.getState(), limit, all);
+  if (device.events === 0 || settings.length === 0) return;
+  const request = { deviceIndex: device.index, settings, limit, cards: [] } as const;
+  await analysis.query('whatIf', request, {
+    signal,
+    onProgress(progress) {
+      if (progress.kind !== 'running')
+        store.setState((known) => withProgress(known, limit, progress));
+    },
+  });
 }
 
 export function withProgress(
