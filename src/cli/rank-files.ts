@@ -1,7 +1,8 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { RankFile, UnreadFile } from '../analysis/ranks/types.ts';
+import type { RankFile } from '../analysis/ranks/number-files.ts';
+import type { UnreadFile } from '../analysis/ranks/problems.ts';
 import { isRankFile, isSummaryName } from '../analysis/summary-file/rank-of-name.ts';
 import type { ReadRank, ReadRankOptions } from '../analysis/summary-file/read-rank-file.ts';
 import { errorText } from '../base/errors.ts';

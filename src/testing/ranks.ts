@@ -1,7 +1,7 @@
 /** Jobs for tests: summaries of real ranks, and copies of them that are changed in one way. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { RankFile } from '../analysis/ranks/types.ts';
+import type { RankFile } from '../analysis/ranks/number-files.ts';
 import { readSummary } from '../analysis/summary-file/read-rank-file.ts';
 import type { RankSummary, SummaryFinding, SummarySite } from '../analysis/summary-file/types.ts';
 

@@ -1,13 +1,12 @@
 /** Analyses a job from its ranks' summaries: roles, outliers, which rank failed first, and what the files lack. */
 import { highest, median } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural, shareNote } from '../../base/format.ts';
-import { type Layout, numberFiles } from './number-files.ts';
-import { judgeRole, type RoleJudgement } from './outliers.ts';
-import { findPipeline } from './pipeline.ts';
-import { failureReport, fileProblems, numbersText } from './problems.ts';
-import { frameLabelOf, linesOf, type RankLines } from './rank-lines.ts';
-import { aboutRoles, groupRoles, roleLetter } from './roles.ts';
-import type { Job, JobRank, NumberedFile, Outlier, RankFile, Role, UnreadFile } from './types.ts';
+import { type Layout, type Member, numberFiles, type RankFile } from './number-files.ts';
+import { judgeRanks, type Outlier } from './outliers.ts';
+import { findPipeline, type PipelineStages } from './pipeline.ts';
+import { failureReport, fileProblems, numbersText, type UnreadFile } from './problems.ts';
+import { growthPlace } from './rank-lines.ts';
+import { aboutRoles, type RoleMembers, rolesOf } from './roles.ts';
 
 export interface JobOptions {
   /** Finds the rank in a path. */
@@ -16,108 +15,98 @@ export interface JobOptions {
   readonly unread?: readonly UnreadFile[];
 }
 
-export function analyseJob(files: readonly RankFile[], options: JobOptions = {}): Job {
-  const numbered = numberFiles(files, options.pattern);
-  const lines = numbered.ranks.map(({ summary }) => linesOf(summary));
-  const layout = options.layout ?? numbered.layout;
-  const { roleOf, names } = rolesOf(numbered.ranks, lines, layout);
-  const hasStages = layout !== undefined || names.length > 1;
-  const numbers = numbered.ranks.map(({ rank }) => rank);
-  const pipeline = hasStages ? findPipeline(lines, numbers) : undefined;
-  const members = names.map((_, role) => [...roleOf.keys()].filter((i) => roleOf[i] === role));
-  const about = aboutRoles(members, names, lines, pipeline);
-  const judge = (positions: readonly number[], name?: string) => {
-    const judged = positions.map((at) => ({ position: at, rank: numbers[at], lines: lines[at] }));
-    return judgeRole(judged, name, pipeline);
-  };
-  const judgements = members.map((positions, role) => judge(positions, names[role]));
-  const unlikePair = numbers.length === 2 && names.length === 2 ? judge([0, 1]) : undefined;
-  const above = [...judgements, ...(unlikePair ? [unlikePair] : [])].flatMap((one) => [
-    ...one.above,
-  ]);
-  const aboveOf = new Map(above);
+/** A job's ranks, what they do, and which of them differs from the others. */
+export type Job = ReturnType<typeof analyseJob>;
+export type JobRank = Job['ranks'][number];
+
+export function analyseJob(files: readonly RankFile[], options: JobOptions = {}) {
+  const { pipeline, ...facts } = factsOf(files, options);
+  return { ...facts, verdict: verdictText(facts, pipeline) };
+}
+
+type JobFacts = Omit<ReturnType<typeof factsOf>, 'pipeline'>;
+
+function factsOf(files: readonly RankFile[], { pattern, unread = [], ...given }: JobOptions) {
+  const { ranks, ...numbered } = numberFiles(files, pattern);
+  const layout = given.layout ?? numbered.layout;
+  const roles = rolesOf(ranks, layout);
+  const pipeline = layout !== undefined || roles.length > 1 ? findPipeline(ranks) : undefined;
+  const judged = roles.map(({ name, members }) => judgeRanks(members, name, pipeline));
+  const isUnlikePair = ranks.length === 2 && roles.length === 2;
+  const pair = isUnlikePair ? [judgeRanks(ranks, undefined, pipeline)] : [];
+  const aboveOf = new Map([...judged, ...pair].flatMap(({ above }) => [...above]));
   // Pipeline stages differ by design.
   const isSplit = layout !== undefined || pipeline !== undefined;
-  const differences = unlikePair?.outliers ?? (isSplit ? [] : loneRanks(members, numbers, judge));
+  const alone = isUnlikePair || isSplit ? [] : loneRanks(roles, pipeline);
+  const differences = [...pair.flatMap(({ outliers }) => outliers), ...alone];
   // Different code explains different sizes, but not growth.
-  const growing = differences.filter((one) => one.cause === 'growth' || one.class === 'kept');
-  const [unlike = null] = byDistance(differences.filter((one) => !growing.includes(one)));
-  const job = {
-    ranks: numbered.ranks.map(
-      (file, i): JobRank => ({ ...file, role: roleOf[i], aboveRoleBytes: aboveOf.get(i) ?? null }),
-    ),
-    roles: names.map(
-      (name, role): Role => ({
-        name,
-        ranks: members[role].map((i) => numbers[i]),
-        about: about[role],
-      }),
-    ),
-    outliers: byDistance([...judgements.flatMap(({ outliers }) => outliers), ...growing]),
-    difference: unlike,
-    pipeline: pipeline && { bytes: pipeline.bytes, text: pipeline.text },
-    failure: failureReport(numbered.ranks),
-    problems: [
-      ...fileProblems(numbered.ranks, lines, roleOf, options.unread ?? []),
-      ...numbered.problems,
-    ],
-    notes: [...commonGrowth(lines), ...numbered.notes],
+  const isGrowth = (one: Outlier) => one.cause === 'growth' || one.class === 'kept';
+  const about = aboutRoles(roles, pipeline);
+  const roleOf = new Map(roles.flatMap(({ members }, i) => members.map(({ rank }) => [rank, i])));
+  return {
+    ranks: ranks.map(({ lines: _, ...file }) => ({
+      ...file,
+      role: roleOf.get(file.rank) ?? 0,
+      /**
+       * Peak of allocated bytes above the median of comparable ranks, or above the other one of two; null if there are
+       * none. Excludes what a pipeline explains.
+       */
+      aboveRoleBytes: aboveOf.get(file.rank) ?? null,
+    })),
+    roles: roles.map(({ name, members }, i) => ({
+      name,
+      ranks: members.map(({ rank }) => rank),
+      /** How it differs from the other roles, as a phrase. */
+      about: about[i],
+    })),
+    /** The largest distance first. Of two ranks that do the same, the one that holds more. */
+    outliers: byDistance([
+      ...judged.flatMap(({ outliers }) => outliers),
+      ...differences.filter(isGrowth),
+    ]),
+    /** How two ranks differ that make up the whole job and do different work; null in all other jobs. */
+    difference: byDistance(differences.filter((one) => !isGrowth(one)))[0] ?? null,
+    failure: failureReport(ranks),
+    problems: [...fileProblems(ranks, roles, unread), ...numbered.problems],
+    /** What could not be judged, and what applies to all ranks: one sentence each. */
+    notes: [...commonGrowth(ranks), ...numbered.notes],
+    pipeline,
   };
-  return { ...job, verdict: verdictText(job) };
 }
 
 const byDistance = (outliers: readonly Outlier[]): Outlier[] =>
   outliers.toSorted((a, b) => b.aboveRoleBytes - a.aboveRoleBytes);
 
 /** What the only rank of a role holds beyond the ranks of the largest role. */
-function loneRanks(
-  members: readonly (readonly number[])[],
-  numbers: readonly number[],
-  judge: (positions: readonly number[]) => RoleJudgement,
-): Outlier[] {
-  const most = highest(members.map(({ length }) => length));
-  const main = members.findIndex(({ length }) => length === most);
-  return members
-    .filter(({ length }) => length === 1 && most > 1)
-    .flatMap(([own]) => {
-      const { outliers } = judge([...members[main], own]);
-      return outliers.filter(({ rank }) => rank === numbers[own]);
-    });
-}
-
-function rolesOf(
-  ranks: readonly NumberedFile[],
-  lines: readonly RankLines[],
-  layout: Layout | undefined,
-): { readonly roleOf: readonly number[]; readonly names: readonly string[] } {
-  if (layout === undefined) {
-    const roleOf = groupRoles(lines);
-    return { roleOf, names: [...new Set(roleOf)].map((_, role) => roleLetter(role)) };
-  }
-  const nameOf = ranks.map(({ rank }) => layout.roleOf(rank) ?? 'not in the layout');
-  const names = [...new Set(nameOf)];
-  return { roleOf: nameOf.map((name) => names.indexOf(name)), names };
+function loneRanks(roles: readonly RoleMembers[], pipeline: PipelineStages | undefined): Outlier[] {
+  const [main] = roles.toSorted((a, b) => b.members.length - a.members.length);
+  return roles.flatMap(({ members: [own, ...others] }) => {
+    if (others.length > 0 || main.members.length < 2) return [];
+    const { outliers } = judgeRanks([...main.members, own], undefined, pipeline);
+    return outliers.filter(({ rank }) => rank === own.rank);
+  });
 }
 
 /** Growth on most ranks makes none of them an outlier, but it is still a leak. */
-function commonGrowth(lines: readonly RankLines[]): string[] {
-  if (lines.length < 2) return [];
-  for (const finding of lines.flatMap(({ growth }) => growth)) {
-    const having = lines.filter((rank) => rank.growsAt(finding)).length;
-    if (having <= lines.length / 2) continue;
+function commonGrowth(ranks: readonly Member[]): string[] {
+  if (ranks.length < 2) return [];
+  for (const finding of ranks.flatMap(({ lines }) => lines.growth)) {
+    const having = ranks.filter(({ lines }) => lines.growsAt(finding)).length;
+    if (having <= ranks.length / 2) continue;
     const { frame, perStep } = finding;
-    const at = frame === null ? 'a place without a recorded stack' : frameLabelOf(frame);
     const what = perStep === null ? 'memory' : formatBytes(perStep.bytes);
-    return [`${plural(having, 'rank')} of ${lines.length} keep ${what} every step at ${at}.`];
+    return [
+      `${plural(having, 'rank')} of ${ranks.length} keep ${what} every step at ${growthPlace(frame)}.`,
+    ];
   }
   return [];
 }
 
-function verdictText(job: Omit<Job, 'verdict'>): string {
-  const { outliers, difference, failure, pipeline, notes } = job;
-  const found = outlierText(outliers);
+function verdictText(facts: JobFacts, pipeline: PipelineStages | undefined): string {
+  const { outliers, difference, failure, notes } = facts;
   const unlike = difference === null ? undefined : differenceText(difference);
-  return [failure.text, found ?? unlike ?? calmText(job), pipeline?.text ?? '', ...notes]
+  const found = outlierText(outliers) ?? unlike ?? calmText(facts);
+  return [failure.text, found, pipeline?.text ?? '', ...notes]
     .filter((one) => one !== '')
     .join(' ');
 }
@@ -129,14 +118,14 @@ function outlierText([first, ...rest]: readonly Outlier[]): string | undefined {
   return `${plural(rest.length + 1, 'outlier')}. ${first.claim} Also: ${also} ${others}.`;
 }
 
-const differenceText = ({ claim, comparedWith }: Outlier): string => {
+function differenceText({ claim, comparedWith }: Outlier): string {
   const runs =
     comparedWith === null ? 'It runs other code than they do' : 'They run different code';
   return `${claim} ${runs}, so the job may be meant to be split this way.`;
-};
+}
 
 /** Says that the ranks are alike, as far as they can be compared. */
-function calmText({ ranks, roles }: Pick<Job, 'ranks' | 'roles'>): string {
+function calmText({ ranks, roles }: JobFacts): string {
   if (ranks.length === 0) return 'No rank could be read.';
   if (ranks.length === 1) return 'One rank: nothing to compare it with.';
   const distances = ranks.flatMap(({ aboveRoleBytes }) => aboveRoleBytes ?? []);
@@ -151,10 +140,11 @@ function calmText({ ranks, roles }: Pick<Job, 'ranks' | 'roles'>): string {
 }
 
 /** Two ranks that allocate alike may still reserve different amounts. */
-function reservedText(ranks: readonly JobRank[]): string {
-  const reservedOf = ({ summary }: JobRank): number => summary.peak.reservedBytes.bytes ?? 0;
-  const [low, high] = ranks.toSorted((a, b) => reservedOf(a) - reservedOf(b));
-  const more = reservedOf(high) - reservedOf(low);
-  if (ranks.length !== 2 || more < 0.05 * reservedOf(low)) return '';
-  return ` Rank ${high.rank} reserved ${formatBytes(more)}${shareNote(more, reservedOf(low))} more.`;
+function reservedText(ranks: JobFacts['ranks']): string {
+  const [low, high] = ranks
+    .map(({ rank, summary }) => ({ rank, bytes: summary.peak.reservedBytes.bytes ?? 0 }))
+    .sort((a, b) => a.bytes - b.bytes);
+  const more = high.bytes - low.bytes;
+  if (ranks.length !== 2 || more < 0.05 * low.bytes) return '';
+  return ` Rank ${high.rank} reserved ${formatBytes(more)}${shareNote(more, low.bytes)} more.`;
 }

@@ -4,19 +4,19 @@ import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
 import { median } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { SummaryFinding } from '../summary-file/types.ts';
-import { frameLabelOf, knownClass, type LineUse, type RankLines } from './rank-lines.ts';
-import type { Outlier } from './types.ts';
+import type { Outlier } from './outliers.ts';
+import { growthPlace, knownClass, type RankLines } from './rank-lines.ts';
 
 /** Follows the rank's name: 'keeps 8.02 MiB every step at train.py:26 (step), and …'. */
-export type Cause = Pick<Outlier, 'cause' | 'frame' | 'class'> & { readonly predicate: string };
+type Cause = Pick<Outlier, 'cause' | 'frame' | 'class'> & { readonly predicate: string };
 
 export interface Peers {
   readonly lines: readonly RankLines[];
-  /** 'the others of role A hold', 'rank 0 holds' */
-  readonly hold: string;
   /** 'the others of role A', 'rank 0' */
   readonly name: string;
-  /** 'no other rank of role A does' */
+  /** 'the others of role A hold', 'rank 0 holds' */
+  readonly hold: string;
+  /** 'no other rank of role A does', "rank 0 doesn't" */
   readonly noneDoes: string;
 }
 
@@ -25,82 +25,58 @@ const MIN_GROWTH_SHARE = 0.25;
 /** If the top line has no stack, name one that has a stack and at least this share of its bytes. */
 const MIN_NAMED_SHARE = 0.25;
 
-/** A line on this rank, compared with the median of its peers. */
-interface LineDifference {
-  readonly line: string;
-  readonly bytes: number;
-  readonly own: LineUse;
-  readonly othersBytes: number;
-  readonly othersCount: number;
-  readonly cause: 'more' | 'larger' | 'only-here';
-}
-
 export function causeOf(own: RankLines, peers: Peers, aboveBytes: number): Cause {
   const differences = differentLines(own, peers.lines);
-  const explained = new Map(differences.map(({ line, bytes }) => [line, bytes]));
   const growth = own.growth.find((finding) => {
     const lines = own.linesOfFinding(finding);
-    const bytes = sumBy(lines, (line) => explained.get(line) ?? 0);
-    return bytes >= MIN_GROWTH_SHARE * aboveBytes;
+    const explained = differences.filter(({ line }) => lines.includes(line));
+    return sumBy(explained, ({ bytes }) => bytes) >= MIN_GROWTH_SHARE * aboveBytes;
   });
   if (growth !== undefined) return growthCause(growth, own, peers);
-  const most = mostOf(ofMainClass(differences, own, peers.lines, aboveBytes));
+  // Ranks may hold the same class at different lines, so prefer lines of the class that rose.
+  const risen = risenClass(own, peers.lines);
+  const main = differences.filter((one) => one.own.class === risen?.class);
+  const isMain = sumBy(main, ({ bytes }) => bytes) >= MIN_NAMED_SHARE * aboveBytes;
+  const most = mostOf(isMain ? main : differences);
   if (most === undefined) {
-    return {
-      cause: 'more',
-      frame: null,
-      class: null,
-      predicate: `holds ${formatBytes(aboveBytes)} more than ${peers.name}, spread over call sites too small to be listed.`,
-    };
+    const predicate = `holds ${formatBytes(aboveBytes)} more than ${peers.name}, spread over call sites too small to be listed.`;
+    return { cause: 'more', frame: null, class: null, predicate };
   }
   const { cause, own: use } = most;
   return { cause, frame: use.frame, class: use.class, predicate: predicateOf(most, peers) };
 }
 
-function differentLines(own: RankLines, others: readonly RankLines[]): LineDifference[] {
-  const found: LineDifference[] = [];
-  for (const [line, use] of own.uses) {
-    const othersBytes = median(others.map((other) => other.use(line).bytes));
-    const othersCount = median(others.map((other) => other.use(line).count));
-    const bytes = use.bytes - othersBytes;
-    if (bytes <= 0) continue;
-    const isMissing = others.every((other) => !other.allocations.has(line)) || othersCount === 0;
-    const isLarger = timesOf(use, othersBytes, othersCount) > use.count / othersCount;
-    const cause = isMissing ? 'only-here' : isLarger ? 'larger' : 'more';
-    found.push({ line, bytes, own: use, othersBytes, othersCount, cause });
-  }
-  return found.sort((a, b) => b.bytes - a.bytes);
-}
+type LineDifference = ReturnType<typeof differentLines>[number];
 
-/** The ratio of average tensor sizes. */
-const timesOf = (own: LineUse, othersBytes: number, othersCount: number): number =>
-  own.bytes / own.count / (othersBytes / othersCount);
+/** The lines that hold more on this rank than on the median of its peers, the largest difference first. */
+function differentLines(rank: RankLines, others: readonly RankLines[]) {
+  return [...rank.uses]
+    .map(([line, own]) => {
+      const uses = others.map((other) => other.use(line));
+      const othersCount = median(uses.map(({ count }) => count));
+      const othersBytes = median(uses.map(({ bytes }) => bytes));
+      /** The ratio of average tensor sizes. */
+      const times = own.bytes / own.count / (othersBytes / othersCount);
+      const isMissing = othersCount === 0 || others.every((other) => !other.allocations.has(line));
+      const isLarger = times > own.count / othersCount;
+      const cause: Outlier['cause'] = isMissing ? 'only-here' : isLarger ? 'larger' : 'more';
+      return { line, own, bytes: own.bytes - othersBytes, othersCount, times, cause };
+    })
+    .filter(({ bytes }) => bytes > 0)
+    .sort((a, b) => b.bytes - a.bytes);
+}
 
 /** The class that rises most above the peers' median; undefined if that class is unknown. */
 export function risenClass(
   own: RankLines,
   others: readonly RankLines[],
 ): { readonly class: string; readonly bytes: number } | undefined {
-  const [most] = [...own.classes]
-    .map(([id, bytes]) => {
-      const before = median(others.map((other) => other.classes.get(id) ?? 0));
-      return { class: id, bytes: bytes - before };
+  const [most] = own.summary.classes
+    .map(({ class: id, peakBytes }) => {
+      return { class: id, bytes: peakBytes - median(others.map((other) => other.classBytes(id))) };
     })
     .sort((a, b) => b.bytes - a.bytes);
   return most === undefined || most.bytes <= 0 || most.class === 'unknown' ? undefined : most;
-}
-
-/** Ranks may hold the same class at different lines, so prefer lines of the class that rose. */
-function ofMainClass(
-  differences: readonly LineDifference[],
-  own: RankLines,
-  others: readonly RankLines[],
-  aboveBytes: number,
-): readonly LineDifference[] {
-  const risen = risenClass(own, others);
-  const main = differences.filter((one) => one.own.class === risen?.class);
-  const bytes = sumBy(main, (one) => one.bytes);
-  return bytes >= MIN_NAMED_SHARE * aboveBytes ? main : differences;
 }
 
 /** The largest difference of the main cause, preferably one with a line to name. */
@@ -114,37 +90,27 @@ function mostOf(differences: readonly LineDifference[]): LineDifference | undefi
 }
 
 function predicateOf(
-  { own, bytes, othersBytes, othersCount, cause }: LineDifference,
+  { own, bytes, othersCount, times, cause }: LineDifference,
   { hold, name }: Peers,
 ): string {
-  const more = `${formatBytes(bytes)} more at its peak`;
   const kind = knownClass(own.class);
   const what = kind === undefined ? '' : ` (${kind})`;
-  const tensors = `${plural(own.count, 'tensor')}${what}`;
-  switch (cause) {
-    case 'only-here':
-      return `holds ${formatBytes(own.bytes)} in ${tensors} of ${own.label} at its peak, where ${hold} none.`;
-    case 'larger': {
-      const times = timesOf(own, othersBytes, othersCount).toFixed(1);
-      return `has larger tensors${what} at ${own.label} than ${name}, ${times} times the size on average: ${more}.`;
-    }
-    case 'more':
-      return `holds ${tensors} of ${own.label} at its peak, where ${hold} ${othersCount}: ${more}.`;
-  }
+  const tensors = `${plural(own.count, 'tensor')}${what} of ${own.label} at its peak`;
+  const more = `${formatBytes(bytes)} more at its peak`;
+  if (cause === 'only-here')
+    return `holds ${formatBytes(own.bytes)} in ${tensors}, where ${hold} none.`;
+  if (cause === 'larger')
+    return `has larger tensors${what} at ${own.label} than ${name}, ${times.toFixed(1)} times the size on average: ${more}.`;
+  return `holds ${tensors}, where ${hold} ${othersCount}: ${more}.`;
 }
 
 function growthCause(finding: SummaryFinding, own: RankLines, peers: Peers): Cause {
   const [use] = own.linesOfFinding(finding).map((line) => own.use(line));
   const frame = finding.frame ?? use?.frame ?? null;
-  const at = frame === null ? 'a place without a recorded stack' : frameLabelOf(frame);
   const what = finding.perStep === null ? 'more memory' : formatBytes(finding.perStep.bytes);
   const too = peers.lines.filter((other) => other.growsAt(finding)).length;
   const others = peers.lines.length === 1 ? peers.name : plural(too, 'other rank');
   const alone = too === 0 ? peers.noneDoes : `so ${too === 1 ? 'does' : 'do'} ${others}, but less`;
-  return {
-    cause: 'growth',
-    frame,
-    class: use?.class ?? null,
-    predicate: `keeps ${what} every step at ${at}, and ${alone}: ${formatBytes(finding.bytes)} by the end.`,
-  };
+  const predicate = `keeps ${what} every step at ${growthPlace(frame)}, and ${alone}: ${formatBytes(finding.bytes)} by the end.`;
+  return { cause: 'growth', frame, class: use?.class ?? null, predicate };
 }

@@ -7,60 +7,74 @@ import { highest } from '../../base/extremes.ts';
 import { fileName } from '../../base/file-names.ts';
 import { type RankName, rankName, rankOfName } from '../summary-file/rank-of-name.ts';
 import type { RankSummary } from '../summary-file/types.ts';
-import { namesText } from './problems.ts';
-import type { JobProblem, NumberedFile, RankFile } from './types.ts';
+import { type JobProblem, namesText } from './problems.ts';
+import { linesOf, type RankLines } from './rank-lines.ts';
 
-export interface NumberedFiles {
-  /** One file per rank, by rank. */
-  readonly ranks: readonly NumberedFile[];
-  readonly problems: readonly JobProblem[];
-  /** Pipeline stages, if every name contains one. */
-  readonly layout: Layout | undefined;
-  readonly notes: readonly string[];
+export interface RankFile {
+  /** As given: a path, or a name in a folder. */
+  readonly path: string;
+  readonly summary: RankSummary;
+}
+
+export interface NumberedFile extends RankFile {
+  readonly rank: number;
+  /** No name contained this rank: it was counted. */
+  readonly isCounted: boolean;
+  /** When it was recorded, according to its name: 'EXTEND', 'step 10'; or ''. */
+  readonly moment: string;
+  /** Files of the same rank that are not shown: other moments or duplicates. */
+  readonly others: readonly string[];
+}
+
+/** A rank as the analysis sees it. */
+export interface Member extends NumberedFile {
+  readonly lines: RankLines;
 }
 
 const NATURAL = new Intl.Collator('en', { numeric: true });
 /** From the outermost to the innermost, as Megatron-LM numbers its ranks. */
 const MESH_ORDER = ['pp', 'dp', 'ep', 'cp', 'mp', 'tp'];
 
-export function numberFiles(
-  files: readonly RankFile[],
-  pattern: RegExp | undefined,
-): NumberedFiles {
+/** One file per rank, in order; the roles that the names give, if every name has a pipeline stage. */
+export function numberFiles(files: readonly RankFile[], pattern: RegExp | undefined) {
   // 'rank2' before 'rank10'.
   const inOrder = files
     .toSorted((a, b) => NATURAL.compare(a.path, b.path) || (a.path < b.path ? -1 : 1))
     .map((file) => ({ ...file, name: rankName(file.path) }));
   const placeOf = meshNumber(inOrder.map(({ name }) => name));
   const byRank = new Map<number, NumberedFile[]>();
-  const unnumbered: typeof inOrder = [];
+  const unnumbered: NumberedFile[] = [];
   for (const { name, ...file } of inOrder) {
     const rank =
       pattern === undefined
         ? (name.rank ?? placeOf(name.mesh, file.summary.rank))
         : rankOfName(file.path, pattern);
-    if (rank == null) unnumbered.push({ name, ...file });
-    else addTo(byRank, rank, { ...file, rank, isCounted: false, moment: name.moment, others: [] });
+    const rest = { ...file, moment: name.moment, others: [] };
+    if (rank == null) unnumbered.push({ ...rest, rank: -1, isCounted: true });
+    else addTo(byRank, rank, { ...rest, rank, isCounted: false });
   }
   const problems: JobProblem[] = [];
   if (byRank.size > 0 && unnumbered.length > 0) {
     const paths = unnumbered.map(({ path }) => path);
-    problems.push({
-      code: 'unknown-ranks',
-      files: paths,
-      message: `No rank in the name of ${namesText(paths)}: numbered as they come. --pattern says where the rank stands.`,
-    });
+    const message = `No rank in the name of ${namesText(paths)}: numbered as they come. --pattern says where the rank stands.`;
+    problems.push({ code: 'unknown-ranks', files: paths, message });
   }
   let next = 0;
-  for (const { name, ...file } of unnumbered) {
+  for (const file of unnumbered) {
     while (byRank.has(next)) next++;
-    byRank.set(next, [{ ...file, rank: next, isCounted: true, moment: name.moment, others: [] }]);
+    byRank.set(next, [{ ...file, rank: next }]);
   }
   const moment = commonMoment([...byRank.values()]);
-  const ranks = [...byRank.values()].map((own) => chosenFile(own, moment.name, problems));
-  ranks.sort((a, b) => a.rank - b.rank);
-  const notes = [...moment.notes, ...countedPair(ranks)];
-  return { ranks, problems, layout: layoutOfNames(ranks), notes };
+  const ranks = [...byRank.values()]
+    .map((own) => chosenFile(own, moment.name, problems))
+    .sort((a, b) => a.rank - b.rank)
+    .map((file): Member => ({ ...file, lines: linesOf(file.summary) }));
+  return {
+    ranks,
+    problems,
+    layout: layoutOfNames(ranks),
+    notes: [...moment.notes, ...countedPair(ranks)],
+  };
 }
 
 /** Numbers mesh places that no file name numbers. A file without a place gets the rank in its summary. */
@@ -103,31 +117,20 @@ function chosenFile(
   moment: string,
   problems: JobProblem[],
 ): NumberedFile {
-  const distinct = files.filter(
-    (file, i) => files.findIndex((one) => isSameSnapshot(one.summary, file.summary)) === i,
-  );
+  // After `summarize`, a snapshot and its own summary are in the same folder.
+  const snapshotOf = ({ summary: { file, events, startUs } }: NumberedFile) =>
+    JSON.stringify([file.name, file.bytes, events, startUs]);
+  const distinct = [...groupBy(files, snapshotOf).values()].map(([file]) => file);
   const chosen =
     distinct.find(({ summary }) => summary.ooms.some(({ wasRetried }) => !wasRetried)) ??
     distinct.find((file) => file.moment === moment) ??
     distinct[0];
-  for (const { path } of distinct.filter((one) => one !== chosen && one.moment === chosen.moment)) {
-    problems.push({
-      code: 'two-files-of-one-rank',
-      files: [chosen.path, path],
-      message: `${chosen.path} and ${path} are both of rank ${chosen.rank}; the first one is shown.`,
-    });
+  const others = distinct.filter((one) => one !== chosen);
+  for (const { path } of others.filter((one) => one.moment === chosen.moment)) {
+    const message = `${chosen.path} and ${path} are both of rank ${chosen.rank}; the first one is shown.`;
+    problems.push({ code: 'two-files-of-one-rank', files: [chosen.path, path], message });
   }
-  return { ...chosen, others: distinct.filter((one) => one !== chosen).map(({ path }) => path) };
-}
-
-/** After `summarize`, a snapshot and its own summary are in the same folder. */
-function isSameSnapshot(a: RankSummary, b: RankSummary): boolean {
-  return (
-    a.file.name === b.file.name &&
-    a.file.bytes === b.file.bytes &&
-    a.events === b.events &&
-    a.startUs === b.startUs
-  );
+  return { ...chosen, others: others.map(({ path }) => path) };
 }
 
 /** If no name has a rank, identify the two files by name. */
@@ -157,7 +160,7 @@ export interface Layout {
 }
 
 /** Along these dimensions ranks do different work; along all others they hold parts of the same. */
-const STAGES = /^(pp|stage|pipeline)$/;
+const STAGES = /^(pp|stage|pipeline)$/i;
 const DIMENSION = /^([a-z_]+)[=:]?(\d{1,6})$/i;
 
 /** @throws RangeError with a message for the user */
@@ -168,9 +171,7 @@ export function parseLayout(text: string): Layout {
 function fromSizes(text: string): Layout {
   const dimensions = text.split(',').map((part) => {
     const [, name, digits] = DIMENSION.exec(part.trim()) ?? [];
-    if (name !== undefined && Number(digits) > 0) {
-      return { name: name.toLowerCase(), size: Number(digits) };
-    }
+    if (Number(digits) > 0) return { name, size: Number(digits) };
     throw new RangeError(
       `'${part.trim()}' is not a dimension of a layout: write names and sizes such as pp4,tp2`,
     );

@@ -6,13 +6,14 @@
 import { sumBy } from '../../base/collections.ts';
 import { median } from '../../base/extremes.ts';
 import { formatBytes } from '../../base/format.ts';
+import type { Member } from './number-files.ts';
 import type { RankLines } from './rank-lines.ts';
 
 export interface PipelineStages {
-  /** Bytes that fall with the stage, by position. */
-  readonly bytes: readonly number[];
+  /** Bytes that fall with the stage, by rank. */
+  readonly bytes: ReadonlyMap<number, number>;
   /** Ranks with the same level are one stage, or stages that hold the same amount. */
-  readonly level: readonly number[];
+  readonly level: ReadonlyMap<number, number>;
   readonly text: string;
 }
 
@@ -24,55 +25,41 @@ const MIN_LEVELS = 3;
 /** A falling line may still rise by this factor from one rank to the next. */
 const SLACK = 1.02;
 
-/**
- * Undefined if memory does not fall with the rank. `ranks`: all of one job, in order, with at least two roles (the
- * first and last stages differ from those between).
- */
-export function findPipeline(
-  ranks: readonly RankLines[],
-  numbers: readonly number[],
-): PipelineStages | undefined {
+/** Undefined if memory does not fall with the rank. `ranks`: all of one job, in order, with at least two roles. */
+export function findPipeline(ranks: readonly Member[]): PipelineStages | undefined {
   if (ranks.length < MIN_LEVELS) return undefined;
-  const falling = fallingLines(ranks);
-  const bytes = ranks.map((rank) => sumBy(falling, (line) => rank.use(line).bytes));
+  const lines = ranks.map((one) => one.lines);
+  const falling = fallingLines(lines);
+  const bytes = lines.map((one) => sumBy(falling, (line) => one.use(line).bytes));
   const level = levelsOf(bytes);
-  const fall = bytes[0] - (bytes.at(-1) ?? 0);
-  const peaks = ranks.map(({ summary }) => summary.peak.allocatedBytes.bytes ?? 0);
-  if ((level.at(-1) ?? 0) + 1 < MIN_LEVELS || fall < MIN_FALL * median(peaks)) return undefined;
-  const first = `${formatBytes(bytes[0])} on rank ${numbers[0]}`;
-  const last = `${formatBytes(bytes.at(-1) ?? 0)} on rank ${numbers.at(-1)}`;
+  const [first, last] = [bytes[0], bytes[bytes.length - 1]];
+  const isDeep = level[level.length - 1] + 1 >= MIN_LEVELS;
+  if (!isDeep || first - last < MIN_FALL * median(lines.map(({ peakBytes }) => peakBytes)))
+    return undefined;
+  const textOf = (own: number, rank: number | undefined) => `${formatBytes(own)} on rank ${rank}`;
   return {
-    bytes,
-    level,
-    text: `Activations fall with the stage, as in a 1F1B pipeline: from ${first} to ${last}.`,
+    bytes: new Map(ranks.map(({ rank }, i) => [rank, bytes[i]])),
+    level: new Map(ranks.map(({ rank }, i) => [rank, level[i]])),
+    text: `Activations fall with the stage, as in a 1F1B pipeline: from ${textOf(first, ranks[0].rank)} to ${textOf(last, ranks.at(-1)?.rank)}.`,
   };
 }
 
 /** Lines on all ranks whose bytes fall from rank to rank, with the least on the last. */
-function fallingLines(ranks: readonly RankLines[]): string[] {
-  const [first, ...others] = ranks;
+function fallingLines([first, ...others]: readonly RankLines[]): string[] {
   return [...first.uses].flatMap(([line, { bytes, frame }]) => {
     // Without a stack, one "line" mixes many kinds of memory.
     if (frame === null || bytes === 0) return [];
-    let before = bytes;
-    for (const other of others) {
-      const own = other.use(line).bytes;
-      if (own > before * SLACK) return [];
-      before = own;
-    }
-    return before < bytes * (1 - SAME_LEVEL) ? [line] : [];
+    const held = [bytes, ...others.map((other) => other.use(line).bytes)];
+    const isFalling = held.every((own, i) => i === 0 || own <= held[i - 1] * SLACK);
+    return isFalling && held[held.length - 1] < bytes * (1 - SAME_LEVEL) ? [line] : [];
   });
 }
 
 /** 0 for the first rank, one more after each fall. */
 function levelsOf(bytes: readonly number[]): number[] {
-  let level = 0;
-  let standing = bytes[0];
+  let [level, standing] = [0, bytes[0]];
   return bytes.map((own) => {
-    if (own < standing - SAME_LEVEL * bytes[0]) {
-      level++;
-      standing = own;
-    }
+    if (own < standing - SAME_LEVEL * bytes[0]) [level, standing] = [level + 1, own];
     return level;
   });
 }

@@ -1,9 +1,31 @@
 /** What the reader must know about a job: missing, unreadable or foreign files, and which rank failed first. */
 
-import { groupBy } from '../../base/collections.ts';
 import { formatDurationUs, plural } from '../../base/format.ts';
+import type { ReadRank } from '../summary-file/read-rank-file.ts';
+import type { Member, NumberedFile } from './number-files.ts';
 import type { RankLines } from './rank-lines.ts';
-import type { FailureReport, JobProblem, NumberedFile, UnreadFile } from './types.ts';
+import type { RoleMembers } from './roles.ts';
+
+/** A note about the files. Everything readable is still shown. */
+export interface JobProblem {
+  readonly code:
+    | 'missing-ranks'
+    | 'two-files-of-one-rank'
+    | 'unreadable'
+    | 'partial'
+    | 'newer-summary'
+    | 'several-jobs'
+    | 'unknown-ranks'
+    | 'no-memory';
+  /** Empty if it concerns missing files. */
+  readonly files: readonly string[];
+  readonly message: string;
+}
+
+export interface UnreadFile {
+  readonly path: string;
+  readonly failure: Extract<ReadRank, { failure: unknown }>['failure'];
+}
 
 const MAX_NAMED = 5;
 /** Share of the smaller rank's lines: even a trainer and its evaluation share more. */
@@ -11,70 +33,66 @@ const MIN_SHARED = 0.1;
 /** Hosts' clocks differ by less than this. */
 const APART_US = 3600e6;
 
-/** @param roleOf each rank's role, by position */
 export function fileProblems(
-  ranks: readonly NumberedFile[],
-  lines: readonly RankLines[],
-  roleOf: readonly number[],
+  ranks: readonly Member[],
+  roles: readonly RoleMembers[],
   unread: readonly UnreadFile[],
 ): JobProblem[] {
-  const problems: JobProblem[] = [];
-  function add(code: JobProblem['code'], about: readonly { path: string }[], message: string) {
-    problems.push({ code, files: about.map(({ path }) => path), message });
-  }
+  const problem = (
+    code: JobProblem['code'],
+    about: readonly { path: string }[],
+    message: string,
+  ): JobProblem => ({ code, files: about.map(({ path }) => path), message });
   const present = new Set(ranks.map(({ rank }) => rank));
   const count = 1 + (ranks.at(-1)?.rank ?? -1);
   const missing = Array.from({ length: count }, (_, rank) => rank).filter((at) => !present.has(at));
-  if (missing.length > 0) {
-    const are = missing.length === 1 ? 'is' : 'are';
-    add(
-      'missing-ranks',
-      [],
-      `${ranksText(missing)} ${are} missing: no file, or none that can be read.`,
-    );
-  }
-  for (const { path, failure } of unread) {
-    const code = failure.code === 'newer-summary' ? 'newer-summary' : 'unreadable';
-    add(code, [{ path }], `${path}: ${failure.message}`);
-  }
-  for (const one of ranks) {
-    const { partial } = one.summary.file;
-    if (partial !== null) add('partial', [one], `${one.path} is cut short: ${partial}`);
-  }
+  const are = missing.length === 1 ? 'is' : 'are';
+  const noFile = `${ranksText(missing)} ${are} missing: no file, or none that can be read.`;
   const empty = ranks.filter(({ summary }) => (summary.peak.reservedBytes.bytes ?? 0) === 0);
-  if (empty.length > 0) {
-    const names = namesText(empty.map(({ path }) => path));
-    add('no-memory', empty, `${plural(empty.length, 'file')} without any GPU memory: ${names}.`);
-  }
-  const unlike = unlikeRanks(lines, roleOf).map((i) => ranks[i]);
-  if (unlike.length > 0) {
-    const why =
-      'share hardly a line of code with the others: another job, or another program of it';
-    add('several-jobs', unlike, `${namedRanks(unlike)} ${why}.`);
-  } else {
-    for (const { run, when } of otherRuns(ranks)) {
-      add('several-jobs', run, `${namedRanks(run)} ran ${when} than the others: another job?`);
-    }
-  }
-  return problems;
+  const names = namesText(empty.map(({ path }) => path));
+  const noMemory = `${plural(empty.length, 'file')} without any GPU memory: ${names}.`;
+  const foreign = otherPrograms(roles);
+  const others = foreign.length > 0 ? foreign : otherRuns(ranks);
+  return [
+    ...(missing.length > 0 ? [problem('missing-ranks', [], noFile)] : []),
+    ...unread.map(({ path, failure }) => {
+      const code = failure.code === 'newer-summary' ? 'newer-summary' : 'unreadable';
+      return problem(code, [{ path }], `${path}: ${failure.message}`);
+    }),
+    ...ranks.flatMap((one) => {
+      const { partial } = one.summary.file;
+      return partial === null
+        ? []
+        : problem('partial', [one], `${one.path} is cut short: ${partial}`);
+    }),
+    ...(empty.length > 0 ? [problem('no-memory', empty, noMemory)] : []),
+    ...others.map(({ run, says }) =>
+      problem('several-jobs', run, `${ranksText(numbersOf(run))} ${says}`),
+    ),
+  ];
 }
 
-/** Positions of the ranks that share almost nothing with the largest role. */
-function unlikeRanks(lines: readonly RankLines[], roleOf: readonly number[]): number[] {
-  const roles = [...groupBy(roleOf.keys(), (i) => roleOf[i]).values()];
-  const [main, ...others] = roles.toSorted((a, b) => b.length - a.length || a[0] - b[0]);
+interface OtherJob {
+  readonly run: readonly Member[];
+  /** Follows the ranks' numbers. */
+  readonly says: string;
+}
+
+/** The ranks that share almost nothing with the largest role. */
+function otherPrograms(roles: readonly RoleMembers[]): OtherJob[] {
+  const [main, ...others] = roles.toSorted((a, b) => b.members.length - a.members.length);
   if (main === undefined) return [];
   const alike = [main];
   // A stage may share no line with the first stage, but it shares some with its neighbor.
-  for (let found: number[] | undefined = main; found !== undefined; ) {
-    found = others.find(
-      (role) =>
-        !alike.includes(role) &&
-        alike.some((known) => sharedOf(lines[role[0]], lines[known[0]]) >= MIN_SHARED),
-    );
-    if (found !== undefined) alike.push(found);
+  for (const known of alike) {
+    const [{ lines }] = known.members;
+    const joins = ({ members: [one] }: RoleMembers) => sharedOf(one.lines, lines) >= MIN_SHARED;
+    alike.push(...others.filter((role) => !alike.includes(role) && joins(role)));
   }
-  return others.filter((role) => !alike.includes(role)).flat();
+  const run = others.filter((role) => !alike.includes(role)).flatMap(({ members }) => members);
+  const says =
+    'share hardly a line of code with the others: another job, or another program of it.';
+  return run.length === 0 ? [] : [{ run, says }];
 }
 
 function sharedOf(a: RankLines, b: RankLines): number {
@@ -87,30 +105,29 @@ function sharedOf(a: RankLines, b: RankLines): number {
 }
 
 /** Recordings more than an hour before or after those of most ranks. */
-function otherRuns(ranks: readonly NumberedFile[]): { run: NumberedFile[]; when: string }[] {
-  const startOf = ({ summary }: NumberedFile): number => summary.startUs ?? Number.NaN;
+function otherRuns(ranks: readonly Member[]): OtherJob[] {
   const timed = ranks
-    .filter(({ summary }) => summary.startUs !== null)
-    .sort((a, b) => startOf(a) - startOf(b));
-  const runs: NumberedFile[][] = [];
-  let reached = -Infinity;
-  for (const one of timed) {
-    if (startOf(one) > reached + APART_US) runs.push([]);
-    runs.at(-1)?.push(one);
-    reached = Math.max(reached, startOf(one) + (one.summary.durationUs ?? 0));
+    .flatMap((one) => {
+      const { startUs, durationUs } = one.summary;
+      return startUs === null ? [] : { one, startUs, endUs: startUs + (durationUs ?? 0) };
+    })
+    .sort((a, b) => a.startUs - b.startUs);
+  const runs: (typeof timed)[] = [];
+  let reachedUs = -Infinity;
+  for (const recording of timed) {
+    if (recording.startUs > reachedUs + APART_US) runs.push([]);
+    runs.at(-1)?.push(recording);
+    reachedUs = Math.max(reachedUs, recording.endUs);
   }
-  const main = runs.reduce((most, run) => (run.length > most.length ? run : most), []);
-  return runs
-    .filter((run) => run !== main)
+  const [main, ...others] = runs.toSorted((a, b) => b.length - a.length);
+  return others
+    .sort(([a], [b]) => a.startUs - b.startUs)
     .map((run) => {
-      const apartUs = startOf(run[0]) - startOf(main[0]);
+      const apartUs = run[0].startUs - main[0].startUs;
       const when = `${formatDurationUs(Math.abs(apartUs))} ${apartUs < 0 ? 'earlier' : 'later'}`;
-      return { run, when };
+      return { run: run.map(({ one }) => one), says: `ran ${when} than the others: another job?` };
     });
 }
-
-const namedRanks = (files: readonly NumberedFile[]): string =>
-  ranksText(files.map(({ rank }) => rank));
 
 /** 'a, b, c, d, e and 7 more' */
 export function namesText(names: readonly string[]): string {
@@ -122,7 +139,7 @@ export function namesText(names: readonly string[]): string {
  * Which rank ran out of memory first. Host clocks differ by more than a step, so compare steps instead: all ranks of a
  * job are in the same step because they wait for each other.
  */
-export function failureReport(ranks: readonly NumberedFile[]): FailureReport {
+export function failureReport(ranks: readonly NumberedFile[]) {
   const failed = ranks
     .flatMap(({ rank, summary }) => {
       const oom = summary.ooms.find(({ wasRetried }) => !wasRetried);
@@ -132,27 +149,31 @@ export function failureReport(ranks: readonly NumberedFile[]): FailureReport {
       return [{ rank, step: isLate ? null : oom.step, isLate }];
     })
     .sort((a, b) => (a.step ?? Infinity) - (b.step ?? Infinity));
-  const listed = failed.map(({ rank, step }) => ({ rank, step }));
-  if (failed.length === 0) return { failed: [], first: [], text: '' };
   const unknown = failed.filter(({ step }) => step === null);
-  if (failed.length > 1 && unknown.length > 0) {
-    const late = unknown.filter(({ isLate }) => isLate);
-    const why =
-      late.length > 0
-        ? `the recording of ${ranksText(numbersOf(late))} does not reach back to the start`
-        : `${ranksText(numbersOf(unknown))} ${unknown.length === 1 ? 'has' : 'have'} no steps to compare`;
-    const text = `${ranksText(numbersOf(failed))} ran out of memory. We can't tell which was first: ${why}.`;
-    return { failed: listed, first: [], text };
-  }
-  const [{ step }] = failed;
-  const first = numbersOf(failed.filter((one) => one.step === step));
-  return { failed: listed, first, text: firstText(failed.length, first, step) };
+  const isKnown = failed.length === 1 || unknown.length === 0;
+  const first = isKnown ? failed.filter(({ step }) => step === failed[0].step) : [];
+  return {
+    /** Ranks whose program saw an out-of-memory error, the earliest step first. */
+    failed: failed.map(({ rank, step }) => ({ rank, step })),
+    first: numbersOf(first),
+    /** A sentence or two; '' if nothing failed. */
+    text: isKnown
+      ? firstText(failed.length, numbersOf(first), failed[0]?.step ?? null)
+      : `${ranksText(numbersOf(failed))} ran out of memory. We can't tell which was first: ${unknownText(unknown)}.`,
+  };
 }
 
-const numbersOf = (ranks: readonly { readonly rank: number }[]): number[] =>
-  ranks.map(({ rank }) => rank);
+function unknownText(
+  unknown: readonly { readonly rank: number; readonly isLate: boolean }[],
+): string {
+  const late = unknown.filter(({ isLate }) => isLate);
+  if (late.length > 0)
+    return `the recording of ${ranksText(numbersOf(late))} does not reach back to the start`;
+  return `${ranksText(numbersOf(unknown))} ${unknown.length === 1 ? 'has' : 'have'} no steps to compare`;
+}
 
 function firstText(count: number, first: readonly number[], step: number | null): string {
+  if (count === 0) return '';
   // Programs number steps from 0 or from 1; the number of completed steps avoids the question.
   const when = step === null ? '' : ` after ${plural(step, 'whole step')}`;
   if (count === 1) return `Only rank ${first[0]} ran out of memory${when}.`;
@@ -161,6 +182,9 @@ function firstText(count: number, first: readonly number[], step: number | null)
   if (first.length === 1) return `Rank ${first[0]} ran out of memory first${when}${later}.`;
   return `${plural(first.length, 'rank')} ran out of memory${when}${later}: ${numbersText(first)}. We can't tell the order within a step, as hosts' clocks differ.`;
 }
+
+const numbersOf = (ranks: readonly { readonly rank: number }[]): number[] =>
+  ranks.map(({ rank }) => rank);
 
 /** 'Rank 3', 'Ranks 0–2, 5' */
 export const ranksText = (numbers: readonly number[]): string =>

@@ -32,8 +32,6 @@ class RankLines {
   readonly peakBytes: number;
   /** By line key; only lines that the summary lists. */
   readonly uses: ReadonlyMap<string, LineUse>;
-  /** Bytes at the peak, by class ID. */
-  readonly classes: ReadonlyMap<string, number>;
   /** Allocations over the recording, by line key: all lines, or those with the smallest keys. */
   readonly allocations: ReadonlyMap<string, number>;
   /**
@@ -43,10 +41,12 @@ class RankLines {
   readonly regular: ReadonlySet<string>;
   /** Growth of medium severity or higher. */
   readonly growth: readonly SummaryFinding[];
+  /** Its program ran out of memory, so its file lacks what it would have done next. */
+  readonly isCutShort: boolean;
 
   constructor(summary: RankSummary) {
+    const { callSites, program, findings, steps, peak, ooms } = summary;
     this.summary = summary;
-    const { callSites, classes, program, findings, steps, peak } = summary;
     this.peakBytes = peak.allocatedBytes.bytes ?? 0;
     const uses = new Map<string, LineUse>();
     // The largest call site comes first, so it names the line.
@@ -61,7 +61,6 @@ class RankLines {
       });
     }
     this.uses = uses;
-    this.classes = new Map(classes.map((one) => [one.class, one.peakBytes]));
     this.allocations = new Map(program.keys.map((key, i) => [key, program.allocations[i] ?? 0]));
     const regular = [...this.allocations].filter(
       ([key, count]) =>
@@ -71,10 +70,16 @@ class RankLines {
     this.growth = findings.filter(
       ({ detector, severity }) => detector === 'growth' && severity !== 'low',
     );
+    this.isCutShort = ooms.some(({ wasRetried }) => !wasRetried);
   }
 
   use(line: string): LineUse {
     return this.uses.get(line) ?? NO_USE;
+  }
+
+  /** Bytes of a class at the peak. */
+  classBytes(id: string): number {
+    return this.summary.classes.find((one) => one.class === id)?.peakBytes ?? 0;
   }
 
   linesOfFinding({ sites }: SummaryFinding): string[] {
@@ -86,10 +91,10 @@ class RankLines {
     return this.growth.some((one) => isSameLine(one.frame, frame));
   }
 
-  /** The last listed key: beyond it nothing is known about a program with more lines than fit. */
-  get lastKey(): string | undefined {
+  /** Whether the summary would list this line: only the smallest keys of a long program fit. */
+  knows(key: string): boolean {
     const { count, keys } = this.summary.program;
-    return count > keys.length ? keys.at(-1) : undefined;
+    return count <= keys.length || key <= (keys.at(-1) ?? '');
   }
 }
 
@@ -102,9 +107,12 @@ function isSameLine(a: FrameReport | null, b: FrameReport | null): boolean {
 }
 
 /** 'train.py:21 (step)' */
-export function frameLabelOf({ file, line, name }: FrameReport): string {
-  return frameLabel({ filename: file, line, name });
-}
+export const frameLabelOf = ({ file, line, name }: FrameReport): string =>
+  frameLabel({ filename: file, line, name });
+
+/** Where memory grows, in a sentence. */
+export const growthPlace = (frame: FrameReport | null): string =>
+  frame === null ? 'a place without a recorded stack' : frameLabelOf(frame);
 
 /** 'activations'; undefined if the class is unknown. */
 export const knownClass = (id: string | null): string | undefined =>

@@ -13,7 +13,9 @@
  * more often: only rank 0 validates, with the lines of training. A rank that failed early has their role too: it never
  * reached the lines that the others went on to.
  */
+import { getOrMake, groupBy } from '../../base/collections.ts';
 import { median } from '../../base/extremes.ts';
+import type { Layout, Member } from './number-files.ts';
 import type { PipelineStages } from './pipeline.ts';
 import type { RankLines } from './rank-lines.ts';
 
@@ -28,29 +30,32 @@ const SAME_WORK = 0.25;
 /** Share of a role's ranks: if more have the same extra lines, they are a separate role. */
 const FEW_RANKS = 0.1;
 
-/** Each rank's role, by position: numbered from 0 in order of first rank. */
-export function groupRoles(ranks: readonly RankLines[]): number[] {
-  const groups: number[][] = [];
+export interface RoleMembers {
+  /** 'A', 'B', … in order of first rank, or a layout's names. */
+  readonly name: string;
+  readonly members: readonly Member[];
+}
+
+/** In order of first rank. */
+export function rolesOf(ranks: readonly Member[], layout: Layout | undefined): RoleMembers[] {
+  if (layout === undefined)
+    return rolesByCode(ranks).map((members, i) => ({ name: roleLetter(i), members }));
+  const byName = groupBy(ranks, ({ rank }) => layout.roleOf(rank) ?? 'not in the layout');
+  return Array.from(byName, ([name, members]) => ({ name, members }));
+}
+
+function rolesByCode(ranks: readonly Member[]): Member[][] {
+  const groups: Member[][] = [];
   // Most ranks of a large job equal another one and need no comparison.
-  const bySignature = new Map<string, number[]>();
-  ranks.forEach((lines, i) => {
-    const signature = signatureOf(lines);
-    const own =
-      bySignature.get(signature) ??
-      groups.find(([leader]) => isSame(difference(ranks[leader], lines)));
-    if (own === undefined) {
-      groups.push([i]);
-      bySignature.set(signature, groups[groups.length - 1]);
-    } else {
-      own.push(i);
-      bySignature.set(signature, own);
-    }
-  });
-  const roles: number[] = [];
-  mergeStragglers(groups, ranks).forEach((group, role) => {
-    for (const i of group) roles[i] = role;
-  });
-  return roles;
+  const bySignature = new Map<string, Member[]>();
+  for (const one of ranks) {
+    const group = getOrMake(bySignature, signatureOf(one.lines), () => {
+      const same = groups.find(([leader]) => isSame(difference(leader.lines, one.lines)));
+      return same ?? groups[groups.push([]) - 1];
+    });
+    group.push(one);
+  }
+  return mergeStragglers(groups, ranks.length === 2);
 }
 
 /** Equal for ranks that did exactly the same. */
@@ -59,99 +64,80 @@ function signatureOf({ summary, regular }: RankLines): string {
   return `${summary.steps?.count} ${keys.join()} ${allocations.join()} ${regular.size}`;
 }
 
-/** It ended with an error, so its file lacks what it would have done next. */
-const isCutShort = ({ summary }: RankLines): boolean =>
-  summary.ooms.some(({ wasRetried }) => !wasRetried);
-
-interface Difference {
-  readonly onlyA: number;
-  readonly onlyB: number;
-  readonly union: number;
-  /** Power of two by which B allocates more often per step: the median over shared lines. */
-  readonly work: number;
-}
-
-function difference(a: RankLines, b: RankLines): Difference {
-  const isKnown = (key: string) =>
-    (a.lastKey === undefined || key <= a.lastKey) && (b.lastKey === undefined || key <= b.lastKey);
+/** The numbers of lines that one rank has alone, of all lines, and the amount of work. */
+function difference(a: RankLines, b: RankLines) {
+  const isKnown = (key: string) => a.knows(key) && b.knows(key);
   const ownOf = (one: RankLines, other: RankLines) =>
     [...one.regular].filter((key) => isKnown(key) && !other.allocations.has(key)).length;
   const shared = [...a.regular].filter((key) => isKnown(key) && b.allocations.has(key));
   const [onlyA, onlyB] = [ownOf(a, b), ownOf(b, a)];
   // NaN or Infinity if no steps were found: then counts can't be compared.
   const steps = (b.summary.steps?.count ?? 0) / (a.summary.steps?.count ?? 0);
-  const ratios = shared.map((key) => {
-    return Math.log2((b.allocations.get(key) ?? 0) / (a.allocations.get(key) ?? 0) / steps);
-  });
-  const work = isCutShort(a) || isCutShort(b) ? 0 : median(ratios);
+  const timesOf = (key: string) => (b.allocations.get(key) ?? 0) / (a.allocations.get(key) ?? 0);
+  const work = median(shared.map((key) => Math.log2(timesOf(key) / steps)));
+  const isComparable = Number.isFinite(work) && !a.isCutShort && !b.isCutShort;
   return {
     onlyA,
     onlyB,
     union: shared.length + onlyA + onlyB,
-    work: Number.isFinite(work) ? work : 0,
+    /** Power of two by which B allocates more often per step: the median over shared lines. */
+    work: isComparable ? work : 0,
   };
 }
 
 const byChance = (union: number): number => Math.floor(CHANCE_SHARE * union);
 
-function isSame({ onlyA, onlyB, union, work }: Difference): boolean {
-  return (
-    Math.min(onlyA, onlyB) <= byChance(union) &&
-    Math.max(onlyA, onlyB) <= Math.max(FEW_LINES, FEW_SHARE * union) &&
-    Math.abs(work) < SAME_WORK
-  );
-}
+const isSame = ({ onlyA, onlyB, union, work }: ReturnType<typeof difference>): boolean =>
+  Math.min(onlyA, onlyB) <= byChance(union) &&
+  Math.max(onlyA, onlyB) <= Math.max(FEW_LINES, FEW_SHARE * union) &&
+  Math.abs(work) < SAME_WORK;
 
-/** A few ranks that do a role's work plus something more, or that were cut short, join that role. */
-function mergeStragglers(groups: readonly number[][], ranks: readonly RankLines[]): number[][] {
-  // Of two ranks, either may be the one that does more.
-  const isPair = ranks.length === 2;
-  const kept: number[][] = [];
+/**
+ * A few ranks that do a role's work plus something more, or that were cut short, join that role. Of two ranks
+ * (`isPair`), either may be the one that does more.
+ */
+function mergeStragglers(groups: readonly Member[][], isPair: boolean): Member[][] {
+  const kept: Member[][] = [];
   for (const group of groups.toSorted((a, b) => b.length - a.length)) {
+    const [{ lines }] = group;
     const home = kept.find(
       (role) =>
         (role.length > 1 || isPair) &&
         group.length <= Math.max(1, FEW_RANKS * role.length) &&
-        (isVariant(ranks[role[0]], ranks[group[0]]) ||
-          (isPair && isVariant(ranks[group[0]], ranks[role[0]]))),
+        (isVariant(role[0].lines, lines) || (isPair && isVariant(lines, role[0].lines))),
     );
     if (home === undefined) kept.push([...group]);
     else home.push(...group);
   }
-  return kept.map((role) => role.sort((a, b) => a - b)).sort(([a], [b]) => a - b);
+  return kept
+    .map((role) => role.sort((a, b) => a.rank - b.rank))
+    .sort(([a], [b]) => a.rank - b.rank);
 }
 
 function isVariant(ofRole: RankLines, other: RankLines): boolean {
   const { onlyA, onlyB, union } = difference(ofRole, other);
-  if (isCutShort(other)) return onlyB <= byChance(union);
+  if (other.isCutShort) return onlyB <= byChance(union);
   return onlyA <= byChance(union) && onlyB <= EXTRA_SHARE * union;
 }
 
 /** 'A' to 'Z', then 'A2' to 'Z2' and so on. */
-export function roleLetter(index: number): string {
+function roleLetter(index: number): string {
   const letter = String.fromCharCode(65 + (index % 26));
   return index < 26 ? letter : `${letter}${Math.floor(index / 26) + 1}`;
 }
 
-/** 'role A'; a layout's names, such as 'stage 0' and 'trainer', need no prefix. */
-export const roleTitle = (name: string): string =>
-  /^[A-Z]\d*$/.test(name) ? `role ${name}` : name;
-
 const MAX_NAMED = 2;
 
-/** @param roles positions of each role's ranks */
+/** How each role differs from the others, as a phrase. */
 export function aboutRoles(
-  roles: readonly (readonly number[])[],
-  names: readonly string[],
-  ranks: readonly RankLines[],
+  roles: readonly RoleMembers[],
   pipeline: PipelineStages | undefined,
 ): string[] {
-  if (roles.length === 1) {
-    return [ranks.length === 1 ? 'the only rank' : 'all ranks do the same'];
-  }
-  const isNamed = names.some((name, role) => name !== roleLetter(role));
+  if (roles.length === 1)
+    return [roles[0].members.length === 1 ? 'the only rank' : 'all ranks do the same'];
+  const isNamed = roles.some(({ name }, i) => name !== roleLetter(i));
   const stages = pipeline === undefined || isNamed ? undefined : stageNames(roles);
-  const own = roles.map((role) => ownLines(role, roles, ranks));
+  const own = roles.map((role) => ownLines(role, roles));
   const none = own.some((labels) => labels.length > 0)
     ? 'has no line of its own'
     : 'does the same work another number of times in a step';
@@ -162,27 +148,23 @@ export function aboutRoles(
 }
 
 /** The largest lines that all ranks of this role have and no other rank has. */
-function ownLines(
-  role: readonly number[],
-  roles: readonly (readonly number[])[],
-  ranks: readonly RankLines[],
-): string[] {
-  const others = roles.filter((other) => other !== role).flat();
-  const [first, ...rest] = role.map((at) => ranks[at]);
-  const labels = [...first.uses]
-    .filter(([line, { frame }]) => {
-      const isOfAll = rest.every((one) => one.allocations.has(line));
-      return frame !== null && isOfAll && !others.some((at) => ranks[at].allocations.has(line));
-    })
+function ownLines(role: RoleMembers, roles: readonly RoleMembers[]): string[] {
+  const others = roles.filter((one) => one !== role).flatMap(({ members }) => members);
+  const [first, ...rest] = role.members;
+  const has = (line: string) => (one: Member) => one.lines.allocations.has(line);
+  const labels = [...first.lines.uses]
+    .filter(
+      ([line, { frame }]) => frame !== null && rest.every(has(line)) && !others.some(has(line)),
+    )
     .sort(([, a], [, b]) => b.bytes - a.bytes)
     .map(([, { label }]) => label);
   return [...new Set(labels)].slice(0, MAX_NAMED);
 }
 
 /** Undefined unless each role's ranks are adjacent, as a stage's are. */
-function stageNames(roles: readonly (readonly number[])[]): string[] | undefined {
-  const isRun = roles.every(([first, ...rest]) => rest.every((at, i) => at === first + i + 1));
-  if (!isRun || roles.length < 2) return undefined;
+function stageNames(roles: readonly RoleMembers[]): string[] | undefined {
+  const inOrder = roles.flatMap(({ members }) => members.map(({ rank }) => rank));
+  if (inOrder.some((rank, i) => i > 0 && rank <= inOrder[i - 1])) return undefined;
   return roles.map((_, i) => {
     if (i === 0) return 'first stage';
     if (i === roles.length - 1) return 'last stage';

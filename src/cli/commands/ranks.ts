@@ -2,13 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { analyseJob } from '../../analysis/ranks/analyse-job.ts';
 import { type Layout, parseLayout } from '../../analysis/ranks/number-files.ts';
-import { ranksReport } from '../../analysis/ranks/ranks-report.ts';
 import { rankOfName } from '../../analysis/summary-file/rank-of-name.ts';
 import { summarize, summaryText } from '../../analysis/summary-file/summarize.ts';
 import { SUMMARY_EXTENSION } from '../../analysis/summary-file/types.ts';
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
-import { ranksMarkdown, ranksText } from '../../output/report/ranks-text.ts';
+import { buildRanks, ranksMarkdown, ranksText } from '../../output/report/ranks.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import {
@@ -74,7 +73,7 @@ export function ranksCommand(io: CliIo, version: string): Command {
       }
       const job = analyseJob(files, { pattern: options.pattern, layout: options.layout, unread });
       printReport(io, options, {
-        json: () => ranksReport(job),
+        json: () => buildRanks(job),
         markdown: () => ranksMarkdown(job),
         text: (style) => ranksText(job, style),
       });

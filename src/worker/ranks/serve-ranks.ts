@@ -3,17 +3,18 @@
  * one holds all summaries.
  */
 
-import { analyseJob } from '../../analysis/ranks/analyse-job.ts';
+import { analyseJob, type Job } from '../../analysis/ranks/analyse-job.ts';
 import {
   type JobView,
   jobView,
   type RankDetails,
   rankDetails,
 } from '../../analysis/ranks/job-view.ts';
-import type { Job, RankFile, UnreadFile } from '../../analysis/ranks/types.ts';
+import type { RankFile } from '../../analysis/ranks/number-files.ts';
+import type { UnreadFile } from '../../analysis/ranks/problems.ts';
 import { type ReadRank, readRankFile } from '../../analysis/summary-file/read-rank-file.ts';
 import type { ByteSource, Platform } from '../../format/input/types.ts';
-import { ranksMarkdown } from '../../output/report/ranks-text.ts';
+import { ranksMarkdown } from '../../output/report/ranks.ts';
 import type { OpenSource } from '../protocol.ts';
 import { type Method, serve, transferring } from '../rpc.ts';
 

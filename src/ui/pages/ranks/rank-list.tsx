@@ -1,7 +1,11 @@
 import { type ReactNode, useMemo } from 'react';
-import { CURVE_POINTS, type JobView, type RankRow } from '../../../analysis/ranks/job-view.ts';
+import {
+  aboveText,
+  CURVE_POINTS,
+  type JobView,
+  type RankRow,
+} from '../../../analysis/ranks/job-view.ts';
 import { numbersText } from '../../../analysis/ranks/problems.ts';
-import { aboveText } from '../../../analysis/ranks/ranks-report.ts';
 import { highest } from '../../../base/extremes.ts';
 import { formatBytes, plural } from '../../../base/format.ts';
 import { rowsAtHand } from '../../table/row-pages.ts';

@@ -1,0 +1,147 @@
+/** `vramscope ranks`: the contract `vramscope.ranks/1`, and the job as text and Markdown. */
+import { perCounter } from '../../allocator/replay/types.ts';
+import type { Job, JobRank } from '../../analysis/ranks/analyse-job.ts';
+import { aboveText } from '../../analysis/ranks/job-view.ts';
+import type { Outlier } from '../../analysis/ranks/outliers.ts';
+import { ranksText as rankNumbers } from '../../analysis/ranks/problems.ts';
+import { frameLabelOf } from '../../analysis/ranks/rank-lines.ts';
+import { highest, lowest } from '../../base/extremes.ts';
+import { formatBytes, plural, shareNote } from '../../base/format.ts';
+import {
+  inline,
+  MARKDOWN,
+  printable,
+  styled,
+  type TextOptions,
+  terminalWriter,
+  type Writer,
+  wrap,
+} from './text.ts';
+
+/** `vramscope ranks --json`. Unknown values are null, never 0. */
+export const buildRanks = ({ ranks, roles, outliers, difference, verdict, ...job }: Job) => ({
+  schema: 'vramscope.ranks/1' as const,
+  ranks: ranks.map(({ rank, path, summary, role, aboveRoleBytes, moment, others }) => ({
+    rank,
+    file: { name: path },
+    device: summary.device,
+    role: roles[role].name,
+    peak: perCounter((name) => summary.peak[name].bytes),
+    ooms: summary.oomCount,
+    recording: summary.recording,
+    aboveRoleBytes,
+    /** 'EXTEND', 'step 10'; null if no name says it. */
+    moment: moment || null,
+    /** The rank's files from other moments. */
+    otherFiles: others.map((name) => ({ name })),
+  })),
+  roles,
+  outliers,
+  /** For two ranks that do different work. */
+  difference,
+  verdict,
+  failed: job.failure.failed,
+  failedFirst: job.failure.first,
+  problems: job.problems,
+});
+
+const INDENT = '    ';
+
+export function ranksText(job: Job, options: TextOptions): string[] {
+  const write = terminalWriter(options);
+  const outliers = job.outliers.flatMap((outlier) => [
+    styled(printable(outlierTitle(outlier)), 'yellow', options),
+    ...wrap(printable(outlier.claim), options.columns - INDENT.length).map((line) => INDENT + line),
+  ]);
+  return [
+    ...write.paragraph(job.verdict),
+    ...write.section('Outliers', outliers),
+    ...sections(job, write),
+  ];
+}
+
+export const ranksMarkdown = (job: Job): string[] => [
+  '# Memory of the ranks',
+  '',
+  `**${inline(job.verdict)}**`,
+  ...job.outliers.flatMap((outlier) =>
+    MARKDOWN.section(outlierTitle(outlier), [inline(outlier.claim)]),
+  ),
+  ...sections(job, MARKDOWN),
+];
+
+/** Larger jobs list only the ranks that matter, and the rest as one line. */
+const MAX_LISTED = 32;
+
+function sections(job: Job, write: Writer): string[] {
+  const { ranks, problems } = job;
+  const listed = ranks.length <= MAX_LISTED ? ranks : notable(job);
+  const left = ranks.length - listed.length;
+  const rest = left === 0 ? '' : `${plural(left, 'rank')} more between these.`;
+  const above = ranks.length === 2 ? 'above other' : 'above role';
+  const header = ['rank', 'role', 'allocated', 'reserved', above, 'OOMs', ''];
+  const rows = listed.map((rank) => rankRow(rank, job));
+  return [
+    ...write.section(
+      'Roles',
+      write.table([['role', 'ranks', 'peak allocated', ''], ...roleRows(job)]),
+    ),
+    ...write.section('Peaks', write.table([header, ...rows], rest)),
+    ...write.section(
+      'Files',
+      problems.flatMap(({ message }) => write.item(message)),
+    ),
+  ];
+}
+
+function roleRows({ roles, ranks }: Job): string[][] {
+  return roles.map(({ name, ranks: numbers, about }, i) => {
+    const peaks = ranks.filter(({ role }) => role === i).map(peakOf);
+    const [low, high] = [lowest(peaks), highest(peaks)].map(formatBytes);
+    const peak = low === high ? high : `${low} to ${high}`;
+    return [name, rankNumbers(numbers).toLowerCase(), peak, about];
+  });
+}
+
+const peakOf = ({ summary }: JobRank): number => summary.peak.allocatedBytes.bytes ?? 0;
+
+/** Outliers, failed ranks, and the highest and lowest of each role. */
+function notable({ ranks, roles, outliers, failure }: Job): JobRank[] {
+  const ends = roles.slice(0, MAX_LISTED / 4).flatMap((_, role) => {
+    const byPeak = ranks.filter((one) => one.role === role).sort((a, b) => peakOf(a) - peakOf(b));
+    return [...byPeak.slice(0, 1), ...byPeak.slice(-1)];
+  });
+  const wanted = new Set(
+    [...outliers.slice(0, MAX_LISTED / 2), ...failure.failed.slice(0, MAX_LISTED / 4), ...ends].map(
+      ({ rank }) => rank,
+    ),
+  );
+  return ranks.filter(({ rank }) => wanted.has(rank));
+}
+
+function rankRow(rank: JobRank, { outliers, roles }: Job): string[] {
+  const { peak, oomCount, recording } = rank.summary;
+  const outlier = outliers.find((one) => one.rank === rank.rank);
+  const remarks = [
+    outlier === undefined ? '' : `outlier: ${outlier.cause}`,
+    recording === 'complete' ? '' : `recording: ${recording}`,
+    rank.moment,
+  ];
+  return [
+    String(rank.rank),
+    roles[rank.role].name,
+    formatBytes(peak.allocatedBytes.bytes ?? Number.NaN),
+    formatBytes(peak.reservedBytes.bytes ?? Number.NaN),
+    aboveText(rank),
+    oomCount === 0 ? '' : String(oomCount),
+    remarks.filter((one) => one !== '').join(', '),
+  ];
+}
+
+/** 'Rank 2: +88.00 MiB (17%) allocated, growth, fleet.py:26 (fsdp2)' */
+function outlierTitle({ rank, counter, bytes, aboveRoleBytes, cause, frame }: Outlier): string {
+  const share = shareNote(aboveRoleBytes, bytes - aboveRoleBytes);
+  const what = counter === 'allocatedBytes' ? 'allocated' : 'reserved';
+  const where = frame === null ? '' : `, ${frameLabelOf(frame)}`;
+  return `Rank ${rank}: +${formatBytes(aboveRoleBytes)}${share} ${what}, ${cause}${where}`;
+}
