@@ -1,63 +1,35 @@
 /**
- * The five counters over the events: their values every 64 events, and the change at each event in between. Four
- * changes follow from the event itself (an alloc adds its block's bytes). If an event contradicts the state and they do
- * not, the difference is stored separately. The change of inactive split depends on which ranges merged, so it has a
- * column: in units of 512 bytes, of which every native block and segment is a multiple, and as float64 only where that
- * fails (pinned memory).
+ * The counters over the events. Bytes of blocks follow from the allocations: their values every 64 events, and in between
+ * what each event allocates and frees. Reserved bytes follow from the segments. The change of inactive split depends on
+ * which ranges merged, so it has a column: in units of 512 bytes, of which every native block and segment is a multiple,
+ * and as float64 only where that fails (pinned memory).
  */
-import { lowerBound } from '../../base/binary-search.ts';
+import { upperBound } from '../../base/binary-search.ts';
+import { addUp } from '../../base/collections.ts';
 import { enlarged } from '../../base/growable.ts';
-import { type EventTable, TraceAction } from '../../format/snapshot/tables.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { MIN_BLOCK_BYTES } from './rounding.ts';
+import { endsWithoutFree } from './trace-events.ts';
 import {
-  type AllocationTable,
+  BEFORE_TRACE,
   COUNTER_NAMES,
   type CounterName,
+  NEVER,
   type Peak,
   type PerCounter,
   perCounter,
   type Replay,
+  type SegmentSpanTable,
 } from './types.ts';
 
 const STEP_BITS = 6;
 const STEP = 1 << STEP_BITS;
 
-type RegularCounter = Exclude<CounterName, 'inactiveSplitBytes'>;
-type BlockCounter = 'requestedBytes' | 'allocatedBytes' | 'activeBytes';
-
-/** The events that the counters are read from. Only segment events need sizes. */
-export interface CountedEvents extends Pick<EventTable, 'length' | 'action'> {
-  readonly sizeBytes: ArrayLike<number>;
-}
-
 /** What the replay recorded for {@link counterReader}. */
 export interface CounterLog {
   readonly checkpoints: PerCounter<Float64Array>;
   readonly splitDeltas: Int32Array | Float64Array;
-  readonly corrections: Corrections;
-  readonly falls: Falls;
 }
-
-/** Events at which a block's bytes leave the counters. They differ in recordings without some kinds (skip_actions). */
-export interface Falls {
-  /** free_requested, or free_completed if free_requested is not recorded. */
-  readonly allocated: TraceAction;
-  /** free_completed, or free_requested if free_completed is not recorded. */
-  readonly active: TraceAction;
-}
-
-/** For irregular events, in order: the part of the change that does not follow from the event. */
-interface Corrections {
-  readonly events: Int32Array;
-  readonly changes: PerRegular<Float64Array>;
-}
-
-type PerRegular<V> = { readonly [K in RegularCounter]: V };
-
-const REGULAR = ['requestedBytes', 'allocatedBytes', 'activeBytes', 'reservedBytes'] as const;
-
-const perRegular = <V>(make: (name: RegularCounter) => V): PerRegular<V> =>
-  Object.fromEntries(REGULAR.map((name) => [name, make(name)])) as PerRegular<V>;
 
 /** Counts during replay: set the fields, and call `before` and `after` around each event. */
 export class CounterRecorder {
@@ -67,11 +39,9 @@ export class CounterRecorder {
   reservedBytes = 0;
   inactiveSplitBytes = 0;
   #checkpoints = checkpointsFor(0);
+  #splitDeltas: Int32Array | Float64Array = new Int32Array(0);
   readonly #peaks = new Float64Array(COUNTER_NAMES.length);
   readonly #peakEvents = new Int32Array(COUNTER_NAMES.length).fill(-1);
-  readonly #corrected: number[] = [];
-  readonly #corrections = perRegular((): number[] => []);
-  #splitDeltas: Int32Array | Float64Array = new Int32Array(0);
   #splitBefore = 0;
 
   reserve(events: number): void {
@@ -81,7 +51,11 @@ export class CounterRecorder {
     this.#splitDeltas = enlarged(this.#splitDeltas, events);
   }
 
-  now(): { -readonly [K in CounterName]: number } {
+  get log(): CounterLog {
+    return { checkpoints: this.#checkpoints, splitDeltas: this.#splitDeltas };
+  }
+
+  now(): PerCounter<number> {
     const { requestedBytes, allocatedBytes, activeBytes, reservedBytes, inactiveSplitBytes } = this;
     return { requestedBytes, allocatedBytes, activeBytes, reservedBytes, inactiveSplitBytes };
   }
@@ -123,40 +97,8 @@ export class CounterRecorder {
     this.#raise(4, this.inactiveSplitBytes, -1);
   }
 
-  /** Stores what an event changed beyond its regular effect. Events must not decrease. */
-  correct(event: number, change: Partial<PerRegular<number>>): void {
-    this.#corrected.push(event);
-    for (const name of REGULAR) this.#corrections[name].push(change[name] ?? 0);
-  }
-
-  /**
-   * Stores everything that `mend` changes as the event's correction.
-   * @param releasedBytes what the event itself subtracts from reserved bytes, so that it is not counted twice
-   */
-  correctAll(event: number, releasedBytes: number, mend: () => void): void {
-    const was = this.now();
-    mend();
-    was.reservedBytes -= releasedBytes;
-    this.correct(
-      event,
-      perRegular((name) => this[name] - was[name]),
-    );
-  }
-
   peaks(): PerCounter<Peak> {
     return perCounter((_, i) => ({ bytes: this.#peaks[i], event: this.#peakEvents[i] }));
-  }
-
-  finish(falls: Falls): CounterLog {
-    return {
-      checkpoints: this.#checkpoints,
-      splitDeltas: this.#splitDeltas,
-      corrections: {
-        events: Int32Array.from(this.#corrected),
-        changes: perRegular((name) => Float64Array.from(this.#corrections[name])),
-      },
-      falls,
-    };
   }
 
   #raise(counter: number, bytes: number, event: number): void {
@@ -184,59 +126,95 @@ export function knownBytes(bytes: number): number {
   return Number.isNaN(bytes) ? 0 : bytes;
 }
 
+/** Reserved bytes as steps where segments change. */
+export class ReservedSteps {
+  /** Ascending; `bytes[i]` holds from the state after events[i] to the next. events[0] is {@link BEFORE_TRACE}. */
+  readonly events: readonly EventIndex[];
+  readonly bytes: readonly number[];
+
+  constructor({ start, end, sizeBytes, length }: SegmentSpanTable) {
+    const changes = new Map<EventIndex, number>([[BEFORE_TRACE, 0]]);
+    for (let span = 0; span < length; span++) {
+      addUp(changes, start[span], sizeBytes[span]);
+      if (end[span] !== NEVER) addUp(changes, end[span], -sizeBytes[span]);
+    }
+    const steps = [...changes].sort(([a], [b]) => a - b);
+    let now = 0;
+    this.events = steps.map(([event]) => event);
+    this.bytes = steps.map(([, bytes]) => {
+      now += bytes;
+      return now;
+    });
+  }
+
+  /** Bytes reserved after an event. {@link BEFORE_TRACE} gives those that were there before. */
+  after(event: EventIndex): number {
+    return this.bytes[upperBound(this.events, event) - 1];
+  }
+
+  /** Sets out[i] to the bytes after event from + i. */
+  fill(from: EventIndex, out: Float64Array): void {
+    let step = upperBound(this.events, from) - 1;
+    for (let i = 0; i < out.length; i++) {
+      if (this.events[step + 1] === from + i) step++;
+      out[i] = this.bytes[step];
+    }
+  }
+}
+
+type CountedReplay = Pick<Replay, 'allocations' | 'allocationOfEvent' | 'anomalyCount'>;
+
+/** Returns a function that sets out[i] to the change of a counter of blocks at event from + i. */
+export function blockChanges(
+  replay: CountedReplay,
+  name: 'requestedBytes' | 'allocatedBytes' | 'activeBytes',
+): (from: EventIndex, out: Float64Array) => void {
+  const { allocations, allocationOfEvent, anomalyCount } = replay;
+  const fallsAt = name === 'allocatedBytes' ? 'freeRequested' : 'end';
+  const { start, [fallsAt]: end } = allocations;
+  const bytes = name === 'requestedBytes' ? allocations.requestedBytes : allocations.sizeBytes;
+  const unfreed = anomalyCount > 0 ? endsWithoutFree(replay, fallsAt) : undefined;
+  return (from, out) => {
+    for (let i = 0, t = from; i < out.length; i++, t++) {
+      const row = allocationOfEvent[t];
+      out[i] = 0;
+      if (row < 0) continue;
+      if (start[row] === t) out[i] = knownBytes(bytes[row]);
+      else if (end[row] === t) out[i] = -knownBytes(bytes[row]);
+    }
+    if (unfreed === undefined || unfreed.size === 0) return;
+    for (let i = 0; i < out.length; i++) {
+      for (const row of unfreed.get(from + i) ?? []) out[i] -= knownBytes(bytes[row]);
+    }
+  };
+}
+
 /** Reads the counters after any event; see {@link Replay}. */
 export function counterReader(
-  { checkpoints, splitDeltas, corrections, falls }: CounterLog,
-  { length, action, sizeBytes: segmentBytes }: CountedEvents,
-  { requestedBytes, sizeBytes }: AllocationTable,
-  allocationOfEvent: Int32Array,
+  { checkpoints, splitDeltas }: CounterLog,
+  replay: CountedReplay,
+  spans: SegmentSpanTable,
 ): Pick<Replay, 'countersAt' | 'fillCounter'> {
+  const { length } = replay.allocationOfEvent;
   const scratch = new Float64Array(STEP);
+  const reserved = new ReservedSteps(spans);
+  const changes = perCounter((name) => {
+    if (name === 'reservedBytes') return undefined;
+    if (name !== 'inactiveSplitBytes') return blockChanges(replay, name);
+    const scale = splitDeltas instanceof Int32Array ? MIN_BLOCK_BYTES : 1;
+    return (from: EventIndex, out: Float64Array) => {
+      for (let i = 0; i < out.length; i++) out[i] = splitDeltas[from + i] * scale;
+    };
+  });
 
-  function valueAt(name: CounterName, event: number): number {
+  function valueAt(name: CounterName, event: EventIndex): number {
+    const fill = changes[name];
+    if (fill === undefined) return reserved.after(event);
     const next = event + 1;
     const first = next & ~(STEP - 1);
-    const changes = scratch.subarray(0, next - first);
-    fillChanges(name, first, changes);
-    return changes.reduce((sum, change) => sum + change, checkpoints[name][next >>> STEP_BITS]);
-  }
-
-  /** Sets out[i] to the change at event from + i. */
-  function fillChanges(name: CounterName, from: number, out: Float64Array): void {
-    if (name === 'inactiveSplitBytes') {
-      const scale = splitDeltas instanceof Int32Array ? MIN_BLOCK_BYTES : 1;
-      for (let i = 0; i < out.length; i++) out[i] = splitDeltas[from + i] * scale;
-      return;
-    }
-    if (name === 'reservedBytes') fillReserved(from, out);
-    else fillBlocks(name, from, out);
-    const { events, changes } = corrections;
-    for (let i = lowerBound(events, from); events[i] < from + out.length; i++) {
-      out[events[i] - from] += changes[name][i];
-    }
-  }
-
-  function fillReserved(from: number, out: Float64Array): void {
-    for (let i = 0, t = from; i < out.length; i++, t++) {
-      const a = action[t];
-      if (a === TraceAction.SegmentAlloc || a === TraceAction.SegmentMap) out[i] = segmentBytes[t];
-      else if (a === TraceAction.SegmentFree || a === TraceAction.SegmentUnmap)
-        out[i] = -segmentBytes[t];
-      else out[i] = 0;
-    }
-  }
-
-  function fillBlocks(name: BlockCounter, from: number, out: Float64Array): void {
-    const isRequested = name === 'requestedBytes';
-    const bytes = isRequested ? requestedBytes : sizeBytes;
-    const fallsAt = name === 'allocatedBytes' ? falls.allocated : falls.active;
-    for (let i = 0, t = from; i < out.length; i++, t++) {
-      const a = action[t];
-      const sign = a === TraceAction.Alloc ? 1 : a === fallsAt ? -1 : 0;
-      const row = allocationOfEvent[t];
-      out[i] = sign === 0 || row < 0 ? 0 : sign * bytes[row];
-      if (isRequested) out[i] = knownBytes(out[i]);
-    }
+    const since = scratch.subarray(0, next - first);
+    fill(first, since);
+    return since.reduce((sum, change) => sum + change, checkpoints[name][next >>> STEP_BITS]);
   }
 
   return {
@@ -245,8 +223,13 @@ export function counterReader(
       return perCounter((name) => valueAt(name, last));
     },
     fillCounter(name, from, out) {
-      fillChanges(name, from, out);
+      const fill = changes[name];
+      if (fill === undefined) {
+        reserved.fill(from, out);
+        return;
+      }
       let bytes = valueAt(name, from - 1);
+      fill(from, out);
       for (let i = 0; i < out.length; i++) {
         bytes += out[i];
         out[i] = bytes;

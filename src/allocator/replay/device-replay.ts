@@ -80,6 +80,11 @@ export class DeviceReplay {
     return this.#allocations.length - this.#plan.before.blocks.length;
   }
 
+  /** Events that there is room for. */
+  get room(): number {
+    return this.#allocationOfEvent.length;
+  }
+
   get allocRoom(): number {
     return this.#allocations.table.length - this.#plan.before.blocks.length;
   }
@@ -128,19 +133,19 @@ export class DeviceReplay {
     return {
       allocations: this.#allocations.soFar(),
       allocationOfEvent: this.#allocationOfEvent.subarray(0, this.length),
+      segmentSpans: this.#tracker.table(),
       start: this.#start,
       end: this.#counters.now(),
       peaks: this.#counters.peaks(),
       anomalyCount: this.anomalyCount,
       anomalies: this.#anomalies,
-      log: this.#counters.finish(this.#plan.kind.falls),
+      log: this.#counters.log,
     };
   }
 
   /** All results. Call it once; replay no more afterwards. */
   tables() {
-    const allocations = this.#allocations.finish();
-    return { ...this.soFar(), allocations, segmentSpans: this.#tracker.finish() };
+    return { ...this.soFar(), allocations: this.#allocations.finish() };
   }
 
   #begin(): Counters {
@@ -244,9 +249,8 @@ export class DeviceReplay {
   #freeBlockFor(t: EventIndex, address: number): BlockRow {
     let block = this.#blocks.at(address);
     if (block >= 0 && this.#blocks.allocation[block] >= 0) {
-      this.#irregular(t, 'an alloc where a block is live: its free is not in the trace', () => {
-        block = this.#endBlock(block, t);
-      });
+      this.#anomaly(t, 'an alloc where a block is live: its free is not in the trace');
+      block = this.#endBlock(block, t);
     } else if (block < 0 && this.#knowsSegments) {
       // Inside a free block or outside all of them: the allocator never does this.
       this.#anomaly(t, 'an alloc that begins at no free block');
@@ -287,7 +291,6 @@ export class DeviceReplay {
     this.#allocationOfEvent[t] = row;
     if (table.freeRequested[row] === NEVER && this.#plan.kind.hasFreeRequested) {
       this.#anomaly(t, 'a free is completed that was not requested');
-      this.#counters.correct(t, { allocatedBytes: -table.sizeBytes[row] });
     }
     this.#endBlock(block, t);
   }
@@ -312,8 +315,10 @@ export class DeviceReplay {
     const fields = this.#segmentFields(t);
     this.#knowsSegments = true;
     const known = fields.isExpandable ? -1 : this.#tracker.nativeAt(fields.address);
-    const dropKnown = () => this.#dropSegment(known, t);
-    if (known >= 0) this.#irregular(t, 'a segment is allocated where one is', dropKnown);
+    if (known >= 0) {
+      this.#anomaly(t, 'a segment is allocated where one is');
+      this.#dropSegment(known, t);
+    }
     const group = this.#tracker.open(t, fields);
     this.#blocks.addMemory(fields.address, fields.sizeBytes, group);
     this.#syncSegments();
@@ -333,15 +338,16 @@ export class DeviceReplay {
     const at = t - this.#offset;
     const row = this.#tracker.nativeAt(events.address[at]);
     if (row < 0) {
-      this.#irregular(t, 'a segment is freed that is not there', () => undefined);
+      this.#anomaly(t, 'a segment is freed that is not there');
       return;
     }
     const block = this.#blocks.at(events.address[at]);
     const bytes = this.#tracker.span(row).sizeBytes;
     const isFree = block >= 0 && this.#blocks.allocation[block] < 0;
     const isWhole = isFree && this.#blocks.sizeBytes[block] === bytes;
-    if (isWhole && events.sizeBytes[at] === bytes) this.#dropSegment(row, t);
-    else this.#irregular(t, 'a segment is freed that is in use', () => this.#dropSegment(row, t));
+    if (!isWhole || events.sizeBytes[at] !== bytes)
+      this.#anomaly(t, 'a segment is freed that is in use');
+    this.#dropSegment(row, t);
   }
 
   /** Removes a segment. Its live blocks have been freed, although the trace does not say so. */
@@ -359,23 +365,9 @@ export class DeviceReplay {
     const address = this.#events.address[t - this.#offset];
     const bytes = this.#events.sizeBytes[t - this.#offset];
     const isFree = this.#blocks.unmap(address, bytes);
-    const reserved = this.#tracker.reservedBytes;
     this.#tracker.unmap(t, address, bytes);
-    const unmapped = reserved - this.#tracker.reservedBytes;
     this.#syncSegments();
     if (!isFree) this.#anomaly(t, 'memory is unmapped that is not free');
-    if (unmapped !== bytes) this.#counters.correct(t, { reservedBytes: bytes - unmapped });
-  }
-
-  /** Applies the implied effects of an event, and stores their change to the counters. */
-  #irregular(t: EventIndex, message: string, mend: () => void): void {
-    this.#anomaly(t, message);
-    const at = t - this.#offset;
-    const isFree = this.#events.action[at] === TraceAction.SegmentFree;
-    this.#counters.correctAll(t, isFree ? this.#events.sizeBytes[at] : 0, () => {
-      mend();
-      this.#syncSegments();
-    });
   }
 
   #anomaly(event: EventIndex, message: string): void {

@@ -3,7 +3,6 @@
  * allocated before and that PyTorch's default rules apply, because a file states both at its end. `completeLiveReplay`
  * checks whether that was right.
  */
-import { enlarged } from '../../base/growable.ts';
 import {
   type DeviceTrace,
   type EventIndex,
@@ -35,14 +34,12 @@ export interface LiveTables {
   readonly hasSegments: boolean;
 }
 
-const MARGIN = 1.04;
+/** Room beyond the expected number of rows: a guess from a part of the file is seldom exact. */
+const SPARE_ROOM = 1.04;
 
 export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
   readonly #replay: DeviceReplay;
   readonly #hasSegments: boolean;
-  /** For all events so far; only segment events have sizes. */
-  #action = new Uint8Array(0);
-  readonly #segmentBytes: number[] = [];
   #reader: ReturnType<typeof counterReader> | undefined;
 
   /** @param hasSegments whether the file lists segments of the device (they come first in the file) */
@@ -65,16 +62,13 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
   advance(chunk: EventChunk, expected: number): void {
     const { first, length, action } = chunk;
     const to = first + length;
-    const allocs = this.#replay.allocs + this.#look(chunk);
-    const whole = Math.max(to, expected) * MARGIN;
-    if (to > this.#action.length) {
-      this.#replay.reserve(Math.ceil(whole), 0);
-      this.#action = enlarged(this.#action, Math.ceil(whole));
-    }
+    let { allocs } = this.#replay;
+    for (let at = 0; at < length; at++) if (action[at] === TraceAction.Alloc) allocs++;
+    const whole = Math.max(to, expected) * SPARE_ROOM;
+    if (to > this.#replay.room) this.#replay.reserve(Math.ceil(whole), 0);
     if (allocs > this.#replay.allocRoom) {
-      this.#replay.reserve(0, Math.ceil(allocs * Math.max(MARGIN, (whole * MARGIN) / to)));
+      this.#replay.reserve(0, Math.ceil(allocs * Math.max(SPARE_ROOM, (whole * SPARE_ROOM) / to)));
     }
-    this.#action.set(action.subarray(0, length), first);
     this.#replay.advance(chunk, first, to, false);
     this.#reader = undefined;
   }
@@ -97,24 +91,10 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
     return { tables: this.#replay.tables(), hasSegments: this.#hasSegments };
   }
 
-  /** Keeps the sizes of segment events, and counts the allocs. */
-  #look({ first, length, action, sizeBytes }: EventChunk): number {
-    let allocs = 0;
-    for (let at = 0; at < length; at++) {
-      const each = action[at];
-      if (each === TraceAction.Alloc) allocs++;
-      else if (each >= TraceAction.SegmentAlloc && each <= TraceAction.SegmentUnmap)
-        this.#segmentBytes[first + at] = sizeBytes[at];
-    }
-    return allocs;
-  }
-
   #counters(): ReturnType<typeof counterReader> {
     if (this.#reader === undefined) {
-      const { log, allocations, allocationOfEvent } = this.#replay.soFar();
-      const { length } = this.#replay;
-      const events = { length, action: this.#action, sizeBytes: this.#segmentBytes };
-      this.#reader = counterReader(log, events, allocations, allocationOfEvent);
+      const { log, segmentSpans, ...replay } = this.#replay.soFar();
+      this.#reader = counterReader(log, replay, segmentSpans);
     }
     return this.#reader;
   }

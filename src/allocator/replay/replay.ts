@@ -80,12 +80,11 @@ export function completeReplay(
   before: Preexisting,
 ): Replay {
   const { recording, reason } = judgeRecording(trace, before);
-  const { allocations, allocationOfEvent } = tables;
   return {
     ...withInexactSums(tables),
     recording,
     recordingReason: reason,
-    ...counterReader(log, trace.events, allocations, allocationOfEvent),
+    ...counterReader(log, tables, tables.segmentSpans),
   };
 }
 

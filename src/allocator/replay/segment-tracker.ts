@@ -143,7 +143,7 @@ export class SegmentTracker {
     return group >= 0 ? this.#spans[group].isSmall : this.#expandableGroups[-2 - group] % 2 === 1;
   }
 
-  finish(): SegmentSpanTable {
+  table(): SegmentSpanTable {
     const table = createTable(SEGMENT_SPAN_COLUMNS, this.#spans.length);
     for (const name of Object.keys(SEGMENT_SPAN_COLUMNS) as (keyof typeof SEGMENT_SPAN_COLUMNS)[]) {
       for (const [row, span] of this.#spans.entries()) table[name][row] = Number(span[name]);

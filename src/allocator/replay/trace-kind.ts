@@ -1,6 +1,5 @@
 /** What a trace records and whose memory it describes. This decides how to read the rest. */
 import { BlockState, type DeviceTrace, TraceAction } from '../../format/snapshot/tables.ts';
-import type { Falls } from './counters.ts';
 
 export interface TraceKind {
   readonly allocs: number;
@@ -11,7 +10,6 @@ export interface TraceKind {
    * are still pending in the final segments, nothing is missing.
    */
   readonly completesOnRequest: boolean;
-  readonly falls: Falls;
   /**
    * The profiler's own list of tensors, not an allocator's: blocks have their stated size and may lie anywhere.
    * Example: 100 bytes at 4096, the next block at 4224.
@@ -26,7 +24,6 @@ export const USUAL_KIND: TraceKind = {
   allocs: 0,
   hasFreeRequested: true,
   completesOnRequest: false,
-  falls: { allocated: TraceAction.FreeRequested, active: TraceAction.FreeCompleted },
   isProfile: false,
   isExact: false,
 };
@@ -57,10 +54,6 @@ export function traceKindOf(trace: DeviceTrace): TraceKind {
     allocs: counts[TraceAction.Alloc],
     hasFreeRequested,
     completesOnRequest,
-    falls: {
-      allocated: hasFreeRequested ? TraceAction.FreeRequested : TraceAction.FreeCompleted,
-      active: completesOnRequest ? TraceAction.FreeRequested : TraceAction.FreeCompleted,
-    },
     isProfile,
     isExact: isProfile || trace.kind === 'host',
   };

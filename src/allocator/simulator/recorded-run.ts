@@ -6,8 +6,9 @@ import {
   type EventIndex,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
+import { blockChanges } from '../replay/counters.ts';
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
-import { endsWithoutFree, eventsOf } from '../replay/trace-events.ts';
+import { eventsOf } from '../replay/trace-events.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { allocationSize } from './allocator.ts';
 import { type ByteCurve, ByteCurveBuilder, firstEventOfPart } from './recorded-memory.ts';
@@ -137,22 +138,16 @@ function reservedCurve({ trace, reserved }: WhatIfInput, parts: number): ByteCur
   return curve.finish(length);
 }
 
-function allocatedCurve(input: WhatIfInput, parts: number): ByteCurve {
-  const { allocations, allocationOfEvent, start } = input.replay;
-  const { length } = input.trace.events;
+function allocatedCurve({ replay, trace }: WhatIfInput, parts: number): ByteCurve {
+  const { length } = trace.events;
   const curve = new ByteCurveBuilder(length, parts);
-  const unfreed = endsWithoutFree(input.replay, 'freeRequested');
-  let bytes = start.allocatedBytes;
+  const changes = new Float64Array(length);
+  blockChanges(replay, 'allocatedBytes')(0, changes);
+  let bytes = replay.start.allocatedBytes;
   curve.set(-1, bytes);
-  for (let t = 0; t < length; t++) {
-    const row = allocationOfEvent[t];
-    let change = 0;
-    if (row >= 0 && allocations.start[row] === t) change = allocations.sizeBytes[row];
-    else if (row >= 0 && allocations.freeRequested[row] === t) change = -allocations.sizeBytes[row];
-    for (const other of unfreed.get(t) ?? []) change -= allocations.sizeBytes[other];
-    if (change === 0) continue;
+  changes.forEach((change, t) => {
     bytes += change;
-    curve.set(t, bytes);
-  }
+    if (change !== 0) curve.set(t, bytes);
+  });
   return curve.finish(length);
 }

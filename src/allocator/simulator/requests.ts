@@ -9,11 +9,11 @@ import {
   NO_STACK,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
+import type { ReservedSteps } from '../replay/counters.ts';
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import { endsWithoutFree, findRetriedOoms } from '../replay/trace-events.ts';
 import type { AllocationIndex, AllocationTable, ReplayColumns } from '../replay/types.ts';
 import type { AllocSettings } from './alloc-conf.ts';
-import type { ReservedSteps } from './recorded-memory.ts';
 
 /** Free is a free_requested followed at once by its free_completed, as nearly all are. */
 export const RequestKind = {

@@ -2,6 +2,7 @@
 
 import type { DeviceTrace, EventIndex } from '../../format/snapshot/tables.ts';
 import { NO_BLOCK } from '../replay/block-chain.ts';
+import type { ReservedSteps } from '../replay/counters.ts';
 import type { AllocationTable, ReplayColumns } from '../replay/types.ts';
 import type { AllocConf, AllocSettings } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
@@ -11,7 +12,6 @@ import {
   ByteCurveBuilder,
   PlaceGuesser,
   type RecordedPlaces,
-  type ReservedSteps,
 } from './recorded-memory.ts';
 import { RequestKind, type Requests } from './requests.ts';
 import { seeder } from './seed.ts';

@@ -9,11 +9,12 @@
  */
 import { runToEnd } from '../../base/task.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
+import { ReservedSteps } from '../replay/counters.ts';
 import type { ReplayColumns } from '../replay/types.ts';
 import { type AllocConf, type AllocSettings, recordedSettings } from './alloc-conf.ts';
 import { confidenceOf, unknownsOf } from './confidence.ts';
 import { COMMON_CARDS_GIB, cardFor, limitOfCard } from './presets.ts';
-import { ReservedSteps, recordedPlaces } from './recorded-memory.ts';
+import { recordedPlaces } from './recorded-memory.ts';
 import { collectRequests } from './requests.ts';
 import { Simulation, type SimulationOptions, type WhatIfInput } from './simulation.ts';
 import type { WhatIfResult } from './types.ts';
