@@ -7,16 +7,15 @@ export interface RowSource<R> {
   readonly count: number;
   /** The row to show in the middle at first; undefined: the table stays where it was. */
   readonly start?: number | undefined;
-  /** All rows, if they are loaded already. */
-  readonly rows?: readonly R[];
+  /** A row that the page already has; undefined while it waits for it. */
+  at?(index: number): R | undefined;
   /** Rows from `from` to before `to`, in order. Rejects with an AbortError when `signal` is aborted. */
-  load(from: number, to: number, signal: AbortSignal): Promise<readonly R[]>;
+  load?(from: number, to: number, signal: AbortSignal): Promise<readonly R[]>;
 }
 
 export const rowsAtHand = <R>(rows: readonly R[]): RowSource<R> => ({
   count: rows.length,
-  rows,
-  load: async (from, to) => rows.slice(from, to),
+  at: (index) => rows[index],
 });
 
 const PAGE_ROWS = 128;
@@ -50,8 +49,7 @@ export class RowPages<R> {
 
   /** Undefined until loaded. */
   row(index: number): R | undefined {
-    const { rows } = this.#source;
-    if (rows !== undefined) return rows[index];
+    if (this.#source.at !== undefined) return this.#source.at(index);
     return this.#pages.get(`${Math.floor(index / PAGE_ROWS)}`)?.[index % PAGE_ROWS];
   }
 
@@ -65,10 +63,11 @@ export class RowPages<R> {
       controller.abort();
     }
     // Only the user retries after a failure: the next scroll step would fail as well.
-    if (this.#failure !== undefined || this.#source.rows !== undefined) return;
+    const { load } = this.#source;
+    if (this.#failure !== undefined || load === undefined) return;
     for (let page = first; page < end; page++) {
       const isThere = this.#pages.get(`${page}`) !== undefined || this.#loading.has(page);
-      if (!isThere) void this.#load(page);
+      if (!isThere) void this.#load(page, load);
     }
   }
 
@@ -83,13 +82,13 @@ export class RowPages<R> {
     this.#loading.clear();
   }
 
-  async #load(page: number): Promise<void> {
+  async #load(page: number, load: NonNullable<RowSource<R>['load']>): Promise<void> {
     const controller = new AbortController();
     this.#loading.set(page, controller);
     const from = page * PAGE_ROWS;
     const to = Math.min(this.#source.count, from + PAGE_ROWS);
     try {
-      const rows = await this.#source.load(from, to, controller.signal);
+      const rows = await load(from, to, controller.signal);
       if (controller.signal.aborted) return;
       this.#pages.set(`${page}`, rows);
     } catch (error) {

@@ -58,6 +58,8 @@ export interface RowState {
   /** The cursor is on this row. */
   readonly isCurrent?: boolean;
   readonly tone?: 'danger' | 'related' | 'group' | undefined;
+  /** In a tree: 1 for the head of a group, 2 for its rows. */
+  readonly level?: number;
   /** Of a group's head: whether its rows are listed. */
   readonly isExpanded?: boolean | undefined;
 }
@@ -80,6 +82,7 @@ function Row<R>(props: TableRowProps<R>) {
       aria-rowindex={index + 2}
       aria-selected={props.isSelected === true}
       aria-current={props.isCurrent || undefined}
+      aria-level={props.level}
       aria-expanded={props.isExpanded}
       aria-busy={row === undefined || undefined}
       data-active={props.isActive || undefined}

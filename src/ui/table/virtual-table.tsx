@@ -5,6 +5,7 @@ import {
   type MouseEvent,
   type ReactNode,
   type Ref,
+  useEffect,
   useId,
   useLayoutEffect,
   useMemo,
@@ -22,6 +23,7 @@ import {
   positionRevealing,
   positionShowing,
   ROW_HEIGHT_PX,
+  type RowRange,
   rowForKey,
   rowsPerPage,
   scrollPx,
@@ -51,6 +53,7 @@ export interface VirtualTableProps<R> {
   readonly shown?: { readonly of: unknown; readonly row: number } | undefined;
   /** False if the view handles the keys, and moves between rows with `shown`. */
   readonly takesKeys?: boolean;
+  readonly onVisible?: (rows: RowRange) => void;
   readonly role?: 'grid' | 'treegrid';
   readonly ref?: Ref<HTMLTableElement>;
 }
@@ -67,13 +70,17 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const scroll = useTableScroll(source);
   const { geometry, position } = scroll;
   const visible = visibleRows(geometry, position);
+  const { from, to } = visible;
   const pages = useRowPages(source, visible);
-  const [chosen, setActive] = useState<number>();
+  const [own, setActive] = useState<number>();
+  const chosen = takesKeys ? own : props.shown?.row;
   const active = chosen !== undefined && chosen < source.count ? chosen : undefined;
   const template = useMemo(() => gridTemplate(columns), [columns]);
-  const isActiveShown = active !== undefined && active >= visible.from && active < visible.to;
+  const isActiveShown = active !== undefined && active >= from && active < to;
   useShown(props.shown, scroll, setActive);
   useKeepInSight(isActiveShown ? active : undefined, scroll);
+  const { onVisible } = props;
+  useEffect(() => onVisible?.({ from, to }), [onVisible, from, to]);
   // Elements are reused for other rows: a jump changes texts instead of creating elements.
   const slots = mostVisibleRows(geometry);
 
@@ -142,9 +149,9 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
             />
             <tbody
               className="table-rows"
-              style={{ transform: `translateY(${visible.from * ROW_HEIGHT_PX - position}px)` }}
+              style={{ transform: `translateY(${from * ROW_HEIGHT_PX - position}px)` }}
             >
-              {range(visible.from, visible.to).map((index) => {
+              {range(from, to).map((index) => {
                 const row = pages.row(index);
                 return (
                   <TableRow

@@ -1,26 +1,25 @@
 import './state.css';
 import { ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
-import { useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { SegmentGroup, SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
 import { useView } from '../../../state/stores.ts';
-import type { AllocatorStateRequest } from '../../../worker/protocol.ts';
+import type { AllocatorStateAnswer, AllocatorStateRequest } from '../../../worker/protocol.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { Button, type Option, Segmented } from '../../shared/buttons.tsx';
 import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
-import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
+import { useQuery } from '../../shared/use-query.ts';
+import type { RowSource } from '../../table/row-pages.ts';
+import type { RowRange } from '../../table/table-scroll.ts';
+import { VirtualTable } from '../../table/virtual-table.tsx';
 import { classColors, plotColors, plotStyle } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { type BarColors, useBarPointer } from './segment-bar.tsx';
-import { type ListHandle, SegmentList, useFolding } from './segment-list.tsx';
-import { SegmentFooter } from './segment-rows.tsx';
-import { useStateKeys } from './state-keys.ts';
+import { type ListedRow, SegmentFooter, segmentColumns } from './segment-rows.tsx';
+import { type StateRow, useFolding, useStateKeys } from './state-rows.ts';
 import { StateSummary } from './state-summary.tsx';
-
-/** Device pixels of a bar's height at a ratio of 1. */
-const BAR_HEIGHT_PX = 18;
 
 const NO_GROUPS: readonly SegmentGroup[] = [];
 
@@ -30,25 +29,51 @@ const ORDERS: readonly Option<SegmentOrder>[] = [
   { value: 'free', label: 'Most free' },
 ];
 
+/** In a narrower view the list leaves out a column. */
+const NARROW_PX = 640;
+/** Bars are asked for this many more rows on both sides, so a small step shows them at once. */
+const OVERSCAN = 6;
+
 export function View() {
   const selected = useSelectedIndex();
-  const list = useRef<ListHandle>(null);
+  const section = useRef<HTMLElement>(null);
   const barHead = useRef<HTMLTableCellElement>(null);
+  const isNarrow = useElementWidth(section) <= NARROW_PX;
   const [order, setOrder] = useState<SegmentOrder>('address');
-  const [activeRow, setActive] = useState(0);
+  const [at, setAt] = useState({ row: 0 });
+  const [visible, setVisible] = useState<RowRange>({ from: 0, to: 0 });
+  const [positions, setPositions] = useState<readonly number[]>([]);
   const barWidthPx = useElementWidth(barHead);
-  const { answer, colors, event, setPositions } = useAllocatorState(order, barWidthPx);
+  const { answer, colors, event } = useAllocatorState({ order, positions, barWidthPx });
   const overview = answer.value?.overview;
   const folding = useFolding(overview?.groups ?? NO_GROUPS);
-  const { rows, areAllFolded } = folding;
-  const active = Math.max(0, Math.min(activeRow, rows.length - 1));
-  useStateKeys({ event, order, folding, active, selected, list, setActive });
+  const { rows, folded, areAllFolded } = folding;
+  const near = rows.slice(Math.max(0, visible.from - OVERSCAN), visible.to + OVERSCAN);
+  const wanted = near.filter((row) => typeof row === 'number');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text says which positions they are
+  useEffect(() => setPositions(wanted), [wanted.join(' ')]);
+  const active = Math.max(0, Math.min(at.row, rows.length - 1));
+  const show = (row: number) => setAt({ row });
+  const rowsPerPage = Math.max(1, visible.to - visible.from - 2);
+  useStateKeys({ event, order, folding, active, rowsPerPage, show });
   const pointer = useBarPointer(event, order);
-  const here = rows[active];
-  const shownAt = typeof here === 'number' ? answer.value?.positions.indexOf(here) : undefined;
-  const activeSegment = shownAt === undefined ? undefined : answer.value?.rows[shownAt];
+  const columns = useMemo(
+    () =>
+      segmentColumns({
+        answer: answer.value,
+        colors,
+        selected,
+        pointer,
+        barHead,
+        isNarrow,
+        folded,
+      }),
+    [answer.value, colors, selected, pointer, isNarrow, folded],
+  );
+  const source = useMemo(() => listed(rows, answer.value), [rows, answer.value]);
+  const here = source.at?.(active);
   return (
-    <section className="view" aria-label="Allocator state">
+    <section ref={section} className="view" aria-label="Allocator state">
       <div className="row toolbar-row view-toolbar">
         <span className="dim">Order</span>
         <Segmented
@@ -77,26 +102,57 @@ export function View() {
       )}
       {overview !== undefined && <StateSummary overview={overview} onPick={pointer.pickSite} />}
       {overview?.totals.segments === 0 && <NothingReserved />}
-      <SegmentList
-        answer={answer.value}
-        folding={folding}
-        active={active}
-        look={{ colors, heightPx: Math.round(BAR_HEIGHT_PX * window.devicePixelRatio), selected }}
-        pointer={pointer}
-        handle={list}
-        barHead={barHead}
-        onPositions={setPositions}
-        onActivate={setActive}
-      />
-      {activeSegment !== undefined && <SegmentFooter row={activeSegment} />}
+      <div className="fill state-list">
+        <VirtualTable
+          label="Segments"
+          role="treegrid"
+          takesKeys={false}
+          columns={columns}
+          source={source}
+          rowState={(row) =>
+            'key' in row
+              ? { tone: 'group', level: 1, isExpanded: !folded.has(row.key) }
+              : { level: 2 }
+          }
+          shown={{ of: at, row: active }}
+          onVisible={setVisible}
+          onActivate={(row, index) => {
+            show(index);
+            if ('key' in row) folding.toggle(row);
+          }}
+        />
+      </div>
+      {here !== undefined && 'segment' in here && <SegmentFooter row={here.segment} />}
     </section>
   );
+}
+
+/** The rows as far as they are answered. */
+function listed(
+  rows: readonly StateRow[],
+  answer: AllocatorStateAnswer | undefined,
+): RowSource<ListedRow> {
+  const indexOf = new Map(answer?.positions.map((position, index) => [position, index]));
+  return {
+    count: rows.length,
+    at(place) {
+      const row = rows[place];
+      if (typeof row !== 'number') return row;
+      const index = indexOf.get(row) ?? -1;
+      const segment = answer?.rows[index];
+      return segment && { segment, position: row, index };
+    },
+  };
 }
 
 /** No screen has more pixels than this. */
 const MOST_PIXELS = 4096;
 
-function useAllocatorState(order: SegmentOrder, barWidthPx: number) {
+interface Shown extends Pick<AllocatorStateRequest, 'order' | 'positions'> {
+  readonly barWidthPx: number;
+}
+
+function useAllocatorState({ order, positions, barWidthPx }: Shown) {
   const { device } = useDevice();
   const cursor = useView((view) => view.cursor);
   const colorBy = useView((view) => view.colorBy);
@@ -104,7 +160,6 @@ function useAllocatorState(order: SegmentOrder, barWidthPx: number) {
   const search = useView((view) => view.search);
   const onlyMatches = useView((view) => view.onlyMatches);
   const theme = useTheme();
-  const [positions, setPositions] = useState<readonly number[]>([]);
   const colors = useMemo((): BarColors => {
     const { pending, background, thin } = plotColors(theme);
     return {
@@ -118,14 +173,7 @@ function useAllocatorState(order: SegmentOrder, barWidthPx: number) {
   /** The event whose state is requested: the cursor's, or the last. */
   const event = cursorEvent(device, cursor);
   const width = Math.min(MOST_PIXELS, Math.round(barWidthPx * window.devicePixelRatio));
-  const request: WithoutDevice<AllocatorStateRequest> = {
-    event,
-    order,
-    positions,
-    width,
-    colorBy,
-    classes: colors.classes.length,
-    search,
-  };
-  return { answer: useQuery('allocatorState', request), colors, event, setPositions };
+  const classes = colors.classes.length;
+  const request = { event, order, positions, width, colorBy, classes, search };
+  return { answer: useQuery('allocatorState', request), colors, event };
 }

@@ -1,13 +1,11 @@
-import { type PointerEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { isAbortError } from '../../../base/errors.ts';
+import { type PointerEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { formatBytes, formatExactBytes } from '../../../base/format.ts';
-import { LatestOnly } from '../../../base/latest-only.ts';
 import type { PinSite } from '../../../device/allocator-state/describe-state.ts';
 import type { SegmentBars, SegmentHit } from '../../../device/allocator-state/segment-bars.ts';
 import type { SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
 import { useStores } from '../../../state/stores.ts';
 import { hideTooltip, hitContent, showTooltip, type TooltipContent } from '../../plot/tooltip.ts';
-import { useAsk } from '../../shared/use-query.ts';
+import { useAsk, useQuery } from '../../shared/use-query.ts';
 
 export interface BarColors {
   readonly classes: readonly string[];
@@ -18,40 +16,39 @@ export interface BarColors {
   readonly selection: string;
 }
 
-export interface BarLook {
-  readonly colors: BarColors;
-  readonly heightPx: number;
-  /** The pinned allocation, -1 for none. */
-  readonly selected: number;
-}
-
-interface SegmentBarProps extends BarLook {
+interface SegmentBarProps {
   readonly bars: SegmentBars;
   /** The segment's position among the bars, and in the list's order. */
   readonly index: number;
   readonly position: number;
-  readonly pointer: BarPointer;
+  readonly colors: BarColors;
+  /** The pinned allocation, -1 for none. */
+  readonly selected: number;
+  readonly pointer: Pick<BarPointer, 'hover' | 'pick'>;
 }
 
-export function SegmentBar(props: SegmentBarProps) {
-  const { bars, index, position, colors, heightPx, selected, pointer } = props;
+/** Device pixels of a bar's height at a ratio of 1. */
+const BAR_HEIGHT_PX = 18;
+
+export function SegmentBar({ bars, index, position, colors, selected, pointer }: SegmentBarProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const heightPx = Math.round(BAR_HEIGHT_PX * window.devicePixelRatio);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a canvas of another height is blank
   useLayoutEffect(() => {
     const context = canvas.current?.getContext('2d');
     if (context) paintBar(context, bars, index, colors, selected);
   }, [bars, index, colors, selected, heightPx]);
   return (
-    // The list handles the keys: Shift and the arrows go from block to block.
+    // The view handles the keys: Shift and the arrows go from block to block.
     <canvas
       ref={canvas}
       className="segment-bar"
       aria-hidden
       width={bars.width}
       height={heightPx}
-      onPointerMove={(event) => pointer.hover(position, placeOf(event, bars.width))}
-      onPointerLeave={pointer.leave}
-      onClick={(event) => pointer.pick(position, placeOf(event, bars.width))}
+      onPointerMove={(event) => pointer.hover(placeOf(event, position, bars.width))}
+      onPointerLeave={() => pointer.hover(undefined)}
+      onClick={(event) => pointer.pick(placeOf(event, position, bars.width))}
     />
   );
 }
@@ -60,11 +57,11 @@ type BarEvent = Pick<PointerEvent<HTMLCanvasElement>, 'currentTarget' | 'clientX
 type BarPlace = ReturnType<typeof placeOf>;
 
 /** The pixel of a bar under the pointer, as fractions of the segment's size. */
-function placeOf({ currentTarget, clientX, clientY }: BarEvent, pixels: number) {
+function placeOf({ currentTarget, clientX, clientY }: BarEvent, position: number, pixels: number) {
   const { left, width } = currentTarget.getBoundingClientRect();
   const pixel = Math.floor(((clientX - left) / width) * pixels);
   const shown = Math.max(0, Math.min(pixels - 1, pixel));
-  return { from: shown / pixels, to: (shown + 1) / pixels, clientX, clientY };
+  return { part: { position, from: shown / pixels, to: (shown + 1) / pixels }, clientX, clientY };
 }
 
 export type BarPointer = ReturnType<typeof useBarPointer>;
@@ -73,51 +70,33 @@ export type BarPointer = ReturnType<typeof useBarPointer>;
 export function useBarPointer(event: number, order: SegmentOrder) {
   const ask = useAsk();
   const { view } = useStores();
-  const pointer = useRef<BarPlace>(undefined);
-  const [latest] = useState(() => new LatestOnly());
-  const leave = () => {
-    pointer.current = undefined;
-    hideTooltip();
-  };
-  useEffect(
-    () => () => {
-      latest.cancel();
-      hideTooltip();
-    },
-    [latest],
-  );
-  const hitAt = (position: number, { from, to }: BarPlace, signal?: AbortSignal) =>
-    ask('stateHit', { event, order, position, from, to }, { signal });
-  const select = (label: Promise<string | undefined>) => {
-    label.then(
-      (selection) => selection !== undefined && view.click('allocation', { selection }),
-      () => undefined,
-    );
-  };
-  return {
-    leave,
-    hover(position: number, at: BarPlace) {
-      pointer.current = at;
-      latest
-        .run((signal) => hitAt(position, at, signal))
-        .then(
-          (hit) => {
-            const place = pointer.current;
-            if (place === undefined || hit === undefined) hideTooltip();
-            else showTooltip(contentOf(hit), place.clientX, place.clientY);
-          },
-          // The worker may be gone; the list reports it.
-          (error: unknown) => !isAbortError(error) && hideTooltip(),
-        );
-    },
-    pick(position: number, at: BarPlace) {
-      const found = hitAt(position, at);
-      select(found.then((hit) => (hit?.kind === 'blocks' ? hit.hit.label : undefined)));
-    },
-    pickSite({ allocation }: PinSite) {
-      select(ask('allocation', { index: allocation }).then(({ label }) => label));
-    },
-  };
+  const [place, hover] = useState<BarPlace>();
+  // If the worker is gone, the list reports it.
+  const { value: hit } = useQuery('stateHit', place && { event, order, ...place.part });
+  const content = useMemo(() => hit && contentOf(hit), [hit]);
+  useEffect(() => {
+    if (place === undefined || content === undefined) hideTooltip();
+    else showTooltip(content, place.clientX, place.clientY);
+  }, [place, content]);
+  useEffect(() => hideTooltip, []);
+  return useMemo(() => {
+    const select = (label: Promise<string | undefined>) => {
+      label.then(
+        (selection) => selection !== undefined && view.click('allocation', { selection }),
+        () => undefined,
+      );
+    };
+    return {
+      hover,
+      pick({ part }: BarPlace) {
+        const found = ask('stateHit', { event, order, ...part });
+        select(found.then((at) => (at?.kind === 'blocks' ? at.hit.label : undefined)));
+      },
+      pickSite({ allocation }: PinSite) {
+        select(ask('allocation', { index: allocation }).then(({ label }) => label));
+      },
+    };
+  }, [ask, view, event, order]);
 }
 
 function contentOf(hit: SegmentHit): TooltipContent {

@@ -1,99 +1,157 @@
 import { ChevronDown, ChevronRight, Filter } from 'lucide-react';
-import type { ComponentProps } from 'react';
+import type { ComponentProps, ReactNode, RefObject } from 'react';
 import { SegmentKind } from '../../../allocator/state/types.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import type { SegmentRow } from '../../../device/allocator-state/describe-state.ts';
 import type { SegmentGroup, SpaceTotals } from '../../../device/allocator-state/segment-groups.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores } from '../../../state/stores.ts';
+import type { AllocatorStateAnswer } from '../../../worker/protocol.ts';
 import { CopyButton, IconButton } from '../../shared/buttons.tsx';
 import { frameTitle } from '../../shared/code-place.tsx';
 import { Bytes } from '../../shared/facts.tsx';
+import { type Column, columnsIn } from '../../table/table-row.tsx';
 import { SegmentBar } from './segment-bar.tsx';
 import { ageText, groupName, groupTerms, roundingText, usedText } from './state-labels.ts';
 
-interface SegmentCellsProps {
-  readonly row: SegmentRow;
-  readonly event: number;
-  readonly bar: ComponentProps<typeof SegmentBar>;
+/** A segment with its bar among those of the answer. */
+interface ListedSegment {
+  readonly segment: SegmentRow;
+  readonly position: number;
+  readonly index: number;
 }
 
-export function SegmentCells({ row, event, bar }: SegmentCellsProps) {
-  const { frame, addressHex, liveBlocks, sizeBytes } = row;
-  const live = row.allocatedBytes + row.pendingBytes;
-  return (
-    <>
-      <td className="dim mono" title={`0x${addressHex}`}>
+/** A group's head, or a segment. */
+export type ListedRow = SegmentGroup | ListedSegment;
+
+const WORDS = {
+  segment: ['Segment', 'Address'],
+  blocks: ['Blocks by address', 'The blocks of each segment, in address order'],
+  size: ['Size', 'Reserved bytes'],
+  used: ['Used', 'Share in use by allocated and pending blocks'],
+  gap: ['Largest gap', 'Largest free range'],
+  age: ['Age', 'Since the segment was allocated, or its first page mapped'],
+  by: ['Created by', 'The line whose request created the segment'],
+} as const;
+
+type Cells<R> = Partial<Record<keyof typeof WORDS, (row: R) => ReactNode>>;
+
+interface SegmentColumnsOptions
+  extends Pick<ComponentProps<typeof SegmentBar>, 'colors' | 'selected' | 'pointer'> {
+  readonly answer: AllocatorStateAnswer | undefined;
+  /** The heading over the bars, used to measure their width. */
+  readonly barHead: RefObject<HTMLTableCellElement | null>;
+  /** Then the figures need the space; a click shows the line that allocated a segment. */
+  readonly isNarrow: boolean;
+  readonly folded: ReadonlySet<string>;
+}
+
+/** A group's name covers two columns, and so does its text: state.css hides the cells behind them. */
+export function segmentColumns(options: SegmentColumnsOptions): readonly Column<ListedRow>[] {
+  const { answer, barHead, isNarrow, folded, ...look } = options;
+  const groups: Cells<SegmentGroup> = {
+    segment: (group) => <GroupName group={group} isFolded={folded.has(group.key)} />,
+    size: ({ kind, totals }) => (
+      <Bytes bytes={kind === SegmentKind.None ? liveBytes(totals) : totals.reservedBytes} />
+    ),
+    used: ({ totals }) => usedText(liveBytes(totals), totals.reservedBytes),
+    gap: ({ totals }) => <Bytes bytes={totals.largestFreeBytes} />,
+    age: ({ kind, totals }) => (
+      <span className="dim small" title={totalsTitle(totals)}>
+        {kind === SegmentKind.None
+          ? `${plural(totals.segments, 'block')}; the trace does not say in which segments`
+          : sharesText(totals)}
+      </span>
+    ),
+  };
+  const segments: Cells<ListedSegment> = {
+    segment: ({ segment: { addressHex } }) => (
+      <span className="dim mono" title={`0x${addressHex}`}>
         {addressHex}
-      </td>
-      <td>
-        <SegmentBar {...bar} />
-        <span className="visually-hidden">{plural(liveBlocks, 'live block')}</span>
-      </td>
-      <BytesCell bytes={sizeBytes} />
-      <td className="figure" title={`${formatExactBytes(live)} in ${plural(liveBlocks, 'block')}`}>
-        {usedText(live, sizeBytes)}
-      </td>
-      <BytesCell bytes={row.largestFreeBytes} />
-      <td className="figure" title={ageTitle(row, event)}>
-        {ageText(row, event)}
-      </td>
-      <td className="small" data-absent={frame === undefined} title={frame && frameTitle(frame)}>
-        {frame === undefined ? absenceText(row.stackKind) : frameLabel(frame)}
-      </td>
-    </>
-  );
+      </span>
+    ),
+    blocks: ({ segment, ...place }) => (
+      <>
+        {answer && <SegmentBar {...look} {...place} bars={answer.bars} />}
+        <span className="visually-hidden">{plural(segment.liveBlocks, 'live block')}</span>
+      </>
+    ),
+    size: ({ segment }) => <Bytes bytes={segment.sizeBytes} />,
+    used: ({ segment }) => (
+      <span title={usedTitle(segment)}>{usedText(liveBytes(segment), segment.sizeBytes)}</span>
+    ),
+    gap: ({ segment }) => <Bytes bytes={segment.largestFreeBytes} />,
+    age: ({ segment }) => <AgeText row={segment} event={answer?.overview.event ?? -1} />,
+    by: ({ segment: { frame, stackKind } }) => (
+      <span className={frame ? 'small' : 'small dim'} title={frame && frameTitle(frame)}>
+        {frame === undefined ? absenceText(stackKind) : frameLabel(frame)}
+      </span>
+    ),
+  };
+  const { text, figure } = columnsIn<ListedRow, keyof typeof WORDS>(WORDS);
+  const cell = (id: keyof typeof WORDS) => (row: ListedRow) =>
+    'key' in row ? groups[id]?.(row) : segments[id]?.(row);
+  return [
+    text('segment', 106, cell('segment')),
+    text('blocks', isNarrow ? 56 : 156, cell('blocks'), { grow: 1, head: barHead }),
+    figure('size', 84, cell('size')),
+    figure('used', 54, cell('used')),
+    figure('gap', 90, cell('gap')),
+    figure('age', 84, cell('age')),
+    ...(isNarrow ? [] : [text('by', 118, cell('by'), { grow: 0.4 })]),
+  ];
 }
 
-function ageTitle({ mappedEvent, grownEvent, pieces }: SegmentRow, event: number): string {
+const usedTitle = (row: SegmentRow): string =>
+  `${formatExactBytes(liveBytes(row))} in ${plural(row.liveBlocks, 'block')}`;
+
+const liveBytes = ({
+  allocatedBytes,
+  pendingBytes,
+}: Pick<SpaceTotals, 'allocatedBytes' | 'pendingBytes'>): number => allocatedBytes + pendingBytes;
+
+interface AgeTextProps {
+  readonly row: SegmentRow;
+  readonly event: EventIndex;
+}
+
+function AgeText({ row, event }: AgeTextProps) {
+  const { mappedEvent, grownEvent, pieces } = row;
   const since =
     mappedEvent < 0
       ? 'From before the first event'
       : `From event ${mappedEvent}, ${plural(event - mappedEvent, 'event')} ago`;
-  return pieces === 1
-    ? since
-    : `${since}; ${pieces} mapped pieces, the last at event ${grownEvent}`;
+  const grown = pieces === 1 ? '' : `; ${pieces} mapped pieces, the last at event ${grownEvent}`;
+  return <span title={since + grown}>{ageText(row, event)}</span>;
 }
 
-interface GroupCellsProps {
+interface GroupNameProps {
   readonly group: SegmentGroup;
   readonly isFolded: boolean;
 }
 
-export function GroupCells({ group, isFolded }: GroupCellsProps) {
+function GroupName({ group, isFolded }: GroupNameProps) {
   const { view } = useStores();
-  const { totals, stream, kind } = group;
-  const live = totals.allocatedBytes + totals.pendingBytes;
-  const isNone = kind === SegmentKind.None;
   const Chevron = isFolded ? ChevronRight : ChevronDown;
   return (
-    <>
-      <td className="group-name" title={totalsTitle(totals)}>
-        <Chevron size={14} aria-hidden />
-        <strong>{groupName(group)}</strong>
-        <span className="dim">stream {stream}</span>
-        <IconButton
-          className="icon-button group-filter"
-          label="Filter all views to the blocks of this pool and stream"
-          onClick={(event) => {
-            // A click on the row would fold it too.
-            event.stopPropagation();
-            view.commit({ search: groupTerms(group) });
-          }}
-        >
-          <Filter size={12} aria-hidden />
-        </IconButton>
-      </td>
-      <BytesCell bytes={isNone ? live : totals.reservedBytes} />
-      <td className="figure">{usedText(live, totals.reservedBytes)}</td>
-      <BytesCell bytes={totals.largestFreeBytes} />
-      <td className="cell-wide dim" title={totalsTitle(totals)}>
-        {isNone
-          ? `${plural(totals.segments, 'block')}; the trace does not say in which segments`
-          : sharesText(totals)}
-      </td>
-    </>
+    <span className="inline-row" title={totalsTitle(group.totals)}>
+      <Chevron size={14} aria-hidden />
+      <strong>{groupName(group)}</strong>
+      <span className="dim">stream {group.stream}</span>
+      <IconButton
+        className="icon-button group-filter"
+        label="Filter all views to the blocks of this pool and stream"
+        onClick={(event) => {
+          // A click on the row would fold it too.
+          event.stopPropagation();
+          view.commit({ search: groupTerms(group) });
+        }}
+      >
+        <Filter size={12} aria-hidden />
+      </IconButton>
+    </span>
   );
 }
 
@@ -115,19 +173,11 @@ function totalsTitle(totals: SpaceTotals): string {
   ].join('\n');
 }
 
-function BytesCell({ bytes }: { readonly bytes: number }) {
-  return (
-    <td className="figure">
-      <Bytes bytes={bytes} />
-    </td>
-  );
-}
-
 /** Everything known about the segment that keys act on. */
 export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
   const { view } = useStores();
   const { addressHex, kind, sizeBytes, allocatedBytes, pendingBytes, liveBlocks } = row;
-  const free = sizeBytes - allocatedBytes - pendingBytes;
+  const free = sizeBytes - liveBytes(row);
   return (
     <section className="row segment-footer" aria-label="Segment">
       <CopyButton text={`0x${addressHex}`} label="address" className="mono">

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SegmentKind } from '../../../allocator/state/types.ts';
 import type { SegmentGroup } from '../../../device/allocator-state/segment-groups.ts';
-import { rowOf, stateRows } from './segment-list.tsx';
+import { rowOf, stateRows } from './state-rows.ts';
 
 function groupsOf(sizes: readonly number[]): SegmentGroup[] {
   let first = 0;
