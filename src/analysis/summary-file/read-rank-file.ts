@@ -12,7 +12,7 @@ import { readSnapshot } from '../../format/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../../format/input/types.ts';
 import { isSummaryName, rankOfName } from './rank-of-name.ts';
 import { summarize } from './summarize.ts';
-import { type RankSummary, type Shape, SUMMARY_SCHEMA, SUMMARY_SHAPE } from './types.ts';
+import { type RankSummary, SUMMARY, SUMMARY_SCHEMA } from './types.ts';
 
 export interface ReadRankOptions {
   readonly version: string;
@@ -86,9 +86,9 @@ export function readSummary(text: string): RankSummary {
       advice: 'Update vramscope.',
     });
   }
-  const wrong = wrongPart(value, SUMMARY_SHAPE, '');
-  if (wrong !== undefined) throw bad(`This summary is damaged: ${wrong} is not what it should be.`);
-  return value as unknown as RankSummary;
+  const [issue] = SUMMARY.safeParse(value).error?.issues ?? [];
+  if (issue === undefined) return value as RankSummary;
+  throw bad(`This summary is damaged: ${issue.path.join('.')} is not what it should be.`);
 }
 
 function parse(text: string): unknown {
@@ -101,40 +101,3 @@ function parse(text: string): unknown {
 
 const bad = (message: string, advice = 'Run vramscope summarize again.'): LoadError =>
   new LoadError({ code: 'bad-summary', message, advice });
-
-/** Path of the first part with the wrong shape: 'callSites.3.line'. */
-function wrongPart(value: unknown, shape: Shape, path: string): string | undefined {
-  if (typeof shape === 'string') return isOfType(value, shape) ? undefined : path;
-  if (Array.isArray(shape)) return wrongItem(value, shape[0], path);
-  if ('orNull' in shape) return value === null ? undefined : wrongPart(value, shape.orNull, path);
-  if (!isRecord(value)) return path === '' ? 'it' : path;
-  if ('all' in shape) {
-    return Object.values(value).every((one) => wrongPart(one, shape.all, path) === undefined)
-      ? undefined
-      : path;
-  }
-  const { fields } = shape as Extract<Shape, { readonly fields: unknown }>;
-  for (const name in fields) {
-    const wrong = wrongPart(value[name], fields[name], path === '' ? name : `${path}.${name}`);
-    if (wrong !== undefined) return wrong;
-  }
-  return undefined;
-}
-
-function wrongItem(value: unknown, shape: Shape, path: string): string | undefined {
-  if (!Array.isArray(value)) return path;
-  for (let i = 0; i < value.length; i++) {
-    const wrong = wrongPart(value[i], shape, path);
-    if (wrong !== undefined) return `${path}.${i}`;
-  }
-  return undefined;
-}
-
-function isOfType(value: unknown, type: Extract<Shape, string>): boolean {
-  if (type.endsWith('?')) return value === null || isOfType(value, type.slice(0, -1) as 'string');
-  // JSON has no NaN or Infinity, but 1e999 parses as Infinity; beyond 2^53 sums would not be exact.
-  return type === 'number' ? isExact(value) : typeof value === type;
-}
-
-const isExact = (value: unknown): boolean =>
-  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,7 @@
 /** Allocated memory by call site, at the peak and at the end, under keys that all ranks share. */
 
-import { NEVER } from '../../allocator/replay/types.ts';
-import { sumBy } from '../../base/collections.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import { getOrMake, sumBy } from '../../base/collections.ts';
 import { fileName } from '../../base/file-names.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
@@ -26,9 +26,9 @@ export interface SiteRow extends SiteFigures {
   readonly key: string;
   readonly line: string;
   readonly stack: StackIndex;
-  readonly first: number;
+  readonly first: AllocationIndex;
   /** {@link MemoryClass} of its largest allocation at the peak; -1 if it has none then. */
-  readonly class: number;
+  class: number;
 }
 
 /**
@@ -36,14 +36,30 @@ export interface SiteRow extends SiteFigures {
  * `peak`, and bytes at the end to the counter at the end.
  */
 export function siteRows(context: DeviceModel, keys: SiteKeys, peak: EventIndex): SiteRow[] {
-  const { preexisting } = context.replay.allocations;
-  const byKey = new Map<string, SiteRow>();
-  for (const row of siteSums(context, peak)) {
-    const isFromBefore = row.first < preexisting;
-    const key = keys.keyOf(row.stack, isFromBefore);
-    const known = byKey.get(key);
-    if (known !== undefined) byKey.set(key, { ...known, ...sumOf(known, row) });
-    else byKey.set(key, { key, line: keys.lineKeyOf(row.stack, isFromBefore), ...row });
+  const { replay, stacks, snapshot } = context;
+  const { stack, start, freeRequested, sizeBytes, length, preexisting } = replay.allocations;
+  const { classOf } = classify(context);
+  const byKey = new Map<string, SiteRow & { largestBytes: number }>();
+  const siteOf = (site: StackIndex, first: AllocationIndex) =>
+    getOrMake(byKey, keys.keyOf(site, first < preexisting), () => ({
+      key: keys.keyOf(site, first < preexisting),
+      line: keys.lineKeyOf(site, first < preexisting),
+      ...{ stack: site, first, class: -1, largestBytes: -1, ...NO_FIGURES },
+    }));
+  // By stack: several stacks may share a key.
+  const sites: ReturnType<typeof siteOf>[] = new Array(snapshot.stacks.length - NO_STACK);
+  for (let id = 0; id < length; id++) {
+    const site = stacks.siteOf(stack[id]);
+    sites[site - NO_STACK] ??= siteOf(site, id);
+    const row = sites[site - NO_STACK];
+    row.allocations++;
+    if (freeRequested[id] === NEVER) row.endBytes += sizeBytes[id];
+    if (start[id] > peak || freeRequested[id] <= peak) continue;
+    row.peakCount++;
+    row.peakBytes += sizeBytes[id];
+    if (sizeBytes[id] <= row.largestBytes) continue;
+    row.largestBytes = sizeBytes[id];
+    row.class = classOf[id];
   }
   return [...byKey.values()].sort(
     (a, b) =>
@@ -54,46 +70,18 @@ export function siteRows(context: DeviceModel, keys: SiteKeys, peak: EventIndex)
   );
 }
 
+const NO_FIGURES: SiteFigures = { allocations: 0, peakCount: 0, peakBytes: 0, endBytes: 0 };
+
 /** The class ID of most of a site's memory at the peak; null if it has none then. */
 export const classId = ({ class: own }: SiteRow): string | null =>
   own < 0 ? null : MEMORY_CLASSES[own].id;
 
-export function sumOf(...sites: readonly SiteFigures[]): SiteFigures {
-  return {
-    allocations: sumBy(sites, ({ allocations }) => allocations),
-    peakCount: sumBy(sites, ({ peakCount }) => peakCount),
-    peakBytes: sumBy(sites, ({ peakBytes }) => peakBytes),
-    endBytes: sumBy(sites, ({ endBytes }) => endBytes),
-  };
-}
-
-const NOTHING: SiteFigures = { allocations: 0, peakCount: 0, peakBytes: 0, endBytes: 0 };
-
-type SiteSum = { -readonly [K in keyof Omit<SiteRow, 'key' | 'line'>]: SiteRow[K] };
-
-function* siteSums(context: DeviceModel, peak: EventIndex): Generator<SiteSum> {
-  const { replay, stacks, snapshot } = context;
-  const { stack, start, freeRequested, sizeBytes, length } = replay.allocations;
-  const { classOf } = classify(context);
-  const sums: (SiteSum | undefined)[] = new Array(snapshot.stacks.length - NO_STACK);
-  const largestBytes = new Float64Array(sums.length).fill(-1);
-  for (let id = 0; id < length; id++) {
-    const row = stacks.siteOf(stack[id]) - NO_STACK;
-    sums[row] ??= { stack: row + NO_STACK, first: id, ...NOTHING, class: -1 };
-    const sum = sums[row];
-    sum.allocations++;
-    if (start[id] <= peak && freeRequested[id] > peak) {
-      sum.peakCount++;
-      sum.peakBytes += sizeBytes[id];
-      if (sizeBytes[id] > largestBytes[row]) {
-        largestBytes[row] = sizeBytes[id];
-        sum.class = classOf[id];
-      }
-    }
-    if (freeRequested[id] === NEVER) sum.endBytes += sizeBytes[id];
-  }
-  for (const sum of sums) if (sum !== undefined) yield sum;
-}
+export const sumOf = (...sites: readonly SiteFigures[]): SiteFigures => ({
+  allocations: sumBy(sites, ({ allocations }) => allocations),
+  peakCount: sumBy(sites, ({ peakCount }) => peakCount),
+  peakBytes: sumBy(sites, ({ peakBytes }) => peakBytes),
+  endBytes: sumBy(sites, ({ endBytes }) => endBytes),
+});
 
 const SEED_LOW = 0x811c9dc5;
 const SEED_HIGH = 0x1b873593;
