@@ -50,7 +50,7 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   'state/reaches-session.ts': '../worker/session.ts',
   'ui/plot/reaches-session.ts': '../../worker/session.ts',
   'ui/views/timeline/reaches-handler.ts': '../../../worker/handlers/timeline.ts',
-  'state/reaches-renderer.ts': '../worker/timeline-renderer.ts',
+  'state/reaches-device.ts': '../worker/open-device.ts',
   'ui/shared/knows-panel.ts': '../panels/search/planted.ts',
   'ui/panels/search/knows-view.ts': '../../views/timeline/planted.ts',
   'ui/views/timeline/knows-view.ts': '../events/planted.ts',

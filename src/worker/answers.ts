@@ -7,9 +7,9 @@ export { dependsOnCursor } from '../device/search/parse-search.ts';
 export { loadRegexEngine, mayHoldRegex } from '../device/search/regex.ts';
 export { makeColoring } from '../draw/coloring/colorings.ts';
 export { serveDeviceCopies } from './analysis/device-copy.ts';
-export { LayerRenderer } from './layer-renderer.ts';
 export { PartialFile } from './partial/partial-file.ts';
 
+import { LayerRenderer } from '../draw/timeline/class-layers.ts';
 import { addressMapHandlers } from './handlers/address-map.ts';
 import { allocationListHandlers } from './handlers/allocation-list.ts';
 import { allocatorStateHandlers } from './handlers/allocator-state.ts';
@@ -19,6 +19,11 @@ import { eventListHandlers } from './handlers/event-list.ts';
 import { fileHandlers } from './handlers/files.ts';
 import { flameGraphHandlers } from './handlers/flame-graph.ts';
 import { timelineHandlers } from './handlers/timeline.ts';
+import type { OpenDevice } from './open-device.ts';
+
+/** The timeline's pictures by class. */
+export const layersOf = ({ context, index, timeline }: OpenDevice): LayerRenderer =>
+  new LayerRenderer(context, index, timeline);
 
 export const HANDLERS = {
   ...addressMapHandlers,

@@ -5,10 +5,10 @@ import { sessionInfoOf } from '../testing/device-info.ts';
 import { fakeSession } from '../testing/fake-session.ts';
 import { blobSource } from './blob-source.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';
+import { ALL_ALLOCATIONS } from './open-device.ts';
 import { pageBlob } from './page-blob.ts';
 import type { FrameRequest, OpenProgress, OpenSource, SessionApi, WireSource } from './protocol.ts';
 import { serveSession } from './session.ts';
-import { ALL_ALLOCATIONS } from './timeline-renderer.ts';
 
 const PROGRESS: OpenProgress = { phase: 'reading', readBytes: 0, totalBytes: 9, events: 0 };
 const FRAME: FrameRequest = {

@@ -5,10 +5,10 @@
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
 import type { HANDLERS } from './answers.ts';
+import type { FrameRequest } from './open-device.ts';
 import type { PartialFrameRequest, PartialState } from './partial/partial-replay.ts';
 import type { AskQuery, CallOptions, DeviceRequest, QueriesOf, QueryMethod } from './queries.ts';
 import type { Method } from './rpc.ts';
-import type { FrameRequest } from './timeline-renderer.ts';
 
 export type { AnalysisQueries, FindingsProgress } from './analysis/serve-analysis.ts';
 export type * from './handlers/address-map.ts';
@@ -19,9 +19,9 @@ export type * from './handlers/device.ts';
 export type * from './handlers/event-list.ts';
 export type * from './handlers/flame-graph.ts';
 export type * from './handlers/timeline.ts';
+export type { FrameRequest, MatchingRequest } from './open-device.ts';
 export type { PartialState } from './partial/partial-replay.ts';
 export type * from './queries.ts';
-export type { FrameRequest, MatchingRequest } from './timeline-renderer.ts';
 
 /** Where the bytes come from. CORS must allow the URL. */
 export type OpenSource =

@@ -6,9 +6,9 @@ import type { Palette } from '../draw/timeline/types.ts';
 import { nodeClock } from '../testing/node-clock.ts';
 import { blobSource } from './blob-source.ts';
 import { webPlatform } from './gunzip.ts';
+import { ALL_ALLOCATIONS, type FrameRequest } from './open-device.ts';
 import type { OpenProgress, OpenSource } from './protocol.ts';
 import { createSession, type SessionHost } from './session.ts';
-import { ALL_ALLOCATIONS, type FrameRequest } from './timeline-renderer.ts';
 
 const PALETTE: Palette = {
   classes: Uint32Array.from({ length: 24 }, (_, i) => 0xff000000 + i),

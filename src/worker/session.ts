@@ -31,8 +31,8 @@ export interface SessionHost {
 
 /** Handlers that need no further loading, so that the first picture comes soon. */
 const FRAMES = queryHandlers({
-  frame: async ({ timeline }, request: FrameRequest, { signal }) =>
-    transferring(await timeline.frame(request, signal)),
+  frame: async (device, request: FrameRequest, { signal }) =>
+    transferring(await device.frame(request, signal)),
 });
 
 const NEVER_ABORTED = new AbortController().signal;

@@ -8,11 +8,23 @@
  */
 
 import { stepwise, type Task } from '../../base/task.ts';
+import { classify } from '../../device/classes/classify.ts';
+import { classLabels } from '../../device/classes/types.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { COLUMNS_PER_STEP } from './column-cache.ts';
 import { columnRanges, counterLines, drawnStates } from './columns.ts';
-import type { LiveBytes } from './live-bytes.ts';
-import type { TimelineIndex } from './timeline-index.ts';
+import { lastOnly, withDimmedClass } from './emphasis.ts';
+import { LiveBytes, NO_LAYER } from './live-bytes.ts';
+import { type StackHits, stackHits, type TimelineIndex } from './timeline-index.ts';
 import type { Scene } from './timeline-painter.ts';
+import {
+  linesOfMatches,
+  type Matching,
+  type StackRenderer,
+  type TimelineRenderer,
+  type TimelineScene,
+} from './timeline-renderer.ts';
 import type { TimelineFrame } from './types.ts';
 
 export interface LayerScene extends Pick<Scene, 'viewport' | 'palette' | 'lines'> {
@@ -57,4 +69,62 @@ export function* drawLayers(
   const { states } = drawn;
   const counters = counterLines(index, lines, ranges, drawn);
   return { viewport, pixels, states, lines: counters, stackPeakBytes: index.peakBytes };
+}
+
+/** Color index of what does not match a search. */
+const DIMMED = -1;
+
+/** Each class has two layers: the matches, and the rest above. This maps a MemoryClass to its lower layer. */
+const LOWER_LAYER = new Uint8Array(classLabels().length);
+classLabels().forEach((label, place) => {
+  LOWER_LAYER[label.class] = 2 * place;
+});
+
+/** Palette row of each layer. */
+const COLOR_OF: readonly number[] = classLabels().flatMap((label) => [label.class, DIMMED]);
+
+/** The timeline ordered by class, for all allocations or for a search's matches. */
+export class LayerRenderer implements StackRenderer {
+  readonly #context: DeviceModel;
+  readonly #index: TimelineIndex;
+  readonly #byTime: TimelineRenderer;
+
+  /** @param index of all allocations */
+  constructor(context: DeviceModel, index: TimelineIndex, byTime: TimelineRenderer) {
+    this.#context = context;
+    this.#index = index;
+    this.#byTime = byTime;
+  }
+
+  begin(
+    { viewport, palette, lines }: TimelineScene,
+    matching: Matching,
+    out: Uint32Array | undefined,
+  ): Task<TimelineFrame> {
+    const { mask, onlyMatches } = matching;
+    const index = this.#byTime.indexOf(matching);
+    const dimmed = palette.classes.length;
+    const scene = {
+      viewport,
+      lines: index === this.#index ? lines : linesOfMatches(lines),
+      layers: this.#layers(mask, onlyMatches),
+      colorOf: COLOR_OF.map((color) => (color === DIMMED ? dimmed : color)),
+      palette: withDimmedClass(palette),
+    };
+    return drawLayers(index, scene, out);
+  }
+
+  hits({ mask, onlyMatches }: Matching, state: EventIndex, from: number, to: number): StackHits {
+    return stackHits(this.#index, state, from, to, this.#layers(mask, onlyMatches));
+  }
+
+  readonly #layers = lastOnly((mask: Uint8Array | undefined, onlyMatches: boolean) => {
+    const { replay, trace } = this.#context;
+    const layerOf = classify(this.#context).classOf.map((of, id) => {
+      const lower = LOWER_LAYER[of] ?? NO_LAYER;
+      if (mask === undefined || mask[id] === 1) return lower;
+      return onlyMatches ? NO_LAYER : lower + 1;
+    });
+    return new LiveBytes(replay.allocations, layerOf, COLOR_OF.length, trace.events.length);
+  });
 }

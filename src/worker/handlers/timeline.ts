@@ -14,10 +14,9 @@ import {
   type TimeAxis,
 } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { OpenDevice } from '../open-device.ts';
+import type { MatchingRequest, OpenDevice } from '../open-device.ts';
 import { type AtEvent, type DeviceRequest, queryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
-import type { MatchingRequest } from '../timeline-renderer.ts';
 
 export interface HitRequest extends DeviceRequest, MatchingRequest {
   /** State under the pointer: TimelineFrame.states of that column. */
@@ -50,17 +49,22 @@ export const timelineHandlers = queryHandlers({
     const reservedBytes = counterOverview(index, 'reservedBytes', axis, width);
     return transferring({ activeBytes, reservedBytes });
   },
-  async hit({ timeline, context }, request: HitRequest): Promise<PixelInfo<HitResult>> {
+  async hit(device, request: HitRequest): Promise<PixelInfo<HitResult>> {
+    const { context } = device;
     const { state, bytesFrom, bytesTo } = request;
-    const hits = await timeline.hits(request, state, bytesFrom, bytesTo);
+    const renderer = await device.rendererOf(request);
+    const matching = await device.matchingOf(request);
+    const hits = renderer.hits(matching, state, bytesFrom, bytesTo);
     const hit = describeHit(context, state, hits);
     const known = knownClasses(context);
     const what = hit && known && classText(known, hit.allocation);
     return { hit: hit && { ...hit, what }, crosshair: crosshairAt(context, state) };
   },
   /** Height of the drawn stack after an event. */
-  stackBytes: ({ timeline }, request: MatchingRequest & { readonly state: EventIndex }) =>
-    timeline.bytesAt(request, request.state),
+  async stackBytes(device, request: MatchingRequest & { readonly state: EventIndex }) {
+    const stacked = device.timeline.indexOf(await device.matchingOf(request));
+    return stacked.counter('activeBytes').highest(request.state, request.state);
+  },
   crosshair: ({ context }, { event }: AtEvent) => crosshairAt(context, event),
   /** The event whose state holds at `timeUs` (since the first event). */
   eventAt: ({ context }, { timeUs }: { readonly timeUs: number }) =>

@@ -7,9 +7,9 @@ import { captureBytes } from '../../testing/captures.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
 import { webPlatform } from '../gunzip.ts';
 import { loadAnswers } from '../load-answers.ts';
+import { ALL_ALLOCATIONS } from '../open-device.ts';
 import type { FrameRequest, OpenProgress, PartialState, SessionApi } from '../protocol.ts';
 import { createSession } from '../session.ts';
-import { ALL_ALLOCATIONS } from '../timeline-renderer.ts';
 import { connectWorker } from '../worker-connection.ts';
 import { servePartialReplay } from './partial-replay.ts';
 

@@ -4,14 +4,17 @@ import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
 import { TEST_PALETTE } from '../testing/naive-raster.ts';
 import { nodeClock } from '../testing/node-clock.ts';
+import type { FrameRequest, MatchingRequest } from './open-device.ts';
 import { OpenDevice } from './open-device.ts';
-import type { FrameRequest, MatchingRequest } from './timeline-renderer.ts';
 
 const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
 const device = new OpenDevice(context, nodeClock);
 const { events } = context.trace;
 const peak = context.replay.peaks.activeBytes;
-const large: MatchingRequest = { search: 'size>=1MiB', onlyMatches: true, at: undefined };
+const large = { search: 'size>=1MiB', onlyMatches: true, at: undefined } satisfies MatchingRequest;
+const matches = await device.matchingOf(large);
+const bytesAt = (state: number) =>
+  device.timeline.indexOf(matches).counter('activeBytes').highest(state, state);
 
 const frameOf = (matching: MatchingRequest, selected = -1, highlight = '') => {
   const request: FrameRequest = {
@@ -32,7 +35,7 @@ const frameOf = (matching: MatchingRequest, selected = -1, highlight = '') => {
     highlight,
     ...matching,
   };
-  return device.timeline.frame(request);
+  return device.frame(request);
 };
 
 describe('the matches alone', () => {
@@ -44,20 +47,20 @@ describe('the matches alone', () => {
     for (const [column, state] of states.entries()) {
       const bytes = liveBytesAt(context, mask, state);
       expect(lines.activeBytes?.[column]).toBe(bytes);
-      expect(await device.timeline.bytesAt(large, state)).toBe(bytes);
+      expect(bytesAt(state)).toBe(bytes);
     }
     expect(Math.max(...(lines.activeBytes ?? []))).toBe(stackPeakBytes);
     expect(stackPeakBytes).toBeLessThan(peak.bytes);
   });
 
   test('are found under a pixel by their own places', async () => {
-    const top = await device.timeline.bytesAt(large, peak.event);
-    const all = await device.timeline.hits(large, peak.event, 0, top);
+    const top = bytesAt(peak.event);
+    const all = device.timeline.hits(matches, peak.event, 0, top);
     expect(all.totalBytes).toBe(top);
     expect(all.ids.every((id) => mask?.[id] === 1)).toBe(true);
-    const newest = await device.timeline.hits(large, peak.event, top - 1, top);
+    const newest = device.timeline.hits(matches, peak.event, top - 1, top);
     expect(newest.main).toBe(all.ids.at(-1));
-    expect((await device.timeline.hits(large, peak.event, top, top + 1)).main).toBe(-1);
+    expect(device.timeline.hits(matches, peak.event, top, top + 1).main).toBe(-1);
   });
 
   test('can be none: an empty picture', async () => {
