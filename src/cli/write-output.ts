@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { constants, openSync } from 'node:fs';
 import {
   chmod,
   type FileHandle,
@@ -11,11 +10,7 @@ import {
   rm,
   stat,
 } from 'node:fs/promises';
-import { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { setTimeout } from 'node:timers/promises';
 import { errorText } from '../base/errors.ts';
 import { cutUtf8 } from '../base/file-names.ts';
 import { formatBytes } from '../base/format.ts';
@@ -58,7 +53,8 @@ export async function checkTarget(io: CliIo, { path, input, force }: OutputTarge
 /**
  * Writes pieces to a file and returns its size. Writes a temporary file beside `path` and renames it when complete,
  * so a failure keeps the old file and leaves no partial one. A device or a pipe (`-o /dev/stdout`) is written
- * directly.
+ * directly, and Ctrl+C ends the program as it ends any other: there is nothing to remove, and nothing of ours could end
+ * a write that waits for a reader.
  * @throws LoadError 'same-file', 'target-exists' or 'unwritable'; InterruptedError; whatever making a piece throws
  */
 export async function writeOutput(
@@ -69,12 +65,9 @@ export async function writeOutput(
   const { path } = target;
   await checkTarget(io, target);
   const old = await stat(path).catch(() => undefined);
-  const interruption = io.interruption();
-  const bytes = old?.isFIFO()
-    ? await writably(path, () => writePipe(path, pieces, interruption))
-    : isStream(old)
-      ? await writePieces(path, await writably(path, () => open(path, 'w')), pieces, interruption)
-      : await writeBeside(io, target, old?.mode, pieces, interruption);
+  const bytes = isStream(old)
+    ? await writePieces(path, await writably(path, () => open(path, 'w')), pieces)
+    : await writeBeside(io, target, old?.mode, pieces);
   io.writeOut(`${path}: ${formatBytes(bytes)}\n`);
 }
 
@@ -83,8 +76,8 @@ async function writeBeside(
   target: OutputTarget,
   mode: number | undefined,
   pieces: Iterable<string | Uint8Array>,
-  interruption: AbortSignal,
 ): Promise<number> {
+  const interruption = io.interruption();
   // If `path` is a link, replace the file it names, not the link.
   const path = await realpath(target.path).catch(() => target.path);
   const beside = join(dirname(path), temporaryName(basename(path)));
@@ -107,7 +100,7 @@ async function writePieces(
   path: string,
   file: FileHandle,
   pieces: Iterable<string | Uint8Array>,
-  interruption: AbortSignal,
+  interruption?: AbortSignal,
 ): Promise<number> {
   let bytes = 0;
   try {
@@ -115,7 +108,7 @@ async function writePieces(
       const data = typeof piece === 'string' ? Buffer.from(piece) : piece;
       bytes += data.length;
       await writably(path, () => file.writeFile(data));
-      if (interruption.aborted) throw new InterruptedError(interruption);
+      if (interruption?.aborted) throw new InterruptedError(interruption);
     }
   } finally {
     // A full disk may be reported only on close.
@@ -135,7 +128,6 @@ async function writably<T>(path: string, attempt: () => Promise<T>): Promise<T> 
   try {
     return await attempt();
   } catch (error) {
-    if (error instanceof InterruptedError) throw error;
     const reason = errorText(error);
     throw new LoadError({ code: 'unwritable', message: `${path} cannot be written: ${reason}.` });
   }
@@ -160,44 +152,5 @@ async function sweepLeftovers(path: string): Promise<void> {
     const stats = await stat(file).catch(() => undefined);
     if (stats !== undefined && Date.now() - stats.mtimeMs > LEFT_MS)
       await rm(file, { force: true }).catch(() => undefined);
-  }
-}
-
-/** How often to check whether somebody reads. */
-const LOOK_MS = 50;
-
-/** Resolves to the number of bytes written. @throws InterruptedError, or the system's error */
-async function writePipe(
-  path: string,
-  pieces: Iterable<string | Uint8Array>,
-  interruption: AbortSignal,
-): Promise<number> {
-  try {
-    const fd = await openForReader(path, interruption);
-    // A socket waits in the event loop; a thread blocked in a write could not be ended.
-    const pipe = new Socket({ fd, readable: false, writable: true });
-    let bytes = 0;
-    const counted = function* () {
-      for (const piece of pieces) {
-        const data = Buffer.from(piece);
-        bytes += data.length;
-        yield data;
-      }
-    };
-    await pipeline(Readable.from(counted()), pipe, { signal: interruption });
-    return bytes;
-  } catch (error) {
-    throw interruption.aborted ? new InterruptedError(interruption) : error;
-  }
-}
-
-async function openForReader(path: string, signal: AbortSignal): Promise<number> {
-  for (;;) {
-    try {
-      return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENXIO')) throw error;
-      await setTimeout(LOOK_MS, undefined, { signal });
-    }
   }
 }

@@ -18,12 +18,19 @@ const ENTRANCE_MS = 30_000;
 
 const COOKIE = 'vramscope';
 
+/** A file for the browser, and the path that it leads to. */
+interface Entrance {
+  readonly file: string;
+  readonly path: string;
+  readonly address: string;
+  readonly untilMs: number;
+}
+
 export class Doors {
   /** Limits the cookie to the token's path, so that no other server on this machine receives it. */
   readonly #path: string;
   readonly #cookie = secret();
-  readonly #entrances = new Map<string, { readonly address: string; readonly untilMs: number }>();
-  readonly #files = new Set<string>();
+  #entrance: Entrance | undefined;
   #isOpened = false;
 
   /** @param token the first part of all served paths */
@@ -51,30 +58,27 @@ export class Doors {
     return isFirst;
   }
 
-  /** Writes a file that leads to `address` through `root` once, within half a minute, and is then removed. */
+  /** Writes a file that leads to `address` through `root` once, within half a minute. It is removed when it is used. */
   async entranceFile(root: string, address: string): Promise<string> {
     const path = `/open/${secret()}`;
-    this.#entrances.set(path, { address, untilMs: Date.now() + ENTRANCE_MS });
     const file = join(folderOfEntrances(), `vramscope-${secret()}.html`);
     await writeFile(file, redirectPage(`${root}${path}`), { mode: 0o600, flag: 'wx' });
-    this.#files.add(file);
-    setTimeout(() => void this.close(), ENTRANCE_MS).unref();
+    this.#entrance = { file, path, address, untilMs: Date.now() + ENTRANCE_MS };
     return file;
   }
 
   /** Where an entrance's path leads. Works once. */
   take(path: string): string | undefined {
-    const entrance = this.#entrances.get(path);
-    this.#entrances.delete(path);
-    if (entrance === undefined || Date.now() > entrance.untilMs) return undefined;
+    const entrance = this.#entrance;
+    if (entrance?.path !== path) return undefined;
     void this.close();
-    return entrance.address;
+    return Date.now() > entrance.untilMs ? undefined : entrance.address;
   }
 
   async close(): Promise<void> {
-    const files = [...this.#files];
-    this.#files.clear();
-    await Promise.all(files.map((file) => rm(file, { force: true })));
+    const entrance = this.#entrance;
+    this.#entrance = undefined;
+    if (entrance !== undefined) await rm(entrance.file, { force: true });
   }
 }
 
@@ -89,7 +93,7 @@ const redirectPage = (url: string): string => `<!doctype html>
 <a href="${url}">Open vramscope</a>
 `;
 
-const secret = (): string => randomBytes(16).toString('hex');
+export const secret = (): string => randomBytes(16).toString('hex');
 
 export interface Desktop {
   readonly platform: NodeJS.Platform;

@@ -5,6 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
+const UNKNOWN_TYPE = 'application/octet-stream';
+
 /**
  * Sends a growing file up to the announced length. If the file shrinks, the connection breaks off, so that the page
  * sees that the file is incomplete.
@@ -13,6 +15,7 @@ export async function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
+  type = UNKNOWN_TYPE,
 ): Promise<void> {
   const file = await openRegular(path);
   if (file === undefined) {
@@ -33,7 +36,7 @@ export async function sendFile(
     }
     const { from, to } = range ?? { from: 0, to: size };
     response.writeHead(range === undefined ? 200 : 206, {
-      'content-type': 'application/octet-stream',
+      'content-type': type,
       'content-length': to - from,
       'accept-ranges': 'bytes',
       etag,
@@ -120,19 +123,9 @@ export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || LEFT_OUT.test(entry.name)) continue;
     const path = join(entry.parentPath, entry.name);
-    const type = TYPES[extname(entry.name)] ?? 'application/octet-stream';
+    const type = TYPES[extname(entry.name)] ?? UNKNOWN_TYPE;
     files.set(relative(folder, path).split(sep).join('/'), { type, path });
   }
   if (!files.has('index.html')) throw new Error(`No page in ${folder}`);
   return files;
-}
-
-/** The file's bytes; undefined if it is gone or was replaced by something else. */
-export async function readPage({ path }: PageFile): Promise<Buffer | undefined> {
-  const file = await openRegular(path);
-  try {
-    return await file?.readFile();
-  } finally {
-    await file?.close();
-  }
 }

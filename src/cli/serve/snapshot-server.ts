@@ -10,12 +10,11 @@
  *
  * Requests for another host are refused: a web page elsewhere could point its host name here.
  */
-import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { basename } from 'node:path';
-import { Doors } from './doors.ts';
-import { type PageFile, pageFiles, readPage, sendFile } from './send-file.ts';
+import { Doors, secret } from './doors.ts';
+import { type PageFile, pageFiles, sendFile } from './send-file.ts';
 
 const LOOPBACK = '127.0.0.1';
 const HOSTS = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
@@ -50,7 +49,7 @@ export interface SnapshotServer {
 /** @throws Error if the page is not built or no port is free */
 export async function serveSnapshots(options: ServeOptions): Promise<SnapshotServer> {
   const { page, files, port, areRanks = false } = options;
-  const token = randomBytes(16).toString('hex');
+  const token = secret();
   const built = pageFiles(page);
   // Resolved now, so that a link put in a file's place later is not followed.
   const paths = await Promise.all(files.map((file) => realpath(file)));
@@ -149,13 +148,8 @@ async function answer(
   }
   const found = built.get(name === '' ? 'index.html' : name);
   if (found === undefined) return refuse(response, 404, 'Nothing here.');
-  const page = await readPage(found);
-  if (page === undefined) return refuse(response, 404, 'A file of the page is gone.');
-  response.writeHead(200, {
-    'content-type': found.type,
-    'content-security-policy': PAGE_POLICY,
-  });
-  response.end(request.method === 'HEAD' ? undefined : page);
+  response.setHeader('content-security-policy', PAGE_POLICY);
+  return sendFile(request, response, found.path, found.type);
 }
 
 function refuse(response: ServerResponse, status: number, words: string): void {
