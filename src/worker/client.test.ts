@@ -308,49 +308,38 @@ describe('a worker that dies', () => {
   });
 });
 
-describe('a file', () => {
-  it('reads a file for a worker that cannot', async () => {
-    const { client, workers } = setUp();
-    const texts: string[] = [];
-    const kinds: string[] = [];
-    const unreadable = new LoadError({ code: 'unreadable', message: 'No.', byte: 0 });
-    if (workers[0] !== undefined) {
-      Object.assign(workers[0].session, {
-        open: async (source: WireSource) => {
-          kinds.push(source.kind);
-          if (source.kind !== 'page') throw unreadable;
-          const decoder = new TextDecoder();
-          const { chunks } = blobSource(pageBlob(source.port, source), source.name);
-          for await (const chunk of chunks()) texts.push(decoder.decode(chunk, { stream: true }));
-          return sessionInfoOf(source.name);
-        },
-      });
-    }
-    const blob = new Blob(['long '.repeat(2_000_000)]);
-    expect(await client.open({ kind: 'blob', blob, name: 'a' }, {})).toMatchObject({
-      file: { name: 'a' },
+describe('a file of a page from disk', () => {
+  /** Opens it in a worker that reads what the page sends. */
+  function openFromDisk(blob: Blob, onChunk: (chunk: Uint8Array) => void) {
+    const { client, workers } = setUp({ readsFiles: true });
+    Object.assign(workers[0]?.session ?? {}, {
+      open: async (source: WireSource) => {
+        if (source.kind !== 'page') throw new Error('The worker was to read it');
+        const { chunks } = blobSource(pageBlob(source.port, source), source.name);
+        for await (const chunk of chunks()) onChunk(chunk);
+        return sessionInfoOf(source.name);
+      },
     });
+    return client.open({ kind: 'blob', blob, name: 'a' }, {});
+  }
+
+  it('is read by the page for its worker', async () => {
+    const texts: string[] = [];
+    const blob = new Blob(['long '.repeat(2_000_000)]);
+    const opened = openFromDisk(blob, (chunk) => texts.push(new TextDecoder().decode(chunk)));
+    expect(await opened).toMatchObject({ file: { name: 'a' } });
     expect(texts).toHaveLength(2);
     expect(texts.join('')).toBe('long '.repeat(2_000_000));
-    expect(kinds).toEqual(['blob', 'page']);
   });
 
-  it('says what is wrong with a file that the page cannot read either', async () => {
-    const { client, workers } = setUp();
+  it('says what is wrong with it', async () => {
     const slice = () => ({ arrayBuffer: () => Promise.reject(new Error('Gone')) });
-    const blob = Object.assign(new Blob(['x']), { slice });
-    if (workers[0] !== undefined) {
-      Object.assign(workers[0].session, {
-        open: async (source: WireSource) => {
-          if (source.kind !== 'page') throw new LoadError({ code: 'folder', message: 'No.' });
-          const { chunks } = blobSource(pageBlob(source.port, source), source.name);
-          for await (const _ of chunks()) throw new Error('It was read');
-        },
-      });
-    }
-    await expect(
-      client.open({ kind: 'blob', blob: blob as unknown as Blob, name: 'a' }, {}),
-    ).rejects.toMatchObject({
+    const big = Object.assign(new Blob(['x'.repeat(2 ** 20 + 1)]), { slice }) as unknown as Blob;
+    await expect(openFromDisk(big, () => undefined)).rejects.toMatchObject({
+      failure: { code: 'unreadable', message: expect.stringContaining('(Gone)') },
+    });
+    const folder = Object.assign(new Blob(['x']), { slice }) as unknown as Blob;
+    await expect(openFromDisk(folder, () => undefined)).rejects.toMatchObject({
       failure: { code: 'folder', message: expect.stringContaining('folder') },
     });
   });

@@ -20,7 +20,6 @@ import type {
   WireSource,
 } from './protocol.ts';
 import { askOver } from './queries.ts';
-import type { RemoteCallOptions } from './rpc.ts';
 import { connectWorker, type WorkerConnection, type WorkerLike } from './worker-connection.ts';
 import { newSessionWorker } from './workers.ts';
 
@@ -43,6 +42,8 @@ export interface SessionClientOptions {
   /** Relative URLs are relative to the page, not to the worker's script. */
   readonly baseUrl?: string;
   readonly createWorker?: () => WorkerLike;
+  /** Files are read in the page, not in its workers; by default in a page without an origin, such as one from disk. */
+  readonly readsFiles?: boolean;
 }
 
 type Connection = WorkerConnection<SessionMethods>;
@@ -50,6 +51,8 @@ type Connection = WorkerConnection<SessionMethods>;
 export function createSessionClient(options: SessionClientOptions = {}): SessionClient {
   const { idle, timings, createWorker = newSessionWorker } = options;
   const baseUrl = options.baseUrl ?? globalThis.document?.baseURI;
+  const { readsFiles = globalThis.location?.protocol === 'file:' || globalThis.origin === 'null' } =
+    options;
   const during: <T>(work: () => Promise<T>) => Promise<T> = idle?.during ?? ((work) => work());
   const start = (): Connection => connectWorker(createWorker(), { crashed: CRASHED });
   let spare: Connection | undefined = start();
@@ -57,8 +60,6 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   let current: Connection | undefined;
   /** Is reading the next file, or failed to. */
   let reading: Connection | undefined;
-  /** Workers cannot read files here, so the page does. */
-  let isReadHere = false;
   let isClosed = false;
 
   function makeSpare(): Connection {
@@ -66,41 +67,19 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
     return spare;
   }
 
-  /** A port can be transferred only once, so each time the page reads a file for a worker, a new port is sent. */
+  /** A file of a page from disk is read here, since its workers may be unable to. */
   function send(
     { call }: Connection,
     source: WireSource,
     options: OpenOptions,
-    callOptions: RemoteCallOptions<OpenProgress>,
+    onProgress: (progress: OpenProgress) => void,
   ) {
-    if (source.kind !== 'blob' || !isReadHere)
-      return call('open', { source, options }, callOptions);
+    if (source.kind !== 'blob' || !readsFiles)
+      return call('open', { source, options }, { onProgress });
     const { blob, name } = source;
-    const { size, type } = blob;
     const port = servePageBlob(blob);
-    const onPage = { kind: 'page', port, name, size, type } as const;
-    return call('open', { source: onPage, options }, { ...callOptions, transfer: [port] });
-  }
-
-  async function sendReadably(
-    to: Connection,
-    source: WireSource,
-    options: OpenOptions,
-    callOptions: RemoteCallOptions<OpenProgress>,
-  ) {
-    try {
-      return await send(to, source, options, callOptions);
-    } catch (error) {
-      if (isReadHere || source.kind !== 'blob' || !isUnreadable(error)) throw error;
-    }
-    isReadHere = true;
-    try {
-      return await send(to, source, options, callOptions);
-    } catch (error) {
-      // The file itself is unreadable, whoever reads it.
-      if (isUnreadable(error)) isReadHere = false;
-      throw error;
-    }
+    const onPage = { kind: 'page', port, name, size: blob.size, type: blob.type } as const;
+    return call('open', { source: onPage, options }, { onProgress, transfer: [port] });
   }
 
   const open: SessionApi['open'] = async (source, openOptions, call = {}) => {
@@ -118,7 +97,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
     };
     try {
       const info = await during(async () =>
-        sendReadably(own, absolute(source, baseUrl), openOptions, { onProgress }),
+        send(own, absolute(source, baseUrl), openOptions, onProgress),
       );
       if (reading !== own) throw abortError('Another file was opened');
       reading = undefined;
@@ -172,13 +151,6 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       for (const connection of [spare, current, reading]) connection?.end(closed);
     },
   };
-}
-
-/** Even the first byte could not be read. */
-function isUnreadable(error: unknown): boolean {
-  if (!(error instanceof LoadError)) return false;
-  const { code, byte } = error.failure;
-  return code === 'folder' || (code === 'unreadable' && byte === 0);
 }
 
 function absolute(source: WireSource, baseUrl: string | undefined): WireSource {

@@ -1,11 +1,10 @@
 /**
  * A file that the page reads for its worker. In a page opened from disk, WebKit gives workers another origin, and
  * they cannot read a file that the page was given.
- *
- *   worker                          page
- *   {from, to}                   →  reads that part
- *                                ←  {buffer} or {fault}, in request order
  */
+import { errorText } from '../base/errors.ts';
+import { LoadError } from '../base/load-error.ts';
+import { connect, type Method, serve, transferring } from './rpc.ts';
 
 /** The used part of a Blob. */
 export interface ReadableBlob extends Pick<Blob, 'size' | 'type'> {
@@ -14,43 +13,34 @@ export interface ReadableBlob extends Pick<Blob, 'size' | 'type'> {
   stream?(): Blob['stream'] extends () => infer Stream ? Stream : never;
 }
 
-interface Part {
-  readonly from: number;
-  readonly to: number;
+interface PageBlobMethods {
+  readonly read: Method<{ readonly from: number; readonly to: number }, Uint8Array<ArrayBuffer>>;
 }
-type Answer = { readonly buffer: ArrayBuffer } | { readonly fault: string };
 
 /** Reads what the other end of the port requests, until that end closes. */
 export function servePageBlob(blob: Blob): MessagePort {
   const { port1, port2 } = new MessageChannel();
-  let last: Promise<unknown> = Promise.resolve();
-  port1.onmessage = ({ data: { from, to } }: MessageEvent<Part>) => {
-    const reading = blob.slice(from, to).arrayBuffer();
-    last = last.then(() =>
-      reading.then(
-        (buffer) => port1.postMessage({ buffer } satisfies Answer, [buffer]),
-        (error) => port1.postMessage({ fault: error.message } satisfies Answer),
-      ),
-    );
-  };
+  serve<PageBlobMethods>(port1, {
+    async read({ from, to }) {
+      const buffer = await blob.slice(from, to).arrayBuffer().catch(unreadable);
+      return transferring(new Uint8Array(buffer));
+    },
+  });
   return port2;
+}
+
+/** Keeps the browser's own words, to which the reader adds what to do. */
+function unreadable(error: unknown): never {
+  throw new LoadError({ code: 'unreadable', message: errorText(error) });
 }
 
 /** The worker's side of {@link servePageBlob}. */
 export function pageBlob(port: MessagePort, { size, type }: Pick<Blob, 'size' | 'type'>) {
-  const waiting: ((answer: Answer) => void)[] = [];
-  port.onmessage = ({ data }: MessageEvent<Answer>) => waiting.shift()?.(data);
-  const read = (part: Part) =>
-    new Promise<ArrayBuffer>((resolve, reject) => {
-      waiting.push((answer) => {
-        if ('buffer' in answer) resolve(answer.buffer);
-        else reject(new Error(answer.fault));
-      });
-      port.postMessage(part);
-    });
+  const { call } = connect<PageBlobMethods>(port);
+  const arrayBuffer = async (from: number, to: number) => (await call('read', { from, to })).buffer;
   return {
     size,
     type,
-    slice: (from: number, to: number) => ({ arrayBuffer: () => read({ from, to }) }),
+    slice: (from: number, to: number) => ({ arrayBuffer: () => arrayBuffer(from, to) }),
   } satisfies ReadableBlob;
 }
