@@ -36,7 +36,7 @@ export interface OpenJob {
 /** @throws LoadError */
 export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   const { clock, options, signal, startReplayWorker = () => undefined, onPartial } = job;
-  const reader = new CooperativeReader(clock, signal);
+  const pause = createPause({ clock, sliceMs: BUSY_MS, signal });
   let progress: OpenProgress = {
     phase: 'reading',
     readBytes: 0,
@@ -60,11 +60,24 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   };
 
   await enter('reading');
-  const read = readSnapshot(reader.source(job.source), reader.platform(job.platform), {
-    allowPartial: options.allowPartial === true,
-    onRead: long.onRead,
-    onProgress: report,
-  });
+  const source: ByteSource = {
+    name: job.source.name,
+    get size() {
+      return job.source.size;
+    },
+    chunks: () => inPieces(job.source.chunks(), pause),
+  };
+  // Data can grow twentyfold when decompressed, so the output is split into pieces as well.
+  const gunzip: Platform['gunzip'] = (chunks) => inPieces(job.platform.gunzip(chunks), pause);
+  const read = readSnapshot(
+    source,
+    { gunzip },
+    {
+      allowPartial: options.allowPartial === true,
+      onRead: long.onRead,
+      onProgress: report,
+    },
+  );
   const { snapshot, file } = await read.catch(async (error: unknown) => {
     await long.partial?.settle();
     throw error;
@@ -102,34 +115,14 @@ const BUSY_MS = 12;
  * Passes bytes on in small pieces and lets messages in between. Awaiting the next chunk is not enough: if it has
  * already arrived, the reader resumes before any message.
  */
-class CooperativeReader {
-  readonly #pause: () => Promise<void>;
-
-  constructor(clock: Clock, signal: AbortSignal | undefined) {
-    this.#pause = createPause({ clock, sliceMs: BUSY_MS, signal });
-  }
-
-  source(source: ByteSource): ByteSource {
-    return {
-      name: source.name,
-      get size() {
-        return source.size;
-      },
-      chunks: () => this.#inPieces(source.chunks()),
-    };
-  }
-
-  /** Data can grow twentyfold when decompressed, so the output is split into pieces as well. */
-  platform(platform: Platform): Platform {
-    return { gunzip: (chunks) => this.#inPieces(platform.gunzip(chunks)) };
-  }
-
-  async *#inPieces(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-    for await (const chunk of chunks) {
-      for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
-        yield chunk.subarray(from, from + PIECE_BYTES);
-        await this.#pause();
-      }
+async function* inPieces(
+  chunks: AsyncIterable<Uint8Array>,
+  pause: () => Promise<void>,
+): AsyncIterable<Uint8Array> {
+  for await (const chunk of chunks) {
+    for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
+      yield chunk.subarray(from, from + PIECE_BYTES);
+      await pause();
     }
   }
 }

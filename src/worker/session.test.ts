@@ -209,5 +209,5 @@ describe('an open snapshot', () => {
 it('has nothing to answer about before a file is open', async () => {
   await expect(
     createSession(host).query('minimap', { deviceIndex: 0, axis: 'event', width: 1 }),
-  ).rejects.toMatchObject({ failure: { code: 'nothing-open' } });
+  ).rejects.toMatchObject({ failure: { code: 'no-such-device' } });
 });

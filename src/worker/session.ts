@@ -43,15 +43,10 @@ export function createSession(host: SessionHost): SessionApi {
   let partial: PartialFile | undefined;
 
   function deviceOf({ deviceIndex }: DeviceRequest): OpenDevice {
-    if (current === undefined) {
-      throw new LoadError({ code: 'nothing-open', message: 'No snapshot is open.' });
-    }
-    const found = current.devices[deviceIndex];
+    const found = current?.devices[deviceIndex];
     if (found !== undefined) return found;
-    throw new LoadError({
-      code: 'no-such-device',
-      message: `This snapshot has no device at position ${deviceIndex}; it has ${current.devices.length}.`,
-    });
+    const message = `No device is open at position ${deviceIndex}.`;
+    throw new LoadError({ code: 'no-such-device', message });
   }
 
   async function query<K extends keyof SessionQueries>(

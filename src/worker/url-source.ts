@@ -1,7 +1,7 @@
 /** A file on a server as a ByteSource, with errors that users understand and no endless waiting. */
 import { isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
-import { startTimer } from '../base/task.ts';
+import { withinTime } from '../base/task.ts';
 import type { ByteSource } from '../format/input/types.ts';
 
 export interface UrlSourceOptions {
@@ -50,15 +50,10 @@ async function request(url: string, options: UrlSourceOptions): Promise<Transfer
   const giveUp = new AbortController();
   /** Awaits one step of the transfer, and ends the transfer if the step takes too long. */
   const step = async <T>(work: Promise<T>): Promise<T> => {
-    const stalled = stalledError(url, stallMs);
-    const stopTimer = startTimer(stallMs, () => giveUp.abort(stalled));
-    try {
-      return await work;
-    } catch (error) {
-      throw giveUp.signal.aborted ? stalled : error;
-    } finally {
-      stopTimer();
-    }
+    const result = await withinTime(work, stallMs);
+    if (result !== undefined) return result;
+    giveUp.abort();
+    throw stalledError(url, stallMs);
   };
 
   const response = await step(load(url, { signal: giveUp.signal })).catch((error: unknown) =>

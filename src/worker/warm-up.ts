@@ -50,60 +50,45 @@ export function madeUpPickle(): Uint8Array<ArrayBuffer> {
       events.push(event('free_completed', address, BLOCK_BYTES - 100));
     }
   }
-  return new PickleWriter().pickle({ device_traces: [events] });
+  return pickled({ device_traces: [events] });
 }
 
 type Pickled = string | number | readonly Pickled[] | { readonly [key: string]: Pickled };
 
-const MEMOIZE = 0x94;
-
-/** The subset of protocol 4 needed above. */
-class PickleWriter {
-  readonly #bytes: number[] = [];
-  readonly #memo = new Map<Pickled, number>();
-
-  pickle(value: Pickled): Uint8Array<ArrayBuffer> {
-    this.#bytes.push(0x80, 4);
-    this.#value(value);
-    this.#ascii('.');
-    return Uint8Array.from(this.#bytes);
-  }
-
-  #value(value: Pickled): void {
-    const slot = this.#memo.get(value);
+/** The subset of protocol 4 needed above: strings and containers come from the memo the second time. */
+function pickled(value: Pickled): Uint8Array<ArrayBuffer> {
+  const bytes = [0x80, 4];
+  const memo = new Map<Pickled, number>();
+  const ascii = (text: string) => bytes.push(...Array.from(text, (letter) => letter.charCodeAt(0)));
+  const memoize = (value: Pickled) => {
+    bytes.push(0x94);
+    memo.set(value, memo.size);
+  };
+  const write = (value: Pickled): void => {
+    const slot = memo.get(value);
     if (slot !== undefined) {
-      if (slot < 256) this.#bytes.push(0x68, slot);
-      else this.#bytes.push(0x6a, slot & 255, (slot >> 8) & 255, (slot >> 16) & 255, 0);
+      if (slot < 256) bytes.push(0x68, slot);
+      else bytes.push(0x6a, slot & 255, (slot >> 8) & 255, (slot >> 16) & 255, 0);
     } else if (typeof value === 'number') {
-      this.#integer(value);
+      // LONG1 with enough bytes to keep the sign bit clear.
+      const digits: number[] = [];
+      for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) digits.push(rest % 256);
+      if ((digits.at(-1) ?? 0) >= 0x80) digits.push(0);
+      bytes.push(0x8a, digits.length, ...digits);
     } else if (typeof value === 'string') {
-      this.#bytes.push(0x8c, value.length);
-      this.#ascii(value);
-      this.#memoize(value);
+      bytes.push(0x8c, value.length);
+      ascii(value);
+      memoize(value);
     } else {
       const isList = Array.isArray(value);
-      this.#ascii(isList ? ']' : '}');
-      this.#memoize(value);
-      this.#ascii('(');
-      for (const part of isList ? value : Object.entries(value).flat()) this.#value(part);
-      this.#ascii(isList ? 'e' : 'u');
+      ascii(isList ? ']' : '}');
+      memoize(value);
+      ascii('(');
+      for (const part of isList ? value : Object.entries(value).flat()) write(part);
+      ascii(isList ? 'e' : 'u');
     }
-  }
-
-  /** LONG1 with enough bytes to keep the sign bit clear. */
-  #integer(value: number): void {
-    const digits: number[] = [];
-    for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) digits.push(rest % 256);
-    if ((digits.at(-1) ?? 0) >= 0x80) digits.push(0);
-    this.#bytes.push(0x8a, digits.length, ...digits);
-  }
-
-  #memoize(value: Pickled): void {
-    this.#bytes.push(MEMOIZE);
-    this.#memo.set(value, this.#memo.size);
-  }
-
-  #ascii(text: string): void {
-    for (let i = 0; i < text.length; i++) this.#bytes.push(text.charCodeAt(i));
-  }
+  };
+  write(value);
+  ascii('.');
+  return Uint8Array.from(bytes);
 }

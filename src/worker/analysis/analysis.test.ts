@@ -153,7 +153,7 @@ describe('over the ports', () => {
       expect(await client.query('findings', { deviceIndex })).toEqual(await analysisOf(context));
     }
     await expect(client.query('findings', { deviceIndex: 7 })).rejects.toThrow(
-      /no device at position 7/,
+      /No device is open at position 7/,
     );
     expect((await client.query('findings', { deviceIndex: 0 })).checks).toHaveLength(
       DETECTOR_IDS.length,
