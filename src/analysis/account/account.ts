@@ -7,6 +7,7 @@ import { type ClassTotal, MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { modelCallFrame } from '../findings/user-lines.ts';
 import { cohortsAt, type Draft, repeats } from './cohorts.ts';
 import { pinningSites, segmentsAt } from './free-space.ts';
 import { heldDrafts, holderOf, isKept } from './held.ts';
@@ -125,7 +126,7 @@ function replacedDrafts(context: AnalysisInput, live: Int32Array, event: EventIn
       'growing',
       chains.map(({ id }) => id),
     ),
-    all: chains.flatMap(({ id, links }) => [id, ...links]),
+    all: chains.flatMap(({ made }) => made),
     rate: growthRate(context, chains),
     isGrowing: true,
   }));
@@ -193,8 +194,14 @@ function otherClasses(
 /** Free ranges next to live blocks, grouped by what pins them, and empty segments. */
 function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] {
   const segments = segmentsAt(context, event);
-  const pins = pinningSites(context, segments);
-  const lines = pins.flatMap(({ part }) => part.frame ?? []).slice(0, MAX_LINES);
+  const frames = pinningSites(context, segments).map(
+    ({ part: { stack } }) =>
+      modelCallFrame(context, stack) ?? context.input.stacks.topUserFrame(stack) ?? -1,
+  );
+  const lines = [...new Set(frames)]
+    .filter((frame) => frame >= 0)
+    .slice(0, MAX_LINES)
+    .map((frame) => context.input.stacks.frame(frame));
   const [pinned, empty] = [
     segments.filter(({ live, freeBytes }) => live.length > 0 && freeBytes > 0),
     segments.filter(({ live }) => live.length === 0),

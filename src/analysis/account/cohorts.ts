@@ -44,12 +44,11 @@ export const repeats = ({ stepSequences }: AnalysisInput): boolean => stepSequen
 
 /** @param live allocations live at the moment, ascending */
 export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
-  if (!repeats(context)) return { leaks: [], others: [] };
   const places = context.once(placesOf);
   const isLive = new Set(live);
   const taken = new Set<AllocationIndex>();
   const rest = context.once(keptIds);
-  const leaks = mergedLeaks(places, growthOf(context).leaks).map((same): Draft => {
+  const leaks = mergedLeaks(context, places, growthOf(context).leaks).map((same): Draft => {
     const kept = leakIds(same, rest, places, taken);
     const latest = latestOf(kept, live, places, taken);
     for (const id of latest) taken.add(id);
@@ -98,8 +97,11 @@ function latestOf(
 /** A function may keep outputs and tensors side by side (a cache's keys and values): they are one cohort. */
 const SINGLE: readonly GrowthKind[] = ['kept-output', 'kept-tensor'];
 
-/** The largest of each cohort comes first. */
-function mergedLeaks(places: Places, leaks: readonly Leak[]): Leak[][] {
+/**
+ * The largest of each cohort comes first. What the modules that one statement of the loop runs all leave behind in the
+ * same repetitions is one cohort too: a loss holds the graphs of the model and of the criterion.
+ */
+function mergedLeaks(context: AnalysisInput, places: Places, leaks: readonly Leak[]): Leak[][] {
   const largestFirst = [...leaks].sort((a, b) => b.finding.bytes - a.finding.bytes);
   const groups = groupBy(largestFirst, ({ group: { kind, holder }, sequence }) => {
     const key = places.functionOf(holder.stack);
@@ -107,17 +109,29 @@ function mergedLeaks(places: Places, leaks: readonly Leak[]): Leak[][] {
       ? `${key} ${holder.keptSteps} ${sequence.row}`
       : `site ${holder.site}`;
   });
-  return [...groups.values()];
+  const merged = groupBy(groups, ([key, [{ group, sequence }]]) => {
+    const { kind, holder } = group;
+    const statement = statementFrame(context, holder.stack);
+    return kind === 'kept-output' && statement !== undefined
+      ? `${statement} ${holder.keptSteps} ${sequence.row}`
+      : key;
+  });
+  return [...merged.values()].map((same) => same.flatMap(([, own]) => own));
 }
 
-/** Everything kept: what the classes call kept, and what was live before the ring began. Ascending. */
+/**
+ * Everything kept: what the classes call kept, if there were earlier steps that could keep it, and what was live before
+ * the ring began. Ascending.
+ */
 function keptIds(context: AnalysisInput): AllocationIndex[] {
   const { classOf } = context.classification;
   const { preexisting } = context.input.replay.allocations;
   const isOld = keptBeforeRing(context);
+  const isStepped = repeats(context);
   const ids: AllocationIndex[] = [];
   for (let id = 0; id < classOf.length; id++) {
-    if (classOf[id] === MemoryClass.Kept || (id < preexisting && isOld(id))) ids.push(id);
+    const isKept = isStepped && classOf[id] === MemoryClass.Kept;
+    if (isKept || (id < preexisting && isOld(id))) ids.push(id);
   }
   return ids;
 }
@@ -136,12 +150,20 @@ export const isLasting = (
 ): boolean =>
   LASTING.has(classification.classOf[id]) && !classifier.isCopy(input.replay.allocations.stack[id]);
 
+/** What a forward pass makes for its backward. */
+const OF_PASS: ReadonlySet<number> = new Set([
+  MemoryClass.Activations,
+  MemoryClass.Temporaries,
+  MemoryClass.Kept,
+]);
+
 /** A tensor from before the ring must outlive this many later calls of its line; a copy, all of them. */
 const OUTLIVED = 2;
 
 /**
- * Tensors from before a ring's oldest event, made by a line that runs in every repetition: repetitions long past left
- * them behind. Weights and buffers come from lines that don't run again, but for copies (checkpoints, averages).
+ * Tensors from before a ring's oldest event that repetitions long past left behind: what a forward pass made lives until
+ * its backward, so what outlives later ones is kept; and so is what a line made that runs again. Weights and buffers
+ * come from lines that don't run again, but for copies (checkpoints, averages).
  */
 function keptBeforeRing(context: AnalysisInput) {
   const { input, classifier } = context;
@@ -150,12 +172,23 @@ function keptBeforeRing(context: AnalysisInput) {
   for (let id = preexisting; id < length && preexisting > 0; id++) {
     if (stack[id] > EMPTY_STACK) addTo(calls, stack[id], start[id]);
   }
+  const { classOf } = context.classification;
+  const isTraining = preexisting > 0 && sawBackwards(context);
   return (id: AllocationIndex): boolean => {
+    const isOfPass = OF_PASS.has(classOf[id]) && classifier.isForward(stack[id]);
+    if (isTraining && isOfPass && freeRequested[id] === NEVER) return true;
     const later = calls.get(stack[id]);
     if (classifier.isCopy(stack[id])) return later !== undefined && freeRequested[id] === NEVER;
     const outlived = later?.[OUTLIVED - 1];
     return outlived !== undefined && freeRequested[id] > outlived && !isLasting(context, id);
   };
+}
+
+/** Whether passes of a ring had their backward, beside the one that it begins with. */
+function sawBackwards({ input, classifier }: AnalysisInput): boolean {
+  const { stack, preexisting } = input.replay.allocations;
+  const isBackward = [...stack.subarray(preexisting)].map((own) => classifier.isBackward(own));
+  return isBackward.filter((own, i) => !own && isBackward[i - 1]).length >= OUTLIVED;
 }
 
 /**

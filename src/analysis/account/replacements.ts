@@ -5,7 +5,8 @@
  *     pass 1  ██            pass 2  ████          pass 3  ██████        pass 4  ████████
  *
  * Growing sizes within one pass (a pyramid of feature maps) don't count: the links must be in different repetitions.
- * Batches of ever longer sentences don't count either: there all lines grow, and the classes know it.
+ * Batches of ever longer sentences don't count either: there all lines grow, which the classes know, and none began with
+ * a single piece.
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
@@ -30,6 +31,8 @@ export interface Replaced {
   readonly id: AllocationIndex;
   /** The tensors before it, the latest first. */
   readonly links: readonly AllocationIndex[];
+  /** Everything that the same place made, in order. */
+  readonly made: readonly AllocationIndex[];
 }
 
 /** @param live allocations live at the moment, ascending */
@@ -52,9 +55,30 @@ export function replacedAt(
   const isWorth = (place: number) => (sums.get(place) ?? 0) >= MIN_SHARE * total;
   const births = birthsOf(context, (site) => isWorth(placeOf(site)) && placeOf(site), event);
   return Array.from(live)
-    .filter((id) => classOf[id] === MemoryClass.GrowingState && isWorth(placeOf(stack[id])))
-    .map((id) => ({ id, links: linksOf(context, id, births.get(placeOf(stack[id])) ?? [], event) }))
-    .filter(({ id, links }) => links.length >= MIN_LINKS && areApart(context, [id, ...links]));
+    .filter((id) => isWorth(placeOf(stack[id])) && !context.classifier.isBackward(stack[id]))
+    .map((id): Replaced => {
+      const made = births.get(placeOf(stack[id])) ?? [];
+      return { id, links: linksOf(context, id, made, event), made };
+    })
+    .filter(({ id, links }) => links.length >= MIN_LINKS && areApart(context, [id, ...links]))
+    .filter(
+      ({ id, links }) => classOf[id] === MemoryClass.GrowingState || isJoined(context, id, links),
+    );
+}
+
+/**
+ * Whether it began with a single piece, and is all pieces by now. The line that joins them may make each piece too, so
+ * the classes see sizes that only vary.
+ */
+function isJoined(
+  { input, classifier }: AnalysisInput,
+  id: AllocationIndex,
+  links: readonly AllocationIndex[],
+): boolean {
+  const { stack, requestedBytes } = input.replay.allocations;
+  const first = requestedBytes[links[links.length - 1]];
+  const piece = (requestedBytes[id] - first) / links.length;
+  return !classifier.isForward(stack[id]) && first <= 2 * piece;
 }
 
 const NOWHERE = -1;

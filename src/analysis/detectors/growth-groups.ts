@@ -48,14 +48,21 @@ export function keepsPasses(context: AnalysisInput, ids: readonly AllocationInde
   const { classifier, input } = context;
   const { stack } = input.replay.allocations;
   const inForward = ids.filter((id) => classifier.isForward(stack[id])).sort((a, b) => a - b);
+  const runs = context.once(forwardRuns);
   let [made, kept, next] = [0, 0, 0];
-  for (const { first, last, allocations } of context.once(forwardRuns)) {
+  for (const { first, last, allocations } of runs) {
     let own = 0;
     for (; inForward[next] <= last; next++) if (inForward[next] >= first) own++;
     if (own > 0) made += allocations;
     kept += own;
   }
-  // Of passes from before a ring's oldest event nothing else is known.
+  // Passes from before a ring's oldest event are judged by later ones of the same calls.
+  if (made === 0) {
+    const calls = new Set(inForward.map((id) => classifier.moduleCall(stack[id])));
+    const later = runs.filter(({ call }) => calls.has(call));
+    made = sumBy(later, ({ allocations }) => allocations);
+    kept = sumBy(later, ({ keptCount }) => keptCount);
+  }
   return inForward.length > 0 && kept >= GRAPH_SHARE * made;
 }
 

@@ -6,6 +6,7 @@
  *   train.py:97 (train_step)
  *   train.py:340 (main)          the line in the user's own loop: no need to look further out
  */
+import { countOne, memoized } from '../../base/collections.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
@@ -111,7 +112,29 @@ export function runStartFrame(
   if (own !== undefined) return frame[own];
   const inner = loopRow(context, rows, repeats(0.8 * steps, 1.2 * steps));
   const outer = inner === undefined ? undefined : rows[rows.indexOf(inner) + 1];
-  return outer === undefined ? undefined : frame[outer];
+  return outer === undefined || isStayedIn(context, outer, runs) ? undefined : frame[outer];
+}
+
+/** Whether the runs are all in one call from this line: another line of the called function runs once for each. */
+function isStayedIn({ input, classifier }: AnalysisInput, outer: StackIndex, runs: number) {
+  const { parent } = input.snapshot.stacks;
+  const lineOf = memoized((stack: StackIndex) => {
+    let row = stack;
+    while (row > 0 && parent[row] !== outer) row = parent[row];
+    return row;
+  });
+  const entries = new Map<StackIndex, number>();
+  let last = 0;
+  for (const stack of input.replay.allocations.stack) {
+    if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
+    const line = lineOf(stack);
+    if (line !== last) countOne(entries, line);
+    last = line;
+  }
+  const isOften = (count: number) => count >= 0.8 * runs && count <= 1.2 * runs;
+  return (
+    (entries.get(0) ?? 0) <= 1 && [...entries].some(([line, count]) => line > 0 && isOften(count))
+  );
 }
 
 /** The innermost user frame common to all stacks, if any. */

@@ -4,6 +4,7 @@
  */
 
 import { NEVER } from '../../allocator/replay/types.ts';
+import { sumBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { reservedOverhead } from '../../device/model/main-device.ts';
 import type { FrameView } from '../../device/model/types.ts';
@@ -11,6 +12,7 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
 import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
+import { SURE_STEPS } from '../detectors/growth-finding.ts';
 import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/oom-request.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { DetectorId, Finding } from '../findings/detectors.ts';
@@ -71,6 +73,7 @@ const FAR_STEPS = 1000;
 
 const MODEL: readonly EntryKind[] = ['parameters', 'gradients', 'optimizer-state'];
 const KEPT: readonly EntryKind[] = ['kept', 'kept-graph'];
+const UNUSED: readonly Cause[] = ['cached', 'fragmentation'];
 
 export function caseOf(context: AnalysisInput, findings: readonly Finding[]): Case {
   const account = mainAccount(context);
@@ -144,7 +147,9 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   if (model >= MODEL_SHARE * wanted) return ofModel(known, failure, model);
   if (judged.cause === 'both' && sumOf(account, ['gaps', 'cached']) >= HUGE_REQUEST_SHARE * wanted)
     return fragmented(known);
-  if (requestedBytes >= LARGE_REQUEST_SHARE * wanted && larger === undefined) return request;
+  const isAlone = failure.pattern !== undefined || !isOneOfMany(known, requestedBytes);
+  if (requestedBytes >= LARGE_REQUEST_SHARE * wanted && larger === undefined && isAlone)
+    return request;
   const entries = account.entries.filter(({ kind }) => kind !== 'gaps' && kind !== 'cached');
   const byKind = new Map<EntryKind, number>();
   for (const { kind, bytes } of entries) byKind.set(kind, (byKind.get(kind) ?? 0) + bytes);
@@ -159,6 +164,16 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
     return { ...base, pattern: 'larger-batch', lines: callers, does: 'gets the larger batch' };
   }
   return { ...base, pattern: failure.pattern === 'whole-graph' ? 'whole-graph' : undefined };
+}
+
+/** A layer's tensor among others as large: together they show that the batch is too large, not this one tensor. */
+function isOneOfMany({ account, context }: Case, requestedBytes: number): boolean {
+  const { sizeBytes } = context.input.replay.allocations;
+  const ids = account.entries.flatMap(({ kind, allocations }) =>
+    kind === 'activations' || kind === 'temporaries' ? allocations : [],
+  );
+  const alike = ids.filter((id) => sizeBytes[id] >= requestedBytes / 2);
+  return sumBy(alike, (id) => sizeBytes[id]) >= 2 * requestedBytes;
 }
 
 /** The lines that hold most, then the path from the program's loop to the last request. */
@@ -184,9 +199,11 @@ function withoutOom(known: Case): Diagnosis {
     ...lastingOrWasting(known),
     ...toldBy(known.findings, 'pending-free', 'segment-thrashing', 'level-shift'),
   ].filter(({ severity }) => severity === 'high' || severity === 'medium');
-  // What is taken again and again is counted each time: memory in use comes first.
+  // The allocator gives back what it caches when memory runs short, so memory in use comes first.
   const rank = ({ severity, cause }: Diagnosis) =>
-    (severity === 'high' ? 2 : 0) + (cause === 'cached' ? 0 : 1);
+    (UNUSED.includes(cause) ? 0 : 2) +
+    (severity === 'high' ? 1 : 0) +
+    (cause === 'cached' ? -2 : 0);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
   const small = known.context.isTraining ? kept.find(isSmallLeak) : undefined;
   const [first = small ?? kept.find((one) => lowersPeak(known, one))] = candidates;
@@ -292,15 +309,25 @@ function replacedCandidates({ account, context, findings }: Case): Diagnosis[] {
     }));
 }
 
-/** A tensor that is replaced by ever larger ones causes the gaps: if both are there, name the tensor. */
+/**
+ * A tensor that is replaced by ever larger ones causes the gaps: if both are there, name the tensor. So does what piles
+ * up, even if it is dropped in the end: what is computed from all of it has another size in each repetition.
+ */
 function lastingOrWasting(known: Case): Diagnosis[] {
   const finding = known.findings.find(({ kind }) => kind === 'reserved-unused');
   const gaps = finding === undefined ? [] : [{ ...fragmented(known), severity: finding.severity }];
   const minBytes = REPLACED_SHARE * known.account.allocatedBytes;
   const replaced = replacedCandidates(known).filter(({ bytes }) => bytes >= minBytes);
+  const piles = known.account.entries
+    .filter(
+      ({ kind, bytes, rate }) => KEPT.includes(kind) && bytes >= minBytes && rate !== undefined,
+    )
+    .filter(({ rate }) => (rate?.steps ?? 0) >= SURE_STEPS)
+    .map((entry) => ofEntry(entry, 'allocates it'));
   const { severity } = reservedOverhead(known.context.input.replay.peaks, 0);
   const isWasting = finding !== undefined && severity !== 'none' && severity !== 'low';
-  if (isWasting && replaced.length > 0) return replaced.map((one) => ({ ...one, severity }));
+  const causes = [...replaced, ...piles];
+  if (isWasting && causes.length > 0) return causes.map((one) => ({ ...one, severity }));
   return [...replaced.filter((one) => isLasting(known, one)), ...gaps];
 }
 
@@ -325,7 +352,8 @@ function fragmented({ account, context, findings, failure }: Case): Diagnosis {
   const bytes =
     failure === undefined ? reservedOverhead(context.input.replay.peaks, 0).bytes : gaps;
   const own = largestOf(account, ['gaps'])?.lines ?? [];
-  const lines = finding === undefined || finding.userLines.length === 0 ? own : finding.userLines;
+  const pins = finding === undefined || finding.userLines.length === 0 ? own : finding.userLines;
+  const lines = failure === undefined ? pins : withCaller(pins, failure.lines);
   const isPinned = finding?.frameIs === 'pinned by' || finding === undefined;
   const does = isPinned ? 'pins memory' : 'asks for many sizes';
   return { ...plain('fragmentation', bytes, lines, does), finding };
