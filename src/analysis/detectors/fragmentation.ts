@@ -56,11 +56,6 @@ const HARMFUL_SHARE = 0.5;
 
 export function detectFragmentation(context: AnalysisInput): DetectorResult<FragmentationFinding> {
   const { replay } = context.input;
-  if (!context.hasTrace) {
-    return cannotTell(
-      `The file has no trace. At the end ${formatBytes(replay.end.reservedBytes)} is reserved and ${formatBytes(replay.end.activeBytes)} in use; whether more was needed before is not recorded.`,
-    );
-  }
   const { reservedBytes, activeBytes } = replay.peaks;
   const ooms = context.eventsOf(TraceAction.Oom);
   const overhead = reservedOverhead(replay.peaks, ooms.length);

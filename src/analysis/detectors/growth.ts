@@ -34,7 +34,6 @@ type GrowthFinding = FindingBy<typeof growth>;
 
 export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFinding> {
   const { replay } = context.input;
-  if (!context.hasTrace) return cannotTell('The file has no trace: growth shows only over time.');
   const [primary] = context.stepSequences;
   if (primary === undefined) {
     const { stack: stacks, preexisting } = replay.allocations;

@@ -1,10 +1,11 @@
 /** Which lines hold more after a level shift than before it, and what else changed in that step. */
 
+import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { getOrMake, memoized } from '../../base/collections.ts';
+import { groupBy, memoized, sumBy } from '../../base/collections.ts';
 import { formatBytes } from '../../base/format.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
-import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import { userLines } from '../findings/user-lines.ts';
@@ -28,25 +29,34 @@ export interface ChangedLine {
 
 const BACKWARD = -1;
 
-/** The largest rise first. Compares the step before the rise with the one after it. */
-export function changedLines(
-  context: AnalysisInput,
-  bounds: Int32Array,
-  step: number,
-): ChangedLine[] {
-  const before = heldByLine(context, bounds, step - 1);
-  const after = heldByLine(context, bounds, Math.min(step + 1, bounds.length - 2));
+/** The highest moment of a step. */
+export interface Peak {
+  readonly event: EventIndex;
+  readonly bytes: number;
+  /** The last event before the step. */
+  readonly begin: EventIndex;
+}
+
+/** The largest rise first: compares the highest moments of the steps before and after the rise. */
+export function changedLines(context: AnalysisInput, before: Peak, after: Peak): ChangedLine[] {
   const { sizeBytes, stack } = context.input.replay.allocations;
-  const lines = Array.from(after, ([line, { mostBytes, ids, largest }]): ChangedLine => {
-    const was = before.get(line);
-    const beforeBytes = was?.mostBytes ?? 0;
+  const held = heldByLine(context, before);
+  const largestOf = (ids: readonly AllocationIndex[], from: EventIndex) => {
+    // cuBLAS's workspace stays forever and says little: what the step itself made comes first.
+    const made = ids.filter((id) => context.input.replay.allocations.start[id] > from);
+    return (made.length > 0 ? made : ids).reduce((a, b) => (sizeBytes[b] > sizeBytes[a] ? b : a));
+  };
+  const lines = Array.from(heldByLine(context, after), ([line, ids]): ChangedLine => {
+    const was = held.get(line) ?? [];
+    const beforeBytes = sumBy(was, (id) => sizeBytes[id]);
+    const largest = largestOf(ids, after.begin);
     return {
       stack: stack[largest],
       isNamed: line !== BACKWARD,
-      isNew: was === undefined,
-      moreBytes: mostBytes - beforeBytes,
+      isNew: was.length === 0,
+      moreBytes: sumBy(ids, (id) => sizeBytes[id]) - beforeBytes,
       beforeBytes,
-      largest: [was === undefined ? 0 : sizeBytes[was.largest], sizeBytes[largest]],
+      largest: [was.length === 0 ? 0 : sizeBytes[largestOf(was, before.begin)], sizeBytes[largest]],
       count: ids.length,
       ids,
     };
@@ -59,49 +69,13 @@ export const noteOf = ({ isNew, beforeBytes, moreBytes }: ChangedLine): string =
     ? 'made for the first time'
     : `${formatBytes(beforeBytes)} → ${formatBytes(beforeBytes + moreBytes)} at a time`;
 
-interface Held {
-  nowBytes: number;
-  mostBytes: number;
-  readonly ids: AllocationIndex[];
-  /** The largest that the step made, or else the largest of all: cuBLAS's workspace stays forever and says little. */
-  largest: AllocationIndex;
-}
-
-/** Each user line's highest live bytes in a step, and the tensors that it has or makes there. */
-function heldByLine(
-  { input, classifier }: AnalysisInput,
-  bounds: Int32Array,
-  step: number,
-): Map<number, Held> {
-  const { start, freeRequested, sizeBytes, stack, length } = input.replay.allocations;
+/** What each user line has at an event, and all backward threads together. */
+function heldByLine({ input, classifier }: AnalysisInput, { event }: Peak) {
+  const { allocations } = input.replay;
   const lineOf = memoized((own: StackIndex) =>
     classifier.isBackward(own) ? BACKWARD : (input.stacks.topUserFrame(own) ?? BACKWARD),
   );
-  const byLine = new Map<number, Held>();
-  const isMade = (id: AllocationIndex) => start[id] > bounds[step];
-  const add = (id: AllocationIndex): void => {
-    const empty = () => ({ nowBytes: 0, mostBytes: 0, ids: [], largest: id });
-    const held = getOrMake<number, Held>(byLine, lineOf(stack[id]), empty);
-    const { largest } = held;
-    if (isMade(id) === isMade(largest) ? sizeBytes[id] > sizeBytes[largest] : isMade(id))
-      held.largest = id;
-    held.ids.push(id);
-    held.nowBytes += sizeBytes[id];
-    held.mostBytes = Math.max(held.mostBytes, held.nowBytes);
-  };
-  for (let id = 0; id < length && start[id] <= bounds[step]; id++) {
-    if (freeRequested[id] > bounds[step]) add(id);
-  }
-  for (let event = bounds[step] + 1; event <= bounds[step + 1]; event++) {
-    const id = input.replay.allocationOfEvent[event];
-    if (id < 0) continue;
-    if (input.trace.events.action[event] === TraceAction.Alloc) add(id);
-    else if (input.trace.events.action[event] === TraceAction.FreeRequested) {
-      const held = byLine.get(lineOf(stack[id]));
-      if (held !== undefined) held.nowBytes -= sizeBytes[id];
-    }
-  }
-  return byLine;
+  return groupBy(liveAt(allocations, event), (id) => lineOf(allocations.stack[id]));
 }
 
 /**

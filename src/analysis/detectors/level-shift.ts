@@ -31,6 +31,7 @@ import {
   changedLines,
   firstChange,
   noteOf,
+  type Peak,
 } from './level-shift-lines.ts';
 
 export const levelShift = {
@@ -56,8 +57,6 @@ const SEVERE_BYTES = 2 ** 30;
 const MAX_LISTED = 3;
 
 export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFinding> {
-  if (!context.hasTrace)
-    return cannotTell('The file has no trace: a step up shows only over time.');
   const [primary] = context.stepSequences;
   if (primary === undefined) {
     return cannotTell('Nothing in the recording repeats, so there are no steps to compare.');
@@ -69,9 +68,13 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
       `Only ${steps} steps, from ${description}: a step up takes ${MIN_STEPS} to differ from a start.`,
     );
   }
-  const peaks = stepPeaks(context, bounds);
+  const all = stepPeaks(context, bounds);
+  const peaks = all.map((peak) => peak.bytes);
   const shift = findShift(peaks);
-  const changed = shift === undefined ? [] : changedLines(context, bounds, shift.step);
+  const changed =
+    shift === undefined
+      ? []
+      : changedLines(context, all[shift.step - 1], all[Math.min(shift.step + 1, steps - 1)]);
   if (shift === undefined || !isLarge(shift) || isCopyOfWeights(context, changed)) {
     return clear(
       `${steps} steps, from ${description}: none from which on all need at least ${formatPercent(MIN_SHARE)} more than those before.`,
@@ -155,23 +158,22 @@ const NEW_ADVICE = [
   'If it is not, delete what this line made when it is done.',
 ];
 
-/** Highest allocated bytes in each step. */
-function stepPeaks({ input: { replay, trace } }: AnalysisInput, bounds: Int32Array): Float64Array {
+/** The moment with the most allocated bytes in each step. */
+function stepPeaks({ input: { replay, trace } }: AnalysisInput, bounds: Int32Array): Peak[] {
   const { sizeBytes, preexisting } = replay.allocations;
   const { action } = trace.events;
-  const peaks = new Float64Array(bounds.length - 1);
+  const peaks: Peak[] = [];
   let now = sumBy(sizeBytes.subarray(0, preexisting), (bytes) => bytes);
-  let step = -1;
   for (let event = 0; event <= bounds[bounds.length - 1]; event++) {
-    while (step < peaks.length - 1 && event > bounds[step + 1]) {
-      step++;
-      peaks[step] = now;
-    }
+    const begin = bounds[peaks.length];
+    if (event > begin) peaks.push({ event: begin, bytes: now, begin });
     const id = replay.allocationOfEvent[event];
     if (id < 0) continue;
     if (action[event] === TraceAction.Alloc) now += sizeBytes[id];
     else if (action[event] === TraceAction.FreeRequested) now -= sizeBytes[id];
-    if (step >= 0) peaks[step] = Math.max(peaks[step], now);
+    const last = peaks[peaks.length - 1];
+    if (last !== undefined && now > last.bytes)
+      peaks[peaks.length - 1] = { event, bytes: now, begin: last.begin };
   }
   return peaks;
 }

@@ -51,11 +51,6 @@ const MIN_TRAINED = 2;
 
 export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFinding> {
   const { replay } = context.input;
-  if (!context.hasTrace) {
-    return cannotTell(
-      'The file has no trace: what was kept, and whether backward used it, is not recorded.',
-    );
-  }
   const runs = context
     .once(forwardRuns)
     .filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);

@@ -46,9 +46,6 @@ const MAX_OOMS = 20;
 
 export function detectOom(context: AnalysisInput): DetectorResult<OomFinding> {
   const { replay } = context.input;
-  if (!context.hasTrace) {
-    return cannotTell('The file has no trace, so no OOM could be recorded.');
-  }
   const ooms = context.eventsOf(TraceAction.Oom);
   if (ooms.length === 0) {
     return replay.recording === 'truncated'

@@ -26,11 +26,6 @@ const SEVERE_SHARE = 0.25;
 export function detectPendingFree(context: AnalysisInput): DetectorResult<PendingFreeFinding> {
   const { trace, replay } = context.input;
   const { action } = trace.events;
-  if (!context.hasTrace) {
-    return cannotTell(
-      'The file has no trace, so it does not say when frees were requested and when they completed.',
-    );
-  }
   if (action.includes(TraceAction.FreeCompleted) && !action.includes(TraceAction.FreeRequested))
     return cannotTell('free_requested events were not recorded (skip_actions).');
   const delayed = delayedFrees(context);

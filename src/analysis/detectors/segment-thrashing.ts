@@ -25,9 +25,6 @@ const MIN_RETAKEN = 16;
 const SEVERE_SHARE = 0.05;
 
 export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<ThrashingFinding> {
-  if (!context.hasTrace) {
-    return cannotTell('The file has no trace, so calls of the driver are not recorded.');
-  }
   const { retaken, freed, retries, costUs } = measure(context);
   const { recording, recordingReason } = context.input.replay;
   const given = `${plural(freed, 'segment')} went back to the driver`;

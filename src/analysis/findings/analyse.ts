@@ -12,7 +12,7 @@ import {
   type Finding,
   RUN_DETECTOR,
 } from './detectors.ts';
-import { locationText } from './finding-parts.ts';
+import { cannotTell, locationText } from './finding-parts.ts';
 import { bySeverity } from './ranked-findings.ts';
 import { type DetectorResult, type DeviceTables, MAX_EVIDENCE } from './types.ts';
 
@@ -95,8 +95,20 @@ function inAccount(finding: Finding, { entries }: Account): Finding {
   };
 }
 
+/** What a file without a trace does not show. */
+const UNRECORDED: Readonly<Record<DetectorId, string>> = {
+  growth: 'growth shows only over time',
+  oom: 'no OOM could be recorded',
+  fragmentation: 'whether more was needed before the end is not recorded',
+  'no-grad': 'what was kept, and whether backward used it, is not recorded',
+  'pending-free': 'when frees were requested and when they completed is not recorded',
+  'segment-thrashing': 'calls of the driver are not recorded',
+  'level-shift': 'a step up shows only over time',
+};
+
 export function detect(detector: DetectorId, context: AnalysisInput): DetectorResult<Finding> {
-  return RUN_DETECTOR[detector](context);
+  if (context.hasTrace) return RUN_DETECTOR[detector](context);
+  return cannotTell(`The file has no trace: ${UNRECORDED[detector]}.`);
 }
 
 function reasonOf(result: DetectorResult): string {

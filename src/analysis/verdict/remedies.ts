@@ -3,7 +3,7 @@
  * request would then have fit; remedies that are enough come before those that are not.
  */
 import type { Account, EntryKind } from '../account/types.ts';
-import type { Case, Diagnosis } from './diagnose.ts';
+import type { Case, Diagnosis } from './case.ts';
 import type { Cause, Pattern, Remedy, RemedyId } from './types.ts';
 
 /** Nobody reads more. */
@@ -16,28 +16,35 @@ interface Idea {
   readonly saves: number | 'all' | undefined;
 }
 
-const idea = (id: RemedyId, text: string, saves?: Idea['saves']): Idea => ({ id, text, saves });
+type Texts = { readonly [Id in RemedyId]?: string };
+
+const ideas = (saves: Idea['saves'], texts: Texts): Idea[] =>
+  Object.entries(texts).map(([id, text]) => ({ id: id as RemedyId, text, saves }));
+/** Each gives back all bytes of the cause. */
+const all = (texts: Texts) => ideas('all', texts);
+/** How much they give back is not known. */
+const some = (texts: Texts) => ideas(undefined, texts);
 
 /** @param savedBytes how much less the program would have needed without the cause */
 export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: number): Remedy[] {
   const judged = known.failure?.judged;
   const missing = judged?.missingBytes;
-  const ideas = ideasFor(known.account, diagnosis, judged?.isCapped ?? false, judged !== undefined);
-  const remedies = ideas.map(({ id, text, saves }): Remedy => {
+  const remedies = ideasFor(
+    known.account,
+    diagnosis,
+    judged?.isCapped ?? false,
+    judged !== undefined,
+  ).map(({ id, text, saves }): Remedy => {
     const bytes = saves === 'all' ? savedBytes : saves;
     const savesBytes = bytes === undefined ? undefined : Math.round(bytes);
     const isKnown = missing !== undefined && savesBytes !== undefined;
     return { id, text, savesBytes, isEnough: isKnown ? savesBytes >= missing : undefined };
   });
-  const worth = remedies.filter(({ savesBytes }) => savesBytes !== 0);
-  const [enough, others] = [
-    worth.filter(({ isEnough }) => isEnough !== false),
-    worth.filter(({ isEnough }) => isEnough === false),
-  ];
-  return [...enough, ...others].slice(0, MAX_REMEDIES);
+  return remedies
+    .filter(({ savesBytes }) => savesBytes !== 0)
+    .sort((a, b) => Number(a.isEnough === false) - Number(b.isEnough === false))
+    .slice(0, MAX_REMEDIES);
 }
-
-const NO_ACCOUNT = { entries: [] };
 
 /** Remedies without figures, for findings and messages. */
 export const adviceFor = (
@@ -46,7 +53,7 @@ export const adviceFor = (
   isCapped = false,
   hasFailed = false,
 ): string[] =>
-  ideasFor(NO_ACCOUNT, { cause, pattern }, isCapped, hasFailed)
+  ideasFor({ entries: [] }, { cause, pattern }, isCapped, hasFailed)
     .slice(0, MAX_REMEDIES)
     .map(({ text }) => text);
 
@@ -56,34 +63,22 @@ function ideasFor(
   isCapped: boolean,
   hasFailed: boolean,
 ): readonly Idea[] {
-  const limit = isCapped ? [RAISE_LIMIT] : [];
-  const own = pattern === undefined ? undefined : OF_PATTERN[pattern];
+  const limit = isCapped ? RAISE_LIMIT : [];
+  const own = pattern && OF_PATTERN[pattern];
   if (own !== undefined) return [...own, ...limit];
   switch (cause) {
-    case 'kept':
-      return [DETACH_OUTPUTS, TO_CPU];
-    case 'kept-graph':
-      return [DETACH_LOSS, NO_GRAD];
-    case 'growing':
-      return [TO_CPU_BY_BATCH, FILL_ONCE];
     case 'fragmentation':
-      return [EXPANDABLE, ...limit, REPEAT_SIZES];
+      return [...EXPANDABLE, ...limit, ...REPEAT_SIZES];
     case 'request':
-      return [ONE_TENSOR, ...limit, ...sizeIdeas(account)];
+      return [...ONE_TENSOR, ...limit, ...sizeIdeas(account)];
     case 'model-state':
       return [...modelIdeas(account), ...limit];
     case 'second-model':
       return [...SHARE_MODEL, ...limit];
-    case 'other-processes':
-      return [FREE_DEVICE];
-    case 'pending-free':
-      return [WAIT_FOR_STREAMS];
-    case 'none':
-      return [];
     case 'unknown':
-      return hasFailed ? [OUTSIDE_LIMIT] : [RECORD_MORE];
+      return hasFailed ? OUTSIDE_LIMIT : RECORD_MORE;
     default:
-      return [...sizeIdeas(account), ...limit, ...modelIdeas(account)];
+      return OF_CAUSE[cause] ?? [...sizeIdeas(account), ...limit, ...modelIdeas(account)];
   }
 }
 
@@ -93,203 +88,158 @@ const bytesOf = ({ entries }: Pick<Account, 'entries'>, ...kinds: readonly Entry
 /** Remedies that depend on the batch; empty if there are hardly any activations. */
 function sizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
   const activations = bytesOf(account, 'activations', 'temporaries');
-  const half = activations / 2;
   return [
-    idea(
-      'batch-size',
-      'Halve the batch size and accumulate gradients over two (if activations grow with the batch).',
-      half,
-    ),
-    idea(
-      'checkpointing',
-      'Checkpoint each block (torch.utils.checkpoint), for a third more compute.',
-      activations * 0.6,
-    ),
-    idea(
-      'lower-precision',
-      "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",
-      activations * 0.4,
-    ),
+    ...ideas(activations * 0.5, {
+      'batch-size':
+        'Halve the batch size and accumulate gradients over two (if activations grow with the batch).',
+    }),
+    ...ideas(activations * 0.6, {
+      checkpointing: 'Checkpoint each block (torch.utils.checkpoint), for a third more compute.',
+    }),
+    ...ideas(activations * 0.4, {
+      'lower-precision':
+        "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",
+    }),
   ];
 }
 
 /** Remedies for model state, which no smaller batch can reduce. */
 function modelIdeas(account: Pick<Account, 'entries'>): Idea[] {
   const optimizer = bytesOf(account, 'optimizer-state');
-  const model = bytesOf(account, 'parameters', 'gradients') + optimizer;
+  const trained = bytesOf(account, 'gradients') + optimizer;
   return [
-    idea('shard', 'Shard the model over four GPUs (FSDP2, ZeRO-3).', model * 0.75),
-    idea(
-      'optimizer-8bit',
-      'Use an 8-bit or paged optimizer, if its state is 32-bit now.',
-      optimizer * 0.75,
-    ),
-    idea('offload', 'Keep the optimizer state on the CPU, for transfers every step.', optimizer),
-    {
-      id: 'adapters',
-      text: 'Train adapters (LoRA): frozen weights need no state and no gradients.',
-      saves: model - bytesOf(account, 'parameters'),
-    },
+    ...ideas((bytesOf(account, 'parameters') + trained) * 0.75, {
+      shard: 'Shard the model over four GPUs (FSDP2, ZeRO-3).',
+    }),
+    ...ideas(optimizer * 0.75, {
+      'optimizer-8bit': 'Use an 8-bit or paged optimizer, if its state is 32-bit now.',
+    }),
+    ...ideas(optimizer, {
+      offload: 'Keep the optimizer state on the CPU, for transfers every step.',
+    }),
+    ...ideas(trained, {
+      adapters: 'Train adapters (LoRA): frozen weights need no state and no gradients.',
+    }),
   ];
 }
 
 /** For a process that hit its own limit, not the end of the device. */
-const RAISE_LIMIT = idea(
-  'raise-limit',
-  'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
-);
-const NO_GRAD = idea(
-  'no-grad',
-  'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later: model.eval() alone does not stop the graph.',
-  'all',
-);
-const DETACH_LOSS = idea(
-  'detach',
-  'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
-  'all',
-);
-const DETACH_OUTPUTS = idea(
-  'detach',
-  'Keep the number you need, loss.item(), or empty the list, dictionary or attribute that holds the tensors when a pass is over.',
-  'all',
-);
-const TO_CPU = idea(
-  'to-cpu',
-  'If you need the tensors, move each to the CPU as it comes: outputs.append(output.detach().cpu()).',
-  'all',
-);
-const TO_CPU_BY_BATCH = idea(
-  'to-cpu',
-  'Move each piece to the CPU as it comes, and join the pieces there once at the end.',
-  'all',
-);
-const FILL_ONCE = idea(
-  'bound-cache',
-  'If it has to stay on the GPU, allocate its full size once and fill it by slices, so that no copy is made.',
-);
-const EXPANDABLE = idea(
-  'expandable-segments',
-  'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: segments then grow in place, and gaps close up.',
-  'all',
-);
-const REPEAT_SIZES = idea(
-  'repeat-sizes',
-  'Make sizes repeat: pad to a few lengths, drop the last smaller batch, run the largest batch first. Allocate what lives long before the loop, not between big temporaries.',
-);
-const ONE_TENSOR = idea(
-  'one-tensor',
-  'Do not make this tensor at once: work on it in chunks, or use a fused operator that never holds it (for attention torch.nn.functional.scaled_dot_product_attention).',
-);
-const SHARE_MODEL: readonly Idea[] = [
-  idea(
-    'offload',
+const RAISE_LIMIT = some({
+  'raise-limit':
+    'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
+});
+const EXPANDABLE = all({
+  'expandable-segments':
+    'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: segments then grow in place, and gaps close up.',
+});
+const REPEAT_SIZES = some({
+  'repeat-sizes':
+    'Make sizes repeat: pad to a few lengths, drop the last smaller batch, run the largest batch first. Allocate what lives long before the loop, not between big temporaries.',
+});
+const ONE_TENSOR = some({
+  'one-tensor':
+    'Do not make this tensor at once: work on it in chunks, or use a fused operator that never holds it (for attention torch.nn.functional.scaled_dot_product_attention).',
+});
+const SHARE_MODEL = all({
+  offload:
     'Keep the second copy on the CPU, or in bf16 without gradients, and move it to the GPU only while it is used.',
-    'all',
-  ),
-  idea(
-    'share-model',
+  'share-model':
     'Use one set of weights for both: adapters that you switch off for the reference model, or its outputs computed once before training.',
-    'all',
-  ),
-];
-const FREE_DEVICE = idea(
-  'free-the-device',
-  'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
-);
-const WAIT_FOR_STREAMS = idea(
-  'wait-for-streams',
-  'Synchronize the side stream sooner (stream.wait_stream, event.synchronize) in place of record_stream, so that freed blocks can be used again. With FSDP set limit_all_gathers=True.',
-  'all',
-);
-const OUTSIDE_LIMIT = idea(
-  'free-the-device',
-  'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, pinned memory (ulimit -l), a largest size per allocation (4 GiB on some Intel GPUs).',
-);
-const RECORD_MORE = idea(
-  'record-more',
-  'Call torch.cuda.memory._record_memory_history() before the model is built, and dump at the error: then the file shows what happened over time.',
-);
+});
+const OUTSIDE_LIMIT = some({
+  'free-the-device':
+    'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, pinned memory (ulimit -l), a largest size per allocation (4 GiB on some Intel GPUs).',
+});
+const RECORD_MORE = some({
+  'record-more':
+    'Call torch.cuda.memory._record_memory_history() before the model is built, and dump at the error: then the file shows what happened over time.',
+});
+const TO_CPU =
+  'If you need the tensors, move each to the CPU as it comes: outputs.append(output.detach().cpu()).';
+const NO_GRAD =
+  'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later: model.eval() alone does not stop the graph.';
 
-/** The first remedies for known patterns. */
-const OF_PATTERN: Partial<Record<NonNullable<Diagnosis['pattern']>, readonly Idea[]>> = {
-  'evaluation-gathers': [
-    idea(
-      'to-cpu',
+const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
+  none: [],
+  kept: all({
+    detach:
+      'Keep the number you need, loss.item(), or empty the list, dictionary or attribute that holds the tensors when a pass is over.',
+    'to-cpu': TO_CPU,
+  }),
+  'kept-graph': all({
+    detach:
+      'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
+    'no-grad': NO_GRAD,
+  }),
+  growing: [
+    ...all({
+      'to-cpu':
+        'Move each piece to the CPU as it comes, and join the pieces there once at the end.',
+    }),
+    ...some({
+      'bound-cache':
+        'If it has to stay on the GPU, allocate its full size once and fill it by slices, so that no copy is made.',
+    }),
+  ],
+  'other-processes': some({
+    'free-the-device':
+      'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
+  }),
+  'pending-free': all({
+    'wait-for-streams':
+      'Synchronize the side stream sooner (stream.wait_stream, event.synchronize) in place of record_stream, so that freed blocks can be used again. With FSDP set limit_all_gathers=True.',
+  }),
+};
+
+/** For known patterns, these come in place of those of the cause. */
+const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
+  'evaluation-gathers': all({
+    'to-cpu':
       'Move the outputs of each batch to the CPU: in transformers set eval_accumulation_steps, elsewhere outputs.append(output.cpu()).',
-      'all',
-    ),
-    idea(
-      'one-tensor',
+    'one-tensor':
       'Keep less of each output: preprocess_logits_for_metrics (argmax in place of all logits), or update the metric batch by batch.',
-      'all',
-    ),
-  ],
-  'state-not-detached': [
-    idea(
-      'detach',
+  }),
+  'state-not-detached': all({
+    detach:
       "Detach the state before the next step, hidden = hidden.detach(): each step's backward now runs through all steps before it. item() on the loss does not help.",
-      'all',
-    ),
-  ],
-  'kept-exceptions': [
-    idea(
-      'clear-exceptions',
+  }),
+  'kept-exceptions': all({
+    'clear-exceptions':
       'Keep str(error), not the exception: its traceback holds the local variables of the call that failed. Retry after the except block, not in it.',
-      'all',
-    ),
-  ],
-  'kept-by-hook': [
-    idea(
-      'remove-hook',
+  }),
+  'kept-by-hook': all({
+    'remove-hook':
       'Call handle.remove() on the handle of the hook when it has captured enough, or let it overwrite its last capture.',
-      'all',
-    ),
-    TO_CPU,
-  ],
-  'kept-optimizers': [
-    idea(
-      'reuse-optimizer',
+    'to-cpu': TO_CPU,
+  }),
+  'kept-optimizers': all({
+    'reuse-optimizer':
       'Make the optimizer once, before the loop, and keep no old ones (a list, a history, copies of state_dict()).',
-      'all',
-    ),
-  ],
-  'unbounded-cache': [
-    idea(
-      'bound-cache',
+  }),
+  'unbounded-cache': all({
+    'bound-cache':
       'Bound the cache: functools.lru_cache(maxsize=32), or a dictionary that drops its oldest entry.',
-      'all',
-    ),
-  ],
-  'logits-in-loss': [
-    idea(
-      'chunked-loss',
+  }),
+  'logits-in-loss': some({
+    'chunked-loss':
       'Compute the loss in chunks of tokens, or use a fused cross-entropy that never holds the logits of the whole batch (Liger Kernel, torchtune).',
-    ),
-    idea('batch-size', 'Halve the batch or the sequence length: this one request halves with it.'),
-  ],
-  'whole-graph': [
-    idea(
-      'sampling',
+    'batch-size': 'Halve the batch or the sequence length: this one request halves with it.',
+  }),
+  'whole-graph': some({
+    sampling:
       'Train on sampled neighborhoods (torch_geometric.loader.NeighborLoader, ClusterLoader) in place of the whole graph at once.',
-    ),
-  ],
-  'larger-batch': [
-    idea(
-      'check-batch',
+  }),
+  'larger-batch': some({
+    'check-batch':
       'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap the length, or sort batches by length.',
-    ),
-  ],
-  'evaluation-without-no-grad': [NO_GRAD],
-  'stepped-up': [
-    idea(
-      'check-batch',
+  }),
+  'evaluation-without-no-grad': all({ 'no-grad': NO_GRAD }),
+  'stepped-up': some({
+    'check-batch':
       'Print the shapes that reach this line before and after the step: a larger batch, a longer sequence, more tokens for one expert.',
-    ),
-  ],
-  'segments-retaken': [
-    idea(
-      'repeat-sizes',
+  }),
+  'segments-retaken': some({
+    'repeat-sizes':
       'Leave out torch.cuda.empty_cache() in the loop, and make sizes repeat: segments are given back and asked for again.',
-    ),
-  ],
+  }),
 };

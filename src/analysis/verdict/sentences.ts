@@ -8,8 +8,9 @@ import {
 } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { entryLabel } from '../account/types.ts';
-import { type Case, type Diagnosis, type Failure, isOnlyAdvice } from './diagnose.ts';
-import type { Cause, Forecast } from './types.ts';
+import type { Case, Diagnosis, Failure } from './case.ts';
+import { isOnlyAdvice } from './diagnose.ts';
+import type { Cause, Forecast, Pattern } from './types.ts';
 
 export interface Figures {
   readonly known: Case;
@@ -22,19 +23,18 @@ export interface Figures {
 export function textOf(figures: Figures): string {
   const { known, diagnosis } = figures;
   const what = clauseOf(figures);
-  if (known.failure !== undefined) return `${headOf(known.failure)}: ${what}`;
+  if (known.failure !== undefined) {
+    const times = plural(known.failure.timesCaught, 'time');
+    return known.failure.timesCaught === 0
+      ? `Out of memory: ${what}`
+      : `Memory ran out ${times}, and your program caught it and went on: ${what}`;
+  }
   if (diagnosis.cause === 'none' || diagnosis.cause === 'unknown') return what;
   return mayHaveFailed(known) ? capitalized(what) : `No out-of-memory error, but ${what}`;
 }
 
 /** Leaves a sentence that begins with a file name unchanged. */
 const capitalized = (text: string): string => (/^[a-z]+ /.test(text) ? sentenceCase(text) : text);
-
-/** 'Out of memory', or how often the program caught it. */
-const headOf = ({ timesCaught }: Failure): string =>
-  timesCaught === 0
-    ? 'Out of memory'
-    : `Memory ran out ${plural(timesCaught, 'time')}, and your program caught it and went on`;
 
 /** If older events were dropped, memory may have run out before. */
 const mayHaveFailed = ({ context }: Case): boolean =>
@@ -43,21 +43,17 @@ const mayHaveFailed = ({ context }: Case): boolean =>
 /** About sixty characters. */
 export function briefOf(figures: Figures): string {
   const { known, diagnosis } = figures;
-  const { bytes, cause, pattern } = diagnosis;
+  const { bytes, cause, pattern = cause } = diagnosis;
   const size = formatBytes(bytes);
   if (cause === 'none' || cause === 'unknown') return textOf(figures);
-  const what =
-    pattern === undefined
-      ? BRIEFS[cause]?.(size, figures)
-      : (PATTERN_BRIEFS[pattern]?.(size) ?? BRIEFS[cause]?.(size, figures));
-  const text = what ?? `${size} of ${labelOf(cause)}`;
+  const text = (BRIEFS[pattern] ?? BRIEFS[cause])?.(size, known) ?? `${size} of ${labelOf(cause)}`;
   const told = `${text}${rateText(figures)}.`;
-  if (known.failure !== undefined) return `${briefHead(known.failure)}: ${told}`;
+  if (known.failure !== undefined) {
+    const times = known.failure.timesCaught;
+    return `Out of memory${times === 0 ? '' : `, caught ${plural(times, 'time')}`}: ${told}`;
+  }
   return mayHaveFailed(known) ? capitalized(told) : `No OOM, but ${told}`;
 }
-
-const briefHead = ({ timesCaught }: Failure): string =>
-  timesCaught === 0 ? 'Out of memory' : `Out of memory, caught ${plural(timesCaught, 'time')}`;
 
 /** ', 392.16 MiB more each iteration in estimate_loss' */
 function rateText({ diagnosis: { entry } }: Figures): string {
@@ -72,12 +68,12 @@ const labelOf = (cause: Cause): string =>
       ? cause
       : entryLabel(cause as Parameters<typeof entryLabel>[0]);
 
-const BRIEFS: Partial<Record<Cause, (size: string, figures: Figures) => string>> = {
+const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) => string } = {
   kept: (size) => `${size} of tensors are kept`,
   'kept-graph': (size) => `${size} of autograd graphs are kept`,
   growing: (size) => `a tensor of ${size} that is replaced by larger ones`,
-  fragmentation: (size, { known }) =>
-    known.failure === undefined
+  fragmentation: (size, { failure }) =>
+    failure === undefined
       ? `fragmentation: ${size} was reserved and never needed`
       : `fragmented, ${size} is free in pieces`,
   request: (size) => `one request of ${size} did not fit`,
@@ -85,16 +81,12 @@ const BRIEFS: Partial<Record<Cause, (size: string, figures: Figures) => string>>
   'second-model': (size) => `a second copy of the model takes ${size}`,
   'other-processes': () => 'other processes use this GPU too',
   'pending-free': (size) => `${size} that was freed waits for another stream`,
+  'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
+  'kept-exceptions': (size) => `stored exceptions hold ${size}`,
+  'larger-batch': () => 'this batch is larger than all before',
+  'stepped-up': (size) => `from one step on, each needs ${size} more`,
+  'segments-retaken': (size) => `${size} is given back and asked for again`,
 };
-
-const PATTERN_BRIEFS: Partial<Record<NonNullable<Diagnosis['pattern']>, (size: string) => string>> =
-  {
-    'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
-    'kept-exceptions': (size) => `stored exceptions hold ${size}`,
-    'larger-batch': () => 'this batch is larger than all before',
-    'stepped-up': (size) => `from one step on, each needs ${size} more`,
-    'segments-retaken': (size) => `${size} is given back and asked for again`,
-  };
 
 /** What used the memory, as a clause that ends with a period. */
 function clauseOf(figures: Figures): string {
@@ -112,22 +104,25 @@ function clauseOf(figures: Figures): string {
       ? ''
       : ` Without ${cause === 'growing' ? 'it' : 'them'} the run needs about ${formatBytes(figures.needBytes)}.`;
   const passes = `forward passes${at === undefined ? '' : ` called by ${at}`}`;
-  if (pattern === 'evaluation-without-no-grad' && isOnlyAdvice(diagnosis))
-    return `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`;
-  if (pattern === 'evaluation-without-no-grad')
-    return `${passes} keep ${size} of activations for a backward pass that never comes.`;
-  if (pattern === 'kept-exceptions')
-    return `stored exceptions keep ${size} of tensors that ${at ?? 'the failed calls'} allocated.`;
-  if (pattern === 'state-not-detached')
-    return `each step's graph stays attached to the one before: ${share}${more}.${need}`;
-  if (pattern === 'larger-batch' && known.failure?.larger !== undefined) {
-    const { times, mostBytes } = known.failure.larger;
-    return `this batch or sequence is larger than all before: ${formatBytes(known.failure.requestedBytes)} was requested where at most ${formatBytes(mostBytes)} was (${times.toFixed(1)} times). ${formatBytes(bytes)} in use is ${labelOf(cause)}.`;
+  switch (pattern) {
+    case 'evaluation-without-no-grad':
+      return isOnlyAdvice(diagnosis)
+        ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`
+        : `${passes} keep ${size} of activations for a backward pass that never comes.`;
+    case 'kept-exceptions':
+      return `stored exceptions keep ${size} of tensors that ${at ?? 'the failed calls'} allocated.`;
+    case 'state-not-detached':
+      return `each step's graph stays attached to the one before: ${share}${more}.${need}`;
+    case 'larger-batch': {
+      const { requestedBytes = 0, larger } = known.failure ?? {};
+      return `this batch or sequence is larger than all before: ${formatBytes(requestedBytes)} was requested where at most ${formatBytes(larger?.mostBytes ?? 0)} was (${larger?.times.toFixed(1)} times). ${size} in use is ${labelOf(cause)}.`;
+    }
+    case 'stepped-up':
+      return `from one step on, each needs ${size} more than those before.`;
+    case 'segments-retaken':
+      return `segments are given back to the driver and asked for again, over and over: ${size} in all.`;
+    default:
   }
-  if (pattern === 'stepped-up')
-    return `from one step on, each needs ${size} more than those before.`;
-  if (pattern === 'segments-retaken')
-    return `segments are given back to the driver and asked for again, over and over: ${size} in all.`;
   switch (cause) {
     case 'kept':
       return `tensors that ${at ?? 'the backward pass'} allocates are kept: ${share}${more}.${need}`;

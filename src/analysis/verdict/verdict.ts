@@ -6,14 +6,8 @@ import type { Account } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import { stepCount } from '../steps/step-sequence.ts';
-import {
-  type Case,
-  caseOf,
-  caseOfCaught,
-  type Diagnosis,
-  diagnose,
-  isOnlyAdvice,
-} from './diagnose.ts';
+import { type Case, caseOf, caseOfCaught, type Diagnosis } from './case.ts';
+import { diagnose, isOnlyAdvice } from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
 import { alsoOf, briefOf, textOf } from './sentences.ts';
 import type { Forecast, Verdict, VerdictTone } from './types.ts';

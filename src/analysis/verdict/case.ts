@@ -1,0 +1,153 @@
+/** The case that a verdict judges, and what a diagnosis of it consists of. */
+
+import type { FrameView } from '../../device/model/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
+import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
+import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
+import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/oom-request.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
+import type { DetectorId, Finding } from '../findings/detectors.ts';
+import type { OomVerdict } from '../findings/oom-verdict.ts';
+import type { LineRole, Severity } from '../findings/types.ts';
+import { userLines } from '../findings/user-lines.ts';
+import { patternOfRequest } from './patterns.ts';
+import type { Cause, Pattern } from './types.ts';
+
+export interface Diagnosis {
+  readonly cause: Cause;
+  readonly pattern: Pattern | undefined;
+  readonly severity: Severity | 'none';
+  readonly bytes: number;
+  /** The account entry, if a single one is the cause. */
+  readonly entry: AccountEntry | undefined;
+  /** Whether `bytes` are from the end of the run, where far more had accumulated than at the peak. */
+  readonly isOfEnd: boolean;
+  readonly lines: readonly FrameView[];
+  readonly does: string;
+  /** The finding with more details. */
+  readonly finding: Finding | undefined;
+}
+
+export interface Failure {
+  readonly requestedBytes: number;
+  /** How many times the program caught such an error and continued; 0 if it ended the program. */
+  readonly timesCaught: number;
+  readonly judged: OomVerdict;
+  /** The lines that requested it, the innermost first. */
+  readonly lines: readonly FrameView[];
+  readonly larger: LargerRequest | undefined;
+  readonly pattern: Pattern | undefined;
+}
+
+export interface Case {
+  readonly context: AnalysisInput;
+  readonly account: Account;
+  /** The account at the end; the same object as `account` if that is the moment. */
+  readonly atEnd: Account;
+  readonly findings: readonly Finding[];
+  readonly failure: Failure | undefined;
+}
+
+export function caseOf(context: AnalysisInput, findings: readonly Finding[]): Case {
+  const account = mainAccount(context);
+  const atEnd = account.moment.why === 'peak' ? accountAtEnd(context) : account;
+  const event = fatalOom(context);
+  const failure = event === undefined ? undefined : failureAt(context, event, 0);
+  return { context, account, atEnd, findings, failure };
+}
+
+/** The last OOM that the program caught, for programs without another problem; undefined if there was none. */
+export function caseOfCaught(known: Case): Case | undefined {
+  const { context } = known;
+  const ooms = seenOoms(context);
+  const event = ooms.at(-1);
+  if (event === undefined) return undefined;
+  const account = accountAt(context, event, 'oom');
+  return { ...known, account, failure: failureAt(context, event, ooms.length) };
+}
+
+function failureAt(context: AnalysisInput, event: EventIndex, timesCaught: number): Failure {
+  const requestedBytes = context.input.trace.events.sizeBytes[event];
+  const { stack } = requestOrigin(context, event);
+  return {
+    requestedBytes,
+    timesCaught,
+    judged: judgeOomAt(context, event),
+    lines: userLines(context, stack),
+    larger: largerRequest(context, stack, event, requestedBytes),
+    pattern: patternOfRequest(context, event, stack),
+  };
+}
+
+/** Causes that are not account entries: their detector describes them. */
+const CAUSE_OF: Partial<Record<DetectorId, Cause>> = {
+  'no-grad': 'kept-graph',
+  'pending-free': 'pending-free',
+  'segment-thrashing': 'cached',
+  'level-shift': 'activations',
+};
+
+export const toldBy = (
+  findings: readonly Finding[],
+  ...detectors: readonly DetectorId[]
+): Diagnosis[] =>
+  findings
+    .filter(({ detector }) => detectors.includes(detector))
+    .map((finding) => ({
+      ...plain(
+        CAUSE_OF[finding.detector] ?? 'unknown',
+        finding.bytes,
+        finding.userLines,
+        doesOf(finding),
+      ),
+      pattern: finding.pattern,
+      severity: finding.severity,
+      finding,
+    }));
+
+export const plain = (
+  cause: Cause,
+  bytes: number,
+  lines: readonly FrameView[],
+  does: string,
+): Diagnosis => ({
+  cause,
+  pattern: undefined,
+  severity: 'none',
+  bytes,
+  entry: undefined,
+  isOfEnd: false,
+  lines,
+  does: lines.length === 0 ? '' : does,
+  finding: undefined,
+});
+
+export const ofEntry = (entry: AccountEntry, does: string): Diagnosis => ({
+  ...plain(entry.kind, entry.bytes, entry.lines, does),
+  entry,
+});
+
+export function largestOf(
+  { entries }: Account,
+  kinds: readonly EntryKind[],
+): AccountEntry | undefined {
+  return entries.find(({ kind }) => kinds.includes(kind));
+}
+
+export const sumOf = ({ entries }: Account, kinds: readonly EntryKind[]): number =>
+  entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
+
+const DOES: Readonly<Record<LineRole, string>> = {
+  // The recording doesn't say who holds it: a stack only shows where it was allocated.
+  'allocated at': 'allocates it',
+  'stored at': 'stores it',
+  'started at': 'starts it',
+  'held by': 'holds most',
+  'pinned by': 'pins memory',
+  'requested by': 'asked for it',
+  'called by': 'calls the model',
+};
+
+export const doesOf = (finding: Finding | undefined): string =>
+  DOES[finding?.frameIs ?? 'allocated at'];
