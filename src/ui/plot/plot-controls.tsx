@@ -26,15 +26,14 @@ const AXES = {
 type AxisName = keyof typeof AXES;
 const AXIS_NAMES = Object.keys(AXES) as readonly AxisName[];
 
-/** Chooses the x axis. @param canFold false for a plot that draws only true time */
-export function AxisSwitch({ canFold = true }: { readonly canFold?: boolean }) {
+/** Chooses the x axis. */
+export function AxisSwitch() {
   const { device } = useDevice();
   const { view } = useStores();
   const current = useView((state) => state.axis);
-  const isFolded = useView((state) => state.foldsGaps) && canFold;
+  const isFolded = useView((state) => state.foldsGaps);
   const value = current === 'event' ? 'Events' : isFolded ? 'Folded' : 'Time';
-  const names = AXIS_NAMES.filter((name) => canFold || name !== 'Folded');
-  const options = names.map((name) => {
+  const options = AXIS_NAMES.map((name) => {
     const reason = unavailableReason(device, name);
     const isDisabled = reason !== undefined && name !== value;
     return { value: name, label: name, about: `${reason ?? AXES[name].about} (X)`, isDisabled };

@@ -9,10 +9,10 @@ import { settingText } from '../../../device/memory-summary/settings.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
 import {
   resultOf,
-  runRecorded,
+  runMissing,
   type WhatIfResults,
   whatIfStoreOf,
-} from '../../panels/what-if/what-if-results.ts';
+} from '../../panels/what-if/what-if-runs.ts';
 import { COUNTERS, deviceLabel } from '../../shared/device-labels.ts';
 import { TableHead } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
@@ -186,7 +186,7 @@ function useRuns(a: OpenSide, b: OpenSide): string | undefined {
         if (signal.aborted) return;
         const analysis = createAnalysisClient({ session, idle });
         try {
-          await runRecorded(analysis, device, PRESETS, signal);
+          await runMissing(analysis, device, PRESETS, { signal });
         } finally {
           analysis.close();
         }

@@ -15,7 +15,7 @@ import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useAsk } from '../../shared/use-query.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
-import { resultOf, runRecorded, whatIfStoreOf } from '../what-if/what-if-results.ts';
+import { resultOf, runMissing, whatIfStoreOf } from '../what-if/what-if-runs.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
 
 interface FindingBodyProps {
@@ -158,7 +158,8 @@ export function WhatIfCitation() {
   useEffect(() => {
     if (device.kind !== 'cuda') return;
     const controller = new AbortController();
-    runRecorded(analysis, device, [CITED_SETTING], controller.signal).catch(() => undefined);
+    const { signal } = controller;
+    runMissing(analysis, device, [CITED_SETTING], { signal }).catch(() => undefined);
     return () => controller.abort();
   }, [analysis, device]);
   if (recorded === undefined || result === undefined) return undefined;

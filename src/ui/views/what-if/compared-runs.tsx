@@ -5,6 +5,7 @@ import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
+import type { RunRow } from '../../panels/what-if/what-if-runs.ts';
 import { CopyButton } from '../../shared/buttons.tsx';
 import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './runs.tsx';
 
@@ -59,10 +60,7 @@ function EnvironmentLine({ line, note }: { readonly line: string; readonly note:
 interface DetailsProps {
   readonly recorded: RecordedRun;
   readonly recordedCard: CardFit | undefined;
-  readonly result: WhatIfResult;
-  readonly card: CardFit | undefined;
-  /** The peak of reserved memory if no free waited for another stream; undefined if none did. */
-  readonly lowestBytes: number | undefined;
+  readonly run: RunRow;
 }
 
 export function Details(props: DetailsProps) {
@@ -75,7 +73,7 @@ export function Details(props: DetailsProps) {
 }
 
 /** What a run's figures assume, and what the trace lacks. */
-function ConfidenceNote({ recorded: { requests }, result, lowestBytes }: DetailsProps) {
+function ConfidenceNote({ recorded: { requests }, run: { result, lowestBytes } }: DetailsProps) {
   const { confidence, unknowns, peakReservedBytes } = result;
   return (
     <section className="whatif-sure" aria-label="Confidence">
@@ -127,7 +125,8 @@ function smallest(card: CardFit | undefined): Cell {
 }
 
 function ComparedRuns(props: DetailsProps) {
-  const { recorded, recordedCard, result, card, lowestBytes } = props;
+  const { recorded, recordedCard, run } = props;
+  const { result, card, lowestBytes } = run;
   const was = recorded.end;
   const is = result.end;
   const lowest = ['… without waiting for streams', [''], bytes(lowestBytes)] as const;

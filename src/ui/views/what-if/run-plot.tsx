@@ -1,17 +1,19 @@
 import '../../plot/plot.css';
 import { area, curveStepAfter, line, scaleLinear } from 'd3';
-import { memo, type PointerEvent, useEffect, useRef, useState } from 'react';
+import { memo, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react';
+import type { ByteCurve } from '../../../allocator/simulator/recorded-memory.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
-import { lowerBound, type SortedNumbers, upperBound } from '../../../base/binary-search.ts';
+import { type SortedNumbers, upperBound } from '../../../base/binary-search.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../../base/format.ts';
 import { failedOoms } from '../../../device/model/device-info.ts';
-import type { TimeAxis } from '../../../draw/timeline/types.ts';
+import type { PlotAxis, Viewport } from '../../../draw/timeline/types.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useView } from '../../../state/stores.ts';
 import { axesIn, drawAxes, Y_AXIS_WIDTH } from '../../plot/axes.ts';
 import { Minimap } from '../../plot/minimap.tsx';
 import { AxisSwitch } from '../../plot/plot-controls.tsx';
-import { endOf } from '../../plot/viewport-of.ts';
+import { toPlotX, viewportOf } from '../../plot/viewport-of.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { useDevice } from '../../shared/services.ts';
 import { settingName } from './runs.tsx';
@@ -23,30 +25,42 @@ interface RunPlotProps {
 }
 
 const HEIGHT = 190;
-/** Space above the highest line, for the markers of OOMs. */
-const HEADROOM = 1.08;
+/** CSS pixels beside the plot where the corners of lines are drawn that are out of view. */
+const BESIDE = 9;
 
 /** Reserved memory of the recorded run and of the chosen setting, in the timeline's window. */
 export function RunPlot({ recorded, result }: RunPlotProps) {
   const { device } = useDevice();
   const plot = useRef<SVGSVGElement>(null);
   const width = useElementWidth(plot);
-  const axis = useView((view) => view.axis);
-  const shown = useView((view) => view.x);
+  const timeAxis = useView((view) => view.axis);
+  const foldsGaps = useView((view) => view.foldsGaps);
+  const x = useView((view) => view.x);
   const [pointer, setPointer] = useState<number>();
-  const [x0, x1] = shown === 'all' ? [0, endOf(device, axis)] : [shown.from, shown.to];
   const highest = Math.max(recorded.peakReservedBytes, result?.peakReservedBytes ?? 0);
-  const y1 = highest * HEADROOM || 1;
+  const viewport = useMemo(() => {
+    const heights = { reachBytes: highest, fittedBytes: highest };
+    const shown = { axis: timeAxis, foldsGaps, x, y: 'fit' } as const;
+    return viewportOf(shown, device, heights, { width: Math.max(1, width), height: HEIGHT });
+  }, [timeAxis, foldsGaps, x, device, highest, width]);
+  const { axis, x0, x1 } = viewport;
+  const edges = useMemo(
+    () =>
+      axis === 'event'
+        ? recorded.events
+        : Array.from(recorded.timesUs ?? recorded.events, (timeUs) =>
+            toPlotX(device, axis, timeUs),
+          ),
+    [recorded, device, axis],
+  );
   useEffect(() => {
     const grid = plot.current?.closest('.plot-grid');
-    if (width === 0 || !grid) return;
-    const size = { width, height: HEIGHT };
-    drawAxes(axesIn(grid), { axis, x0, x1, y0: 0, y1, ...size }, size);
-  }, [axis, x0, x1, y1, width]);
+    if (width > 0 && grid) drawAxes(axesIn(grid), viewport, viewport, device.folds);
+  }, [viewport, device, width]);
   const part =
     pointer === undefined || width === 0
       ? undefined
-      : partAt(partEdges(recorded, axis), x0 + ((x1 - x0) * pointer) / width);
+      : partAt(edges, x0 + ((x1 - x0) * pointer) / width);
   const follow = (event: PointerEvent<SVGSVGElement>) =>
     setPointer(event.clientX - event.currentTarget.getBoundingClientRect().left);
   const was = `Reserved memory over time: recorded up to ${formatBytes(recorded.peakReservedBytes)}`;
@@ -55,7 +69,7 @@ export function RunPlot({ recorded, result }: RunPlotProps) {
   return (
     <section className="whatif-plot" aria-label="Reserved memory over time">
       <div className="row toolbar-row">
-        <AxisSwitch canFold={false} />
+        <AxisSwitch />
         <RunLegend recorded={recorded} result={result} part={part} axis={axis} />
       </div>
       <div
@@ -78,7 +92,7 @@ export function RunPlot({ recorded, result }: RunPlotProps) {
             onPointerMove={follow}
             onPointerLeave={() => setPointer(undefined)}
           >
-            <Curves {...{ recorded, result, axis, x0, x1, y1, width }} />
+            {width > 0 && <Curves {...{ recorded, result, edges, viewport }} />}
           </svg>
         </div>
         <svg className="axis x-axis" aria-hidden="true" />
@@ -89,58 +103,51 @@ export function RunPlot({ recorded, result }: RunPlotProps) {
 }
 
 interface CurvesProps extends RunPlotProps {
-  readonly axis: TimeAxis;
-  readonly x0: number;
-  readonly x1: number;
-  readonly y1: number;
-  readonly width: number;
+  readonly viewport: Viewport;
+  /** Where the parts of the curves begin on the axis, and where the last one ends. */
+  readonly edges: SortedNumbers;
 }
 
 /** The lines of two runs, their OOMs and the cursor. The pointer moves without drawing them again. */
-const Curves = memo(function Curves(props: CurvesProps) {
-  const { recorded, result, axis, x0, x1, y1, width } = props;
+const Curves = memo(function Curves({ recorded, result, edges, viewport }: CurvesProps) {
   const { device } = useDevice();
   const cursor = useView((view) => view.cursor);
-  if (width === 0) return undefined;
+  const { axis, x0, x1, y1, width } = viewport;
   const x = scaleLinear([x0, x1], [0, width]);
   const y = scaleLinear([0, y1], [HEIGHT, 0]);
-  const xAt = ([at]: Corner) => x(at);
-  const yAt = ([, bytes]: Corner) => y(bytes);
-  const edges = partEdges(recorded, axis);
-  const corners = (values: Float64Array) => cornersIn(edges, values, x0, x1);
-  const steps = (values: Float64Array) =>
-    line<Corner>(xAt, yAt).curve(curveStepAfter)(corners(values)) ?? '';
-  const filled = area<Corner>(xAt, HEIGHT, yAt).curve(curveStepAfter);
+  const ends = [-BESIDE, width + BESIDE];
+  const clamped = scaleLinear(ends.map(x.invert), ends).clamp(true);
+  const edge = (_: number, part: number) => clamped(edges[part] ?? x1);
+  const lineOf = ({ highest }: ByteCurve) =>
+    line<number>(edge, y).curve(curveStepAfter)(stepsOf(highest)) ?? '';
+  const filled = area<number>(edge, HEIGHT, y).curve(curveStepAfter);
+  const xOf = (event: EventIndex) => x(xOfEvent(recorded, edges, axis, event));
   const ooms = failedOoms(device).map(({ event, timeUs, requestedBytes }) => ({
-    x: x(axis === 'event' ? event + 0.5 : timeUs),
+    x: x(axis === 'event' ? event + 0.5 : toPlotX(device, axis, timeUs)),
     title: `Recorded: ${oomText(event, requestedBytes)}`,
   }));
   const last = result?.ooms.at(-1);
   if (result !== undefined && last !== undefined && !last.isRecorded) {
     const title = `${settingName(result.settings)}: ${oomText(last.event, last.requestedBytes)}`;
-    ooms.push({ x: x(xOfEvent(recorded, axis, last.event)), title });
+    ooms.push({ x: xOf(last.event), title });
   }
-  // One marker per pixel: a run may have thousands.
-  const marks = new Map(ooms.map((oom) => [Math.round(oom.x), oom]));
-  const cursorX = cursor === undefined ? undefined : x(xOfEvent(recorded, axis, cursor));
+  const shown = ooms.filter((oom) => oom.x >= 0 && oom.x <= width);
+  // One per pixel: a run may have thousands.
+  const onePerPixel = new Map(shown.map((oom) => [Math.round(oom.x), oom]));
   return (
     <>
-      <path className="whatif-allocated" d={filled(corners(recorded.allocated.highest)) ?? ''} />
-      <path className="whatif-was" d={steps(recorded.reserved.highest)} />
-      {result !== undefined && <path className="whatif-is" d={steps(result.reserved.highest)} />}
-      {[...marks].map(
-        ([pixel, oom]) =>
-          pixel >= 0 &&
-          pixel <= width && (
-            <g key={pixel} className="whatif-oom" transform={`translate(${oom.x},0)`}>
-              <title>{oom.title}</title>
-              <line y1={0} y2="100%" />
-              <path d="M-5,0H5L0,8Z" />
-            </g>
-          ),
-      )}
-      {cursorX !== undefined && (
-        <line className="whatif-cursor" x1={cursorX} x2={cursorX} y1={0} y2={HEIGHT} />
+      <path className="whatif-allocated" d={filled(stepsOf(recorded.allocated.highest)) ?? ''} />
+      <path className="whatif-was" d={lineOf(recorded.reserved)} />
+      {result !== undefined && <path className="whatif-is" d={lineOf(result.reserved)} />}
+      {[...onePerPixel].map(([pixel, oom]) => (
+        <g key={pixel} className="whatif-oom" transform={`translate(${oom.x},0)`}>
+          <title>{oom.title}</title>
+          <line y1={0} y2="100%" />
+          <path d="M-5,0H5L0,8Z" />
+        </g>
+      ))}
+      {cursor !== undefined && (
+        <line className="whatif-cursor" x1={xOf(cursor)} x2={xOf(cursor)} y1={0} y2={HEIGHT} />
       )}
     </>
   );
@@ -151,7 +158,7 @@ const oomText = (event: number, requestedBytes: number): string =>
 
 interface RunLegendProps extends RunPlotProps {
   readonly part: number | undefined;
-  readonly axis: TimeAxis;
+  readonly axis: PlotAxis;
 }
 
 /** The lines with their peaks, or with their highest values under the pointer. */
@@ -182,7 +189,7 @@ function RunLegend({ recorded, result, part, axis }: RunLegendProps) {
 }
 
 /** 'highest in events 1,200 to 1,205': a curve has one value for each part. */
-function placeText({ events, timesUs }: RecordedRun, part: number, axis: TimeAxis): string {
+function placeText({ events, timesUs }: RecordedRun, part: number, axis: PlotAxis): string {
   const first = events[part] ?? 0;
   const last = Math.max(first, (events[part + 1] ?? 0) - 1);
   const where =
@@ -193,37 +200,11 @@ function placeText({ events, timesUs }: RecordedRun, part: number, axis: TimeAxi
   return `${where}, ${formatDurationUs(timesUs[part] ?? Number.NaN)}`;
 }
 
-/** A corner of a step line: `y` holds from `x` to the next corner. */
-type Corner = readonly [x: number, y: number];
-
-/** Where the parts of the curves begin on an axis, and where the last one ends. */
-function partEdges({ events, timesUs }: RecordedRun, axis: TimeAxis): SortedNumbers {
-  return axis === 'time' && timesUs !== undefined ? timesUs : events;
-}
-
-/**
- * The part of a curve in [x0, x1], cut at both ends. Parts that were not run are left out: the line ends where the run
- * ended. Example: edges 0, 10, 20 with 5 and 8 in [4, 20] give [4, 5], [10, 8], [20, 8].
- */
-export function cornersIn(
-  edges: SortedNumbers,
-  values: Float64Array,
-  x0: number,
-  x1: number,
-): readonly Corner[] {
-  const corners: Corner[] = [];
-  let end = x0;
-  // Include parts without width (several at one time) for their peaks.
-  const from = Math.max(0, Math.min(lowerBound(edges, x0), upperBound(edges, x0) - 1));
-  for (let part = from; part < values.length; part++) {
-    const y = values[part] ?? Number.NaN;
-    const start = edges[part] ?? x1;
-    if (start > x1 || Number.isNaN(y)) break;
-    corners.push([Math.max(x0, start), y]);
-    end = Math.min(x1, edges[part + 1] ?? x1);
-  }
-  const last = corners.at(-1);
-  return last === undefined ? [] : [...corners, [end, last[1]]];
+/** A curve's values up to where its run ended; the last one holds to the end of its part. */
+export function stepsOf(values: Float64Array): readonly number[] {
+  const end = values.findIndex(Number.isNaN);
+  const ran = end < 0 ? values : values.subarray(0, end);
+  return [...ran, ...ran.subarray(-1)];
 }
 
 /** The part under an x; undefined outside the curves. */
@@ -233,8 +214,12 @@ export function partAt(edges: SortedNumbers, x: number): number | undefined {
 }
 
 /** The x of an event: exact by events; by time the start of its part, which is under a pixel wide. */
-function xOfEvent(recorded: RecordedRun, axis: TimeAxis, event: number): number {
-  if (axis === 'event' || recorded.timesUs === undefined) return event + 0.5;
-  const part = upperBound(recorded.events, event) - 1;
-  return recorded.timesUs[Math.max(0, part)] ?? 0;
+function xOfEvent(
+  { events }: RecordedRun,
+  edges: SortedNumbers,
+  axis: PlotAxis,
+  event: EventIndex,
+): number {
+  if (axis === 'event') return event + 0.5;
+  return edges[Math.max(0, upperBound(events, event) - 1)] ?? 0;
 }

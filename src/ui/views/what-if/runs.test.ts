@@ -7,10 +7,12 @@ import { loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
 import {
   missingRuns,
+  NO_RESULTS,
+  type SettingRow,
+  settingRows,
   type WhatIfResults,
   withProgress,
-} from '../../panels/what-if/what-if-results.ts';
-import { type SettingRow, settingRows } from './runs.tsx';
+} from '../../panels/what-if/what-if-runs.ts';
 import { sortRows } from './settings-table.tsx';
 
 const LIMIT = 16 * 2 ** 30;
@@ -22,13 +24,7 @@ function resultsOf(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults
   if (context === undefined) throw new Error('no device');
   const { trace, replay, snapshot } = context;
   const input = whatIfInput(trace, replay, snapshot.settings);
-  let known: WhatIfResults = {
-    recorded: undefined,
-    limits: new Map(),
-    results: new Map(),
-    lowest: new Map(),
-    cards: new Map(),
-  };
+  let known = NO_RESULTS;
   for (const text of SETTINGS.slice(0, 3)) {
     const conf = parseAllocConf(text);
     if (!conf.ok) throw new Error(conf.message);
@@ -80,6 +76,7 @@ it('asks only for what is missing under that limit', () => {
     'expandable_segments:True': { gib: undefined, retries: 0 },
   });
   const cards = ['max_split_size_mb:64', 'never_run:True'];
-  expect(missingRuns(all, LIMIT, SETTINGS)).toEqual({ settings: ['never_run:True'], cards });
-  expect(missingRuns(all, 'none', SETTINGS)).toEqual({ settings: SETTINGS, cards });
+  const missing = (limit: number | 'none') => missingRuns(settingRows(all, limit, SETTINGS));
+  expect(missing(LIMIT)).toEqual({ settings: ['never_run:True'], cards });
+  expect(missing('none')).toEqual({ settings: SETTINGS, cards });
 });

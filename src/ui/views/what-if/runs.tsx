@@ -2,18 +2,12 @@ import { Play, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useStore } from 'zustand';
 import { limitOfCard } from '../../../allocator/simulator/presets.ts';
-import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
+import type { Confidence } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import type { Limit } from '../../../allocator/simulator/what-if-runs.ts';
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
-import {
-  missingRuns,
-  resultOf,
-  type WhatIfResults,
-  whatIfStoreOf,
-  withProgress,
-} from '../../panels/what-if/what-if-results.ts';
+import { runMissing, type SettingRow, whatIfStoreOf } from '../../panels/what-if/what-if-runs.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
 
@@ -34,49 +28,35 @@ const BEGUN: WhatIfPhase = { kind: 'running', current: undefined, done: 0 };
 export function useWhatIfRuns(settings: readonly string[], limit: Limit) {
   const { analysis } = useAnalysis();
   const { device } = useDevice();
-  const store = whatIfStoreOf(device);
-  const known = useStore(store);
+  const known = useStore(whatIfStoreOf(device));
   const [phase, setPhase] = useState<WhatIfPhase>(BEGUN);
   const [attempt, setAttempt] = useState(0);
   const running = useRef<AbortController>(undefined);
   useEffect(() => analysis.hold(), [analysis]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt runs the same again
   useEffect(() => {
-    const missing = missingRuns(store.getState(), limit, settings);
-    const isMissing = missing.settings.length + missing.cards.length > 0;
-    if (!isMissing && store.getState().limits.has(limit)) {
-      setPhase({ kind: 'done' });
-      return;
-    }
     const own = new AbortController();
+    const { signal } = own;
     let isLatest = true;
     running.current = own;
     setPhase(BEGUN);
-    const request = { deviceIndex: device.index, limit, ...missing };
-    analysis
-      .query('whatIf', request, {
-        signal: own.signal,
-        onProgress(progress) {
-          if (progress.kind !== 'running')
-            store.setState((state) => withProgress(state, limit, progress));
-          else setPhase({ kind: 'running', current: progress.settings, done: progress.done });
-        },
-      })
-      .then(
-        () => isLatest && setPhase({ kind: 'done' }),
-        (error: unknown) => {
-          if (!isLatest) return;
-          if (error instanceof LoadError) setPhase({ kind: 'failed', failure: error.failure });
-          else if (own.signal.aborted) setPhase({ kind: 'cancelled' });
-          // The worker dropped its snapshot for another one, and with it this request.
-          else setAttempt((count) => count + 1);
-        },
-      );
+    const onRunning = ({ settings: current, done }: { settings: string; done: number }) =>
+      setPhase({ kind: 'running', current, done });
+    runMissing(analysis, device, settings, { limit, hasCards: true, signal, onRunning }).then(
+      () => isLatest && setPhase({ kind: 'done' }),
+      (error: unknown) => {
+        if (!isLatest) return;
+        if (error instanceof LoadError) setPhase({ kind: 'failed', failure: error.failure });
+        else if (signal.aborted) setPhase({ kind: 'cancelled' });
+        // The worker dropped its snapshot for another one, and with it this request.
+        else setAttempt((count) => count + 1);
+      },
+    );
     return () => {
       isLatest = false;
       own.abort();
     };
-  }, [analysis, store, device, settings, limit, attempt]);
+  }, [analysis, device, settings, limit, attempt]);
   const cancel = () => running.current?.abort();
   const resume = () => setAttempt((count) => count + 1);
   return { known, phase, cancel, resume };
@@ -98,8 +78,7 @@ export function RunStatus({ phase, rows, onCancel, onResume }: RunStatusProps) {
     <div className="row whatif-status" role={role}>
       {isRunning && <progress max={1} value={phase.done} aria-label="Runs" />}
       <span className="whatif-doing">{statusText(phase, rows)}</span>
-      <Button onClick={isRunning ? onCancel : onResume}>
-        {isRunning ? <X size={13} aria-hidden /> : <Play size={13} aria-hidden />}
+      <Button icon={isRunning ? X : Play} onClick={isRunning ? onCancel : onResume}>
         {{ running: 'Cancel', cancelled: 'Try the rest', failed: 'Try again' }[phase.kind]}
       </Button>
     </div>
@@ -145,22 +124,3 @@ export const CONFIDENCE_TEXT: Readonly<Record<Confidence, string>> = {
   medium: 'The peaks may shift with facts that the trace does not record.',
   low: 'A run under other settings would have requested other allocations.',
 };
-
-export interface SettingRow {
-  /** As in PYTORCH_ALLOC_CONF; '' is the default. */
-  readonly settings: string;
-  readonly result: WhatIfResult | undefined;
-  readonly card: CardFit | undefined;
-}
-
-export function settingRows(
-  known: WhatIfResults,
-  limit: Limit,
-  settings: readonly string[],
-): readonly SettingRow[] {
-  return settings.map((text) => ({
-    settings: text,
-    result: resultOf(known, limit, text),
-    card: known.cards.get(text),
-  }));
-}

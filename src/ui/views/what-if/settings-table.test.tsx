@@ -4,7 +4,8 @@ import { useMemo, useState } from 'react';
 import { expect, it } from 'vitest';
 import { truthOf } from '../../../testing/captures.ts';
 import { renderOn, type Shown } from '../../../testing/render-on.tsx';
-import { settingRows, useWhatIfRuns } from './runs.tsx';
+import { settingRows } from '../../panels/what-if/what-if-runs.ts';
+import { useWhatIfRuns } from './runs.tsx';
 import { SettingsTable } from './settings-table.tsx';
 
 const CAPTURE = 'oom_fragmented';

@@ -5,12 +5,12 @@ import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../../allocator/simulator/presets.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { lowestOf } from '../../panels/what-if/what-if-results.ts';
+import { hasRun, settingRows } from '../../panels/what-if/what-if-runs.ts';
 import { useDevice } from '../../shared/services.ts';
 import { ChosenSetting, Details } from './compared-runs.tsx';
 import { LimitSelect, SettingForm } from './run-form.tsx';
 import { RunPlot } from './run-plot.tsx';
-import { RunStatus, settingRows, useWhatIfRuns } from './runs.tsx';
+import { RunStatus, useWhatIfRuns } from './runs.tsx';
 import { SettingsTable, sortRows } from './settings-table.tsx';
 
 /** The recorded requests, replayed under other allocator settings, the best first. */
@@ -48,6 +48,9 @@ function Runs() {
   const [best] = sortRows(rows);
   const wanted = setting !== undefined && asked.ok ? asked.text : undefined;
   const chosen = rows.find((row) => row.settings === wanted) ?? best;
+  const run = chosen && hasRun(chosen) ? chosen : undefined;
+  const { recorded } = known;
+  const recordedCard = known.cards.get(recordedSetting);
   const choose = (text: string) => {
     setTried((before) => (settings.includes(text) ? before : [...before, text]));
     // A click on the radio button is also a click on its row.
@@ -58,38 +61,30 @@ function Runs() {
       <div className="row whatif-toolbar">
         <LimitSelect
           limit={limit}
-          recorded={known.recorded?.limit}
+          recorded={recorded?.limit}
           onChange={(next) => view.commit({ limit: next === 'recorded' ? undefined : next })}
         />
         <SettingForm unreadable={asked.ok ? undefined : asked.text} onTry={choose} />
       </div>
       <RunStatus phase={phase} rows={rows} onCancel={cancel} onResume={resume} />
-      {known.recorded !== undefined && chosen !== undefined && (
+      {recorded !== undefined && chosen !== undefined && (
         <div className="whatif-content column">
-          {chosen.result !== undefined && (
+          {run && (
             <ChosenSetting
-              recorded={known.recorded}
-              result={chosen.result}
+              recorded={recorded}
+              result={run.result}
               isBest={phase.kind === 'done' && chosen === best}
             />
           )}
           <SettingsTable
-            recorded={known.recorded}
-            recordedCard={known.cards.get(recordedSetting)}
+            recorded={recorded}
+            recordedCard={recordedCard}
             rows={rows}
             chosen={chosen.settings}
             onChoose={choose}
           />
-          <RunPlot recorded={known.recorded} result={chosen.result} />
-          {chosen.result !== undefined && (
-            <Details
-              recorded={known.recorded}
-              recordedCard={known.cards.get(recordedSetting)}
-              result={chosen.result}
-              card={chosen.card}
-              lowestBytes={lowestOf(known, limit, chosen.settings)}
-            />
-          )}
+          <RunPlot recorded={recorded} result={run?.result} />
+          {run && <Details recorded={recorded} recordedCard={recordedCard} run={run} />}
         </div>
       )}
     </section>
