@@ -11,12 +11,10 @@ import { useQuery } from '../../shared/use-query.ts';
 import { rowsAtHand } from '../../table/row-pages.ts';
 import { type Column, columnsIn } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
-import { useTheme } from '../../theme/use-theme.ts';
 import { FlameCanvas } from '../../views/flame-graph/flame-canvas.tsx';
 import { GROUPING_TEXT, weightFormat } from '../../views/flame-graph/flame-labels.ts';
-import { type BoxIndex, FlameLayout } from '../../views/flame-graph/flame-layout.ts';
+import { type FlameBox, FlameLayout } from '../../views/flame-graph/flame-layout.ts';
 import { FlameTrail } from '../../views/flame-graph/flame-toolbar.tsx';
-import { flameColors } from '../../views/flame-graph/paint-flame.ts';
 import type { ComparisonView, SortKey } from './comparison-view.ts';
 import type { ComparedPair } from './sides.tsx';
 import { KIND_LABELS, type SiteRow, shownRows } from './site-rows.ts';
@@ -173,6 +171,12 @@ function siteColumns(most: number): readonly Column<SiteRow>[] {
 type Grouping = Exclude<FlameGrouping, 'stack'>;
 const GROUPINGS: readonly Grouping[] = ['line', 'function', 'file', 'module'];
 
+const FIGURES = {
+  format: weightFormat('allocated', true, true),
+  isDifference: true,
+  hasSearch: false,
+};
+
 /** What grew and what shrank, by call stack. The width of a box is the size of its change. */
 export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
   const area = useRef<HTMLElement>(null);
@@ -182,16 +186,9 @@ export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
   const request = width === 0 ? undefined : { pair, groupBy, root, smallestShare: 1 / width };
   const { value: graph } = useQuery('differenceFlame', request, { cancelsStale: true });
   const layout = useMemo(() => graph && new FlameLayout(graph), [graph]);
-  const theme = useTheme();
-  const [selected, setSelected] = useState<BoxIndex>();
-  const figures = useMemo(
-    () => ({ format: weightFormat('allocated', true, true), isDifference: true, hasSearch: false }),
-    [],
-  );
-  const scene = useMemo(
-    () => ({ colors: flameColors(theme), figures, selected, chosenKey: undefined }),
-    [theme, figures, selected],
-  );
+  const [selected, setSelected] = useState<FlameBox>();
+  const totalMagnitude = graph?.total.magnitude ?? 0;
+  const figures = useMemo(() => ({ ...FIGURES, totalMagnitude }), [totalMagnitude]);
   const zoom = (path: string | undefined) => {
     setSelected(undefined);
     setRoot(path);
@@ -218,14 +215,13 @@ export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
         )}
       </div>
       {graph !== undefined && <FlameTrail trail={graph.trail} onZoom={zoom} />}
-      {layout !== undefined && graph !== undefined && graph.total.magnitude > 0 && (
+      {layout !== undefined && totalMagnitude > 0 && (
         <FlameCanvas
           layout={layout}
-          scene={scene}
-          isBusy={false}
+          figures={figures}
+          selected={selected}
           onSelect={setSelected}
-          onZoom={(box) => zoom(layout.zoomPathOf(box))}
-          onBack={() => zoom(graph.trail.at(-2)?.path)}
+          onZoom={zoom}
         />
       )}
       {graph?.total.magnitude === 0 && <p className="compare-empty">Nothing differs.</p>}

@@ -8,31 +8,36 @@ import {
 } from 'react';
 import { blankCanvas } from '../../plot/canvas.ts';
 import { hideTooltip, showTooltip, type TooltipContent } from '../../plot/tooltip.ts';
-import { boxTooltip } from './flame-labels.ts';
-import { type BoxIndex, type FlameLayout, isArrowKey } from './flame-layout.ts';
-import { type FlameScene, LEVEL_HEIGHT_PX, paintFlame } from './paint-flame.ts';
+import { useTheme } from '../../theme/use-theme.ts';
+import { boxTooltip, type FlameFigures } from './flame-labels.ts';
+import { type FlameBox, type FlameLayout, isArrowKey } from './flame-layout.ts';
+import { type FlameScene, flameColors, LEVEL_HEIGHT_PX, paintFlame } from './paint-flame.ts';
 
 interface FlameCanvasProps {
   readonly layout: FlameLayout;
-  readonly scene: Pick<FlameScene, 'colors' | 'figures' | 'chosenKey' | 'selected'>;
-  readonly isBusy: boolean;
-  readonly onSelect: (box: BoxIndex) => void;
-  readonly onZoom: (box: BoxIndex) => void;
-  /** Zooms out by one level. */
-  readonly onBack: () => void;
+  readonly figures: FlameFigures;
+  readonly selected: FlameBox | undefined;
+  /** Key of the group chosen in a table: its boxes are outlined. */
+  readonly chosenKey?: string | undefined;
+  readonly isBusy?: boolean;
+  readonly onSelect: (box: FlameBox) => void;
+  /** Undefined zooms out completely. */
+  readonly onZoom: (path: string | undefined) => void;
 }
 
 /** The boxes as an icicle, the outermost on top. Hovering renders nothing in React. */
 export function FlameCanvas(props: FlameCanvasProps) {
-  const { layout, scene, isBusy, onSelect, onZoom } = props;
+  const { layout, figures, selected, chosenKey, isBusy = false, onSelect, onZoom } = props;
+  const colors = flameColors(useTheme());
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const hovered = useRef<BoxIndex | undefined>(undefined);
+  const hovered = useRef<FlameBox | undefined>(undefined);
   const content = useRef<TooltipContent | undefined>(undefined);
   const paint = useCallback(() => {
     if (scroller.current === null || canvas.current === null) return;
-    paintOn(canvas.current, scroller.current, { ...scene, layout, hovered: hovered.current });
-  }, [layout, scene]);
+    const scene = { layout, colors, figures, selected, chosenKey, hovered: hovered.current };
+    paintOn(canvas.current, scroller.current, scene);
+  }, [layout, colors, figures, selected, chosenKey]);
   useEffect(() => {
     if (scroller.current === null) return;
     hovered.current = undefined;
@@ -44,12 +49,12 @@ export function FlameCanvas(props: FlameCanvasProps) {
       hideTooltip();
     };
   }, [paint]);
-  useReveal(scroller, layout, scene.selected);
+  useReveal(scroller, selected);
 
-  const hover = (event: PointerEvent, box: BoxIndex | undefined) => {
+  const hover = (event: PointerEvent, box: FlameBox | undefined) => {
     if (box !== hovered.current) {
       hovered.current = box;
-      content.current = box === undefined ? undefined : boxTooltip(layout, box, scene.figures);
+      content.current = box === undefined ? undefined : boxTooltip(box, figures);
       paint();
     }
     if (content.current === undefined) hideTooltip();
@@ -77,7 +82,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
           const box = boxUnder(event, scroller.current, layout);
           if (box === undefined) return;
           onSelect(box);
-          if (box > 0) onZoom(box);
+          if (box !== layout.root) onZoom(layout.zoomPathOf(box));
         }}
       >
         <div style={{ height: layout.levels.length * LEVEL_HEIGHT_PX }}>
@@ -98,12 +103,13 @@ const ZOOM_OUT: ReadonlySet<string> = new Set(['Escape', '-', '_', 's']);
 
 function onFlameKey(event: KeyboardEvent, props: FlameCanvasProps): void {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
-  const { layout, scene, onSelect, onZoom, onBack } = props;
+  const { layout, selected, onSelect, onZoom } = props;
   const { key } = event;
+  const { trail } = layout.graph;
   if (isArrowKey(key)) {
-    onSelect(scene.selected === undefined ? 0 : layout.neighbour(scene.selected, key));
-  } else if (ZOOM_IN.has(key) && scene.selected !== undefined) onZoom(scene.selected);
-  else if (ZOOM_OUT.has(key) && layout.graph.trail.length > 0) onBack();
+    onSelect(selected === undefined ? layout.root : layout.neighbour(selected, key));
+  } else if (ZOOM_IN.has(key) && selected !== undefined) onZoom(layout.zoomPathOf(selected));
+  else if (ZOOM_OUT.has(key) && trail.length > 0) onZoom(trail.at(-2)?.path);
   else return;
   event.preventDefault();
   event.stopPropagation();
@@ -113,7 +119,7 @@ function boxUnder(
   event: { readonly clientX: number; readonly clientY: number },
   scroller: HTMLElement | null,
   layout: FlameLayout,
-): BoxIndex | undefined {
+): FlameBox | undefined {
   if (scroller === null) return undefined;
   const { left, top } = scroller.getBoundingClientRect();
   const level = Math.floor((event.clientY - top + scroller.scrollTop) / LEVEL_HEIGHT_PX);
@@ -134,17 +140,13 @@ function paintOn(canvas: HTMLCanvasElement, scroller: HTMLElement, scene: OpenSc
 }
 
 /** Scrolls to the box that has the keyboard focus. */
-function useReveal(
-  scroller: RefObject<HTMLDivElement | null>,
-  layout: FlameLayout,
-  box: BoxIndex | undefined,
-): void {
+function useReveal(scroller: RefObject<HTMLDivElement | null>, box: FlameBox | undefined): void {
   useEffect(() => {
     const element = scroller.current;
     if (element === null || box === undefined) return;
-    const top = (layout.level[box] ?? 0) * LEVEL_HEIGHT_PX;
+    const top = box.depth * LEVEL_HEIGHT_PX;
     if (top < element.scrollTop) element.scrollTop = top;
     const lowest = top + LEVEL_HEIGHT_PX - element.clientHeight;
     if (lowest > element.scrollTop) element.scrollTop = lowest;
-  }, [scroller, layout, box]);
+  }, [scroller, box]);
 }

@@ -5,14 +5,12 @@ import { useStores, useView } from '../../../state/stores.ts';
 import type { FlameView as FlameChoices } from '../../../state/view-store.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { useDevice } from '../../shared/services.ts';
-import { useTheme } from '../../theme/use-theme.ts';
 import { FlameCanvas } from './flame-canvas.tsx';
 import { type FlameFigures, weightFormat } from './flame-labels.ts';
-import { type BoxIndex, FlameLayout } from './flame-layout.ts';
+import { type FlameBox, FlameLayout } from './flame-layout.ts';
 import { FlameEmpty, FlameSummary } from './flame-summary.tsx';
 import { FlameTable, FrameStrip } from './flame-table.tsx';
 import { FlameDownloads, FlameToolbar, FlameTrail } from './flame-toolbar.tsx';
-import { flameColors } from './paint-flame.ts';
 import { type FlameReady, selectedBox, selectionOf, useChosen, useFlame } from './use-flame.ts';
 
 /** Who holds the memory: call stacks as boxes, and the same as a table. */
@@ -53,16 +51,11 @@ function FlameContent({ asked, onChange }: FlameContentProps) {
   const [chosen, choose] = useChosen(query);
   const layout = useMemo(() => (graph === undefined ? undefined : new FlameLayout(graph)), [graph]);
   const figures = useFigures(asked);
-  const colors = flameColors(useTheme());
   const selected = layout && selectedBox(chosen, layout, request.inverted);
   const chosenRow = chosen?.kind === 'row' ? chosen.row.key : undefined;
-  const scene = useMemo(
-    () => ({ colors, figures, selected, chosenKey: chosenRow }),
-    [colors, figures, selected, chosenRow],
-  );
   if (layout === undefined || graph === undefined || set === undefined) return undefined;
   const zoom = (root: string | undefined) => onChange({ root });
-  const select = (box: BoxIndex) => {
+  const select = (box: FlameBox) => {
     const path = layout.pathOf(box);
     choose(path === undefined ? undefined : { kind: 'box', path });
   };
@@ -77,24 +70,23 @@ function FlameContent({ asked, onChange }: FlameContentProps) {
         <Panel minSize="80px" defaultSize="52%">
           <FlameCanvas
             layout={layout}
-            scene={scene}
+            figures={figures}
+            selected={selected}
+            chosenKey={chosenRow}
             isBusy={isBusy}
             onSelect={select}
-            onZoom={(box) => zoom(layout.zoomPathOf(box))}
-            onBack={() => zoom(graph.trail.at(-2)?.path)}
+            onZoom={zoom}
           />
         </Panel>
         <Separator className="split-handle split-handle-flat" aria-label="Height of the table" />
         <Panel minSize="120px" className="flame-lower">
           <FrameStrip
             selection={chosen && selectionOf(chosen, layout, request)}
-            totalMagnitude={graph.total.magnitude}
             figures={figures}
           />
           <FlameTable
             query={query}
             rowCount={answer.rowCount}
-            totalMagnitude={graph.total.magnitude}
             figures={figures}
             chosenKey={chosenRow}
             onChoose={(row) => choose({ kind: 'row', row, query })}
@@ -109,9 +101,10 @@ function useFigures({ answer, request }: FlameReady): FlameFigures {
   const { device } = useDevice();
   const { weight } = request;
   const isDifference = answer.set?.kind === 'difference';
-  const hasSearch = answer.isSearched;
-  return useMemo(
-    () => ({ format: weightFormat(weight, device.hasTime, isDifference), isDifference, hasSearch }),
-    [weight, device.hasTime, isDifference, hasSearch],
-  );
+  const { isSearched: hasSearch, graph } = answer;
+  const totalMagnitude = graph?.total.magnitude ?? 0;
+  return useMemo(() => {
+    const format = weightFormat(weight, device.hasTime, isDifference);
+    return { format, isDifference, hasSearch, totalMagnitude };
+  }, [weight, device.hasTime, isDifference, hasSearch, totalMagnitude]);
 }

@@ -1,6 +1,13 @@
 /** Labels, figures and tooltips of the flame graph. */
 import { assertUnreachable } from '../../../base/assert.ts';
-import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
+import { snapshotStem } from '../../../base/file-names.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatExactBytes,
+  formatPercent,
+  plural,
+} from '../../../base/format.ts';
 import { noFrameText } from '../../../device/flame-graph/flame-context.ts';
 import type {
   FlameFrames,
@@ -12,7 +19,7 @@ import type {
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { FlameView } from '../../../state/view-store.ts';
 import type { TooltipContent } from '../../plot/tooltip.ts';
-import type { BoxIndex, FlameLayout } from './flame-layout.ts';
+import type { FlameBox } from './flame-layout.ts';
 
 export const DATASET_TEXT: Readonly<Record<FlameView['dataset'], string>> = {
   peak: 'live at the peak',
@@ -99,15 +106,14 @@ export function groupLabel(group: FlameGroup): string {
   return group.kind === 'absent' ? noFrameText(group.reason) : group.label;
 }
 
-export function boxLabel(layout: FlameLayout, box: BoxIndex): string {
-  const group = layout.groupOf(box);
+export function boxLabel({ data: { group, hidden } }: FlameBox): string {
   if (group !== undefined) return groupLabel(group);
-  const hidden = layout.graph.boxes.hidden[box] ?? 0;
   return hidden === 0 ? 'all' : `${formatCount(hidden)} smaller`;
 }
 
-export function groupPlace(group: FlameGroup): string {
-  return group.kind === 'frame' ? group.location : '';
+/** '' if it has none, or if its label says everything. */
+export function groupPlace(group: FlameGroup | undefined): string {
+  return group?.kind === 'frame' ? group.location : '';
 }
 
 /** What the total covers: 'Live at the peak, after event 6,302'. */
@@ -148,39 +154,30 @@ export function exportName(
   flame: FlameView,
   device: Pick<DeviceInfo, 'kind' | 'device'>,
 ): string {
-  const base = fileName.replace(/(\.(pickle|pkl|gz|zst|zip|html|json))+$/i, '');
   const place = device.kind === 'host' ? 'host' : `gpu${device.device}`;
-  return `${base}-${place}-${flame.dataset}-${flame.weight}`;
+  return `${snapshotStem(fileName)}-${place}-${flame.dataset}-${flame.weight}`;
 }
 
+/** How figures are written. */
 export interface FlameFigures {
   readonly format: WeightFormat;
   readonly isDifference: boolean;
   readonly hasSearch: boolean;
+  /** What shares are shares of. */
+  readonly totalMagnitude: number;
 }
 
-export function boxTooltip(
-  layout: FlameLayout,
-  box: BoxIndex,
-  { format, isDifference, hasSearch }: FlameFigures,
-): TooltipContent {
-  const { boxes, total } = layout.graph;
-  const [value, magnitude] = [boxes.value[box] ?? 0, boxes.magnitude[box] ?? 0];
-  const group = layout.groupOf(box);
-  const place = group === undefined ? '' : groupPlace(group);
-  const share = `${shareText(magnitude, total.magnitude)} of ${isDifference ? 'the total change' : 'all'}`;
+export function boxTooltip(box: FlameBox, figures: FlameFigures): TooltipContent {
+  const { format, isDifference, hasSearch, totalMagnitude } = figures;
+  const { value, magnitude, matched, count, hidden, group } = box.data;
+  const place = groupPlace(group);
+  const share = `${shareText(magnitude, totalMagnitude)} of ${isDifference ? 'the total change' : 'all'}`;
   const lines = [
     ...(place === '' ? [] : [place]),
     `${format.exact(value)}, ${share}`,
-    countText(boxes.count[box] ?? 0, isDifference),
+    countText(count, isDifference),
+    ...(hasSearch ? [`${shareText(matched, magnitude)} of it matches the search`] : []),
   ];
-  if (hasSearch)
-    lines.push(`${shareText(boxes.matched[box] ?? 0, magnitude)} of it matches the search`);
-  if ((boxes.hidden[box] ?? 0) > 0) {
-    return { title: hiddenTitle(boxes.hidden[box] ?? 0), label: format.short(value), lines };
-  }
-  return { title: boxLabel(layout, box), label: format.short(value), lines };
+  const title = hidden > 0 ? `${plural(hidden, 'frame')} too small to see` : boxLabel(box);
+  return { title, label: format.short(value), lines };
 }
-
-const hiddenTitle = (count: number): string =>
-  count === 1 ? '1 frame too small to see' : `${formatCount(count)} frames too small to see`;

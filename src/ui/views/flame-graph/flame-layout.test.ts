@@ -19,10 +19,9 @@ const OPTIONS = { set: { kind: 'live', event: DRAWN.eventOf('+C') }, weight: 'by
 const LAYOUT = new FlameLayout(flameGraphOf(CONTEXT, OPTIONS));
 const labelAt = (level: number, x: number) => {
   const box = LAYOUT.boxAt(level, x);
-  return box === undefined ? undefined : boxLabel(LAYOUT, box);
+  return box === undefined ? undefined : boxLabel(box);
 };
-const boxOf = (label: string) =>
-  LAYOUT.levels.flat().find((box) => boxLabel(LAYOUT, box) === label) ?? -1;
+const boxOf = (label: string) => LAYOUT.root.find((box) => boxLabel(box) === label) ?? LAYOUT.root;
 
 describe('places', () => {
   it('are as wide as what boxes hold, and found again', () => {
@@ -45,11 +44,10 @@ describe('places', () => {
         const layout = new FlameLayout(graph);
         for (const [level, boxes] of layout.levels.entries()) {
           boxes.forEach((box, i) => {
-            if (i > 0) expect(layout.x0[box]).toBeGreaterThanOrEqual(layout.x1[boxes[i - 1]]);
-            const parent = graph.boxes.parent[box];
-            if (parent >= 0) expect(layout.x1[box]).toBeLessThanOrEqual(layout.x1[parent] + 1e-9);
-            if (layout.x1[box] - layout.x0[box] < 1e-9) return;
-            expect(layout.boxAt(level, (layout.x0[box] + layout.x1[box]) / 2)).toBe(box);
+            if (i > 0) expect(box.x0).toBeGreaterThanOrEqual(boxes[i - 1].x1);
+            if (box.parent) expect(box.x1).toBeLessThanOrEqual(box.parent.x1 + 1e-9);
+            if (box.x1 - box.x0 < 1e-9) return;
+            expect(layout.boxAt(level, (box.x0 + box.x1) / 2)).toBe(box);
           });
         }
       }),
@@ -72,27 +70,27 @@ describe('paths', () => {
     const deep = layout.levels[6][0];
     const root = layout.pathOf(deep);
     const zoomed = new FlameLayout(flameGraphOf(context, options, { root }));
-    expect(boxLabel(zoomed, 0)).toBe(boxLabel(layout, deep));
+    expect(boxLabel(zoomed.root)).toBe(boxLabel(deep));
     for (const box of zoomed.levels.flat()) {
       const path = zoomed.pathOf(box) ?? 'none';
       expect(zoomed.boxOfPath(path)).toBe(box);
       expect(layout.boxOfPath(path)).toBeDefined();
     }
     expect(zoomed.boxOfPath('elsewhere')).toBeUndefined();
-    expect(zoomed.ancestry(0)).toHaveLength(6);
+    expect(zoomed.ancestry(zoomed.root)).toHaveLength(6);
   });
 
   it('of what is too small lead to its caller', () => {
     const layout = new FlameLayout(flameGraphOf(CONTEXT, OPTIONS, { smallestShare: 0.3 }));
-    const hidden = layout.levels.flat().filter((box) => boxLabel(layout, box) === '1 smaller');
+    const hidden = layout.levels.flat().filter((box) => boxLabel(box) === '1 smaller');
     expect(hidden).toHaveLength(2);
     for (const box of hidden) {
       expect(layout.pathOf(box)).toBeUndefined();
-      expect(layout.zoomPathOf(box)).toBe(layout.pathOf(layout.graph.boxes.parent[box]));
+      expect(layout.zoomPathOf(box)).toBe(layout.pathOf(box.parent ?? box));
     }
     const [left] = layout.levels[3];
     expect(layout.neighbour(left, 'ArrowRight')).toBe(left);
-    expect(layout.zoomPathOf(0)).toBeUndefined();
+    expect(layout.zoomPathOf(layout.root)).toBeUndefined();
   });
 });
 
@@ -103,5 +101,5 @@ it('goes from box to box with the arrow keys, and stays where nothing follows', 
   expect(LAYOUT.neighbour(boxOf('update'), 'ArrowLeft')).toBe(boxOf('forward'));
   expect(LAYOUT.neighbour(boxOf('call'), 'ArrowDown')).toBe(boxOf('call'));
   expect(LAYOUT.neighbour(boxOf('update'), 'ArrowUp')).toBe(boxOf('finish'));
-  expect(LAYOUT.neighbour(0, 'ArrowUp')).toBe(0);
+  expect(LAYOUT.neighbour(LAYOUT.root, 'ArrowUp')).toBe(LAYOUT.root);
 });

@@ -1,128 +1,120 @@
-/** Positions of boxes: x from 0 to 1, and a level for each step away from the zoomed box. */
-import { bisector, hierarchy, partition } from 'd3';
+/** Places boxes: x0 and x1 from 0 to 1, and a depth for each step away from the zoomed box. */
+import { bisector, group, type HierarchyRectangularNode, hierarchy, partition } from 'd3';
+import { assert } from '../../../base/assert.ts';
 import { pathTo } from '../../../device/flame-graph/flame-graph.ts';
 import type { FlameGraph, FlameGroup } from '../../../device/flame-graph/types.ts';
 
-export type BoxIndex = number;
+/** A row of FlameBoxes. */
+interface BoxData {
+  /** Undefined for the root, and for boxes too small to see; their key is ''. */
+  readonly group: FlameGroup | undefined;
+  readonly groupIndex: number;
+  readonly key: string;
+  readonly value: number;
+  readonly magnitude: number;
+  readonly selfMagnitude: number;
+  readonly count: number;
+  readonly matched: number;
+  readonly hidden: number;
+  readonly callees: BoxData[];
+}
+
+/** Its own `value` is its width; the box's figures are in `data`. */
+export type FlameBox = HierarchyRectangularNode<BoxData>;
 
 export class FlameLayout {
   readonly graph: FlameGraph;
-  readonly x0: Float64Array;
-  readonly x1: Float64Array;
-  readonly level: Int32Array;
-  readonly levels: readonly (readonly BoxIndex[])[];
-  readonly #children: readonly (readonly BoxIndex[])[];
+  readonly root: FlameBox;
+  /** From the root down, each from left to right. */
+  readonly levels: readonly (readonly FlameBox[])[];
+  readonly #rootPath: string;
 
   constructor(graph: FlameGraph) {
-    const { boxes } = graph;
+    const tree = hierarchy(dataOf(graph), ({ callees }) => callees);
     this.graph = graph;
-    this.#children = childLists(boxes.parent);
-    this.x0 = new Float64Array(boxes.length);
-    this.x1 = new Float64Array(boxes.length);
-    this.level = new Int32Array(boxes.length);
-    const levels: BoxIndex[][] = [];
-    const root = hierarchy<BoxIndex>(0, (box) => this.#children[box]).sum(
-      (box) => boxes.selfMagnitude[box] ?? 0,
-    );
-    for (const { data: box, depth, x0, x1 } of partition<BoxIndex>()(root).descendants()) {
-      this.x0[box] = x0;
-      this.x1[box] = x1;
-      this.level[box] = depth;
-      levels[depth] ??= [];
-      levels[depth].push(box);
-    }
-    for (const level of levels) level.sort((a, b) => (this.x0[a] ?? 0) - (this.x0[b] ?? 0));
-    this.levels = levels;
+    this.root = partition<BoxData>()(tree.sum(({ selfMagnitude }) => selfMagnitude));
+    this.levels = Array.from(group(this.root, ({ depth }) => depth).values());
+    this.#rootPath = graph.trail.at(-1)?.path ?? '';
   }
 
-  /** Undefined for the root, and for boxes too small to see. */
-  groupOf(box: BoxIndex): FlameGroup | undefined {
-    return this.graph.groups[this.graph.boxes.group[box] ?? -1];
-  }
-
-  /** Key of its group; undefined for the root, and for boxes too small to see. */
-  keyOf(box: BoxIndex): string | undefined {
-    return this.graph.groupKeys[this.graph.boxes.group[box] ?? -1];
-  }
-
-  boxAt(level: number, x: number): BoxIndex | undefined {
+  boxAt(level: number, x: number): FlameBox | undefined {
     const boxes = this.levels[level] ?? [];
-    const byRightEdge = bisector((box: BoxIndex) => this.x1[box] ?? 0);
+    const byRightEdge = bisector(({ x1 }: FlameBox) => x1);
     const box = boxes[byRightEdge.right(boxes, x)];
-    return box !== undefined && (this.x0[box] ?? 1) <= x ? box : undefined;
+    return box !== undefined && box.x0 <= x ? box : undefined;
   }
 
   /** '' for the root; undefined for boxes too small to see. */
-  pathOf(box: BoxIndex): string | undefined {
-    const { parent } = this.graph.boxes;
-    const keys: string[] = [];
-    for (let at = box; at > 0; at = parent[at] ?? 0) {
-      const key = this.keyOf(at);
-      if (key === undefined) return undefined;
-      keys.push(key);
-    }
-    return keys.reduceRight(pathTo, this.#rootPath());
+  pathOf(box: FlameBox): string | undefined {
+    if (isHidden(box)) return undefined;
+    const below = box.ancestors().slice(0, -1);
+    return below.reduceRight((path, { data }) => pathTo(path, data.key), this.#rootPath);
   }
 
   /** Where a click zooms to, for the view's `root`; a box too small to see zooms to its caller. */
-  zoomPathOf(box: BoxIndex): string | undefined {
-    return (
-      this.pathOf(this.#isHidden(box) ? (this.graph.boxes.parent[box] ?? 0) : box) || undefined
-    );
+  zoomPathOf(box: FlameBox): string | undefined {
+    return this.pathOf((isHidden(box) && box.parent) || box) || undefined;
   }
 
   /** The box at a path; undefined if it is too small to see or gone. */
-  boxOfPath(path: string): BoxIndex | undefined {
-    const root = this.#rootPath();
-    if (path === root) return 0;
+  boxOfPath(path: string): FlameBox | undefined {
+    const root = this.#rootPath;
+    if (path === root) return this.root;
     if (root !== '' && !path.startsWith(`${root}.`)) return undefined;
-    let box: BoxIndex | undefined = 0;
+    let box: FlameBox | undefined = this.root;
     for (const key of path.slice(root === '' ? 0 : root.length + 1).split('.')) {
-      box = this.#children[box]?.find((child) => this.keyOf(child) === key);
-      if (box === undefined) return undefined;
+      box = box?.children?.find(({ data }) => data.key === key);
     }
     return box;
   }
 
   /** From the outermost box to this one, including those above the zoomed box. */
-  ancestry(box: BoxIndex): readonly FlameGroup[] {
-    const { boxes, trail } = this.graph;
-    const below: FlameGroup[] = [];
-    for (let at = box; at > 0; at = boxes.parent[at] ?? 0) {
-      const group = this.groupOf(at);
-      if (group !== undefined) below.push(group);
-    }
-    return [...trail.map(({ group }) => group), ...below.reverse()];
+  ancestry(box: FlameBox): readonly FlameGroup[] {
+    const below = box.ancestors().slice(0, -1).reverse();
+    return [
+      ...this.graph.trail.map((step) => step.group),
+      ...below.flatMap(({ data }) => data.group ?? []),
+    ];
   }
 
   /** Where an arrow key leads, past boxes too small to see; the box itself if nowhere. */
-  neighbour(box: BoxIndex, key: ArrowKey): BoxIndex {
-    if (key === 'ArrowUp') return Math.max(0, this.graph.boxes.parent[box] ?? 0);
+  neighbour(box: FlameBox, key: ArrowKey): FlameBox {
+    if (key === 'ArrowUp') return box.parent ?? box;
     const isDown = key === 'ArrowDown';
-    const level = isDown ? this.#children[box] : this.levels[this.level[box] ?? 0];
-    const visible = (level ?? []).filter((other) => !this.#isHidden(other));
+    const level = isDown ? box.children : this.levels[box.depth];
+    const visible = (level ?? []).filter((other) => !isHidden(other));
     if (isDown) return visible[0] ?? box;
     return visible[visible.indexOf(box) + (key === 'ArrowRight' ? 1 : -1)] ?? box;
   }
-
-  #isHidden(box: BoxIndex): boolean {
-    return (this.graph.boxes.hidden[box] ?? 0) > 0;
-  }
-
-  #rootPath(): string {
-    return this.graph.trail.at(-1)?.path ?? '';
-  }
 }
+
+const isHidden = ({ data }: FlameBox): boolean => data.hidden > 0;
 
 export type ArrowKey = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight';
 
-export const isArrowKey = (key: string): key is ArrowKey =>
-  key === 'ArrowUp' || key === 'ArrowDown' || key === 'ArrowLeft' || key === 'ArrowRight';
+export const isArrowKey = (key: string): key is ArrowKey => /^Arrow(Up|Down|Left|Right)$/.test(key);
 
-function childLists(parent: Int32Array): readonly (readonly BoxIndex[])[] {
-  const children: BoxIndex[][] = Array.from(parent, () => []);
-  parent.forEach((above, box) => {
-    children[above]?.push(box);
+/** The root, with its callees in it. */
+function dataOf({ boxes, groups, groupKeys }: FlameGraph): BoxData {
+  const figure = (column: Float64Array | Int32Array, box: number) => column[box] ?? 0;
+  const all = Array.from(boxes.group, (groupIndex, box): BoxData => {
+    return {
+      group: groups[groupIndex],
+      groupIndex,
+      key: groupKeys[groupIndex] ?? '',
+      value: figure(boxes.value, box),
+      magnitude: figure(boxes.magnitude, box),
+      selfMagnitude: figure(boxes.selfMagnitude, box),
+      count: figure(boxes.count, box),
+      matched: figure(boxes.matched, box),
+      hidden: figure(boxes.hidden, box),
+      callees: [],
+    };
   });
-  return children;
+  all.forEach((data, box) => {
+    all[boxes.parent[box] ?? -1]?.callees.push(data);
+  });
+  const [root] = all;
+  assert(root !== undefined, 'box 0 is the root');
+  return root;
 }

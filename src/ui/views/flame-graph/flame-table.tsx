@@ -26,7 +26,6 @@ import type { FlameQuery, FlameSelection } from './use-flame.ts';
 interface FlameTableProps {
   readonly query: FlameQuery;
   readonly rowCount: number;
-  readonly totalMagnitude: number;
   readonly figures: FlameFigures;
   readonly chosenKey: string | undefined;
   readonly onChoose: (row: FlameRow) => void;
@@ -34,13 +33,10 @@ interface FlameTableProps {
 
 /** Without a sort, rows come in the most readable order: see byRelevance. */
 export function FlameTable(props: FlameTableProps) {
-  const { query, rowCount, totalMagnitude, figures, chosenKey, onChoose } = props;
+  const { query, rowCount, figures, chosenKey, onChoose } = props;
   const [sort, setSort] = useState<Sort | undefined>(undefined);
   const source = useRows(query, rowCount, sort);
-  const columns = useMemo(
-    () => columnsOf(query.groupBy, figures, totalMagnitude),
-    [query.groupBy, figures, totalMagnitude],
-  );
+  const columns = useMemo(() => columnsOf(query.groupBy, figures), [query.groupBy, figures]);
   return (
     <VirtualTable
       label={`By ${GROUPING_TEXT[query.groupBy]}`}
@@ -77,8 +73,7 @@ function useRows(query: FlameQuery, rowCount: number, sort: Sort | undefined): R
 
 function columnsOf(
   by: FlameQuery['groupBy'],
-  { format, isDifference }: FlameFigures,
-  totalMagnitude: number,
+  { format, isDifference, totalMagnitude }: FlameFigures,
 ): readonly Column<FlameRow>[] {
   const end = { align: 'end', isSortable: true } as const;
   const figure = (id: 'total' | 'self', header: string, title: string): Column<FlameRow> => ({
@@ -161,12 +156,11 @@ function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
 
 interface FrameStripProps {
   readonly selection: FlameSelection | undefined;
-  readonly totalMagnitude: number;
   readonly figures: FlameFigures;
 }
 
 /** The chosen box or row: its figures, its stack, and links to its allocations and events. */
-export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripProps) {
+export function FrameStrip({ selection, figures }: FrameStripProps) {
   if (selection === undefined) {
     return (
       <section className="row bar frame-strip" aria-label="Chosen frame">
@@ -175,7 +169,7 @@ export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripPro
     );
   }
   const { label, place, fullPlace, value, magnitude, count, self } = selection;
-  const { format, isDifference } = figures;
+  const { format, isDifference, totalMagnitude } = figures;
   return (
     <section className="row bar frame-strip" aria-label="Chosen frame">
       <div className="row frame-strip-head" aria-live="polite">

@@ -46,8 +46,11 @@ class DrawLog implements FlameContext {
   }
 }
 
+const graphOf = (matches?: Uint8Array) =>
+  flameGraphOf(CONTEXT, { set: SET, weight: 'bytes', matches });
+
 function draw(changes: Partial<FlameScene>, matches?: Uint8Array): string[] {
-  const graph = flameGraphOf(CONTEXT, { set: SET, weight: 'bytes', matches });
+  const graph = graphOf(matches);
   const ctx = new DrawLog();
   paintFlame(ctx, {
     layout: new FlameLayout(graph),
@@ -56,6 +59,7 @@ function draw(changes: Partial<FlameScene>, matches?: Uint8Array): string[] {
       format: weightFormat('bytes', true, false),
       isDifference: false,
       hasSearch: matches !== undefined,
+      totalMagnitude: graph.total.magnitude,
     },
     chosenKey: undefined,
     selected: undefined,
@@ -115,7 +119,11 @@ describe('painting', () => {
   });
 
   it('outlines what is hovered and what is selected', () => {
-    const outlines = draw({ hovered: 1, selected: 3 }).filter((line) => line.startsWith('outline'));
+    const layout = new FlameLayout(graphOf());
+    const [hovered, selected] = [layout.levels[1][0], layout.levels[2][1]];
+    const outlines = draw({ layout, hovered, selected }).filter((line) =>
+      line.startsWith('outline'),
+    );
     expect(outlines).toEqual(['outline 0.5,20.5', 'outline 301,41']);
   });
 });

@@ -4,7 +4,7 @@ import type { FlameGroup } from '../../../device/flame-graph/types.ts';
 import { elided } from '../../plot/canvas.ts';
 import type { ThemeName } from '../../theme/palette.ts';
 import { boxLabel, type FlameFigures, groupPlace } from './flame-labels.ts';
-import type { BoxIndex, FlameLayout } from './flame-layout.ts';
+import type { FlameBox, FlameLayout } from './flame-layout.ts';
 
 export const LEVEL_HEIGHT_PX = 20;
 const FONT =
@@ -21,8 +21,8 @@ export interface FlameScene {
   readonly figures: FlameFigures;
   /** Key of the group chosen in the table: its boxes are outlined. */
   readonly chosenKey: string | undefined;
-  readonly selected: BoxIndex | undefined;
-  readonly hovered: BoxIndex | undefined;
+  readonly selected: FlameBox | undefined;
+  readonly hovered: FlameBox | undefined;
   /** CSS pixels. */
   readonly width: number;
   readonly height: number;
@@ -66,26 +66,24 @@ interface Rect {
 }
 
 /** On whole device pixels, with one left free between neighbors. */
-function rectOf({ layout, width, scrollTop, pixelRatio }: FlameScene, box: BoxIndex): Rect {
+function rectOf({ width, scrollTop, pixelRatio }: FlameScene, box: FlameBox): Rect {
   const snap = (x: number) => Math.round(x * width * pixelRatio) / pixelRatio;
-  const left = snap(layout.x0[box] ?? 0);
+  const left = snap(box.x0);
   const gap = 1 / pixelRatio;
   return {
     x: left,
-    y: (layout.level[box] ?? 0) * LEVEL_HEIGHT_PX - scrollTop,
-    width: snap(layout.x1[box] ?? 0) - left - gap,
+    y: box.depth * LEVEL_HEIGHT_PX - scrollTop,
+    width: snap(box.x1) - left - gap,
     height: LEVEL_HEIGHT_PX - gap,
   };
 }
 
-function paintBox(ctx: FlameContext, scene: FlameScene, box: BoxIndex): void {
+function paintBox(ctx: FlameContext, scene: FlameScene, box: FlameBox): void {
   const rect = rectOf(scene, box);
   if (rect.width <= 0) return;
-  const { boxes } = scene.layout.graph;
+  const { magnitude, key } = box.data;
   const color = colorOf(scene, box);
-  const magnitude = boxes.magnitude[box] ?? 0;
-  const matched =
-    scene.figures.hasSearch && magnitude > 0 ? (boxes.matched[box] ?? 0) / magnitude : 1;
+  const matched = scene.figures.hasSearch && magnitude > 0 ? box.data.matched / magnitude : 1;
   ctx.fillStyle = color.fill;
   if (matched < 1) {
     ctx.globalAlpha = DIMMED;
@@ -94,38 +92,26 @@ function paintBox(ctx: FlameContext, scene: FlameScene, box: BoxIndex): void {
   }
   // Fill the share that matches, from the left, in full color.
   if (matched > 0) ctx.fillRect(rect.x, rect.y, rect.width * matched, rect.height);
-  if (scene.chosenKey !== undefined && scene.layout.keyOf(box) === scene.chosenKey) {
-    stroke(ctx, scene, rect, 1);
-  }
+  if (key === scene.chosenKey) stroke(ctx, scene, rect, 1);
   if (rect.width >= NARROWEST_TEXT_PX)
-    paintText(ctx, scene, box, rect, matched > 0 ? color.text : scene.colors.whole.text);
+    paintText(ctx, box, rect, matched > 0 ? color.text : scene.colors.whole.text);
 }
 
-function colorOf({ layout, colors, figures }: FlameScene, box: BoxIndex): BoxColor {
-  const { boxes } = layout.graph;
-  const group = boxes.group[box] ?? -1;
-  if (figures.isDifference)
-    return changeColor(colors, boxes.value[box] ?? 0, boxes.magnitude[box] ?? 0);
-  return groupColor(colors, layout.graph.groups[group], group);
+function colorOf({ colors, figures }: FlameScene, { data }: FlameBox): BoxColor {
+  if (figures.isDifference) return changeColor(colors, data.value, data.magnitude);
+  return groupColor(colors, data.group, data.groupIndex);
 }
 
-function paintText(
-  ctx: FlameContext,
-  { layout }: FlameScene,
-  box: BoxIndex,
-  rect: Rect,
-  color: string,
-): void {
-  const group = layout.groupOf(box);
-  const room = rect.width - 2 * PADDING_PX;
+function paintText(ctx: FlameContext, box: FlameBox, rect: Rect, color: string): void {
+  const width = rect.width - 2 * PADDING_PX;
   const y = rect.y + rect.height / 2 + 0.5;
-  const label = elided(ctx, boxLabel(layout, box), room);
+  const label = elided(ctx, boxLabel(box), width);
   if (label === '') return;
   ctx.fillStyle = color;
   ctx.fillText(label, rect.x + PADDING_PX, y);
-  const place = group === undefined ? '' : groupPlace(group);
+  const place = groupPlace(box.data.group);
   const used = ctx.measureText(label).width + 2 * PADDING_PX;
-  if (place === '' || ctx.measureText(place).width > room - used) return;
+  if (place === '' || ctx.measureText(place).width > width - used) return;
   ctx.globalAlpha = 0.75;
   ctx.fillText(place, rect.x + PADDING_PX + used, y);
   ctx.globalAlpha = 1;
@@ -134,7 +120,7 @@ function paintText(
 function outline(
   ctx: FlameContext,
   scene: FlameScene,
-  box: BoxIndex | undefined,
+  box: FlameBox | undefined,
   lineWidth: number,
 ): void {
   if (box !== undefined) stroke(ctx, scene, rectOf(scene, box), lineWidth);

@@ -62,7 +62,7 @@ describe('a box', () => {
     const layout = layoutOf(false);
     expect(selectionOf({ kind: 'box', path: 'gone' }, layout, LINES)).toBeUndefined();
     expect(selectionOf({ kind: 'box', path: '' }, layout, LINES)).toBeUndefined();
-    expect(selectedBox({ kind: 'box', path: '' }, layout, false)).toBe(0);
+    expect(selectedBox({ kind: 'box', path: '' }, layout, false)).toBe(layout.root);
     expect(selectedBox(undefined, layout, false)).toBeUndefined();
   });
 });
@@ -86,8 +86,8 @@ describe('a row', () => {
     for (const inverted of [false, true]) {
       const turned = layoutOf(inverted);
       const box = selectedBox({ kind: 'row', row, query: QUERY }, turned, inverted);
-      expect(boxLabel(turned, box ?? -1)).toBe(inverted ? 'main' : 'forward');
-      expect(turned.level[box ?? -1]).toBe(3);
+      expect(box && boxLabel(box)).toBe(inverted ? 'main' : 'forward');
+      expect(box?.depth).toBe(3);
     }
   });
 

@@ -10,7 +10,7 @@ import type { ViewState } from '../../../state/view-store.ts';
 import type { FlameAnswer, FlameDataRequest, FlameRequest } from '../../../worker/protocol.ts';
 import { useAsk, useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 import { groupLabel, groupPlace } from './flame-labels.ts';
-import type { BoxIndex, FlameLayout } from './flame-layout.ts';
+import type { FlameBox, FlameLayout } from './flame-layout.ts';
 
 /** What the table, the exports and the boxes have in common. */
 export type FlameQuery = WithoutDevice<FlameDataRequest>;
@@ -103,7 +103,7 @@ export function selectedBox(
   chosen: Chosen | undefined,
   layout: FlameLayout,
   isInverted: boolean,
-): BoxIndex | undefined {
+): FlameBox | undefined {
   if (chosen === undefined) return undefined;
   if (chosen.kind === 'box') return layout.boxOfPath(chosen.path);
   // Paths of rows begin at the outermost caller; so do those of boxes, unless the graph is inverted.
@@ -123,15 +123,15 @@ export function selectionOf(
   const ancestry = box === undefined ? [] : layout.ancestry(box);
   const group = ancestry.at(-1);
   if (box === undefined || group === undefined) return undefined;
-  const { value, magnitude, count, selfMagnitude } = layout.graph.boxes;
+  const { value, magnitude, count, selfMagnitude } = box.data;
   const hasLines = groupBy === 'line' || groupBy === 'stack' || groupBy === 'class';
   const frames = hasLines ? framesOf(ancestry) : undefined;
   return {
     ...namesOf(group),
-    value: value[box] ?? 0,
-    count: count[box] ?? 0,
-    magnitude: magnitude[box] ?? 0,
-    self: inverted ? undefined : (selfMagnitude[box] ?? 0),
+    value,
+    count,
+    magnitude,
+    self: inverted ? undefined : selfMagnitude,
     frames: inverted ? frames : frames?.reverse(),
     stack: -1,
   };
