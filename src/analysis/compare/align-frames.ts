@@ -58,6 +58,9 @@ const GENERATED = /(^|[\\/])(torchinductor_[^\\/]*|\.?triton[\\/]cache)[\\/]/;
 export const fileKey = (filename: string): string =>
   GENERATED.test(filename) ? '<generated>' : filename;
 
+/** Bounds the time for endless recursion; what is farther up hardly tells lines apart. */
+const MAX_CALLERS = 500;
+
 function filesOf({ frames, stacks, runs }: RunProfile): Map<string, FileLines> {
   const functionOf = ({ filename, name }: SideFrame) => `${fileKey(filename)} ${name}`;
   const functions = frames.map(functionOf);
@@ -70,8 +73,10 @@ function filesOf({ frames, stacks, runs }: RunProfile): Map<string, FileLines> {
     if (above >= 0)
       lines[above].calls.add(`${frames[frame].name} ${fileName(frames[frame].filename)}`);
     let level = 0;
-    for (let up = stacks.parent[row]; up > 0; up = stacks.parent[up]) {
+    let callers = 0;
+    for (let up = stacks.parent[row]; up > 0 && callers < MAX_CALLERS; up = stacks.parent[up]) {
       if (functions[stacks.frame[up]] === functions[frame]) level++;
+      callers++;
     }
     lines[frame].level = Math.min(lines[frame].level, level);
   }

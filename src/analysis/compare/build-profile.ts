@@ -16,7 +16,7 @@ import {
 import { accountAt } from '../account/account.ts';
 import type { EntryKind } from '../account/types.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
-import type { Moment, RunProfile, SideEntry, SideFrame, SideSite, StackRun } from './types.ts';
+import type { Moment, SideFrame } from './types.ts';
 
 export interface ProfileOptions {
   readonly file: FileInfo;
@@ -25,28 +25,19 @@ export interface ProfileOptions {
   readonly at: Moment;
 }
 
+const keptParts = new WeakMap<DeviceModel, ReturnType<typeof partsOf>>();
+
 /** What stays the same at every moment of the recording. */
-interface KeptParts {
-  readonly analysis: AnalysisInput;
-  readonly tree: StackTree;
-  readonly runs: readonly StackRun[];
-  readonly stepBounds: Int32Array;
-}
-
-const keptParts = new WeakMap<DeviceModel, KeptParts>();
-
-function partsOf(device: DeviceModel): KeptParts {
+function partsOf(device: DeviceModel) {
   const analysis = new AnalysisInput(device);
   const tree = stackTree(device, analysis);
+  /** The event before the first step, then the last event of each step; empty if no steps are known. */
   const stepBounds = analysis.findPrimarySteps()?.bounds ?? new Int32Array(0);
   return { analysis, tree, runs: stackRuns(device, tree), stepBounds };
 }
 
 /** A device at one moment of its recording. The first call for a device does the work that later calls reuse. */
-export function buildProfile(
-  device: DeviceModel,
-  { file, deviceIndex, at }: ProfileOptions,
-): RunProfile {
+export function buildProfile(device: DeviceModel, { file, deviceIndex, at }: ProfileOptions) {
   const { trace, replay, snapshot } = device;
   const event = at === 'end' ? trace.events.length - 1 : replay.peaks.allocatedBytes.event;
   const parts = keptParts.get(device) ?? partsOf(device);
@@ -54,7 +45,9 @@ export function buildProfile(
   const { analysis, tree, runs, stepBounds } = parts;
   const { frames, stacks, hasCpp } = tree;
   return {
+    /** `event` is -1 for the state before the first event. */
     ...{ file, deviceIndex, event, frames, stacks, hasCpp, runs, stepBounds },
+    /** PyTorch's number. */
     device: trace.device,
     kind: trace.kind,
     events: trace.events.length,
@@ -70,24 +63,38 @@ export function buildProfile(
 
 const NOT_ALLOCATED: ReadonlySet<EntryKind> = new Set(['pending-free', 'gaps', 'cached']);
 
-function entriesAt(
-  { replay }: DeviceModel,
-  analysis: AnalysisInput,
-  event: EventIndex,
-): SideEntry[] {
+/** The account's parts of the allocated bytes. 'unaccounted': the rest, if the events contradict each other. */
+function entriesAt({ replay }: DeviceModel, analysis: AnalysisInput, event: EventIndex) {
   const account = accountAt(analysis, event, 'peak');
   const own = account.entries
     .filter(({ kind }) => !NOT_ALLOCATED.has(kind))
     .map(({ kind, bytes, count, rate, isGrowing, lines }) => ({
-      ...{ kind, bytes, count, rate, isGrowing },
+      ...{ kind: kind as EntryKind | 'unaccounted', bytes, count, rate, isGrowing },
       lines: lines.map(frameOf),
     }));
   const bytes = replay.countersAt(event).allocatedBytes - account.allocatedBytes;
   if (bytes === 0) return own;
   const rest = { bytes, count: 1, rate: undefined, isGrowing: false, lines: [] };
-  return [...own, { kind: 'unaccounted', ...rest }];
+  return [...own, { kind: 'unaccounted' as const, ...rest }];
 }
 
+export interface SideSite {
+  /** Row in the stacks; 0 or -1 if there is none. */
+  readonly stack: number;
+  /**
+   * A class of memory, or a part of the sum without a call site: 'rounding', 'before-recording', or 'unaccounted' if
+   * the events contradict each other.
+   */
+  readonly class: string;
+  /** Requested bytes; rounding is a separate part. */
+  readonly bytes: number;
+  readonly count: number;
+  readonly sizes: readonly { readonly bytes: number; readonly count: number }[];
+  /** One of its allocations, by AllocationIndex; -1 if it has none. */
+  readonly example: number;
+}
+
+/** Their bytes add up to the allocated bytes. */
 function sitesAt(device: DeviceModel, tree: StackTree, event: EventIndex): SideSite[] {
   const { replay } = device;
   const { allocations: table } = replay;
@@ -107,7 +114,7 @@ function sitesAt(device: DeviceModel, tree: StackTree, event: EventIndex): SideS
     const requested = isExact ? size : table.requestedBytes[id];
     if (size !== requested) rounded++;
     rounding += size - requested;
-    const stack = isOld ? -1 : tree.rowOf(id);
+    const stack = isOld ? -1 : tree.rowOf[id];
     const own = isOld ? 'before-recording' : MEMORY_CLASSES[classOf[id]].id;
     const key = `${stack} ${own}`;
     const sum = sums.get(key) ?? { stack, class: own, example: id, bySize: new Map() };
@@ -137,16 +144,13 @@ const frameOf = ({ name, filename, line, kind }: SideFrame): SideFrame => ({
   ...{ name, filename, line, kind },
 });
 
-interface StackTree extends Pick<RunProfile, 'frames' | 'stacks' | 'hasCpp'> {
-  /** The row of an allocation; 0 or -1 if it has no stack. */
-  rowOf(id: number): number;
-}
+type StackTree = ReturnType<typeof stackTree>;
 
 /**
  * The Python frames of all stacks as a tree of their own, plus a row for each name of a stack without Python, such as
  * 'AddmmBackward0 (backward pass)'. A recording without any Python keeps its C++ frames.
  */
-function stackTree({ snapshot, stacks: reader }: DeviceModel, analysis: AnalysisInput): StackTree {
+function stackTree({ snapshot, stacks: reader }: DeviceModel, analysis: AnalysisInput) {
   const { stacks: tree } = analysis.input.snapshot;
   const { stack: rows } = analysis.input.replay.allocations;
   const frames: SideFrame[] = [];
@@ -174,25 +178,27 @@ function stackTree({ snapshot, stacks: reader }: DeviceModel, analysis: Analysis
       parent: Int32Array.from(parent),
     },
     hasCpp: Array.from({ length: snapshot.frames.length }).some((_, at) => !reader.isPython(at)),
-    rowOf: (id) => rowOf[id],
+    /** By allocation; 0 or -1 if it has no stack. */
+    rowOf,
   };
 }
 
-function stackRuns({ replay, trace }: DeviceModel, { rowOf }: StackTree): StackRun[] {
+function stackRuns({ replay, trace }: DeviceModel, { rowOf }: StackTree) {
   const { allocations: table } = replay;
   const events = trace.events.length;
   const byRow = new Map<number, { allocations: number; totalBytes: number; lifetimes: number }>();
   for (let id = 0; id < table.length; id++) {
-    const row = rowOf(id);
-    const sum = byRow.get(row) ?? { allocations: 0, totalBytes: 0, lifetimes: 0 };
-    if (sum.allocations === 0) byRow.set(row, sum);
+    const sum = byRow.get(rowOf[id]) ?? { allocations: 0, totalBytes: 0, lifetimes: 0 };
+    if (sum.allocations === 0) byRow.set(rowOf[id], sum);
     const lived = Math.min(events, table.end[id]) - Math.max(0, table.start[id]);
     sum.allocations++;
     sum.totalBytes += table.sizeBytes[id];
     sum.lifetimes += events === 0 ? 0 : lived / events;
   }
   return Array.from(byRow, ([stack, { allocations, totalBytes, lifetimes }]) => ({
+    /** Of all its allocations. */
     ...{ stack, allocations, totalBytes },
+    /** Mean lifetime, as a share of the recording's events. */
     lifetimeShare: lifetimes / allocations,
   }));
 }

@@ -8,7 +8,8 @@ import { groupBy, sumBy } from '../../base/collections.ts';
 import { formatBytes } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { changedLines, entryName, entryText, OWN_STORY, signedBytes } from './change-text.ts';
-import { changedLike, explanationsOf, oneSidedText } from './patterns.ts';
+import { explanationsOf, oneSidedText } from './patterns.ts';
+import { changedLike } from './size-patterns.ts';
 import type { Cause, Change, ComparisonFacts, EntryChange } from './types.ts';
 
 const MIN_NOTABLE_BYTES = 2 ** 20;
@@ -55,7 +56,13 @@ const opposes = (facts: ComparisonFacts, { bytes }: Cause): number =>
 export const notableBytes = ({ a }: Pick<ComparisonFacts, 'a'>): number =>
   Math.max(MIN_NOTABLE_BYTES, NOTABLE_SHARE * a.counters.allocatedBytes);
 
-const causeOf = (entries: readonly EntryChange[], isExplained: boolean, text: string): Cause => ({
+/** @param text '+1.20 GiB of activations: the batch …', without a period */
+export const causeOf = (
+  entries: readonly EntryChange[],
+  /** False if nothing in the two files says why. */
+  isExplained: boolean,
+  text: string,
+) => ({
   bytes: sumBy(entries, ({ differenceBytes }) => differenceBytes),
   ...{ entries, isExplained, text },
 });

@@ -232,8 +232,14 @@ describe('real recordings', () => {
   });
 });
 
-it('a path of 50,000 folders takes no time', () => {
-  const side = drawnSide(`+x 1Mi @${'long/'.repeat(50_000)}train.py:1 run`);
+it.each([
+  ['a path of 50,000 folders', `${'long/'.repeat(50_000)}train.py:1 run`],
+  [
+    'a recursion of 20,000 calls',
+    `train.py:1 run${' < train.py:2 run < train.py:3 go'.repeat(10_000)}`,
+  ],
+])('%s takes no time', (_, stack) => {
+  const side = drawnSide(`+x 1Mi @${stack}`);
   const beforeMs = performance.now();
   compareSides(side, side);
   expect(performance.now() - beforeMs).toBeLessThan(1000);

@@ -7,42 +7,45 @@ import { causesOf } from './causes.ts';
 import { lineOf } from './change-text.ts';
 import { changeOf, type MergedStacks, matchSites, mergeStacks, siteChange } from './match-sites.ts';
 import { oneSidedFunctions } from './program-features.ts';
-import type {
-  CallSiteChange,
-  ClassChange,
-  Comparison,
-  EntryChange,
-  RunChange,
-  RunChangeKind,
-  RunProfile,
-  SettingChange,
-  SideEntry,
-} from './types.ts';
+import type { CallSiteChange, RunChangeKind, RunProfile, SideEntry } from './types.ts';
 import { caveatsOf, verdictOf } from './verdict.ts';
 
-export function compareSides(a: RunProfile, b: RunProfile): Comparison {
-  const alignment = alignFrames(a, b);
-  const merged = mergeStacks(a, b, alignment);
-  const sites = matchSites(a, b, alignment, merged).map((matched) => siteChange(a, b, matched));
-  sites.sort((x, y) => Math.abs(y.differenceBytes) - Math.abs(x.differenceBytes));
-  const facts = {
-    a,
-    b,
-    differenceBytes: b.counters.allocatedBytes - a.counters.allocatedBytes,
-    sites,
-    classes: classChanges(sites),
-    settings: settingChanges(a, b),
-    runChanges: runChanges(a, b, merged),
-    oneSided: oneSidedFunctions(a, b, alignment),
-    entries: entryChanges(a, b, alignment),
-    caveats: caveatsOf(a, b),
-  };
+export function compareSides(a: RunProfile, b: RunProfile) {
+  const facts = factsOf(a, b);
+  /** Why entries differ, the largest explanation first; each entry that differs is in exactly one. */
   const causes = causesOf(facts);
   const [headline, ...others] = verdictOf(facts, causes);
+  /** `headline`: the start of the verdict, with the amount and its main cause. */
   return { ...facts, causes, headline, verdict: [headline, ...others].join(' ') };
 }
 
-function classChanges(sites: readonly CallSiteChange[]): ClassChange[] {
+export function factsOf(a: RunProfile, b: RunProfile) {
+  const alignment = alignFrames(a, b);
+  const merged = mergeStacks(a, b, alignment);
+  const sites = matchSites(a, b, alignment, merged).map((matched) => siteChange(a, b, matched));
+  return {
+    a,
+    b,
+    /** Allocated bytes of B minus those of A, at the chosen events: the sum of sites, classes, entries and causes. */
+    differenceBytes: b.counters.allocatedBytes - a.counters.allocatedBytes,
+    /** All sites of both sides: the largest change first, unchanged ones last. */
+    sites: sites.sort(byChange),
+    classes: classChanges(sites),
+    settings: settingChanges(a, b),
+    runChanges: runChanges(a, b, merged),
+    /** Lines that allocate in user functions that only this side has, the largest first. */
+    oneSided: oneSidedFunctions(a, b, alignment),
+    /** Both accounts' entries, the largest change first, unchanged ones included. */
+    entries: entryChanges(a, b, alignment).sort(byChange),
+    /** Limits of the comparison, in sentences: different devices, no history, the same file. */
+    caveats: caveatsOf(a, b),
+  };
+}
+
+const byChange = (x: { differenceBytes: number }, y: { differenceBytes: number }): number =>
+  Math.abs(y.differenceBytes) - Math.abs(x.differenceBytes);
+
+function classChanges(sites: readonly CallSiteChange[]) {
   const classes = Array.from(
     groupBy(sites, ({ class: own }) => own),
     ([own, same]) => ({
@@ -51,11 +54,12 @@ function classChanges(sites: readonly CallSiteChange[]): ClassChange[] {
       bytesB: sumBy(same, ({ bytesB }) => bytesB),
     }),
   );
-  const changeOf = ({ bytesA, bytesB }: ClassChange) => Math.abs(bytesB - bytesA);
-  return classes.sort((x, y) => changeOf(y) - changeOf(x) || y.bytesB - x.bytesB);
+  const sizeOf = ({ bytesA, bytesB }: (typeof classes)[number]) => Math.abs(bytesB - bytesA);
+  return classes.sort((x, y) => sizeOf(y) - sizeOf(x) || y.bytesB - x.bytesB);
 }
 
-function settingChanges(a: RunProfile, b: RunProfile): SettingChange[] {
+/** 'not recorded' if a file lacks the setting. */
+function settingChanges(a: RunProfile, b: RunProfile) {
   const names = new Set([...Object.keys(a.settings), ...Object.keys(b.settings)]);
   const textOf = ({ settings }: RunProfile, name: string) =>
     name in settings ? settingText(settings[name]) : 'not recorded';
@@ -67,8 +71,8 @@ function settingChanges(a: RunProfile, b: RunProfile): SettingChange[] {
 /** A side may have several entries of these kinds, one per function. */
 const BY_FUNCTION: ReadonlySet<SideEntry['kind']> = new Set(['kept', 'kept-graph', 'growing']);
 
-/** Pairs the entries of both accounts: the largest change first, unchanged ones included. */
-function entryChanges(a: RunProfile, b: RunProfile, { files }: FrameAlignment): EntryChange[] {
+/** Pairs the entries of both accounts: of the same kind and, for kept memory, of the same function. */
+function entryChanges(a: RunProfile, b: RunProfile, { files }: FrameAlignment) {
   const pairs = new Map<string, { a: SideEntry[]; b: SideEntry[] }>();
   const pairOf = ({ kind, lines: [frame] }: SideEntry, fileOf: (file: string) => string) => {
     const isByFunction = BY_FUNCTION.has(kind) && frame !== undefined;
@@ -77,15 +81,12 @@ function entryChanges(a: RunProfile, b: RunProfile, { files }: FrameAlignment): 
   };
   for (const entry of a.entries) pairOf(entry, (file) => file).a.push(entry);
   for (const entry of b.entries) pairOf(entry, (file) => files.get(file) ?? file).b.push(entry);
-  const changes = Array.from(pairs.values(), (pair) => entryChange(pair.a, pair.b));
-  return changes.sort((x, y) => Math.abs(y.differenceBytes) - Math.abs(x.differenceBytes));
-}
-
-/** The lines and the rate come from the largest entry of the side that has more. */
-function entryChange(a: readonly SideEntry[], b: readonly SideEntry[]): EntryChange {
-  const sums = changeOf(a, b);
-  const [{ kind, lines, rate, isGrowing }] = sums.bytesA > sums.bytesB ? a : b;
-  return { kind, lines, rate: isGrowing ? rate : undefined, ...sums };
+  return Array.from(pairs.values(), (pair) => {
+    const sums = changeOf(pair.a, pair.b);
+    // The lines and the rate come from the largest entry of the side that has more.
+    const [{ kind, lines, rate, isGrowing }] = sums.bytesA > sums.bytesB ? pair.a : pair.b;
+    return { kind, lines, rate: isGrowing ? rate : undefined, ...sums };
+  });
 }
 
 const RATIO = 1.5;
@@ -94,40 +95,38 @@ const NOTABLE_SHARE = 0.02;
 /** Too few allocations for a rate. */
 const NOTABLE_COUNT = 8;
 
-/** Call stacks that behave differently over the whole run, those that move the most bytes first. */
-function runChanges(a: RunProfile, b: RunProfile, { ofA, ofB }: MergedStacks): RunChange[] {
-  const inA = new Map(
-    a.runs.map((run) => [run.stack > 0 ? ofA[run.stack] : Math.min(0, run.stack), run]),
-  );
-  // Per step if both sides have steps: a run twice as long allocates twice as often.
-  const [stepsA, stepsB] = [a, b].map(({ stepBounds }) => stepBounds.length - 1);
-  const isPerStep = stepsA > 1 && stepsB > 1;
-  const rates = (before: number, after: number): RunChangeKind[] =>
-    isPerStep
-      ? kindOf(before / stepsA, after / stepsB, 1, ['churns-more', 'churns-less'])
-      : kindOf(before, after, NOTABLE_COUNT, ['churns-more', 'churns-less']);
-  const changes: RunChange[] = [];
-  for (const run of b.runs) {
+/** Call stacks of both sides that behave differently over the whole run, those that move the most bytes first. */
+function runChanges(a: RunProfile, b: RunProfile, { ofA, ofB }: MergedStacks) {
+  const inA = new Map(a.runs.map((run) => [run.stack > 0 ? ofA[run.stack] : 0, run]));
+  const changes = b.runs.flatMap((run) => {
     const other = run.stack > 0 ? inA.get(ofB[run.stack]) : undefined;
-    if (other === undefined) continue;
-    const lives = ['lives-longer', 'lives-shorter'] as const;
-    const kinds = [
-      ...kindOf(other.lifetimeShare, run.lifetimeShare, NOTABLE_SHARE, lives),
-      ...rates(other.allocations, run.allocations),
-    ];
-    if (kinds.length > 0) changes.push({ kinds, frame: lineOf(b, run.stack), a: other, b: run });
-  }
-  const weight = (change: RunChange) => Math.max(change.a.totalBytes, change.b.totalBytes);
+    return (other && runChangeOf(a, b, other, run)) ?? [];
+  });
+  const weight = (change: (typeof changes)[number]) =>
+    Math.max(change.a.totalBytes, change.b.totalBytes);
   return changes.sort((x, y) => weight(y) - weight(x));
 }
 
-function kindOf(
-  before: number,
-  after: number,
-  least: number,
-  [more, less]: readonly [RunChangeKind, RunChangeKind],
-): RunChangeKind[] {
-  const isMuchMore = (x: number, y: number) => x >= RATIO * y && x - y >= least;
-  if (isMuchMore(after, before)) return [more];
-  return isMuchMore(before, after) ? [less] : [];
+type Run = RunProfile['runs'][number];
+
+export function runChangeOf(sideA: RunProfile, sideB: RunProfile, a: Run, b: Run) {
+  const [stepsA, stepsB] = [sideA, sideB].map(({ stepBounds }) => stepBounds.length - 1);
+  const isMore = (x: number, y: number, least: number) => x >= RATIO * y && x - y >= least;
+  const changed = (before: number, after: number, least: number, kinds: RunChangeKind[]) =>
+    isMore(after, before, least)
+      ? kinds.slice(0, 1)
+      : isMore(before, after, least)
+        ? kinds.slice(1)
+        : [];
+  // Per step if both sides have steps: a run twice as long allocates twice as often.
+  const [countA, countB, least] =
+    stepsA > 1 && stepsB > 1
+      ? [a.allocations / stepsA, b.allocations / stepsB, 1]
+      : [a.allocations, b.allocations, NOTABLE_COUNT];
+  const lives: RunChangeKind[] = ['lives-longer', 'lives-shorter'];
+  const kinds = [
+    ...changed(a.lifetimeShare, b.lifetimeShare, NOTABLE_SHARE, lives),
+    ...changed(countA, countB, least, ['churns-more', 'churns-less']),
+  ];
+  return kinds.length === 0 ? undefined : { kinds, frame: lineOf(sideB, b.stack), a, b };
 }

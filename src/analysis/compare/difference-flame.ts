@@ -12,9 +12,10 @@ import {
 } from '../../device/flame-graph/stack-weights.ts';
 import type { FlameGraph, FlameGrouping } from '../../device/flame-graph/types.ts';
 import { StackReader, type StackSource } from '../../device/model/stacks.ts';
+import type { StackTable } from '../../format/snapshot/tables.ts';
 import { alignFrames } from './align-frames.ts';
 import { mergeStacks } from './match-sites.ts';
-import type { RunProfile, SideFrame, SideStacks } from './types.ts';
+import type { RunProfile, SideFrame } from './types.ts';
 
 export interface DifferenceFlameOptions {
   readonly groupBy: Exclude<FlameGrouping, 'stack'>;
@@ -59,7 +60,7 @@ export class DifferenceFlame {
   }
 }
 
-function stackSource(frames: readonly SideFrame[], stacks: SideStacks): StackSource {
+function stackSource(frames: readonly SideFrame[], stacks: StackTable): StackSource {
   const strings = new StringInterner();
   const intern = memoized((text: string) => strings.internText(text));
   const table = {

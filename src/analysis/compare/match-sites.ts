@@ -7,30 +7,16 @@
 import { addUp, getOrMake, sumBy } from '../../base/collections.ts';
 import { TupleInterner } from '../../base/interners.ts';
 import type { FrameAlignment } from './align-frames.ts';
+import type { SideSite } from './build-profile.ts';
 import { framesOf, lineOf } from './change-text.ts';
-import type {
-  CallSiteChange,
-  Change,
-  ChangeKind,
-  RunProfile,
-  SideEntry,
-  SideSite,
-  SideStacks,
-  SiteHalf,
-} from './types.ts';
+import type { Change, ChangeKind, RunProfile, SideEntry } from './types.ts';
 
-interface Matched<T> {
-  readonly a: T[];
-  readonly b: T[];
+interface Matched {
+  readonly a: SideSite[];
+  readonly b: SideSite[];
 }
 
-/** Rows of both sides' stacks as rows of one tree. */
-export interface MergedStacks extends SideStacks {
-  readonly ofA: Int32Array;
-  readonly ofB: Int32Array;
-  /** A frame of A, or after those a frame of B without a counterpart; -1 for row 0. */
-  readonly frame: Int32Array;
-}
+export type MergedStacks = ReturnType<typeof mergeStacks>;
 
 /** @returns every site of both sides once */
 export function matchSites(
@@ -38,12 +24,12 @@ export function matchSites(
   b: RunProfile,
   { toA }: FrameAlignment,
   merged: MergedStacks,
-): Matched<SideSite>[] {
-  const found: Matched<SideSite>[] = [];
-  let rest: Matched<SideSite> = { a: [...a.sites], b: [...b.sites] };
+): Matched[] {
+  const found: Matched[] = [];
+  let rest: Matched = { a: [...a.sites], b: [...b.sites] };
   const match = (keyA: KeyOf, keyB: KeyOf) => {
-    const groups = new Map<string, Matched<SideSite>>();
-    const left: Matched<SideSite> = { a: [], b: [] };
+    const groups = new Map<string, Matched>();
+    const left: Matched = { a: [], b: [] };
     const groupOf = (key: string | number | undefined, site: SideSite) =>
       key === undefined
         ? left
@@ -114,8 +100,8 @@ function hasPython({ frames, stacks }: RunProfile, stack: number): boolean {
   return stack > 0 && frames[stacks.frame[stack]].kind !== 'cpp';
 }
 
-/** Equal frames, from the outermost in, share a row. */
-export function mergeStacks(a: RunProfile, b: RunProfile, { toA }: FrameAlignment): MergedStacks {
+/** Both sides' stacks as rows of one tree: equal frames, from the outermost in, share a row. */
+export function mergeStacks(a: RunProfile, b: RunProfile, { toA }: FrameAlignment) {
   const rows = new TupleInterner();
   rows.intern(-1, -1, 0);
   const merged = ({ stacks }: RunProfile, frameOf: (frame: number) => number) => {
@@ -128,6 +114,7 @@ export function mergeStacks(a: RunProfile, b: RunProfile, { toA }: FrameAlignmen
   const ofA = merged(a, (frame) => frame);
   const ofB = merged(b, (frame) => (toA[frame] < 0 ? a.frames.length + frame : toA[frame]));
   const { length } = rows;
+  /** `frame`: of A, or after those a frame of B without a counterpart; -1 for row 0. */
   return { ofA, ofB, length, frame: rows.a.slice(0, length), parent: rows.b.slice(0, length) };
 }
 
@@ -141,11 +128,7 @@ export function changeOf(
   return { bytesA, bytesB, differenceBytes: bytesB - bytesA, countA, countB };
 }
 
-export const siteChange = (
-  a: RunProfile,
-  b: RunProfile,
-  { a: sitesA, b: sitesB }: Matched<SideSite>,
-): CallSiteChange => ({
+export const siteChange = (a: RunProfile, b: RunProfile, { a: sitesA, b: sitesB }: Matched) => ({
   kind: changeKind(sitesA, sitesB),
   class: (sitesA[0] ?? sitesB[0]).class,
   a: halfOf(a, sitesA),
@@ -156,14 +139,18 @@ export const siteChange = (
 });
 
 /** The stack with the most bytes represents the others. */
-function halfOf(side: RunProfile, sites: readonly SideSite[]): SiteHalf | undefined {
+function halfOf(side: RunProfile, sites: readonly SideSite[]) {
   if (sites.length === 0) return undefined;
   const sorted = sites.toSorted((x, y) => y.bytes - x.bytes);
   const [{ stack, example }] = sorted;
   return {
+    /** The line that represents it; undefined if no stack was recorded. */
     frame: lineOf(side, stack),
+    /** Where memory was allocated: often a line of PyTorch below `frame`. */
     innermost: stack > 0 ? side.frames[side.stacks.frame[stack]] : undefined,
+    /** The stack with the most bytes first. */
     stacks: sorted.map((site) => site.stack),
+    /** An allocation from the first stack, by AllocationIndex; -1 if there is none. */
     example,
   };
 }

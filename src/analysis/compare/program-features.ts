@@ -5,18 +5,18 @@
 import { addUp, largestFirst } from '../../base/collections.ts';
 import type { FrameAlignment } from './align-frames.ts';
 import { framesOf, lineOf } from './change-text.ts';
-import type { Comparison, RunProfile, SideFrame } from './types.ts';
+import type { RunProfile, SideFrame } from './types.ts';
 
-export const FEATURES = {
+export type Feature = 'checkpointing' | 'fsdp' | 'ddp' | 'deepspeed' | 'peft' | 'compiling';
+
+/** By the files in call stacks; `otherwise` is what the side without it does. */
+export const FEATURES: Readonly<
+  Record<Feature, { files: RegExp; says: string; otherwise?: string }>
+> = {
   checkpointing: {
     files:
       /(^|[\\/])torch[\\/]utils[\\/]checkpoint\.py|activation_checkpointing[\\/]|checkpoint_wrapper\.py/,
     says: 'checkpoints activations',
-  },
-  compiling: {
-    files:
-      /(^|[\\/])(torchinductor_[^\\/]*[\\/]|torch[\\/]_inductor[\\/]|\.?triton[\\/]cache[\\/])/,
-    says: 'runs compiled code (torch.compile)',
   },
   fsdp: {
     files: /(^|[\\/])torch[\\/]distributed[\\/](_composable[\\/])?fsdp[\\/]/,
@@ -28,10 +28,15 @@ export const FEATURES = {
   },
   deepspeed: { files: /(^|[\\/])deepspeed[\\/]/, says: 'runs under DeepSpeed' },
   peft: { files: /(^|[\\/])peft[\\/]/, says: 'trains adapters (PEFT)' },
-} as const satisfies Readonly<Record<string, { files: RegExp; says: string }>>;
-export type Feature = keyof typeof FEATURES;
+  compiling: {
+    files:
+      /(^|[\\/])(torchinductor_[^\\/]*[\\/]|torch[\\/]_inductor[\\/]|\.?triton[\\/]cache[\\/])/,
+    says: 'runs compiled code (torch.compile)',
+    otherwise: 'runs eagerly',
+  },
+};
 
-const FEATURE_NAMES = Object.keys(FEATURES) as Feature[];
+export const FEATURE_NAMES = Object.keys(FEATURES) as Feature[];
 
 const OPTIMIZER =
   /(?:^|[\\/])(?:torch[\\/]optim|bitsandbytes[\\/]optim|apex[\\/]optimizers|transformers[\\/]optimization)[\\/]?_?([a-z0-9]+)(?![a-z0-9])\w*\.py$/i;
@@ -106,11 +111,7 @@ const NOTABLE_BYTES = 2 ** 20;
  * Lines that allocate in the user's functions that only one side has. A function's lines may change places: that is not
  * new code.
  */
-export function oneSidedFunctions(
-  a: RunProfile,
-  b: RunProfile,
-  { toA }: FrameAlignment,
-): Comparison['oneSided'] {
+export function oneSidedFunctions(a: RunProfile, b: RunProfile, { toA }: FrameAlignment) {
   const known = new Set(toA);
   return {
     a: linesWithout(a, (frame) => known.has(frame)),

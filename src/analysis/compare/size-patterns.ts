@@ -3,25 +3,8 @@
 import { sumBy } from '../../base/collections.ts';
 import { lowest } from '../../base/extremes.ts';
 import { formatPercent, plural } from '../../base/format.ts';
-import type { EntryKind } from '../account/types.ts';
 import { changedLines, lineCount } from './change-text.ts';
 import type { CallSiteChange, ComparisonFacts, SizeCount } from './types.ts';
-
-/** Why entries of these kinds differ, with the evidence, without a period. */
-export interface Explanation {
-  readonly kinds: readonly EntryKind[];
-  readonly why: string;
-}
-
-export const OF_BATCH: readonly EntryKind[] = ['activations', 'temporaries', 'inputs'];
-/** Kinds that scale with the size of the model. */
-export const OF_MODEL: readonly EntryKind[] = [
-  'parameters',
-  'gradients',
-  'optimizer-state',
-  'activations',
-  'temporaries',
-];
 
 /** Share of a class's bytes that must fit the pattern. */
 const MOST = 0.6;
@@ -41,6 +24,16 @@ export function classChange({ classes }: ComparisonFacts, name: string) {
   const { bytesA = 0, bytesB = 0 } = classes.find((one) => one.class === name) ?? {};
   return { bytesA, bytesB, differenceBytes: bytesB - bytesA };
 }
+
+/** The call sites of these classes that changed in the same direction. */
+export const changedLike = (
+  { sites }: Pick<ComparisonFacts, 'sites'>,
+  classes: readonly string[],
+  change: number,
+): CallSiteChange[] =>
+  sites.filter(
+    (site) => classes.includes(site.class) && Math.sign(site.differenceBytes) === Math.sign(change),
+  );
 
 const ratioOf = ({ bytesA, bytesB }: CallSiteChange): number => bytesB / bytesA;
 
@@ -68,50 +61,48 @@ function hasSameModel(facts: ComparisonFacts): boolean {
 }
 
 /** Activations at the same lines, equal in number, all with one ratio: the batch or the sequence changed. */
-export function sizePattern(facts: ComparisonFacts): Explanation[] {
-  if (!hasSameModel(facts)) return [];
+export function sizeText(facts: ComparisonFacts): string | undefined {
+  if (!hasSameModel(facts)) return undefined;
   const matched = matchedOf(facts, 'activations');
   const ratio = medianRatio(matched);
-  if (matched.length === 0 || isNear(ratio, 1)) return [];
+  if (matched.length === 0 || isNear(ratio, 1)) return undefined;
   const fitting = matched.filter((site) => isNear(ratioOf(site), ratio));
   const squared = matched.filter((site) => isNear(ratioOf(site), ratio * ratio));
   const share = bytesOf([...fitting, ...squared]) / bytesOf(ofClass(facts, 'activations'));
   // A single line may be larger for reasons of its own.
-  if (share < MOST || lineCount(fitting) < MIN_LINES) return [];
+  if (share < MOST || lineCount(fitting) < MIN_LINES) return undefined;
   const lines = plural(lineCount(fitting), 'line');
   const evidence = `activations at the same ${lines} are ${timesText(ratio)}`;
   if (bytesOf(squared) >= 0.05 * bytesOf(matched)) {
-    const why = `${evidence}, and those at ${changedLines(squared)} by the square of it: the sequence ${changeText(ratio)}`;
-    return [{ kinds: OF_BATCH, why }];
+    return `${evidence}, and those at ${changedLines(squared)} by the square of it: the sequence ${changeText(ratio)}`;
   }
-  return [{ kinds: OF_BATCH, why: `${evidence}: the batch or the sequence ${changeText(ratio)}` }];
+  return `${evidence}: the batch or the sequence ${changeText(ratio)}`;
 }
 
 /** The same parameters in half or twice as many bits. */
-export function weightsPattern(facts: ComparisonFacts): Explanation[] {
+export function weightsText(facts: ComparisonFacts): string | undefined {
   const weights = matchedOf(facts, 'parameters');
   const ratio = medianRatio(weights);
   const isHalf = isNear(ratio, 0.5);
-  if (weights.length === 0 || !(isHalf || isNear(ratio, 2))) return [];
+  if (weights.length === 0 || !(isHalf || isNear(ratio, 2))) return undefined;
   const fitting = weights.filter(
     (site) => isNear(ratioOf(site), ratio) && site.countA === site.countB,
   );
-  if (bytesOf(fitting) < MOST * bytesOf(ofClass(facts, 'parameters'))) return [];
+  if (bytesOf(fitting) < MOST * bytesOf(ofClass(facts, 'parameters'))) return undefined;
   const words = isHalf ? 'half as large in B' : 'twice as large in B';
   const meaning = isHalf
     ? 'B keeps them in 16 bits where A has 32'
     : 'B keeps them in 32 bits where A has 16';
   const count = sumBy(fitting, ({ countB }) => countB);
-  const why = `the same ${plural(count, 'parameter')} are ${words}: ${meaning}, a change of precision`;
-  return [{ kinds: OF_MODEL, why }];
+  return `the same ${plural(count, 'parameter')} are ${words}: ${meaning}, a change of precision`;
 }
 
 /**
  * Autocast halves some activations, leaves others alone, and adds casts of the weights. A smaller batch would halve
  * them all, inputs included.
  */
-export function autocastPattern(facts: ComparisonFacts): Explanation[] {
-  if (!hasSameModel(facts)) return [];
+export function autocastText(facts: ComparisonFacts): string | undefined {
+  if (!hasSameModel(facts)) return undefined;
   const whole = bytesOf(ofClass(facts, 'activations'));
   const matched = matchedOf(facts, 'activations');
   const down = bytesOf(matched.filter((site) => hasHalvedSizes(site, site.sizesB, site.sizesA)));
@@ -120,10 +111,9 @@ export function autocastPattern(facts: ComparisonFacts): Explanation[] {
   const bytes = Math.max(down, up);
   const inputs = matchedOf(facts, 'inputs');
   const isOtherBatch = inputs.length > 0 && isNear(medianRatio(inputs), isDown ? 0.5 : 2);
-  if (bytes === 0 || bytes < 0.35 * whole || isOtherBatch) return [];
+  if (bytes === 0 || bytes < 0.35 * whole || isOtherBatch) return undefined;
   const [half, full] = isDown ? ['B', 'A'] : ['A', 'B'];
-  const why = `${formatPercent(bytes / whole, 0)} of the activations have sizes in ${half} that are half of those in ${full}, while parameters and inputs are the same: ${half} computes in 16 bits (autocast)`;
-  return [{ kinds: ['activations', 'temporaries'], why }];
+  return `${formatPercent(bytes / whole, 0)} of the activations have sizes in ${half} that are half of those in ${full}, while parameters and inputs are the same: ${half} computes in 16 bits (autocast)`;
 }
 
 /** Half of the other side's sizes appear here at half the size, and are gone at their own. */
@@ -142,14 +132,14 @@ function hasHalvedSizes(
 }
 
 /** More parameters and more activations, in sizes that already existed: more layers. */
-export function layersPattern(facts: ComparisonFacts): Explanation[] {
+export function layersText(facts: ComparisonFacts): string | undefined {
   const countIn = (sites: readonly CallSiteChange[], side: 'countA' | 'countB') =>
     sumBy(sites, (site) => site[side]);
   const parameters = matchedOf(facts, 'parameters');
   const copied = parameters.filter(({ kind }) => kind === 'more' || kind === 'fewer');
   const more = countIn(copied, 'countB') > countIn(copied, 'countA') ? 'more' : 'fewer';
   const fitting = copied.filter(({ kind }) => kind === more);
-  if (fitting.length === 0 || hasSameModel(facts)) return [];
+  if (fitting.length === 0 || hasSameModel(facts)) return undefined;
   const activations = matchedOf(facts, 'activations').filter(({ kind }) => kind === more);
   const lines =
     activations.length === 0
@@ -161,21 +151,20 @@ export function layersPattern(facts: ComparisonFacts): Explanation[] {
     activations.length === 0
       ? `${more} layers`
       : `${layers === 1 ? 'one layer' : `${layers} layers`} ${more}`;
-  const why = `${countIn(fitting, 'countB')} parameters instead of ${countIn(fitting, 'countA')} at ${changedLines(fitting.slice(0, 1))}, of sizes that were there before${lines}: the model of B has ${has}`;
-  return [{ kinds: OF_MODEL, why }];
+  return `${countIn(fitting, 'countB')} parameters instead of ${countIn(fitting, 'countA')} at ${changedLines(fitting.slice(0, 1))}, of sizes that were there before${lines}: the model of B has ${has}`;
 }
 
 /** Another model: what it keeps per parameter grows with it. */
-export function modelPattern(facts: ComparisonFacts): Explanation[] {
-  const entryOf = (kind: EntryKind) => facts.entries.find((entry) => entry.kind === kind);
-  const [own, state] = [entryOf('parameters'), entryOf('optimizer-state')];
+export function modelText(facts: ComparisonFacts): string | undefined {
+  const [own, state] = (['parameters', 'optimizer-state'] as const).map((kind) =>
+    facts.entries.find((entry) => entry.kind === kind),
+  );
   const ratio = own === undefined ? 1 : own.bytesB / own.bytesA;
   // State that shrinks while parameters grow has only moved to another class.
   const isTogether = (own?.differenceBytes ?? 0) * (state?.differenceBytes ?? 0) >= 0;
   if (ratio === 0 || ratio === Number.POSITIVE_INFINITY || isNear(ratio, 1) || !isTogether)
-    return [];
-  const why = `the parameters of B are ${timesText(ratio)} as those of A`;
-  return [{ kinds: ['parameters', 'gradients', 'optimizer-state'], why }];
+    return undefined;
+  return `the parameters of B are ${timesText(ratio)} as those of A`;
 }
 
 /** 'twice as large', 'half as large', '1.5 times as large'. */
