@@ -60,7 +60,6 @@ export class GrowableColumn<T extends Column> {
 
 export const growableFloat64 = (): GrowableColumn<Float64Array> => new GrowableColumn(Float64Array);
 export const growableInt32 = (): GrowableColumn<Int32Array> => new GrowableColumn(Int32Array);
-export const growableUint8 = (): GrowableColumn<Uint8Array> => new GrowableColumn(Uint8Array);
 
 /** Rows that are always allowed, however little has been read. */
 const FREE_ROWS = 2 ** 20;

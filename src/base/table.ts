@@ -73,6 +73,22 @@ export function createTable<S extends TableSchema>(schema: S, length: number): F
   return tableFrom(schema, length, zeros) as FullTableOf<S>;
 }
 
+/** One row's values by column. */
+export type RowOf<S extends TableSchema> = { readonly [K in keyof S]: number };
+
+/** A table of rows. Of edges, it leaves the last at 0. */
+export function fromRows<S extends TableSchema>(
+  schema: S,
+  rows: readonly { readonly [K in keyof S]: number | boolean }[],
+): FullTableOf<S> {
+  const table = createTable(schema, rows.length);
+  for (const name of Object.keys(schema)) {
+    const column = present(table, name);
+    for (let row = 0; row < rows.length; row++) column[row] = Number(rows[row][name]);
+  }
+  return table;
+}
+
 /** The same rows with room for `length`. */
 export function grow<S extends TableSchema>(
   schema: S,

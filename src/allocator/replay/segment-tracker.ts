@@ -1,7 +1,7 @@
 /** Segments and mapped pieces over time: which existed when, and which group of free ranges they belong to. */
 import { AddressMap } from '../../base/address-map.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { createTable } from '../../base/table.ts';
+import { fromRows } from '../../base/table.ts';
 import {
   type DeviceTrace,
   type EventIndex,
@@ -144,11 +144,7 @@ export class SegmentTracker {
   }
 
   table(): SegmentSpanTable {
-    const table = createTable(SEGMENT_SPAN_COLUMNS, this.#spans.length);
-    for (const name of Object.keys(SEGMENT_SPAN_COLUMNS) as (keyof typeof SEGMENT_SPAN_COLUMNS)[]) {
-      for (const [row, span] of this.#spans.entries()) table[name][row] = Number(span[name]);
-    }
-    return table;
+    return fromRows(SEGMENT_SPAN_COLUMNS, this.#spans);
   }
 
   #push(start: EventIndex, fields: SegmentFields): number {

@@ -1,5 +1,5 @@
 /** Turns the value of a pickle into a Snapshot: finds the top level and divides the events by device. */
-import { groupBy } from '../../base/collections.ts';
+import { groupBy, sumBy } from '../../base/collections.ts';
 import { LoadError } from '../../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
@@ -17,6 +17,7 @@ import {
   type SnapshotWarning,
   type StackTable,
   TraceAction,
+  type WarningCode,
 } from './tables.ts';
 
 type Entries = ReadonlyMap<string, DictEntry>;
@@ -46,7 +47,6 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   // Warnings from here on have no position in the file.
   schema.machine.bufferAt = undefined;
   const top = findTop(schema);
-  const warnings: SnapshotWarning[] = [];
   const allEvents = schema.events.finish();
   const { frames, stacks } = schema.frames.finish();
   const settings = readSettings(schema, top.get('allocator_settings'));
@@ -61,7 +61,7 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   const annotations = schema.annotations(startUs);
   const labels = readLabels(schema, top.get('labels'));
   const holders = readHolders(schema, top.get('holders'));
-  warnings.push(...collectWarnings(schema, devices, options.partial));
+  const warnings = collectWarnings(schema, devices, options.partial);
   return {
     strings,
     frames,
@@ -281,62 +281,35 @@ function collectWarnings(
   partial: string | undefined,
 ): SnapshotWarning[] {
   const warnings: SnapshotWarning[] = [];
-  const shown = devices.reduce((sum, { events }) => sum + events.length, 0);
+  const warn = (code: WarningCode, message: string) => void warnings.push({ code, message });
+  const shown = sumBy(devices, ({ events }) => events.length);
   if (partial !== undefined) {
-    warnings.push({
-      code: 'partial-file',
-      message: `Showing only the ${shown} complete events before the error: ${partial}`,
-    });
+    warn('partial-file', `Showing only the ${shown} complete events before the error: ${partial}`);
   } else if (schema.events.length === 0) {
-    warnings.push({
-      code: 'no-trace',
-      message: devices.some((device) => device.segments.length > 0)
-        ? 'The file has no recorded history, only memory at the time of the dump. Call torch.cuda.memory._record_memory_history() first to see what led there.'
-        : 'The file has no events and no segments: nothing was allocated, or nothing was recorded.',
-    });
+    const message = devices.some((device) => device.segments.length > 0)
+      ? 'The file has no recorded history, only memory at the time of the dump. Call torch.cuda.memory._record_memory_history() first to see what led there.'
+      : 'The file has no events and no segments: nothing was allocated, or nothing was recorded.';
+    warn('no-trace', message);
   }
   for (const { device, ringOverflowed } of devices) {
-    if (ringOverflowed !== true) continue;
-    warnings.push({
-      code: 'ring-truncated',
-      message: `The recording of device ${device} dropped its oldest events: raise max_entries to keep them.`,
-    });
+    const message = `The recording of device ${device} dropped its oldest events: raise max_entries to keep them.`;
+    if (ringOverflowed === true) warn('ring-truncated', message);
   }
-  for (const [key, count] of schema.events.unknownKeyCounts) {
-    warnings.push({
-      code: 'unknown-key',
-      message: `${count} events have a key '${key}' that this version does not know; it is shown unchanged.`,
-    });
-  }
-  for (const [word, count] of countWords(schema.events.unknownActions.values())) {
-    warnings.push({
-      code: 'unknown-action',
-      message: `${count} events have an action '${word}' that this version does not know; they change no counter.`,
-    });
-  }
+  const unknown = (count: number, kind: string, text: string, result: string) =>
+    `${count} events have ${kind} '${text}' that this version does not know; ${result}.`;
+  for (const [key, count] of schema.events.unknownKeyCounts)
+    warn('unknown-key', unknown(count, 'a key', key, 'it is shown unchanged'));
+  for (const [word, { length }] of groupBy(schema.events.unknownActions.values(), String))
+    warn('unknown-action', unknown(length, 'an action', word, 'they change no counter'));
   for (const [field, { count, byte }] of schema.fields.badValues) {
     const where = byte === undefined ? '' : `, the first at byte ${byte}`;
-    warnings.push({
-      code: 'bad-value',
-      message: `${count} values of '${field}' are of a kind it cannot have${where}; they are read as none.`,
-    });
+    const message = `${count} values of '${field}' are of a kind it cannot have${where}; they are read as none.`;
+    warn('bad-value', message);
   }
   const { callables, lateItems } = schema.machine;
-  if (callables.size > 0) {
-    const names = [...callables].join(', ');
-    warnings.push({ code: 'holds-code', message: `The pickle names ${names}; nothing was run.` });
-  }
-  if (lateItems > 0) {
-    warnings.push({
-      code: 'bad-value',
-      message: `${lateItems} values are added to lists or dictionaries after their use; they are left out.`,
-    });
-  }
+  const names = [...callables].join(', ');
+  if (names !== '') warn('holds-code', `The pickle names ${names}; nothing was run.`);
+  const late = `${lateItems} values are added to lists or dictionaries after their use; they are left out.`;
+  if (lateItems > 0) warn('bad-value', late);
   return [...warnings, ...schema.segments.contradictions.warnings];
-}
-
-function countWords(words: Iterable<string>): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return counts;
 }

@@ -1,6 +1,7 @@
 /** Writes the dictionaries of trace entries into columns. This is the hottest code after the opcode loop. */
 
 import { getOrMake } from '../../base/collections.ts';
+import { lowest } from '../../base/extremes.ts';
 import {
   type CapacityPolicy,
   type GrowableColumn,
@@ -238,6 +239,19 @@ export class EventSink {
     return { ...columns, timeUs: Number.isNaN(timeUs[0]) ? undefined : timeUs };
   }
 
+  /** Times as they are if those since the first do not fit in 32 bits, which is up to 71 minutes. */
+  #timesSinceFirst(): Column {
+    const timeUs = this.columns.timeUs.subarray(0, this.length);
+    const first = lowest(timeUs);
+    const since = new Uint32Array(this.length);
+    for (let i = 0; i < since.length; i++) {
+      since[i] = timeUs[i] - first;
+      if (since[i] !== timeUs[i] - first) return timeUs;
+    }
+    if (since.length > 0) this.startUs = first;
+    return since;
+  }
+
   /** All events in file order, as views on the columns: add no more afterwards. */
   finish(): EventTable {
     this.#finished ??= this.#finish();
@@ -245,22 +259,20 @@ export class EventSink {
   }
 
   #finish(): EventTable {
-    const { length } = this;
-    const { length: _, ...written } = this.columns;
-    if (this.#hasTime) this.startUs = countFromFirst(written.timeUs, length);
-    const dense: Readonly<Record<string, Column | undefined>> = {
-      ...written,
-      ...(!this.#hasTime && { timeUs: undefined }),
-      ...(!this.#hasPool && { pool: undefined }),
+    const { length, columns } = this;
+    const dense: Readonly<Record<string, Column | number | undefined>> = {
+      ...columns,
+      timeUs: this.#hasTime ? columns.timeUs : undefined,
+      pool: this.#hasPool ? columns.pool : undefined,
     };
     return {
       ...tableFrom(EVENT_COLUMNS, length, (name, spec) => {
-        const { pickleKey } = spec;
-        if (pickleKey !== undefined) return this.#carried.get(pickleKey)?.finish(length);
+        if (spec.pickleKey !== undefined) return this.#carried.get(spec.pickleKey)?.finish(length);
         const column = dense[name];
-        const own = column && finished(column, spec, length);
+        if (typeof column !== 'object') return undefined;
+        const own = name === 'timeUs' ? this.#timesSinceFirst() : finished(column, spec, length);
         // Saves twice 46 MB for 5.7 million events.
-        if (own && own.buffer !== column.buffer) release(column);
+        if (own.buffer !== column.buffer) release(column);
         return own;
       }),
       oomDeviceFreeBytes: this.oomDeviceFreeBytes,
@@ -268,21 +280,6 @@ export class EventSink {
       unknownKeys: this.unknownKeys,
     };
   }
-}
-
-/** Times from the first event fit in 32 bits up to 71 minutes. */
-const MAX_SPAN_US = 2 ** 32;
-
-/** Makes times relative to the first and returns it; changes nothing if the results would not fit in 32 bits. */
-function countFromFirst(timeUs: Float64Array, length: number): number {
-  let first = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < length; i++) if (timeUs[i] < first) first = timeUs[i];
-  for (let i = 0; i < length; i++) {
-    const since = timeUs[i] - first;
-    if (!(since < MAX_SPAN_US && Number.isInteger(since))) return 0;
-  }
-  for (let i = 0; i < length; i++) timeUs[i] -= first;
-  return length === 0 ? 0 : first;
 }
 
 interface RareField {

@@ -1,12 +1,12 @@
 /** Maps PyTorch's dictionaries to sinks by their keys. The only file that knows the format. */
-import { growableFloat64, growableInt32, growableUint8 } from '../../base/growable.ts';
+import { fromRows, type RowOf } from '../../base/table.ts';
 import { type BoundSink, type DictSink, type Schema, Tag } from '../pickle/types.ts';
 import { ValueMachine } from '../pickle/value-machine.ts';
 import { EventSink } from './event-sink.ts';
 import { FieldReader, Sink } from './field-reader.ts';
 import { FrameSink } from './frame-sink.ts';
 import { SegmentSink } from './segment-sink.ts';
-import type { AnnotationTable } from './tables.ts';
+import { ANNOTATION_COLUMNS, type AnnotationTable } from './tables.ts';
 
 export class SnapshotSchema implements Schema {
   readonly nodeSink = Sink.Frame;
@@ -15,10 +15,7 @@ export class SnapshotSchema implements Schema {
   readonly events: EventSink;
   readonly frames: FrameSink;
   readonly segments: SegmentSink;
-  readonly #isStart = growableUint8();
-  readonly #annotationName = growableInt32();
-  readonly #annotationDevice = growableInt32();
-  readonly #annotationTime = growableFloat64();
+  readonly #annotations: RowOf<typeof ANNOTATION_COLUMNS>[] = [];
 
   constructor() {
     this.machine = new ValueMachine(this);
@@ -50,22 +47,14 @@ export class SnapshotSchema implements Schema {
   }
 
   addAnnotation(isStart: boolean, name: number, device: number, timeUs: number): number {
-    this.#isStart.push(Number(isStart));
-    this.#annotationName.push(name);
-    this.#annotationDevice.push(device);
-    this.#annotationTime.push(timeUs);
-    return this.#isStart.length - 1;
+    const row = { isStart: Number(isStart), name, device, timeUs };
+    return this.#annotations.push(row) - 1;
   }
 
   /** @param startUs the start of their times */
   annotations(startUs: number): AnnotationTable {
-    return {
-      length: this.#isStart.length,
-      isStart: this.#isStart.finish(),
-      name: this.#annotationName.finish(),
-      device: this.#annotationDevice.finish(),
-      timeUs: this.#annotationTime.finish().map((timeUs) => timeUs - startUs),
-    };
+    const table = fromRows(ANNOTATION_COLUMNS, this.#annotations);
+    return { ...table, timeUs: table.timeUs.map((timeUs) => timeUs - startUs) };
   }
 
   #bindAnnotation(keys: readonly string[]): DictSink {

@@ -1,30 +1,25 @@
 /** The final segments and their blocks, in the current format and in that of 2.0 and before (`history`). */
-import { growableFloat64, growableInt32, growableUint8 } from '../../base/growable.ts';
+import { addUp } from '../../base/collections.ts';
 import type { StringInterner } from '../../base/interners.ts';
-import { type DictSink, Tag } from '../pickle/types.ts';
+import { fromRows, type RowOf } from '../../base/table.ts';
+import { type DictSink, Tag, type ValueView } from '../pickle/types.ts';
 import { type FieldReader, Sink } from './field-reader.ts';
 import {
+  BLOCK_COLUMNS,
   BlockState,
   type BlockTable,
   NO_STACK,
+  SEGMENT_COLUMNS,
   type SegmentTable,
   type SnapshotWarning,
 } from './tables.ts';
 
-/** One segment's dictionary. There are few, so each is an object. `blocks` are rows of the block sink. */
-export interface SegmentRow {
+type BlockRow = RowOf<typeof BLOCK_COLUMNS>;
+
+/** One segment's dictionary. There are few, so each is an object. */
+export interface SegmentRow extends Omit<RowOf<typeof SEGMENT_COLUMNS>, 'firstBlock'> {
   readonly device: number;
-  readonly address: number;
-  readonly totalBytes: number;
-  readonly allocatedBytes: number;
-  readonly activeBytes: number;
-  readonly requestedBytes: number;
-  readonly stream: number;
-  readonly isSmall: boolean;
-  readonly pool: number;
-  readonly isExpandable: boolean;
-  readonly stack: number;
-  readonly blocks: readonly number[];
+  readonly blocks: readonly BlockRow[];
 }
 
 interface HistoryRow {
@@ -32,8 +27,10 @@ interface HistoryRow {
   readonly stack: number;
 }
 
-type Value = { readonly tag: number; readonly val: number } | undefined;
-type Read = (key: string) => Value;
+interface Value {
+  readonly tag: number;
+  readonly val: number;
+}
 
 export class SegmentSink {
   readonly segments: SegmentRow[] = [];
@@ -42,11 +39,7 @@ export class SegmentSink {
   readonly #fields: FieldReader;
   readonly #strings: StringInterner;
   readonly #history: HistoryRow[] = [];
-  readonly #address = growableFloat64();
-  readonly #size = growableFloat64();
-  readonly #requested = growableFloat64();
-  readonly #state = growableUint8();
-  readonly #stack = growableInt32();
+  readonly #blocks: BlockRow[] = [];
 
   constructor(fields: FieldReader, strings: StringInterner) {
     this.#fields = fields;
@@ -55,147 +48,98 @@ export class SegmentSink {
 
   bindHistory(keys: readonly string[]): DictSink {
     return (view, first) => {
-      const read = reader(keys, view.tags, view.vals, first);
-      return (
-        this.#history.push({
-          realBytes: this.#number(read, 'real_size'),
-          stack: this.#stackOf(read),
-        }) - 1
-      );
+      const { number, stack } = this.#reader(keys, view, first);
+      return this.#history.push({ realBytes: number('real_size'), stack: stack(NO_STACK) }) - 1;
     };
   }
 
   bindBlock(keys: readonly string[]): DictSink {
     return (view, first) => {
-      const read = reader(keys, view.tags, view.vals, first);
-      const state = this.#blockState(read('state'));
-      const past = this.#lastHistory(read('history'));
-      const address = read('address');
-      // Inactive blocks keep the requested size of their last user. It is stale, so use 0.
-      const requested =
-        read('requested_size') === undefined
-          ? past?.realBytes
-          : this.#number(read, 'requested_size');
-      this.#address.push(
-        address === undefined ? Number.NaN : this.#fields.address(address.tag, address.val),
-      );
-      this.#size.push(this.#number(read, 'size'));
-      this.#requested.push(
-        state === BlockState.Inactive ? 0 : (requested ?? this.#number(read, 'size')),
-      );
-      this.#state.push(state);
-      this.#stack.push(
-        read('frames') === undefined ? (past?.stack ?? NO_STACK) : this.#stackOf(read),
-      );
-      return this.#state.length - 1;
+      const { value, number, stack, rows } = this.#reader(keys, view, first);
+      const state = this.#blockState(value('state'));
+      // Newest first: entry 0 is the allocation that holds the block now, or held it last.
+      const [past] = rows('history', Sink.History, this.#history);
+      const address = value('address');
+      const sizeBytes = number('size');
+      const requestedBytes =
+        value('requested_size') === undefined
+          ? (past?.realBytes ?? sizeBytes)
+          : number('requested_size');
+      const block = {
+        address:
+          address === undefined ? Number.NaN : this.#fields.address(address.tag, address.val),
+        sizeBytes,
+        // Inactive blocks keep the requested size of their last user. It is stale, so use 0.
+        requestedBytes: state === BlockState.Inactive ? 0 : requestedBytes,
+        state,
+        stack: stack(past?.stack ?? NO_STACK),
+      };
+      return this.#blocks.push(block) - 1;
     };
   }
 
   bindSegment(keys: readonly string[]): DictSink {
+    const fields = this.#fields;
     return (view, first) => {
-      const read = reader(keys, view.tags, view.vals, first);
-      const address = read('address');
-      const stream = read('stream');
-      const device = read('device');
-      const pool = read('segment_pool_id');
-      const type = read('segment_type');
-      const expandable = read('is_expandable');
+      const { value, number, stack, rows } = this.#reader(keys, view, first);
+      const address = value('address');
+      const stream = value('stream') ?? { tag: Tag.Int, val: 0 };
+      const device = value('device') ?? { tag: Tag.Int, val: 0 };
+      const pool = value('segment_pool_id');
+      const type = value('segment_type');
+      const expandable = value('is_expandable');
       const row: SegmentRow = {
-        device: device === undefined ? 0 : this.#fields.device(device.tag, device.val),
+        device: fields.device(device.tag, device.val),
         address:
           address === undefined
-            ? this.#fields.bad('address', 0)
-            : this.#fields.address(address.tag, address.val),
-        totalBytes: this.#number(read, 'total_size'),
-        allocatedBytes: this.#number(read, 'allocated_size'),
-        activeBytes: this.#number(read, 'active_size'),
-        requestedBytes: this.#number(read, 'requested_size'),
-        stream:
-          stream === undefined
-            ? this.#fields.stream(Tag.Int, 0)
-            : this.#fields.stream(stream.tag, stream.val),
-        isSmall: type?.tag === Tag.String && this.#strings.get(type.val) === 'small',
-        pool: pool === undefined ? 0 : this.#fields.pool(pool.tag, pool.val),
-        isExpandable: expandable?.tag === Tag.Bool && expandable.val === 1,
-        stack: this.#stackOf(read),
-        blocks: this.#rowsOf(read('blocks'), Sink.Block, 'blocks'),
+            ? fields.bad('address', 0)
+            : fields.address(address.tag, address.val),
+        totalBytes: number('total_size'),
+        allocatedBytes: number('allocated_size'),
+        activeBytes: number('active_size'),
+        requestedBytes: number('requested_size'),
+        stream: fields.stream(stream.tag, stream.val),
+        isSmall: Number(type?.tag === Tag.String && this.#strings.get(type.val) === 'small'),
+        pool: pool === undefined ? 0 : fields.pool(pool.tag, pool.val),
+        isExpandable: Number(expandable?.tag === Tag.Bool && expandable.val === 1),
+        stack: stack(NO_STACK),
+        blocks: rows('blocks', Sink.Block, this.#blocks),
       };
       return this.segments.push(row) - 1;
     };
   }
 
-  tables(segments: readonly SegmentRow[]): { segments: SegmentTable; blocks: BlockTable } {
-    const byAddress = [...segments].sort((a, b) => a.address - b.address);
-    const sorted = this.contradictions.withoutOverlaps(byAddress);
+  tables(rows: readonly SegmentRow[]): { segments: SegmentTable; blocks: BlockTable } {
+    const byAddress = [...rows].sort((a, b) => a.address - b.address);
     for (const { blocks } of byAddress) this.#fields.countListed(blocks.length, 'segments');
-    const rows = sorted.flatMap((segment) => segment.blocks);
-    const firstBlock = new Int32Array(sorted.length + 1);
-    sorted.forEach((segment, i) => {
-      firstBlock[i + 1] = firstBlock[i] + segment.blocks.length;
+    const sorted = this.contradictions.withoutOverlaps(byAddress);
+    const blocks: BlockRow[] = [];
+    const segments = sorted.map((segment) => {
+      const firstBlock = blocks.length;
+      for (const block of this.#placed(segment)) blocks.push(block);
+      return { ...segment, firstBlock };
     });
-    const float = (of: (segment: SegmentRow) => number) => Float64Array.from(sorted, of);
-    return {
-      segments: {
-        length: sorted.length,
-        address: float((s) => s.address),
-        totalBytes: float((s) => s.totalBytes),
-        allocatedBytes: float((s) => s.allocatedBytes),
-        activeBytes: float((s) => s.activeBytes),
-        requestedBytes: float((s) => s.requestedBytes),
-        stream: Uint16Array.from(sorted, (s) => s.stream),
-        isSmall: Uint8Array.from(sorted, (s) => Number(s.isSmall)),
-        pool: Uint16Array.from(sorted, (s) => s.pool),
-        isExpandable: Uint8Array.from(sorted, (s) => Number(s.isExpandable)),
-        stack: Int32Array.from(sorted, (s) => s.stack),
-        firstBlock,
-      },
-      blocks: {
-        length: rows.length,
-        address: this.#blockAddresses(sorted),
-        sizeBytes: Float64Array.from(rows, (row) => this.#size.get(row)),
-        requestedBytes: Float64Array.from(rows, (row) => this.#requestedOf(row)),
-        state: Uint8Array.from(rows, (row) => this.#state.get(row)),
-        stack: Int32Array.from(rows, (row) => this.#stack.get(row)),
-      },
-    };
-  }
-
-  #requestedOf(row: number): number {
-    const [requested, size] = [this.#requested.get(row), this.#size.get(row)];
-    if (requested > size) this.contradictions.count('requested');
-    return Math.min(requested, size);
+    const table = fromRows(SEGMENT_COLUMNS, segments);
+    table.firstBlock[segments.length] = blocks.length;
+    return { segments: table, blocks: fromRows(BLOCK_COLUMNS, blocks) };
   }
 
   /** Old versions wrote no block addresses. Blocks fill their segment without gaps, so addresses follow. */
-  #blockAddresses(sorted: readonly SegmentRow[]): Float64Array {
-    const addresses: number[] = [];
-    for (const segment of sorted) {
-      let next = segment.address;
-      const blocks = segment.blocks.map((row) => {
-        const known = this.#address.get(row);
-        const address = Number.isNaN(known) ? next : known;
-        const totalBytes = this.#size.get(row);
-        next = address + totalBytes;
-        addresses.push(address);
-        return { address, totalBytes };
-      });
-      this.contradictions.checkSegment(segment, blocks);
-    }
-    return Float64Array.from(addresses);
-  }
-
-  #number(read: Read, key: string): number {
-    const value = read(key);
-    return value === undefined ? 0 : this.#fields.number(value.tag, value.val, key);
-  }
-
-  #stackOf(read: Read): number {
-    const frames = read('frames');
-    return frames === undefined ? NO_STACK : this.#fields.stack(frames.tag, frames.val);
+  #placed(segment: SegmentRow): BlockRow[] {
+    let next = segment.address;
+    const blocks = segment.blocks.map((block) => {
+      const { sizeBytes, requestedBytes } = block;
+      const address = Number.isNaN(block.address) ? next : block.address;
+      next = address + sizeBytes;
+      if (requestedBytes > sizeBytes) this.contradictions.count('requested');
+      return { ...block, address, requestedBytes: Math.min(requestedBytes, sizeBytes) };
+    });
+    this.contradictions.checkSegment(segment, blocks);
+    return blocks;
   }
 
   /** C++ writes active_pending_free; the documentation says active_awaiting_free. */
-  #blockState(value: Value): BlockState {
+  #blockState(value: Value | undefined): BlockState {
     const word = value?.tag === Tag.String ? this.#strings.get(value.val) : '';
     if (word === 'active_allocated') return BlockState.Allocated;
     if (word === 'active_pending_free' || word === 'active_awaiting_free')
@@ -204,34 +148,35 @@ export class SegmentSink {
     return BlockState.Inactive;
   }
 
-  /** Newest first: entry 0 is the allocation that holds the block now, or held it last. */
-  #lastHistory(value: Value): HistoryRow | undefined {
-    const [row] = this.#rowsOf(value, Sink.History, 'history');
-    return row === undefined ? undefined : this.#history[row];
+  /** Reads values by key from the dictionary whose first value is at stack slot `first`. */
+  #reader(keys: readonly string[], { tags, vals }: ValueView, first: number) {
+    const fields = this.#fields;
+    const value = (key: string): Value | undefined => {
+      const at = first + 2 * keys.lastIndexOf(key);
+      return at < first ? undefined : { tag: tags[at], val: vals[at] };
+    };
+    return {
+      value,
+      number: (key: string): number => {
+        const found = value(key);
+        return found === undefined ? 0 : fields.number(found.tag, found.val, key);
+      },
+      stack: (missing: number): number => {
+        const frames = value('frames');
+        return frames === undefined ? missing : fields.stack(frames.tag, frames.val);
+      },
+      /** The rows of a sink that a list holds. */
+      rows: <T>(key: string, sink: number, all: readonly T[]): T[] => {
+        const list = value(key);
+        const runs = list === undefined ? [] : fields.rows(list.tag, list.val, sink, key);
+        return runs.flatMap(({ first, count }) => all.slice(first, first + count));
+      },
+    };
   }
-
-  #rowsOf(value: Value, sink: number, field: string): readonly number[] {
-    if (value === undefined) return [];
-    const runs = this.#fields.rows(value.tag, value.val, sink, field);
-    return runs.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i));
-  }
-}
-
-/** Reads values by key from the dictionary whose first value is at stack slot `first`. */
-function reader(
-  keys: readonly string[],
-  tags: Uint8Array,
-  vals: Float64Array,
-  first: number,
-): Read {
-  return (key) => {
-    const index = keys.lastIndexOf(key);
-    return index < 0 ? undefined : { tag: tags[first + 2 * index], val: vals[first + 2 * index] };
-  };
 }
 
 /** What can be wrong, and how it was handled. {n} is the number of affected segments or blocks. */
-export const CONTRADICTIONS = {
+const CONTRADICTIONS = {
   overlap: '{n} segments lie where another one does; they are left out.',
   overfull:
     '{n} segments have more allocated or active bytes than they hold; they are shown as written.',
@@ -239,19 +184,14 @@ export const CONTRADICTIONS = {
   blockOverlap: '{n} blocks lie where another one does; they are shown as written.',
   requested: '{n} blocks were requested larger than they are; their size is taken.',
 } as const;
-export type Contradiction = keyof typeof CONTRADICTIONS;
-
-interface Piece {
-  readonly address: number;
-  readonly totalBytes: number;
-}
+type Contradiction = keyof typeof CONTRADICTIONS;
 
 /** Counts segments and blocks that no allocator has, and those dropped or clipped as a result. */
 class Contradictions {
   readonly #counts = new Map<Contradiction, number>();
 
-  count(kind: Contradiction, times = 1): void {
-    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + times);
+  count(kind: Contradiction): void {
+    addUp(this.#counts, kind, 1);
   }
 
   get warnings(): SnapshotWarning[] {
@@ -261,30 +201,26 @@ class Contradictions {
     }));
   }
 
-  /** Drops pieces that begin inside an earlier one. @param sorted by address */
-  withoutOverlaps<T extends Piece>(sorted: readonly T[]): T[] {
+  /** Drops segments that begin inside an earlier one. @param sorted by address */
+  withoutOverlaps(sorted: readonly SegmentRow[]): SegmentRow[] {
     let end = -Infinity;
-    const kept = sorted.filter(({ address, totalBytes }) => {
+    return sorted.filter(({ address, totalBytes }) => {
       const isFree = address >= end;
       if (isFree) end = address + totalBytes;
+      else this.count('overlap');
       return isFree;
     });
-    if (kept.length < sorted.length) this.count('overlap', sorted.length - kept.length);
-    return kept;
   }
 
-  checkSegment(
-    segment: Piece & { readonly allocatedBytes: number; readonly activeBytes: number },
-    blocks: readonly Piece[],
-  ): void {
+  checkSegment(segment: SegmentRow, blocks: readonly BlockRow[]): void {
     const segmentEnd = segment.address + segment.totalBytes;
     if (Math.max(segment.allocatedBytes, segment.activeBytes) > segment.totalBytes)
       this.count('overfull');
     let end = -Infinity;
-    for (const { address, totalBytes } of blocks) {
-      if (address < segment.address || address + totalBytes > segmentEnd) this.count('outside');
+    for (const { address, sizeBytes } of blocks) {
+      if (address < segment.address || address + sizeBytes > segmentEnd) this.count('outside');
       else if (address < end) this.count('blockOverlap');
-      end = Math.max(end, address + totalBytes);
+      end = Math.max(end, address + sizeBytes);
     }
   }
 }
