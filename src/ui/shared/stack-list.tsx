@@ -16,14 +16,14 @@ interface StackListProps {
 export function StackList({ stack, testId }: StackListProps) {
   if (stack.frames.length === 0) {
     return (
-      <div className="stack-absent" data-testid={testId}>
+      <div data-testid={testId}>
         <p>{absenceText(stack.kind)}</p>
         <p className="dim">{absenceExplanation(stack.kind)}</p>
       </div>
     );
   }
   return (
-    <ol className="stack" data-testid={testId}>
+    <ol data-testid={testId}>
       {frameRuns(stack.frames).map((run, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: runs have no other identity and never move
         <Run key={index} run={run} />

@@ -57,7 +57,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
       aria-label="Verdict"
     >
       <Icon size={17} aria-hidden />
-      <div className="verdict-body">
+      <div className="verdict-body column">
         <p className="verdict-text">
           {onShow === undefined ? (
             <span className="verdict-line">{sentence}</span>
@@ -80,15 +80,15 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
           </p>
         )}
         {!isFolded && beside.length + callers.length > 0 && (
-          <p className="verdict-callers dim">
+          <p className="dim small">
             {beside.map((line) => `and ${frameLabel(line)} `)}
             {callers.length > 0 && `called from ${callers.map(frameLabel).join(' ← ')}`}
           </p>
         )}
         {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
         {shown.length > 0 && (
-          <section className="verdict-advice" aria-label="What to try first">
-            <h4>{isFolded ? 'Try first' : 'What to try'}</h4>
+          <section className="ruled" aria-label="What to try first">
+            <h4 className="dim small">{isFolded ? 'Try first' : 'What to try'}</h4>
             <ol>
               {shown.map((remedy) => (
                 <li key={remedy.id}>

@@ -153,7 +153,7 @@ function Compared({ a, b, handle, onClose }: ComparedProps) {
 function CompareHead({ a, b, handle, onClose }: ComparedProps) {
   const { view, commit } = handle;
   return (
-    <div className="row bar compare-head">
+    <div className="row bar">
       <h2 className="visually-hidden">Comparison</h2>
       <SideHead side={a} onDevice={(deviceA) => commit({ deviceA, row: undefined })} />
       <IconButton

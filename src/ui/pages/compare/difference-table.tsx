@@ -86,7 +86,7 @@ function FilterBar({ rows, shown, view, onChange }: FilterBarProps) {
   const classes = [...new Set(rows.map((row) => row.class))].sort();
   const bytes = shown.reduce((sum, row) => sum + row.differenceBytes, 0);
   return (
-    <div className="row bar compare-filters">
+    <div className="row bar">
       <Select
         aria-label="Kind of change"
         value={view.kind ?? ''}
@@ -195,7 +195,7 @@ export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
   };
   return (
     <section ref={area} className="view compare-flame" aria-label="Difference flame graph">
-      <div className="row bar compare-filters">
+      <div className="row bar">
         <label className="inline-row labelled">
           Boxes
           <Select

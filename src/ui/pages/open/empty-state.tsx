@@ -18,7 +18,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
           code that made it, and what was live when memory ran out.
         </p>
         <div className="drop-zone" data-testid="drop-zone">
-          <p className="drop-title">Drop a snapshot anywhere on this page</p>
+          <strong>Drop a snapshot anywhere on this page</strong>
           <FilePicker icon={FolderOpen} isPrimary>
             Choose a file…
           </FilePicker>
@@ -30,7 +30,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
             Two files are compared; a folder or many files are the ranks of a job.
           </p>
         </div>
-        <p className="privacy dim">
+        <p className="inline-row privacy dim">
           <ShieldCheck size={15} aria-hidden />
           <span>
             Nothing leaves your machine: your browser reads the file here and never runs code from
@@ -41,9 +41,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
         <OomMessageLink />
         {SAMPLES.length > 0 && <SampleCards />}
         <section aria-labelledby="record-heading">
-          <h2 className="section-heading" id="record-heading">
-            Record your own snapshot
-          </h2>
+          <h2 id="record-heading">Record your own snapshot</h2>
           <RecordRecipes />
         </section>
       </div>
@@ -55,14 +53,12 @@ function SampleCards() {
   const { loader } = useServices();
   return (
     <section aria-labelledby="samples-heading">
-      <h2 className="section-heading" id="samples-heading">
-        Or open a sample
-      </h2>
+      <h2 id="samples-heading">Or open a sample</h2>
       <ul className="samples">
         {SAMPLES.map(({ url, title, about }) => (
           <li key={url}>
             <Button className="sample" onClick={() => void loader.open({ kind: 'url', url })}>
-              <span className="sample-title">{title}</span>
+              <strong>{title}</strong>
               <span className="dim">{about}</span>
             </Button>
           </li>

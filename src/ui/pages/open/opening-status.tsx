@@ -31,7 +31,7 @@ function ErrorCard(props: OpeningStatusProps & { readonly state: Phase<'failed'>
   const { name, failure, previous, partial } = state;
   const { message, advice, byte, partialEvents } = failure;
   return (
-    <section className="card error-card" data-testid="error" role="alert">
+    <section className="card column error-card" data-testid="error" role="alert">
       <IconButton icon={X} className="icon-button card-close" label="Dismiss" onClick={onLeave} />
       <h2 className="card-title">
         <TriangleAlert size={16} aria-hidden />
@@ -43,7 +43,7 @@ function ErrorCard(props: OpeningStatusProps & { readonly state: Phase<'failed'>
       {byte !== undefined && <p className="dim">The problem is at byte {formatCount(byte)}.</p>}
       {advice !== '' && <p>{advice}</p>}
       {previous !== undefined && <p className="dim">{previous.file.name} is still open.</p>}
-      <div className="button-row card-actions">
+      <div className="button-row">
         {partialEvents !== undefined && (
           <Button isPrimary onClick={onPartial}>
             Open the {formatCount(partialEvents)} complete events before the error
@@ -70,10 +70,14 @@ function LoadingCard(props: Phase<'loading'> & { readonly onCancel: () => void }
   const start = useRef({ ms: performance.now(), readBytes: progress?.readBytes ?? 0 });
   const share = shareOf(progress);
   return (
-    <section className="card loading-card" data-testid="progress" aria-label={`Opening ${name}`}>
+    <section
+      className="card column loading-card"
+      data-testid="progress"
+      aria-label={`Opening ${name}`}
+    >
       <h2 className="card-title">Opening {name}</h2>
       <progress max={1} aria-label="Progress" {...(share !== undefined && { value: share })} />
-      <p className="dim loading-facts">
+      <p className="row dim loading-facts">
         <span>{progress === undefined ? 'Waiting for data' : PHASES[progress.phase]}</span>
         {progress !== undefined && <span>{bytesText(progress)}</span>}
         {share !== undefined && <span>{Math.floor(share * 100)} %</span>}

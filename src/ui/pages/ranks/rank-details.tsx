@@ -43,7 +43,7 @@ export function RankDetailsPanel({
           {outlier.claim}
         </p>
       )}
-      <dl className="row rank-facts">
+      <dl className="row">
         <Fact term="allocated">{formatBytes(row.allocatedBytes ?? Number.NaN)}</Fact>
         <Fact term="reserved">{formatBytes(row.reservedBytes ?? Number.NaN)}</Fact>
         <Fact term="steps">{row.steps === 0 ? 'none found' : row.steps}</Fact>

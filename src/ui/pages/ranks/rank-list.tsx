@@ -114,10 +114,10 @@ function rankColumns(job: JobView, theme: ThemeName): readonly Column<ListItem>[
 
 function RankNumber({ row }: { readonly row: RankRow }) {
   return (
-    <span className="rank-number" data-rank={row.rank}>
+    <strong data-rank={row.rank}>
       {row.rank}
       {row.isCounted && <span title="No name says which rank this is: it was counted"> ?</span>}
-    </span>
+    </strong>
   );
 }
 

@@ -52,9 +52,7 @@ export function RanksPage(props: RanksPageProps) {
       )}
       {job !== undefined && <JobPage {...props} state={state} job={job} />}
       {job === undefined && (
-        <Button className="button ranks-close" onClick={props.onClose}>
-          {failure === undefined ? 'Cancel' : 'Close'}
-        </Button>
+        <Button onClick={props.onClose}>{failure === undefined ? 'Cancel' : 'Close'}</Button>
       )}
     </main>
   );
@@ -213,7 +211,9 @@ function Verdict({ job }: { readonly job: JobView }) {
   const tone = job.failure.failed.length > 0 ? 'severe' : isUnlike ? 'warning' : 'calm';
   return (
     <div className="ranks-verdict" data-tone={tone} role="status" aria-label="Verdict">
-      <p>{job.verdict}</p>
+      <p>
+        <strong>{job.verdict}</strong>
+      </p>
       {job.problems.length > 0 && (
         <details open={job.problems.length <= 3}>
           <summary>{plural(job.problems.length, 'problem')} with the files</summary>

@@ -31,8 +31,8 @@ export function AppHeader({ info, onHelp, children }: AppHeaderProps) {
   // The page's heading once a snapshot is open. The empty page has its own.
   const Heading = info === undefined ? 'span' : 'h1';
   return (
-    <header className="app-header">
-      <Heading className="brand">
+    <header className="spread app-header">
+      <Heading className="inline-row brand">
         <Logo />
         vramscope
       </Heading>

@@ -175,7 +175,7 @@ export function HelpDialog(props: HelpDialogProps) {
           </section>
         ))}
       </div>
-      <section className="help-recording">
+      <section className="column ruled">
         <h3>Recording a snapshot</h3>
         <RecordRecipes />
       </section>

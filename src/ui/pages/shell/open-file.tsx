@@ -36,14 +36,14 @@ function FileFacts({ info }: { readonly info: SessionInfo }) {
   const id = useId();
   const settings = Object.entries(info.settings);
   return (
-    <div className="file-facts">
-      <span className="file-name" title={file.name}>
+    <div className="inline-row file-facts">
+      <span className="one-line file-name" title={file.name}>
         {file.name}
       </span>
       <span className="dim">{fileSize(file.bytes)}</span>
       <IconButton icon={Info} popoverTarget={id} label="About this file" />
       <div id={id} popover="auto" className="floating popover">
-        <h2 className="popover-title">File</h2>
+        <h3>File</h3>
         <dl className="facts">
           <Fact term="Size">{formatExactBytes(file.bytes)}</Fact>
           <Fact term="Container">{file.container}</Fact>
@@ -53,7 +53,7 @@ function FileFacts({ info }: { readonly info: SessionInfo }) {
           </Fact>
           {file.partial !== undefined && <Fact term="Partial">{file.partial}</Fact>}
         </dl>
-        <h2 className="popover-title">Allocator settings</h2>
+        <h3 className="ruled">Allocator settings</h3>
         {settings.length === 0 && <p className="dim">The file has no settings.</p>}
         <dl className="facts">
           {settings.map(([name, value]) => (
@@ -130,7 +130,7 @@ export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialog
   const option = (choice: GivenChoice, title: string, about: string, key = 0) => (
     <li key={key}>
       <Button className="sample" onClick={() => onChoose(choice)}>
-        <span className="sample-title">{title}</span>
+        <strong>{title}</strong>
         <span className="dim">{about}</span>
       </Button>
     </li>
@@ -143,7 +143,7 @@ export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialog
       onClose={onCancel}
     >
       <p className="dim">{openName} is open.</p>
-      <ul className="given-choices">
+      <ul className="column given-choices">
         {option(
           { kind: 'compare' },
           isTwo ? 'Compare the two files' : `Compare with ${openName}`,

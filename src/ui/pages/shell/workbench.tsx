@@ -113,7 +113,7 @@ function DeviceWorkbench() {
   useViewKeys(picture);
   return (
     <SelectionContext value={useFoundSelection()}>
-      <main className="workbench">
+      <main className="view fill">
         <div className="bar view-row">
           <ViewTabs />
           <SummaryStrip />
@@ -164,7 +164,7 @@ function ResizableSplit({ main, side }: Readonly<Record<'main' | 'side', ReactNo
 
 function NoDevices() {
   return (
-    <main className="workbench">
+    <main className="view fill">
       <div className="blank">
         <h2>This snapshot is empty</h2>
         <p>
@@ -199,7 +199,7 @@ function SidePanel() {
   return (
     <div ref={panel} className="view">
       <div
-        className="bar side-tabs"
+        className="bar view-row"
         role="tablist"
         aria-label="Side panel"
         onKeyDown={(event) => goByArrow(event, tab, setTab)}

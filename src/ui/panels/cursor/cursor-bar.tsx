@@ -146,7 +146,7 @@ function CursorDifference({ second, cursor }: CursorDifferenceProps) {
   const us = cursor.timeUs - second.timeUs;
   return (
     <section className="row cursor-difference" aria-label="From the second cursor to the cursor">
-      <span className="cursor-span">
+      <span className="inline-row cursor-span">
         <Button
           className="link"
           title="Go to the second cursor"
@@ -167,6 +167,7 @@ function CursorDifference({ second, cursor }: CursorDifferenceProps) {
           return (
             <div
               key={name}
+              className="inline-row"
               title={`${about} ${formatBytes(before)} at the second cursor, ${formatBytes(after)} at the cursor: ${formatExactBytes(after - before)}`}
             >
               <dt>{label}</dt>

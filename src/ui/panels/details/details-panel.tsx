@@ -75,7 +75,7 @@ function Found({ details }: { readonly details: ClassifiedDetails }) {
       {details.forwardFrames !== undefined && details.forwardFrames.length > 0 && (
         <section aria-label="Forward pass">
           <h2 className="details-heading">Forward pass</h2>
-          <ol className="forward-frames">
+          <ol>
             {details.forwardFrames.map((line) => (
               <li key={line} className="mono">
                 {line}

@@ -33,15 +33,15 @@ export function ExportButton() {
         isOpen={isWanted && (choices ?? failure) !== undefined}
         onClose={() => setIsWanted(false)}
       >
-        <section aria-label="Report" className="export-section">
+        <section aria-label="Report" className="column ruled">
           <h3>A report to share</h3>
           <ReportForm />
         </section>
-        <section aria-label="Picture" className="export-section">
+        <section aria-label="Picture" className="column ruled">
           <h3>A picture of this view</h3>
           <PictureExports />
         </section>
-        <section aria-label="Data" className="export-section">
+        <section aria-label="Data" className="column ruled">
           <h3>Data for other programs</h3>
           {failure !== undefined && <p role="alert">{failure}</p>}
           <DataExports choices={choices ?? {}} />
@@ -65,7 +65,7 @@ function PictureExports() {
       await takePicture(kind, title),
     ]);
   return (
-    <div className="report-actions">
+    <div className="row">
       {(['png', 'svg'] as const).map((kind) => (
         <Button icon={Image} key={kind} onClick={() => void start(kind)}>
           {label} as {kind.toUpperCase()}
@@ -101,12 +101,12 @@ function DataExports({ choices }: { readonly choices: Partial<Record<ExportKind,
               >
                 {label}
               </Button>
-              <span className="dim">{lacksTime ? 'this file has no timestamps' : about}</span>
+              <p className="dim">{lacksTime ? 'this file has no timestamps' : about}</p>
             </li>
           );
         })}
       </ul>
-      <div className="report-actions">
+      <div className="row">
         <SavingOutcome
           state={state}
           working={(bytes) => `Writing, ${formatBytes(bytes)} so far…`}

@@ -59,9 +59,9 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
   const labelOf = (name: Shown) => MOMENTS[name === 'main' ? account.moment.why : name];
   const event = current?.moment.event ?? -1;
   return (
-    <section className="account" aria-label="Where the memory is" aria-busy={current === undefined}>
-      <h3 className="findings-heading">Where the memory is</h3>
-      <div className="row account-moment">
+    <section className="column" aria-label="Where the memory is" aria-busy={current === undefined}>
+      <h3 className="ruled">Where the memory is</h3>
+      <div className="row">
         {options.length === 1 ? (
           <span>{labelOf('main')}</span>
         ) : (
@@ -110,7 +110,7 @@ function AccountTotals({
     requestedBytes === undefined ? '' : `${formatBytes(requestedBytes)} more was requested`;
   const rest = [request, limit].filter((text) => text !== '').join('; ');
   return (
-    <p className="account-totals">
+    <p>
       <Bytes as="strong" bytes={reservedBytes} /> reserved.
       {rest !== '' && <span className="dim"> {sentenceCase(rest)}.</span>}
     </p>
@@ -149,7 +149,7 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
   return (
     <>
       <AccountBar account={account} parts={parts} pointed={pointed} onPoint={setPointed} />
-      <ul className="account-rows" aria-label="Parts of the reserved memory">
+      <ul aria-label="Parts of the reserved memory">
         {parts.filter((part) => !isFolding || !isSmall(part)).map(row)}
         {isFolding && (
           <li>
@@ -202,7 +202,7 @@ function AccountRow({ part, note, event, whole, isPointed, onPoint }: AccountRow
           style={{ color: partColor(theme, kind) }}
           aria-hidden
         />
-        <span className="account-label">{entryLabel(kind)}</span>
+        <span>{entryLabel(kind)}</span>
         <span className="figure">
           <Bytes as="strong" bytes={bytes} />{' '}
           <span className="dim small">{formatPercent(bytes / whole)}</span>

@@ -25,7 +25,7 @@ interface FindingBodyProps {
 export function FindingBody({ finding }: FindingBodyProps) {
   const { advice, parts, facts, stack, stackKind, disproof } = finding;
   return (
-    <div className="finding-body">
+    <div className="column ruled">
       <ShowButtons finding={finding} />
       <section aria-label="What to try">
         <h4>What to try</h4>
@@ -40,12 +40,12 @@ export function FindingBody({ finding }: FindingBodyProps) {
       {parts.length > 0 && <Parts parts={parts} />}
       {facts.length > 0 && <Facts facts={facts} />}
       {stack.length > 0 && (
-        <details className="finding-stack">
+        <details>
           <summary>Stack, {formatCount(stack.length)} frames</summary>
           <StackList stack={{ kind: stackKind, frames: stack }} />
         </details>
       )}
-      <p className="finding-disproof dim">
+      <p className="dim">
         <strong>This may be wrong if:</strong> {disproof}
       </p>
     </div>

@@ -60,7 +60,7 @@ export function FindingCard(props: FindingCardProps) {
   }, [isSelected]);
   const [first, rest] = splitSentence(isSelected ? claim : firstSentence(claim));
   return (
-    <li className="finding" data-tone={severity} data-selected={isSelected} data-whole={isWhole}>
+    <li className="finding column" data-tone={severity} data-selected={isSelected}>
       <Button
         ref={head}
         className="finding-head"
@@ -112,7 +112,7 @@ function FindingFrame({
 function UserLines({ finding: { userLines } }: Pick<FindingCardProps, 'finding'>) {
   if (userLines.length < 2) return undefined;
   return (
-    <p className="finding-lines dim">
+    <p className="dim">
       {userLines.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a recursion has a line twice; none moves
         <span key={index} title={`${index === 0 ? '' : 'Called from '}${frameTitle(line)}`}>
@@ -184,7 +184,11 @@ function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotP
   };
   return (
     <figure className="series">
-      <Button className="series-button" title="Click a point to go to its event" onClick={showAt}>
+      <Button
+        className="series-button hoverable"
+        title="Click a point to go to its event"
+        onClick={showAt}
+      >
         <svg
           viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"

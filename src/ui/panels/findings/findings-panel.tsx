@@ -56,7 +56,7 @@ export function FindingsPanel() {
   );
   return (
     <section
-      className="findings"
+      className="findings column"
       data-testid="findings"
       aria-label="Findings"
       aria-busy={phase === 'running' || phase === 'waiting'}
@@ -71,14 +71,14 @@ export function FindingsPanel() {
       {lead !== undefined && <MarkingButton />}
       {phase === 'failed' && <Failed />}
       {isMissing && (
-        <p className="finding-missing dim">
+        <p className="dim">
           The link shows a finding that this snapshot does not have: <code>{selected}</code>
         </p>
       )}
       {judgement !== undefined && <AccountPanel judgement={judgement} />}
-      <ul className="column finding-list" aria-label="Findings, the first to look at first">
+      <ul className="column" aria-label="Findings, the first to look at first">
         {lead !== undefined && cardOf(lead)}
-        {others.length > 0 && <li className="finding-others dim small">Also found</li>}
+        {others.length > 0 && <li className="dim small">Also found</li>}
         {others.map(cardOf)}
       </ul>
       {isOpen && <Progress />}
@@ -96,7 +96,7 @@ function MarkingButton() {
   return (
     <Button
       icon={Icon}
-      className="link inline-row finding-marking"
+      className="inline-row quiet small"
       aria-pressed={isOn}
       title={
         isOn
@@ -136,7 +136,7 @@ function Progress() {
   const act = () =>
     isStopped ? findings.retry(info, device.index) : findings.stop(info, device.index);
   return (
-    <div className="small findings-progress">
+    <div className="spread small findings-progress">
       <progress max={DETECTOR_IDS.length} value={checks.length} aria-label="Checks done" />
       <span className="dim">
         {isStopped && 'Stopped after '}
@@ -154,7 +154,7 @@ function Failed() {
   const { findings } = useAnalysis();
   return (
     <div className="verdict" data-tone="severe" role="alert">
-      <div>
+      <div className="verdict-body column">
         <p className="verdict-text">{failure?.message}</p>
         <p>{failure?.advice}</p>
         <Button onClick={() => findings.retry(info, device.index)}>Try again</Button>
@@ -174,7 +174,7 @@ const STATES: Readonly<
 function CheckList({ checks }: { readonly checks: readonly Check[] }) {
   if (checks.length === 0) return undefined;
   return (
-    <details className="checks">
+    <details className="ruled">
       <summary>
         What was checked <span className="dim small">{tallyOf(checks)}</span>
       </summary>
@@ -184,10 +184,10 @@ function CheckList({ checks }: { readonly checks: readonly Check[] }) {
           return (
             <li key={detector} className="check">
               <Icon size={14} aria-hidden />
-              <div>
-                <p>
+              <div className="fill">
+                <p className="spread">
                   <span>{sentenceCase(detectorOf({ detector }).about)}</span>
-                  <span className="check-state dim small">{word}</span>
+                  <span className="figure dim small">{word}</span>
                 </p>
                 <p className="dim small">{sentenceCase(reason)}</p>
               </div>

@@ -18,7 +18,7 @@ export function RecordRecipes() {
   const { name, code, about, triedWith } = recipe;
   return (
     <div className="column">
-      <div className="row recipe-head">
+      <div className="row">
         <label htmlFor={id}>Record</label>
         <Select
           id={id}

@@ -70,7 +70,7 @@ export function ReportForm() {
       {checkbox('isWithoutStacks', 'Omit all call stacks')}
       {hasHolders &&
         checkbox('isWithoutHolders', 'Omit the names of the variables that hold memory')}
-      <div className="report-actions">
+      <div className="row">
         <Button type="submit" icon={Download} isPrimary disabled={state.kind === 'working'}>
           Export report
         </Button>

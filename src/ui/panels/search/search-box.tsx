@@ -38,8 +38,8 @@ export function SearchBox() {
   const hasMatches = summary?.isFiltering === true && summary.count > 0;
   useShortcut('/', () => input.current?.select());
   return (
-    <search className="search-box" aria-label="Search">
-      <div className="field search-field" data-problem={isWrong || undefined}>
+    <search className="inline-row search-box" aria-label="Search">
+      <div className="field inline-row search-field" data-problem={isWrong || undefined}>
         <Search size={14} aria-hidden />
         <input
           ref={input}
@@ -86,7 +86,7 @@ export function SearchBox() {
         {text.draft !== '' && (
           <Button
             icon={X}
-            className="search-clear quiet"
+            className="quiet"
             aria-label="Clear the search"
             title="Clear the search (Esc)"
             onClick={() => {
