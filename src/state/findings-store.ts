@@ -34,7 +34,7 @@ export type FindingsStore = ReturnType<typeof createFindingsStore>;
 
 interface Needs {
   readonly analysis: Pick<AnalysisClient, 'query' | 'hold'>;
-  readonly idle: Pick<IdleCounter, 'begin'>;
+  readonly idle: Pick<IdleCounter, 'during'>;
   readonly timings: Pick<Timings, 'reached' | 'reach'>;
   /** A view without a timeline never reports a first paint, so the run starts after this time. */
   readonly timeoutMs?: number;
@@ -51,16 +51,15 @@ const NOTHING: FindingsState = {
 
 export function createFindingsStore(needs: Needs) {
   const { analysis, idle, timings, timeoutMs = TIMEOUT_MS } = needs;
-  const stores = new WeakMap<SessionInfo, Map<number, DeviceFindings>>();
+  const known = new WeakMap<SessionInfo, DeviceFindings[]>();
   const runs = new WeakMap<DeviceFindings, AbortController>();
 
   /** Returns the same store for the same device of the same snapshot. */
   function of(info: SessionInfo, deviceIndex: number): DeviceFindings {
-    const known = stores.get(info) ?? new Map<number, DeviceFindings>();
-    stores.set(info, known);
-    const store = known.get(deviceIndex) ?? createStore<FindingsState>(() => NOTHING);
-    known.set(deviceIndex, store);
-    return store;
+    const stores = known.get(info) ?? [];
+    known.set(info, stores);
+    stores[deviceIndex] ??= createStore<FindingsState>(() => NOTHING);
+    return stores[deviceIndex];
   }
 
   async function run(store: DeviceFindings, deviceIndex: number, signal: AbortSignal) {
@@ -78,20 +77,16 @@ export function createFindingsStore(needs: Needs) {
   }
 
   /** One run per device at a time. Counts as work, so that scripts waiting for an idle page see the findings. */
-  function begin(store: DeviceFindings, deviceIndex: number, wait?: Promise<unknown>): void {
+  async function begin(store: DeviceFindings, deviceIndex: number, wait?: Promise<unknown>) {
     runs.get(store)?.abort();
     const controller = new AbortController();
-    const { signal } = controller;
     runs.set(store, controller);
     const release = analysis.hold();
-    const endWork = idle.begin();
-    const start = async () => {
-      if (!signal.aborted) await run(store, deviceIndex, signal);
-    };
-    void (wait === undefined ? start() : wait.then(start)).finally(() => {
-      release();
-      endWork();
+    await idle.during(async () => {
+      if (wait !== undefined) await wait;
+      if (!controller.signal.aborted) await run(store, deviceIndex, controller.signal);
     });
+    release();
   }
 
   function end(store: DeviceFindings, state: Partial<FindingsState>): void {
@@ -106,17 +101,15 @@ export function createFindingsStore(needs: Needs) {
     show(info: SessionInfo, deviceIndex: number): () => void {
       const store = of(info, deviceIndex);
       if (store.getState().phase === 'waiting') {
-        begin(store, deviceIndex, withinTime(timings.reached('painted'), timeoutMs));
+        void begin(store, deviceIndex, withinTime(timings.reached('painted'), timeoutMs));
       }
       return () => end(store, NOTHING);
     },
     /** Ends a run and keeps its findings. */
-    stop(info: SessionInfo, deviceIndex: number): void {
-      end(of(info, deviceIndex), { phase: 'stopped' });
-    },
-    retry(info: SessionInfo, deviceIndex: number): void {
-      begin(of(info, deviceIndex), deviceIndex);
-    },
+    stop: (info: SessionInfo, deviceIndex: number): void =>
+      end(of(info, deviceIndex), { phase: 'stopped' }),
+    retry: (info: SessionInfo, deviceIndex: number): void =>
+      void begin(of(info, deviceIndex), deviceIndex),
   };
 }
 

@@ -2,6 +2,7 @@
 import { type Context, createContext, useContext } from 'react';
 import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
+import { isRecord } from '../base/json.ts';
 import type { LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { OpenProgress, PartialState } from '../worker/protocol.ts';
@@ -81,7 +82,8 @@ export function createPreferencesStore(storage: () => PreferenceStorage = () => 
 
 /** Accepts any text. A missing or invalid preference gets its default. */
 export function parsePreferences(text: string | null): Preferences {
-  const { theme, detailsPercent: percent } = parseObject(text);
+  const value = parsed(text);
+  const { theme, detailsPercent: percent } = isRecord(value) ? value : {};
   const isPercent = typeof percent === 'number' && percent >= MIN_PERCENT && percent <= MAX_PERCENT;
   return {
     theme: THEMES.find((one) => one === theme) ?? DEFAULT_PREFERENCES.theme,
@@ -89,12 +91,11 @@ export function parsePreferences(text: string | null): Preferences {
   };
 }
 
-function parseObject(text: string | null): { theme?: unknown; detailsPercent?: unknown } {
+function parsed(text: string | null): unknown {
   try {
-    const value: unknown = JSON.parse(text ?? '{}');
-    return typeof value === 'object' && value !== null ? value : {};
+    return JSON.parse(text ?? '{}');
   } catch {
-    return {};
+    return undefined;
   }
 }
 

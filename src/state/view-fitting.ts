@@ -67,16 +67,12 @@ export function placesBeyond(view: ViewState, info: SessionInfo): readonly strin
   if (device === undefined) return [];
   const trace =
     device.events === 0 ? 'has no events' : `ends with event ${formatCount(device.events - 1)}`;
-  const sentences: string[] = [];
-  const { cursor, secondCursor } = view;
-  if (cursor !== undefined && cursor >= device.events) {
-    const event = formatCount(cursor);
-    sentences.push(`The link points to event ${event}, but this trace ${trace}. Showing the end.`);
-  }
-  if (secondCursor !== undefined && secondCursor >= device.events) {
-    sentences.push(
-      `The link sets a second cursor at event ${formatCount(secondCursor)}, but this trace ${trace}. That cursor was removed.`,
-    );
-  }
-  return sentences;
+  const beyond = (event: EventIndex | undefined, does: string, instead: string) =>
+    event === undefined || event < device.events
+      ? []
+      : [`The link ${does} event ${formatCount(event)}, but this trace ${trace}. ${instead}`];
+  return [
+    ...beyond(view.cursor, 'points to', 'Showing the end.'),
+    ...beyond(view.secondCursor, 'sets a second cursor at', 'That cursor was removed.'),
+  ];
 }

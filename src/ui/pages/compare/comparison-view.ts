@@ -15,6 +15,7 @@ import {
   fileIdParam,
   flag,
   oneOf,
+  type Param,
   type Params,
   parseIndex,
   parseRange,
@@ -33,25 +34,43 @@ export type CompareTab = (typeof TABS)[number];
 const SORT_KEYS = ['place', 'class', 'kind', 'a', 'b', 'difference', 'size', 'count'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
-export interface ComparisonView {
-  readonly tab: CompareTab;
-  readonly at: 'peak' | 'end';
-  /** Positions of the devices in their files; undefined: each file's main device. */
-  readonly deviceA: number | undefined;
-  readonly deviceB: number | undefined;
-  /** True if the open file is B and the file added for the comparison is A. */
-  readonly isSwapped: boolean;
-  readonly link: 'step' | 'share';
-  /** The window of both timelines: shares of the run, or steps. */
-  readonly window: Range | undefined;
-  /** 'size' sorts by the size of the change, growth and shrinking alike. */
-  readonly sort: Sort<SortKey>;
-  readonly kind: ChangeKind | undefined;
-  readonly class: string | undefined;
-  readonly text: string;
-  /** Name of the followed row, see SiteRow. */
-  readonly row: string | undefined;
+function setting<T>(
+  usual: T,
+  key: string,
+  read: Param<T>['read'],
+  write: (value: T) => string = String,
+) {
+  return { usual, key, read, write };
 }
+
+/** Each setting: what it is at first, its key in a link, and how it is read and written there. */
+const SETTINGS = {
+  tab: setting<CompareTab>('sites', 'tab', oneOf(...TABS)),
+  at: setting<'peak' | 'end'>('peak', 'at', oneOf('peak', 'end')),
+  /** Positions of the devices in their files; undefined: each file's main device. */
+  deviceA: setting<number | undefined>(undefined, 'device', parseIndex),
+  deviceB: setting<number | undefined>(undefined, 'deviceB', parseIndex),
+  /** True if the open file is B and the file added for the comparison is A. */
+  isSwapped: { usual: false, ...flag('swap', '1') },
+  link: setting<'step' | 'share'>('step', 'link', oneOf('step', 'share')),
+  /** The window of both timelines: shares of the run, or steps. */
+  window: setting<Range | undefined>(undefined, 'x', parseRange, (range) => rangeText(range ?? '')),
+  /** 'size' sorts by the size of the change, growth and shrinking alike. */
+  sort: setting<Sort<SortKey>>({ key: 'size', descending: true }, 'sort', readSort, sortText),
+  kind: setting<ChangeKind | undefined>(undefined, 'kind', oneOf(...CHANGE_KINDS)),
+  class: setting<string | undefined>(undefined, 'class', anyText),
+  text: setting('', 'text', anyText),
+  /** Name of the followed row, see SiteRow. */
+  row: setting<string | undefined>(undefined, 'row', anyText),
+};
+
+export type ComparisonView = {
+  readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K]['usual'];
+};
+
+export const DEFAULT_COMPARISON = Object.fromEntries(
+  Object.entries(SETTINGS).map(([name, { usual }]) => [name, usual]),
+) as ComparisonView;
 
 /** The files that the link was made for. */
 interface ComparedFiles {
@@ -63,38 +82,8 @@ export interface ParsedComparison extends ComparedFiles {
   readonly view: ComparisonView;
 }
 
-export const DEFAULT_COMPARISON: ComparisonView = {
-  tab: 'sites',
-  at: 'peak',
-  deviceA: undefined,
-  deviceB: undefined,
-  isSwapped: false,
-  link: 'step',
-  window: undefined,
-  sort: { key: 'size', descending: true },
-  kind: undefined,
-  class: undefined,
-  text: '',
-  row: undefined,
-};
-
 const NO_FILES: ComparedFiles = { a: undefined, b: undefined };
 const FILE_PARAMS: Params<ComparedFiles> = { a: fileIdParam('a'), b: fileIdParam('b') };
-
-const PARAMS: Params<ComparisonView> = {
-  tab: { key: 'tab', read: oneOf(...TABS) },
-  at: { key: 'at', read: oneOf('peak', 'end') },
-  deviceA: { key: 'device', read: parseIndex },
-  deviceB: { key: 'deviceB', read: parseIndex },
-  isSwapped: flag('swap', '1'),
-  link: { key: 'link', read: oneOf('step', 'share') },
-  window: { key: 'x', read: parseRange, write: (range) => rangeText(range ?? '') },
-  sort: { key: 'sort', read: readSort, write: sortText },
-  kind: { key: 'kind', read: oneOf(...CHANGE_KINDS) },
-  class: { key: 'class', read: anyText },
-  text: { key: 'text', read: anyText },
-  row: { key: 'row', read: anyText },
-};
 
 function readSort(text: string): Sort<SortKey> | undefined {
   const sort = parseSort(text);
@@ -109,14 +98,14 @@ export function encodeComparison(
 ): string {
   const url = new URLSearchParams();
   writeParams(url, FILE_PARAMS, { a, b }, NO_FILES);
-  writeParams(url, PARAMS, view, DEFAULT_COMPARISON);
+  writeParams(url, SETTINGS, view, DEFAULT_COMPARISON);
   return url.toString();
 }
 
 /** Never throws: an unreadable part gets its default. */
 export function parseComparison(text: string): ParsedComparison {
   const url = new URLSearchParams(text);
-  const view = readParams(url, PARAMS, DEFAULT_COMPARISON);
+  const view = readParams(url, SETTINGS, DEFAULT_COMPARISON);
   return { view, ...readParams(url, FILE_PARAMS, NO_FILES) };
 }
 
