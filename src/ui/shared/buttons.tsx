@@ -1,5 +1,13 @@
 import { Check, Copy, type LucideIcon, X } from 'lucide-react';
-import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react';
+import {
+  type ComponentProps,
+  type ReactNode,
+  type ToggleEvent,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { startTimer } from '../../base/task.ts';
 
 export interface ButtonProps extends ComponentProps<'button'> {
@@ -140,6 +148,40 @@ export function Select<T extends string | number>({ options, onChoose, ...props 
       ))}
     </select>
   );
+}
+
+interface PopoverProps extends ComponentProps<'section'> {
+  /** The button, which gets the id of what it opens. */
+  readonly button: (popoverTarget: string) => ReactNode;
+}
+
+/** A button, and what it opens below itself. */
+export function Popover({ button, className = '', ...props }: PopoverProps) {
+  const id = useId();
+  return (
+    <>
+      {button(id)}
+      <section
+        id={id}
+        popover="auto"
+        className={`floating popover ${className}`}
+        onBeforeToggle={placeBelowButton}
+        {...props}
+      />
+    </>
+  );
+}
+
+/** Not by CSS: anchors are missing in some browsers that we support. */
+function placeBelowButton({ currentTarget, newState }: ToggleEvent<HTMLElement>): void {
+  const button = currentTarget.previousElementSibling;
+  if (newState !== 'open' || button === null) return;
+  const { left, right, bottom } = button.getBoundingClientRect();
+  const { clientWidth } = document.documentElement;
+  const isLeft = left + right < clientWidth;
+  currentTarget.style.inset = isLeft
+    ? `${bottom + 4}px auto auto ${left}px`
+    : `${bottom + 4}px ${clientWidth - right}px auto auto`;
 }
 
 interface DialogProps {

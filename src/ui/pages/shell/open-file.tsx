@@ -1,5 +1,4 @@
 import { Info } from 'lucide-react';
-import { useId } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { settingText } from '../../../device/memory-summary/settings.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
@@ -7,7 +6,7 @@ import { isUnusedDevice, mainPeak } from '../../../device/model/main-device.ts';
 import type { GivenFiles } from '../../../state/given-files.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { onDevice } from '../../../state/view-fitting.ts';
-import { Button, Dialog, IconButton, Select } from '../../shared/buttons.tsx';
+import { Button, Dialog, IconButton, Popover, Select } from '../../shared/buttons.tsx';
 import { deviceLabel } from '../../shared/device-labels.ts';
 import { Fact } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
@@ -31,18 +30,17 @@ export function OpenFile({ info }: { readonly info: SessionInfo }) {
 }
 
 /** The file's name and size; a popover shows more, including the allocator's settings. */
-function FileFacts({ info }: { readonly info: SessionInfo }) {
-  const { file } = info;
-  const id = useId();
-  const settings = Object.entries(info.settings);
+function FileFacts({ info: { file, settings } }: { readonly info: SessionInfo }) {
   return (
     <div className="inline-row file-facts">
       <span className="one-line file-name" title={file.name}>
         {file.name}
       </span>
       <span className="dim">{fileSize(file.bytes)}</span>
-      <IconButton icon={Info} popoverTarget={id} label="About this file" />
-      <div id={id} popover="auto" className="floating popover">
+      <Popover
+        className="file-popover"
+        button={(id) => <IconButton icon={Info} popoverTarget={id} label="About this file" />}
+      >
         <h3>File</h3>
         <dl className="facts">
           <Fact term="Size">{formatExactBytes(file.bytes)}</Fact>
@@ -54,15 +52,15 @@ function FileFacts({ info }: { readonly info: SessionInfo }) {
           {file.partial !== undefined && <Fact term="Partial">{file.partial}</Fact>}
         </dl>
         <h3 className="ruled">Allocator settings</h3>
-        {settings.length === 0 && <p className="dim">The file has no settings.</p>}
         <dl className="facts">
-          {settings.map(([name, value]) => (
+          {Object.entries(settings).map(([name, value]) => (
             <Fact key={name} term={name}>
               {settingText(value)}
             </Fact>
           ))}
         </dl>
-      </div>
+        {Object.keys(settings).length === 0 && <p className="dim">The file has no settings.</p>}
+      </Popover>
     </div>
   );
 }

@@ -1,11 +1,10 @@
 import { ChevronDown, TriangleAlert } from 'lucide-react';
-import { type ToggleEvent, useId } from 'react';
 import type { Peak } from '../../../allocator/replay/types.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import { failedOoms } from '../../../device/model/device-info.ts';
 import { mainPeak } from '../../../device/model/main-device.ts';
 import { useStores } from '../../../state/stores.ts';
-import { Button } from '../../shared/buttons.tsx';
+import { Button, Popover } from '../../shared/buttons.tsx';
 import { notesOf, RECORDING_TEXT } from '../../shared/device-labels.ts';
 import { type DeviceInView, useDevice } from '../../shared/services.ts';
 
@@ -27,7 +26,6 @@ interface Stat {
 export function SummaryStrip() {
   const shown = useDevice();
   const { info, device } = shown;
-  const id = useId();
   const notes = notesOf(info, device);
   const isWhole = device.recording === 'complete' && info.file.partial === undefined;
   const isDoubtful = info.file.partial !== undefined || device.anomalies > 0;
@@ -45,17 +43,21 @@ export function SummaryStrip() {
     <section className="summary" aria-label="Summary">
       {/* The last figure is dropped first: what the recording lacks matters more than the peak. */}
       <Stats stats={isWhole ? [oom, first, recording] : [oom, recording, first]} />
-      <Button
-        className="dim summary-more hoverable"
-        data-tone={isDoubtful ? 'warning' : undefined}
-        popoverTarget={id}
-        title="All figures of the recording, and notes on it"
+      <Popover
+        className="summary-all"
+        button={(id) => (
+          <Button
+            className="dim summary-more hoverable"
+            data-tone={isDoubtful ? 'warning' : undefined}
+            popoverTarget={id}
+            title="All figures of the recording, and notes on it"
+          >
+            {isDoubtful && <TriangleAlert size={14} aria-hidden />}
+            {notes.length > 0 ? plural(notes.length, 'note') : 'Figures'}
+            <ChevronDown size={14} aria-hidden />
+          </Button>
+        )}
       >
-        {isDoubtful && <TriangleAlert size={14} aria-hidden />}
-        {notes.length > 0 ? plural(notes.length, 'note') : 'Figures'}
-        <ChevronDown size={14} aria-hidden />
-      </Button>
-      <div id={id} popover="auto" className="floating summary-all" onBeforeToggle={placeBelowRow}>
         <div className="summary-figures">
           <Stats stats={[...(hasTrace ? peaks : []), end, oom, recording]} />
         </div>
@@ -68,16 +70,9 @@ export function SummaryStrip() {
             ))}
           </ul>
         )}
-      </div>
+      </Popover>
     </section>
   );
-}
-
-/** Places the popover below its row, at the right of the page. CSS can't: in the top layer it does not know the row. */
-function placeBelowRow({ currentTarget, newState }: ToggleEvent<HTMLElement>): void {
-  const row = currentTarget.parentElement;
-  if (newState !== 'open' || row === null) return;
-  currentTarget.style.top = `${row.getBoundingClientRect().bottom + 2}px`;
 }
 
 function endStat({ device }: DeviceInView): Stat {
@@ -144,30 +139,23 @@ function oomStat({ info, device }: DeviceInView): Stat {
 function Stats({ stats }: { readonly stats: readonly Stat[] }) {
   const { view } = useStores();
   return stats.map(({ label, value, note, title, tone, events }) => {
-    const content = (
-      <>
+    const showNext = () => {
+      const now = view.getState().view.cursor ?? -1;
+      view.commit({ cursor: events?.find((event) => event > now) ?? events?.[0] });
+    };
+    // Without events there is nowhere to go.
+    const [Tag, action] =
+      events === undefined
+        ? (['div', {}] as const)
+        : ([Button, { className: 'stat hoverable', onClick: showNext }] as const);
+    return (
+      <Tag key={label} className="stat" title={title} {...action}>
         <span className="dim small">{label}</span>
         <span className="stat-value" data-tone={tone}>
           {value}
         </span>
         <span className="stat-note dim small">{note}</span>
-      </>
-    );
-    if (events === undefined) {
-      return (
-        <div key={label} className="stat" title={title}>
-          {content}
-        </div>
-      );
-    }
-    const showNext = () => {
-      const now = view.getState().view.cursor ?? -1;
-      view.commit({ cursor: events.find((event) => event > now) ?? events[0] });
-    };
-    return (
-      <Button key={label} className="stat hoverable" title={title} onClick={showNext}>
-        {content}
-      </Button>
+      </Tag>
     );
   });
 }

@@ -10,7 +10,6 @@ import {
   Milestone,
   X,
 } from 'lucide-react';
-import { type ToggleEvent, useId } from 'react';
 import {
   formatBytes,
   formatCount,
@@ -22,7 +21,7 @@ import { type DeviceInfo, failedOoms } from '../../../device/model/device-info.t
 import type { Crosshair } from '../../../device/model/events.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { Button, IconButton } from '../../shared/buttons.tsx';
+import { Button, IconButton, Popover } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
@@ -248,53 +247,40 @@ export function jumpsOf(device: DeviceInfo): readonly Jump[] {
 
 function JumpMenu() {
   const { device } = useDevice();
-  const id = useId();
   const more = failedOoms(device).length - LISTED_OOMS;
   return (
-    <>
-      <Button icon={Milestone} title="Jump to" popoverTarget={id}>
-        <span className="words">Jump to</span>
-      </Button>
-      <section
-        id={id}
-        popover="auto"
-        className="floating jump-menu"
-        aria-label="Jump to"
-        onBeforeToggle={placeBelowButton}
-      >
-        {jumpsOf(device).map((jump) => (
-          <JumpEntry key={jump.label} jump={jump} menu={id} />
-        ))}
-        {more > 0 && (
-          <p className="dim">
-            {formatCount(more)} more out of memory: <kbd>O</kbd> goes from one to the next
-          </p>
-        )}
-      </section>
-    </>
+    <Popover
+      className="jump-menu"
+      aria-label="Jump to"
+      button={(id) => (
+        <Button icon={Milestone} title="Jump to" popoverTarget={id}>
+          <span className="words">Jump to</span>
+        </Button>
+      )}
+    >
+      {jumpsOf(device).map((jump) => (
+        <JumpEntry key={jump.label} jump={jump} />
+      ))}
+      {more > 0 && (
+        <p className="dim">
+          {formatCount(more)} more out of memory: <kbd>O</kbd> goes from one to the next
+        </p>
+      )}
+    </Popover>
   );
 }
 
-/** CSS can't place a popover in the top layer by its button, which is at the right of the page. */
-function placeBelowButton({ currentTarget, newState }: ToggleEvent<HTMLElement>): void {
-  const button = currentTarget.previousElementSibling;
-  if (newState !== 'open' || button === null) return;
-  const { right, bottom } = button.getBoundingClientRect();
-  currentTarget.style.right = `${document.documentElement.clientWidth - right}px`;
-  currentTarget.style.top = `${bottom + 4}px`;
-}
-
-function JumpEntry({ jump, menu }: { readonly jump: Jump; readonly menu: string }) {
+function JumpEntry({ jump: { label, event, bytes, key } }: { readonly jump: Jump }) {
   const { view } = useStores();
-  const { label, event, bytes, key } = jump;
   return (
     <Button
       className="jump hoverable"
-      popoverTarget={menu}
-      popoverTargetAction="hide"
       disabled={event === undefined}
       title={bytes === undefined ? undefined : formatExactBytes(bytes)}
-      onClick={() => view.commit({ cursor: event })}
+      onClick={({ currentTarget }) => {
+        currentTarget.parentElement?.hidePopover();
+        view.commit({ cursor: event });
+      }}
     >
       <span>{label}</span>
       <span className="dim">

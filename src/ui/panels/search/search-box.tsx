@@ -145,43 +145,27 @@ function Outcome({ answer, isTyped, last, stepFailure }: OutcomeProps) {
   const { device } = useDevice();
   const selection = useView((state) => state.selection);
   const failure = answer.failure ?? stepFailure;
-  if (failure !== undefined) {
-    return (
-      <span
-        className="dim small one-line search-outcome"
-        data-tone="danger"
-        role="alert"
-        title={failure}
-      >
-        failed: {failure}
-      </span>
-    );
-  }
   const summary = answer.value;
+  const problem = summary?.problem;
+  const shown = (text: string, title: string, isBad: boolean) => (
+    <output
+      className="dim small one-line search-outcome"
+      role={failure === undefined ? undefined : 'alert'}
+      data-tone={isBad ? 'danger' : undefined}
+      aria-busy={failure === undefined && !answer.isCurrent}
+      title={title}
+    >
+      {text}
+    </output>
+  );
+  if (failure !== undefined) return shown(`failed: ${failure}`, failure, true);
+  if (problem !== undefined && isTyped && problem.isUnfinished) return undefined;
+  if (problem !== undefined) return shown('invalid search', problem.message, true);
   if (summary === undefined) return undefined;
-  if (summary.problem !== undefined) {
-    if (isTyped && summary.problem.isUnfinished) return undefined;
-    return (
-      <span
-        className="dim small one-line search-outcome"
-        data-tone="danger"
-        title={summary.problem.message}
-      >
-        invalid search
-      </span>
-    );
-  }
+  const title = matchTitle(summary, device.allocations);
+  if (summary.count === 0) return shown('no match', title, true);
   const position = last?.label === selection ? last?.position : undefined;
   const place = position === undefined ? '' : `${formatCount(position)} of `;
   const found = `${place}${formatCount(summary.count)} · ${matchBytes(summary, device)}`;
-  return (
-    <output
-      className="dim small one-line search-outcome"
-      data-tone={summary.count === 0 ? 'danger' : undefined}
-      aria-busy={!answer.isCurrent}
-      title={matchTitle(summary, device.allocations)}
-    >
-      {summary.count === 0 ? 'no match' : found}
-    </output>
-  );
+  return shown(found, title, false);
 }
