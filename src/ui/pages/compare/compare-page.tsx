@@ -31,16 +31,10 @@ export function ComparePage(props: ComparePageProps) {
   };
   const state = useStore(second?.state ?? NONE);
   if (second === undefined) return <WaitingPage info={info} onClose={leave} />;
-  if (state.phase === 'ready')
-    return (
-      <OpenPage
-        key={second.name}
-        info={info}
-        second={second}
-        secondInfo={state.info}
-        onClose={leave}
-      />
-    );
+  if (state.phase === 'ready') {
+    const files = { info, second, secondInfo: state.info };
+    return <OpenPage key={second.name} {...files} onClose={leave} />;
+  }
   return (
     <main className="view fill loading-page">
       <OpeningStatus state={state} onLeave={onClose} onPartial={second.loader.openPartially}>
@@ -152,35 +146,36 @@ function Compared({ a, b, handle, onClose }: ComparedProps) {
 
 function CompareHead({ a, b, handle, onClose }: ComparedProps) {
   const { view, commit } = handle;
+  const head = (side: OpenSide, onDevice: (position: number) => void) => (
+    <span className="inline-row">
+      <SideName {...side} />
+      {side.info.devices.length > 1 && (
+        <Select
+          aria-label={`Device of ${side.letter}`}
+          value={side.device.index}
+          options={side.info.devices.map((one) => ({ value: one.index, label: deviceLabel(one) }))}
+          onChoose={onDevice}
+        />
+      )}
+    </span>
+  );
+  const swapped = {
+    isSwapped: !view.isSwapped,
+    deviceA: view.deviceB,
+    deviceB: view.deviceA,
+    row: undefined,
+  };
   return (
     <div className="row bar">
       <h2 className="visually-hidden">Comparison</h2>
-      <SideHead side={a} onDevice={(deviceA) => commit({ deviceA, row: undefined })} />
-      <IconButton
-        icon={ArrowLeftRight}
-        label="Swap A and B"
-        onClick={() =>
-          commit({
-            isSwapped: !view.isSwapped,
-            deviceA: view.deviceB,
-            deviceB: view.deviceA,
-            row: undefined,
-          })
-        }
-      />
-      <SideHead side={b} onDevice={(deviceB) => commit({ deviceB, row: undefined })} />
+      {head(a, (deviceA) => commit({ deviceA, row: undefined }))}
+      <IconButton icon={ArrowLeftRight} label="Swap A and B" onClick={() => commit(swapped)} />
+      {head(b, (deviceB) => commit({ deviceB, row: undefined }))}
       <span className="spacer" />
       <Segmented
         label="Moment"
         value={view.at}
-        options={[
-          {
-            value: 'peak',
-            label: 'at the peaks',
-            about: 'Each file where its allocated memory peaks',
-          },
-          { value: 'end', label: 'at the ends', about: 'Each file at the end of its recording' },
-        ]}
+        options={MOMENTS}
         onChange={(at) => commit({ at, row: undefined })}
       />
       <Button icon={X} onClick={onClose} title="Show one file alone">
@@ -190,24 +185,7 @@ function CompareHead({ a, b, handle, onClose }: ComparedProps) {
   );
 }
 
-interface SideHeadProps {
-  readonly side: OpenSide;
-  readonly onDevice: (position: number) => void;
-}
-
-function SideHead({ side, onDevice }: SideHeadProps) {
-  const { letter, info, device } = side;
-  return (
-    <span className="inline-row">
-      <SideName {...side} />
-      {info.devices.length > 1 && (
-        <Select
-          aria-label={`Device of ${letter}`}
-          value={device.index}
-          options={info.devices.map((one) => ({ value: one.index, label: deviceLabel(one) }))}
-          onChoose={onDevice}
-        />
-      )}
-    </span>
-  );
-}
+const MOMENTS = [
+  { value: 'peak', label: 'at the peaks', about: 'Each file where its allocated memory peaks' },
+  { value: 'end', label: 'at the ends', about: 'Each file at the end of its recording' },
+] as const;

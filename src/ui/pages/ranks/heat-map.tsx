@@ -116,13 +116,8 @@ function boundsOf(heat: Float32Array): readonly [number, number] {
 /** Draws into a canvas whose size is in CSS pixels. */
 export type Paint = (context: CanvasRenderingContext2D, width: number, height: number) => void;
 
-interface PaintedProps {
-  readonly paint: Paint;
-  readonly height: number;
-}
-
 /** A canvas as wide as its place, with the picture that `paint` draws. The text beside it says the same in words. */
-export function Painted({ paint, height }: PaintedProps) {
+export function Painted({ paint, height }: { readonly paint: Paint; readonly height: number }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useElementWidth(canvas);
   useLayoutEffect(() => {

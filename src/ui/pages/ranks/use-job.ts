@@ -131,21 +131,20 @@ async function ownSources({ files, folders }: GivenFiles): Promise<RankSource[]>
 const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 async function addFolder(
-  entry: FileSystemEntry,
+  folder: FileSystemEntry,
   above: string,
   depth: number,
   found: RankSource[],
 ): Promise<void> {
-  const path = above === '' ? entry.name : `${above}/${entry.name}`;
-  for (const inner of await entriesOf(entry as FileSystemDirectoryEntry)) {
-    const own = `${path}/${inner.name}`;
-    if (inner.isFile && isRankFile(inner.name)) {
-      const file = await new Promise<File>((...done) => {
-        (inner as FileSystemFileEntry).file(...done);
-      });
-      found.push({ path: own, source: fileSource(file) });
-    } else if (inner.isDirectory && depth > 0 && !inner.name.startsWith('.')) {
-      await addFolder(inner, path, depth - 1, found);
+  for (const entry of await entriesOf(folder as FileSystemDirectoryEntry)) {
+    const path = `${above}${folder.name}/${entry.name}`;
+    if (entry.isFile && isRankFile(entry.name)) {
+      const file = await new Promise<File>((...done) =>
+        (entry as FileSystemFileEntry).file(...done),
+      );
+      found.push({ path, source: fileSource(file) });
+    } else if (entry.isDirectory && depth > 0 && !entry.name.startsWith('.')) {
+      await addFolder(entry, `${above}${folder.name}/`, depth - 1, found);
     }
   }
 }
@@ -155,9 +154,7 @@ async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => {
-      reader.readEntries(resolve, reject);
-    });
+    const some = await new Promise<FileSystemEntry[]>((...done) => reader.readEntries(...done));
     if (some.length === 0) return all;
     all.push(...some);
   }

@@ -100,19 +100,16 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
 }
 
 /** '8.73 GiB reserved. 4.39 GiB more was requested; the limit is about 11.47 GiB.' */
-function AccountTotals({
-  account: { reservedBytes, limitBytes, requestedBytes },
-}: {
-  readonly account: Account;
-}) {
-  const limit = limitBytes === undefined ? '' : `the limit is about ${formatBytes(limitBytes)}`;
-  const request =
-    requestedBytes === undefined ? '' : `${formatBytes(requestedBytes)} more was requested`;
-  const rest = [request, limit].filter((text) => text !== '').join('; ');
+function AccountTotals({ account }: { readonly account: Account }) {
+  const { reservedBytes, limitBytes, requestedBytes } = account;
+  const rest = [
+    requestedBytes === undefined ? [] : `${formatBytes(requestedBytes)} more was requested`,
+    limitBytes === undefined ? [] : `the limit is about ${formatBytes(limitBytes)}`,
+  ].flat();
   return (
     <p>
       <Bytes as="strong" bytes={reservedBytes} /> reserved.
-      {rest !== '' && <span className="dim"> {sentenceCase(rest)}.</span>}
+      {rest.length > 0 && <span className="dim"> {sentenceCase(rest.join('; '))}.</span>}
     </p>
   );
 }
@@ -128,27 +125,48 @@ interface AccountPartsProps {
   readonly cause: Cause;
 }
 
+/** A bar to scale: all parts, then the failed request; a stroke marks the limit. The rows below say the same in words. */
 function AccountParts({ account, parts, cause }: AccountPartsProps) {
-  const [pointed, setPointed] = useState<string>();
-  const { reservedBytes, moment } = account;
+  const [pointed, onPoint] = useState<string>();
+  const { reservedBytes, limitBytes = 0, requestedBytes = 0, moment } = account;
+  const whole = Math.max(reservedBytes + requestedBytes, limitBytes);
+  const share = (bytes: number) => `${(100 * bytes) / whole}%`;
   const isSmall = ({ kind, bytes, isFirst }: AccountPart) =>
     bytes < SMALL_SHARE * reservedBytes && !(kind === cause && isFirst);
   const small = parts.filter(isSmall);
   const isFolding = small.length >= FEW;
+  const shared = (part: AccountPart) => {
+    return { part, event: moment.event, isPointed: part.name === pointed, onPoint };
+  };
   const row = (part: AccountPart) => (
     <AccountRow
       key={part.name}
-      part={part}
+      {...shared(part)}
       note={classNote(part, parts)}
-      event={moment.event}
       whole={reservedBytes}
-      isPointed={part.name === pointed}
-      onPoint={setPointed}
     />
   );
   return (
     <>
-      <AccountBar account={account} parts={parts} pointed={pointed} onPoint={setPointed} />
+      <div className="account-bar" aria-hidden data-testid="account-bar">
+        {parts.map((part) => (
+          <BarPart key={part.name} {...shared(part)} width={share(part.bytes)} />
+        ))}
+        {requestedBytes > 0 && (
+          <span
+            className="account-request"
+            title={`Requested: ${formatBytes(requestedBytes)}`}
+            style={{ width: share(requestedBytes) }}
+          />
+        )}
+        {limitBytes > 0 && (
+          <span
+            className="account-limit"
+            title={`Limit: about ${formatBytes(limitBytes)}`}
+            style={{ left: share(limitBytes) }}
+          />
+        )}
+      </div>
       <ul aria-label="Parts of the reserved memory">
         {parts.filter((part) => !isFolding || !isSmall(part)).map(row)}
         {isFolding && (
@@ -167,41 +185,70 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
   );
 }
 
-interface AccountRowProps {
+interface PartProps {
   readonly part: AccountPart;
-  /** A sentence with both figures, if the legend's differs. */
-  readonly note: string | undefined;
   readonly event: number;
-  readonly whole: number;
   readonly isPointed: boolean;
   readonly onPoint: (name: string | undefined) => void;
 }
 
-/** What it is, its line, its growth and its size; clicking it filters the views. */
-function AccountRow({ part, note, event, whole, isPointed, onPoint }: AccountRowProps) {
+/** A row and its piece of the bar behave alike: a click filters the views, pointing at one points at both. */
+function usePart({ part, event, isPointed, onPoint }: PartProps) {
   const theme = useTheme();
   const { isOn, toggle } = usePartFilter(part, event);
-  const { kind, bytes, lines, holder, rate, isGrowing } = part;
-  const [line] = isCohort(kind) ? lines : [];
+  const point = () => onPoint(part.name);
+  const leave = () => onPoint(undefined);
+  return {
+    isOn,
+    color: partColor(theme, part.kind),
+    behavior: {
+      'data-pointed': isPointed || undefined,
+      onClick: toggle,
+      onPointerEnter: point,
+      onPointerLeave: leave,
+      onFocus: point,
+      onBlur: leave,
+    },
+  };
+}
+
+/** Needs no keyboard access: its row has it. */
+function BarPart({ width, ...props }: PartProps & { readonly width: string }) {
+  const { kind, bytes } = props.part;
+  const { color, behavior } = usePart(props);
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      data-kind={kind}
+      title={`${entryLabel(kind)}: ${formatBytes(bytes)}`}
+      style={{ width, color }}
+      {...behavior}
+    />
+  );
+}
+
+interface AccountRowProps extends PartProps {
+  /** A sentence with both figures, if the legend's differs. */
+  readonly note: string | undefined;
+  readonly whole: number;
+}
+
+/** What it is, its line, its growth and its size. */
+function AccountRow({ note, whole, ...props }: AccountRowProps) {
+  const { part } = props;
+  const { kind, bytes, holder, rate, isGrowing } = part;
+  const { isOn, color, behavior } = usePart(props);
+  const [line] = isCohort(kind) ? part.lines : [];
   return (
     <li>
       <Button
         className="account-row"
         aria-pressed={isFree(kind) ? undefined : isOn}
-        data-pointed={isPointed || undefined}
         title={titleOf(part, isOn)}
-        onClick={toggle}
-        onPointerEnter={() => onPoint(part.name)}
-        onPointerLeave={() => onPoint(undefined)}
-        onFocus={() => onPoint(part.name)}
-        onBlur={() => onPoint(undefined)}
+        {...behavior}
       >
-        <span
-          className="account-swatch"
-          data-kind={kind}
-          style={{ color: partColor(theme, kind) }}
-          aria-hidden
-        />
+        <span className="account-swatch" data-kind={kind} style={{ color }} aria-hidden />
         <span>{entryLabel(kind)}</span>
         <span className="figure">
           <Bytes as="strong" bytes={bytes} />{' '}
@@ -251,72 +298,3 @@ const ABOUT: Partial<Record<EntryKind, string>> = {
   workspaces: 'Scratch memory of cuBLAS and cuDNN',
   unknown: 'Allocated before recording began, or without a stack that says what it is',
 };
-
-interface AccountBarProps {
-  readonly account: Account;
-  readonly parts: readonly AccountPart[];
-  /** Name of the part hovered, here or in its row. */
-  readonly pointed: string | undefined;
-  readonly onPoint: (name: string | undefined) => void;
-}
-
-/** All parts to scale, then the failed request; a stroke marks the limit. The rows below say the same in words. */
-function AccountBar({ account, parts, pointed, onPoint }: AccountBarProps) {
-  const { reservedBytes, limitBytes = 0, requestedBytes = 0, moment } = account;
-  const whole = Math.max(reservedBytes + requestedBytes, limitBytes);
-  const share = (bytes: number) => `${(100 * bytes) / whole}%`;
-  return (
-    <div className="account-bar" aria-hidden data-testid="account-bar">
-      {parts.map((part) => (
-        <BarPart
-          key={part.name}
-          part={part}
-          event={moment.event}
-          width={share(part.bytes)}
-          isPointed={part.name === pointed}
-          onPoint={onPoint}
-        />
-      ))}
-      {requestedBytes > 0 && (
-        <span
-          className="account-request"
-          title={`Requested: ${formatBytes(requestedBytes)}`}
-          style={{ width: share(requestedBytes) }}
-        />
-      )}
-      {limitBytes > 0 && (
-        <span
-          className="account-limit"
-          title={`Limit: about ${formatBytes(limitBytes)}`}
-          style={{ left: share(limitBytes) }}
-        />
-      )}
-    </div>
-  );
-}
-
-interface BarPartProps extends Pick<AccountBarProps, 'onPoint'> {
-  readonly part: AccountPart;
-  readonly event: number;
-  readonly width: string;
-  readonly isPointed: boolean;
-}
-
-/** Needs no keyboard access: its row has it. */
-function BarPart({ part, event, width, isPointed, onPoint }: BarPartProps) {
-  const theme = useTheme();
-  const { toggle } = usePartFilter(part, event);
-  return (
-    <button
-      type="button"
-      tabIndex={-1}
-      data-kind={part.kind}
-      data-pointed={isPointed || undefined}
-      title={`${entryLabel(part.kind)}: ${formatBytes(part.bytes)}`}
-      style={{ width, color: partColor(theme, part.kind) }}
-      onClick={toggle}
-      onPointerEnter={() => onPoint(part.name)}
-      onPointerLeave={() => onPoint(undefined)}
-    />
-  );
-}

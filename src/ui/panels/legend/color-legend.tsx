@@ -81,12 +81,7 @@ function LegendPlace({ legend, isAtCursor }: ShownLegend) {
   );
 }
 
-interface EntryProps {
-  readonly entry: LegendEntry;
-  readonly shown: ShownLegend;
-}
-
-function Entry({ entry, shown }: EntryProps) {
+function Entry({ entry, shown }: { readonly entry: LegendEntry; readonly shown: ShownLegend }) {
   const theme = useTheme();
   const { view } = useStores();
   const { label, about, term, bytes, count } = entry;
