@@ -9,7 +9,8 @@ import { frameLocation, fullPlace, functionText } from '../model/frame-text.ts';
 import type { FrameView } from '../model/types.ts';
 import type { AllocationRow } from './allocation-rows.ts';
 import type { CallSiteRow } from './call-site-table.ts';
-import type { EventRow } from './event-reader.ts';
+import type { EventList } from './event-list.ts';
+import type { EventReader, EventRow } from './event-reader.ts';
 
 export type Cell = string | number | undefined;
 
@@ -99,13 +100,27 @@ const EVENT_COLUMNS: Readonly<Record<string, (row: EventRow) => string>> = {
   // The unwinder writes 0 for an unknown line.
   line: ({ frame }) => (frame === undefined || frame.line === 0 ? '' : String(frame.line)),
 };
-const EVENT_CELLS = Object.values(EVENT_COLUMNS);
 
-export const CSV_HEADER = csvLine(Object.keys(EVENT_COLUMNS));
+/** What is read at once: a few milliseconds of work. */
+const PIECE_ROWS = 5000;
 
-/** One line per event, each ending in CR LF; `''` for no rows. */
-export function eventsCsv(rows: readonly EventRow[]): string {
-  let text = '';
-  for (const row of rows) text += csvLine(EVENT_CELLS.map((cell) => csvField(cell(row))));
-  return text;
+/**
+ * A CSV file of events, in pieces: a heading, and a line per event, each ending in CR LF.
+ * @param onRows called with the number of events written so far
+ */
+export function* eventsCsv(
+  reader: EventReader,
+  list: Pick<EventList, 'length' | 'slice'>,
+  onRows?: (rows: number) => void,
+): Generator<string> {
+  yield csvLine(Object.keys(EVENT_COLUMNS));
+  const cells = Object.values(EVENT_COLUMNS);
+  for (let from = 0; from < list.length; from += PIECE_ROWS) {
+    let text = '';
+    for (const row of reader.rows(list.slice(from, from + PIECE_ROWS))) {
+      text += csvLine(cells.map((cell) => csvField(cell(row))));
+    }
+    yield text;
+    onRows?.(Math.min(list.length, from + PIECE_ROWS));
+  }
 }

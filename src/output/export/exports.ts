@@ -8,13 +8,9 @@ import {
   flameStacks,
 } from '../../device/flame-graph/flame-context.ts';
 import { allocationRows } from '../../device/lists/allocation-rows.ts';
+import { EventList } from '../../device/lists/event-list.ts';
 import { EventReader } from '../../device/lists/event-reader.ts';
-import {
-  ALLOCATION_COLUMNS,
-  type Cell,
-  CSV_HEADER,
-  eventsCsv,
-} from '../../device/lists/rows-text.ts';
+import { ALLOCATION_COLUMNS, type Cell, eventsCsv } from '../../device/lists/rows-text.ts';
 import { earlierUses } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { crosshairAt } from '../../device/model/events.ts';
@@ -67,7 +63,7 @@ export const EXPORTS = {
     about: 'one line per event',
     extension: 'events.csv',
     mime: CSV,
-    make: allEventsCsv,
+    make: (device) => eventsCsv(new EventReader(device), allEvents(device)),
   },
   'events-arrow': {
     label: 'Events, Arrow',
@@ -113,17 +109,10 @@ function stacksAtPeak(device: DeviceModel): Iterable<FlameStack> {
   return flameStacks(new FlameContext(device).flame(shape, { set, weight: 'bytes' }));
 }
 
-const PIECE = 5000;
+const allEvents = ({ trace }: DeviceModel): EventList =>
+  new EventList({ first: 0, length: trace.events.length }, []);
 
-function* allEventsCsv(device: DeviceModel): Generator<string> {
-  yield CSV_HEADER;
-  const reader = new EventReader(device);
-  const { length } = device.trace.events;
-  for (let from = 0; from < length; from += PIECE) {
-    const events = Array.from({ length: Math.min(PIECE, length - from) }, (_, i) => from + i);
-    yield eventsCsv(reader.rows(events));
-  }
-}
+const PIECE = 5000;
 
 /** Rows per piece: a few milliseconds of work. */
 const ALLOCATIONS_A_PIECE = 2000;

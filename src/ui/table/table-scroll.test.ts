@@ -11,7 +11,6 @@ import {
   positionShowing,
   ROW_HEIGHT_PX,
   rowForKey,
-  rowsPerPage,
   type ScrollGeometry,
   scrollPx,
   scrollTopOf,
@@ -152,35 +151,36 @@ describe('moving by the wheel', () => {
     // Two pixels of this scrollbar are 195 of rows.
     expect(steps).toBe(8);
   });
-
-  it('leaves a row in sight when a page is turned', () => {
-    expect(rowsPerPage({ rowCount: 9, bodyPx: 600 })).toBe(22);
-    expect(rowsPerPage({ rowCount: 9, bodyPx: 10 })).toBe(1);
-  });
 });
 
-const place = { active: 50, rowCount: 10_000_000, rowsPerPage: 22, firstVisible: 40 };
+const G = { rowCount: 10_000_000, bodyPx: 600 };
+const press = (key: string, active: number | undefined, g = G) =>
+  rowForKey(key, active, g, 39.5 * ROW_HEIGHT_PX);
 
 describe('keys in a table', () => {
   it('move by rows, by pages and to the very ends', () => {
     const rows = ['ArrowDown', 'ArrowUp', 'PageDown', 'PageUp', 'Home', 'End'].map((key) =>
-      rowForKey(key, place),
+      press(key, 50),
     );
     expect(rows).toEqual([51, 49, 72, 28, 0, 9_999_999]);
   });
 
+  it('turn a page of a row at least, and leave one in sight', () => {
+    expect(press('PageDown', 50, { rowCount: 99, bodyPx: 10 })).toBe(51);
+  });
+
   it('stop at the ends', () => {
-    expect(rowForKey('ArrowUp', { ...place, active: 0 })).toBe(0);
-    expect(rowForKey('PageDown', { ...place, active: 9_999_990 })).toBe(9_999_999);
+    expect(press('ArrowUp', 0)).toBe(0);
+    expect(press('PageDown', 9_999_990)).toBe(9_999_999);
   });
 
   it('begin at what is visible', () => {
-    expect(rowForKey('ArrowDown', { ...place, active: undefined })).toBe(40);
-    expect(rowForKey('ArrowUp', { ...place, active: undefined })).toBe(40);
+    expect(press('ArrowDown', undefined)).toBe(40);
+    expect(press('ArrowUp', undefined)).toBe(40);
   });
 
   it('lead nowhere in an empty table, nor do other keys', () => {
-    expect(rowForKey('End', { ...place, active: undefined, rowCount: 0 })).toBeUndefined();
-    expect(rowForKey('x', place)).toBeUndefined();
+    expect(press('End', undefined, { rowCount: 0, bodyPx: 600 })).toBeUndefined();
+    expect(press('x', 50)).toBeUndefined();
   });
 });

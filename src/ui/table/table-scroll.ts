@@ -83,40 +83,35 @@ export function positionRevealing(geometry: ScrollGeometry, position: number, ro
   return Math.abs(nearest - position) < geometry.bodyPx ? nearest : { middleRow: row };
 }
 
-/** Whole rows per page turn: one row stays visible, so the eye finds its place. */
-export function rowsPerPage({ bodyPx }: ScrollGeometry): number {
-  return Math.max(1, Math.floor(bodyPx / ROW_HEIGHT_PX) - 1);
-}
-
 const lastScrollTop = (geometry: ScrollGeometry): number =>
   Math.max(0, scrollPx(geometry) - geometry.bodyPx);
 
-/** What decides which row a key leads to. */
-interface RowPlace {
-  /** Undefined before a row is chosen. */
-  readonly active: number | undefined;
-  readonly rowCount: number;
-  readonly rowsPerPage: number;
-  /** The first fully visible row: where keys begin. */
-  readonly firstVisible: number;
-}
-
-/** Undefined for a key that does not move, and in an empty table. */
-export function rowForKey(key: string, place: RowPlace): number | undefined {
-  const { active, rowCount, rowsPerPage, firstVisible } = place;
-  // Nothing is chosen yet: an arrow chooses the first row instead of moving on.
+/**
+ * The row that a key leads to; undefined for a key that does not move, and in an empty table.
+ * @param active undefined before a row is chosen: an arrow then chooses the first whole one instead of moving on
+ */
+export function rowForKey(
+  key: string,
+  active: number | undefined,
+  geometry: ScrollGeometry,
+  position: number,
+): number | undefined {
+  const { rowCount, bodyPx } = geometry;
   const step = active === undefined ? 0 : 1;
+  // One row stays visible when a page is turned, so the eye finds its place.
+  const page = Math.max(1, Math.floor(bodyPx / ROW_HEIGHT_PX) - 1);
   const steps: Readonly<Record<string, number>> = {
     ArrowDown: step,
     ArrowUp: -step,
-    PageDown: rowsPerPage,
-    PageUp: -rowsPerPage,
+    PageDown: page,
+    PageUp: -page,
     Home: -rowCount,
     End: rowCount,
   };
   const by = steps[key];
   if (by === undefined || rowCount === 0) return undefined;
-  return Math.max(0, Math.min((active ?? firstVisible) + by, rowCount - 1));
+  const from = active ?? Math.ceil(position / ROW_HEIGHT_PX);
+  return Math.max(0, Math.min(from + by, rowCount - 1));
 }
 
 export type TableScroll = ReturnType<typeof useTableScroll>;

@@ -25,7 +25,6 @@ import {
   ROW_HEIGHT_PX,
   type RowRange,
   rowForKey,
-  rowsPerPage,
   scrollPx,
   type TableScroll,
   useTableScroll,
@@ -88,13 +87,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
     // Buttons in the header handle their own keys; Ctrl, Alt and Meta belong to the browser and the page.
     if (!takesKeys || event.target !== event.currentTarget) return;
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const firstVisible = Math.ceil(position / ROW_HEIGHT_PX);
-    const next = rowForKey(event.key, {
-      active,
-      rowCount: source.count,
-      rowsPerPage: rowsPerPage(geometry),
-      firstVisible,
-    });
+    const next = rowForKey(event.key, active, geometry, position);
     const row = active === undefined ? undefined : pages.row(active);
     if (next !== undefined) {
       setActive(next);

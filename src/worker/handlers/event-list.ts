@@ -17,7 +17,9 @@ import type { TimeAxis } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import { type AtEvent, queryHandlers } from '../queries.ts';
+import type { HandlerCall } from '../rpc.ts';
 import { allocationUses } from './allocation-list.ts';
+import { fileOf } from './files.ts';
 
 /** What the view lists. Plain data: the same JSON means the same list. */
 export interface EventChoice extends Omit<EventFilter, 'window'> {
@@ -62,8 +64,12 @@ export const eventListHandlers = queryHandlers({
     const isThere = event >= 0 && event < device.context.trace.events.length;
     return isThere ? device.once(eventReader).details(event) : undefined;
   },
-  /** CSV lines without the header. */
-  eventsCsv: async (device, request: EventRangeRequest) => eventsCsv(await rowsOf(device, request)),
+  /** The listed events as a file. Reports the rows written so far. */
+  async eventsCsv(device, { choice }: EventChoiceRequest, call: HandlerCall<number>) {
+    const list = await device.once(eventLists).of(choice);
+    const pieces = eventsCsv(device.once(eventReader), list, call.onProgress);
+    return fileOf(pieces, { clock: device.clock, signal: call.signal, mime: 'text/csv' });
+  },
 });
 
 async function rowsOf(

@@ -6,6 +6,7 @@ import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
 import { type PruneOptions, prune } from '../../format/snapshot-file/prune.ts';
 import type { ExportChoice, ExportKind } from '../../output/export/exports.ts';
 import { type EventWindow, windowSnapshot } from '../../output/slice/window-snapshot.ts';
+import type { OpenDevice } from '../open-device.ts';
 import { queryHandlers } from '../queries.ts';
 import { type HandlerCall, transferring } from '../rpc.ts';
 
@@ -24,29 +25,19 @@ export const fileHandlers = queryHandlers({
     return JSON.parse(JSON.stringify(await loadExports()));
   },
 
-  /** Reports the bytes made so far. The browser may keep a Blob on disk, so it can be larger than memory. */
+  /** Reports the bytes made so far. */
   async exportFile(
     { context, clock },
     { kind }: { readonly kind: ExportKind },
     { signal, onProgress }: HandlerCall<number>,
   ) {
     const { make, mime } = (await loadExports())[kind];
-    const parts: Blob[] = [];
-    let bytes = 0;
-    const pause = createPause({ clock, signal });
     try {
-      for (const piece of make(context)) {
-        const part = new Blob([piece]);
-        parts.push(part);
-        bytes += part.size;
-        onProgress(bytes);
-        await pause();
-      }
+      return await fileOf(make(context), { clock, signal, onBytes: onProgress, mime });
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       throw new LoadError({ code: 'cannot-export', message: `${error.message}.` });
     }
-    return new Blob(parts, { type: mime });
   },
 
   async compact({ context }, { window, file, ...options }: CompactRequest) {
@@ -54,6 +45,30 @@ export const fileHandlers = queryHandlers({
     return transferring({ gzipped: await gzip(encodeSnapshot(part, file)) });
   },
 });
+
+interface FileOptions extends Pick<OpenDevice, 'clock'> {
+  readonly signal: AbortSignal;
+  readonly onBytes?: (bytes: number) => void;
+  readonly mime: string;
+}
+
+/** A file of pieces, made in slices. The browser may keep a Blob on disk, so it can be larger than memory. */
+export async function fileOf(
+  pieces: Iterable<string | Uint8Array<ArrayBuffer>>,
+  { clock, signal, onBytes, mime }: FileOptions,
+): Promise<Blob> {
+  const parts: Blob[] = [];
+  let bytes = 0;
+  const pause = createPause({ clock, signal });
+  for (const piece of pieces) {
+    const part = new Blob([piece]);
+    parts.push(part);
+    bytes += part.size;
+    onBytes?.(bytes);
+    await pause();
+  }
+  return new Blob(parts, { type: mime });
+}
 
 /** Uses the platform's CompressionStream, which runs in the background and exists in Node too. */
 async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {

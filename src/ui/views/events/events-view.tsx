@@ -4,7 +4,6 @@ import { type FormEvent, useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import { snapshotStem } from '../../../base/file-names.ts';
 import { formatCount } from '../../../base/format.ts';
-import { CSV_HEADER } from '../../../device/lists/rows-text.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { useShortcut } from '../../shared/browser.ts';
@@ -191,11 +190,11 @@ function ExportButton({ listing: { choice, length } }: { readonly listing: Event
   const { info } = useDevice();
   const ask = useAsk();
   const { state, save, cancel } = useSaving();
+  const name = `${snapshotStem(info.file.name)}.events.csv`;
   const start = () =>
-    save(`${snapshotStem(info.file.name)}.events.csv`, 'text/csv', (signal, onProgress) => {
-      const read = (from: number, to: number) => ask('eventsCsv', { choice, from, to }, { signal });
-      return exportEvents(read, length, onProgress);
-    });
+    save(name, 'text/csv', async (signal, onProgress) => [
+      await ask('eventsCsv', { choice }, { signal, onProgress }),
+    ]);
   const isRunning = state.kind === 'working';
   return (
     <span className="inline-row event-export">
@@ -221,25 +220,4 @@ function ExportButton({ listing: { choice, length } }: { readonly listing: Event
       )}
     </span>
   );
-}
-
-/** The worker needs about 50 ms for this many, so a hover never waits longer. */
-const PIECE_ROWS = 5000;
-
-/**
- * The parts of the file, in order. Each is a Blob, which the browser may keep on disk: 5.8 M events are 700 MB, more
- * than one string can hold. Rejects as `read` does.
- */
-export async function exportEvents(
-  read: (from: number, to: number) => Promise<string>,
-  length: number,
-  onProgress: (rows: number) => void,
-): Promise<readonly Blob[]> {
-  const parts = [new Blob([CSV_HEADER])];
-  for (let from = 0; from < length; from += PIECE_ROWS) {
-    const to = Math.min(length, from + PIECE_ROWS);
-    parts.push(new Blob([await read(from, to)]));
-    onProgress(to);
-  }
-  return parts;
 }
