@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findTimeFolds, foldTime, unfoldTime } from '../../device/model/events.ts';
-import { axisTicks, byteTicks, foldedTicks, foldsInView } from './axes.ts';
+import { findTimeFolds, foldTime, NO_FOLDS, unfoldTime } from '../../device/model/events.ts';
+import { byteTicks, eventTicks, foldsInView, timeTicks } from './axes.ts';
 
 const GIB = 1024 ** 3;
 const labels = (ticks: readonly { readonly label: string }[]) => ticks.map(({ label }) => label);
@@ -42,14 +42,14 @@ describe('byte ticks', () => {
 
 describe('x ticks', () => {
   it('has whole events only', () => {
-    expect(labels(axisTicks('event', 0, 3, 10))).toEqual(['0', '1', '2', '3']);
-    expect(labels(axisTicks('event', 0, 12_000, 4))).toContain('10,000');
+    expect(labels(eventTicks(0, 3, 10))).toEqual(['0', '1', '2', '3']);
+    expect(labels(eventTicks(0, 12_000, 4))).toContain('10,000');
   });
 
   it('says time in the unit of the step', () => {
-    expect(labels(axisTicks('time', 0, 3e6, 4))).toContain('1 s');
-    expect(labels(axisTicks('time', 1_000_000, 1_004_000, 4))).toContain('1,001 ms');
-    expect(labels(axisTicks('time', 0, 8, 4))).toContain('2 µs');
+    expect(labels(timeTicks(NO_FOLDS, 0, 3e6, 4))).toContain('1 s');
+    expect(labels(timeTicks(NO_FOLDS, 1_000_000, 1_004_000, 4))).toContain('1,001 ms');
+    expect(labels(timeTicks(NO_FOLDS, 0, 8, 4))).toContain('2 µs');
   });
 });
 
@@ -60,7 +60,7 @@ describe('an axis of folded time', () => {
   const end = foldTime(folds, 9_019_990);
 
   it('says true times on both sides of the cut, in order, and none within', () => {
-    const ticks = foldedTicks(folds, 0, end, 8);
+    const ticks = timeTicks(folds, 0, end, 8);
     const labels = ticks.map(({ label }) => label);
     expect(labels[0]).toBe('0');
     expect(labels.some((label) => /^9,01\d(\.\d+)? ms$/.test(label))).toBe(true);

@@ -14,7 +14,7 @@ import { lowerBound } from '../../base/binary-search.ts';
 import { formatCount, formatDurationUs, plural } from '../../base/format.ts';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../device/model/events.ts';
-import type { TimeAxis, Viewport } from '../../draw/timeline/types.ts';
+import type { Viewport } from '../../draw/timeline/types.ts';
 import { stepsInView } from './event-marks.ts';
 
 export interface AxisElements {
@@ -48,19 +48,19 @@ export function drawAxes(
   elements: AxisElements,
   viewport: Viewport,
   size: { readonly width: number; readonly height: number },
-  folds: TimeFolds = NO_FOLDS,
+  { folds: ownFolds }: Pick<DeviceInfo, 'folds'>,
 ): void {
   const { axis, x0, x1, y0, y1 } = viewport;
+  const folds = axis === 'folded' ? ownFolds : NO_FOLDS;
   const x = scaleLinear([x0, x1], [0, size.width]);
   const y = scaleLinear([y0, y1], [size.height, 0]);
   const xCount = Math.max(2, Math.floor(size.width / X_SPACING));
-  const xTicks =
-    axis === 'folded' ? foldedTicks(folds, x0, x1, xCount) : axisTicks(axis, x0, x1, xCount);
+  const xTicks = axis === 'event' ? eventTicks(x0, x1, xCount) : timeTicks(folds, x0, x1, xCount);
   const yTicks = byteTicks(y0, y1, Math.max(2, Math.floor(size.height / Y_SPACING)));
   select(elements.x).call(
     axisBottom(x).tickValues(valuesOf(xTicks)).tickFormat(labelOf(xTicks)).tickSizeOuter(0),
   );
-  drawFolds(elements.x, axis === 'folded' ? foldsInView(folds, x0, x1, size.width) : [], x);
+  drawFolds(elements.x, foldsInView(folds, x0, x1, size.width), x);
   const left = axisLeft(y).tickValues(valuesOf(yTicks)).tickFormat(labelOf(yTicks));
   select(elements.y).select<SVGGElement>('g').call(left.tickSizeOuter(0));
   select(elements.grid)
@@ -154,8 +154,14 @@ export function foldsInView(
   return found;
 }
 
-/** About `count` ticks at round true times, placed on the folded axis; none lies within a gap. */
-export function foldedTicks(
+/** Ticks at about `count` round events. There is no event 2.5. */
+export const eventTicks = (x0: number, x1: number, count: number): readonly Tick[] =>
+  ticks(x0, x1, count)
+    .filter(Number.isInteger)
+    .map((value) => ({ value, label: formatCount(value) }));
+
+/** About `count` ticks at round true times, placed where time is folded; none lies within a gap. */
+export function timeTicks(
   folds: TimeFolds,
   x0: number,
   x1: number,
@@ -220,17 +226,6 @@ function byteLabel(bytes: number, step: number): string {
 
 /** '1,025', '0.5': up to three decimals, without trailing zeros. */
 const formatDecimal = format(',.3~f');
-
-/** Ticks at about `count` round events or microseconds from x0 to x1. */
-export function axisTicks(axis: TimeAxis, x0: number, x1: number, count: number): readonly Tick[] {
-  const values = ticks(x0, x1, count);
-  if (axis === 'event') {
-    // There is no event 2.5.
-    return values.filter(Number.isInteger).map((value) => ({ value, label: formatCount(value) }));
-  }
-  const stepUs = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : x1 - x0;
-  return values.map((value) => ({ value, label: timeLabel(value, stepUs) }));
-}
 
 const TIME_UNITS = [
   { us: 1e6, name: 's' },

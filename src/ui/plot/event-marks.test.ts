@@ -3,7 +3,7 @@ import type { OomInfo } from '../../device/model/device-info.ts';
 import type { PlotAxis } from '../../draw/timeline/types.ts';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import { fakeSession } from '../../testing/fake-session.ts';
-import { EventPositions, markersInView, markersOf, stepsInView } from './event-marks.ts';
+import { Crosshairs, markersInView, markersOf, stepsInView } from './event-marks.ts';
 
 /** Where nothing is known but the events themselves. */
 const byEvent = { xOf: (event: number, axis: PlotAxis) => (axis === 'event' ? event : undefined) };
@@ -62,7 +62,10 @@ function setUp() {
     },
   });
   const device = deviceInfo({ hasTime: true, durationUs: 990 });
-  const places = new EventPositions(session, device, () => known++);
+  const onError = (error: unknown) => {
+    throw error;
+  };
+  const places = new Crosshairs({ session, device, onError }, () => known++);
   return { places, asked, known: () => known };
 }
 

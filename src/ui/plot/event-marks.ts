@@ -1,51 +1,53 @@
 /** Where single events lie on the x axis: OOMs, snapshots, steps, and events whose place the worker knows. */
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import { lowerBound } from '../../base/binary-search.ts';
+import { isAbortError } from '../../base/errors.ts';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
+import type { Crosshair } from '../../device/model/events.ts';
 import type { PlotAxis, Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { SessionApi } from '../../worker/protocol.ts';
+import type { PlotContext } from './plot-source.ts';
 import { oomContent, snapshotContent, type TooltipContent } from './tooltip.ts';
 import { endOf, toPlotX } from './viewport-of.ts';
 
-/** On a time axis, asks the worker for an event's place, once per event. */
-export class EventPositions {
-  readonly #session: Pick<SessionApi, 'query'>;
-  readonly #device: DeviceInfo;
+/** The figures at single events, and where these lie. Each event is asked of the worker once. */
+export class Crosshairs {
+  readonly #context: Pick<PlotContext, 'device' | 'session' | 'onError'>;
   readonly #onKnown: () => void;
-  /** NaN while the worker is asked. */
-  readonly #timesUs = new Map<EventIndex, number>();
+  /** Undefined while the worker is asked. */
+  readonly #found = new Map<EventIndex, Crosshair | undefined>();
 
-  /** @param onKnown called when a place becomes known */
-  constructor(session: Pick<SessionApi, 'query'>, device: DeviceInfo, onKnown: () => void) {
-    this.#session = session;
-    this.#device = device;
+  /** @param onKnown called when an event becomes known */
+  constructor(context: Pick<PlotContext, 'device' | 'session' | 'onError'>, onKnown: () => void) {
+    this.#context = context;
     this.#onKnown = onKnown;
+  }
+
+  /** Undefined until known. */
+  at(event: EventIndex): Crosshair | undefined {
+    if (!this.#found.has(event)) void this.#ask(event);
+    return this.#found.get(event);
   }
 
   /** Left edge of an event; one past the last event is the end of the trace. Undefined until known. */
   xOf(event: EventIndex, axis: PlotAxis): number | undefined {
+    const { device } = this.#context;
     if (axis === 'event') return Math.max(0, event);
     if (event <= 0) return 0;
-    if (event >= this.#device.events) return endOf(this.#device, axis);
-    const timeUs = this.#timesUs.get(event);
-    if (timeUs === undefined) void this.#ask(event);
-    return timeUs === undefined || Number.isNaN(timeUs)
-      ? undefined
-      : toPlotX(this.#device, axis, timeUs);
+    if (event >= device.events) return endOf(device, axis);
+    const timeUs = this.at(event)?.timeUs;
+    return timeUs === undefined ? undefined : toPlotX(device, axis, timeUs);
   }
 
   async #ask(event: EventIndex): Promise<void> {
-    this.#timesUs.set(event, Number.NaN);
+    const { session, device, onError } = this.#context;
+    this.#found.set(event, undefined);
     try {
-      const { timeUs } = await this.#session.query('crosshair', {
-        deviceIndex: this.#device.index,
-        event,
-      });
-      this.#timesUs.set(event, timeUs);
+      const request = { deviceIndex: device.index, event };
+      this.#found.set(event, await session.query('crosshair', request));
       this.#onKnown();
-    } catch {
-      // The worker is gone; the next frame fails too and tells the user.
+    } catch (error) {
+      if (!isAbortError(error)) onError(error);
     }
   }
 }
@@ -59,6 +61,7 @@ export interface Marker {
 }
 
 export interface Markers {
+  readonly axis: PlotAxis;
   readonly items: readonly Marker[];
   readonly xs: Float64Array;
 }
@@ -67,7 +70,7 @@ export interface Markers {
 export function markersOf(
   device: DeviceInfo,
   axis: PlotAxis,
-  positions: Pick<EventPositions, 'xOf'>,
+  crosshairs: Pick<Crosshairs, 'xOf'>,
 ): Markers {
   const middle = axis === 'event' ? 0.5 : 0;
   const ooms = device.ooms.map((oom): Marker => {
@@ -75,12 +78,12 @@ export function markersOf(
     return { kind: oom.wasRetried ? 'retried' : 'oom', x: x + middle, content: oomContent(oom) };
   });
   const snapshots = device.snapshots.map((event): Marker => {
-    const x = (positions.xOf(event, axis) ?? Number.NaN) + middle;
+    const x = (crosshairs.xOf(event, axis) ?? Number.NaN) + middle;
     return { kind: 'snapshot', x, content: snapshotContent(event) };
   });
   const items = [...ooms, ...snapshots].filter(({ x }) => !Number.isNaN(x));
   items.sort((a, b) => a.x - b.x);
-  return { items, xs: Float64Array.from(items, ({ x }) => x) };
+  return { axis, items, xs: Float64Array.from(items, ({ x }) => x) };
 }
 
 /** Markers in view, at most one per CSS pixel and kind. */

@@ -35,14 +35,13 @@ interface Drag {
   readonly hasMoved: boolean;
 }
 
-/** Starts listening; the returned function stops it. */
+/** @param signal stops listening */
 export function listenToGestures(
   element: HTMLElement,
   plot: PlotNavigation,
   hover: Pick<PlotHover, 'setPointer' | 'setRange'>,
-): () => void {
-  const stop = new AbortController();
-  const { signal } = stop;
+  signal: AbortSignal,
+): void {
   let drag: Drag | undefined;
   let isClick = false;
 
@@ -116,7 +115,6 @@ export function listenToGestures(
   element.addEventListener('pointercancel', end, { signal });
   element.addEventListener('pointerleave', () => hover.setPointer(undefined), { signal });
   element.addEventListener('dblclick', () => plot.doubleClick(), { signal });
-  return () => stop.abort();
 }
 
 /** The element's children ignore the pointer, so the event's offset is from the element's edges. */
@@ -125,15 +123,17 @@ function pointOf({ offsetX, offsetY, clientX, clientY }: MouseEvent): PointerPla
 }
 
 /** The wheel over the byte axis, which is as high as the plot, zooms bytes. */
-export function listenToAxisWheel(element: SVGElement, plot: PlotNavigation): () => void {
-  const stop = new AbortController();
+export function listenToAxisWheel(
+  element: SVGElement,
+  plot: PlotNavigation,
+  signal: AbortSignal,
+): void {
   function onWheel(event: WheelEvent): void {
     event.preventDefault();
     const y = event.clientY - element.getBoundingClientRect().top;
     plot.zoomY(wheelFactor(wheelPixels(event).y), { y });
   }
-  element.addEventListener('wheel', onWheel, { passive: false, signal: stop.signal });
-  return () => stop.abort();
+  element.addEventListener('wheel', onWheel, { passive: false, signal });
 }
 
 function wheelPixels({ deltaX, deltaY, deltaMode }: WheelEvent): Point {

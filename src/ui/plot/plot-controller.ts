@@ -3,19 +3,19 @@
  * write to it; a change of it makes a viewport; a viewport requests a frame. Painting happens in one place: when a
  * frame arrives, or once per animation frame.
  */
-import { startTimer } from '../../base/task.ts';
-import type { Crosshair, TimeFolds } from '../../device/model/events.ts';
+import type { TimeFolds } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { plotColors, plotStyle, type ThemeName } from '../theme/palette.ts';
 import { axesIn, drawAxes, drawSteps, partOf } from './axes.ts';
 import { releasePixels } from './canvas.ts';
+import { Crosshairs } from './event-marks.ts';
 import { FrameLayer } from './frame-layer.ts';
 import { listenToAxisWheel, listenToGestures } from './gestures.ts';
-import { type PinnedEvent, PlotHover, writeReadout } from './plot-hover.ts';
+import { PlotHover, writeReadout } from './plot-hover.ts';
 import { PlotNavigation, type PlotOnScreen } from './plot-navigation.ts';
-import type { PlotContext, PlotRequest } from './plot-source.ts';
-import { plotAxisOf, toPlotX, viewportOf } from './viewport-of.ts';
+import type { PlotContext, PlotLook, PlotRequest } from './plot-source.ts';
+import { viewportOf } from './viewport-of.ts';
 
 /** A canvas above or below the plot that shares its x axis, such as the annotations. */
 export interface PlotStrip {
@@ -36,13 +36,16 @@ export interface PlotOptions extends PlotContext {
   readonly strip: MakeStrip | undefined;
   /** Holds the surface, which receives the pointer; its canvases; and the axes. */
   readonly root: HTMLElement;
-  readonly theme: ThemeName;
-  readonly selected: number;
+  /** Call `update` when it changes. */
+  readonly look: () => Pick<PlotLook, 'theme' | 'selected'>;
   /** Called after every picture, including the first. */
   readonly onPainted: () => void;
 }
 
-/** A frame that arrives sooner needs no stand-in: nobody notices so short a stutter. */
+/**
+ * The last picture is stretched while a slow frame is awaited, but not sooner than this: painting it would delay a frame
+ * that arrives within a few milliseconds, and nobody notices so short a stutter.
+ */
 const STALE_PAINT_DELAY_MS = 24;
 
 const FRAME_MEASURE = 'vramscope:frame';
@@ -60,29 +63,24 @@ export class PlotController {
   readonly #overlay: HTMLCanvasElement;
   readonly #axes: ReturnType<typeof axesIn>;
   readonly #frames: FrameLayer;
+  readonly #crosshairs: Crosshairs;
   readonly #hover: PlotHover;
   readonly #strip: PlotStrip | undefined;
-  readonly #stopListening: readonly (() => void)[];
-  readonly #resizes: ResizeObserver;
-  #theme: ThemeName;
-  #selected: number;
+  readonly #stop = new AbortController();
   #size = { width: 0, height: 0, pixelWidth: 0, pixelHeight: 0 };
-  #viewport: Viewport | undefined;
   #request: PlotRequest | undefined;
-  #cursor: PinnedEvent | undefined;
   #animation = 0;
-  #isPictureStale = false;
-  #stopStale: (() => void) | undefined;
+  /** When the picture stopped being what it should show; undefined if it is. */
+  #staleSinceMs: number | undefined;
   /** When the page got the input that the awaited frame answers. */
   #inputMs: number | undefined;
+  /** The cursor and the axis for which the cursor was last brought into view. */
+  #followed = '';
 
   constructor(options: PlotOptions) {
     this.#options = options;
-    this.#theme = options.theme;
-    this.#selected = options.selected;
     const { root, source, session, view, overlays } = options;
     const { index: deviceIndex } = options.device;
-    const surface = partOf<HTMLElement>(root, '.plot-surface');
     this.#base = partOf(root, '.plot-picture');
     this.#overlay = partOf(root, '.plot-overlay');
     this.#axes = axesIn(root);
@@ -90,18 +88,25 @@ export class PlotController {
       source,
       recycle: (pixels) => void session.recycle({ deviceIndex, pixels }),
       linesOf: (request, frame) =>
-        source.lines?.(request, frame, this.#theme, this.#pixelRatio) ?? [],
+        source.lines?.(request, frame, options.look().theme, this.#pixelRatio) ?? [],
       onFrame: () => {
         this.#paintPicture();
         // Only the picture knows the height of the matches, so a fitted y may change now.
-        this.#update();
+        this.update();
       },
       onError: options.onError,
+    });
+    this.#crosshairs = new Crosshairs(options, () => {
+      this.#hover.forgetMarkers();
+      this.#schedule();
     });
     const readouts = root.closest('.view');
     this.#hover = new PlotHover({
       ...options,
       context: this.#overlay.getContext('2d'),
+      crosshairs: this.#crosshairs,
+      plot: () => this.#plot(),
+      stateAt: (viewport, column) => this.#frames.stateAt(viewport, column),
       readOut: (crosshair, place) => writeReadout(readouts, crosshair, place),
       repaint: () => this.#schedule(),
     });
@@ -115,39 +120,28 @@ export class PlotController {
       folds: options.device.folds,
       repaint: () => this.#repaintAll(),
     });
-    this.#stopListening = [
-      view.subscribe((now, before) => {
-        if (now.view !== before.view) this.#update(before.view);
-      }),
-      overlays.subscribe((now, before) => {
-        this.#update();
-        if (now.steps !== before.steps || now.limitBytes !== before.limitBytes) this.#repaintAll();
-      }),
-      listenToGestures(surface, this.navigation, this.#hover),
-      listenToAxisWheel(this.#axes.y, this.navigation),
-    ];
-    this.#resizes = new ResizeObserver(([entry]) => entry !== undefined && this.#resize(entry));
-    this.#resizes.observe(this.#base, { box: RESIZE_BOX });
-    void this.#moveCursor();
-    this.#hover.setSecondCursor(this.#view.secondCursor);
-  }
-
-  setTheme(theme: ThemeName): void {
-    this.#theme = theme;
-    this.#update();
-  }
-
-  setSelected(selected: number): void {
-    if (this.#selected === selected) return;
-    this.#selected = selected;
-    this.#update();
+    const { signal } = this.#stop;
+    listenToGestures(partOf(root, '.plot-surface'), this.navigation, this.#hover, signal);
+    listenToAxisWheel(this.#axes.y, this.navigation, signal);
+    const stopView = view.subscribe((now, before) => {
+      if (now.view !== before.view) this.update();
+    });
+    const stopOverlays = overlays.subscribe((now, before) => {
+      this.update();
+      if (now.steps !== before.steps || now.limitBytes !== before.limitBytes) this.#repaintAll();
+    });
+    const resizes = new ResizeObserver(([entry]) => entry !== undefined && this.#resize(entry));
+    resizes.observe(this.#base, { box: RESIZE_BOX });
+    signal.addEventListener('abort', () => {
+      stopView();
+      stopOverlays();
+      resizes.disconnect();
+    });
   }
 
   destroy(): void {
     cancelAnimationFrame(this.#animation);
-    this.#stopStale?.();
-    for (const stop of this.#stopListening) stop();
-    this.#resizes.disconnect();
+    this.#stop.abort();
     this.#frames.destroy();
     this.#hover.destroy();
     this.#strip?.destroy();
@@ -175,79 +169,55 @@ export class PlotController {
       canvas.height = pixelHeight;
     }
     this.#overlay.getContext('2d')?.scale(pixelWidth / width, pixelHeight / height);
-    this.#update();
+    this.update();
     // Paint at once: an observer runs before the page is painted, and resizing has blanked the canvas.
     this.#paintPicture();
   }
 
   /** Requests a frame if anything visible has changed. */
-  #update(before: ViewState = this.#view): void {
-    const { device, source, overlays } = this.#options;
+  update(): void {
+    this.#schedule();
+    const { device, source, overlays, look } = this.#options;
     const view = this.#view;
     const { pixelWidth: width, pixelHeight: height } = this.#size;
-    if (view.cursor !== before.cursor || plotAxisOf(view) !== plotAxisOf(before)) {
-      void this.#moveCursor();
-    }
-    this.#hover.setSecondCursor(view.secondCursor);
     if (width === 0 || view.deviceIndex !== device.index) return;
     const { axis, foldsGaps, x } = view;
     const window = { axis, foldsGaps, x, y: view[source.yField] };
     const wanted = viewportOf(window, device, source.heights(view), { width, height });
-    const viewport = hasSameFields(wanted, this.#viewport) ? this.#viewport : wanted;
+    const before = this.#request?.viewport;
+    const viewport = hasSameFields(wanted, before) ? before : wanted;
     const highlighted =
       overlays.getState().highlights.find(({ search }) => search !== '')?.search ?? '';
-    const look = { view, theme: this.#theme, selected: this.#selected, highlighted };
-    const request = source.request(viewport, look);
+    const request = source.request(viewport, { view, ...look(), highlighted });
     if (hasSameFields(request, this.#request)) return;
-    this.#viewport = request.viewport;
     this.#request = request;
     this.#inputMs = performance.now();
-    this.#hover.setPlot({ viewport: request.viewport, size: this.#size, frames: this.#frames });
+    this.#staleSinceMs ??= this.#inputMs;
     this.#frames.want(request);
-    this.#isPictureStale = true;
-    this.#paintStaleLater();
   }
 
-  /**
-   * Stretches the last picture while a slow frame is awaited. Not at once: painting it would delay a frame that arrives
-   * within a few milliseconds.
-   */
-  #paintStaleLater(): void {
-    this.#stopStale ??= startTimer(STALE_PAINT_DELAY_MS, () => {
-      this.#stopStale = undefined;
-      if (this.#isPictureStale) this.#schedule();
-    });
-  }
-
-  /** Shows the figures of the pinned event, and brings it into view. */
-  async #moveCursor(): Promise<void> {
-    const { device, session } = this.#options;
-    const view = this.#view;
-    const event = view.cursor ?? device.events - 1;
-    let crosshair: Crosshair;
-    try {
-      crosshair = await session.query('crosshair', { deviceIndex: device.index, event });
-    } catch (error) {
-      this.#options.onError(error);
-      return;
-    }
-    if (this.#view.cursor !== view.cursor || plotAxisOf(this.#view) !== plotAxisOf(view)) return;
-    const axis = plotAxisOf(view);
-    const x = axis === 'event' ? event : toPlotX(device, axis, crosshair.timeUs);
-    this.#cursor = view.cursor === undefined ? undefined : { event, x };
-    this.#hover.setRest(crosshair, this.#cursor);
-    if (this.#cursor !== undefined) this.navigation.bringIntoView(x);
+  /** Brings the cursor into view after it has moved, once its place is known. */
+  #followCursor(): void {
+    const plot = this.#plot();
+    const { cursor } = this.#view;
+    if (plot === undefined || (cursor !== undefined && plot.cursorX === undefined)) return;
+    const followed = `${cursor} ${plot.viewport.axis}`;
+    if (followed === this.#followed) return;
+    this.#followed = followed;
+    if (plot.cursorX !== undefined) this.navigation.bringIntoView(plot.cursorX);
   }
 
   #plot(): PlotOnScreen | undefined {
-    const viewport = this.#viewport;
+    const viewport = this.#request?.viewport;
     if (viewport === undefined) return undefined;
     const { width, height } = this.#size;
-    return { viewport, width, height, pixelRatio: this.#pixelRatio, cursorX: this.#cursor?.x };
+    const { cursor } = this.#view;
+    const cursorX = cursor === undefined ? undefined : this.#crosshairs.xOf(cursor, viewport.axis);
+    return { viewport, width, height, pixelRatio: this.#pixelRatio, cursorX };
   }
 
   #repaintAll(): void {
-    this.#isPictureStale = true;
+    this.#staleSinceMs = 0;
     this.#schedule();
   }
 
@@ -257,8 +227,15 @@ export class PlotController {
 
   #paint(): void {
     this.#animation = 0;
-    if (this.#isPictureStale) this.#paintPicture();
-    this.#hover.paint(plotStyle(this.#theme));
+    this.#followCursor();
+    const staleSinceMs = this.#staleSinceMs ?? Infinity;
+    const waitedMs = performance.now() - staleSinceMs;
+    if (waitedMs >= 0 && waitedMs < STALE_PAINT_DELAY_MS) {
+      this.#schedule();
+      return;
+    }
+    if (waitedMs >= 0) this.#paintPicture();
+    this.#hover.paint(plotStyle(this.#options.look().theme));
   }
 
   /** Reports the time from input to pixels on the browser's performance timeline, for the bench. */
@@ -271,17 +248,18 @@ export class PlotController {
   }
 
   #paintPicture(): void {
-    const viewport = this.#viewport;
+    const viewport = this.#request?.viewport;
     const context = this.#base.getContext('2d', { alpha: false });
     if (viewport === undefined || context === null) return;
-    const wasStale = this.#isPictureStale;
-    this.#isPictureStale = false;
-    this.#frames.paint(context, viewport, plotColors(this.#theme).background);
+    const { theme } = this.#options.look();
+    const wasStale = this.#staleSinceMs !== undefined;
+    this.#staleSinceMs = undefined;
+    this.#frames.paint(context, viewport, plotColors(theme).background);
     if (wasStale) {
       // Paint the strip before the axes: it reads its size, which would force a layout after them.
-      this.#strip?.paint(viewport, this.#theme);
+      this.#strip?.paint(viewport, theme);
       const { device, overlays } = this.#options;
-      drawAxes(this.#axes, viewport, this.#size, device.folds);
+      drawAxes(this.#axes, viewport, this.#size, device);
       drawSteps(this.#axes.x, overlays.getState().steps, device, viewport, this.#size.width);
     }
     if (this.#frames.isCurrent) {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { createViewStore } from '../../state/view-store.ts';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import { fakeSession } from '../../testing/fake-session.ts';
 import type { PixelInfo } from '../../worker/protocol.ts';
 import { plotStyle } from '../theme/palette.ts';
+import { Crosshairs } from './event-marks.ts';
 import { PlotHover } from './plot-hover.ts';
 import type { PlotHit, PlotPixel } from './plot-source.ts';
 import { createOverlayStore } from './plot-source.ts';
@@ -13,31 +15,32 @@ const VIEWPORT = { axis: 'event', x0: 0, x1: 10, y0: 0, y1: 100, width: 10, heig
 function setUp() {
   const requests: string[] = [];
   const answers: (() => void)[] = [];
-  const events: (number | undefined)[] = [];
+  const events: number[] = [];
   const hit = ({ state }: PlotPixel): Promise<PixelInfo<PlotHit>> => {
     requests.push(`hit at ${state}`);
     return new Promise((resolve) => {
       answers.push(() => resolve({ hit: undefined, crosshair: crosshairOf(state) }));
     });
   };
+  const device = deviceInfo({ events: 10 });
+  const session = fakeSession({
+    crosshair: ({ event }) => {
+      requests.push(`crosshair at ${event}`);
+      return Promise.resolve(crosshairOf(event));
+    },
+  });
+  const repaint = () => hover.paint(plotStyle('light'));
   const hover = new PlotHover({
-    device: deviceInfo({ events: 10 }),
-    session: fakeSession({
-      crosshair: ({ event }) => {
-        requests.push(`crosshair at ${event}`);
-        return Promise.resolve(crosshairOf(event));
-      },
-    }),
+    device,
+    view: createViewStore(),
+    crosshairs: new Crosshairs({ device, session, onError: () => undefined }, repaint),
+    plot: () => ({ viewport: VIEWPORT, width: 10, height: 10, pixelRatio: 1, cursorX: undefined }),
+    stateAt: (_, column) => column,
     source: { hit, heightText: String },
     context: null,
-    readOut: (crosshair) => events.push(crosshair?.event),
+    readOut: ({ event }) => events.push(event),
     overlays: createOverlayStore(),
-    repaint: () => hover.paint(plotStyle('light')),
-  });
-  hover.setPlot({
-    viewport: VIEWPORT,
-    size: { width: 10, height: 10 },
-    frames: { stateAt: (_, column) => column },
+    repaint,
   });
   const moveTo = (x: number) => hover.setPointer({ x, y: 5, clientX: x, clientY: 5 });
   /** Answers what is out, and lets the page take the answer. */
@@ -84,7 +87,8 @@ describe('a hover', () => {
     moveTo(1);
     hover.setPointer(undefined);
     await answer();
-    expect(requests).toEqual(['hit at 1']);
-    expect(events).toEqual([undefined]);
+    expect(requests).toEqual(['hit at 1', 'crosshair at 9']);
+    // The figures at the end of the trace.
+    expect(new Set(events)).toEqual(new Set([9]));
   });
 });

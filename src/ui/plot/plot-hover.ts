@@ -5,11 +5,12 @@ import { LatestOnly } from '../../base/latest-only.ts';
 import type { Crosshair } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { ViewState } from '../../state/view-store.ts';
 import type { PixelInfo } from '../../worker/protocol.ts';
 import { COUNTERS } from '../shared/device-labels.ts';
 import type { PlotStyle } from '../theme/palette.ts';
 import {
-  EventPositions,
+  type Crosshairs,
   type Marker,
   type Markers,
   markersInView,
@@ -18,26 +19,20 @@ import {
 import type { FrameLayer } from './frame-layer.ts';
 import type { Point, PointerPlace } from './gestures.ts';
 import { OverlayPainter } from './paint-overlay.ts';
+import type { PlotOnScreen } from './plot-navigation.ts';
 import type { PlotContext, PlotHit, PlotPixel, PlotSource } from './plot-source.ts';
 import { hideTooltip, showTooltip } from './tooltip.ts';
 
-export interface PlotHoverOptions extends Pick<PlotContext, 'device' | 'session' | 'overlays'> {
+export interface PlotHoverOptions extends Pick<PlotContext, 'device' | 'view' | 'overlays'> {
   readonly source: Pick<PlotSource, 'hit' | 'heightText' | 'limitBytes'>;
   readonly context: CanvasRenderingContext2D | null;
+  readonly crosshairs: Crosshairs;
+  /** Undefined before the first picture. */
+  readonly plot: () => PlotOnScreen | undefined;
+  readonly stateAt: FrameLayer['stateAt'];
   /** Shows the counters at an event. `place` says which event it is: 'pointer', 'cursor' or 'end'. */
-  readonly readOut: (crosshair: Crosshair | undefined, place: string) => void;
+  readonly readOut: (crosshair: Crosshair, place: string) => void;
   readonly repaint: () => void;
-}
-
-interface Shown {
-  readonly viewport: Viewport;
-  readonly size: { readonly width: number; readonly height: number };
-  readonly frames: Pick<FrameLayer, 'stateAt'>;
-}
-
-export interface PinnedEvent {
-  readonly event: EventIndex;
-  readonly x: number;
 }
 
 /** A marker is hit within this many CSS pixels of its line. */
@@ -47,45 +42,19 @@ export class PlotHover {
   readonly #options: PlotHoverOptions;
   readonly #requests = new LatestOnly();
   #asked: PlotPixel | undefined;
-  #shown: Shown | undefined;
   #pointer: PointerPlace | undefined;
   #answer: PixelInfo<PlotHit> | undefined;
   #range: { readonly from: number; readonly to: number } | undefined;
-  #cursor: PinnedEvent | undefined;
-  #secondCursor: EventIndex | undefined;
-  #rest: Crosshair | undefined;
-  /** Made when needed; reset when the axis changes or more places become known. */
+  /** Made when needed, for one axis. */
   #markers: Markers | undefined;
-  readonly #positions: EventPositions;
-  readonly #stopOverlays: () => void;
 
   constructor(options: PlotHoverOptions) {
     this.#options = options;
-    const { session, device, overlays, repaint } = options;
-    this.#positions = new EventPositions(session, device, () => {
-      this.#markers = undefined;
-      repaint();
-    });
-    this.#stopOverlays = overlays.subscribe(repaint);
   }
 
-  setPlot(shown: Shown): void {
-    if (shown.viewport.axis !== this.#shown?.viewport.axis) this.#markers = undefined;
-    this.#shown = shown;
-  }
-
-  /** What the legend shows while the pointer is elsewhere, and the pinned event. */
-  setRest(crosshair: Crosshair, cursor: PinnedEvent | undefined): void {
-    this.#rest = crosshair;
-    this.#cursor = cursor;
-    if (this.#pointer === undefined) this.#readOutRest();
-    this.#options.repaint();
-  }
-
-  setSecondCursor(event: EventIndex | undefined): void {
-    if (event === this.#secondCursor) return;
-    this.#secondCursor = event;
-    this.#options.repaint();
+  /** More of their places are known. */
+  forgetMarkers(): void {
+    this.#markers = undefined;
   }
 
   setPointer(pointer: PointerPlace | undefined): void {
@@ -95,7 +64,6 @@ export class PlotHover {
       this.#asked = undefined;
       this.#answer = undefined;
       hideTooltip();
-      this.#readOutRest();
     }
     this.#options.repaint();
   }
@@ -130,12 +98,13 @@ export class PlotHover {
 
   /** The pixel at a point; undefined while its picture is awaited. */
   pixelAt(point: Point): PlotPixel | undefined {
-    if (this.#shown === undefined) return undefined;
-    const { viewport, size, frames } = this.#shown;
-    const column = Math.floor((point.x / size.width) * viewport.width);
-    const state = frames.stateAt(viewport, column);
+    const plot = this.#options.plot();
+    if (plot === undefined) return undefined;
+    const { viewport, width, height } = plot;
+    const column = Math.floor((point.x / width) * viewport.width);
+    const state = this.#options.stateAt(viewport, column);
     if (state === undefined) return undefined;
-    const row = Math.floor((point.y / size.height) * viewport.height);
+    const row = Math.floor((point.y / height) * viewport.height);
     const bytesARow = (viewport.y1 - viewport.y0) / viewport.height;
     const bytesFrom = viewport.y1 - (row + 1) * bytesARow;
     return { state, bytesFrom, bytesTo: bytesFrom + bytesARow };
@@ -143,32 +112,41 @@ export class PlotHover {
 
   paint(style: PlotStyle): void {
     this.ask();
-    const { context } = this.#options;
-    if (this.#shown === undefined || context === null) return;
-    this.#paintOn(context, this.#shown, style);
-    this.#placeTooltip(this.#shown);
+    if (this.#pointer === undefined) this.#readOutRest();
+    const { context, plot } = this.#options;
+    const shown = plot();
+    if (shown === undefined || context === null) return;
+    this.#paintOn(context, shown, style);
+    this.#placeTooltip(shown);
   }
 
   destroy(): void {
-    this.#stopOverlays();
     this.#requests.cancel();
     hideTooltip();
   }
 
+  /** While the pointer is elsewhere: the figures at the cursor, else at the end. */
   #readOutRest(): void {
-    this.#options.readOut(this.#rest, this.#cursor === undefined ? 'end' : 'cursor');
+    const { crosshairs, device, readOut } = this.#options;
+    const { cursor } = this.#view;
+    const crosshair = crosshairs.at(cursor ?? device.events - 1);
+    if (crosshair !== undefined) readOut(crosshair, cursor === undefined ? 'end' : 'cursor');
   }
 
-  #paintOn(context: CanvasRenderingContext2D, { viewport, size }: Shown, style: PlotStyle): void {
-    const { width, height } = size;
+  get #view(): ViewState {
+    return this.#options.view.getState().view;
+  }
+
+  #paintOn(context: CanvasRenderingContext2D, plot: PlotOnScreen, style: PlotStyle): void {
+    const { viewport, width, height, cursorX } = plot;
     const { axis, x0, x1, y0, y1 } = viewport;
-    const { source, overlays } = this.#options;
-    const painter = new OverlayPainter(context, style, size);
+    const { source, overlays, crosshairs } = this.#options;
+    const painter = new OverlayPainter(context, style, plot);
     const toX = (x: number) => ((x - x0) / (x1 - x0)) * width;
     const toY = (bytes: number) => ((y1 - bytes) / (y1 - y0)) * height;
     const columnAt = (x: number | undefined) =>
       x === undefined ? undefined : { left: toX(x), right: toX(axis === 'event' ? x + 1 : x) };
-    const placeOf = (event: EventIndex) => this.#positions.xOf(event, axis);
+    const placeOf = (event: EventIndex) => crosshairs.xOf(event, axis);
     const limitBytes = source.limitBytes?.();
     if (limitBytes !== undefined) {
       painter.limit(toY(limitBytes), `limit, about ${formatBytes(limitBytes)}`);
@@ -183,11 +161,9 @@ export class PlotHover {
     highlights.sort((a, b) => a.left - b.left);
     painter.highlights(highlights, markers.length > 0);
     for (const { kind, x } of markers) painter.marker(kind, toX(x));
-    const second = this.#secondCursor;
-    painter.cursors(
-      columnAt(this.#cursor?.x),
-      columnAt(second === undefined ? undefined : placeOf(second)),
-    );
+    const { secondCursor } = this.#view;
+    const secondX = secondCursor === undefined ? undefined : placeOf(secondCursor);
+    painter.cursors(columnAt(cursorX), columnAt(secondX));
     if (this.#range !== undefined) painter.range(this.#range.from, this.#range.to);
     if (this.#pointer === undefined) return;
     const { x, y } = this.#pointer;
@@ -197,16 +173,17 @@ export class PlotHover {
   }
 
   #markersFrom(x0: number, x1: number, width: number, axis: Viewport['axis']): readonly Marker[] {
-    this.#markers ??= markersOf(this.#options.device, axis, this.#positions);
+    const { device, crosshairs } = this.#options;
+    if (this.#markers?.axis !== axis) this.#markers = markersOf(device, axis, crosshairs);
     return markersInView(this.#markers, x0, x1, width);
   }
 
   /** A marker's text takes precedence over the block behind it. */
-  #placeTooltip({ viewport, size }: Shown): void {
+  #placeTooltip({ viewport, width }: PlotOnScreen): void {
     const pointer = this.#pointer;
     if (pointer === undefined) return;
     const { axis, x0, x1 } = viewport;
-    const perPixel = (x1 - x0) / size.width;
+    const perPixel = (x1 - x0) / width;
     const [from, to] = [pointer.x - MARKER_REACH, pointer.x + MARKER_REACH];
     const near = this.#markersFrom(x0 + from * perPixel, x0 + to * perPixel, to - from, axis);
     const content = near[0]?.content ?? this.#answer?.hit?.content;
@@ -223,19 +200,14 @@ function isSamePixel(a: PlotPixel, b: PlotPixel | undefined): boolean {
  * Writes the counters at the crosshair into the page without React, because they change with every move. Fills the
  * elements below `root` whose data-readout is "event", "time" or a counter's name.
  */
-export function writeReadout(
-  root: ParentNode | null,
-  crosshair: Crosshair | undefined,
-  place: string,
-): void {
-  const write = (key: string, text: (at: Crosshair) => string) => {
+export function writeReadout(root: ParentNode | null, crosshair: Crosshair, place: string): void {
+  const write = (key: string, text: string) => {
     const element = root?.querySelector(`[data-readout="${key}"]`);
-    const next = crosshair === undefined ? '' : text(crosshair);
-    if (element && element.textContent !== next) element.textContent = next;
+    if (element && element.textContent !== text) element.textContent = text;
   };
-  write('event', (at) => `${place}: ${eventText(at)}`);
-  write('time', timeText);
-  for (const { name } of COUNTERS) write(name, ({ counters }) => formatBytes(counters[name]));
+  write('event', `${place}: ${eventText(crosshair)}`);
+  write('time', timeText(crosshair));
+  for (const { name } of COUNTERS) write(name, formatBytes(crosshair.counters[name]));
 }
 
 /** 'event 6,302 · oom' */

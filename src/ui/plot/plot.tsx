@@ -42,8 +42,8 @@ export function Plot({ source, strip, label, kind, hint, testId, ...props }: Plo
   const theme = useTheme();
   const root = useRef<HTMLDivElement>(null);
   const controller = useRef<PlotController>(undefined);
-  const start = useRef({ theme, selected, strip });
-  start.current = { theme, selected, strip };
+  const latest = useRef({ theme, selected, strip });
+  latest.current = { theme, selected, strip };
   const hintId = useId();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot starts afresh even where its device looks the same
@@ -52,7 +52,8 @@ export function Plot({ source, strip, label, kind, hint, testId, ...props }: Plo
     // The page counts as busy until the first picture, even while no request is running.
     const endPainting = idle.begin();
     const made = new PlotController({
-      ...start.current,
+      strip: latest.current.strip,
+      look: () => latest.current,
       root: root.current,
       device,
       session,
@@ -72,8 +73,8 @@ export function Plot({ source, strip, label, kind, hint, testId, ...props }: Plo
       endPainting();
     };
   }, [info, device, session, source, view, overlays, idle, timings, onError]);
-  useEffect(() => controller.current?.setTheme(theme), [theme]);
-  useEffect(() => controller.current?.setSelected(selected), [selected]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the controller reads them from `latest`
+  useEffect(() => controller.current?.update(), [theme, selected]);
 
   return (
     <>

@@ -55,7 +55,7 @@ export function RunPlot({ recorded, result }: RunPlotProps) {
   );
   useEffect(() => {
     const grid = plot.current?.closest('.plot-grid');
-    if (width > 0 && grid) drawAxes(axesIn(grid), viewport, viewport, device.folds);
+    if (width > 0 && grid) drawAxes(axesIn(grid), viewport, viewport, device);
   }, [viewport, device, width]);
   const part =
     pointer === undefined || width === 0
