@@ -15,7 +15,7 @@ import { formatCount, formatDurationUs, plural } from '../../base/format.ts';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
-import { stepsInView } from './event-marks.ts';
+import { stepsInView } from './event-markers.ts';
 
 export interface AxisElements {
   readonly x: SVGSVGElement;
@@ -126,11 +126,11 @@ export interface FoldInView {
   /** Its middle, on the folded axis. */
   readonly x: number;
   readonly idleUs: number;
-  /** Gaps that are too close together share a mark. */
+  /** Gaps too close together are drawn as one. */
   readonly count: number;
 }
 
-/** Minimum CSS pixels between marks of folds. */
+/** Minimum CSS pixels between the strokes of two folds. */
 const FOLD_SPACING = 14;
 
 /** Where the axis is cut, from x0 to x1 on `width` pixels. */

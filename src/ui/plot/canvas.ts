@@ -28,14 +28,14 @@ export function blankCanvas(
 export function elided(
   context: Pick<CanvasRenderingContext2D, 'measureText'>,
   text: string,
-  room: number,
+  maxWidth: number,
 ): string {
   const { width } = context.measureText(text);
-  if (width <= room) return text;
+  if (width <= maxWidth) return text;
   // Letters differ in width: start from a guess and shorten until it fits.
-  for (let length = Math.floor((text.length * room) / width); length > 0; length--) {
+  for (let length = Math.floor((text.length * maxWidth) / width); length > 0; length--) {
     const part = `${text.slice(0, length)}…`;
-    if (context.measureText(part).width <= room) return part;
+    if (context.measureText(part).width <= maxWidth) return part;
   }
   return '';
 }

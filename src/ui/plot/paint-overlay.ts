@@ -1,6 +1,6 @@
 /** Paints over the picture: crosshair, cursors, markers, highlights, a range being drawn. All in CSS pixels of the plot. */
 import type { PlotStyle } from '../theme/palette.ts';
-import type { Marker } from './event-marks.ts';
+import type { Marker } from './event-markers.ts';
 import type { Highlight } from './plot-source.ts';
 
 /** A range of x; may lie outside the plot. */

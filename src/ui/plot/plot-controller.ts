@@ -9,7 +9,7 @@ import type { ViewState } from '../../state/view-store.ts';
 import { plotColors, plotStyle, type ThemeName } from '../theme/palette.ts';
 import { axesIn, drawAxes, drawSteps, partOf } from './axes.ts';
 import { releasePixels } from './canvas.ts';
-import { Crosshairs } from './event-marks.ts';
+import { Crosshairs } from './event-markers.ts';
 import { FrameLayer } from './frame-layer.ts';
 import { listenToAxisWheel, listenToGestures } from './gestures.ts';
 import { PlotHover, writeReadout } from './plot-hover.ts';

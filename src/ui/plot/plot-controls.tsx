@@ -1,7 +1,8 @@
 import { Maximize2 } from 'lucide-react';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { Button, Segmented } from '../shared/buttons.tsx';
+import type { ViewState } from '../../state/view-store.ts';
+import { Button, Segmented, Select } from '../shared/buttons.tsx';
 import { useDevice } from '../shared/services.ts';
 import type { PlotSource } from './plot-source.ts';
 
@@ -26,30 +27,48 @@ const AXES = {
 type AxisName = keyof typeof AXES;
 const AXIS_NAMES = Object.keys(AXES) as readonly AxisName[];
 
-/** Chooses the x axis. */
-export function AxisSwitch() {
-  const { device } = useDevice();
-  const { view } = useStores();
-  const current = useView((state) => state.axis);
-  const isFolded = useView((state) => state.foldsGaps);
-  const value = current === 'event' ? 'Events' : isFolded ? 'Folded' : 'Time';
-  const options = AXIS_NAMES.map((name) => {
-    const reason = unavailableReason(device, name);
-    const isDisabled = reason !== undefined && name !== value;
-    return { value: name, label: name, about: `${reason ?? AXES[name].about} (X)`, isDisabled };
-  });
-  const choose = (name: AxisName) => {
-    const { axis, foldsGaps } = AXES[name];
-    // The same window serves true and folded time.
-    view.commit({ axis, foldsGaps, ...(current !== axis && { x: 'all' }) });
-  };
-  return <Segmented label="Horizontal axis" value={value} options={options} onChange={choose} />;
+function axisNameOf({ axis, foldsGaps }: Pick<ViewState, 'axis' | 'foldsGaps'>): AxisName {
+  if (axis === 'event') return 'Events';
+  return foldsGaps ? 'Folded' : 'Time';
+}
+
+/** The same window serves true and folded time. */
+function toAxis(name: AxisName, before: ViewState): Partial<ViewState> {
+  const { axis, foldsGaps } = AXES[name];
+  return { axis, foldsGaps, ...(before.axis !== axis && { x: 'all' }) };
 }
 
 function unavailableReason({ hasTime, folds }: DeviceInfo, name: AxisName): string | undefined {
   if (name !== 'Events' && !hasTime) return 'This file has no timestamps';
   const hasGaps = folds.fromUs.length > 0;
   return name === 'Folded' && !hasGaps ? 'This trace has no idle gaps' : undefined;
+}
+
+/** The change to the next axis that the file has; undefined if it has only one. */
+export function toNextAxis(view: ViewState, device: DeviceInfo): Partial<ViewState> | undefined {
+  const names = AXIS_NAMES.filter((name) => unavailableReason(device, name) === undefined);
+  const next = names[(names.indexOf(axisNameOf(view)) + 1) % names.length];
+  return names.length < 2 || next === undefined ? undefined : toAxis(next, view);
+}
+
+/** Chooses the x axis. */
+export function AxisSwitch() {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const value = useView(axisNameOf);
+  const options = AXIS_NAMES.map((name) => {
+    const reason = unavailableReason(device, name);
+    const isDisabled = reason !== undefined && name !== value;
+    return { value: name, label: name, about: `${reason ?? AXES[name].about} (X)`, isDisabled };
+  });
+  return (
+    <Segmented
+      label="Horizontal axis"
+      value={value}
+      options={options}
+      onChange={(name) => view.commit(toAxis(name, view.getState().view))}
+    />
+  );
 }
 
 /** @param field of the view that keeps the plot's y */
@@ -97,27 +116,15 @@ interface ChoiceProps<T extends string> {
 
 export function Choice<T extends string>(props: ChoiceProps<T>) {
   const { label, texts, value, title, reasonOf, onChoose } = props;
-  const options = Object.keys(texts) as T[];
+  const options = (Object.keys(texts) as T[]).map((option) => {
+    const reason = reasonOf?.(option);
+    const text = reason === undefined ? texts[option] : `${texts[option]} (${reason})`;
+    return { value: option, label: text, isDisabled: reason !== undefined };
+  });
   return (
     <label className="inline-row labelled" title={title}>
       <span className="dim">{label}</span>
-      <select
-        className="field"
-        value={value}
-        onChange={({ currentTarget }) => {
-          const chosen = options.find((option) => option === currentTarget.value);
-          if (chosen !== undefined) onChoose(chosen);
-        }}
-      >
-        {options.map((option) => {
-          const reason = reasonOf?.(option);
-          return (
-            <option key={option} value={option} disabled={reason !== undefined}>
-              {reason === undefined ? texts[option] : `${texts[option]} (${reason})`}
-            </option>
-          );
-        })}
-      </select>
+      <Select value={value} options={options} onChoose={onChoose} />
     </label>
   );
 }

@@ -4,7 +4,7 @@ import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import { fakeSession } from '../../testing/fake-session.ts';
 import type { PixelInfo } from '../../worker/protocol.ts';
 import { plotStyle } from '../theme/palette.ts';
-import { Crosshairs } from './event-marks.ts';
+import { Crosshairs } from './event-markers.ts';
 import { PlotHover } from './plot-hover.ts';
 import type { PlotHit, PlotPixel } from './plot-source.ts';
 import { createOverlayStore } from './plot-source.ts';

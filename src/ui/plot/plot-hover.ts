@@ -15,7 +15,7 @@ import {
   type Markers,
   markersInView,
   markersOf,
-} from './event-marks.ts';
+} from './event-markers.ts';
 import type { FrameLayer } from './frame-layer.ts';
 import type { Point, PointerPlace } from './gestures.ts';
 import { OverlayPainter } from './paint-overlay.ts';

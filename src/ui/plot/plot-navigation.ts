@@ -6,6 +6,7 @@ import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../draw/ti
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { Range, ViewState } from '../../state/view-store.ts';
 import type { Point } from './gestures.ts';
+import { toNextAxis } from './plot-controls.tsx';
 import type { PlotContext, PlotHit, PlotPixel, PlotSource } from './plot-source.ts';
 import { extentOf, plotAxisOf, rangeX, toPlotX } from './viewport-of.ts';
 
@@ -27,7 +28,7 @@ export interface PlotNavigationOptions extends Pick<PlotContext, 'device' | 'vie
   readonly pixelAt: (at: Point) => PlotPixel | undefined;
 }
 
-type Movement = (viewport: Viewport, extent: Extent) => Viewport;
+type Movement = (viewport: Viewport, extent: Extent, plot: PlotOnScreen) => Viewport;
 
 export class PlotNavigation {
   readonly #options: PlotNavigationOptions;
@@ -51,14 +52,18 @@ export class PlotNavigation {
 
   /** Zooms around `at`, else around the pinned event if it is in view. A factor above 1 shows less. */
   zoomX(factor: number, at?: Point): void {
-    const share = at === undefined ? (this.#cursorShare() ?? 0.5) : at.x / this.#width;
-    this.#move((viewport, extent) => zoomXAt(viewport, share, factor, extent));
+    this.#move((viewport, extent, plot) => {
+      const share = at === undefined ? (cursorShare(plot) ?? 0.5) : at.x / plot.width;
+      return zoomXAt(viewport, share, factor, extent);
+    });
   }
 
   /** Zooms around `at`, else around the bottom. */
   zoomY(factor: number, at?: Pick<Point, 'y'>): void {
-    const share = at === undefined ? 0 : 1 - at.y / this.#height;
-    this.#move((viewport, extent) => zoomYAt(viewport, share, factor, extent), true);
+    this.#move((viewport, extent, { height }) => {
+      const share = at === undefined ? 0 : 1 - at.y / height;
+      return zoomYAt(viewport, share, factor, extent);
+    }, true);
   }
 
   fit(): void {
@@ -138,12 +143,8 @@ export class PlotNavigation {
   /** Cycles through events, time and folded time, as far as the file has them. */
   nextAxis(): void {
     const { device, view } = this.#options;
-    if (!device.hasTime) return;
-    const { axis, foldsGaps } = this.#view;
-    const canFold = device.folds.fromUs.length > 0;
-    if (axis === 'event') view.commit({ axis: 'time', foldsGaps: false, x: 'all' });
-    else if (!foldsGaps && canFold) view.commit({ foldsGaps: true });
-    else view.commit({ axis: 'event', foldsGaps: false, x: 'all' });
+    const change = toNextAxis(this.#view, device);
+    if (change !== undefined) view.commit(change);
   }
 
   zoomToSpan(span: AnnotationSpan): void {
@@ -172,24 +173,17 @@ export class PlotNavigation {
     return extentOf(device, axis, source.heights(this.#view));
   }
 
-  get #width(): number {
-    return this.#options.plot()?.width ?? 1;
-  }
-
-  get #height(): number {
-    return this.#options.plot()?.height ?? 1;
-  }
-
   #move(movement: Movement, withY = false): void {
     const change = this.#changeBy(movement, withY);
     if (change !== undefined) this.#options.view.move(change);
   }
 
   #changeBy(movement: Movement, withY = false): Partial<ViewState> | undefined {
-    const viewport = this.#options.plot()?.viewport;
-    if (viewport === undefined) return undefined;
+    const plot = this.#options.plot();
+    if (plot === undefined) return undefined;
+    const { viewport } = plot;
     const extent = this.#extent(viewport);
-    const moved = movement(viewport, extent);
+    const moved = movement(viewport, extent, plot);
     if (moved === viewport) return undefined;
     const isYMoved = withY || moved.y0 !== viewport.y0 || moved.y1 !== viewport.y1;
     return {
@@ -275,18 +269,17 @@ export class PlotNavigation {
     }
   }
 
-  /** The pinned event's place across the plot, 0 to 1; undefined if it is out of view. */
-  #cursorShare(): number | undefined {
-    const plot = this.#options.plot();
-    if (plot?.cursorX === undefined) return undefined;
-    const { x0, x1 } = plot.viewport;
-    const share = (plot.cursorX - x0) / (x1 - x0);
-    return share >= 0 && share <= 1 ? share : undefined;
-  }
-
   #stateInTheMiddle(): EventIndex | undefined {
-    return this.#options.pixelAt({ x: this.#width / 2, y: 0 })?.state;
+    const { plot, pixelAt } = this.#options;
+    return pixelAt({ x: (plot()?.width ?? 1) / 2, y: 0 })?.state;
   }
+}
+
+/** The pinned event's place across the plot, 0 to 1; undefined if it is out of view. */
+function cursorShare({ cursorX, viewport: { x0, x1 } }: PlotOnScreen): number | undefined {
+  if (cursorX === undefined) return undefined;
+  const share = (cursorX - x0) / (x1 - x0);
+  return share >= 0 && share <= 1 ? share : undefined;
 }
 
 const PAN_SHARE = 0.1;

@@ -149,37 +149,26 @@ export interface BoxColor {
   readonly text: string;
 }
 
-export interface FlameColors {
-  readonly background: string;
-  readonly outline: string;
-  /** The root, and boxes too small to see. */
-  readonly whole: BoxColor;
-  /** Shades, so neighbors differ. */
-  readonly own: readonly BoxColor[];
-  readonly library: readonly BoxColor[];
-  readonly plumbing: readonly BoxColor[];
-  readonly absent: BoxColor;
-  readonly unchanged: BoxColor;
-  /** Weak to strong. */
-  readonly grew: readonly BoxColor[];
-  readonly shrank: readonly BoxColor[];
-}
-
 const shades = (text: string, ...fills: readonly string[]): readonly BoxColor[] =>
   fills.map((fill) => ({ fill, text }));
 
-const LIGHT: FlameColors = {
+const LIGHT = {
   background: '#ffffff',
   outline: '#1a1e26',
+  /** The root, and boxes too small to see. */
   whole: { fill: '#e9ecf1', text: '#3d4654' },
+  /** Shades, so neighbors differ. */
   own: shades('#08264a', '#9cc6f5', '#8bbaf0', '#adcff7'),
   library: shades('#2b3340', '#d6dde7', '#cbd4e0', '#dfe5ed'),
   plumbing: shades('#4d5563', '#eeeff2', '#e6e8ec', '#f2f3f5'),
   absent: { fill: '#e8e0d0', text: '#4a4030' },
   unchanged: { fill: '#e6e9ee', text: '#2b3340' },
+  /** Weak to strong. */
   grew: shades('#3d1c00', '#fbe3cb', '#f6bf8e', '#e9924a'),
   shrank: shades('#05213f', '#d3e4f8', '#9fc5ee', '#66a1e0'),
 };
+
+export type FlameColors = typeof LIGHT;
 
 const DARK: FlameColors = {
   background: '#12151a',

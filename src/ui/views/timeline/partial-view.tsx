@@ -1,6 +1,5 @@
 import './partial-view.css';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import { LatestOnly } from '../../../base/latest-only.ts';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
@@ -52,10 +51,8 @@ function PartialPicture({ partial }: Pick<PartialViewProps, 'partial'>) {
       if (canvas.current !== null) putFrame(canvas.current, frame);
       timings.reach('firstPixels');
     };
-    latest.current?.run(draw).catch((error: unknown) => {
-      // Errors in the file are shown with its progress.
-      if (!isAbortError(error)) return undefined;
-    });
+    // Errors in the file are shown with its progress.
+    latest.current?.run(draw).catch(() => undefined);
   }, [session, timings, theme, partial]);
   return (
     <canvas

@@ -1,6 +1,5 @@
 /** The stack of all allocations, as a plot. */
 
-import type { CounterName } from '../../../allocator/replay/types.ts';
 import { formatBytes } from '../../../base/format.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { TimelineFrame } from '../../../draw/timeline/types.ts';
@@ -12,17 +11,9 @@ import type {
   PixelInfo,
   SessionApi,
 } from '../../../worker/protocol.ts';
-import type { LineStyle } from '../../plot/line-raster.ts';
 import type { PlotHit, PlotLine, PlotSource } from '../../plot/plot-source.ts';
 import { hitContent } from '../../plot/tooltip.ts';
-import {
-  dashOf,
-  lineColor,
-  paletteFor,
-  plotStyle,
-  type ThemeName,
-  toAbgr,
-} from '../../theme/palette.ts';
+import { dashOf, lineColor, paletteFor, plotStyle, toAbgr } from '../../theme/palette.ts';
 
 /**
  * @param view what is shown now: queries about a place use the same search and order
@@ -67,11 +58,16 @@ export function timelineSource(
       return frame;
     },
     lines: ({ lines }, frame, theme, pixelRatio) => {
-      const reach = hasManyEventsAColumn(frame) ? Math.round(LINE_REACH * pixelRatio) : 0;
+      const common = {
+        halo: toAbgr(plotStyle(theme).halo),
+        thickness: Math.max(1, Math.round(1.5 * pixelRatio)),
+        reach: hasManyEventsAColumn(frame) ? Math.round(LINE_REACH * pixelRatio) : 0,
+      };
       return lines.flatMap((counter): PlotLine[] => {
         const values = frame.lines[counter];
         if (values === undefined) return [];
-        return [{ values, style: { ...lineStyle(theme, counter, pixelRatio), reach } }];
+        const [color, dash] = [lineColor(theme, counter), dashOf(counter, pixelRatio)];
+        return [{ values, style: { ...common, color, dash } }];
       });
     },
     heightText: formatBytes,
@@ -133,17 +129,4 @@ const LINE_REACH = 7;
 function hasManyEventsAColumn({ states }: TimelineFrame): boolean {
   const shown = states.filter((state) => state >= 0);
   return (shown.at(-1) ?? 0) - (shown[0] ?? 0) > shown.length;
-}
-
-function lineStyle(
-  theme: ThemeName,
-  counter: CounterName,
-  pixelRatio: number,
-): Omit<LineStyle, 'reach'> {
-  return {
-    color: lineColor(theme, counter),
-    halo: toAbgr(plotStyle(theme).halo),
-    thickness: Math.max(1, Math.round(1.5 * pixelRatio)),
-    dash: dashOf(counter, pixelRatio),
-  };
 }

@@ -65,21 +65,12 @@ export function trackBoxes(
   let at = firstEndingAfter(track, x0);
   while (at < track.length && (starts[at] ?? x1) < x1) {
     const left = Math.max(0, ((starts[at] ?? 0) - x0) * scale);
-    const right = Math.min(width, ((ends[at] ?? 0) - x0) * scale);
-    if (right - left >= MIN_WIDTH) {
-      boxes.push({ left, right, span: track.span(at), count: 1 });
-      at++;
-      continue;
-    }
-    const next = endOfThinRun(track, at, x0 + (left + MIN_WIDTH) / scale);
-    const lastRight = ((ends[next - 1] ?? 0) - x0) * scale;
+    // The end of the spans from here on that fit into a box of the least width; at least one.
+    const next = Math.max(at + 1, upperBound(ends, x0 + (left + MIN_WIDTH) / scale, at));
+    const right = Math.max(left + MIN_WIDTH, ((ends[next - 1] ?? 0) - x0) * scale);
     const count = next - at;
-    boxes.push({
-      left,
-      right: Math.min(width, Math.max(left + MIN_WIDTH, lastRight)),
-      span: count === 1 ? track.span(at) : undefined,
-      count,
-    });
+    const span = count === 1 ? track.span(at) : undefined;
+    boxes.push({ left, right: Math.min(width, right), span, count });
     at = next;
   }
   return boxes;
@@ -89,11 +80,6 @@ function firstEndingAfter({ starts, ends }: Track, x0: number): number {
   const at = lowerBound(starts, x0);
   // The previous span may reach into view.
   return at > 0 && (ends[at - 1] ?? 0) > x0 ? at - 1 : at;
-}
-
-/** End of the spans from `from` on that end by `limit`; at least one. */
-function endOfThinRun({ ends }: Track, from: number, limit: number): number {
-  return Math.max(from + 1, upperBound(ends, limit, from));
 }
 
 export function boxAt(boxes: readonly TrackBox[], x: number): TrackBox | undefined {

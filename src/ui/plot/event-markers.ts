@@ -107,7 +107,7 @@ export function markersInView(
   return found;
 }
 
-/** Minimum CSS pixels between marks of steps. */
+/** Minimum CSS pixels between the strokes of two steps. */
 const STEP_SPACING = 10;
 
 /** Where steps begin on an axis from x0 to x1 on `width` pixels. */

@@ -3,7 +3,7 @@ import type { OomInfo } from '../../device/model/device-info.ts';
 import type { PlotAxis } from '../../draw/timeline/types.ts';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import { fakeSession } from '../../testing/fake-session.ts';
-import { Crosshairs, markersInView, markersOf, stepsInView } from './event-marks.ts';
+import { Crosshairs, markersInView, markersOf, stepsInView } from './event-markers.ts';
 
 /** Where nothing is known but the events themselves. */
 const byEvent = { xOf: (event: number, axis: PlotAxis) => (axis === 'event' ? event : undefined) };
