@@ -18,7 +18,7 @@ import {
 } from './event-markers.ts';
 import type { FrameLayer } from './frame-layer.ts';
 import type { Point, PointerPlace } from './gestures.ts';
-import { OverlayPainter } from './paint-overlay.ts';
+import { overlayPainter } from './paint-overlay.ts';
 import type { PlotOnScreen } from './plot-navigation.ts';
 import type { PlotContext, PlotHit, PlotPixel, PlotSource } from './plot-source.ts';
 import { hideTooltip, showTooltip } from './tooltip.ts';
@@ -141,7 +141,7 @@ export class PlotHover {
     const { viewport, width, height, cursorX } = plot;
     const { axis, x0, x1, y0, y1 } = viewport;
     const { source, overlays, crosshairs } = this.#options;
-    const painter = new OverlayPainter(context, style, plot);
+    const painter = overlayPainter(context, style, plot);
     const toX = (x: number) => ((x - x0) / (x1 - x0)) * width;
     const toY = (bytes: number) => ((y1 - bytes) / (y1 - y0)) * height;
     const columnAt = (x: number | undefined) =>

@@ -109,8 +109,6 @@ function ConfidenceNote({ recorded: { requests }, run: { result, lowestBytes } }
 }
 
 type Cell = readonly [text: string, title?: string];
-/** Without `after` there is no row. */
-type ComparedRow = readonly [label: string, before: Cell, after: Cell | undefined, about?: string];
 
 const bytes = (value: number | undefined): Cell =>
   value === undefined
@@ -131,54 +129,20 @@ function ComparedRuns(props: DetailsProps) {
   const { result, card, lowestBytes } = run;
   const was = recorded.end;
   const is = result.end;
-  const rows: readonly ComparedRow[] = [
+  const lowest = ['… without waiting for streams', [''], bytes(lowestBytes)] as const;
+  const rows: readonly (readonly [label: string, before: Cell, after: Cell])[] = [
     ['Peak reserved', bytes(recorded.peakReservedBytes), bytes(result.peakReservedBytes)],
-    [
-      '… without waiting for streams',
-      [''],
-      lowestBytes === undefined ? undefined : bytes(lowestBytes),
-      'Peak reserved if no free waited for another stream. A real run lies between this and the figure above.',
-    ],
+    ...(lowestBytes === undefined ? [] : [lowest]),
     ['Peak allocated', bytes(recorded.peakAllocatedBytes), bytes(result.peakAllocatedBytes)],
     ['Out of memory', count(recorded.ooms), count(result.ooms.length)],
-    [
-      'Retries',
-      count(recorded.retries),
-      count(result.retries),
-      'How often PyTorch released its whole cache to serve one request',
-    ],
-    [
-      'cudaMalloc calls',
-      count(recorded.deviceAllocs),
-      count(result.deviceAllocs),
-      'cudaMalloc and cuMemMap since the first event',
-    ],
-    [
-      'cudaFree calls',
-      count(recorded.deviceFrees),
-      count(result.deviceFrees),
-      'cudaFree and cuMemUnmap since the first event',
-    ],
+    ['Retries', count(recorded.retries), count(result.retries)],
+    ['cudaMalloc calls', count(recorded.deviceAllocs), count(result.deviceAllocs)],
+    ['cudaFree calls', count(recorded.deviceFrees), count(result.deviceFrees)],
     ['Reserved at the end', bytes(was?.reservedBytes), bytes(is.reservedBytes)],
     ['Allocated at the end', bytes(was?.allocatedBytes), bytes(is.allocatedBytes)],
-    [
-      'Largest free block at the end',
-      bytes(was?.largestFreeBytes),
-      bytes(is.largestFreeBytes),
-      'The largest request that would fit without new memory',
-    ],
-    [
-      'Fragmentation at the end',
-      share(was?.fragmentation),
-      share(is.fragmentation),
-      'Share of free reserved memory outside the largest free block',
-    ],
-    [
-      'Smallest GPU',
-      smallest(recordedCard),
-      smallest(card),
-      'The smallest common GPU size that would fit all requests',
-    ],
+    ['Largest free block at the end', bytes(was?.largestFreeBytes), bytes(is.largestFreeBytes)],
+    ['Fragmentation at the end', share(was?.fragmentation), share(is.fragmentation)],
+    ['Smallest GPU', smallest(recordedCard), smallest(card)],
   ];
   return (
     <table className="whatif-compared">
@@ -192,19 +156,27 @@ function ComparedRuns(props: DetailsProps) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(
-          ([label, before, after, about]) =>
-            after && (
-              <tr key={label}>
-                <th scope="row" title={about}>
-                  {label}
-                </th>
-                <td title={before[1]}>{before[0]}</td>
-                <td title={after[1]}>{after[0]}</td>
-              </tr>
-            ),
-        )}
+        {rows.map(([label, before, after]) => (
+          <tr key={label}>
+            <th scope="row" title={ABOUT[label]}>
+              {label}
+            </th>
+            <td title={before[1]}>{before[0]}</td>
+            <td title={after[1]}>{after[0]}</td>
+          </tr>
+        ))}
       </tbody>
     </table>
   );
 }
+
+const ABOUT: Readonly<Record<string, string>> = {
+  '… without waiting for streams':
+    'Peak reserved if no free waited for another stream. A real run lies between this and the figure above.',
+  Retries: 'How often PyTorch released its whole cache to serve one request',
+  'cudaMalloc calls': 'cudaMalloc and cuMemMap since the first event',
+  'cudaFree calls': 'cudaFree and cuMemUnmap since the first event',
+  'Largest free block at the end': 'The largest request that would fit without new memory',
+  'Smallest GPU': 'The smallest common GPU size that would fit all requests',
+  'Fragmentation at the end': 'Share of free reserved memory outside the largest free block',
+};

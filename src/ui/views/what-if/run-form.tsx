@@ -21,11 +21,7 @@ interface LimitSelectProps {
   readonly onChange: (limit: Limit) => void;
 }
 
-const CARDS = Object.fromEntries(
-  COMMON_CARDS_GIB.map((gib) => [`${gib} GiB GPU`, limitOfCard(gib)]),
-);
-
-const OTHER = 'other…';
+const CARDS = COMMON_CARDS_GIB.map((gib) => ({ text: `${gib} GiB GPU`, bytes: limitOfCard(gib) }));
 
 const ABOUT =
   'How much PyTorch may reserve, as with torch.cuda.set_per_process_memory_fraction(). CUDA itself uses about 0.65 GiB of a GPU.';
@@ -33,29 +29,26 @@ const ABOUT =
 /** How much memory the runs may have: as recorded, unlimited, a common GPU's, or a custom size. */
 export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
   const [isTyping, setIsTyping] = useState(false);
-  const limits: Readonly<Record<string, Limit>> = {
-    [recorded ? `as recorded: ${formatBytes(recorded.likelyBytes)}` : 'no limit']: 'recorded',
-    ...(recorded && { 'no limit': 'none' }),
-    ...CARDS,
+  const card = CARDS.find(({ bytes }) => bytes === limit);
+  const known = typeof limit === 'string' ? limit : card?.text;
+  const value = isTyping ? 'other' : (known ?? 'other');
+  const texts: Readonly<Record<string, string>> = {
+    recorded:
+      recorded === undefined ? 'no limit' : `as recorded: ${formatBytes(recorded.likelyBytes)}`,
+    ...(recorded !== undefined && { none: 'no limit' }),
+    ...Object.fromEntries(CARDS.map(({ text }) => [text, text])),
+    other: 'other…',
   };
-  const names = [...Object.keys(limits), OTHER];
-  const known = names.find((name) => limits[name] === limit);
-  const value = isTyping ? OTHER : (known ?? OTHER);
   function choose(chosen: string) {
-    setIsTyping(chosen === OTHER);
-    const next = limits[chosen];
-    if (next !== undefined) onChange(next);
+    setIsTyping(chosen === 'other');
+    if (chosen === 'recorded' || chosen === 'none') onChange(chosen);
+    const bytes = CARDS.find(({ text }) => text === chosen)?.bytes;
+    if (bytes !== undefined) onChange(bytes);
   }
   return (
     <>
-      <Choice
-        label="Memory"
-        texts={Object.fromEntries(names.map((name) => [name, name]))}
-        value={value}
-        title={ABOUT}
-        onChoose={choose}
-      />
-      {value === OTHER && (
+      <Choice label="Memory" texts={texts} value={value} title={ABOUT} onChoose={choose} />
+      {value === 'other' && (
         <OtherLimit
           key={limit}
           bytes={typeof limit === 'number' ? limit : undefined}

@@ -11,115 +11,70 @@ import { hasRun, type RunRow, type SettingRow } from '../../panels/what-if/what-
 import { type Heading, nextSort, SortHeading } from '../../table/table-row.tsx';
 import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './runs.tsx';
 
-/** What a row's cells show. */
-interface ShownRun {
-  readonly run: RecordedRun | WhatIfResult;
-  readonly card: CardFit | undefined;
-  /** Bytes of the longest bar; longer ones are cut. */
-  readonly most: number;
-  /** The baseline for the difference; undefined for the recorded run itself. */
-  readonly recordedBytes?: number;
+interface SettingsTableProps {
+  readonly recorded: RecordedRun;
+  readonly recordedCard: CardFit | undefined;
+  readonly rows: readonly SettingRow[];
+  readonly chosen: string;
+  readonly onChoose: (settings: string) => void;
 }
 
 interface SettingColumn extends Heading {
-  /** What rows are sorted by. */
   readonly value: (row: RunRow) => string | number;
-  /** Undefined for the row's header. */
-  readonly cell?: (shown: ShownRun) => ReactNode;
 }
 
 const CONFIDENCES: readonly Confidence[] = ['low', 'medium', 'high'];
 
+const column = (
+  id: string,
+  header: string,
+  title: string,
+  value: SettingColumn['value'],
+  align: 'start' | 'end' = 'start',
+): SettingColumn => ({ id, header, title, value, align, isSortable: true });
+
 const COLUMNS: readonly SettingColumn[] = [
-  {
-    id: 'settings',
-    header: 'Setting',
-    title: 'PYTORCH_ALLOC_CONF',
-    isSortable: true,
-    value: ({ settings }) => settings,
-  },
-  {
-    id: 'reserved',
-    header: 'Peak reserved',
-    title: 'Peak reserved memory; the darker part of a bar is peak allocated memory',
-    isSortable: true,
-    value: ({ result }) => result.peakReservedBytes,
-    cell: (shown) => <PeakCell {...shown} />,
-  },
-  {
-    id: 'card',
-    header: 'Fits on',
-    title:
-      'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
-    align: 'end',
-    isSortable: true,
-    value: ({ card }) => card?.gib ?? Infinity,
-    cell: ({ card }) => (
-      <td className={card ? 'figure' : 'figure dim'} title={card && cardTitle(card)}>
-        {card ? cardText(card) : '…'}
-        {card !== undefined && card.retries > 0 && <span className="whatif-slow"> slow</span>}
-      </td>
-    ),
-  },
-  {
-    id: 'ooms',
-    header: 'OOM',
-    title: 'Requests that would run out of memory',
-    align: 'end',
-    isSortable: true,
-    value: ({ result }) => result.ooms.length,
-    cell: ({ run }) => {
-      const { count, isMore, title } = oomsOf(run);
-      return (
-        <td className="figure" data-tone={count > 0 ? 'danger' : undefined} title={title}>
-          {isMore && '≥ '}
-          {formatCount(count)}
-        </td>
-      );
-    },
-  },
-  {
-    id: 'retries',
-    header: 'Retries',
-    title: 'How often PyTorch would release its whole cache to serve one request (slow)',
-    align: 'end',
-    isSortable: true,
-    value: ({ result }) => result.retries,
-    cell: ({ run }) => <td className="figure">{formatCount(run.retries)}</td>,
-  },
-  {
-    id: 'calls',
-    header: 'Calls',
-    title: 'Calls of cudaMalloc and cudaFree, or maps and unmaps; each one stalls your program',
-    align: 'end',
-    isSortable: true,
-    value: ({ result }) => result.deviceAllocs + result.deviceFrees,
-    cell: ({ run: { deviceAllocs, deviceFrees } }) => (
-      <td
-        className="figure"
-        title={`${formatCount(deviceAllocs)} to get memory, ${formatCount(deviceFrees)} to give it back`}
-      >
-        {formatCount(deviceAllocs + deviceFrees)}
-      </td>
-    ),
-  },
-  {
-    id: 'confidence',
-    header: 'Confidence',
-    title: 'How certain the figures are; the reasons are below',
-    isSortable: true,
-    value: ({ result }) => CONFIDENCES.indexOf(result.confidence),
-    cell: ({ run }) =>
-      'confidence' in run ? (
-        <td title={CONFIDENCE_TEXT[run.confidence]} data-confidence={run.confidence}>
-          {run.confidence}
-        </td>
-      ) : (
-        <td className="dim" title="What really happened">
-          real
-        </td>
-      ),
-  },
+  column('settings', 'Setting', 'PYTORCH_ALLOC_CONF', ({ settings }) => settings),
+  column(
+    'reserved',
+    'Peak reserved',
+    'Peak reserved memory; the darker part of a bar is peak allocated memory',
+    ({ result }) => result.peakReservedBytes,
+  ),
+  column(
+    'card',
+    'Fits on',
+    'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
+    ({ card }) => card?.gib ?? Infinity,
+    'end',
+  ),
+  column(
+    'ooms',
+    'OOM',
+    'Requests that would run out of memory',
+    ({ result }) => result.ooms.length,
+    'end',
+  ),
+  column(
+    'retries',
+    'Retries',
+    'How often PyTorch would release its whole cache to serve one request (slow)',
+    ({ result }) => result.retries,
+    'end',
+  ),
+  column(
+    'calls',
+    'Calls',
+    'Calls of cudaMalloc and cudaFree, or maps and unmaps; each one stalls your program',
+    ({ result }) => result.deviceAllocs + result.deviceFrees,
+    'end',
+  ),
+  column(
+    'confidence',
+    'Confidence',
+    'How certain the figures are; the reasons are below',
+    ({ result }) => CONFIDENCES.indexOf(result.confidence),
+  ),
 ];
 
 /** Without a sort, the best first. Settings that have not been run come last, in the order in which they will run. */
@@ -138,14 +93,6 @@ export function sortRows(rows: readonly SettingRow[], sort?: Sort): readonly Set
 /** In multiples of the recorded run: one absurd setting must not make all other bars too short to compare. */
 const LONGEST_BAR = 2;
 
-interface SettingsTableProps {
-  readonly recorded: RecordedRun;
-  readonly recordedCard: CardFit | undefined;
-  readonly rows: readonly SettingRow[];
-  readonly chosen: string;
-  readonly onChoose: (settings: string) => void;
-}
-
 export function SettingsTable(props: SettingsTableProps) {
   const { recorded, recordedCard, rows, chosen, onChoose } = props;
   const [sort, setSort] = useState<Sort>();
@@ -155,8 +102,6 @@ export function SettingsTable(props: SettingsTableProps) {
     ...rows.map(({ result }) => result?.peakReservedBytes ?? 0),
   );
   const most = Math.min(highest, recordedBytes * LONGEST_BAR);
-  const cells = (shown: ShownRun) =>
-    COLUMNS.map(({ id, cell }) => <Fragment key={id}>{cell?.(shown)}</Fragment>);
   return (
     <table className="whatif-table" aria-label="Settings">
       <thead>
@@ -177,9 +122,13 @@ export function SettingsTable(props: SettingsTableProps) {
             As recorded
             {recorded.settings !== '' && <SettingText settings={recorded.settings} />}
           </th>
-          {cells({ run: recorded, card: recordedCard, most })}
+          <RunCells run={recorded} card={recordedCard} most={most}>
+            <td className="dim" title="What really happened">
+              real
+            </td>
+          </RunCells>
         </tr>
-        {sortRows(rows, sort).map(({ settings, result: run, card }) => (
+        {sortRows(rows, sort).map(({ settings, result, card }) => (
           // For keys there is the radio button.
           <tr
             key={settings}
@@ -197,11 +146,16 @@ export function SettingsTable(props: SettingsTableProps) {
                 <SettingText settings={settings} />
               </label>
             </th>
-            {run !== undefined && cells({ run, card, most, recordedBytes })}
-            {run === undefined && (
+            {result === undefined ? (
               <td className="dim" colSpan={COLUMNS.length - 1}>
                 not tried yet
               </td>
+            ) : (
+              <RunCells run={result} card={card} most={most} recordedBytes={recordedBytes}>
+                <td title={CONFIDENCE_TEXT[result.confidence]} data-confidence={result.confidence}>
+                  {result.confidence}
+                </td>
+              </RunCells>
             )}
           </tr>
         ))}
@@ -225,29 +179,62 @@ function SettingText({ settings }: { readonly settings: string }) {
   );
 }
 
-function PeakCell({ run, most, recordedBytes }: ShownRun) {
-  const { peakReservedBytes, peakAllocatedBytes } = run;
+interface RunCellsProps {
+  readonly run: RecordedRun | WhatIfResult;
+  readonly card: CardFit | undefined;
+  /** Bytes of the longest bar; longer ones are cut. */
+  readonly most: number;
+  /** The baseline for the difference; undefined for the recorded run itself. */
+  readonly recordedBytes?: number;
+  readonly children: ReactNode;
+}
+
+function RunCells({ run, card, most, recordedBytes, children }: RunCellsProps) {
+  const { peakReservedBytes, peakAllocatedBytes, retries, deviceAllocs, deviceFrees } = run;
+  const ooms = oomsOf(run);
   const percent = (bytes: number) => `${most === 0 ? 0 : Math.min(100, (100 * bytes) / most)}%`;
   return (
-    <td>
-      <div
-        className="whatif-bar-cell"
-        title={`${formatExactBytes(peakReservedBytes)} reserved, ${formatExactBytes(peakAllocatedBytes)} allocated at the peaks`}
-      >
-        <span className="whatif-bar" data-cut={peakReservedBytes > most || undefined} aria-hidden>
-          <span className="whatif-bar-reserved" style={{ width: percent(peakReservedBytes) }} />
-          <span className="whatif-bar-allocated" style={{ width: percent(peakAllocatedBytes) }} />
-          {recordedBytes !== undefined && (
-            <span className="whatif-bar-recorded" style={{ left: percent(recordedBytes) }} />
+    <>
+      <td>
+        <div
+          className="whatif-bar-cell"
+          title={`${formatExactBytes(peakReservedBytes)} reserved, ${formatExactBytes(peakAllocatedBytes)} allocated at the peaks`}
+        >
+          <span className="whatif-bar" data-cut={peakReservedBytes > most || undefined} aria-hidden>
+            <span className="whatif-bar-reserved" style={{ width: percent(peakReservedBytes) }} />
+            <span className="whatif-bar-allocated" style={{ width: percent(peakAllocatedBytes) }} />
+            {recordedBytes !== undefined && (
+              <span className="whatif-bar-recorded" style={{ left: percent(recordedBytes) }} />
+            )}
+          </span>
+          <span className="figure">{formatBytes(peakReservedBytes)}</span>
+          {/* A run that ran out of memory saves nothing. */}
+          {recordedBytes !== undefined && ooms.count === 0 && (
+            <Difference bytes={peakReservedBytes - recordedBytes} />
           )}
-        </span>
-        <span className="figure">{formatBytes(peakReservedBytes)}</span>
-        {/* A run that ran out of memory saves nothing. */}
-        {recordedBytes !== undefined && oomsOf(run).count === 0 && (
-          <Difference bytes={peakReservedBytes - recordedBytes} />
-        )}
-      </div>
-    </td>
+        </div>
+      </td>
+      {card === undefined ? (
+        <td className="figure dim">…</td>
+      ) : (
+        <td className="figure" title={cardTitle(card)}>
+          {cardText(card)}
+          {card.retries > 0 && <span className="whatif-slow"> slow</span>}
+        </td>
+      )}
+      <td className="figure" data-tone={ooms.count > 0 ? 'danger' : undefined} title={ooms.title}>
+        {ooms.isMore && '≥ '}
+        {formatCount(ooms.count)}
+      </td>
+      <td className="figure">{formatCount(retries)}</td>
+      <td
+        className="figure"
+        title={`${formatCount(deviceAllocs)} to get memory, ${formatCount(deviceFrees)} to give it back`}
+      >
+        {formatCount(deviceAllocs + deviceFrees)}
+      </td>
+      {children}
+    </>
   );
 }
 
