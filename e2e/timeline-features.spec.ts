@@ -28,8 +28,8 @@ test('colors, cursors, annotations and matches of one timeline', async ({ page }
 
   await test.step('goes through the annotations by keys', async () => {
     await page.mouse.move(0, 0);
-    const lanes = page.getByRole('application', { name: /Annotations|## / });
-    await lanes.focus();
+    const tracks = page.getByRole('application', { name: /Annotations|## / });
+    await tracks.focus();
     await page.keyboard.press('ArrowRight');
     await expect(page.getByRole('application', { name: /^## step 0 ##/ })).toBeVisible();
     await page.keyboard.press('ArrowDown');
@@ -42,9 +42,9 @@ test('colors, cursors, annotations and matches of one timeline', async ({ page }
   });
 
   await test.step('names the annotation under the pointer, and zooms to it', async () => {
-    const lanes = page.getByRole('application', { name: /Annotations|## / });
-    const box = await lanes.boundingBox();
-    if (box === null) throw new Error('There are no lanes');
+    const tracks = page.getByRole('application', { name: /Annotations|## / });
+    const box = await tracks.boundingBox();
+    if (box === null) throw new Error('There are no tracks');
     await page.mouse.move(box.x + box.width * 0.1, box.y + 4);
     await expect(page.getByTestId('tooltip')).toContainText('## step 0 ##');
     await page.mouse.click(box.x + box.width * 0.1, box.y + 4);
