@@ -2,9 +2,11 @@ import './ui/theme/base.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createStore } from 'zustand/vanilla';
+import { errorText } from './base/errors.ts';
 import type { Report } from './output/report/report-page.ts';
 import { createIdleCounter, createTimings, type StageTimes } from './state/page-timings.ts';
 import { createSnapshotLoader, type SnapshotLoader } from './state/snapshot-loader.ts';
+import { servedSource } from './state/source-folder.ts';
 import { createStores, openInfo, StoresContext } from './state/stores.ts';
 import type { UrlSync } from './state/url-sync.ts';
 import { App, loadWorkbench } from './ui/pages/shell/app.tsx';
@@ -82,6 +84,14 @@ function start(root: HTMLElement): void {
       const problem = startEmbedding({ embedder, version, window, loader, session, stores });
       if (problem !== undefined) onNotices([problem]);
     });
+  }
+  // From the local server alone: a list of another host could name any file of this machine.
+  const sourceList = /^[\w-]+\.json$/.exec(params.get('source') ?? '');
+  if (sourceList !== null) {
+    servedSource(sourceList[0]).then(
+      (folder) => stores.source.setState({ folder }),
+      (error: unknown) => onNotices([`The source folder cannot be shown: ${errorText(error)}.`]),
+    );
   }
   if (parsed?.kind === 'problem') onNotices([parsed.problem]);
   if (report !== undefined) openReport(report, loader);

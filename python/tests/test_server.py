@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from vramscope.rank_files import rank_files
 from vramscope.server import SnapshotServer, byte_range, check_readable
+from vramscope.source_files import source_files
 
 # What both servers answer: src/cli/serve/serve.test.ts reads the same table.
 CASES = json.loads((Path(__file__).resolve().parents[2] / "fixtures/server-cases.json").read_text(encoding="utf-8"))["cases"]
@@ -196,6 +197,27 @@ class ServerTest(unittest.TestCase):
         listed = json.loads(body)["files"]
         self.assertEqual([entry["path"] for entry in listed], files)
         self.assertEqual(self.ask(self.base + listed[1]["url"])[2], b"job/rank0.pickle")
+
+    def test_lists_the_python_files_of_the_program_and_gives_out_these(self):
+        program = self.folder / "run"
+        for inner in ("models", ".git", "venv/lib", "__pycache__"):
+            (program / inner).mkdir(parents=True)
+            (program / inner / "gpt.py").write_text(f"# in {inner}")
+        (program / "venv" / "pyvenv.cfg").write_text("")
+        (program / "train.py").write_text("train()")
+        (program / "key.pem").write_text("secret")
+        os.symlink(self.folder / "secret.pickle", program / "link.py")
+        server = SnapshotServer([self.named], port=0, source=source_files(str(program)))
+        self.enter(server)
+        self.assertTrue(server.addresses[0].endswith("&source=source.json"))
+        listed = json.loads(self.ask(f"{self.base}source.json")[2])
+        self.assertEqual(listed["above"], self.folder.resolve().as_posix())
+        urls = {file["path"]: file["url"] for file in listed["files"]}
+        self.assertEqual(sorted(urls), ["run/models/gpt.py", "run/train.py"])
+        self.assertEqual(self.ask(self.base + urls["run/train.py"])[2], b"train()")
+        self.assertEqual(self.ask(f"{self.base}files/3/link.py")[0], 404)
+        with self.assertRaises(OSError):
+            source_files(str(self.named))
 
     def test_says_what_cannot_be_served(self):
         self.assertIn("folder", check_readable(self.folder))

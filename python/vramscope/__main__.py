@@ -16,6 +16,7 @@ import webbrowser
 from .page_files import built
 from .rank_files import rank_files
 from .server import DEFAULT_PORT, SnapshotServer, check_readable
+from .source_files import source_files
 from .terminal import printable
 from .version import __version__
 
@@ -56,7 +57,14 @@ def main(arguments=None) -> int:
             print(f"vramscope: {printable(problem)}{hint}", file=sys.stderr)
             return UNREADABLE
     try:
-        server = SnapshotServer(files, options.port, are_ranks)
+        source = None if options.source is None else source_files(options.source)
+    except OSError as error:
+        print(f"vramscope: {printable(options.source)} cannot be shown as source: {error.strerror}.", file=sys.stderr)
+        return UNREADABLE
+    if source is not None and not source.is_complete:
+        print(f"vramscope: {printable(options.source)} has more than {len(source.paths)} files; the others are left out", file=sys.stderr)
+    try:
+        server = SnapshotServer(files, options.port, are_ranks, source=source)
     except OSError as error:
         print(f"vramscope: {error}", file=sys.stderr)
         return UNREADABLE
@@ -75,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("files", nargs="*", metavar="FILE", help="snapshots to open, or a folder with the ranks of a job; without any, the page has samples")
     made.add_argument("--port", type=port_number, default=DEFAULT_PORT, help="port on this machine; if it is taken, the next free one (default %(default)s)")
     made.add_argument("--no-open", dest="opens", action="store_false", help="only print the address")
+    made.add_argument("--source", metavar="FOLDER", help="the program: its lines are shown with their memory, and open in your editor")
     made.add_argument("--version", action="version", version=__version__)
     return made
 

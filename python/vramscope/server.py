@@ -29,12 +29,14 @@ from urllib.parse import quote
 
 from .doors import Doors
 from .page_files import page_files
+from .source_files import SourceFiles
 
 LOOPBACK = "127.0.0.1"
 HOSTS = re.compile(r"^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$", re.IGNORECASE)
 DEFAULT_PORT = 7878
 MOST_PORTS = 20
 RANK_LIST = "ranks.json"
+SOURCE_LIST = "source.json"
 PIECE_BYTES = 1 << 20
 # Before the next look whether a connection can be had, when none can.
 BACK_OFF_S = 0.1
@@ -53,9 +55,10 @@ class SnapshotServer:
     port: the wanted port; the next free one where it is in use; 0 for any.
     are_ranks: the files are those of one job, and one address shows them beside each other.
     is_framed: notebooks on this machine may show the page in a frame.
+    source: the program's files, whose text the page may show.
     """
 
-    def __init__(self, files: Sequence[Union[str, Path]], port: int = DEFAULT_PORT, are_ranks: bool = False, is_framed: bool = False):
+    def __init__(self, files: Sequence[Union[str, Path]], port: int = DEFAULT_PORT, are_ranks: bool = False, is_framed: bool = False, source: Optional[SourceFiles] = None):
         self._token = secrets.token_hex(16)
         # A page in a notebook's frame gets no cookie from a browser; its address stands on no command line.
         self.doors = None if is_framed else Doors(self._token)
@@ -66,10 +69,19 @@ class SnapshotServer:
         self.port = self._server.server_address[1]
         root = f"http://{LOOPBACK}:{self.port}/{self._token}/"
         urls = [f"files/{i}/{quote(os.fsencode(Path(file).name), safe='')}" for i, file in enumerate(files)]
+        sources = [] if source is None else source.paths
+        self.files += [source.above / path for path in sources]
+        source_urls = [f"files/{len(files) + i}/{quote(os.fsencode(Path(path).name), safe='')}" for i, path in enumerate(sources)]
         listed = [{"path": os.fsencode(file).decode(errors="replace"), "url": url} for file, url in zip(files, urls)]
-        self.rank_list = json.dumps({"files": listed}).encode() if are_ranks else None
+        self.lists = {}
+        if are_ranks:
+            self.lists[RANK_LIST] = json.dumps({"files": listed}).encode()
+        if source is not None:
+            named = [{"path": os.fsencode(path).decode(errors="replace"), "url": url} for path, url in zip(sources, source_urls)]
+            self.lists[SOURCE_LIST] = json.dumps({"above": source.above.as_posix(), "files": named}).encode()
+        shown = "" if source is None else f"&source={SOURCE_LIST}"
         #: One for each file, in their order; one for all ranks; that of the bare page where there is none.
-        self.addresses = [f"{root}?ranks={RANK_LIST}"] if are_ranks else [f"{root}?snapshot={url}" for url in urls] or [root]
+        self.addresses = [f"{root}?ranks={RANK_LIST}"] if are_ranks else [f"{root}?snapshot={url}{shown}" for url in urls] or [root]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="vramscope", daemon=True)
         self._thread.start()
 
@@ -174,8 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
             if number >= len(owner.files):
                 return self._refuse(404, "No such file was named.")
             return self._send_file(owner.files[number])
-        if name == RANK_LIST and owner.rank_list is not None:
-            return self._send(owner.rank_list, "application/json")
+        if name in owner.lists:
+            return self._send(owner.lists[name], "application/json")
         found = owner.page.get(name or "index.html")
         if found is None:
             return self._refuse(404, "Nothing here.")

@@ -97,7 +97,7 @@ describe('preferences', () => {
       }),
     );
     expect(parsePreferences('{"theme":"neon","detailsPercent":40}')).toEqual({
-      theme: 'system',
+      ...DEFAULT_PREFERENCES,
       detailsPercent: 40,
     });
   });

@@ -6,12 +6,15 @@ import { isRecord } from '../base/json.ts';
 import type { LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { OpenProgress, PartialState } from '../worker/protocol.ts';
+import { type EditorChoice, NO_EDITOR, parseEditor } from './editor.ts';
+import { createSourceStore } from './source-folder.ts';
 import { createViewStore, type ViewState } from './view-store.ts';
 
 export const createStores = () => ({
   session: createSessionStore(),
   view: createViewStore(),
   preferences: createPreferencesStore(),
+  source: createSourceStore(),
 });
 
 export type Stores = Readonly<ReturnType<typeof createStores>>;
@@ -47,9 +50,14 @@ export interface Preferences {
   readonly theme: Theme;
   /** The details panel's share of the width. */
   readonly detailsPercent: number;
+  readonly editor: EditorChoice;
 }
 
-export const DEFAULT_PREFERENCES: Preferences = { theme: 'system', detailsPercent: 28 };
+export const DEFAULT_PREFERENCES: Preferences = {
+  theme: 'system',
+  detailsPercent: 28,
+  editor: NO_EDITOR,
+};
 
 /** The used part of localStorage. Any call may throw (private mode, blocked, full). */
 export type PreferenceStorage = Pick<Storage, 'getItem' | 'setItem'>;
@@ -83,11 +91,12 @@ export function createPreferencesStore(storage: () => PreferenceStorage = () => 
 /** Accepts any text. A missing or invalid preference gets its default. */
 export function parsePreferences(text: string | null): Preferences {
   const value = parsed(text);
-  const { theme, detailsPercent: percent } = isRecord(value) ? value : {};
+  const { theme, detailsPercent: percent, editor } = isRecord(value) ? value : {};
   const isPercent = typeof percent === 'number' && percent >= MIN_PERCENT && percent <= MAX_PERCENT;
   return {
     theme: THEMES.find((one) => one === theme) ?? DEFAULT_PREFERENCES.theme,
     detailsPercent: isPercent ? percent : DEFAULT_PREFERENCES.detailsPercent,
+    editor: parseEditor(editor),
   };
 }
 

@@ -25,6 +25,9 @@ interface UrlSyncOptions {
   readonly beginLag: () => () => void;
 }
 
+/** What stays in the address whatever file is open: who frames the page, and the folder of the program. */
+const OF_THE_PAGE = ['embedder', 'source'];
+
 /** Safari refuses more than 100 changes in 30 s. */
 const PAUSE_MS = 400;
 
@@ -62,11 +65,13 @@ export function startUrlSync(options: UrlSyncOptions) {
   /** Sets `?snapshot=`; undefined for a file without a URL. */
   function showSource(url: string | undefined): void {
     const { pathname, search, hash } = window.location;
-    const embedder = new URLSearchParams(search).get('embedder');
+    const given = new URLSearchParams(search);
     // Written by hand, because URLSearchParams would escape the slashes of samples/x.pickle.
     const params = [
       ...(url === undefined ? [] : [`snapshot=${encodeURIComponent(url).replace(/%2F/g, '/')}`]),
-      ...(embedder === null ? [] : [`embedder=${encodeURIComponent(embedder)}`]),
+      ...OF_THE_PAGE.filter((key) => given.has(key)).map(
+        (key) => `${key}=${encodeURIComponent(given.get(key) ?? '')}`,
+      ),
     ];
     const wanted = params.length === 0 ? '' : `?${params.join('&')}`;
     if (wanted !== search) window.history.replaceState(null, '', pathname + wanted + hash);

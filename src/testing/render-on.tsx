@@ -66,6 +66,9 @@ export async function renderOn(
   timings.reach('painted');
   // jsdom lays nothing out.
   Element.prototype.scrollIntoView = () => undefined;
+  HTMLDialogElement.prototype.showModal = function show() {
+    this.open = true;
+  };
   onTestFinished(() => {
     cleanup();
     analysis.close();

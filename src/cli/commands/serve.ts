@@ -8,6 +8,7 @@ import type { CliIo } from '../cli-io.ts';
 import { rankFiles } from '../rank-files.ts';
 import { hasScreen, openBrowser } from '../serve/doors.ts';
 import { type SnapshotServer, serveSnapshots } from '../serve/snapshot-server.ts';
+import { sourceFiles } from '../serve/source-files.ts';
 
 /** A port that nothing else on such machines uses. */
 const DEFAULT_PORT = 7878;
@@ -15,6 +16,7 @@ const DEFAULT_PORT = 7878;
 interface ServeCommandOptions {
   readonly port: number;
   readonly open: boolean;
+  readonly source?: string;
 }
 
 /** Handles a command line without a command: `vramscope FILE…`, a folder, or nothing at all. */
@@ -31,6 +33,10 @@ export function addServing(program: Command, io: CliIo): void {
       DEFAULT_PORT,
     )
     .option('--no-open', 'only print the address')
+    .option(
+      '--source <folder>',
+      'the program: its lines are shown with their memory, and open in your editor',
+    )
     .action(async (files: string[], options: ServeCommandOptions) => {
       const [first] = files;
       // Without a file, the page offers samples. A script has no screen, so print the help instead.
@@ -40,7 +46,14 @@ export function addServing(program: Command, io: CliIo): void {
       const served = areRanks ? await rankFiles(files) : files;
       for (const file of served) checkReadable(file);
       const { port } = options;
-      const server = await serveSnapshots({ page: io.pageFolder, files: served, areRanks, port });
+      const source = options.source === undefined ? undefined : await sourceFiles(options.source);
+      if (source?.isComplete === false) {
+        io.writeError(
+          `vramscope: ${options.source} has more than ${source.paths.length} files; the others are left out\n`,
+        );
+      }
+      const page = io.pageFolder;
+      const server = await serveSnapshots({ page, files: served, areRanks, source, port });
       await announce(server, files, options, io);
       await aborted(io.interruption());
       await server.close();

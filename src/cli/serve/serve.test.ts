@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -18,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserCommand, hasScreen } from './doors.ts';
 import { byteRange } from './send-file.ts';
 import { type SnapshotServer, serveSnapshots } from './snapshot-server.ts';
+import { sourceFiles } from './source-files.ts';
 
 describe('a range of bytes', () => {
   it('is what the header says', () => {
@@ -168,6 +170,37 @@ describe('the server', () => {
       status: 404,
       body: expect.stringContaining('The file is gone'),
     });
+  });
+
+  it('lists the Python files of the program, and gives out these', async () => {
+    const { mkdirSync } = await import('node:fs');
+    const program = join(folder, 'run');
+    for (const inner of ['models', '.git', 'venv/lib', '__pycache__']) {
+      mkdirSync(join(program, inner), { recursive: true });
+      writeFileSync(join(program, inner, 'gpt.py'), `# in ${inner}`);
+    }
+    writeFileSync(join(program, 'venv', 'pyvenv.cfg'), '');
+    writeFileSync(join(program, 'train.py'), 'train()');
+    writeFileSync(join(program, 'key.pem'), 'secret');
+    symlinkSync(other, join(program, 'link.py'));
+    const source = await sourceFiles(program);
+    const shown = await serveSnapshots({ page, files: [other], port: 0, source });
+    try {
+      const address = new URL(shown.addresses[0] ?? '');
+      expect(address.searchParams.get('source')).toBe('source.json');
+      const headers = { cookie: await enter(address) };
+      const read = (path: string) => fetch(new URL(path, address), { headers });
+      const { above, files } = await (await read('source.json')).json();
+      expect(above).toBe(realpathSync(folder));
+      const paths = files.map(({ path }: { path: string }) => path);
+      expect(paths.sort()).toEqual(['run/models/gpt.py', 'run/train.py']);
+      const train = files.find(({ path }: { path: string }) => path === 'run/train.py');
+      expect(await (await read(train.url)).text()).toBe('train()');
+      expect((await read('files/3/link.py')).status).toBe(404);
+    } finally {
+      await shown.close();
+    }
+    await expect(sourceFiles(other)).rejects.toThrow('it is not a folder');
   });
 
   it('follows no link and waits for no pipe that was put in a place it serves', async () => {

@@ -8,13 +8,16 @@
  *
  *   http://127.0.0.1:7878/5f0c…/?ranks=ranks.json
  *
+ * With `--source`, it also serves the Python files of a folder, listed when the program started (`source.json`).
+ *
  * Requests for another host are refused: a web page elsewhere could point its host name here.
  */
 import { realpath } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { Doors, secret } from './doors.ts';
 import { type PageFile, pageFiles, sendFile } from './send-file.ts';
+import type { SourceFiles } from './source-files.ts';
 
 const LOOPBACK = '127.0.0.1';
 const HOSTS = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
@@ -34,6 +37,8 @@ export interface ServeOptions {
   readonly files: readonly string[];
   /** The files belong to one job, and one address shows them together. */
   readonly areRanks?: boolean;
+  /** The program's files, whose text the page may show. */
+  readonly source?: SourceFiles | undefined;
   readonly port: number;
 }
 
@@ -48,24 +53,31 @@ export interface SnapshotServer {
 
 /** @throws Error if the page is not built or no port is free */
 export async function serveSnapshots(options: ServeOptions): Promise<SnapshotServer> {
-  const { page, files, port, areRanks = false } = options;
+  const { page, files, source, port, areRanks = false } = options;
   const token = secret();
   const built = pageFiles(page);
   // Resolved now, so that a link put in a file's place later is not followed.
   const paths = await Promise.all(files.map((file) => realpath(file)));
+  const sources = source?.paths.map((path) => join(source.above, path)) ?? [];
   const doors = new Doors(token);
-  const list = areRanks ? JSON.stringify(rankList(files)) : undefined;
+  const lists = new Map<string, string>();
+  if (areRanks) lists.set(RANK_LIST, JSON.stringify(rankList(files)));
+  if (source !== undefined)
+    lists.set(SOURCE_LIST, JSON.stringify(sourceList(source, files.length)));
   const server = createServer((request, response) => {
-    answer(request, response, { token, built, files: paths, list, doors }).catch(() => {
-      if (!response.headersSent) refuse(response, 500, 'This cannot be read.');
-      else response.destroy();
-    });
+    answer(request, response, { token, built, files: [...paths, ...sources], lists, doors }).catch(
+      () => {
+        if (!response.headersSent) refuse(response, 500, 'This cannot be read.');
+        else response.destroy();
+      },
+    );
   });
   const used = await listen(server, port);
   const root = `http://${LOOPBACK}:${used}/${token}/`;
+  const shownSource = source === undefined ? '' : `&source=${SOURCE_LIST}`;
   const addresses = areRanks
-    ? [`${root}?ranks=${LIST_NAME}`]
-    : files.map((file, i) => `${root}?snapshot=${snapshotPath(file, i)}`);
+    ? [`${root}?ranks=${RANK_LIST}`]
+    : files.map((file, i) => `${root}?snapshot=${snapshotPath(file, i)}${shownSource}`);
   const all = files.length === 0 ? [root] : addresses;
   return {
     port: used,
@@ -79,11 +91,17 @@ export async function serveSnapshots(options: ServeOptions): Promise<SnapshotSer
   };
 }
 
-const LIST_NAME = 'ranks.json';
+const RANK_LIST = 'ranks.json';
+const SOURCE_LIST = 'source.json';
 
 /** For the ranks page, which takes the rank from each file's path. */
 function rankList(files: readonly string[]) {
   return { files: files.map((path, i) => ({ path, url: snapshotPath(path, i) })) };
+}
+
+/** @param before files that are numbered before them */
+function sourceList({ above, paths }: SourceFiles, before: number) {
+  return { above, files: paths.map((path, i) => ({ path, url: snapshotPath(path, before + i) })) };
 }
 
 const snapshotPath = (file: string, i: number): string =>
@@ -93,14 +111,15 @@ interface Served {
   readonly token: string;
   readonly built: ReadonlyMap<string, PageFile>;
   readonly files: readonly string[];
-  readonly list: string | undefined;
+  /** JSON by name. */
+  readonly lists: ReadonlyMap<string, string>;
   readonly doors: Doors;
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { token, built, files, list, doors }: Served,
+  { token, built, files, lists, doors }: Served,
 ): Promise<void> {
   response.setHeader('cache-control', 'no-store');
   response.setHeader('cross-origin-resource-policy', 'same-origin');
@@ -141,7 +160,8 @@ async function answer(
       ? refuse(response, 404, 'No such file was named.')
       : sendFile(request, response, file);
   }
-  if (list !== undefined && name === LIST_NAME) {
+  const list = lists.get(name);
+  if (list !== undefined) {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(request.method === 'HEAD' ? undefined : list);
     return;

@@ -7,6 +7,7 @@ import { absenceText } from '../../device/model/stacks.ts';
 import type { FrameView, StackView } from '../../device/model/types.ts';
 import { Button } from './buttons.tsx';
 import { absenceExplanation, FramePlace, frameTitle } from './code-place.tsx';
+import { FrameLinks } from './frame-links.tsx';
 
 interface StackListProps {
   readonly stack: StackView;
@@ -78,6 +79,7 @@ function Frame({ frame }: { readonly frame: FrameView }) {
         </Button>
       )}
       <FramePlace frame={frame} />
+      <FrameLinks frame={frame} />
       {extras !== undefined && (
         <dl className="frame-extras dim small">
           {Object.entries(extras).map(([key, value]) => (

@@ -11,6 +11,7 @@ import { formatBytes } from '../../base/format.ts';
 import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { CodeText } from './facts.tsx';
+import { FrameLinks } from './frame-links.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   severe: OctagonAlert,
@@ -72,7 +73,10 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
           )}
         </p>
         {lines[0] !== undefined && (
-          <LineToLookAt line={lines[0]} does={does} callers={callers} onShow={onShow} />
+          <div className="row verdict-look">
+            <LineToLookAt line={lines[0]} does={does} callers={callers} onShow={onShow} />
+            <FrameLinks frame={lines[0]} />
+          </div>
         )}
         {isFolded && holder !== undefined && (
           <p>

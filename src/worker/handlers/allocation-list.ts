@@ -18,6 +18,7 @@ import {
   orderCallSites,
 } from '../../device/lists/call-site-table.ts';
 import { allocationsTsv, callSitesTsv } from '../../device/lists/rows-text.ts';
+import { sourceLines } from '../../device/lists/source-lines.ts';
 import { earlierUses } from '../../device/model/allocation-labels.ts';
 import { dependsOnCursor } from '../../device/search/parse-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -52,6 +53,8 @@ export const allocationListHandlers = queryHandlers({
   allocationRowIndex: async (device, request: RowRequest<AllocationKey>) =>
     (await orderOf(device, request)).indexOf(request.allocation),
   allocationRows: rowsOf,
+  sourceLines: ({ context }, { filename }: { readonly filename: string }) =>
+    sourceLines(context, filename),
   allocationsTsv: async (device, request: PageRequest<AllocationKey>) =>
     allocationsTsv(await rowsOf(device, request)),
   callSiteCount: async (device, request: ListRequest<CallSiteKey>) =>

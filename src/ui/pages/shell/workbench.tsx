@@ -1,8 +1,17 @@
 import './workbench.css';
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import { useStore } from 'zustand';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
+import type { FrameView } from '../../../device/model/types.ts';
 import { createFindingsStore, type FindingsState } from '../../../state/findings-store.ts';
 import type { SecondSession } from '../../../state/snapshot-loader.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -20,6 +29,7 @@ import {
 } from '../../panels/findings/show-finding.ts';
 import { SearchBox } from '../../panels/search/search-box.tsx';
 import { Button } from '../../shared/buttons.tsx';
+import { ShowSourceContext } from '../../shared/frame-links.tsx';
 import { useLazy } from '../../shared/lazy.ts';
 import { SelectionContext, useFoundSelection } from '../../shared/selection.tsx';
 import {
@@ -113,26 +123,43 @@ function DeviceWorkbench() {
   useViewKeys(picture);
   return (
     <SelectionContext value={useFoundSelection()}>
-      <main className="view fill">
-        <div className="bar view-row">
-          <ViewTabs />
-          <SummaryStrip />
-          <ExportButton />
-        </div>
-        <div className="row bar tool-bar">
-          <SearchBox />
-          <CursorBar />
-        </div>
-        <ResizableSplit
-          main={
-            <div ref={picture} id={PICTURE_ID} className="view-picture">
-              <ViewSlot name={name} />
-            </div>
-          }
-          side={<SidePanel />}
-        />
-      </main>
+      <ShowSource>
+        <main className="view fill">
+          <div className="bar view-row">
+            <ViewTabs />
+            <SummaryStrip />
+            <ExportButton />
+          </div>
+          <div className="row bar tool-bar">
+            <SearchBox />
+            <CursorBar />
+          </div>
+          <ResizableSplit
+            main={
+              <div ref={picture} id={PICTURE_ID} className="view-picture">
+                <ViewSlot name={name} />
+              </div>
+            }
+            side={<SidePanel />}
+          />
+        </main>
+      </ShowSource>
     </SelectionContext>
+  );
+}
+
+const loadSource = () => import('../../panels/source/source-dialog.tsx');
+
+/** Lets everything below show the file of a frame. */
+function ShowSource({ children }: { readonly children: ReactNode }) {
+  const [frame, setFrame] = useState<FrameView>();
+  const close = useCallback(() => setFrame(undefined), []);
+  const dialog = useLazy(loadSource, frame !== undefined, close);
+  return (
+    <ShowSourceContext value={setFrame}>
+      {children}
+      {frame && dialog && <dialog.SourceDialog frame={frame} onClose={close} />}
+    </ShowSourceContext>
   );
 }
 

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { expect, test } from '@playwright/test';
+import { addressOf } from './served.ts';
+import { fixture, searchOf } from './viewer.ts';
+
+/** Recorded as /workspace/pairs/capture.py; a hook at line 338 keeps 192 MiB. */
+const FILE = resolve(fixture('pairs/leak_forward_hook.python.pickle.gz'));
+
+test('from the verdict to the line: its memory, its text, and the editor', async ({ page }) => {
+  const args = [
+    'bin/vramscope.mjs',
+    FILE,
+    '--port',
+    '0',
+    '--no-open',
+    '--source',
+    'fixtures/pairs',
+  ];
+  const server = spawn(process.execPath, args);
+  try {
+    await page.goto(await addressOf(server));
+    const verdict = page.getByRole('status', { name: 'Verdict' });
+    const dialog = page.getByRole('dialog', { name: 'capture.py' });
+
+    await test.step('shows each line with what it allocates and holds', async () => {
+      await verdict.getByRole('button', { name: 'Lines of capture.py:338' }).click();
+      const line = dialog.getByRole('row', { name: 'features.append(output.detach().clone())' });
+      await expect(line).toHaveAttribute('aria-current', 'location');
+      await expect(line).toBeInViewport();
+      await expect(line.getByRole('cell').nth(2)).toHaveText('192.00 MiB');
+    });
+
+    await test.step('opens the line in the editor, where the file is on this machine', async () => {
+      await dialog.getByLabel('Open lines in').selectOption('VS Code');
+      const href = `vscode://file${resolve('fixtures/pairs/capture.py')}:338`;
+      const name = 'Open capture.py:338 in VS Code';
+      await expect(dialog.getByRole('link', { name })).toHaveAttribute('href', href);
+      await page.keyboard.press('Escape');
+      await expect(dialog).toBeHidden();
+      await expect(verdict.getByRole('link', { name })).toHaveAttribute('href', href);
+      await page.reload();
+      await expect(verdict.getByRole('link', { name })).toHaveAttribute('href', href);
+    });
+
+    await test.step('filters all views to a line', async () => {
+      await verdict.getByRole('button', { name: 'Lines of capture.py:338' }).click();
+      await dialog.getByRole('button', { name: '338', exact: true }).click();
+      await expect(dialog).toBeHidden();
+      await expect(searchOf(page)).toHaveValue('"/workspace/pairs/capture.py:338"');
+    });
+  } finally {
+    server.kill();
+  }
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { EDITORS, editorLink, mappedPath, NO_EDITOR, OWN_EDITOR, parseEditor } from './editor.ts';
+
+const inEditor = (id: string, change = {}) => ({ ...NO_EDITOR, id, ...change });
+
+describe('a link to a line', () => {
+  it.each([
+    ['vscode', '/home/me/run/train.py', 'vscode://file/home/me/run/train.py:21'],
+    ['vscode', 'C:\\run\\train.py', 'vscode://file/C:/run/train.py:21'],
+    ['cursor', '/Users/me/my run/a#b.py', 'cursor://file/Users/me/my%20run/a%23b.py:21'],
+    ['pycharm', 'C:\\run\\train.py', 'pycharm://open?file=C:/run/train.py&line=21'],
+    ['sublime', '/run/train.py', 'subl://open?url=file:///run/train.py&line=21'],
+  ])('in %s, of %s', (id, file, link) => {
+    expect(editorLink(inEditor(id), file, 21)).toBe(link);
+  });
+
+  it('is of a folder of this machine in place of the recorded one', () => {
+    const choice = { from: '/workspace/', to: '/home/me/' };
+    expect(mappedPath(choice, '/workspace/run/train.py')).toBe('/home/me/run/train.py');
+    expect(mappedPath(choice, '/usr/lib/x.py')).toBe('/usr/lib/x.py');
+    expect(mappedPath({ from: '', to: '/home' }, '/usr/lib/x.py')).toBe('/usr/lib/x.py');
+  });
+
+  it('goes over SSH to the host that was named', () => {
+    expect(editorLink(inEditor('vscode-ssh', { host: 'gpu7' }), '/run/train.py', 3)).toBe(
+      'vscode://vscode-remote/ssh-remote+gpu7/run/train.py:3',
+    );
+  });
+
+  it('takes a template of one’s own, if it is a link to an editor', () => {
+    const own = (template: string) =>
+      editorLink(inEditor(OWN_EDITOR, { template }), '/run/train.py', 3);
+    expect(own('myedit://{path}?l={line}')).toBe('myedit:///run/train.py?l=3');
+    for (const template of [
+      '',
+      'nothing',
+      'javascript:alert("{path}")',
+      ' javascript:{path}',
+      'data:{path}',
+      'x:1',
+    ])
+      expect(own(template)).toBeUndefined();
+  });
+
+  it('is none before an editor is chosen', () => {
+    expect(editorLink(NO_EDITOR, '/run/train.py', 3)).toBeUndefined();
+  });
+});
+
+it('reads what was stored, and nothing else', () => {
+  expect(parseEditor(undefined)).toEqual(NO_EDITOR);
+  expect(parseEditor({ id: 'emacs', from: 7, host: 'gpu7' })).toEqual({
+    ...NO_EDITOR,
+    host: 'gpu7',
+  });
+  for (const { id } of EDITORS) expect(parseEditor({ id }).id).toBe(id);
+});

@@ -1,0 +1,45 @@
+import { ExternalLink, FileCode } from 'lucide-react';
+import { createContext, useContext } from 'react';
+import { useStore } from 'zustand';
+import { frameLocation } from '../../device/model/frame-text.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import { editorLink, editorName, mappedPath } from '../../state/editor.ts';
+import { usePreferences, useStores } from '../../state/stores.ts';
+import { IconButton } from './buttons.tsx';
+
+/** Shows the file of a frame; undefined where no snapshot is open. */
+export const ShowSourceContext = createContext<((frame: FrameView) => void) | undefined>(undefined);
+
+/** Where a file is on this machine: in the folder that the local server shows, else where the user says. */
+export function useLocalPath(filename: string): string {
+  const { source } = useStores();
+  const editor = usePreferences((preferences) => preferences.editor);
+  const served = useStore(source, ({ folder }) => folder?.find(filename)?.localPath);
+  return served ?? mappedPath(editor, filename);
+}
+
+/** From a frame to its code: what each line of its file holds, and the line in the editor. */
+export function FrameLinks({ frame }: { readonly frame: FrameView }) {
+  const editor = usePreferences((preferences) => preferences.editor);
+  const localPath = useLocalPath(frame.filename);
+  const showSource = useContext(ShowSourceContext);
+  const place = frameLocation(frame);
+  if (place === undefined || frame.kind === 'cpp' || showSource === undefined) return undefined;
+  const link = editorLink(editor, localPath, frame.line);
+  const opens = `Open ${place} in ${editorName(editor)}`;
+  return (
+    <span className="frame-links">
+      <IconButton
+        icon={FileCode}
+        label={`Lines of ${place}`}
+        title="What each line of this file allocates and holds"
+        onClick={() => showSource(frame)}
+      />
+      {link !== undefined && (
+        <a className="icon-button" href={link} title={opens} aria-label={opens}>
+          <ExternalLink size={16} aria-hidden />
+        </a>
+      )}
+    </span>
+  );
+}
