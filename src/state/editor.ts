@@ -2,6 +2,7 @@
  * Links that open a recorded line in an editor: 'vscode://file/home/me/run/train.py:21'. The recording may be from
  * another machine, so the start of its paths can be replaced by a folder of this one.
  */
+import { isRecord } from '../base/json.ts';
 
 export interface Editor {
   readonly id: string;
@@ -49,8 +50,7 @@ export const NO_EDITOR: EditorChoice = { id: '', template: '', host: '', from: '
 
 /** Accepts any value, as stored by another version or by hand. */
 export function parseEditor(value: unknown): EditorChoice {
-  const given: Partial<Record<string, unknown>> =
-    typeof value === 'object' && value !== null ? { ...value } : {};
+  const given = isRecord(value) ? value : {};
   const text = (key: keyof EditorChoice) => {
     const field = given[key];
     return typeof field === 'string' ? field : NO_EDITOR[key];
