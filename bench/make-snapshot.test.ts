@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replayDevice } from '../src/allocator/replay/replay.ts';
-import { assert } from '../src/base/assert.ts';
+import { assert } from '../src/base/errors.ts';
 import { SnapshotDecoder } from '../src/format/snapshot/decoder.ts';
 
 const SOURCE = join(import.meta.dirname, '..', 'fixtures', 'train_gpt_small.pickle.gz');

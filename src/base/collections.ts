@@ -1,4 +1,4 @@
-/** Maps that make, group, count, sum and forget. */
+/** Maps that make, group, count, sum and forget; plain objects. */
 
 /** Calls `make` once for each key. Results live as long as the returned function. */
 export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
@@ -97,3 +97,6 @@ export class LruCache<V extends object> {
     this.#values.set(key, value);
   }
 }
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

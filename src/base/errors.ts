@@ -15,3 +15,13 @@ export function isAbortError(error: unknown): boolean {
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The default of every switch: the types guarantee that it is never reached. */
+export function assertUnreachable(value: never): never {
+  throw new Error(`Unexpected value: ${JSON.stringify(value)}`);
+}
+
+/** Throws when an invariant of our own code is broken. Not for checking user input. */
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(`Invariant broken: ${message}`);
+}

@@ -9,8 +9,7 @@
  *
  * An aborted call rejects at once; later answers to it are ignored.
  */
-import { assertUnreachable } from '../base/assert.ts';
-import { abortError } from '../base/errors.ts';
+import { abortError, assertUnreachable } from '../base/errors.ts';
 import { fromWireError, toWireError, type WireError } from './errors.ts';
 import type { CallOptions } from './queries.ts';
 

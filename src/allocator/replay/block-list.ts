@@ -1,3 +1,88 @@
+import { AddressMap } from '../../base/address.ts';
+import { enlarged } from '../../base/growable.ts';
+import { BlockState, type DeviceTrace } from '../../format/snapshot/tables.ts';
+
+export type BlockRow = number;
+export const NO_BLOCK: BlockRow = -1;
+
+/**
+ * Blocks in columns; rows of removed blocks are reused. Adjacent blocks form a chain (prev, next). Chains never cross
+ * the edge of a segment, so two adjoining segments stay apart.
+ */
+export class BlockChain {
+  address = new Float64Array(256);
+  sizeBytes = new Float64Array(256);
+  prev = new Int32Array(256);
+  next = new Int32Array(256);
+  /** The memory that the block belongs to. Pieces cut off a block keep it. */
+  owner = new Int32Array(256);
+  #length = 0;
+  readonly #unused: BlockRow[] = [];
+
+  add(address: number, sizeBytes: number, owner: number): BlockRow {
+    const row = this.#unused.pop() ?? this.#length++;
+    if (row === this.address.length) this.enlarge();
+    this.address[row] = address;
+    this.sizeBytes[row] = sizeBytes;
+    this.prev[row] = NO_BLOCK;
+    this.next[row] = NO_BLOCK;
+    this.owner[row] = owner;
+    return row;
+  }
+
+  delete(row: BlockRow): void {
+    this.#unused.push(row);
+  }
+
+  isWholeSegment(row: BlockRow): boolean {
+    return this.prev[row] === NO_BLOCK && this.next[row] === NO_BLOCK;
+  }
+
+  link(low: BlockRow, high: BlockRow): void {
+    this.next[low] = high;
+    this.prev[high] = low;
+  }
+
+  /** Cuts off a block's end: the block keeps its first `bytes`, and the rest becomes the next block. */
+  cut(row: BlockRow, bytes: number): BlockRow {
+    const rest = this.add(this.address[row] + bytes, this.sizeBytes[row] - bytes, this.owner[row]);
+    const after = this.next[row];
+    this.sizeBytes[row] = bytes;
+    this.link(row, rest);
+    if (after !== NO_BLOCK) this.link(rest, after);
+    return rest;
+  }
+
+  /** Joins a block with the next one; the first row remains. */
+  joinNext(row: BlockRow): void {
+    const gone = this.next[row];
+    const after = this.next[gone];
+    this.sizeBytes[row] += this.sizeBytes[gone];
+    this.next[row] = after;
+    if (after !== NO_BLOCK) this.prev[after] = row;
+    this.delete(gone);
+  }
+
+  /** All rows that hold a block, in no particular order. For checks. */
+  rows(): BlockRow[] {
+    const unused = new Set(this.#unused);
+    return [...Array(this.#length).keys()].filter((row) => !unused.has(row));
+  }
+
+  protected enlarge(): void {
+    this.address = enlarged(this.address);
+    this.sizeBytes = enlarged(this.sizeBytes);
+    this.prev = enlarged(this.prev);
+    this.next = enlarged(this.next);
+    this.owner = enlarged(this.owner);
+  }
+}
+
+/** `allocation` of a free block. */
+const FREE = -1;
+/** Owner of a live block outside all known memory. Native segments are >= 0, groups of expandable memory < -1. */
+const APART = -1;
+
 /**
  * The allocator's live and free blocks, kept as the allocator itself keeps them. A trace event costs one look-up by
  * address, and one more to split or merge a block.
@@ -5,16 +90,6 @@
  * Example: in a segment [0, 2048) with a live block [0, 512), taking 512 bytes at 512 leaves [0, 512) live, [512, 1024)
  * live, [1024, 2048) free. After both are released there is one free block.
  */
-import { AddressMap } from '../../base/address-map.ts';
-import { enlarged } from '../../base/growable.ts';
-import { BlockState, type DeviceTrace } from '../../format/snapshot/tables.ts';
-import { BlockChain, type BlockRow, NO_BLOCK } from './block-chain.ts';
-
-/** `allocation` of a free block. */
-const FREE = -1;
-/** Owner of a live block outside all known memory. Native segments are >= 0, groups of expandable memory < -1. */
-const APART = -1;
-
 export class BlockList extends BlockChain {
   /** The allocation in the block; -1 if it is free. */
   allocation = new Int32Array(256);

@@ -10,7 +10,7 @@ import { enlarged } from '../../base/growable.ts';
 import { createTable } from '../../base/table.ts';
 import { type DeviceTrace, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { AllocationBuilder, placePreexisting } from './allocation-builder.ts';
-import type { BlockRow } from './block-chain.ts';
+import type { BlockRow } from './block-list.ts';
 import { BlockList, endDifferences } from './block-list.ts';
 import { CounterRecorder, knownBytes } from './counters.ts';
 import type { Preexisting } from './preexisting.ts';

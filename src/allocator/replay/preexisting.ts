@@ -3,7 +3,7 @@
  * segment that is freed without having been allocated, and as blocks of the final segments without an alloc. So this
  * walks the events once, and the expandable mappings backwards from the final ones.
  */
-import { AddressMap } from '../../base/address-map.ts';
+import { AddressMap } from '../../base/address.ts';
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
 import {
   BlockState,

@@ -3,65 +3,41 @@ import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
 import { counterReader } from './counters.ts';
 import { DeviceReplay, type ReplayTables } from './device-replay.ts';
 import { findPreexisting, openingOf, type Preexisting } from './preexisting.ts';
-import { type BlockRules, blockRules } from './rounding.ts';
+import { blockRules } from './rounding.ts';
 import { FinalPools } from './segment-tracker.ts';
-import { type TraceKind, traceKindOf } from './trace-kind.ts';
+import { traceKindOf } from './trace-kind.ts';
 import type { Counters, Recording, Replay } from './types.ts';
-
-/**
- * Most recordings begin before the first allocation, so that is tried first; it takes half the time.
- * @param settings allocator_settings of the snapshot: they decide rounding and splitting
- */
-export function replayDevice(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
-  return replayFromNothing(trace, settings) ?? replayFromBefore(trace, settings);
-}
-
-/** Works out what existed before the first event, and replays the trace from there. */
-function replayFromBefore(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
-  const rules = blockRules(settings);
-  const kind = traceKindOf(trace);
-  const before =
-    trace.opening === undefined
-      ? findPreexisting(trace, kind, rules)
-      : openingOf(trace, trace.opening);
-  const replay = beginReplay(before, trace, kind, rules);
-  replay.advance(trace.events, 0, trace.events.length, false);
-  replay.compareEnd(trace);
-  return completeReplay(replay.tables(), trace, before);
-}
 
 export const NOTHING: Preexisting = { blocks: [], segments: [] };
 
 /**
- * Undefined if an event contradicts an empty start, or the end differs from the file's: then `replayFromBefore` is
- * needed.
+ * Most recordings begin before the first allocation, so that is tried first; it takes half the time. It fails if an event
+ * contradicts an empty start, or the end differs from the file's. Then this works out what existed before the first event.
  * @param settings allocator_settings of the snapshot: they decide rounding and splitting
  */
-function replayFromNothing(trace: DeviceTrace, settings: Snapshot['settings']): Replay | undefined {
-  if (trace.opening !== undefined || trace.events.length === 0) return undefined;
-  const replay = beginReplay(NOTHING, trace, traceKindOf(trace), blockRules(settings));
-  if (!replay.advance(trace.events, 0, trace.events.length, true)) return undefined;
-  const tables = replay.tables();
-  return endsAsTheFile(trace, tables.end) ? completeReplay(tables, trace, NOTHING) : undefined;
-}
-
-/** A replay with the given initial state and room for the whole trace. */
-function beginReplay(
-  before: Preexisting,
-  trace: DeviceTrace,
-  kind: TraceKind,
-  rules: BlockRules,
-): DeviceReplay {
-  const replay = new DeviceReplay({
-    kind,
-    rules,
-    before,
-    pools: new FinalPools(trace),
-    hasPools: trace.pools.length > 1,
-    hasSegments: trace.segments.length > 0,
-  });
-  replay.reserve(trace.events.length, kind.allocs);
-  return replay;
+export function replayDevice(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
+  const { events, opening } = trace;
+  const rules = blockRules(settings);
+  const kind = traceKindOf(trace);
+  const pools = new FinalPools(trace);
+  const begin = (before: Preexisting): DeviceReplay => {
+    const hasPools = trace.pools.length > 1;
+    const hasSegments = trace.segments.length > 0;
+    const replay = new DeviceReplay({ kind, rules, before, pools, hasPools, hasSegments });
+    replay.reserve(events.length, kind.allocs);
+    return replay;
+  };
+  if (opening === undefined && events.length > 0) {
+    const replay = begin(NOTHING);
+    const tables = replay.advance(events, 0, events.length, true) ? replay.tables() : undefined;
+    if (tables && endsAsTheFile(trace, tables.end)) return completeReplay(tables, trace, NOTHING);
+  }
+  const before =
+    opening === undefined ? findPreexisting(trace, kind, rules) : openingOf(trace, opening);
+  const replay = begin(before);
+  replay.advance(events, 0, events.length, false);
+  replay.compareEnd(trace);
+  return completeReplay(replay.tables(), trace, before);
 }
 
 /** Whether reserved and active bytes equal those of the final segments, if the file has any. */

@@ -1,5 +1,5 @@
 /** Segments and mapped pieces over time: which existed when, and which group of free ranges they belong to. */
-import { AddressMap } from '../../base/address-map.ts';
+import { AddressMap } from '../../base/address.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { fromRows } from '../../base/table.ts';
 import {

@@ -130,35 +130,31 @@ export function recordedSettings(settings: Readonly<Record<string, SettingValue>
   };
 }
 
-/** Reads and checks an option's value, and keeps it if it has an effect. */
-type ReadValue = (reader: ConfReader, found: Found, name: string) => void;
+/** Reads and checks an option's value. */
+type ReadValue = (reader: ConfReader, name: string) => unknown;
 
-const READERS: Readonly<Record<string, ReadValue>> = {
-  backend: readBackend,
-  expandable_segments: (reader, found, name) => {
-    found.expandableSegments = reader.boolean(name);
-  },
-  garbage_collection_threshold: (reader, found, name) => {
-    found.garbageCollectionThreshold = readShare(reader, name, false);
-  },
-  large_segment_size_mb: (reader, found, name) => {
-    found.largeSegment = readOver(reader, name, MIN_LARGE_ALLOC_MB);
-  },
-  max_non_split_rounding_mb: (reader, found, name) => {
-    found.maxNonSplitRounding = reader.integer(name);
-  },
-  max_split_size_mb: (reader, found, name) => {
-    found.maxSplit = reader.integer(name);
-  },
-  per_process_memory_fraction: (reader, found, name) => {
-    found.memoryFraction = readShare(reader, name, true);
-  },
-  roundup_power2_divisions: (reader, found) => {
-    found.divisions = readDivisions(reader);
-  },
-  throw_on_cudamalloc_oom: (reader, found, name) => {
-    found.throwsBeforeMalloc = reader.boolean(name);
-  },
+const boolean: ReadValue = (reader, name) => reader.boolean(name);
+const integer: ReadValue = (reader, name) => reader.integer(name);
+const over =
+  (least: number): ReadValue =>
+  (reader, name) =>
+    readOver(reader, name, least);
+const share =
+  (mayBeOne: boolean): ReadValue =>
+  (reader, name) =>
+    readShare(reader, name, mayBeOne);
+
+/** How options are read, and what they set. */
+const WITH_EFFECT: Readonly<Record<string, readonly [ReadValue, keyof Found | undefined]>> = {
+  backend: [readBackend, undefined],
+  expandable_segments: [boolean, 'expandableSegments'],
+  garbage_collection_threshold: [share(false), 'garbageCollectionThreshold'],
+  large_segment_size_mb: [over(MIN_LARGE_ALLOC_MB), 'largeSegment'],
+  max_non_split_rounding_mb: [integer, 'maxNonSplitRounding'],
+  max_split_size_mb: [integer, 'maxSplit'],
+  per_process_memory_fraction: [share(true), 'memoryFraction'],
+  roundup_power2_divisions: [readDivisions, 'divisions'],
+  throw_on_cudamalloc_oom: [boolean, 'throwsBeforeMalloc'],
 };
 
 const HOST_MEMORY = 'affects pinned host memory, not GPU memory';
@@ -166,27 +162,24 @@ const ADDRESSES = 'affects addresses, not memory use';
 const TIMING = 'affects time, not memory use';
 const CAPTURE = 'can only lower reserved memory during CUDA graph capture, which is not simulated';
 
-const checkBoolean: ReadValue = (reader, _, name) => void reader.boolean(name);
-const checkPositive: ReadValue = (reader, _, name) => void readOver(reader, name, 0);
-
 /** Options that do not affect these figures, and why. They are accepted and checked. */
 const WITHOUT_EFFECT: Readonly<Record<string, readonly [string, ReadValue]>> = {
-  release_lock_on_cudamalloc: [TIMING, checkBoolean],
-  release_lock_on_hipmalloc: [TIMING, checkBoolean],
-  pinned_use_cuda_host_register: [HOST_MEMORY, checkBoolean],
-  pinned_use_hip_host_register: [HOST_MEMORY, checkBoolean],
-  pinned_use_background_threads: [HOST_MEMORY, checkBoolean],
+  release_lock_on_cudamalloc: [TIMING, boolean],
+  release_lock_on_hipmalloc: [TIMING, boolean],
+  pinned_use_cuda_host_register: [HOST_MEMORY, boolean],
+  pinned_use_hip_host_register: [HOST_MEMORY, boolean],
+  pinned_use_background_threads: [HOST_MEMORY, boolean],
   pinned_num_register_threads: [HOST_MEMORY, checkThreads],
-  pinned_reserve_segment_size_mb: [HOST_MEMORY, checkPositive],
-  pinned_max_round_threshold_mb: [HOST_MEMORY, checkPositive],
-  pinned_max_cached_size_mb: [HOST_MEMORY, checkPositive],
-  pinned_free_catch_all: [HOST_MEMORY, checkBoolean],
+  pinned_reserve_segment_size_mb: [HOST_MEMORY, over(0)],
+  pinned_max_round_threshold_mb: [HOST_MEMORY, over(0)],
+  pinned_max_cached_size_mb: [HOST_MEMORY, over(0)],
+  pinned_free_catch_all: [HOST_MEMORY, boolean],
   expandable_segments_reserve: [ADDRESSES, checkReserve],
   expandable_segments_reserve_by_class: [ADDRESSES, checkReserves],
-  graph_capture_record_stream_reuse: [CAPTURE, checkBoolean],
+  graph_capture_record_stream_reuse: [CAPTURE, boolean],
 };
 
-const OPTIONS = [...Object.keys(READERS), ...Object.keys(WITHOUT_EFFECT)];
+const OPTIONS = [...Object.keys(WITH_EFFECT), ...Object.keys(WITHOUT_EFFECT)];
 
 /** One sentence per such option: 'pinned_free_catch_all affects pinned host memory, not GPU memory'. */
 export function optionsWithoutEffect(text: string): string[] {
@@ -200,11 +193,12 @@ function readOption(reader: ConfReader, found: Found): void {
   const name = reader.next('an option');
   if (!OPTIONS.includes(name.text)) throw unknownOption(name);
   reader.expect(':');
-  const read = READERS[name.text] ?? WITHOUT_EFFECT[name.text][1];
-  read(reader, found, name.text);
+  const [read, field] = WITH_EFFECT[name.text] ?? [WITHOUT_EFFECT[name.text][1]];
+  const value = read(reader, name.text);
+  if (field !== undefined) Object.assign(found, { [field]: value });
 }
 
-function checkThreads(reader: ConfReader, _: Found, option: string): void {
+function checkThreads(reader: ConfReader, option: string): void {
   const { value, token } = reader.integer(option);
   checkPowerOfTwo(value, option, token);
   if (value <= MAX_REGISTER_THREADS) return;

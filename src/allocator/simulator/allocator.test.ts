@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-list.ts';
 import { type AllocSettings, parseAllocConf } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
-import { BlockUse } from './block-table.ts';
 import { DeviceMemory } from './device-memory.ts';
+import { BlockUse } from './free-blocks.ts';
 
 const MIB = 2 ** 20;
 const STREAMS = 3;

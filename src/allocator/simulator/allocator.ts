@@ -4,13 +4,12 @@
  * C++ names where these exist.
  */
 
-import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-list.ts';
 import { roundSize, SMALL_BYTES, SMALL_SEGMENT_BYTES, shouldSplit } from '../replay/rounding.ts';
 import type { AllocSettings } from './alloc-conf.ts';
-import { BlockTable, BlockUse } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import { ExpandableSegments } from './expandable.ts';
-import { type Arena, Arenas } from './free-blocks.ts';
+import { type Arena, Arenas, BlockTable, BlockUse } from './free-blocks.ts';
 
 /** kMinLargeAlloc: from this size on, a native segment is as large as its first request. */
 const MIN_LARGE_BYTES = 10 * 2 ** 20;

@@ -4,11 +4,11 @@
  * blocks.
  */
 
-import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-list.ts';
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
-import { type BlockTable, BlockUse } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import type { Arena } from './free-blocks.ts';
+import { type BlockTable, BlockUse } from './free-blocks.ts';
 
 /**
  * Address space of one segment. PyTorch takes 1.125 times the card's memory. The trace does not name the card, so this

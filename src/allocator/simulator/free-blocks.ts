@@ -1,12 +1,46 @@
-/**
- * Free blocks of one pool and stream in the allocator's order: by size, then by address. They are kept in a sequence of
- * lists of up to 256 rows. So adding and removing is cheap both for the usual fifty blocks and for the hundred thousand
- * of a fragmented pool.
- */
 import { enlarged } from '../../base/growable.ts';
-import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { BlockChain, type BlockRow, NO_BLOCK } from '../replay/block-list.ts';
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
-import type { BlockTable } from './block-table.ts';
+
+/** Used: allocated, or its free waits for another stream. Unmapped: address space of an expandable segment. */
+export const BlockUse = { Free: 0, Used: 1, Unmapped: 2 } as const;
+export type BlockUse = (typeof BlockUse)[keyof typeof BlockUse];
+
+/** Blocks of the simulated allocator. Their owner is an arena: one stream's part of a pool. */
+export class BlockTable extends BlockChain {
+  /** {@link BlockUse} */
+  use = new Uint8Array(256);
+  isExpandable = new Uint8Array(256);
+  /** The pool's search count when the block became free; its age is the number of searches since then. */
+  freedAt = new Float64Array(256);
+
+  override add(
+    address: number,
+    sizeBytes: number,
+    arena: number,
+    use: BlockUse = BlockUse.Free,
+  ): BlockRow {
+    const row = super.add(address, sizeBytes, arena);
+    this.use[row] = use;
+    this.isExpandable[row] = 0;
+    return row;
+  }
+
+  /** @param use state of the rest */
+  override cut(row: BlockRow, bytes: number, use: BlockUse = BlockUse.Free): BlockRow {
+    const rest = super.cut(row, bytes);
+    this.use[rest] = use;
+    this.isExpandable[rest] = this.isExpandable[row];
+    return rest;
+  }
+
+  protected override enlarge(): void {
+    super.enlarge();
+    this.use = enlarged(this.use);
+    this.isExpandable = enlarged(this.isExpandable);
+    this.freedAt = enlarged(this.freedAt);
+  }
+}
 
 const CAPACITY = 256;
 /** Initial capacity of a list: a hostile file has a hundred thousand streams of one block each. */
@@ -32,6 +66,11 @@ interface Owner {
   readonly releasable: Set<BlockRow>;
 }
 
+/**
+ * Free blocks of one pool and stream in the allocator's order: by size, then by address. They are kept in a sequence of
+ * lists of up to 256 rows. So adding and removing is cheap both for the usual fifty blocks and for the hundred thousand
+ * of a fragmented pool.
+ */
 export class FreeBlocks {
   readonly #table: BlockTable;
   readonly #owner: Owner;

@@ -7,10 +7,10 @@
 
 import { upperBound } from '../../base/binary-search.ts';
 import { addTo } from '../../base/collections.ts';
-import { type BlockRow, NO_BLOCK } from '../replay/block-chain.ts';
+import { type BlockRow, NO_BLOCK } from '../replay/block-list.ts';
 import { type AllocationTable, BEFORE_TRACE, type SegmentSpanTable } from '../replay/types.ts';
 import type { CachingAllocator } from './allocator.ts';
-import { BlockUse } from './block-table.ts';
+import { BlockUse } from './free-blocks.ts';
 
 /** Gives allocations from before the trace their blocks, and writes these to `blockOf`. */
 export function seeder(

@@ -1,7 +1,7 @@
 /** Runs the recorded requests of one device under one set of settings and one limit. */
 
 import type { DeviceTrace, EventIndex } from '../../format/snapshot/tables.ts';
-import { NO_BLOCK } from '../replay/block-chain.ts';
+import { NO_BLOCK } from '../replay/block-list.ts';
 import type { ReservedSteps } from '../replay/counters.ts';
 import type { AllocationTable, ReplayColumns } from '../replay/types.ts';
 import type { AllocConf, AllocSettings } from './alloc-conf.ts';

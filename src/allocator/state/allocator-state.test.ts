@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assert } from '../../base/assert.ts';
+import { assert } from '../../base/errors.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { BlockState, type DeviceTrace } from '../../format/snapshot/tables.ts';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';

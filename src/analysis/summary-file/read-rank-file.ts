@@ -4,7 +4,7 @@
  */
 
 import { replayDevice } from '../../allocator/replay/replay.ts';
-import { isRecord } from '../../base/json.ts';
+import { isRecord } from '../../base/collections.ts';
 import { LoadError, type LoadFailure } from '../../base/load-error.ts';
 import { createDeviceModels } from '../../device/model/device-model.ts';
 import { collectBytes } from '../../format/input/byte-cursor.ts';

@@ -3,7 +3,7 @@
 import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
 import { isPrivatePool } from '../../allocator/replay/types.ts';
 import type { AddressSpace } from '../../base/address.ts';
-import { AddressMap } from '../../base/address-map.ts';
+import { AddressMap } from '../../base/address.ts';
 import type { Pool, Stream } from '../../format/snapshot/tables.ts';
 
 /** CUDA's default stream is 0; others are pointers. */

@@ -1,5 +1,5 @@
 import { type AllocationTable, NEVER, type Replay } from '../../allocator/replay/types.ts';
-import { assert } from '../../base/assert.ts';
+import { assert } from '../../base/errors.ts';
 import { createTable, type TableOf, type TableSchema } from '../../base/table.ts';
 import {
   type DeviceTrace,

@@ -1,5 +1,5 @@
 /** Regular expressions that cannot hang: RE2 syntax, linear time in the text for any pattern. */
-import { assert } from '../../base/assert.ts';
+import { assert } from '../../base/errors.ts';
 import type { SearchProblem } from './types.ts';
 
 /** Loaded when the first expression is typed: it is as large as the rest of the session's query code. */

@@ -1,9 +1,9 @@
 import { LoadError } from '../../base/load-error.ts';
 import { SnapshotDecoder } from '../snapshot/decoder.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
-import type { OpenBytes } from './byte-cursor.ts';
-import type { Meter } from './meter.ts';
-import type { ReadOptions } from './types.ts';
+import type { ByteStream, OpenBytes } from './byte-cursor.ts';
+import { sourceFailure } from './failures.ts';
+import type { ByteSource, ReadOptions } from './types.ts';
 
 /**
  * Bytes read after the end of the pickle: writers pad with a few NULs, and a gzip's checksum comes last. The limit
@@ -117,4 +117,62 @@ function holdsCode(callable: string, byte: number | undefined): LoadError {
       'Snapshots contain no code. Be careful with this file: pickle.load in Python would run that function.',
     byte,
   });
+}
+
+/** 20 reports a second: as often as a person can read a number. */
+const REPORT_EVERY_MS = 50;
+
+/** Sits between the source and the decoder: counts bytes, reports progress, stops when canceled. */
+export class Meter {
+  readonly #source: ByteSource;
+  readonly #options: ReadOptions;
+  #readBytes = 0;
+  #highestBytes = 0;
+  #lastReportMs = 0;
+  /** Complete events decoded so far. The code that drives the decoder updates it. */
+  events = 0;
+
+  constructor(source: ByteSource, options: ReadOptions) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  /** The size of the source, or the bytes read so far if it is unknown. */
+  get bytes(): number {
+    return this.#source.size ?? this.#highestBytes;
+  }
+
+  /** Share of the source read so far, 0 to 1; undefined if its size is unknown. */
+  get share(): number | undefined {
+    const { size } = this.#source;
+    return size === undefined || size === 0 ? undefined : this.#readBytes / size;
+  }
+
+  /** The source's bytes from the start. Converts known errors of the source to LoadErrors. */
+  async *open(): ByteStream & AsyncGenerator<Uint8Array> {
+    this.#readBytes = 0;
+    try {
+      for await (const chunk of this.#source.chunks()) {
+        this.#readBytes += chunk.length;
+        this.#highestBytes = Math.max(this.#highestBytes, this.#readBytes);
+        this.report();
+        yield chunk;
+      }
+    } catch (error) {
+      throw sourceFailure(error, this.#source.name) ?? error;
+    }
+  }
+
+  /** Reports progress, unless the last report was very recent. */
+  report(): void {
+    const nowMs = Date.now();
+    if (this.#options.onProgress === undefined || nowMs - this.#lastReportMs < REPORT_EVERY_MS)
+      return;
+    this.#lastReportMs = nowMs;
+    this.#options.onProgress({
+      readBytes: this.#readBytes,
+      totalBytes: this.#source.size,
+      events: this.events,
+    });
+  }
 }

@@ -1,6 +1,5 @@
 import type { FileInfo, Snapshot, SnapshotWarning } from '../snapshot/tables.ts';
-import { Meter } from './meter.ts';
-import { type ReadPickle, readPickle } from './read-pickle.ts';
+import { Meter, type ReadPickle, readPickle } from './read-pickle.ts';
 import type { ByteSource, Platform, ReadOptions, ReadResult } from './types.ts';
 import { type ArchiveChoice, unwrap } from './unwrap.ts';
 

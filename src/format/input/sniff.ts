@@ -2,7 +2,6 @@
 import { latin1 } from '../../base/bytes.ts';
 import type { LoadFailure } from '../../base/load-error.ts';
 import type { Container } from '../snapshot/tables.ts';
-import { COMPACT_MAGIC } from '../snapshot-file/compact-magic.ts';
 
 /** Bytes that {@link sniff} needs: a tar identifies itself at byte 257, traces within 4 kB. */
 export const HEAD_BYTES = 4096;
@@ -72,6 +71,9 @@ const SIGNATURES: readonly Signature[] = [
   signature([0x04, 0x22, 0x4d, 0x18], 'lz4', 'an LZ4 archive', UNPACK_ADVICE),
   signature(ascii('ustar'), 'tar', 'a tar archive', UNPACK_ADVICE, 257),
 ];
+
+/** A compact snapshot begins with "vramscope" and a NUL, unlike any text or pickle. */
+export const COMPACT_MAGIC: readonly number[] = [...ascii('vramscope'), 0];
 
 const CONTAINERS: readonly { readonly magic: readonly number[]; readonly container: Container }[] =
   [

@@ -7,8 +7,7 @@
 import { concatBytes } from '../../base/bytes.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { tooManyMarks, truncatedPickle } from './errors.ts';
-import { HEADER_BYTES } from './opcodes.ts';
-import { readRareOpcode } from './rare-opcodes.ts';
+import { HEADER_BYTES, readRareOpcode } from './opcodes.ts';
 import { Tag } from './types.ts';
 import { MAX_MARKS, type ValueMachine } from './value-machine.ts';
 

@@ -35,6 +35,10 @@ export const Tag = {
 } as const;
 export type Tag = (typeof Tag)[keyof typeof Tag];
 
+/** Whether a list or dictionary is still open. */
+export const isList = (tag: number): boolean => tag === Tag.OpenList || tag === Tag.FilledList;
+export const isDict = (tag: number): boolean => tag === Tag.OpenDict || tag === Tag.FilledDict;
+
 /** A row number has 28 bits and a sink 3 (at most eight sinks): together they fit the memo's int32. */
 export const ROWS_PER_SINK = 2 ** 28;
 

@@ -18,7 +18,7 @@ import { Memo } from './memo.ts';
 import { PendingItems } from './pending-items.ts';
 import { RetainedValues } from './retained-values.ts';
 import { ShapeTable } from './shape-table.ts';
-import { type ListRun, ROWS_PER_SINK, type Schema, Tag } from './types.ts';
+import { isDict, isList, type ListRun, ROWS_PER_SINK, type Schema, Tag } from './types.ts';
 
 /** After this many pairs or items in one SETITEMS or APPENDS, more may follow. */
 const BATCH = 1000;
@@ -28,6 +28,7 @@ const MAX_LONG_BYTES = 64;
 const RECALL_DEPTH = 10_000;
 /** One APPENDS may hold every event of a C++-pickled trace; an event takes 40 bytes or more. */
 const BYTES_PER_STACK_SLOT = 4;
+const CLOSED: readonly number[] = [Tag.List, Tag.Dict, Tag.Row, Tag.Node];
 /** Most open marks. A snapshot nests seven levels. */
 export const MAX_MARKS = 2 ** 16;
 
@@ -45,7 +46,6 @@ export class ValueMachine {
   codeAt: number | undefined;
   /** Items for containers that had closed; they are left out. */
   lateItems = 0;
-
   readonly nodeSink: number;
 
   /** Offset of the current buffer in the pickle, and of the current opcode in the buffer; for messages. */
@@ -63,7 +63,7 @@ export class ValueMachine {
     this.#shapes = new ShapeTable(schema, this.strings);
   }
 
-  /** Position in the pickle of the current value; undefined if there is no pickle. */
+  /** Position in the pickle of the current value, if any. */
   get byte(): number | undefined {
     return this.bufferAt === undefined ? undefined : this.bufferAt + this.opcodeAt;
   }
@@ -154,12 +154,6 @@ export class ValueMachine {
     this.push(Tag.None, 0);
   }
 
-  duplicate(): void {
-    if (this.sp === 0) throw corrupt('a value is repeated from an empty stack');
-    this.closeTop();
-    this.push(this.tags[this.sp - 1] as Tag, this.vals[this.sp - 1]);
-  }
-
   /** Replaces a dictionary without items. */
   adopt(slot: number, tag: Tag, val: number): void {
     if (this.tags[slot] === Tag.OpenDict) this.#settle(slot, tag, val);
@@ -196,7 +190,7 @@ export class ValueMachine {
     const first = this.popMark();
     const dict = first - 1;
     const isOpen = this.#isOpen(dict, Tag.OpenDict);
-    if ((this.sp - first) % 2 !== 0) throw corrupt('a dictionary has a key without a value');
+    this.#checkPairs(first);
     const isLast = this.sp - first < 2 * BATCH && this.tags[dict] === Tag.OpenDict;
     if (!isOpen) this.#leaveOut(first);
     else if (isLast) this.#closeDict(dict, first);
@@ -206,7 +200,7 @@ export class ValueMachine {
   /** DICT: MARK key value … → dict. */
   dictFromMark(): void {
     const first = this.popMark();
-    if ((this.sp - first) % 2 !== 0) throw corrupt('a dictionary has a key without a value');
+    this.#checkPairs(first);
     this.#openBelow(first, Tag.OpenDict);
   }
 
@@ -292,11 +286,15 @@ export class ValueMachine {
     return this.#pending.at(slot);
   }
 
+  #checkPairs(first: number): void {
+    if ((this.sp - first) % 2 !== 0) throw corrupt('a dictionary has a key without a value');
+  }
+
   /** @throws LoadError if the slot holds no container at all */
   #isOpen(slot: number, open: typeof Tag.OpenDict | typeof Tag.OpenList): boolean {
     const tag = slot < 0 ? Tag.None : this.tags[slot];
-    if (tag === open || tag === open + 2) return true;
-    if (tag >= Tag.OpenDict || CLOSED.includes(tag)) return false;
+    const isContainer = tag >= Tag.OpenDict || CLOSED.includes(tag);
+    if (isContainer) return tag === open || tag === open + 2;
     throw corrupt('items are added to something that holds none');
   }
 
@@ -400,7 +398,3 @@ export class ValueMachine {
     return this.sp > first;
   }
 }
-
-const CLOSED: readonly number[] = [Tag.List, Tag.Dict, Tag.Row, Tag.Node];
-const isList = (tag: number): boolean => tag === Tag.OpenList || tag === Tag.FilledList;
-const isDict = (tag: number): boolean => tag === Tag.OpenDict || tag === Tag.FilledDict;

@@ -4,9 +4,10 @@
  *   "vramscope" 00   version   header length   header, JSON in UTF-8   columns, one after the other
  *   10 bytes         varint    varint
  */
-import { isRecord } from '../../base/json.ts';
+import { isRecord } from '../../base/collections.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { ARRAYS, type Column, type ColumnType } from '../../base/table.ts';
+import { COMPACT_MAGIC } from '../input/sniff.ts';
 import {
   ByteReader,
   ByteWriter,
@@ -15,7 +16,6 @@ import {
   decodeColumn,
   encodeColumn,
 } from './column-codec.ts';
-import { COMPACT_MAGIC } from './compact-magic.ts';
 
 /** Increase when older code cannot read the file. */
 const VERSION = 1;

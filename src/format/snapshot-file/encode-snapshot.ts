@@ -33,7 +33,7 @@ export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Arra
   for (const [i, trace] of snapshot.devices.entries()) addDevice(columns, `devices.${i}`, trace);
   if (snapshot.holders !== undefined) add(columns, 'holders', HOLDER_COLUMNS, snapshot.holders);
   const rest: CompactRest = {
-    ...(origin !== undefined && { origin }),
+    origin,
     strings,
     regions: snapshot.addresses.regions.map(String),
     startUs: snapshot.startUs,
@@ -41,8 +41,8 @@ export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Arra
     devices: snapshot.devices.map(restOfDevice),
     settings: snapshot.settings,
     warnings: snapshot.warnings,
-    ...(snapshot.labels !== undefined && { labels: snapshot.labels }),
-    ...(snapshot.holders !== undefined && { holders: restOfHolders(snapshot.holders) }),
+    labels: snapshot.labels,
+    holders: snapshot.holders && restOfHolders(snapshot.holders),
   };
   return writeCompactFile({ columns, rest });
 }
@@ -81,22 +81,20 @@ const restOfHolders = ({ owners, left, graphs }: HolderTable): CompactHolders =>
   graphs,
 });
 
-function restOfDevice(trace: DeviceTrace) {
+function restOfDevice(trace: DeviceTrace): CompactDevice {
   const { device, kind, streams, pools, ringOverflowed, opening, events } = trace;
   return {
     device,
     kind,
     streams: streams.map(({ handle }) => String(handle)),
     pools: pools.map(({ id }) => id),
-    ...(ringOverflowed !== undefined && { ringOverflowed }),
-    ...(opening !== undefined && {
-      opening: {
-        hasFreeRequested: opening.hasFreeRequested,
-        hasFreeCompleted: opening.hasFreeCompleted,
-      },
-    }),
+    ringOverflowed,
+    opening: opening && {
+      hasFreeRequested: opening.hasFreeRequested,
+      hasFreeCompleted: opening.hasFreeCompleted,
+    },
     oomDeviceFreeBytes: [...events.oomDeviceFreeBytes],
     unknownActions: [...events.unknownActions],
     unknownKeys: [...events.unknownKeys].map(([key, values]) => [key, [...values]] as const),
-  } satisfies CompactDevice;
+  };
 }

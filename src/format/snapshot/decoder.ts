@@ -12,49 +12,31 @@ import type { Snapshot } from './tables.ts';
  *   for (const chunk of chunks) decoder.push(chunk);
  *   const snapshot = decoder.finish();
  */
-export class SnapshotDecoder {
-  readonly #schema = new SnapshotSchema();
-  readonly #pickle = new PickleDecoder(this.#schema.machine);
+export class SnapshotDecoder extends PickleDecoder {
+  /** The tables so far, for code that looks at them while the file is being read. */
+  readonly schema: SnapshotSchema;
+
+  constructor() {
+    const schema = new SnapshotSchema();
+    super(schema.machine);
+    this.schema = schema;
+  }
 
   /** From here on, the fast path reads events: the same tables in half the time. */
   attach(FastPath: typeof EventFastPath): void {
-    const { machine, events, fields } = this.#schema;
-    this.#pickle.fastPath = new FastPath(machine, events, fields);
-  }
-
-  /** The pickle's size if known, or a good guess: columns then grow to their final size at once. */
-  set totalBytes(bytes: number | undefined) {
-    this.#pickle.totalBytes = bytes;
+    const { machine, events, fields } = this.schema;
+    this.fastPath = new FastPath(machine, events, fields);
   }
 
   get eventCount(): number {
-    return this.#schema.events.length;
-  }
-
-  /** The tables so far, for code that looks at them while the file is being read. */
-  get schema(): SnapshotSchema {
-    return this.#schema;
-  }
-
-  get protocol(): number {
-    return this.#pickle.protocol;
-  }
-
-  /** The pickle is complete; further bytes are ignored. */
-  get stopped(): boolean {
-    return this.#pickle.stopped;
-  }
-
-  /** @throws LoadError for a broken pickle */
-  push(chunk: Uint8Array): void {
-    this.#pickle.push(chunk);
+    return this.schema.events.length;
   }
 
   /** @throws LoadError 'truncated' before STOP, 'not-a-snapshot' when the value is something else */
   finish(): Snapshot {
-    this.#pickle.end();
-    this.#schema.machine.memo.release();
-    return assembleSnapshot(this.#schema);
+    this.end();
+    this.schema.machine.memo.release();
+    return assembleSnapshot(this.schema);
   }
 
   /** The readable part of a file that ends or breaks early. @throws LoadError when there is no event */
@@ -65,8 +47,8 @@ export class SnapshotDecoder {
         message: 'There is no complete event before the error.',
       });
     }
-    this.#schema.machine.closeUnfinished();
-    this.#schema.machine.memo.release();
-    return assembleSnapshot(this.#schema, { partial: reason });
+    this.schema.machine.closeUnfinished();
+    this.schema.machine.memo.release();
+    return assembleSnapshot(this.schema, { partial: reason });
   }
 }

@@ -42,8 +42,8 @@ export const UNREAD = -2;
 /** Most memo slots of a row: one for itself and one per key. */
 export const MAX_SLOTS = 32;
 
-/** After this many rows that no other is like, learn from one in as many. */
-const PATIENCE = 16;
+/** After learning this many rows that no other is like, learn one in as many. */
+const LEARNING_BACKOFF = 16;
 
 export class RowReader {
   readonly template = new RowTemplate();
@@ -145,7 +145,10 @@ export class RowReader {
     memo.length = this.next;
     // Only rows that end in their frames can be like others.
     const isAlike = isFixed && edges[2 * FRAMES] === at;
-    if (isAlike && (++this.learnings <= PATIENCE || this.learnings % PATIENCE === 0)) {
+    if (
+      isAlike &&
+      (++this.learnings <= LEARNING_BACKOFF || this.learnings % LEARNING_BACKOFF === 0)
+    ) {
       const memoFrom = slot + Number(isMemoized);
       this.template.learn(view, edges, isMemoized, () => ({
         memoTags: memo.tags.slice(memoFrom, tailEnd),

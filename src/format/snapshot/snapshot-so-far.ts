@@ -1,6 +1,6 @@
 /** The part of a snapshot that has been read so far. Each result is valid until more is read. */
 import type { AddressSpace } from '../../base/address.ts';
-import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
+import { isList, type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import type { ValueMachine } from '../pickle/value-machine.ts';
 import { TRACE_KEYS } from './assemble.ts';
 import type { EventsSoFar } from './event-sink.ts';
@@ -115,5 +115,3 @@ function rowsOf(runs: readonly ListRun[]): RowsSoFar {
   if (first?.tag !== Tag.Row || last?.tag !== Tag.Row) return NO_ROWS;
   return { first: first.first, end: last.first + last.count };
 }
-
-const isList = (tag: number): boolean => tag === Tag.OpenList || tag === Tag.FilledList;

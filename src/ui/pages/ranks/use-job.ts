@@ -3,8 +3,8 @@
 import { useEffect, useState } from 'react';
 import type { JobView } from '../../../analysis/ranks/job-view.ts';
 import { isRankFile } from '../../../analysis/summary-file/rank-of-name.ts';
+import { isRecord } from '../../../base/collections.ts';
 import { isAbortError } from '../../../base/errors.ts';
-import { isRecord } from '../../../base/json.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
 import { fileSource, type GivenFiles } from '../../../state/given-files.ts';
 import { nameOf } from '../../../state/snapshot-loader.ts';

@@ -1,5 +1,5 @@
 /** Labels, figures and tooltips of the flame graph. */
-import { assertUnreachable } from '../../../base/assert.ts';
+import { assertUnreachable } from '../../../base/errors.ts';
 import { snapshotStem } from '../../../base/file-names.ts';
 import {
   formatBytes,

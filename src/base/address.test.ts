@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { AddressMap } from './address-map.ts';
+import { AddressMap } from './address.ts';
 
 /** Few distinct addresses, so that operations meet; the last ones are neither aligned nor below 2^52. */
 const address = fc.oneof(
