@@ -2,7 +2,7 @@
  * Links that open a recorded line in an editor: 'vscode://file/home/me/run/train.py:21'. The recording may be from
  * another machine, so the start of its paths can be replaced by a folder of this one.
  */
-import { isRecord } from '../base/json.ts';
+import { isRecord } from '../base/collections.ts';
 
 export interface Editor {
   readonly id: string;

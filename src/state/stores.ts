@@ -2,7 +2,7 @@
 import { type Context, createContext, useContext } from 'react';
 import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
-import { isRecord } from '../base/json.ts';
+import { isRecord } from '../base/collections.ts';
 import type { LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { OpenProgress, PartialState } from '../worker/protocol.ts';
