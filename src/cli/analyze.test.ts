@@ -64,7 +64,7 @@ describe('--fail-on', () => {
 
   test.each([
     [['--fail-on', 'leaks'], "'leaks' is not a detector. Use one of growth"],
-    [['--json', '--markdown'], '--json and --markdown cannot be used together'],
+    [['--json', '--markdown'], "option '--json' cannot be used with option '--markdown'"],
   ])('%j is bad usage', async (options, message) => {
     const { exitCode, out, error } = await cli(['analyze', LEAK, ...options]);
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });

@@ -1,6 +1,6 @@
 /** What commands share: the file they read, the report they print, the file they write and its device. */
 import { basename } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { snapshotStem } from '../base/file-names.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
@@ -33,9 +33,19 @@ export function printReport(io: CliIo, { json, markdown }: PrintOptions, report:
   io.writeOut(`${lines.join('\n')}\n`);
 }
 
-/** Exits with a usage error if two forms of a report were requested. */
-export function refuseTwoForms({ json, markdown }: PrintOptions, command: Command): void {
-  if (json && markdown) command.error('error: --json and --markdown cannot be used together');
+const PARTIAL = ['--partial', 'read a truncated file up to the damage'] as const;
+
+/**
+ * The options of a command that prints a report.
+ * @param markdownFor where it is pasted; undefined: the report has no such form
+ */
+export function addPrintOptions(command: Command, schema: string, markdownFor?: string): Command {
+  const json = new Option('--json', `print JSON of the schema vramscope.${schema}`);
+  if (markdownFor !== undefined) {
+    command.option('--markdown', `print Markdown, for ${markdownFor}`);
+    json.conflicts('markdown');
+  }
+  return command.addOption(json).option(...PARTIAL);
 }
 
 export interface FileOptions {
@@ -52,7 +62,7 @@ export function addFileOptions(command: Command): Command {
   return command
     .option('-o, --output <path>', 'output file (default: named after the snapshot)')
     .option('--force', 'overwrite an existing file')
-    .option('--partial', 'read a truncated file up to the damage');
+    .option(...PARTIAL);
 }
 
 export function addOutputOptions(command: Command): Command {

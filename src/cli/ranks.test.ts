@@ -192,7 +192,7 @@ describe('vramscope ranks', () => {
     [['ranks', join(root, 'nowhere')], 3, 'No such file or folder'],
     [['ranks', root, '--layout', 'pp'], 2, "'pp' is not a dimension"],
     [['ranks', root, '--pattern', '('], 2, 'Invalid regular expression'],
-    [['ranks', root, '--json', '--markdown'], 2, 'cannot be used together'],
+    [['ranks', root, '--json', '--markdown'], 2, 'cannot be used with option'],
     [['ranks', 'src/cli'], 3, 'No snapshots and no summaries'],
     [['ranks', 'fixtures/fleet/fsdp2_rank2.truth.json'], 3, 'truth.json'],
   ])('%j ends with %i', async (args, code, message) => {

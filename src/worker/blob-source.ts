@@ -24,6 +24,9 @@ export interface BlobSourceOptions {
   readonly stallMs?: number;
 }
 
+/** Keeps reads alive: a browser may collect a stream that only its own pending read references, and the read hangs. */
+const underWay = new Set<ReadableStreamBYOBReader>();
+
 /**
  * Reads the file into one reused buffer if the browser can (a BYOB reader), else slice by slice. A chunk is valid
  * only until the next is requested.
@@ -33,89 +36,62 @@ export function blobSource(
   name: string,
   options: BlobSourceOptions = {},
 ): ByteSource {
-  return {
-    name,
-    size: blob.size,
-    chunks: () => new BlobReading(blob, name, options).chunks(),
-  };
-}
+  const { size } = blob;
+  const { readBytes = READ_BYTES, sliceBytes = SLICE_BYTES, stallMs = STALL_MS } = options;
 
-/** Keeps reads alive: a browser may collect a stream that only its own pending read references, and the read hangs. */
-const underWay = new Set<BlobReading>();
-
-class BlobReading {
-  readonly #blob: ReadableBlob;
-  readonly #name: string;
-  readonly #readBytes: number;
-  readonly #sliceBytes: number;
-  readonly #stallMs: number;
-  #reader: ReadableStreamBYOBReader | undefined;
-
-  constructor(blob: ReadableBlob, name: string, options: BlobSourceOptions) {
-    const { readBytes = READ_BYTES, sliceBytes = SLICE_BYTES, stallMs = STALL_MS } = options;
-    this.#blob = blob;
-    this.#name = name;
-    this.#readBytes = readBytes;
-    this.#sliceBytes = sliceBytes;
-    this.#stallMs = stallMs;
-  }
-
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    this.#reader = byobReader(this.#blob);
-    if (this.#reader === undefined) {
-      yield* this.#slices(0);
-      return;
-    }
-    underWay.add(this);
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    const reader = byobReader(blob);
+    if (reader === undefined) return yield* slices(0);
+    underWay.add(reader);
     try {
-      yield* this.#reads(this.#reader);
+      yield* reads(reader);
     } finally {
-      underWay.delete(this);
+      underWay.delete(reader);
       // Awaiting it would wait for a read that hangs.
-      this.#reader.cancel().catch(() => undefined);
+      reader.cancel().catch(() => undefined);
     }
   }
 
   /** Reads into one buffer, which each read takes and returns. If a read hangs, slices take over. */
-  async *#reads(reader: ReadableStreamBYOBReader): AsyncGenerator<Uint8Array> {
-    let buffer = new ArrayBuffer(Math.min(this.#readBytes, Math.max(this.#blob.size, 1)));
+  async function* reads(reader: ReadableStreamBYOBReader): AsyncGenerator<Uint8Array> {
+    let buffer = new ArrayBuffer(Math.min(readBytes, Math.max(size, 1)));
     let at = 0;
-    while (at < this.#blob.size) {
-      const read = reader.read(new Uint8Array(buffer)).catch((error: unknown) => {
-        throw unreadable(this.#blob, this.#name, at, error);
-      });
-      const result = await withinTime(read, this.#stallMs);
-      if (result === undefined) {
-        yield* this.#slices(at);
-        return;
-      }
+    while (at < size) {
+      const read = reader.read(new Uint8Array(buffer)).catch(unreadableFrom(at));
+      const result = await withinTime(read, stallMs);
+      if (result === undefined) return yield* slices(at);
       const { value } = result;
-      if (result.done || value === undefined) throw changed(this.#name, at);
+      if (result.done || value === undefined) throw changed(name, at);
       at += value.length;
       yield value;
       buffer = value.buffer;
     }
   }
 
-  async *#slices(start: number): AsyncGenerator<Uint8Array> {
-    const { size } = this.#blob;
-    const ahead: Promise<Uint8Array>[] = [];
+  async function* slices(start: number): AsyncGenerator<Uint8Array> {
+    const ahead: Promise<ArrayBuffer>[] = [];
     let from = start;
     const readOn = () => {
-      const slice = readSlice(this.#blob, this.#name, from, this.#sliceBytes);
+      const slice = blob.slice(from, from + sliceBytes).arrayBuffer();
+      const read = slice.catch(unreadableFrom(from));
       // If the reader stops early, nobody awaits the slices ahead, so their errors are dropped.
-      slice.catch(() => undefined);
-      ahead.push(slice);
-      from += this.#sliceBytes;
+      read.catch(() => undefined);
+      ahead.push(read);
+      from += sliceBytes;
     };
     do readOn();
     while (ahead.length < READ_AHEAD && from < size);
     for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-      const chunk = await next;
+      const chunk = new Uint8Array(await next);
       if (from < size) readOn();
       yield chunk;
     }
   }
+
+  const unreadableFrom = (at: number) => (error: unknown) => {
+    throw unreadable(blob, name, at, error);
+  };
+  return { name, size, chunks };
 }
 
 /** Undefined if the browser has none for files. */
@@ -127,19 +103,6 @@ function byobReader(blob: ReadableBlob): ReadableStreamBYOBReader | undefined {
   }
 }
 
-async function readSlice(
-  blob: ReadableBlob,
-  name: string,
-  from: number,
-  sliceBytes: number,
-): Promise<Uint8Array> {
-  try {
-    return new Uint8Array(await blob.slice(from, from + sliceBytes).arrayBuffer());
-  } catch (error) {
-    throw unreadable(blob, name, from, error);
-  }
-}
-
 function unreadable(blob: ReadableBlob, name: string, from: number, error: unknown): LoadError {
   if (from === 0 && blob.type === '' && blob.size <= MAX_FOLDER_BYTES) {
     return new LoadError({
@@ -148,7 +111,7 @@ function unreadable(blob: ReadableBlob, name: string, from: number, error: unkno
       advice: 'Drop one snapshot file, not the folder that holds it.',
     });
   }
-  const why = error instanceof DOMException || error instanceof Error ? ` (${error.message})` : '';
+  const why = error instanceof Error ? ` (${error.message})` : '';
   return new LoadError({
     code: 'unreadable',
     message: `"${name}" could not be read to the end${why}.`,

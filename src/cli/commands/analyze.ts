@@ -11,9 +11,9 @@ import { citeWhatIf } from '../../output/report/what-if-citation.ts';
 import { type CliIo, FailedOn } from '../cli-io.ts';
 import { type OpenedSnapshot, openSnapshot } from '../open-snapshot.ts';
 import {
+  addPrintOptions,
   type PrintOptions,
   printReport,
-  refuseTwoForms,
   SNAPSHOT_ARGUMENT,
 } from '../output-options.ts';
 
@@ -29,20 +29,17 @@ Examples:
 `;
 
 export function analyzeCommand(io: CliIo): Command {
-  return new Command('analyze')
+  const command = new Command('analyze')
     .description('explain why memory ran out or grows, at which line, and what to try first')
     .argument('<file>', SNAPSHOT_ARGUMENT)
-    .option('--json', 'print JSON of the schema vramscope.findings/2')
-    .option('--markdown', 'print Markdown, for an issue or a chat')
     .option(
       '--fail-on <detectors>',
       `exit with code 1 if one of these detectors has a finding of medium severity or higher: ${DETECTOR_IDS.join(', ')}`,
       parseDetectors,
-    )
-    .option('--partial', 'read a truncated file up to the damage')
+    );
+  return addPrintOptions(command, 'findings/2', 'an issue or a chat')
     .addHelpText('after', ANALYZE_EXAMPLES)
-    .action(async (path: string, options: AnalyzeOptions, command: Command) => {
-      refuseTwoForms(options, command);
+    .action(async (path: string, options: AnalyzeOptions) => {
       const opened = await openSnapshot(io, path, options);
       const report = await findingsOf(opened);
       const order = deviceOrder(opened.contexts);
@@ -91,13 +88,12 @@ Examples:
 `;
 
 export function statsCommand(io: CliIo): Command {
-  return new Command('stats')
+  const command = new Command('stats')
     .description(
       'print requested, allocated, active and reserved memory at the end and at the peak',
     )
-    .argument('<file>', SNAPSHOT_ARGUMENT)
-    .option('--json', 'print JSON of the schema vramscope.stats/1')
-    .option('--partial', 'read a truncated file up to the damage')
+    .argument('<file>', SNAPSHOT_ARGUMENT);
+  return addPrintOptions(command, 'stats/1')
     .addHelpText('after', STATS_EXAMPLES)
     .action(async (path: string, options: PrintOptions) => {
       const { file, snapshot, contexts } = await openSnapshot(io, path, options);

@@ -14,7 +14,7 @@ import { comparisonMarkdown, comparisonText } from '../../output/report/comparis
 import { buildSeries, seriesMarkdown, seriesText } from '../../output/report/series.ts';
 import { type CliIo, FailedOn } from '../cli-io.ts';
 import { createJobPool, readSide, type SideRequest } from '../jobs.ts';
-import { type PrintOptions, parseWhole, printReport, refuseTwoForms } from '../output-options.ts';
+import { addPrintOptions, type PrintOptions, parseWhole, printReport } from '../output-options.ts';
 
 interface CompareOptions extends PrintOptions {
   readonly at: 'peak' | 'end';
@@ -36,7 +36,7 @@ In CI, gate allocated and not reserved: reserved memory varies between runs of t
 `;
 
 export function compareCommand(io: CliIo): Command {
-  return new Command('compare')
+  const command = new Command('compare')
     .description('say why one run needs more memory than another: by call site, class, and cause')
     .argument('<a>', 'a snapshot, as for stats; - for stdin')
     .argument('<b...>', 'the snapshot to compare with it; more make a series')
@@ -56,14 +56,11 @@ export function compareCommand(io: CliIo): Command {
       '--fail-on <gate>',
       'exit with code 1 if B is above A by more than this: allocated:+2%; may be given again',
       collectGate,
-    )
-    .option('--json', 'print JSON of the schema vramscope.compare/1')
-    .option('--markdown', 'print Markdown, for a pull request')
-    .option('--partial', 'read truncated files up to the damage')
+    );
+  return addPrintOptions(command, 'compare/1', 'a pull request')
     .addHelpText('after', EXAMPLES)
-    .action(async (first: string, others: string[], options: CompareOptions, command: Command) => {
+    .action(async (first: string, others: string[], options: CompareOptions) => {
       const paths = [first, ...others];
-      refuseTwoForms(options, command);
       const problem = usageProblem(paths, options);
       if (problem !== undefined) command.error(`error: ${problem}`);
       const requests = paths.map((path, i) => ({

@@ -12,12 +12,12 @@ import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import {
   addFileOptions,
+  addPrintOptions,
   type FileOptions,
   outputTarget,
   type PrintOptions,
   parseWhole,
   printReport,
-  refuseTwoForms,
 } from '../output-options.ts';
 import { rankFiles, readRanks } from '../rank-files.ts';
 import { checkTarget, writeOutput } from '../write-output.ts';
@@ -37,11 +37,9 @@ Examples:
 `;
 
 export function ranksCommand(io: CliIo, version: string): Command {
-  return new Command('ranks')
+  const command = new Command('ranks')
     .description('compare the ranks of a job: which one is unlike the others, and why')
     .argument('<paths...>', 'folders, snapshots and summaries (see summarize)')
-    .option('--json', 'print JSON of the schema vramscope.ranks/1')
-    .option('--markdown', 'print Markdown, for an issue or a chat')
     .option(
       '--pattern <regexp>',
       "where the rank stands in a path, as a group: 'gpu(\\d+)' (default: rank3, rank_00003, r3)",
@@ -52,11 +50,10 @@ export function ranksCommand(io: CliIo, version: string): Command {
       'roles by the sizes of the device mesh, outermost first (pp4,tp2), or a JSON file with the ranks of each role',
       readLayout,
     )
-    .option('--jobs <number>', 'snapshots to read at a time (default: one per core)', parseWhole)
-    .option('--partial', 'read truncated files up to the damage')
+    .option('--jobs <number>', 'snapshots to read at a time (default: one per core)', parseWhole);
+  return addPrintOptions(command, 'ranks/1', 'an issue or a chat')
     .addHelpText('after', RANKS_EXAMPLES)
-    .action(async (paths: string[], options: RanksOptions, command: Command) => {
-      refuseTwoForms(options, command);
+    .action(async (paths: string[], options: RanksOptions) => {
       const { files, unread } = await readRanks(await rankFiles(paths), {
         version,
         allowPartial: options.partial === true,
@@ -80,20 +77,20 @@ export function ranksCommand(io: CliIo, version: string): Command {
     });
 }
 
-function parsePattern(text: string): RegExp {
-  try {
-    return new RegExp(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`${errorText(error)}.`);
-  }
-}
+const parsePattern = parsing((text) => new RegExp(text));
+const readLayout = parsing((text) =>
+  parseLayout(existsSync(text) ? readFileSync(text, 'utf8') : text),
+);
 
-function readLayout(text: string): Layout {
-  try {
-    return parseLayout(existsSync(text) ? readFileSync(text, 'utf8') : text);
-  } catch (error) {
-    throw new InvalidArgumentError(`${errorText(error)}.`);
-  }
+/** What `parse` throws becomes a usage error. */
+function parsing<T>(parse: (text: string) => T): (text: string) => T {
+  return (text) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      throw new InvalidArgumentError(`${errorText(error)}.`);
+    }
+  };
 }
 
 interface SummarizeOptions extends FileOptions {

@@ -19,7 +19,7 @@ import { deviceOrder } from '../../output/report/text.ts';
 import { buildWhatIf, type WhatIfRuns, whatIfText } from '../../output/report/whatif.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
-import { type PrintOptions, printReport } from '../output-options.ts';
+import { addPrintOptions, type PrintOptions, printReport } from '../output-options.ts';
 
 interface WhatIfOptions extends PrintOptions {
   readonly setting?: readonly AllocConf[];
@@ -41,7 +41,7 @@ if it hit one; with --limit none nothing runs out of memory.
 `;
 
 export function whatIfCommand(io: CliIo): Command {
-  return new Command('whatif')
+  const command = new Command('whatif')
     .description('predict what the recorded run would have used under other allocator settings')
     .argument('<file>', 'a snapshot, as for stats; - for stdin')
     .option(
@@ -54,9 +54,11 @@ export function whatIfCommand(io: CliIo): Command {
       'how much memory PyTorch may reserve: 16GiB, 800MiB, none',
       parseLimit,
     )
-    .option('--smallest-card', 'also find the smallest card each setting would fit (ten runs each)')
-    .option('--json', 'print JSON of the schema vramscope.whatif/1')
-    .option('--partial', 'read a truncated file up to the damage')
+    .option(
+      '--smallest-card',
+      'also find the smallest card each setting would fit (ten runs each)',
+    );
+  return addPrintOptions(command, 'whatif/1')
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: WhatIfOptions) => {
       const { file, contexts } = await openSnapshot(io, path, options);
