@@ -88,7 +88,8 @@ async function readInto(buffer: Uint8Array, file: FileHandle): Promise<Uint8Arra
   return buffer.subarray(0, bytesRead);
 }
 
-async function readably<T>(path: string, attempt: () => Promise<T>): Promise<T> {
+/** @throws LoadError for what the system refuses */
+export async function readably<T>(path: string, attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
   } catch (error) {
@@ -129,42 +130,27 @@ export function streamSource(
   stream: AsyncIterable<Uint8Array>,
   keptBytes = KEPT_BYTES,
 ): ByteSource {
-  const reader = new StreamReader(stream, keptBytes);
-  return { name, size: undefined, chunks: () => reader.chunks(name) };
-}
-
-class StreamReader {
-  readonly #iterator: AsyncIterator<Uint8Array>;
-  readonly #keptBytes: number;
+  const iterator = stream[Symbol.asyncIterator]();
   /** All chunks so far; undefined once they are too many to keep. */
-  #kept: Uint8Array[] | undefined = [];
-  #bytes = 0;
-
-  constructor(stream: AsyncIterable<Uint8Array>, keptBytes: number) {
-    this.#iterator = stream[Symbol.asyncIterator]();
-    this.#keptBytes = keptBytes;
-  }
-
-  /** Iterates by hand: `for await` would close the stream when a reader stops early. */
-  async *chunks(name: string): AsyncGenerator<Uint8Array> {
-    if (this.#kept === undefined) throw onlyOnce(name, this.#keptBytes);
-    for (let at = 0; at < (this.#kept?.length ?? 0); at++) {
-      const chunk = this.#kept?.[at];
-      if (chunk !== undefined) yield chunk;
-    }
-    for (;;) {
-      const { done, value } = await this.#iterator.next();
-      if (done === true) return;
-      this.#keep(value);
-      yield value;
-    }
-  }
-
-  #keep(chunk: Uint8Array): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#keptBytes) this.#kept = undefined;
-    else this.#kept?.push(chunk);
-  }
+  let kept: Uint8Array[] | undefined = [];
+  let bytes = 0;
+  return {
+    name,
+    size: undefined,
+    /** Iterates by hand: `for await` would close the stream when a reader stops early. */
+    async *chunks() {
+      if (kept === undefined) throw onlyOnce(name, keptBytes);
+      yield* kept;
+      for (;;) {
+        const { done, value } = await iterator.next();
+        if (done === true) return;
+        bytes += value.length;
+        if (bytes > keptBytes) kept = undefined;
+        else kept?.push(value);
+        yield value;
+      }
+    },
+  };
 }
 
 function onlyOnce(name: string, keptBytes: number): LoadError {

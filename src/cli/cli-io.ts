@@ -27,22 +27,11 @@ export interface CliIo {
   interruption(): AbortSignal;
 }
 
-interface OutputStream {
-  write(text: string): unknown;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-}
-
-export interface ProcessLike {
-  readonly stdin: AsyncIterable<Uint8Array>;
-  readonly stdout: OutputStream;
-  readonly stderr: OutputStream;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly platform: NodeJS.Platform;
-  exitCode?: number | string | null | undefined;
-  once(event: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void): unknown;
-}
+/** The used part of `process`. */
+export type HostProcess = Pick<
+  NodeJS.Process,
+  'stdin' | 'stdout' | 'stderr' | 'env' | 'platform' | 'exitCode' | 'once'
+>;
 
 /** Wider text is hard to read; narrower text breaks the tables. */
 const MIN_COLUMNS = 80;
@@ -55,7 +44,7 @@ const ERASE_LINE = '\r\u001b[K';
  * @param pageFolder see {@link CliIo}
  * @param script the program itself, which also runs in worker threads
  */
-export function processIo(host: ProcessLike, pageFolder: string, script: string): CliIo {
+export function processIo(host: HostProcess, pageFolder: string, script: string): CliIo {
   const { stdin, stdout, stderr, env, platform } = host;
   let isClosed = false;
   stdout.on('error', (error) => {

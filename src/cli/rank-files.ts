@@ -7,6 +7,7 @@ import { isRankFile, isSummaryName } from '../analysis/summary-file/rank-of-name
 import type { ReadRank, ReadRankOptions } from '../analysis/summary-file/read-rank-file.ts';
 import { errorText } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
+import { readably } from './byte-sources.ts';
 import { createJobPool, readRank } from './jobs.ts';
 
 /** Finds 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' without searching a whole disk. */
@@ -20,8 +21,8 @@ const MAX_DEPTH = 3;
 export async function rankFiles(paths: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const path of paths) {
-    const isFolder = await isDirectory(path);
-    if (isFolder) await addFolder(path, MAX_DEPTH, new Set(), found);
+    const stats = await readably(path, () => stat(path));
+    if (stats.isDirectory()) await addFolder(path, MAX_DEPTH, new Set(), found);
     else found.push(path);
   }
   if (found.length > 0) return [...new Set(found)];
@@ -32,16 +33,6 @@ export async function rankFiles(paths: readonly string[]): Promise<string[]> {
   });
 }
 
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (!isMissing) throw unreadable(path, error);
-    throw new LoadError({ code: 'missing', message: `No such file or folder: ${path}.` });
-  }
-}
-
 /** @param seen real paths already visited, so that each file is read once */
 async function addFolder(
   folder: string,
@@ -49,9 +40,7 @@ async function addFolder(
   seen: Set<string>,
   found: string[],
 ): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    throw unreadable(folder, error);
-  });
+  const entries = await readably(folder, () => readdir(folder, { withFileTypes: true }));
   const own = await realpath(folder);
   seen.add(own);
   // Links last, so that a file keeps its own name if it is in this folder too.
@@ -69,9 +58,6 @@ async function addFolder(
     }
   }
 }
-
-const unreadable = (path: string, error: unknown): LoadError =>
-  new LoadError({ code: 'unreadable', message: `${path} cannot be read: ${errorText(error)}.` });
 
 export interface ReadRanksOptions extends ReadRankOptions {
   /** See {@link createJobPool}. */

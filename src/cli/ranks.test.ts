@@ -189,7 +189,7 @@ describe('vramscope ranks', () => {
   });
 
   it.each([
-    [['ranks', join(root, 'nowhere')], 3, 'No such file or folder'],
+    [['ranks', join(root, 'nowhere')], 3, 'No such file'],
     [['ranks', root, '--layout', 'pp'], 2, "'pp' is not a dimension"],
     [['ranks', root, '--pattern', '('], 2, 'Invalid regular expression'],
     [['ranks', root, '--json', '--markdown'], 2, 'cannot be used with option'],

@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fileSource, nodePlatform, streamSource } from './byte-sources.ts';
-import { processIo } from './cli-io.ts';
+import { type HostProcess, processIo } from './cli-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vramscope-streams-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -114,8 +114,8 @@ describe('gunzip', () => {
 describe('output', () => {
   /** A process that writes to `stdout`; no signal ever comes. */
   const ioOf = (stdout: ReturnType<typeof sink>, env: Record<string, string> = {}) => {
-    const host = { stdin: pieces(), stdout, stderr: sink(), env, platform: 'linux' } as const;
-    return processIo({ ...host, once: () => undefined }, '/no/page', '/no/script');
+    const host = { stdin: pieces(), stdout, stderr: sink(), env, platform: 'linux' };
+    return processIo(host as unknown as HostProcess, '/no/page', '/no/script');
   };
 
   function sink(properties: { isTTY?: boolean; columns?: number } = {}, error?: Error) {
@@ -143,7 +143,7 @@ describe('output', () => {
     const stderr = sink();
     const host = { stdin: pieces(), stdout, stderr, env: {}, platform: 'linux' } as const;
     const process = { ...host, once: () => undefined, exitCode: undefined as number | undefined };
-    const io = processIo(process, '/no/page', '/no/script');
+    const io = processIo(process as unknown as HostProcess, '/no/page', '/no/script');
     io.writeOut('first');
     await new Promise((resolve) => stdout.on('close', resolve));
     io.writeOut('second');

@@ -1,9 +1,8 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
-import { errorText } from '../../base/errors.ts';
-import { LoadError } from '../../base/load-error.ts';
 import { printable } from '../../output/report/text.ts';
+import { regularSource } from '../byte-sources.ts';
 import type { CliIo } from '../cli-io.ts';
 import { rankFiles } from '../rank-files.ts';
 import { hasScreen, openBrowser } from '../serve/doors.ts';
@@ -44,7 +43,8 @@ export function addServing(program: Command, io: CliIo): void {
       if (first !== undefined) refuseTypo(program, first);
       const areRanks = files.some((file) => isFolder(file));
       const served = areRanks ? await rankFiles(files) : files;
-      for (const file of served) checkReadable(file);
+      // Fails before the browser opens.
+      for (const file of served) await regularSource(file);
       const { port } = options;
       const source = options.source === undefined ? undefined : await sourceFiles(options.source);
       if (source?.isComplete === false) {
@@ -99,18 +99,6 @@ function refuseTypo(program: Command, word: string): void {
 
 const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-
-function checkReadable(file: string): void {
-  try {
-    const stats = statSync(file);
-    if (!stats.isFile())
-      throw new Error('it is a pipe or a device; save its content to a file first');
-    accessSync(file, constants.R_OK);
-  } catch (error) {
-    const reason = errorText(error);
-    throw new LoadError({ code: 'unreadable', message: `${file} cannot be served: ${reason}.` });
-  }
-}
 
 function parsePort(text: string): number {
   const port = Number(text);

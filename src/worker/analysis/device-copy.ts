@@ -15,18 +15,15 @@ import {
   gather,
   pick,
   refColumns,
-  type TableOf,
   tableFrom,
 } from '../../base/table.ts';
 import { type Clock, createPause, runTask } from '../../base/task.ts';
 import { classifyInPieces } from '../../device/classes/classify.ts';
-import type { Classification } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
-import { type AllocationOwners, allocationOwners } from '../../device/model/holders.ts';
-import { StackReader, type StackSource } from '../../device/model/stacks.ts';
+import { allocationOwners } from '../../device/model/holders.ts';
+import { StackReader } from '../../device/model/stacks.ts';
 import {
   ANNOTATION_COLUMNS,
-  type DeviceTrace,
   EVENT_COLUMNS,
   type EventTable,
   FRAME_COLUMNS,
@@ -40,25 +37,7 @@ import { type Method, serve, transferring } from '../rpc.ts';
 /** The columns sent for events other than alloc and free. Unrecognized texts and numbers are not sent. */
 const OTHER_COLUMNS = pick(EVENT_COLUMNS, ['address', 'sizeBytes', 'stream', 'stack', 'pool']);
 
-interface OtherEvents extends TableOf<typeof OTHER_COLUMNS> {
-  readonly event: Int32Array;
-}
-
-export interface DeviceCopy {
-  readonly snapshot: Pick<Snapshot, 'annotations' | 'settings'> &
-    Pick<StackSource, 'frames' | 'stacks'> & {
-      /** Only strings that frames and annotations use. */
-      readonly strings: ReadonlyMap<StringIndex, string>;
-      readonly devices: readonly Pick<DeviceTrace, 'device' | 'kind'>[];
-    };
-  readonly trace: Omit<DeviceTrace, 'events'>;
-  readonly events: Pick<EventTable, 'length' | 'action' | 'timeUs' | 'oomDeviceFreeBytes'> & {
-    readonly others: OtherEvents;
-  };
-  readonly replay: DeviceTables['replay'];
-  readonly classification: Classification;
-  readonly owners: AllocationOwners | undefined;
-}
+export type DeviceCopy = Awaited<ReturnType<typeof cloneDevice>>;
 
 /** Events copied between looks at the clock: less than a millisecond. */
 const PIECE = 2 ** 16;
@@ -66,14 +45,15 @@ const PIECE = 2 ** 16;
 const BUSY_MS = 4;
 
 /** Copies a device piece by piece, so that frames need not wait. Sending it transfers its arrays. */
-export async function cloneDevice(context: DeviceModel, clock: Clock): Promise<DeviceCopy> {
+export async function cloneDevice(context: DeviceModel, clock: Clock) {
   const { snapshot, trace, replay } = context;
   const slices = { clock, sliceMs: BUSY_MS };
   const pause = createPause(slices);
   const { events, ...rest } = trace;
   const { classOf, evidenceOf, copies } = await runTask(classifyInPieces(context), slices);
-  const shared: DeviceCopy = {
+  const shared = {
     snapshot: {
+      /** Only strings that frames and annotations use. */
       strings: stringsOf(snapshot),
       frames: snapshot.frames,
       stacks: snapshot.stacks,
@@ -101,15 +81,16 @@ export async function cloneDevice(context: DeviceModel, clock: Clock): Promise<D
       anomalyCount: replay.anomalyCount,
     },
     // No finding names a tensor.
-    classification: { classOf, evidenceOf, copies, names: new Map() },
+    classification: { classOf, evidenceOf, copies, names: new Map<number, string>() },
     owners: allocationOwners(context),
   };
   return transferring(await copied(shared, pause));
 }
+
 /** Relies on alloc and the two frees coming first in {@link TraceAction}. */
 const isOther = (action: number): boolean => action > TraceAction.FreeCompleted;
 
-async function otherEvents(events: EventTable, pause: () => Promise<void>): Promise<OtherEvents> {
+async function otherEvents(events: EventTable, pause: () => Promise<void>) {
   const { action } = events;
   const rows: number[] = [];
   for (let t = 0; t < action.length; t++) {

@@ -50,14 +50,14 @@ export interface EventListAnswer {
 export const eventListHandlers = queryHandlers({
   eventFacets: ({ context }) => eventFacets(context),
   async eventList(device, { choice }: EventChoiceRequest): Promise<EventListAnswer> {
-    const { length, actions } = await device.once(eventLists).of(choice);
+    const { length, actions } = await listOf(device, choice);
     const { problem } = await device.matches(choice.search, choice.at);
     return { length, actions, problem };
   },
   eventRows: rowsOf,
   /** The row of an event, or of the next one in the list. */
   async eventRowIndex(device, { choice, event }: EventChoiceRequest & AtEvent) {
-    return (await device.once(eventLists).of(choice)).rowIndex(event);
+    return (await listOf(device, choice)).rowIndex(event);
   },
   /** Undefined for an event that the trace does not have. */
   eventDetails(device, { event }: AtEvent) {
@@ -76,37 +76,28 @@ async function rowsOf(
   device: OpenDevice,
   { choice, from, to }: EventRangeRequest,
 ): Promise<readonly EventRow[]> {
-  const list = await device.once(eventLists).of(choice);
+  const list = await listOf(device, choice);
   return device.once(eventReader).rows(list.slice(from, to));
 }
 
 const eventReader = (device: OpenDevice) =>
   new EventReader(device.context, () => device.once(allocationUses));
-const eventLists = (device: OpenDevice) => new EventLists(device);
-
 /** While the next list is made, the table may still read the previous one: 4 bytes an event each. */
 const CACHED_LISTS = 2;
+const eventLists = () => new LruCache<EventList>(CACHED_LISTS);
 
-class EventLists {
-  readonly #device: OpenDevice;
-  readonly #lists = new LruCache<EventList>(CACHED_LISTS);
-
-  constructor(device: OpenDevice) {
-    this.#device = device;
-  }
-
-  async of(choice: EventChoice): Promise<EventList> {
-    const { search, at, window, ...filter } = choice;
-    const { mask } = await this.#device.matches(search, at);
-    return this.#lists.getOrMake(JSON.stringify(choice), () => {
-      const { context } = this.#device;
-      const { events } = context.trace;
-      return filterEvents(
+async function listOf(device: OpenDevice, choice: EventChoice): Promise<EventList> {
+  const { search, at, window, ...filter } = choice;
+  const { mask } = await device.matches(search, at);
+  const { context } = device;
+  return device
+    .once(eventLists)
+    .getOrMake(JSON.stringify(choice), () =>
+      filterEvents(
         context,
-        { ...filter, window: window && eventsInWindow(events, window.axis, window) },
+        { ...filter, window: window && eventsInWindow(context.trace.events, window.axis, window) },
         { allocations: mask, stacks: matchStacks(context, search).mask },
-        this.#device.once(eventReader).segments,
-      );
-    });
-  }
+        device.once(eventReader).segments,
+      ),
+    );
 }
