@@ -146,11 +146,11 @@ describe('the session client', () => {
     await client.open(FILE, {});
     const { pixels } = await client.query('frame', FRAME);
     expect([...pixels]).toEqual([7, 7, 7, 7]);
-    await client.recycle({ deviceIndex: 0, pixels });
+    await client.recycle({ pixels });
     expect(pixels).toHaveLength(0);
     expect(workers[0]?.session.asked.at(-1)).toEqual([7, 7, 7, 7]);
     const count = workers[0]?.session.asked.length;
-    await client.recycle({ deviceIndex: 0, pixels });
+    await client.recycle({ pixels });
     expect(workers[0]?.session.asked).toHaveLength(count ?? -1);
   });
 

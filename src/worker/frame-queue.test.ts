@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAbortError } from '../base/errors.ts';
 import { type Clock, stepwise, type Task } from '../base/task.ts';
-import { FrameQueue, PixelBufferPool } from './frame-queue.ts';
+import { FrameQueue } from './frame-queue.ts';
 
 /** A clock that only drawing moves on; the page's messages get in at `yieldTask`, once they are due. */
 function setUp(sliceMs?: number) {
@@ -109,22 +109,16 @@ const viewport = { axis: 'event', x0: 0, x1: 1, y0: 0, y1: 1, width: 2, height: 
 
 it('gives a frame the newest pixels of its size, and has them again when it is given up', async () => {
   const queue = new FrameQueue({ now: () => 0, yieldTask: () => Promise.resolve() });
-  const pool = new PixelBufferPool();
   const given: (Uint32Array | undefined)[] = [];
   const draw = (paint: () => string) =>
-    pool.draw(
-      queue,
-      viewport,
-      function* (out): Task<string> {
-        given.push(out);
-        yield;
-        return paint();
-      },
-      undefined,
-    );
+    queue.draw(viewport, function* (out): Task<string> {
+      given.push(out);
+      yield;
+      return paint();
+    });
   const fitting = new Uint32Array(6);
-  pool.release(fitting);
-  pool.release(new Uint32Array(7));
+  queue.recycle(fitting);
+  queue.recycle(new Uint32Array(7));
   const fail = () => {
     throw new Error('given up');
   };

@@ -14,6 +14,9 @@ const NEARLY_DONE_MS = 50;
 /** After this long without a frame, the current one is finished, however slow. */
 const LONGEST_SILENCE_MS = 250;
 
+/** One frame is on screen, one is being drawn, one is on its way back. */
+const POOLED_BUFFERS = 2;
+
 export class FrameQueue {
   readonly #clock: Clock;
   readonly #sliceMs: number | undefined;
@@ -22,6 +25,8 @@ export class FrameQueue {
   #deliveredMs = Number.NEGATIVE_INFINITY;
   /** Duration of the last whole frame: the best guess for the next one. */
   #durationMs = 0;
+  /** For reuse, newest first: after a resize, old ones fit no frame. */
+  #pixels: readonly Uint32Array[] = [];
 
   /** @param sliceMs the longest that others wait, such as a frame of another queue */
   constructor(clock: Clock, sliceMs?: number) {
@@ -46,48 +51,37 @@ export class FrameQueue {
     }, signal);
   }
 
-  #isOutrun(): boolean {
-    const nowMs = this.#clock.now();
-    if (nowMs - this.#deliveredMs > LONGEST_SILENCE_MS) return false;
-    return this.#startedMs + this.#durationMs - nowMs > NEARLY_DONE_MS;
-  }
-}
-
-/** One frame is on screen, one is being drawn, one is on its way back. */
-const POOLED_BUFFERS = 2;
-
-/** Reuses pixel arrays that the page returns: a new array of 3 MB costs a frame 1 ms and creates garbage. */
-export class PixelBufferPool {
-  /** Newest first: after a resize, old buffers fit no frame. */
-  #buffers: readonly Uint32Array[] = [];
-
-  release(pixels: Uint32Array): void {
-    this.#buffers = [pixels, ...this.#buffers].slice(0, POOLED_BUFFERS);
-  }
-
-  /** Draws a queue's frame in a pooled buffer if one fits. A dropped frame's buffer returns to the pool. */
-  async draw<F>(
-    queue: FrameQueue,
+  /**
+   * Draws over the pixels of an earlier frame of this size, if there are any: a new array of 3 MB costs a frame 1 ms and
+   * creates garbage.
+   */
+  async draw<T>(
     { width, height }: Viewport,
-    begin: (out: Uint32Array | undefined) => Task<F> | Promise<Task<F>>,
-    signal: AbortSignal | undefined,
-  ): Promise<F> {
+    begin: (out: Uint32Array | undefined) => Task<T> | Promise<Task<T>>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     let out: Uint32Array | undefined;
     const create = () => {
-      out = this.#take(width * height);
+      out = this.#pixels.find(({ length }) => length === width * height);
+      this.#pixels = this.#pixels.filter((pixels) => pixels !== out);
       return begin(out);
     };
     try {
-      return await queue.request(create, signal);
+      return await this.request(create, signal);
     } catch (error) {
-      if (out !== undefined) this.release(out);
+      if (out !== undefined) this.recycle(out);
       throw error;
     }
   }
 
-  #take(length: number): Uint32Array | undefined {
-    const found = this.#buffers.find((buffer) => buffer.length === length);
-    this.#buffers = this.#buffers.filter((buffer) => buffer !== found);
-    return found;
+  /** Takes back the pixels of a frame that is not shown any more. */
+  recycle(pixels: Uint32Array): void {
+    this.#pixels = [pixels, ...this.#pixels].slice(0, POOLED_BUFFERS);
+  }
+
+  #isOutrun(): boolean {
+    const nowMs = this.#clock.now();
+    if (nowMs - this.#deliveredMs > LONGEST_SILENCE_MS) return false;
+    return this.#startedMs + this.#durationMs - nowMs > NEARLY_DONE_MS;
   }
 }

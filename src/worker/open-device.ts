@@ -2,7 +2,7 @@
 
 import type { AllocationIndex, AllocationTable, CounterName } from '../allocator/replay/types.ts';
 import { LruCache, onceFor } from '../base/collections.ts';
-import type { Clock, Task } from '../base/task.ts';
+import type { Clock } from '../base/task.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 import type { SearchMatches } from '../device/search/types.ts';
 import { type Coloring, firstColoring } from '../draw/coloring/first-colorings.ts';
@@ -15,7 +15,7 @@ import {
 } from '../draw/timeline/timeline-renderer.ts';
 import type { ColorBy, Palette, TimelineFrame, Viewport } from '../draw/timeline/types.ts';
 import type { EventIndex } from '../format/snapshot/tables.ts';
-import { FrameQueue, PixelBufferPool } from './frame-queue.ts';
+import { FrameQueue } from './frame-queue.ts';
 import { loadAnswers } from './load-answers.ts';
 import type { DeviceRequest } from './queries.ts';
 
@@ -54,17 +54,14 @@ export class OpenDevice {
   readonly clock: Clock;
   /** For data that a feature keeps between queries; it lives as long as the snapshot is open. */
   readonly once = onceFor<OpenDevice>(this);
-  readonly #frames: FrameQueue;
-  readonly #pixelBuffers = new PixelBufferPool();
+  /** The session's queue: the newest picture of any device and view wins, others reject with an AbortError. */
+  readonly frames: FrameQueue;
   /** One byte an allocation each. */
   #matches = new LruCache<SearchMatches>(CACHED_SEARCHES);
   /** One byte an allocation each. Keeps the latest of each kind. */
   readonly #colorings = new Map<ColorBy, { readonly count: number; readonly coloring: Coloring }>();
 
-  /**
-   * @param frames the session's queue, which draws the pictures of all devices
-   * @param counters extremes of counters that are already known
-   */
+  /** @param counters extremes of counters that are already known */
   constructor(
     context: DeviceModel,
     clock: Clock,
@@ -76,7 +73,7 @@ export class OpenDevice {
     this.index = new TimelineIndex(replay, trace.events.length, trace.events.timeUs, counters);
     this.timeline = new TimelineRenderer(context, this.index);
     this.clock = clock;
-    this.#frames = frames;
+    this.frames = frames;
   }
 
   /**
@@ -122,25 +119,7 @@ export class OpenDevice {
       const highlighted = isSearched ? undefined : await this.#maskOf(highlight);
       return renderer.begin({ ...request, classOf, highlighted }, matching, out);
     };
-    return this.drawFrame(request.viewport, begin, signal);
-  }
-
-  /**
-   * Draws a picture in slices so that messages get through. The session's newest picture wins; others reject with an
-   * AbortError.
-   * @param begin starts the drawing, over the pixels of an earlier picture if it gets any
-   */
-  drawFrame<F>(
-    viewport: Viewport,
-    begin: (out: Uint32Array | undefined) => Task<F> | Promise<Task<F>>,
-    signal: AbortSignal | undefined,
-  ): Promise<F> {
-    return this.#pixelBuffers.draw(this.#frames, viewport, begin, signal);
-  }
-
-  /** Takes back the pixels of a picture that the page no longer needs, for reuse. */
-  recycle(pixels: Uint32Array): void {
-    this.#pixelBuffers.release(pixels);
+    return this.frames.draw(request.viewport, begin, signal);
   }
 
   /** The classes and their meaning in a palette of `count` colors. */

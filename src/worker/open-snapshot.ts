@@ -17,6 +17,7 @@ export interface OpenSnapshot {
   readonly info: SessionInfo;
   /** In the order of `info.devices`. */
   readonly devices: readonly OpenDevice[];
+  readonly frames: FrameQueue;
 }
 
 export interface OpenJob {
@@ -103,7 +104,7 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   await enter('indexing');
   for (const { timeline } of devices) timeline.warmUp();
   const contexts = devices.map(({ context }) => context);
-  return { info: sessionInfo(file, snapshot, contexts), devices };
+  return { info: sessionInfo(file, snapshot, contexts), devices, frames };
 }
 
 /** The decoder handles this much in about 5 ms without a break. */

@@ -7,7 +7,7 @@ import type { TimelineFrame } from '../draw/timeline/types.ts';
 import type { HANDLERS } from './answers.ts';
 import type { FrameRequest } from './open-device.ts';
 import type { PartialFrameRequest, PartialState } from './partial/partial-replay.ts';
-import type { AskQuery, CallOptions, DeviceRequest, QueriesOf, QueryMethod } from './queries.ts';
+import type { AskQuery, CallOptions, QueriesOf, QueryMethod } from './queries.ts';
 import type { Method } from './rpc.ts';
 
 export type { AnalysisQueries, FindingsProgress } from './analysis/serve-analysis.ts';
@@ -75,16 +75,12 @@ export interface SessionApi {
    * Returns a frame's pixels when they are on screen, so that the next frame need not allocate. The array is
    * transferred and has length 0 afterwards. Optional; never rejects.
    */
-  recycle(request: RecycleRequest): Promise<undefined>;
+  recycle(request: { readonly pixels: Uint32Array }): Promise<undefined>;
   /**
    * Serves copies of the open file's devices on a port, which is transferred (analysis/device-copy.ts). Stays
    * pending while the file is open, then rejects.
    */
   attachAnalysis(request: { readonly port: MessagePort }): Promise<never>;
-}
-
-export interface RecycleRequest extends DeviceRequest {
-  readonly pixels: Uint32Array;
 }
 
 /** The message for each method of {@link SessionApi}: one request, one result. */
@@ -96,6 +92,6 @@ export interface SessionMethods {
     OpenProgress
   >;
   readonly partialFrame: Method<PartialFrameRequest, TimelineFrame>;
-  readonly recycle: Method<RecycleRequest, undefined>;
+  readonly recycle: Method<{ readonly pixels: Uint32Array }, undefined>;
   readonly attachAnalysis: Method<{ readonly port: MessagePort }, never>;
 }

@@ -158,7 +158,7 @@ describe('an open snapshot', () => {
   it('draws into pixels that came back', async () => {
     const { pixels } = await session.query('frame', whole(info));
     const before = pixels.slice();
-    await session.recycle({ deviceIndex: 0, pixels });
+    await session.recycle({ pixels });
     const again = await session.query('frame', whole(info));
     expect(again.pixels).toBe(pixels);
     expect(again.pixels).toEqual(before);
@@ -166,7 +166,7 @@ describe('an open snapshot', () => {
 
   it('draws the other views into them, too', async () => {
     const { pixels } = await session.query('frame', whole(info));
-    await session.recycle({ deviceIndex: 0, pixels });
+    await session.recycle({ pixels });
     const { viewport, palette } = whole(info);
     const request = { deviceIndex: 0, viewport, palette, selected: -1 };
     expect((await session.query('segmentFrame', request)).pixels).toBe(pixels);

@@ -77,8 +77,8 @@ export function createSession(host: SessionHost): SessionApi {
       if (partial === undefined) throw abortError('No file is read');
       return transferring(await partial.frame(request));
     },
-    async recycle({ deviceIndex, pixels }) {
-      current?.devices[deviceIndex]?.recycle(pixels);
+    async recycle({ pixels }) {
+      current?.frames.recycle(pixels);
       return undefined;
     },
     async attachAnalysis({ port }) {

@@ -80,13 +80,12 @@ export class PlotController {
   constructor(options: PlotOptions) {
     this.#options = options;
     const { root, source, session, view, overlays } = options;
-    const { index: deviceIndex } = options.device;
     this.#base = partOf(root, '.plot-picture');
     this.#overlay = partOf(root, '.plot-overlay');
     this.#axes = axesIn(root);
     this.#frames = new FrameLayer({
       source,
-      recycle: (pixels) => void session.recycle({ deviceIndex, pixels }),
+      recycle: (pixels) => void session.recycle({ pixels }),
       linesOf: (request, frame) =>
         source.lines?.(request, frame, options.look().theme, this.#pixelRatio) ?? [],
       onFrame: () => {

@@ -113,7 +113,7 @@ export const addressMapHandlers = queryHandlers({
     const highlights = [...gaps, ...highlighted, ...allocationHighlights(index, request.selected)];
     const begin = async (out: Uint32Array | undefined) =>
       painter.begin({ viewport, ...(await colorsOf(device, request)), highlights }, out);
-    return transferring(await device.drawFrame(viewport, begin, signal));
+    return transferring(await device.frames.draw(viewport, begin, signal));
   },
 
   addressHit(device, { state, bytesFrom, bytesTo }: PixelRequest): PixelInfo<AddressHit> {
@@ -144,7 +144,7 @@ export const addressMapHandlers = queryHandlers({
     const { painter, classOf } = device.once(segmentFramesOf);
     const scene: Scene = { viewport, classOf, palette, lines: [], selected };
     const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
-    return transferring(await device.drawFrame(viewport, begin, signal));
+    return transferring(await device.frames.draw(viewport, begin, signal));
   },
 
   /** Covers all segments of the trace, in the order of SEGMENT_CLASSES. */
