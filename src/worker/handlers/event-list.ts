@@ -66,7 +66,7 @@ export const eventListHandlers = queryHandlers({
   },
   /** The listed events as a file. Reports the rows written so far. */
   async eventsCsv(device, { choice }: EventChoiceRequest, call: HandlerCall<number>) {
-    const list = await device.once(eventLists).of(choice);
+    const list = await listOf(device, choice);
     const pieces = eventsCsv(device.once(eventReader), list, call.onProgress);
     return fileOf(pieces, { clock: device.clock, signal: call.signal, mime: 'text/csv' });
   },
