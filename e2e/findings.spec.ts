@@ -99,9 +99,9 @@ test('by keyboard alone, and as Markdown', async ({ page }) => {
   await expect(findings.getByRole('heading', { name: 'What to try' })).toBeVisible();
   await page.getByRole('button', { name: 'Copy all findings as Markdown' }).click();
   const text = await page.evaluate(() => navigator.clipboard.readText());
-  expect(text).toContain('# Findings in oom\\_fragmented.pickle.gz');
+  expect(text).toContain('findings in oom\\_fragmented.pickle.gz, device 0');
   expect(text).toContain('scenarios.py:323');
-  expect(text).toContain('| no-grad | can');
+  expect(text).toContain('- no-grad: cannot tell');
   await expect(page.getByRole('tab', { name: /Findings/ })).toHaveText(/^Findings\d$/);
 });
 

@@ -4,7 +4,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { snapshotStem } from '../base/file-names.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
-import { deviceOrder, jsonText, type TextOptions } from '../output/report/text.ts';
+import {
+  deviceOrder,
+  jsonText,
+  MARKDOWN,
+  type TextOptions,
+  terminalWriter,
+  type Writer,
+} from '../output/report/text.ts';
 import type { CliIo } from './cli-io.ts';
 import type { OutputTarget } from './write-output.ts';
 
@@ -21,15 +28,15 @@ export interface PrintOptions {
 /** The forms of a command's report, each made on demand. */
 export interface Printable {
   readonly json: () => unknown;
-  readonly markdown?: () => readonly string[];
-  readonly text: (style: TextOptions) => readonly string[];
+  /** For a terminal, or as Markdown. */
+  readonly text: (write: Writer, style: TextOptions) => readonly string[];
 }
 
 export function printReport(io: CliIo, { json, markdown }: PrintOptions, report: Printable): void {
   const { columns, color } = io;
   const lines = json
     ? [jsonText(report.json())]
-    : ((markdown && report.markdown?.()) ?? report.text({ columns, color }));
+    : report.text(markdown ? MARKDOWN : terminalWriter({ columns, color }), { columns, color });
   io.writeOut(`${lines.join('\n')}\n`);
 }
 

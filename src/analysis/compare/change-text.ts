@@ -67,6 +67,10 @@ export function joinWithAnd(parts: readonly string[]): string {
 /** 'train.py:21', or a function's name if the file is not known. */
 export const lineText = (frame: SideFrame): string => frameLocation(frame) ?? functionText(frame);
 
+/** If there is no line, the absence of one. */
+export const placeLabel = (frame: SideFrame | undefined, none = 'no Python stack'): string =>
+  frame === undefined ? none : lineText(frame);
+
 export function framesText(frames: readonly SideFrame[], most: number): string {
   const rest = frames.length - most;
   const shown = frames.slice(0, rest === 1 ? most + 1 : most);

@@ -2,7 +2,6 @@ import { Command, InvalidArgumentError } from 'commander';
 import { analyse } from '../../analysis/findings/analyse.ts';
 import { DETECTOR_IDS, type DetectorId, detectorIdOf } from '../../analysis/findings/detectors.ts';
 import { buildFindings, type FindingsReport } from '../../output/report/findings.ts';
-import { findingsMarkdown } from '../../output/report/findings-markdown.ts';
 import { findingsText } from '../../output/report/findings-text.ts';
 import { buildStats } from '../../output/report/stats.ts';
 import { statsText } from '../../output/report/stats-text.ts';
@@ -45,8 +44,7 @@ export function analyzeCommand(io: CliIo): Command {
       const order = deviceOrder(opened.contexts);
       printReport(io, options, {
         json: () => report,
-        markdown: () => findingsMarkdown(report, order),
-        text: (style) => findingsText(report, style, order),
+        text: (write) => findingsText(report, write, order),
       });
       const failing = options.failOn ?? [];
       if (isFailed(report, failing)) throw new FailedOn(failing);
@@ -100,7 +98,7 @@ export function statsCommand(io: CliIo): Command {
       const report = buildStats(file, snapshot, contexts);
       printReport(io, options, {
         json: () => report,
-        text: (style) => statsText(report, contexts, style),
+        text: (_, style) => statsText(report, contexts, style),
       });
     });
 }

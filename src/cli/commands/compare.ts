@@ -10,8 +10,8 @@ import {
 } from '../../analysis/compare/thresholds.ts';
 import type { RunProfile } from '../../analysis/compare/types.ts';
 import { buildComparison } from '../../output/report/comparison.ts';
-import { comparisonMarkdown, comparisonText } from '../../output/report/comparison-text.ts';
-import { buildSeries, seriesMarkdown, seriesText } from '../../output/report/series.ts';
+import { comparisonText } from '../../output/report/comparison-text.ts';
+import { buildSeries, seriesText } from '../../output/report/series.ts';
 import { type CliIo, FailedOn } from '../cli-io.ts';
 import { createJobPool, readSide, type SideRequest } from '../jobs.ts';
 import { addPrintOptions, type PrintOptions, parseWhole, printReport } from '../output-options.ts';
@@ -76,8 +76,7 @@ export function compareCommand(io: CliIo): Command {
         const series = compareSeries(sides);
         printReport(io, options, {
           json: () => buildSeries(series),
-          markdown: () => seriesMarkdown(series),
-          text: (style) => seriesText(series, style),
+          text: (write) => seriesText(series, write),
         });
         return;
       }
@@ -85,8 +84,7 @@ export function compareCommand(io: CliIo): Command {
       const failed = failedThresholds(a, b, options.failOn ?? [], options.at);
       printReport(io, options, {
         json: () => buildComparison(comparison, options.at, failed),
-        markdown: () => comparisonMarkdown(comparison, failed),
-        text: (style) => comparisonText(comparison, failed, style),
+        text: (write) => comparisonText(comparison, failed, write),
       });
       if (failed.length > 0) throw new FailedOn(failed.map(({ gate }) => gate));
     });

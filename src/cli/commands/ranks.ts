@@ -7,7 +7,7 @@ import { summarize, summaryText } from '../../analysis/summary-file/summarize.ts
 import { SUMMARY_EXTENSION } from '../../analysis/summary-file/types.ts';
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
-import { buildRanks, ranksMarkdown, ranksText } from '../../output/report/ranks.ts';
+import { buildRanks, ranksText } from '../../output/report/ranks.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import {
@@ -71,8 +71,7 @@ export function ranksCommand(io: CliIo, version: string): Command {
       const job = analyseJob(files, { pattern: options.pattern, layout: options.layout, unread });
       printReport(io, options, {
         json: () => buildRanks(job),
-        markdown: () => ranksMarkdown(job),
-        text: (style) => ranksText(job, style),
+        text: (write) => ranksText(job, write),
       });
     });
 }

@@ -1,15 +1,21 @@
 /** `vramscope compare`: two snapshots for a terminal, and as Markdown for a pull request. */
 
 import { COUNTER_NAMES } from '../../allocator/replay/types.ts';
-import { changedPlaces, lineText, signedBytes } from '../../analysis/compare/change-text.ts';
+import {
+  changedPlaces,
+  lineText,
+  placeLabel,
+  signedBytes,
+} from '../../analysis/compare/change-text.ts';
 import type { FailedThreshold } from '../../analysis/compare/thresholds.ts';
 import type { CallSiteChange, Comparison, RunProfile } from '../../analysis/compare/types.ts';
+import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { COUNTER_LABELS } from './stats-text.ts';
-import { inline, MARKDOWN, type TextOptions, terminalWriter, type Writer } from './text.ts';
+import type { Writer } from './text.ts';
 
 /** Call sites shown; the JSON has all. */
-export const MAX_SITES = 20;
+const MAX_SITES = 20;
 const MAX_RUN_CHANGES = 5;
 /** Lines named for a failed limit. */
 const MAX_BLAMED = 3;
@@ -24,46 +30,38 @@ const RUN_LABELS = {
 export function comparisonText(
   comparison: Comparison,
   failed: readonly FailedThreshold[],
-  options: TextOptions,
+  write: Writer,
 ): string[] {
-  const write = terminalWriter(options);
-  const { a, b, verdict, caveats } = comparison;
+  const { a, b, verdict, caveats, classes, settings, sites } = comparison;
+  const changed = sites.filter(({ differenceBytes }) => differenceBytes !== 0);
+  const counters = COUNTER_NAMES.map((name) => [
+    COUNTER_LABELS[name],
+    ...byteCells(a.peak[name], b.peak[name]),
+  ]);
+  const byClass = classes.map((one) => [
+    classLabel(one.class),
+    ...byteCells(one.bytesA, one.bytesB),
+  ]);
+  const header = ['', 'A', 'B', 'difference'];
   return [
-    ...write.paragraph(`A ${sideText(a)}`),
-    ...write.paragraph(`B ${sideText(b)}`),
-    '',
-    ...write.paragraph(verdict),
-    ...caveats.flatMap((caveat) => ['', ...write.paragraph(`Note: ${caveat}`)]),
-    ...tables(comparison, write),
-    ...failed.flatMap((gate) => ['', ...failedText(comparison, gate).flatMap(write.paragraph)]),
-  ];
-}
-
-export function comparisonMarkdown(
-  comparison: Comparison,
-  failed: readonly FailedThreshold[],
-): string[] {
-  const { a, b, verdict, caveats } = comparison;
-  return [
-    `## Memory: ${inline(a.file.name)} → ${inline(b.file.name)}`,
-    '',
-    `**${inline(verdict)}**`,
-    ...failed.flatMap((gate) => [
-      '',
-      ...failedText(comparison, gate).map((line) => `❌ ${inline(line)}`),
+    ...write.heading(`Memory: ${a.file.name} → ${b.file.name}`),
+    ...write.verdict(verdict),
+    ...failed.flatMap((gate) => failedTexts(comparison, gate).flatMap(write.paragraph)),
+    ...write.list([
+      ...[`A: ${sideText(a)}`, `B: ${sideText(b)}`],
+      ...caveats.map((caveat) => `Note: ${caveat}`),
     ]),
-    ...caveats.flatMap(MARKDOWN.paragraph),
-    ...tables(comparison, MARKDOWN),
-  ];
-}
-
-function tables(comparison: Comparison, write: Writer): string[] {
-  const { a, b, settings } = comparison;
-  return [
-    ...write.section('Peaks', write.table(counterRows(a, b))),
-    ...write.section('By class', write.table(classRows(comparison))),
-    ...write.section('By call site', write.table(siteRows(comparison), restText(comparison))),
-    ...write.section('Over the run', runText(comparison).flatMap(write.item)),
+    ...write.section('Peaks', write.table([header, ...counters])),
+    ...write.section('By class', write.table([header, ...byClass])),
+    ...write.section(
+      'By call site',
+      siteTable(
+        ['', 'class', 'change', 'live', 'A', 'B', 'difference'],
+        changed.map((site) => ({ bytes: site.differenceBytes, cells: siteCells(site) })),
+        write,
+      ),
+    ),
+    ...write.section('Over the run', write.list(runTexts(comparison))),
     ...write.section(
       'Settings',
       write.table([['', 'A', 'B'], ...settings.map((one) => [one.name, one.a, one.b])]),
@@ -78,57 +76,43 @@ function sideText({ file, device, kind, event, counters, peak, stepBounds }: Run
   return `${file.name}, ${where}${steps}: ${formatBytes(counters.allocatedBytes)} allocated at ${moment}, event ${formatCount(event)}`;
 }
 
-function counterRows(a: RunProfile, b: RunProfile): string[][] {
-  const rows = COUNTER_NAMES.map((name) => [
-    COUNTER_LABELS[name],
-    ...byteCells(a.peak[name], b.peak[name]),
-  ]);
-  return [['', 'A', 'B', 'difference'], ...rows];
-}
-
 const byteCells = (a: number, b: number): string[] => [
   formatBytes(a),
   formatBytes(b),
   signedBytes(b - a),
 ];
 
-function classRows({ classes }: Comparison): string[][] {
-  const rows = classes.map((one) => [classLabel(one.class), ...byteCells(one.bytesA, one.bytesB)]);
-  return [['', 'A', 'B', 'difference'], ...rows];
-}
-
 /** 'optimizer-state' becomes 'optimizer state'. */
 export const classLabel = (name: string): string => name.replaceAll('-', ' ');
 
-function siteRows({ sites }: Comparison): string[][] {
-  const rows = changed(sites)
-    .slice(0, MAX_SITES)
-    .map((site) => [
-      `${placeText(site)}${viaText(site)}`,
-      classLabel(site.class),
-      kindLabel(site),
-      `${formatCount(site.countA)} → ${formatCount(site.countB)}`,
-      ...byteCells(site.bytesA, site.bytesB),
-    ]);
-  return [['', 'class', 'change', 'live', 'A', 'B', 'difference'], ...rows];
+/** The largest changes; the rest in a line, so that everything adds up. */
+export function siteTable(
+  header: readonly string[],
+  rows: readonly { readonly bytes: number; readonly cells: readonly string[] }[],
+  write: Writer,
+): string[] {
+  const rest = rows.slice(MAX_SITES);
+  const bytes = signedBytes(sumBy(rest, (row) => row.bytes));
+  const more =
+    rest.length === 0
+      ? ''
+      : `and ${formatCount(rest.length)} more call sites, together ${bytes} (--json has all)`;
+  return write.table([header, ...rows.slice(0, MAX_SITES).map(({ cells }) => cells)], more);
 }
 
-const changed = (sites: readonly CallSiteChange[]) =>
-  sites.filter(({ differenceBytes }) => differenceBytes !== 0);
+const siteCells = (site: CallSiteChange): string[] => [
+  `${placeText(site)}${viaText(site)}`,
+  classLabel(site.class),
+  site.kind.replace(/^only-(.)$/, (_, side: string) => `only in ${side.toUpperCase()}`),
+  `${formatCount(site.countA)} → ${formatCount(site.countB)}`,
+  ...byteCells(site.bytesA, site.bytesB),
+];
 
-function kindLabel({ kind }: CallSiteChange): string {
-  if (kind === 'only-a') return 'only in A';
-  return kind === 'only-b' ? 'only in B' : kind;
-}
-
-/** 'model.py:42', or 'model.py:42 → :57' if the line moved. */
+/** 'model.py:42', or 'model.py:42 → model.py:57' if the line moved. */
 function placeText({ a, b, class: className }: CallSiteChange): string {
-  const frame = b?.frame ?? a?.frame;
-  if (frame === undefined) return className === 'rounding' ? 'rounding' : 'no Python stack';
-  const before = a?.frame;
-  if (before === undefined || b?.frame === undefined) return lineText(frame);
-  if (lineText(before) === lineText(frame)) return lineText(frame);
-  return `${lineText(before)} → ${lineText(frame)}`;
+  const places = [a?.frame, b?.frame].flatMap((frame) => (frame ? lineText(frame) : []));
+  if (places.length === 0) return className === 'rounding' ? 'rounding' : 'no Python stack';
+  return [...new Set(places)].join(' → ');
 }
 
 /** ' via linear.py:134': the callee, which distinguishes rows of the same line. */
@@ -138,43 +122,26 @@ function viaText({ a, b }: CallSiteChange): string {
   return ` via ${lineText(innermost)}`;
 }
 
-const restText = ({ sites }: Comparison): string =>
-  moreSitesText(
-    changed(sites)
-      .slice(MAX_SITES)
-      .map(({ differenceBytes }) => differenceBytes),
-  );
-
-/** Sums what a table leaves out, so that everything adds up. */
-export function moreSitesText(differences: readonly number[]): string {
-  if (differences.length === 0) return '';
-  const bytes = differences.reduce((sum, own) => sum + own, 0);
-  return `and ${formatCount(differences.length)} more call sites, together ${signedBytes(bytes)} (--json has all)`;
-}
-
-function runText({ runChanges }: Comparison): string[] {
-  return runChanges.slice(0, MAX_RUN_CHANGES).map(({ kinds, frame, a, b }) => {
-    const place = frame === undefined ? 'no Python stack' : lineText(frame);
+const runTexts = ({ runChanges }: Comparison): string[] =>
+  runChanges.slice(0, MAX_RUN_CHANGES).map(({ kinds, frame, a, b }) => {
     const says = kinds.map((kind) => RUN_LABELS[kind]).join(', ');
-    return `${place}: ${says} in B (${formatCount(a.allocations)} → ${formatCount(b.allocations)} allocations)`;
+    return `${placeLabel(frame)}: ${says} in B (${formatCount(a.allocations)} → ${formatCount(b.allocations)} allocations)`;
   });
-}
 
 /** The limit that failed, and the lines that grew most. */
-function failedText(
-  comparison: Comparison,
+function failedTexts(
+  { sites }: Comparison,
   { gate, is, bytesA, bytesB }: FailedThreshold,
 ): string[] {
-  const grown = changedPlaces(comparison.sites)
+  const grown = changedPlaces(sites)
     .filter(({ bytes }) => bytes > 0)
     .sort((x, y) => y.bytes - x.bytes)
     .slice(0, MAX_BLAMED)
-    .map(
-      ({ frame, class: className, bytes }) =>
-        `${frame === undefined ? classLabel(className) : lineText(frame)} (${signedBytes(bytes)})`,
-    );
+    .map(({ frame, class: className, bytes }) => {
+      return `${placeLabel(frame, classLabel(className))} (${signedBytes(bytes)})`;
+    });
   return [
-    `Failed: ${gate} is ${is} (${formatBytes(bytesA)} → ${formatBytes(bytesB)}).`,
+    `❌ Failed: ${gate} is ${is} (${formatBytes(bytesA)} → ${formatBytes(bytesB)}).`,
     ...(grown.length === 0 ? [] : [`What grew most: ${grown.join(', ')}.`]),
   ];
 }

@@ -4,8 +4,10 @@ import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { buildFindings, type FindingsReport } from './findings.ts';
-import { findingsMarkdown } from './findings-markdown.ts';
 import { findingsText, frameText } from './findings-text.ts';
+import { MARKDOWN, terminalWriter } from './text.ts';
+
+const TERMINAL = terminalWriter({ columns: 80, color: false });
 
 const FILE: FileInfo = {
   name: 'a_<b>.pickle',
@@ -82,17 +84,18 @@ describe('vramscope.findings/2', () => {
 describe('for people', () => {
   it('text keeps to its columns, but for paths, and names every check', async () => {
     const report = await reportOf('leak_output_list');
-    const lines = findingsText(report, { columns: 80, color: false });
-    expect(lines.slice(0, 2)).toEqual(['2 findings', '']);
+    const lines = findingsText(report, TERMINAL);
+    expect(lines.slice(0, 2)).toEqual(['2 findings in a_<b>.pickle, device 0', '']);
     expect(lines[2]).toMatch(/^No out-of-memory error, but autograd graphs from scenarios\.py:262/);
-    expect(lines.filter((line) => line.startsWith('Try: '))).toHaveLength(2);
-    expect(
-      lines.some((line) => /^At the peak, .* reserved: .* kept autograd graphs/.test(line)),
-    ).toBe(true);
+    expect(lines.filter((line) => line.startsWith('- Try: '))).toHaveLength(2);
+    const account = lines.findIndex((line) => /^At the peak, .* reserved$/.test(line));
+    expect(lines[account + 2]).toMatch(/^kept autograd graphs, scenarios\.py:262 .* GiB/);
     // A leak has a figure a step, at the peak and at the end: each names its moment.
     expect(lines).toContain('HIGH growth: kept-graph, 1.84 GiB kept by the end');
     expect(report.devices[0].verdict).toMatchObject({ tone: 'warning', also: expect.any(Array) });
-    expect(lines.filter((line) => line.length > 80 && !line.includes('/'))).toEqual([]);
+    expect(lines.filter((line) => line.length > 80 && !/\/|^ +bytes +count$/.test(line))).toEqual(
+      [],
+    );
     for (const { detector } of report.devices[0].checks) {
       expect(lines.some((line) => line.includes(detector))).toBe(true);
     }
@@ -100,16 +103,16 @@ describe('for people', () => {
 
   it('says calmly that nothing was found', async () => {
     const report = await reportOf('no_history');
-    const lines = findingsText(report, { columns: 80, color: false });
-    expect(lines[0]).toBe('0 findings');
+    const lines = findingsText(report, TERMINAL);
+    expect(lines[0]).toBe('0 findings in a_<b>.pickle, device 0');
     const told = lines.filter((line) => line.includes('cannot tell'));
     expect(told).toHaveLength(report.devices[0].checks.length);
   });
 
   it('markdown lets no name become markup', async () => {
-    const text = findingsMarkdown(await reportOf('leak_forward_hook')).join('\n');
-    expect(text).toContain('# Findings in a\\_\\<b\\>.pickle');
-    expect(text).toContain('### high: growth, kept-hook (20.00 MiB kept by the end)');
+    const text = findingsText(await reportOf('leak_forward_hook'), MARKDOWN).join('\n');
+    expect(text).toContain('## 1 finding in a\\_\\<b\\>.pickle');
+    expect(text).toContain('### HIGH growth: kept-hook, 20.00 MiB kept by the end');
     // The claim names the function <lambda>; inside a code fence it may stand as it is.
     const prose = text.split('```').filter((_, i) => i % 2 === 0);
     expect(prose.join('')).toContain('\\<lambda\\>');
@@ -124,10 +127,10 @@ describe('a recording of default stacks', () => {
     async (name) => {
       const report = await reportOf(`default_stacks/${name}`);
       const raw = /\?\?|std::|at::|c10::|tmpxft/;
-      const text = findingsText(report, { columns: 80, color: false }).join('\n');
+      const text = findingsText(report, TERMINAL).join('\n');
       expect(text).toContain('scenarios.py');
       expect(text).not.toMatch(raw);
-      expect(findingsMarkdown(report).join('\n')).not.toMatch(raw);
+      expect(findingsText(report, MARKDOWN).join('\n')).not.toMatch(raw);
     },
   );
 

@@ -7,16 +7,7 @@ import { ranksText as rankNumbers } from '../../analysis/ranks/problems.ts';
 import { frameLabelOf } from '../../analysis/ranks/rank-lines.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural, shareNote } from '../../base/format.ts';
-import {
-  inline,
-  MARKDOWN,
-  printable,
-  styled,
-  type TextOptions,
-  terminalWriter,
-  type Writer,
-  wrap,
-} from './text.ts';
+import type { Writer } from './text.ts';
 
 /** `vramscope ranks --json`. Unknown values are null, never 0. */
 export const buildRanks = ({ ranks, roles, outliers, difference, verdict, ...job }: Job) => ({
@@ -45,36 +36,11 @@ export const buildRanks = ({ ranks, roles, outliers, difference, verdict, ...job
   problems: job.problems,
 });
 
-const INDENT = '    ';
-
-export function ranksText(job: Job, options: TextOptions): string[] {
-  const write = terminalWriter(options);
-  const outliers = job.outliers.flatMap((outlier) => [
-    styled(printable(outlierTitle(outlier)), 'yellow', options),
-    ...wrap(printable(outlier.claim), options.columns - INDENT.length).map((line) => INDENT + line),
-  ]);
-  return [
-    ...write.paragraph(job.verdict),
-    ...write.section('Outliers', outliers),
-    ...sections(job, write),
-  ];
-}
-
-export const ranksMarkdown = (job: Job): string[] => [
-  '# Memory of the ranks',
-  '',
-  `**${inline(job.verdict)}**`,
-  ...job.outliers.flatMap((outlier) =>
-    MARKDOWN.section(outlierTitle(outlier), [inline(outlier.claim)]),
-  ),
-  ...sections(job, MARKDOWN),
-];
-
 /** Larger jobs list only the ranks that matter, and the rest as one line. */
 const MAX_LISTED = 32;
 
-function sections(job: Job, write: Writer): string[] {
-  const { ranks, problems } = job;
+export function ranksText(job: Job, write: Writer): string[] {
+  const { ranks, outliers, problems } = job;
   const listed = ranks.length <= MAX_LISTED ? ranks : notable(job);
   const left = ranks.length - listed.length;
   const rest = left === 0 ? '' : `${plural(left, 'rank')} more between these.`;
@@ -82,15 +48,17 @@ function sections(job: Job, write: Writer): string[] {
   const header = ['rank', 'role', 'allocated', 'reserved', above, 'OOMs', ''];
   const rows = listed.map((rank) => rankRow(rank, job));
   return [
+    ...write.heading('Memory of the ranks'),
+    ...write.verdict(job.verdict),
+    ...outliers.flatMap((outlier) =>
+      write.section(outlierTitle(outlier), write.paragraph(outlier.claim), 'yellow'),
+    ),
     ...write.section(
       'Roles',
       write.table([['role', 'ranks', 'peak allocated', ''], ...roleRows(job)]),
     ),
     ...write.section('Peaks', write.table([header, ...rows], rest)),
-    ...write.section(
-      'Files',
-      problems.flatMap(({ message }) => write.item(message)),
-    ),
+    ...write.section('Files', write.list(problems.map(({ message }) => message))),
   ];
 }
 

@@ -1,12 +1,12 @@
 /** `vramscope compare` with three or more files: text, Markdown and the contract `vramscope.series/1`. */
 
-import { lineText, signedBytes } from '../../analysis/compare/change-text.ts';
-import { growthOf, type RunSeries, type SeriesSite } from '../../analysis/compare/series.ts';
+import { placeLabel, signedBytes } from '../../analysis/compare/change-text.ts';
+import { growthOf, type RunSeries } from '../../analysis/compare/series.ts';
 import { formatBytes } from '../../base/format.ts';
 import { frameReport } from '../../device/model/frame-text.ts';
 import { sideReport } from './comparison.ts';
-import { classLabel, MAX_SITES, moreSitesText } from './comparison-text.ts';
-import { MARKDOWN, printable, type TextOptions, terminalWriter, type Writer } from './text.ts';
+import { classLabel, siteTable } from './comparison-text.ts';
+import type { Writer } from './text.ts';
 
 /** `bytes` and `counts` have one value per file, in file order. */
 export const buildSeries = ({ sides, sites, classes, verdict }: RunSeries) => ({
@@ -24,58 +24,28 @@ export const buildSeries = ({ sides, sites, classes, verdict }: RunSeries) => ({
   verdict,
 });
 
-export function seriesText(series: RunSeries, options: TextOptions): string[] {
-  const write = terminalWriter(options);
+export function seriesText({ sides, sites, classes, verdict }: RunSeries, write: Writer): string[] {
+  const letters = sides.map((_, i) => letterOf(i));
+  const rows = sites
+    .map(({ bytes, frame, class: className }) => ({
+      bytes: growthOf(bytes),
+      cells: [placeLabel(frame), classLabel(className), ...cellsOf(bytes)],
+    }))
+    .filter(({ bytes }) => bytes !== 0);
+  const byClass = classes.map((one) => [classLabel(one.class), ...cellsOf(one.bytes)]);
   return [
-    ...series.sides.map(({ file }, i) => printable(`${letterOf(i)} ${file.name}`)),
-    '',
-    ...write.paragraph(series.verdict),
-    ...tables(series, write),
+    ...write.heading(`Memory over ${sides.length} snapshots`),
+    ...write.verdict(verdict),
+    ...write.list(sides.map(({ file }, i) => `${letters[i]}: ${file.name}`)),
+    ...write.section('By class', write.table([['', ...letters, 'growth'], ...byClass])),
+    ...write.section('By call site', siteTable(['', 'class', ...letters, 'growth'], rows, write)),
   ];
 }
-
-export const seriesMarkdown = (series: RunSeries): string[] => [
-  `## Memory over ${series.sides.length} snapshots`,
-  ...MARKDOWN.paragraph(series.verdict),
-  ...tables(series, MARKDOWN),
-];
-
-const tables = (series: RunSeries, write: Writer): string[] => [
-  ...write.section('By class', write.table(classRows(series))),
-  ...write.section('By call site', write.table(siteRows(series), restText(series))),
-];
 
 /** 'A', 'B', … 'Z', '27'. */
 const letterOf = (i: number): string => (i < 26 ? String.fromCharCode(65 + i) : `${i + 1}`);
 
-function classRows({ sides, classes }: RunSeries): string[][] {
-  const header = ['', ...sides.map((_, i) => letterOf(i)), 'growth'];
-  return [header, ...classes.map((one) => [classLabel(one.class), ...cells(one.bytes)])];
-}
-
-const cells = (bytes: readonly number[]): string[] => [
+const cellsOf = (bytes: readonly number[]): string[] => [
   ...bytes.map(formatBytes),
   signedBytes(growthOf(bytes)),
 ];
-
-function siteRows({ sides, sites }: RunSeries): string[][] {
-  const header = ['', 'class', ...sides.map((_, i) => letterOf(i)), 'growth'];
-  const rows = changed(sites)
-    .slice(0, MAX_SITES)
-    .map((site) => [
-      site.frame === undefined ? 'no Python stack' : lineText(site.frame),
-      classLabel(site.class),
-      ...cells(site.bytes),
-    ]);
-  return [header, ...rows];
-}
-
-const changed = (sites: readonly SeriesSite[]) =>
-  sites.filter(({ bytes }) => growthOf(bytes) !== 0);
-
-const restText = ({ sites }: RunSeries): string =>
-  moreSitesText(
-    changed(sites)
-      .slice(MAX_SITES)
-      .map(({ bytes }) => growthOf(bytes)),
-  );

@@ -94,37 +94,74 @@ type Rows = readonly (readonly string[])[];
 
 /** How the parts of a report are written. Texts come as they are in the file. */
 export interface Writer {
+  heading(text: string): string[];
+  /** The report's answer. */
+  verdict(text: string): string[];
   /** A title and what belongs to it; nothing without lines. */
-  section(title: string, lines: readonly string[]): string[];
+  section(title: string, lines: readonly string[], style?: keyof typeof STYLES): string[];
   paragraph(text: string): string[];
-  /** One line of a list. */
-  item(text: string): string[];
-  /** The first row is the header; nothing without others. `rest`: what the table leaves out. */
+  list(texts: readonly string[]): string[];
+  /** Lines as they are: a stack. */
+  code(lines: readonly string[]): string[];
+  /** Text in the first column, figures in the others. The first row is the header; nothing without other rows. */
   table(rows: Rows, rest?: string): string[];
+  /** Writes what belongs to a section: terminals indent it. */
+  readonly inner: Writer;
 }
 
-export const terminalWriter = (options: TextOptions): Writer => ({
-  section: (title, lines) =>
-    lines.length === 0 ? [] : ['', styled(printable(title), 'bold', options), ...lines],
-  paragraph: (text) => wrap(printable(text), options.columns),
-  item: (text) => wrap(printable(text), options.columns),
-  table: (rows, rest = '') =>
-    rows.length < 2 ? [] : [...textTable(rows).map(printable), ...(rest === '' ? [] : [rest])],
-});
+/** Stacks are longer in other forms of the report. */
+const MAX_CODE_LINES = 6;
+
+/** @param indent of all lines but titles */
+export function terminalWriter(options: TextOptions, indent = ''): Writer {
+  const wrapped = (text: string, hanging = '') =>
+    wrap(printable(text), options.columns - indent.length, hanging).map((line) => indent + line);
+  return {
+    heading: (text) => [styled(printable(text), 'bold', options)],
+    verdict: (text) => ['', ...wrapped(text)],
+    section: (title, lines, style = 'bold') =>
+      lines.length === 0 ? [] : ['', styled(printable(title), style, options), ...lines],
+    paragraph: (text) => wrapped(text),
+    list: (texts) => texts.flatMap((text) => wrapped(`- ${text}`, '  ')),
+    code: (lines) => lines.slice(0, MAX_CODE_LINES).map((line) => `${indent}at ${printable(line)}`),
+    table: (rows, rest = '') =>
+      rows.length < 2
+        ? []
+        : [...textTable(rows).map(printable), ...(rest === '' ? [] : [rest])].map(
+            (line) => indent + line,
+          ),
+    get inner() {
+      return terminalWriter(options, `${indent}    `);
+    },
+  };
+}
 
 export const MARKDOWN: Writer = {
-  section: (title, lines) => (lines.length === 0 ? [] : ['', `### ${inline(title)}`, '', ...lines]),
+  heading: (text) => [`## ${inline(text)}`],
+  verdict: (text) => ['', `**${inline(text)}**`],
+  section: (title, lines) =>
+    lines.length === 0
+      ? []
+      : ['', `### ${inline(title)}`, ...(lines[0] === '' ? [] : ['']), ...lines],
   paragraph: (text) => ['', inline(text)],
-  item: (text) => [`- ${inline(text)}`],
+  list: (texts) => (texts.length === 0 ? [] : ['', ...texts.map((text) => `- ${inline(text)}`)]),
+  code: (lines) =>
+    lines.length === 0
+      ? []
+      : ['', '```', ...lines.map((line) => printable(line).replaceAll('```', "'''")), '```'],
   table: ([header = [], ...rows], rest = '') =>
     rows.length === 0
       ? []
       : [
+          '',
           markdownRow(header),
           `|${header.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`,
           ...rows.map(markdownRow),
           ...(rest === '' ? [] : ['', rest]),
         ],
+  get inner() {
+    return MARKDOWN;
+  },
 };
 
 export interface DeviceOrder {

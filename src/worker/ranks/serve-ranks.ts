@@ -14,7 +14,8 @@ import type { RankFile } from '../../analysis/ranks/number-files.ts';
 import type { UnreadFile } from '../../analysis/ranks/problems.ts';
 import { type ReadRank, readRankFile } from '../../analysis/summary-file/read-rank-file.ts';
 import type { ByteSource, Platform } from '../../format/input/types.ts';
-import { ranksMarkdown } from '../../output/report/ranks.ts';
+import { ranksText } from '../../output/report/ranks.ts';
+import { MARKDOWN } from '../../output/report/text.ts';
 import type { OpenSource } from '../protocol.ts';
 import { type Method, serve, transferring } from '../rpc.ts';
 
@@ -83,6 +84,6 @@ export function serveRanks(port: MessagePort, options: RanksServerOptions): void
     add: ({ path, read }) => add(path, read),
     job: () => transferring(jobView(job())),
     details: ({ rank }) => rankDetails(job(), rank),
-    markdown: () => `${ranksMarkdown(job()).join('\n')}\n`,
+    markdown: () => `${ranksText(job(), MARKDOWN).join('\n')}\n`,
   });
 }

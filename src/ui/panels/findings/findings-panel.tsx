@@ -5,7 +5,8 @@ import { type Check, DETECTOR_IDS, detectorOf } from '../../../analysis/findings
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { formatCount, plural, sentenceCase } from '../../../base/format.ts';
 import { buildFindings } from '../../../output/report/findings.ts';
-import { findingsMarkdown } from '../../../output/report/findings-markdown.ts';
+import { findingsText } from '../../../output/report/findings-text.ts';
+import { MARKDOWN } from '../../../output/report/text.ts';
 import { isCiting } from '../../../output/report/what-if-citation.ts';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice, useFindings } from '../../shared/services.ts';
@@ -117,7 +118,7 @@ function CopyFindings() {
   const report = buildFindings(info.file, [device], [{ ...state, ...state.judgement }]);
   return (
     <CopyButton
-      text={findingsMarkdown(report).join('\n')}
+      text={findingsText(report, MARKDOWN).join('\n')}
       label="all findings as Markdown"
       title="Copy all findings and checks as Markdown, for an issue or a chat"
       className="button"
