@@ -17,6 +17,10 @@ async function eventsShown(page: Page): Promise<number> {
 async function openSlowly(page: Page, host: SlowHost): Promise<void> {
   host.sendUpTo(0.35);
   await page.goto(`/?snapshot=${host.url}`);
+  await expectPicture(page);
+}
+
+async function expectPicture(page: Page): Promise<void> {
   await expect(picture(page)).toBeVisible();
   await expect.poll(() => eventsShown(page)).toBeGreaterThan(1000);
 }
@@ -60,12 +64,21 @@ test('a file that comes slowly is seen once the views are there, however late', 
   page,
 }) => {
   const host = await slowHost(TRAIN);
+  let comes = () => {};
+  const held = new Promise<void>((resolve) => {
+    comes = resolve;
+  });
   await page.route('**/workbench-*.js', async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, 4000));
+    await held;
     await route.continue();
   });
   try {
-    await openSlowly(page, host);
+    host.sendUpTo(0.35);
+    await page.goto(`/?snapshot=${host.url}`);
+    // All that was sent has been read before the code that shows it comes.
+    await expect(page.getByTestId('progress')).toContainText(/35 %|[1-9][\d,]* events/);
+    comes();
+    await expectPicture(page);
   } finally {
     await host.close();
   }
