@@ -2,10 +2,18 @@ import { NEVER } from '../../allocator/replay/types.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
-import type { SegmentFacts } from '../../draw/address-map/segment-index.ts';
+import type { SegmentClass, SegmentFacts } from '../../draw/address-map/segment-index.ts';
 import type { SegmentHit } from '../../worker/protocol.ts';
 import type { TooltipContent } from '../plot/tooltip.ts';
 import { useDevice } from './services.ts';
+
+export const SEGMENT_CLASS_LABELS: Readonly<Record<SegmentClass, string>> = {
+  small: 'small pool',
+  large: 'large pool',
+  'expandable small': 'expandable, small pool',
+  'expandable large': 'expandable, large pool',
+  private: 'private pools',
+};
 
 /** 'segment of the large pool', 'expandable piece of the small pool', '… of private pool (1, 0)'. */
 export function segmentKindText({ isExpandable, pool, privatePool }: SegmentFacts): string {

@@ -83,15 +83,14 @@ describe('pages of rows', () => {
     expect(pages.row(64 * 128)).toBe(64 * 128);
   });
 
-  it('stops asking after a failure until it is told to try again', async () => {
+  it('says what could not be read, and asks for it again with what is wanted next', async () => {
     const { pages, asks, changes } = setup(1000);
     pages.want({ from: 0, to: 10 });
-    await asks[0]?.refuse(new Error('the worker is gone'));
+    await asks[0]?.refuse(new Error('no memory'));
     expect(changes()).toBe(1);
-    expect(pages.failure).toEqual(new Error('the worker is gone'));
-    pages.want({ from: 0, to: 20 });
+    expect(pages.failure).toEqual(new Error('no memory'));
     expect(asks).toHaveLength(1);
-    pages.retry();
+    pages.want({ from: 0, to: 20 });
     await asks[1]?.answer();
     expect(pages.failure).toBeUndefined();
     expect(pages.row(3)).toBe(3);

@@ -33,7 +33,6 @@ export class RowPages<R> {
   readonly #onChange: () => void;
   readonly #pages = new LruCache<readonly R[]>(KEPT_PAGES);
   readonly #loading = new Map<number, AbortController>();
-  #wanted: RowRange = { from: 0, to: 0 };
   #failure: unknown;
 
   /** @param onChange called when rows arrive or fail to load */
@@ -42,7 +41,7 @@ export class RowPages<R> {
     this.#onChange = onChange;
   }
 
-  /** Why wanted rows could not be read; undefined if they could. */
+  /** Why the rows asked for last could not be read; undefined if they could. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -53,8 +52,8 @@ export class RowPages<R> {
     return this.#pages.get(`${Math.floor(index / PAGE_ROWS)}`)?.[index % PAGE_ROWS];
   }
 
+  /** Tries again what could not be read before. */
   want(rows: RowRange): void {
-    this.#wanted = rows;
     const first = Math.floor(rows.from / PAGE_ROWS);
     const end = rows.to <= rows.from ? first : Math.ceil(rows.to / PAGE_ROWS);
     for (const [page, controller] of this.#loading) {
@@ -62,18 +61,12 @@ export class RowPages<R> {
       this.#loading.delete(page);
       controller.abort();
     }
-    // Only the user retries after a failure: the next scroll step would fail as well.
     const { load } = this.#source;
-    if (this.#failure !== undefined || load === undefined) return;
+    if (load === undefined) return;
     for (let page = first; page < end; page++) {
       const isThere = this.#pages.get(`${page}`) !== undefined || this.#loading.has(page);
       if (!isThere) void this.#load(page, load);
     }
-  }
-
-  retry(): void {
-    this.#failure = undefined;
-    this.want(this.#wanted);
   }
 
   /** Cancels pages that have not loaded. */
@@ -91,6 +84,7 @@ export class RowPages<R> {
       const rows = await load(from, to, controller.signal);
       if (controller.signal.aborted) return;
       this.#pages.set(`${page}`, rows);
+      this.#failure = undefined;
     } catch (error) {
       if (controller.signal.aborted) return;
       this.#failure = error;

@@ -14,7 +14,6 @@ import {
 } from 'react';
 import { errorText } from '../../base/errors.ts';
 import type { Sort } from '../../state/view-store.ts';
-import { Button } from '../shared/buttons.tsx';
 import { type RowSource, useRowPages } from './row-pages.ts';
 import { type Column, type RowState, TableHeader, TableRow } from './table-row.tsx';
 import {
@@ -165,10 +164,9 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
       </div>
       {source.count === 0 && <div className="table-empty">{props.empty}</div>}
       {pages.failure !== undefined && (
-        <div className="callout spread table-failure" role="alert">
-          <p>These rows could not be read: {errorText(pages.failure)}</p>
-          <Button onClick={() => pages.retry()}>Try again</Button>
-        </div>
+        <p className="callout table-failure" role="alert">
+          These rows could not be read: {errorText(pages.failure)}
+        </p>
       )}
     </div>
   );

@@ -9,7 +9,7 @@ import { useView } from '../../../state/stores.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import type { PlotPixel } from '../../plot/plot-source.ts';
 import { Bytes, TableHead } from '../../shared/facts.tsx';
-import { lifeText, segmentKindText } from '../../shared/segment-content.tsx';
+import { lifeText, SEGMENT_CLASS_LABELS, segmentKindText } from '../../shared/segment-content.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
 import { addressText } from './address-source.ts';
@@ -23,37 +23,32 @@ export function FreeFacts({ slots }: { readonly slots: AddressSlots }) {
   const oom = device.ooms.find(({ event }) => event === state);
   const missing = missingText(device, slots);
   const verdict = oom !== undefined && value !== undefined ? oomText(oom, value) : undefined;
-  if (failure !== undefined) {
-    return (
-      <p className="one-line free-facts" role="alert">
-        The free memory is not known: {failure}
-      </p>
-    );
-  }
+  const isKnown = slots.segments > 0 && value !== undefined;
   return (
-    <p className="one-line free-facts" title={verdict ?? missing}>
-      {slots.segments > 0 && value !== undefined && (
+    <p
+      className="one-line free-facts"
+      role={failure === undefined ? undefined : 'alert'}
+      title={verdict ?? missing}
+    >
+      {failure !== undefined && `The free memory is not known: ${failure} `}
+      {isKnown && failure === undefined && (
         <>
           <span className="dim free-place">
             {cursor === undefined ? 'At the end ' : 'At the cursor '}
           </span>
-          <FreeFigures free={value} />
+          {value.freeBytes === 0 ? (
+            'nothing of the reserved memory is free. '
+          ) : (
+            <>
+              <Bytes as="b" bytes={value.freeBytes} /> free in {plural(value.ranges, 'range')}, the
+              largest <Bytes as="b" bytes={value.largestBytes} />.{' '}
+            </>
+          )}
           {verdict !== undefined && <strong className="free-verdict">{verdict} </strong>}
         </>
       )}
       {missing !== undefined && <span className="dim">{missing}</span>}
     </p>
-  );
-}
-
-function FreeFigures({ free }: { readonly free: FreeMemory }) {
-  const { freeBytes, largestBytes, ranges } = free;
-  if (freeBytes === 0) return <>nothing of the reserved memory is free. </>;
-  return (
-    <>
-      <Bytes as="b" bytes={freeBytes} /> free in {plural(ranges, 'range')}, the largest{' '}
-      <Bytes as="b" bytes={largestBytes} />.{' '}
-    </>
   );
 }
 
@@ -87,35 +82,36 @@ interface PinnedAddressProps {
 /** The gap and the segment at the clicked place; the details panel describes its allocation. */
 export function PinnedAddress({ slots, place }: PinnedAddressProps) {
   const { value, failure } = useQuery('addressHit', place);
-  if (failure !== undefined)
-    return <p className="one-line dim small pinned-address">It cannot be read: {failure}</p>;
-  if (place === undefined || value?.hit === undefined) {
-    return <p className="one-line dim small pinned-address">Click a block or gap to pin it.</p>;
-  }
-  const { block, gap, segment } = value.hit;
+  const hit = place && value?.hit;
   return (
     <p
       className="one-line dim small pinned-address"
       aria-live="polite"
-      title={segment && segmentText(segment)}
+      title={hit?.segment && segmentText(hit.segment)}
     >
-      Event {formatCount(place.state)}:{' '}
-      {block !== undefined && (
+      {failure !== undefined && `It cannot be read: ${failure}`}
+      {failure === undefined && hit === undefined && 'Click a block or gap to pin it.'}
+      {failure === undefined && hit !== undefined && (
         <>
-          <b>{formatBytes(block.blockBytes)}</b> block <code>{block.label}</code>{' '}
-        </>
-      )}
-      {block === undefined && gap !== undefined && (
-        <>
-          <Bytes as="b" bytes={gap.to - gap.from} /> free at{' '}
-          <code>{addressText(slots.slots, gap.from)}</code>{' '}
-        </>
-      )}
-      {segment === undefined ? (
-        'not reserved'
-      ) : (
-        <>
-          in <code>{segment.label}</code>, {segmentText(segment)}
+          Event {formatCount(place?.state ?? -1)}:{' '}
+          {hit.block !== undefined && (
+            <>
+              <b>{formatBytes(hit.block.blockBytes)}</b> block <code>{hit.block.label}</code>{' '}
+            </>
+          )}
+          {hit.block === undefined && hit.gap !== undefined && (
+            <>
+              <Bytes as="b" bytes={hit.gap.to - hit.gap.from} /> free at{' '}
+              <code>{addressText(slots.slots, hit.gap.from)}</code>{' '}
+            </>
+          )}
+          {hit.segment === undefined ? (
+            'not reserved'
+          ) : (
+            <>
+              in <code>{hit.segment.label}</code>, {segmentText(hit.segment)}
+            </>
+          )}
         </>
       )}
     </p>
@@ -127,11 +123,7 @@ const segmentText = (segment: SegmentFacts): string =>
   `${formatBytes(segment.sizeBytes)} ${segmentKindText(segment)}, stream ${segment.stream}, reserved ${lifeText(segment)}`;
 
 const SLOT_LABELS: Readonly<Record<AddressSlot['kind'], string>> = {
-  small: 'small pool',
-  large: 'large pool',
-  'expandable small': 'expandable, small pool',
-  'expandable large': 'expandable, large pool',
-  private: 'private pools',
+  ...SEGMENT_CLASS_LABELS,
   several: 'used by several pools',
   unknown: 'unknown segment',
 };

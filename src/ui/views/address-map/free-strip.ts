@@ -7,6 +7,7 @@
 import { scaleLinear } from 'd3';
 import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes } from '../../../base/format.ts';
+import { LatestOnly } from '../../../base/latest-only.ts';
 import { startTimer } from '../../../base/task.ts';
 import type { FreeColumns } from '../../../draw/address-map/free-memory.ts';
 import type { Viewport } from '../../../draw/timeline/types.ts';
@@ -40,9 +41,8 @@ const HEADROOM = 16;
 export class FreeStrip implements PlotStrip {
   readonly #options: FreeStripOptions;
   readonly #stop = new AbortController();
+  readonly #latest = new LatestOnly();
   #wanted: Columns | undefined;
-  /** Aborts the pending request. */
-  #asked = new AbortController();
   #stopTimer = () => {};
   #shown: Shown | undefined;
   #viewport: Viewport | undefined;
@@ -94,19 +94,16 @@ export class FreeStrip implements PlotStrip {
 
   destroy(): void {
     this.#stop.abort();
-    this.#asked.abort();
+    this.#latest.cancel();
     this.#stopTimer();
   }
 
   #want({ axis, x0, x1, width }: Viewport): void {
-    const known = this.#wanted;
-    const isSame =
-      known?.axis === axis && known.x0 === x0 && known.x1 === x1 && known.width === width;
-    if (isSame) return;
     const columns = { axis, x0, x1, width };
+    if (JSON.stringify(columns) === JSON.stringify(this.#wanted)) return;
     this.#wanted = columns;
     // The map moves on: its frames must not wait for outdated figures.
-    this.#asked.abort();
+    this.#latest.cancel();
     this.#stopTimer();
     const restMs = this.#shown === undefined ? 0 : REST_MS;
     this.#stopTimer = startTimer(restMs, () => void this.#ask(columns));
@@ -114,10 +111,10 @@ export class FreeStrip implements PlotStrip {
 
   async #ask(columns: Columns): Promise<void> {
     const { session, deviceIndex, host, onError } = this.#options;
-    this.#asked = new AbortController();
-    const { signal } = this.#asked;
     try {
-      const found = await session.query('freeColumns', { deviceIndex, columns }, { signal });
+      const found = await this.#latest.run((signal) =>
+        session.query('freeColumns', { deviceIndex, columns }, { signal }),
+      );
       const highestBytes = found.freeBytes.reduce((most, value) => Math.max(most, value || 0), 0);
       this.#shown = { columns, found, highestBytes };
       host.repaint();

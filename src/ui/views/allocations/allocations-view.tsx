@@ -45,10 +45,7 @@ function ListTable<R extends { readonly label: string }>({ list }: { readonly li
   const { view } = useStores();
   const ask = useAsk();
   const selected = useSelectedIndex();
-  const sort = useView((state) => state.sort) ?? LARGEST_FIRST;
-  const search = useView((state) => state.search);
-  const at = useView((state) => state.cursor);
-  const axis = useView((state) => state.axis);
+  const { sort = LARGEST_FIRST, search, cursor: at, axis } = useView((state) => state);
   const known = useQuery('searchValues', {}).value;
   const columns = useMemo(() => list.columns(device, axis, known), [list, device, axis, known]);
   const { of, key, isDescending } = orderOf(sort);
@@ -177,8 +174,7 @@ function CopyRows({ count, label, text }: CopyRowsProps) {
 function NoRows() {
   const { device } = useDevice();
   const { view } = useStores();
-  const search = useView((state) => state.search);
-  const at = useView((state) => state.cursor);
+  const { search, cursor: at } = useView((state) => state);
   const { value } = useQuery('searchSummary', { search, at });
   if (device.allocations === 0) {
     return (

@@ -154,11 +154,7 @@ interface Shown extends Pick<AllocatorStateRequest, 'order' | 'positions'> {
 
 function useAllocatorState({ order, positions, barWidthPx }: Shown) {
   const { device } = useDevice();
-  const cursor = useView((view) => view.cursor);
-  const colorBy = useView((view) => view.colorBy);
-  const siteColors = useView((view) => view.siteColors);
-  const search = useView((view) => view.search);
-  const onlyMatches = useView((view) => view.onlyMatches);
+  const { cursor, colorBy, siteColors, search, onlyMatches } = useView((view) => view);
   const theme = useTheme();
   const colors = useMemo((): BarColors => {
     const { pending, background, thin } = plotColors(theme);

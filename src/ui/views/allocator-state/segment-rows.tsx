@@ -177,7 +177,11 @@ function totalsTitle(totals: SpaceTotals): string {
 export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
   const { view } = useStores();
   const { addressHex, kind, sizeBytes, allocatedBytes, pendingBytes, liveBlocks } = row;
-  const free = sizeBytes - liveBytes(row);
+  const figures = [
+    [allocatedBytes, 'allocated'],
+    [pendingBytes, 'pending'],
+    [sizeBytes - liveBytes(row), 'free'],
+  ] as const;
   return (
     <section className="row segment-footer" aria-label="Segment">
       <CopyButton text={`0x${addressHex}`} label="address" className="mono">
@@ -186,18 +190,13 @@ export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
       <span>
         {KIND_TEXT[kind]}, <Bytes bytes={sizeBytes} />
       </span>
-      <span>
-        <Bytes bytes={allocatedBytes} /> allocated
-      </span>
-      {pendingBytes > 0 && (
-        <span>
-          <Bytes bytes={pendingBytes} /> pending
-        </span>
-      )}
-      {free > 0 && (
-        <span>
-          <Bytes bytes={free} /> free
-        </span>
+      {figures.map(
+        ([bytes, what]) =>
+          (bytes > 0 || what === 'allocated') && (
+            <span key={what}>
+              <Bytes bytes={bytes} /> {what}
+            </span>
+          ),
       )}
       <span>{plural(liveBlocks, 'block')}</span>
       {(row.roundingBytes > 0 || row.unknownBytes > 0) && (

@@ -30,9 +30,7 @@ export function StateSummary({ overview, onPick }: StateSummaryProps) {
   return (
     <div className="bar column state-summary">
       {oom !== undefined && <p className="callout">{oom}</p>}
-      <dl className="row state-facts" aria-label="Totals">
-        <Totals totals={overview.totals} />
-      </dl>
+      <Totals totals={overview.totals} />
       <ReleaseAnswer overview={overview} onPick={onPick} />
     </div>
   );
@@ -60,7 +58,7 @@ function ReleaseAnswer({ overview, onPick }: StateSummaryProps) {
           <ul aria-label="What keeps free memory from being released">
             {pinSites.map((site) => (
               <li key={site.allocation}>
-                <PinButton site={site} onPick={onPick} />
+                <KeptBytes site={site} onPick={onPick} />
               </li>
             ))}
             {otherPinSites > 0 && (
@@ -77,13 +75,12 @@ function ReleaseAnswer({ overview, onPick }: StateSummaryProps) {
 
 function Totals({ totals }: { readonly totals: SpaceTotals }) {
   const { reservedBytes, freeBytes, segments, liveBlocks } = totals;
-  const allocated = `${plural(liveBlocks, 'live block')}, including pending ones`;
   return (
-    <>
+    <dl className="row state-facts" aria-label="Totals">
       <Fact term="Reserved" title={`In ${plural(segments, 'segment')}`}>
         <Bytes bytes={reservedBytes} />
       </Fact>
-      <Fact term="Allocated" title={allocated}>
+      <Fact term="Allocated" title={`${plural(liveBlocks, 'live block')}, including pending ones`}>
         <Bytes bytes={totals.allocatedBytes} />
       </Fact>
       <Fact term="Pending free" title="Freed, but another stream may still use it (record_stream)">
@@ -101,15 +98,16 @@ function Totals({ totals }: { readonly totals: SpaceTotals }) {
       <Fact term="Rounding" title="In live blocks: block size minus requested size">
         {roundingText(totals)}
       </Fact>
-    </>
+    </dl>
   );
 }
 
-interface PinButtonProps extends Pick<StateSummaryProps, 'onPick'> {
+interface KeptBytesProps extends Pick<StateSummaryProps, 'onPick'> {
   readonly site: PinSite;
 }
 
-function PinButton({ site, onPick }: PinButtonProps) {
+/** A line whose blocks keep free memory from being released. */
+function KeptBytes({ site, onPick }: KeptBytesProps) {
   const { frame, stackKind, keptBytes, blocks, segments } = site;
   const [line, place] =
     frame === undefined
@@ -118,7 +116,7 @@ function PinButton({ site, onPick }: PinButtonProps) {
   return (
     <button
       type="button"
-      className="pin-site hoverable"
+      className="keeping-site hoverable"
       title={`${place}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are split evenly among them. Click to select the block that keeps most.`}
       onClick={() => onPick(site)}
     >

@@ -9,27 +9,23 @@ import { StackList } from '../../shared/stack-list.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 
 interface EventPanelProps {
-  readonly event: number | undefined;
+  readonly event: number;
   readonly onGoTo: (event: number) => void;
 }
 
 export function EventPanel({ event, onGoTo }: EventPanelProps) {
   const { device } = useDevice();
-  const request = event === undefined ? undefined : { event };
-  const { value, isCurrent, failure } = useQuery('eventDetails', request);
+  const { value, isCurrent, failure } = useQuery('eventDetails', { event });
   return (
     <section className="event-panel" aria-label="Event">
-      {event === undefined && (
-        <p className="dim">Click an event, or press Enter on it, to see all that it says.</p>
-      )}
       {failure !== undefined && <p role="alert">The event could not be read: {failure}</p>}
-      {event !== undefined && value === undefined && isCurrent && (
+      {value === undefined && isCurrent && (
         <p>
           This trace has no event {formatCount(event)}: they are numbered 0 to{' '}
           {formatCount(device.events - 1)}.
         </p>
       )}
-      {event !== undefined && value !== undefined && <Found details={value} onGoTo={onGoTo} />}
+      {value !== undefined && <Found details={value} onGoTo={onGoTo} />}
     </section>
   );
 }

@@ -16,6 +16,7 @@ import { useDevice } from '../../shared/services.ts';
 import type { QueryState } from '../../shared/use-query.ts';
 import { rowsAtHand } from '../../table/row-pages.ts';
 import { type Column, columnsIn } from '../../table/table-row.tsx';
+import { HEADER_HEIGHT_PX, ROW_HEIGHT_PX } from '../../table/table-scroll.ts';
 import { VirtualTable } from '../../table/virtual-table.tsx';
 import { Section, Unanswered } from './section.tsx';
 
@@ -25,8 +26,6 @@ interface AnnotationsSectionProps {
 
 /** Rows shown without scrolling inside the table. */
 const ROWS_AT_ONCE = 12;
-const ROW_PX = 26;
-const HEADER_PX = 30;
 
 /** Where in the program memory was highest: annotations by name. */
 export function AnnotationsSection({ query: { value, failure } }: AnnotationsSectionProps) {
@@ -61,7 +60,7 @@ function noAnnotationsText({ hasTime }: DeviceInfo): string {
 function AnnotationTable({ groups }: AnnotationGroups) {
   const { view } = useStores();
   const source = useMemo(() => rowsAtHand(groups), [groups]);
-  const height = HEADER_PX + Math.min(groups.length, ROWS_AT_ONCE) * ROW_PX;
+  const height = HEADER_HEIGHT_PX + 2 + Math.min(groups.length, ROWS_AT_ONCE) * ROW_HEIGHT_PX;
   const show = ({ highest, peaks }: AnnotationGroup) => {
     const { axis } = view.getState().view;
     const cursor = Math.max(0, peaks.allocatedBytes.event);
@@ -69,13 +68,7 @@ function AnnotationTable({ groups }: AnnotationGroups) {
   };
   return (
     <div style={{ height }}>
-      <VirtualTable
-        label="Annotations"
-        columns={COLUMNS}
-        source={source}
-        empty={undefined}
-        onActivate={show}
-      />
+      <VirtualTable label="Annotations" columns={COLUMNS} source={source} onActivate={show} />
     </div>
   );
 }

@@ -16,7 +16,7 @@ import {
   summaryText,
 } from '../../../output/report/summary-text.ts';
 import { useView } from '../../../state/stores.ts';
-import { CopyButton, Segmented } from '../../shared/buttons.tsx';
+import { CopyButton, type Option, Segmented } from '../../shared/buttons.tsx';
 import { notesOf } from '../../shared/device-labels.ts';
 import { Bytes, TableHead } from '../../shared/facts.tsx';
 import { FilterLink } from '../../shared/selection.tsx';
@@ -48,39 +48,45 @@ interface MemorySectionProps {
   readonly facts: TraceFacts | undefined;
 }
 
-const MOMENTS = ['cursor', 'oom', 'peak', 'end'] as const;
-type Moment = (typeof MOMENTS)[number];
+interface Moment extends Option<'cursor' | 'oom' | 'peak' | 'end'> {
+  readonly event: EventIndex | undefined;
+}
 
-const MOMENT_TEXTS: Readonly<Record<Moment, readonly [label: string, title: string]>> = {
-  cursor: ['At the cursor', 'The event at the cursor'],
-  oom: ['At the OOM', 'When memory ran out; the last time if it did so more than once'],
-  peak: ['At the peak', 'When active memory was highest'],
-  end: ['At the end', 'When the snapshot was taken'],
-};
+function useMoments(): readonly Moment[] {
+  const { device } = useDevice();
+  const event = useView((view) => view.cursor);
+  const end = device.events - 1;
+  const oom = failedOoms(device).at(-1);
+  const isDisabled = event === undefined;
+  const about = isDisabled ? 'No cursor is set' : 'The event at the cursor';
+  const AT_OOM = 'When memory ran out; the last time if it did so more than once';
+  const AT_PEAK = 'When active memory was highest';
+  const { peaks } = device;
+  const moments: (Moment | false)[] = [
+    { value: 'cursor', label: 'At the cursor', about, event, isDisabled },
+    oom !== undefined && { value: 'oom', label: 'At the OOM', about: AT_OOM, event: oom.event },
+    { value: 'peak', label: 'At the peak', about: AT_PEAK, event: peaks.activeBytes.event },
+    { value: 'end', label: 'At the end', about: 'When the snapshot was taken', event: end },
+  ];
+  // Without a trace, only the end is known.
+  return moments.filter((one) => one !== false && (end >= 0 || one.value === 'end')) as Moment[];
+}
 
 /** The figures of torch.cuda.memory_summary(), at any event. */
 function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
   const { info, device } = useDevice();
+  const moments = useMoments();
   const cursor = useView((view) => view.cursor);
-  const [chosen, setChosen] = useState<Moment>(cursor === undefined ? 'oom' : 'cursor');
-  const events: Readonly<Record<Moment, EventIndex | undefined>> = {
-    cursor,
-    oom: failedOoms(device).at(-1)?.event,
-    peak: device.peaks.activeBytes.event,
-    end: device.events - 1,
-  };
+  const [chosen, setChosen] = useState<Moment['value']>(cursor === undefined ? 'oom' : 'cursor');
   const hasTrace = device.events > 0;
-  const fallback = hasTrace ? 'peak' : 'end';
-  const moment = events[chosen] === undefined || !hasTrace ? fallback : chosen;
-  // Without a trace, only the end is known.
-  const moments = MOMENTS.filter((one) =>
-    hasTrace ? one !== 'oom' || events.oom !== undefined : one === 'end',
-  );
-  const event = events[moment] ?? -1;
+  const find = (value: Moment['value']) =>
+    moments.find((one) => one.value === value && one.event !== undefined);
+  const moment = find(chosen) ?? find(hasTrace ? 'peak' : 'end');
+  const event = moment?.event ?? -1;
   const { value, failure } = useQuery('memoryFigures', { event });
   const classes = useQuery('classTotals', { event: value?.event ?? event });
   const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
-  const title = `${MOMENT_TEXTS[moment][0]}, ${place}`;
+  const title = `${moment?.label}, ${place}`;
   const notes = notesOf(info, device).map(({ text }) => text);
   const copied = { info, device, title, annotationGroups, facts, notes };
   return (
@@ -90,17 +96,8 @@ function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
         <>
           <Segmented
             label="Moment"
-            value={moment}
-            options={moments.map((one) => {
-              const [label, about] = MOMENT_TEXTS[one];
-              const isDisabled = events[one] === undefined;
-              return {
-                value: one,
-                label,
-                about: isDisabled ? 'No cursor is set' : about,
-                isDisabled,
-              };
-            })}
+            value={moment?.value ?? 'end'}
+            options={moments}
             onChange={setChosen}
           />
           <span className="dim">{value !== undefined && place}</span>

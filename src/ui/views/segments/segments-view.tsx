@@ -4,7 +4,7 @@ import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import type { StackView } from '../../../device/model/types.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
 import type { SegmentUse } from '../../../draw/address-map/address-hits.ts';
-import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
+import { SEGMENT_CLASSES } from '../../../draw/address-map/segment-index.ts';
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -13,14 +13,14 @@ import { Plot } from '../../plot/plot.tsx';
 import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
 import { Button } from '../../shared/buttons.tsx';
 import { Bytes, Fact } from '../../shared/facts.tsx';
-import { lifeText, segmentKindText } from '../../shared/segment-content.tsx';
+import { lifeText, SEGMENT_CLASS_LABELS, segmentKindText } from '../../shared/segment-content.tsx';
 import { useDevice, useServices } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { segmentColor, segmentSource } from './segment-source.ts';
 
-const HINT = `Every segment is a band as tall as its size, the oldest at the bottom; the top is the
+const HINT = `Every segment is a layer as tall as its size, the oldest at the bottom; the top is the
 reserved memory. Arrow keys pan, plus and minus zoom, F shows all, brackets step through events, Enter
 pins the newest segment at the event, Shift with arrow up and down pins its neighbors. Details
 appear below the plot.`;
@@ -78,19 +78,13 @@ function SegmentToolbar() {
   );
 }
 
-const LABELS: Readonly<Record<SegmentClass, string>> = {
-  small: 'small pool',
-  large: 'large pool',
-  'expandable small': 'expandable, small pool',
-  'expandable large': 'expandable, large pool',
-  private: 'private pools',
-};
-
 /** The kinds of segments in the trace; all kinds until that is known. */
 function SegmentLegend() {
   const theme = useTheme();
   const { value = SEGMENT_CLASSES } = useQuery('segmentKinds', {});
-  const entries = value.map((kind) => ({ label: LABELS[kind], color: segmentColor(theme, kind) }));
+  const entries = value.map((kind) => {
+    return { label: SEGMENT_CLASS_LABELS[kind], color: segmentColor(theme, kind) };
+  });
   return <ColorKey label="Colors" entries={entries} />;
 }
 
@@ -109,12 +103,13 @@ function SegmentPanel({ segment }: { readonly segment: SegmentLife }) {
       aria-label="Segment"
       role={failure === undefined ? undefined : 'alert'}
     >
-      {!isPinned && (
+      {isPinned ? (
+        failure !== undefined && <p>Could not read the segment: {failure}</p>
+      ) : (
         <p className="dim">
           Click a segment to see its size, its contents and the line that created it.
         </p>
       )}
-      {failure !== undefined && <p>Could not read the segment: {failure}</p>}
       {isPinned && failure === undefined && value !== undefined && (
         <>
           <SegmentFactList found={value} state={state} />
@@ -142,9 +137,8 @@ interface SegmentFactListProps {
   readonly state: EventIndex;
 }
 
-function SegmentFactList({ found, state }: SegmentFactListProps) {
+function SegmentFactList({ found: { facts, use }, state }: SegmentFactListProps) {
   const { view } = useStores();
-  const { facts, use } = found;
   const filter = () => view.commit({ search: addTerm(view.getState().view.search, facts.label) });
   return (
     <div className="segment-facts">
@@ -168,14 +162,9 @@ function SegmentFactList({ found, state }: SegmentFactListProps) {
 }
 
 /** '6.80 MiB used by 2 blocks; largest free range 3.20 MiB' */
-function contentText({
-  blocks,
-  usedBytes,
-  largestFreeBytes,
-}: NonNullable<SegmentUse['use']>): string {
-  if (blocks === 0) return 'completely free';
-  const count = plural(blocks, 'block');
-  const used = `${formatBytes(usedBytes)} used by ${count}`;
-  if (largestFreeBytes === 0) return `${used}; completely full`;
-  return `${used}; largest free range ${formatBytes(largestFreeBytes)}`;
+function contentText(use: NonNullable<SegmentUse['use']>): string {
+  if (use.blocks === 0) return 'completely free';
+  const used = `${formatBytes(use.usedBytes)} used by ${plural(use.blocks, 'block')}`;
+  if (use.largestFreeBytes === 0) return `${used}; completely full`;
+  return `${used}; largest free range ${formatBytes(use.largestFreeBytes)}`;
 }
