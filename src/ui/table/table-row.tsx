@@ -101,27 +101,10 @@ function Row<R>(props: TableRowProps<R>) {
 /** While scrolling, most rows are the same as a frame ago. memo loses the type parameter. */
 export const TableRow = memo(Row) as typeof Row;
 
-interface TableHeaderProps<R> {
-  readonly columns: readonly Column<R>[];
-  readonly template: string;
+interface SortHeadingProps {
+  readonly column: Heading;
   readonly sort: Sort | undefined;
   readonly onSort: ((column: string) => void) | undefined;
-}
-
-export function TableHeader<R>({ columns, template, sort, onSort }: TableHeaderProps<R>) {
-  return (
-    <thead className="table-header">
-      <tr aria-rowindex={1} style={{ gridTemplateColumns: template }}>
-        {columns.map((column) => (
-          <SortHeading key={column.id} column={column} sort={sort} onSort={onSort} />
-        ))}
-      </tr>
-    </thead>
-  );
-}
-
-interface SortHeadingProps extends Pick<TableHeaderProps<never>, 'sort' | 'onSort'> {
-  readonly column: Heading;
 }
 
 export function SortHeading({ column, sort, onSort }: SortHeadingProps) {

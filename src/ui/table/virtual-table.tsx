@@ -15,7 +15,7 @@ import {
 import { errorText } from '../../base/errors.ts';
 import type { Sort } from '../../state/view-store.ts';
 import { type RowSource, useRowPages } from './row-pages.ts';
-import { type Column, type RowState, TableHeader, TableRow } from './table-row.tsx';
+import { type Column, type RowState, SortHeading, TableRow } from './table-row.tsx';
 import {
   HEADER_HEIGHT_PX,
   mostVisibleRows,
@@ -133,12 +133,18 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
             onClick={(event) => onRow(event, props.onActivate)}
             onDoubleClick={(event) => onRow(event, props.onOpen)}
           >
-            <TableHeader
-              columns={columns}
-              template={template}
-              sort={props.sort}
-              onSort={props.onSort}
-            />
+            <thead className="table-header">
+              <tr aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+                {columns.map((column) => (
+                  <SortHeading
+                    key={column.id}
+                    column={column}
+                    sort={props.sort}
+                    onSort={props.onSort}
+                  />
+                ))}
+              </tr>
+            </thead>
             <tbody
               className="table-rows"
               style={{ transform: `translateY(${from * ROW_HEIGHT_PX - position}px)` }}

@@ -59,7 +59,21 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
         });
   return (
     <section className="view" aria-label="Addresses">
-      <AddressToolbar slots={slots} place={place} highlight={highlight} />
+      <div className="plot-toolbar">
+        <div className="row toolbar-row">
+          <AxisSwitch />
+          <FitButton field="addresses" />
+          <ColorSelect />
+          <SlotKinds slots={slots} />
+          <span className="one-line event-readout" data-readout="event" />
+        </div>
+        <FreeFacts slots={slots} />
+        <div className="free-row">
+          <PinnedAddress slots={slots} place={place} />
+          <FreeLegend highlight={highlight} />
+        </div>
+        <ColorLegend />
+      </div>
       <Plot
         source={source}
         strip={strip}
@@ -99,34 +113,12 @@ function useEvidence(): AddressHighlight | undefined {
   }, [evidence, drawn]);
 }
 
-interface AddressToolbarProps {
-  readonly slots: AddressSlots;
-  readonly place: PlotPixel | undefined;
+interface FreeLegendProps {
   /** The outlined evidence of a finding. */
   readonly highlight: AddressHighlight | undefined;
 }
 
-function AddressToolbar({ slots, place, highlight }: AddressToolbarProps) {
-  return (
-    <div className="plot-toolbar">
-      <div className="row toolbar-row">
-        <AxisSwitch />
-        <FitButton field="addresses" />
-        <ColorSelect />
-        <SlotKinds slots={slots} />
-        <span className="one-line event-readout" data-readout="event" />
-      </div>
-      <FreeFacts slots={slots} />
-      <div className="free-row">
-        <PinnedAddress slots={slots} place={place} />
-        <FreeLegend highlight={highlight} />
-      </div>
-      <ColorLegend />
-    </div>
-  );
-}
-
-function FreeLegend({ highlight }: Pick<AddressToolbarProps, 'highlight'>) {
+function FreeLegend({ highlight }: FreeLegendProps) {
   const theme = useTheme();
   const { gap, largest, free } = addressColors(theme);
   const colors = highlightColors(theme);

@@ -117,23 +117,17 @@ export function addressText(slots: readonly AddressSlot[], offset: number): stri
   return `0x${address.toString(16)}`;
 }
 
-interface AddressColors {
-  /** Reserved and free: differs from every block and from the background, yet stays calm in large areas. */
-  readonly gap: string;
-  /** Blocks that don't match the search. Must differ from free memory; `faint` if only matches are shown. */
-  readonly dim: string;
-  readonly faint: string;
-  /** In the strip below the map: total free memory, and the largest free range. */
-  readonly free: string;
-  readonly largest: string;
-}
-
-const COLORS: Readonly<Record<ThemeName, AddressColors>> = {
+/**
+ * `gap`, reserved and free, differs from every block and from the background, yet stays calm in large areas. Blocks that
+ * don't match the search are `dim`, which differs from free memory; `faint` if only matches are shown. `free` and
+ * `largest` are in the strip below the map: total free memory, and the largest free range.
+ */
+const COLORS = {
   dark: { gap: '#564a1c', dim: '#2f363f', faint: '#1b2027', free: '#8a7730', largest: '#fff2bd' },
   light: { gap: '#ffeaa3', dim: '#dfe3e9', faint: '#f2f4f7', free: '#f4d774', largest: '#7a4b00' },
-};
+} as const satisfies Readonly<Record<ThemeName, object>>;
 
-export const addressColors = (theme: ThemeName): AddressColors => COLORS[theme];
+export const addressColors = (theme: ThemeName) => COLORS[theme];
 
 /** Colors of a finding's blocks and gaps, the same as its highlight over the plot. */
 export function highlightColors(theme: ThemeName): Readonly<Record<HighlightStyle, string>> {

@@ -5,6 +5,7 @@ import type { SegmentGroup, SegmentOrder } from '../../../device/allocator-state
 import { useView } from '../../../state/stores.ts';
 import type { AllocatorStateAnswer, AllocatorStateRequest } from '../../../worker/protocol.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
+import { ColorKey } from '../../plot/plot-controls.tsx';
 import { useElementWidth } from '../../shared/browser.ts';
 import { Button, type Option, Segmented } from '../../shared/buttons.tsx';
 import { NothingReserved } from '../../shared/segment-content.tsx';
@@ -86,14 +87,7 @@ export function View() {
           {areAllFolded ? 'Unfold all' : 'Fold all'}
         </Button>
         <span className="spacer" />
-        <ul className="color-key" aria-label="What the bars show">
-          <li>
-            <span className="legend-free" aria-hidden /> free
-          </li>
-          <li>
-            <span className="legend-pending" aria-hidden /> pending free
-          </li>
-        </ul>
+        <ColorKey label="What the bars show" entries={barKey(colors)} />
       </div>
       {answer.failure !== undefined && (
         <p className="callout state-failure" role="alert">
@@ -126,6 +120,14 @@ export function View() {
     </section>
   );
 }
+
+const barKey = ({ pending }: BarColors) => [
+  { label: 'free', color: 'var(--surface-sunken)' },
+  {
+    label: 'pending free',
+    color: `repeating-linear-gradient(-45deg, ${pending} 0 1.5px, color-mix(in oklab, ${pending} 30%, transparent) 1.5px 4px)`,
+  },
+];
 
 /** The rows as far as they are answered. */
 function listed(

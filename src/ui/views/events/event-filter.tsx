@@ -9,27 +9,19 @@ import type { ViewState } from '../../../state/view-store.ts';
 import type { EventChoice } from '../../../worker/protocol.ts';
 import { Button, Select } from '../../shared/buttons.tsx';
 
-export interface EventSettings {
+export const ALL_EVENTS = {
   /** Empty means all. */
-  readonly actions: readonly string[];
+  actions: [] as readonly string[],
   /** As typed: '64 MiB'. */
-  readonly minSize: string;
-  readonly maxSize: string;
-  readonly stream: number | undefined;
-  readonly pool: string | undefined;
-  readonly isWindowOnly: boolean;
-  readonly isSelectedOnly: boolean;
-}
-
-export const ALL_EVENTS: EventSettings = {
-  actions: [],
   minSize: '',
   maxSize: '',
-  stream: undefined,
-  pool: undefined,
+  stream: undefined as number | undefined,
+  pool: undefined as string | undefined,
   isWindowOnly: false,
   isSelectedOnly: false,
 };
+
+export type EventSettings = Readonly<typeof ALL_EVENTS>;
 
 export function isFiltering(settings: EventSettings): boolean {
   return JSON.stringify(settings) !== JSON.stringify(ALL_EVENTS);
