@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { AnalysisInput } from '../analysis/findings/analysis-input.ts';
 import {
   type DeviceInfo,
   type SessionInfo,
@@ -143,7 +142,7 @@ describe('a file opens at the moment that matters', () => {
     // A tensor that is replaced by larger ones leaves gaps too: most was reserved where they were largest.
     const hasGaps = verdict.cause === 'fragmentation' || verdict.cause === 'growing';
     if (account.moment.why === 'peak' && hasGaps) {
-      const { reservedBytes, allocatedBytes } = new AnalysisInput(context).stateAt(cursor);
+      const { reservedBytes, allocatedBytes } = context.replay.countersAt(cursor);
       expect(reservedBytes).toBe(info.peaks.reservedBytes.bytes);
       if (verdict.cause === 'fragmentation')
         expect(reservedBytes - allocatedBytes).toBeGreaterThanOrEqual(verdict.bytes);

@@ -7,7 +7,7 @@ import { type ClassTotal, MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { modelCallFrame } from '../findings/user-lines.ts';
+import { callerOfModel } from '../findings/user-lines.ts';
 import { cohortsAt, type Draft, repeats } from './cohorts.ts';
 import { pinningSites, segmentsAt } from './free-space.ts';
 import { heldDrafts, holderOf, isKept } from './held.ts';
@@ -194,12 +194,10 @@ function otherClasses(
 /** Free ranges next to live blocks, grouped by what pins them, and empty segments. */
 function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] {
   const segments = segmentsAt(context, event);
-  const frames = pinningSites(context, segments).map(
-    ({ part: { stack } }) =>
-      modelCallFrame(context, stack) ?? context.input.stacks.topUserFrame(stack) ?? -1,
+  const frames = pinningSites(context, segments).flatMap(
+    ({ part: { stack } }) => callerOfModel(context, stack) ?? [],
   );
   const lines = [...new Set(frames)]
-    .filter((frame) => frame >= 0)
     .slice(0, MAX_LINES)
     .map((frame) => context.input.stacks.frame(frame));
   const [pinned, empty] = [

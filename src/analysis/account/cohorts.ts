@@ -11,7 +11,7 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo, groupBy, memoized } from '../../base/collections.ts';
+import { addTo, groupBy, memoized, sumBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import {
@@ -20,10 +20,10 @@ import {
   type FrameIndex,
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
-import { growthOf, type Leak } from '../detectors/growth.ts';
 import { GRAPH_SITES, type GrowthKind, isOutput, keepsPasses } from '../detectors/growth-groups.ts';
+import { growthOf, type Leak } from '../detectors/growth-leaks.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { statementFrame, userLines } from '../findings/user-lines.ts';
+import { callerOfModel, statementFrame, userLines } from '../findings/user-lines.ts';
 import { isStillGrowing, rateOf, unitOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
 
@@ -48,7 +48,10 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
   const isLive = new Set(live);
   const taken = new Set<AllocationIndex>();
   const rest = context.once(keptIds);
-  const leaks = mergedLeaks(context, places, growthOf(context).leaks).map((same): Draft => {
+  // A hook keeps what it saw without the graph around it, so it claims first.
+  const isHook = ([{ group }]: readonly Leak[]) => Number(group.kind === 'kept-hook');
+  const byClaim = context.once(mergedLeaks).toSorted((a, b) => isHook(b) - isHook(a));
+  const leaks = byClaim.map((same): Draft => {
     const kept = leakIds(same, rest, places, taken);
     const latest = latestOf(kept, live, places, taken);
     for (const id of latest) taken.add(id);
@@ -101,9 +104,9 @@ const SINGLE: readonly GrowthKind[] = ['kept-output', 'kept-tensor'];
  * The largest of each cohort comes first. What the modules that one statement of the loop runs all leave behind in the
  * same repetitions is one cohort too: a loss holds the graphs of the model and of the criterion.
  */
-function mergedLeaks(context: AnalysisInput, places: Places, leaks: readonly Leak[]): Leak[][] {
-  const largestFirst = [...leaks].sort((a, b) => b.finding.bytes - a.finding.bytes);
-  const groups = groupBy(largestFirst, ({ group: { kind, holder }, sequence }) => {
+export function mergedLeaks(context: AnalysisInput): Leak[][] {
+  const places = context.once(placesOf);
+  const groups = groupBy(growthOf(context).leaks, ({ group: { kind, holder }, sequence }) => {
     const key = places.functionOf(holder.stack);
     return SINGLE.includes(kind) && key !== undefined
       ? `${key} ${holder.keptSteps} ${sequence.row}`
@@ -222,25 +225,26 @@ function leakDraft(
   same: readonly Leak[],
   ids: readonly AllocationIndex[],
 ): Omit<Draft, 'all'> {
-  const [{ group, sequence, finding }] = same;
-  const { frameIs, perStep } = finding;
-  const bytesPerStep = same.reduce((sum, leak) => sum + (leak.finding.perStep?.bytes ?? 0), 0);
+  const [{ group, sequence, lead, perStep }] = same;
   const isGraph = group.kind === 'kept-graph';
   // A running total shows where the graph is held. Otherwise the statement that called the model is closest to it.
-  const isCalled = isGraph && frameIs !== 'stored at' && ids.length > 0;
+  const isCalled = isGraph && lead.frameIs !== 'stored at' && ids.length > 0;
+  const first = lead.frame ?? context.input.stacks.topUserFrame(lead.stack);
   return {
     kind: isGraph ? 'kept-graph' : 'kept',
     ids,
     lines: isCalled
       ? places.linesOf(ids)
-      : linesFrom(finding.frame && [finding.frame], finding.userLines),
-    rate: perStep && {
-      bytes: Math.round(bytesPerStep),
+      : linesFrom(
+          first === undefined ? [] : [context.input.stacks.frame(first)],
+          userLines(context, lead.stack, lead.frame),
+        ),
+    rate: {
+      bytes: Math.round(sumBy(same, (leak) => leak.perStep.bytes)),
       steps: perStep.steps,
       unit: unitOf(context, sequence),
     },
-    isGrowing:
-      same.some((leak) => leak.finding.severity !== 'low') || isStillGrowing(context, ids, ids),
+    isGrowing: same.some(({ isSure }) => isSure) || isStillGrowing(context, ids, ids),
   };
 }
 
@@ -307,7 +311,7 @@ class Places {
 
   constructor(context: AnalysisInput) {
     this.#context = context;
-    this.statement = memoized((stack: StackIndex) => this.#findStatement(stack));
+    this.statement = memoized((stack: StackIndex) => callerOfModel(context, stack));
   }
 
   stackOf(id: AllocationIndex): StackIndex {
@@ -327,27 +331,6 @@ class Places {
     if (frame === undefined) return undefined;
     const { name, filename } = this.#context.input.stacks.frame(frame);
     return `${filename} ${name}`;
-  }
-
-  /**
-   * The innermost user line outside the model: outside every module call and every forward method (some programs call
-   * `forward` by name).
-   */
-  #findStatement(stack: StackIndex): FrameIndex | undefined {
-    const { input, classifier } = this.#context;
-    if (stack <= EMPTY_STACK) return undefined;
-    const { frame, parent } = input.snapshot.stacks;
-    const call = classifier.moduleCall(stack);
-    let outer = call;
-    for (let row = stack; row > 0; row = parent[row]) {
-      if (input.stacks.frame(frame[row]).name === 'forward') outer = row;
-    }
-    const isWithin = outer > 0 && (call === 0 || outer < call);
-    const from = isWithin ? outer : call;
-    for (let row = from > 0 ? parent[from] : stack; row > 0; row = parent[row]) {
-      if (input.stacks.frame(frame[row]).kind === 'user') return frame[row];
-    }
-    return input.stacks.topUserFrame(stack);
   }
 
   /**

@@ -3,6 +3,8 @@
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
+import { sumBy } from '../../base/collections.ts';
+import { highest } from '../../base/extremes.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { judgeOom, type OomVerdict } from '../findings/oom-verdict.ts';
@@ -61,16 +63,14 @@ export function limitOf({ input }: AnalysisInput): number | undefined {
 
 export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdict {
   const { trace, replay } = context.input;
-  const state = context.stateAt(event);
+  const segments = segmentsAt(context, event);
+  const reservedBytes = sumBy(segments, ({ sizeBytes }) => sizeBytes);
   return judgeOom({
     requestedBytes: trace.events.sizeBytes[event],
-    allocatedBytes: state.activeBytes,
-    reservedBytes: state.reservedBytes,
+    allocatedBytes: reservedBytes - sumBy(segments, ({ freeBytes }) => freeBytes),
+    reservedBytes,
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
-    largestFreeBytes: segmentsAt(context, event).reduce(
-      (most, { largestFreeBytes }) => Math.max(most, largestFreeBytes),
-      0,
-    ),
+    largestFreeBytes: highest([0, ...segments.map(({ largestFreeBytes }) => largestFreeBytes)]),
     freeBytes: trace.events.oomDeviceFreeBytes.get(event),
   });
 }

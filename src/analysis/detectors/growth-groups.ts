@@ -10,7 +10,7 @@ import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snap
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import type { LineRole } from '../findings/types.ts';
-import { modelCallFrame, runStartFrame, statementFrame } from '../findings/user-lines.ts';
+import { callerOfModel, runStartFrame, statementFrame } from '../findings/user-lines.ts';
 import { forwardRuns, OUTPUTS } from '../steps/forward-runs.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { GrowingSite } from './growth-sites.ts';
@@ -248,7 +248,7 @@ function isReplacedByNext(context: AnalysisInput, id: number): boolean {
 }
 
 /** Which user line a growth finding names, and what that line does. */
-interface GrowthLead {
+export interface GrowthLead {
   readonly stack: StackIndex;
   /** Set if it is not the innermost user frame. */
   readonly frame: FrameIndex | undefined;
@@ -267,7 +267,7 @@ export function growthLead(
   if (kind === 'kept-graph') return graphLead(context, group, sequence);
   const made = { stack, frame: undefined, frameIs: 'allocated at', madeAt: undefined } as const;
   if (kind === 'kept-output' && isOutput(context, holder))
-    return { ...made, frame: modelCallFrame(context, stack) };
+    return { ...made, frame: callerOfModel(context, stack) };
   const steps = stepCount(sequence);
   const isNewInRuns = kind === 'kept-optimizer' && keptSteps * 2 <= steps;
   const start = isNewInRuns ? runStartFrame(context, stack, keptSteps, steps) : undefined;
@@ -285,7 +285,7 @@ function graphLead(
   const frame = statementFrame(context, stack);
   if (total === undefined) return { stack, frame, frameIs: 'allocated at', madeAt: undefined };
   const model = sites.find((site) => context.classifier.isForward(site.stack)) ?? holder;
-  const made = modelCallFrame(context, model.stack) ?? statementFrame(context, model.stack);
+  const made = callerOfModel(context, model.stack);
   const madeAt =
     made === undefined || made === frame
       ? undefined

@@ -3,14 +3,14 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
-import type { StackIndex } from '../../format/snapshot/tables.ts';
+import { mergedLeaks } from '../account/cohorts.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { cannotTell, clear, findingOf, placeText, series } from '../findings/finding-parts.ts';
-import type { AnyFinding, Detector, DetectorResult, FindingBy } from '../findings/types.ts';
-import { MIN_STEPS, type StepSequence, stepCount, stepOf } from '../steps/step-sequence.ts';
-import { growthFinding, SURE_STEPS } from './growth-finding.ts';
-import { type GrowthGroup, type GrowthKind, groupSites } from './growth-groups.ts';
-import { type BurstSite, type GrowingSite, judgeSites } from './growth-sites.ts';
+import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
+import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
+import { growthFinding } from './growth-finding.ts';
+import { growthOf, SURE_STEPS } from './growth-leaks.ts';
+import type { BurstSite } from './growth-sites.ts';
 
 export const growth = {
   id: 'growth',
@@ -42,8 +42,11 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
       : `Nothing in the recording repeats at least ${MIN_STEPS} times: no optimizer, annotation or loop`;
     return cannotTell(`${why}, so there are no steps to compare.`);
   }
-  const { leaks, bursts, suspects } = growthOf(context);
-  const findings = [...leaks.map(({ finding }) => finding), ...bursts];
+  const { bursts, suspects } = growthOf(context);
+  const findings = [
+    ...context.once(mergedLeaks).map((same) => growthFinding(context, same)),
+    ...burstFindings(context, primary, bursts),
+  ];
   if (findings.length > 0) return { status: 'found', findings };
   const steps = stepCount(primary);
   if (suspects.length > 0) {
@@ -59,88 +62,6 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
   return clear(
     `${plural(steps, 'step')}, from ${primary.description}: no call site has more live tensors step after step.${steps < SURE_STEPS ? ' A leak slower than every step would need a longer recording.' : ''}`,
   );
-}
-
-/** What grows, with every tensor that it keeps. */
-export interface Leak {
-  readonly group: GrowthGroup;
-  readonly sequence: StepSequence;
-  readonly finding: AnyFinding<'growth', GrowthKind>;
-}
-
-interface Growth {
-  readonly leaks: readonly Leak[];
-  readonly bursts: readonly GrowthFinding[];
-  /** In a recording too short to judge: stacks that kept something in every step. */
-  readonly suspects: readonly StackIndex[];
-}
-
-/** What grows step after step; computed once for this detector and the account. */
-export const growthOf = (context: AnalysisInput): Growth => context.once(findGrowth);
-
-function findGrowth(context: AnalysisInput): Growth {
-  const [primary] = context.stepSequences;
-  const leaks: Leak[] = [];
-  if (primary === undefined) return { leaks, bursts: [], suspects: [] };
-  const claimed = new Set<number>();
-  const ofPrimary = judgeSites(context, primary);
-  for (const sequence of context.stepSequences) {
-    if (sequence !== primary && !mayStandAlone(context, sequence, primary)) continue;
-    const judged = sequence === primary ? ofPrimary : judgeSites(context, sequence);
-    const fresh = judged.leaks.filter(
-      (site) => !claimed.has(site.site) && isCredible(context, site, sequence, primary),
-    );
-    for (const { site } of fresh) claimed.add(site);
-    for (const group of groupSites(context, fresh))
-      leaks.push({ group, sequence, finding: growthFinding(context, group, sequence) });
-  }
-  return {
-    leaks,
-    bursts: burstFindings(context, primary, ofPrimary.bursts),
-    suspects: ofPrimary.suspects.filter((stack) => !context.classifier.isBuilding(stack)),
-  };
-}
-
-/** Loops that the primary sequence misses: a separate phase, or a loop within its steps. */
-function mayStandAlone(
-  { classifier }: AnalysisInput,
-  sequence: StepSequence,
-  primary: StepSequence,
-): boolean {
-  if (sequence.source !== 'loop' || classifier.isBuilding(sequence.row)) return false;
-  const inside = classifier.moduleCall(sequence.row) > 0;
-  return !inside && sequence.row !== primary.row && stepCount(sequence) >= MIN_STEPS * 2;
-}
-
-/**
- * Building a model or loading data is a loop that keeps everything, but no leak. In a loop within the steps, kept
- * tensors must come from at least two steps: one may be a warm-up.
- */
-function isCredible(
-  context: AnalysisInput,
-  site: GrowingSite,
-  sequence: StepSequence,
-  primary: StepSequence,
-): boolean {
-  if (sequence.source !== 'loop') return true;
-  if (context.classifier.isBuilding(site.stack)) return false;
-  if (sequence === primary) return true;
-  if (!goesOn(context, site)) return false;
-  const { start } = context.input.replay.allocations;
-  const steps = site.kept.map((id) => stepOf(primary, start[id]));
-  const after = steps.filter((step) => step >= stepCount(primary));
-  const within = new Set(steps.filter((step) => step > 0 && step < stepCount(primary)));
-  return within.size >= 2 || after.length > site.kept.length / 2;
-}
-
-/**
- * A loop that ended long ago, and what it kept (a data set cached in the first epoch), no longer grows: the pause since
- * then must not be much longer than the longest one before.
- */
-function goesOn({ input }: AnalysisInput, { kept }: GrowingSite): boolean {
-  const { start, length } = input.replay.allocations;
-  const pauses = kept.map((id, i) => (i === 0 ? 0 : start[id] - start[kept[i - 1]]));
-  return start[length - 1] - start[kept[kept.length - 1]] <= 2 * highest(pauses);
 }
 
 /** Share of the peak: smaller piles are not worth a line. */

@@ -8,6 +8,7 @@
  *     leak          ▁▂▃▄▅▆▇█         not flat
  */
 
+import { mappedRangesAt } from '../../allocator/state/allocator-state.ts';
 import { sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent } from '../../base/format.ts';
@@ -87,7 +88,8 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
   const first = firstChange(context, bounds, step);
   const isNew = lead?.isNew ?? false;
   const isSevere = bytes >= SEVERE_SHARE * afterBytes && bytes >= SEVERE_BYTES;
-  const reservedAt = (event: EventIndex) => context.stateAt(event).reservedBytes;
+  const reservedAt = (event: EventIndex) =>
+    sumBy(mappedRangesAt(context.input.replay.segmentSpans, event), ({ sizeBytes }) => sizeBytes);
   // If something other than the lead changed first, it may be the cause.
   const firstText =
     first.line === undefined || isNew ? '' : ` The first to change in that step was ${first.line}.`;

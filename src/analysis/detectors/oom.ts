@@ -1,7 +1,7 @@
 /** For each OOM: what was requested, what was available, and why it did not fit. */
 
 import { findRetriedOoms, liveAt } from '../../allocator/replay/trace-events.ts';
-import { groupBy } from '../../base/collections.ts';
+import { groupBy, sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount, plural, sentenceCase } from '../../base/format.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { largestGaps, segmentsAt } from '../account/free-space.ts';
@@ -100,7 +100,10 @@ function oomFinding(
     facts: [
       ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
       { label: 'missing', bytes: verdict.missingBytes },
-      ...shapeFacts(requestedBytes, context.stateAt(event).activeBytes),
+      ...shapeFacts(
+        requestedBytes,
+        sumBy(live, (id) => context.input.replay.allocations.sizeBytes[id]),
+      ),
       ...classFacts(context, event),
       ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
     ],

@@ -1,7 +1,5 @@
 /** Runs every detector on one device and reports findings as they come. */
-import { formatBytes, plural } from '../../base/format.ts';
-import { frameLabel } from '../../device/model/frame-text.ts';
-import type { Account } from '../account/types.ts';
+import { plural } from '../../base/format.ts';
 import type { Verdict } from '../verdict/types.ts';
 import { type Judgement, judge } from '../verdict/verdict.ts';
 import { AnalysisInput } from './analysis-input.ts';
@@ -12,9 +10,9 @@ import {
   type Finding,
   RUN_DETECTOR,
 } from './detectors.ts';
-import { cannotTell, locationText } from './finding-parts.ts';
+import { cannotTell } from './finding-parts.ts';
 import { bySeverity } from './ranked-findings.ts';
-import { type DetectorResult, type DeviceTables, MAX_EVIDENCE } from './types.ts';
+import type { DetectorResult, DeviceTables } from './types.ts';
 
 export interface AnalyseOptions {
   /** Called with a detector's findings before its check. */
@@ -56,9 +54,7 @@ export async function analyseContext(
     options.onCheck?.(check);
   }
   const judgement = judge(context, findings);
-  const told = findings.map((finding) =>
-    asGraveAs(inAccount(finding, judgement.accountAtEnd), judgement.verdict),
-  );
+  const told = findings.map((finding) => asGraveAs(finding, judgement.verdict));
   return { checks, findings: told.sort(bySeverity), ...judgement };
 }
 
@@ -67,32 +63,6 @@ function asGraveAs(finding: Finding, { finding: lead, severity }: Verdict): Find
   const isGraver = severity === 'high' || (severity === 'medium' && finding.severity === 'low');
   const isLead = finding.fingerprint === lead && finding.detector === 'growth';
   return isLead && isGraver ? { ...finding, severity } : finding;
-}
-
-/**
- * The growth detector counts only lines that it is sure of. If the account knows more from the same statement, the
- * finding takes its bytes, so one leak has one figure.
- */
-function inAccount(finding: Finding, { entries }: Account): Finding {
-  if (finding.detector !== 'growth') return finding;
-  const own = new Set(finding.evidence.allocations);
-  const entry = entries.find(
-    ({ allocations, bytes }) => bytes > finding.bytes && allocations.some((id) => own.has(id)),
-  );
-  if (entry === undefined) return finding;
-  const { bytes, allocations, lines, rate } = entry;
-  const where = lines[0] === undefined ? locationText(finding.frame) : frameLabel(lines[0]);
-  const each = rate === undefined ? '' : `, ${formatBytes(rate.bytes)} each ${rate.unit}`;
-  return {
-    ...finding,
-    bytes,
-    claim: `${where} keeps ${formatBytes(bytes)} in ${plural(allocations.length, 'tensor')}${each}, and none of it was given back by the end.`,
-    evidence: {
-      ...finding.evidence,
-      allocations: allocations.slice(0, MAX_EVIDENCE),
-      allocationCount: allocations.length,
-    },
-  };
 }
 
 /** What a file without a trace does not show. */

@@ -1,7 +1,7 @@
 /** What several detectors share, computed once on first use. */
 
 import { eventsOf } from '../../allocator/replay/trace-events.ts';
-import type { AllocationIndex, Counters } from '../../allocator/replay/types.ts';
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { classify } from '../../device/classes/classify.ts';
 import type { Classification } from '../../device/classes/types.ts';
 import { type AllocationOwners, allocationOwners } from '../../device/model/holders.ts';
@@ -17,9 +17,6 @@ import { detectSteps } from '../steps/detect-steps.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import { StackClassifier } from './stack-classifier.ts';
 import type { DeviceTables } from './types.ts';
-
-/** Counters of a recorded state, as torch.cuda.memory_stats() counts them. */
-type StateBytes = Omit<Counters, 'inactiveSplitBytes'>;
 
 export class AnalysisInput {
   readonly input: DeviceTables;
@@ -89,25 +86,6 @@ export class AnalysisInput {
 
   get siteCount(): number {
     return this.once(indexSites).count;
-  }
-
-  /** Counters after an event. Scans the allocations: use it for a few events, not for curves. */
-  stateAt(event: EventIndex): StateBytes {
-    const { allocations: table, segmentSpans: spans } = this.input.replay;
-    let allocatedBytes = 0;
-    let activeBytes = 0;
-    let requestedBytes = 0;
-    for (let id = 0; id < table.length && table.start[id] <= event; id++) {
-      if (table.end[id] <= event) continue;
-      activeBytes += table.sizeBytes[id];
-      requestedBytes += table.requestedBytes[id];
-      if (table.freeRequested[id] > event) allocatedBytes += table.sizeBytes[id];
-    }
-    let reservedBytes = 0;
-    for (let s = 0; s < spans.length; s++) {
-      if (spans.start[s] <= event && spans.end[s] > event) reservedBytes += spans.sizeBytes[s];
-    }
-    return { allocatedBytes, activeBytes, requestedBytes, reservedBytes };
   }
 
   eventsOf(action: TraceAction): EventIndex[] {

@@ -8,7 +8,7 @@
  */
 import { countOne, memoized } from '../../base/collections.ts';
 import type { FrameView } from '../../device/model/types.ts';
-import type { FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { AnalysisInput } from './analysis-input.ts';
 
@@ -79,15 +79,27 @@ export function statementFrame(
   return input.stacks.topUserFrame(stack);
 }
 
-/** The user line that calls the model, outside every forward method, if any. */
-export function modelCallFrame(context: AnalysisInput, stack: StackIndex): FrameIndex | undefined {
-  const { frame } = context.input.snapshot.stacks;
-  let found: FrameIndex | undefined;
-  for (const row of userRows(context, stack).reverse()) {
-    if (/forward/i.test(context.input.stacks.frame(frame[row]).name)) break;
-    found = frame[row];
+/**
+ * The innermost user line outside the model: outside every module call and every forward method (some programs call
+ * `forward` by name).
+ */
+export function callerOfModel(
+  { input, classifier }: AnalysisInput,
+  stack: StackIndex,
+): FrameIndex | undefined {
+  if (stack <= EMPTY_STACK) return undefined;
+  const { frame, parent } = input.snapshot.stacks;
+  const call = classifier.moduleCall(stack);
+  let outer = call;
+  for (let row = stack; row > 0; row = parent[row]) {
+    if (input.stacks.frame(frame[row]).name === 'forward') outer = row;
   }
-  return found;
+  const isWithin = outer > 0 && (call === 0 || outer < call);
+  const from = isWithin ? outer : call;
+  for (let row = from > 0 ? parent[from] : stack; row > 0; row = parent[row]) {
+    if (input.stacks.frame(frame[row]).kind === 'user') return frame[row];
+  }
+  return input.stacks.topUserFrame(stack);
 }
 
 /**

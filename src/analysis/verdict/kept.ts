@@ -5,7 +5,7 @@ import { groupBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { frameLocation } from '../../device/model/frame-text.ts';
 import type { AccountEntry, EntryKind } from '../account/types.ts';
-import { SURE_STEPS } from '../detectors/growth-finding.ts';
+import { SURE_STEPS } from '../detectors/growth-leaks.ts';
 import type { Finding } from '../findings/detectors.ts';
 import type { Severity } from '../findings/types.ts';
 import { type Case, type Diagnosis, doesOf, ofEntry, toldBy } from './case.ts';
