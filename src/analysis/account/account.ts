@@ -1,16 +1,14 @@
 /** The memory account of a device: every live block and every free range, each in exactly one entry. */
-
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { groupBy } from '../../base/collections.ts';
+import { groupBy, sumBy } from '../../base/collections.ts';
 import { type ClassTotal, MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
-import { cohortsAt, type Draft, repeats } from './cohorts.ts';
+import { cohortsAt, type Draft, isLasting, repeats } from './cohorts.ts';
 import { pinningSites, segmentsAt } from './free-space.ts';
-import { heldDrafts, holderOf, isKept } from './held.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
 import { rateOf } from './repetitions.ts';
 import { replacedAt } from './replacements.ts';
@@ -223,4 +221,72 @@ function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] 
   return [entry('gaps', pinned, lines), entry('cached', empty, [])].filter(
     ({ bytes }) => bytes > 0,
   );
+}
+
+/** Share of an entry's named bytes that one holder must have to be shown as the holder. */
+const HOLDER_SHARE = 0.5;
+/** Share of what a variable holds that must be known to be kept, before the rest of it counts as kept too. */
+const KNOWN_SHARE = 0.25;
+/** Of all live bytes: a container from before a ring's oldest event that holds this much is named. */
+const LARGE_SHARE = 0.25;
+/** A pair may be a batch and its targets. */
+const MIN_LENGTH = 3;
+
+const isKept = (kind: EntryKind): boolean => kind === 'kept' || kind === 'kept-graph';
+
+/** Who holds most of these blocks; undefined if no one holds half of them or nothing has a name. */
+function holderOf({ owners, input }: AnalysisInput, ids: readonly AllocationIndex[]) {
+  if (owners === undefined) return undefined;
+  const { sizeBytes } = input.replay.allocations;
+  const bytesOf = (own: readonly AllocationIndex[]) => sumBy(own, (id) => sizeBytes[id]);
+  const named = ids.filter((id) => owners.ownerOf[id] >= 0);
+  const [largest] = [...groupBy(named, (id) => owners.ownerOf[id] >> 1)].sort(
+    ([, a], [, b]) => bytesOf(b) - bytesOf(a),
+  );
+  if (largest === undefined) return undefined;
+  const [variable, own] = largest;
+  if (bytesOf(own) < HOLDER_SHARE * bytesOf(named)) return undefined;
+  const graph = own.filter((id) => owners.owners[owners.ownerOf[id]].isGraph);
+  const isGraph = bytesOf(graph) > bytesOf(own) / 2;
+  const kind: EntryKind = isGraph ? 'kept-graph' : 'kept';
+  return { variable, kind, text: owners.owners[2 * variable + Number(isGraph)].text };
+}
+
+/** @param live allocations live at the moment, ascending */
+function heldDrafts(
+  context: AnalysisInput,
+  cohorts: readonly Draft[],
+  live: Int32Array,
+): (Pick<Draft, 'ids'> & Partial<Draft>)[] {
+  const { owners } = context;
+  if (owners === undefined) return [];
+  const { sizeBytes, preexisting } = context.input.replay.allocations;
+  const bytesOf = (ids: readonly AllocationIndex[]) => sumBy(ids, (id) => sizeBytes[id]);
+  const variableOf = (id: AllocationIndex) => owners.ownerOf[id] >> 1;
+  const all = [...live];
+  const byVariable = groupBy(
+    all.filter((id) => owners.ownerOf[id] >= 0),
+    variableOf,
+  );
+  const cohortsOf = groupBy(cohorts, ({ ids }) => holderOf(context, ids)?.variable);
+  return [...byVariable].flatMap(([variable, held]) => {
+    const isContainer = owners.owners[2 * variable].length >= MIN_LENGTH;
+    const made = held.filter((id) => !isLasting(context, id));
+    const own = isContainer ? held : made;
+    const of = (cohortsOf.get(variable) ?? []).toSorted((a, b) => bytesOf(b.ids) - bytesOf(a.ids));
+    const known = of.flatMap(({ ids }) => ids);
+    const isKnown = bytesOf(known) >= KNOWN_SHARE * bytesOf(own);
+    const isOld = bytesOf(made.filter((id) => id < preexisting)) > bytesOf(made) / 2;
+    const isPile = isContainer && isOld && bytesOf(made) >= LARGE_SHARE * bytesOf(all);
+    if (!isKnown && !isPile) return [];
+    const unnamed = known.filter((id) => owners.ownerOf[id] < 0);
+    const ids = [...new Set([...own, ...unnamed])].sort((a, b) => a - b);
+    const everKept = of.flatMap((cohort) => cohort.all ?? []);
+    return {
+      ...of[0],
+      ids,
+      all: [...new Set([...ids, ...everKept])],
+      isGrowing: of.some(({ isGrowing }) => isGrowing),
+    };
+  });
 }

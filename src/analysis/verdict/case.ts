@@ -5,7 +5,7 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
 import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
-import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/oom-request.ts';
+import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/oom.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { DetectorId, Finding } from '../findings/detectors.ts';
 import type { OomVerdict } from '../findings/oom-verdict.ts';
