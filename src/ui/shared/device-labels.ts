@@ -38,31 +38,23 @@ function anomalyText({ anomalies }: DeviceInfo): string {
 export const deviceLabel = ({ kind, device }: Pick<DeviceInfo, 'kind' | 'device'>): string =>
   kind === 'host' ? 'host (pinned)' : `cuda:${device}`;
 
-interface RecordingText {
-  readonly short: string;
-  /** What the recording lacks, in a few words. */
-  readonly note: (device: DeviceInfo) => string;
-}
-
 const blocksBefore = ({ preexisting }: DeviceInfo): string =>
   `${plural(preexisting, 'block')} from before`;
 
-export const RECORDING_TEXT: Readonly<Record<Recording, RecordingText>> = {
+/** In a word, and what the recording lacks in a few. */
+export const RECORDING_TEXT: Readonly<
+  Record<Recording, { short: string; note: (device: DeviceInfo) => string }>
+> = {
   complete: { short: 'complete', note: () => 'from the first allocation' },
   preexisting: { short: 'began late', note: blocksBefore },
   truncated: { short: 'truncated', note: () => 'oldest events dropped' },
   none: { short: 'no history', note: () => 'final state only' },
 };
 
-interface CounterText {
-  readonly name: CounterName;
-  readonly label: string;
-  /** One sentence, for a tooltip. */
-  readonly about: string;
-}
-
-/** The five counters in PyTorch's words, best known first. */
-export const COUNTERS: readonly CounterText[] = [
+/** The five counters in PyTorch's words, best known first; `about` is a sentence for a tooltip. */
+export const COUNTERS: readonly Readonly<
+  Record<'label' | 'about', string> & { name: CounterName }
+>[] = [
   {
     name: 'allocatedBytes',
     label: 'Allocated',

@@ -17,23 +17,14 @@ import type { ColorBy, Palette } from '../../draw/timeline/types.ts';
 
 export type ThemeName = 'light' | 'dark';
 
-/** CSS colors of one theme's plot, in the order of the classes in src/draw/coloring/classes.ts. */
-interface PlotColors {
-  readonly background: string;
-  readonly pending: string;
-  readonly thin: string;
-  /** Before recording, no context, no Python stack: greys, because they mean "not known". */
-  readonly absences: readonly string[];
-  readonly stacks: readonly string[];
-  readonly sizes: readonly string[];
-}
-
 const colorList = (text: string): readonly string[] => text.split(' ');
 
-const DARK: PlotColors = {
+/** CSS colors of one theme's plot, in the order of the classes in src/draw/coloring/classes.ts. */
+const DARK = {
   background: '#12151a',
   pending: '#ff5c7c',
   thin: '#4d5561',
+  // Before recording, no context, no Python stack: greys, because they mean "not known".
   absences: ['#6b7480', '#8b857a', '#5a6f88'],
   stacks: colorList(
     '#1b68b0 #cd817c #81e6bf #f5cd79 #60912b #bca52b #b4d6fd #1cb0b8 #817ed5 #825b18 #d59af8 #9d3b72',
@@ -41,7 +32,7 @@ const DARK: PlotColors = {
   sizes: colorList('#3a3566 #41508c #3b6d99 #34899b #38a494 #5dbd82 #94d169 #cbdd55 #fbe54f'),
 };
 
-const LIGHT: PlotColors = {
+const LIGHT: typeof DARK = {
   background: '#ffffff',
   pending: '#e0244f',
   thin: '#c3c9d1',
@@ -52,7 +43,7 @@ const LIGHT: PlotColors = {
   sizes: colorList('#e4ec9a #b9dd88 #86cb86 #54b58d #339c94 #2f8097 #366495 #3d4688 #3b2765'),
 };
 
-const COLORS: Readonly<Record<ThemeName, PlotColors>> = { dark: DARK, light: LIGHT };
+const COLORS = { dark: DARK, light: LIGHT };
 
 export const SITE_COLORS = DARK.stacks.length;
 
@@ -87,9 +78,7 @@ function sitesOf(stacks: readonly string[], siteColors: SiteColors): string[] {
   });
 }
 
-export function plotColors(theme: ThemeName): PlotColors {
-  return COLORS[theme];
-}
+export const plotColors = (theme: ThemeName) => COLORS[theme];
 
 /** Holds what a few themes, colorings and sets of call sites need. */
 const palettes = new LruCache<Palette>(16);
@@ -126,20 +115,7 @@ export function toAbgr(css: string): number {
 }
 
 /** Colors of what is drawn over the stack. */
-export interface PlotStyle {
-  readonly lines: Readonly<Record<CounterName, string>>;
-  readonly halo: string;
-  readonly ink: string;
-  readonly dim: string;
-  readonly accent: string;
-  readonly danger: string;
-  readonly onDanger: string;
-  readonly track: string;
-  readonly trackAlternate: string;
-  readonly trackText: string;
-}
-
-const STYLES: Readonly<Record<ThemeName, PlotStyle>> = {
+const STYLES = {
   dark: {
     lines: {
       allocatedBytes: '#4cc2ff',
@@ -177,6 +153,8 @@ const STYLES: Readonly<Record<ThemeName, PlotStyle>> = {
     trackText: '#1f2c3d',
   },
 };
+
+export type PlotStyle = (typeof STYLES)[ThemeName];
 
 export const plotStyle = (theme: ThemeName): PlotStyle => STYLES[theme];
 

@@ -5,7 +5,7 @@ import { formatBytes } from '../../../base/format.ts';
 import { MEMORY_CLASS_ORDER } from '../../../device/classes/types.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
-import { classColors, type ThemeName } from '../../theme/palette.ts';
+import { classColors, plotStyle, type ThemeName } from '../../theme/palette.ts';
 import type { ListItem } from './rank-list.tsx';
 
 const MIN_ROW_PX = 1;
@@ -151,7 +151,7 @@ export function paintBar({ classBytes, reservedBytes, scaleBytes }: Bar, theme: 
       at += size;
     }
     if (reservedBytes === null) return;
-    context.fillStyle = theme === 'dark' ? '#e7eaef' : '#1a1e26';
+    context.fillStyle = plotStyle(theme).ink;
     context.fillRect(Math.min(width - 1, (reservedBytes / scaleBytes) * width), 1, 1, height - 2);
   };
 }
