@@ -1,4 +1,5 @@
 import './ui/theme/base.css';
+import './ui/theme/controls.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createStore } from 'zustand/vanilla';

@@ -87,14 +87,18 @@ export function FitButton({ field = 'y' }: { readonly field?: PlotSource['yField
 
 interface ColorKeyProps {
   readonly label: string;
-  readonly entries: readonly { readonly label: string; readonly color: string }[];
+  readonly entries: readonly {
+    readonly label: string;
+    readonly color: string;
+    readonly title?: string | undefined;
+  }[];
 }
 
 export function ColorKey({ label, entries }: ColorKeyProps) {
   return (
     <ul className="color-key" aria-label={label}>
       {entries.map((entry) => (
-        <li key={entry.label}>
+        <li key={entry.label} title={entry.title}>
           <span className="swatch" style={{ background: entry.color }} aria-hidden />
           {entry.label}
         </li>

@@ -214,7 +214,7 @@ export function Dialog(props: DialogProps) {
     >
       <div className="dialog-body">
         <div className="spread">
-          <h2 className="dialog-title">{title}</h2>
+          <h2>{title}</h2>
           {!isQuestion && <IconButton icon={X} label="Close" onClick={onClose} />}
         </div>
         {children}

@@ -64,7 +64,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
             <span className="verdict-line">{sentence}</span>
           ) : (
             <Button
-              className="verdict-line"
+              className="whole-line verdict-line"
               title={`${sentence}\nClick to see the evidence`}
               onClick={onShow}
             >
@@ -129,7 +129,7 @@ function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
   const called = callers.map((caller) => `\ncalled from ${frameLabel(caller)}`).join('');
   return (
     <Button
-      className="verdict-place"
+      className="whole-line verdict-place"
       title={`${frameLabel(line)} ${does}${called}\nLook at this line first. Click to see the evidence`}
       onClick={onShow}
     >

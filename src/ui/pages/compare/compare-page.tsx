@@ -134,9 +134,7 @@ function Compared({ a, b, handle, onClose }: ComparedProps) {
           <p>{failure}</p>
         </div>
       )}
-      {compared === undefined && failure === undefined && (
-        <p className="compare-wait dim">Comparing…</p>
-      )}
+      {compared === undefined && failure === undefined && <p className="note dim">Comparing…</p>}
       {compared !== undefined && (
         <ComparedContent key={compared.pair} a={a} b={b} compared={compared} handle={handle} />
       )}

@@ -224,7 +224,7 @@ export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
           onZoom={zoom}
         />
       )}
-      {graph?.total.magnitude === 0 && <p className="compare-empty">Nothing differs.</p>}
+      {graph?.total.magnitude === 0 && <p className="note">Nothing differs.</p>}
     </section>
   );
 }

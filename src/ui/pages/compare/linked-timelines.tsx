@@ -79,9 +79,7 @@ function SideTimeline({ open, side, reachBytes }: SideTimelineProps) {
         </span>
       </p>
       {device.events === 0 ? (
-        <p className="compare-no-trace dim">
-          No history was recorded: only what was live at the end is known.
-        </p>
+        <p className="note dim">No history was recorded: only what was live at the end is known.</p>
       ) : (
         <Plot
           source={source}

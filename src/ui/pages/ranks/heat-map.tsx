@@ -34,9 +34,7 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
   const paint = useMemo(() => paintHeat(job, order, rowPx), [job, order, rowPx]);
   if (job.heatSteps === 0) {
     return (
-      <p className="ranks-note dim">
-        No steps were found in these recordings: nothing to line up by.
-      </p>
+      <p className="note dim">No steps were found in these recordings: nothing to line up by.</p>
     );
   }
   function placeOf({ nativeEvent, currentTarget }: MouseEvent): Place | undefined {
@@ -47,11 +45,11 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
   }
   return (
     <div className="ranks-heat">
-      <p className="ranks-note dim" role="status">
+      <p className="note dim" role="status">
         {hovered === undefined ? HINT : placeText(job, hovered)}
       </p>
       <Button
-        className="heat-canvas"
+        className="whole-line heat-canvas"
         aria-label={`Heat map of ${order.length} ranks by ${job.heatSteps * job.stepsPerColumn} steps; the list has the same figures`}
         onMouseMove={(event) => setHovered(placeOf(event))}
         onMouseLeave={() => setHovered(undefined)}

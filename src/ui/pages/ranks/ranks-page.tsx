@@ -9,6 +9,7 @@ import { frameTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
+import { ColorKey } from '../../plot/plot-controls.tsx';
 import {
   Button,
   CopyButton,
@@ -18,6 +19,7 @@ import {
   Select,
 } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
+import '../../shared/verdict-card.css';
 import { classColors } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { HeatMap } from './heat-map.tsx';
@@ -210,20 +212,18 @@ function Verdict({ job }: { readonly job: JobView }) {
   const isUnlike = job.ranks.some(({ outlier }) => outlier !== undefined);
   const tone = job.failure.failed.length > 0 ? 'severe' : isUnlike ? 'warning' : 'calm';
   return (
-    <div className="ranks-verdict" data-tone={tone} role="status" aria-label="Verdict">
-      <p>
+    <div className="verdict ranks-verdict" data-tone={tone} role="status" aria-label="Verdict">
+      <div className="column">
         <strong>{job.verdict}</strong>
-      </p>
-      {job.problems.length > 0 && (
-        <details open={job.problems.length <= 3}>
-          <summary>{plural(job.problems.length, 'problem')} with the files</summary>
-          <ul>
+        {job.problems.length > 0 && (
+          <details className="dim" open={job.problems.length <= 3}>
+            <summary>{plural(job.problems.length, 'problem')} with the files</summary>
             {job.problems.map(({ message }) => (
-              <li key={message}>{message}</li>
+              <p key={message}>{message}</p>
             ))}
-          </ul>
-        </details>
-      )}
+          </details>
+        )}
+      </div>
     </div>
   );
 }
@@ -233,14 +233,9 @@ function Legend({ job }: { readonly job: JobView }) {
   const used = MEMORY_CLASS_ORDER.filter((of) =>
     job.ranks.some(({ classBytes }) => (classBytes[of] ?? 0) > 0),
   );
-  return (
-    <ul className="color-key" aria-label="Classes of memory">
-      {used.map((of) => (
-        <li key={of} title={MEMORY_CLASSES[of]?.about}>
-          <span className="swatch" style={{ background: colors[of] }} />
-          {MEMORY_CLASSES[of]?.label}
-        </li>
-      ))}
-    </ul>
-  );
+  const entries = used.map((of) => {
+    const { label = '', about } = MEMORY_CLASSES[of] ?? {};
+    return { label, title: about, color: colors[of] ?? '' };
+  });
+  return <ColorKey label="Classes of memory" entries={entries} />;
 }

@@ -18,38 +18,30 @@ import { searchTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Button, CopyButton, IconButton } from '../../shared/buttons.tsx';
 import { Bytes, Fact } from '../../shared/facts.tsx';
-import { FilterLink, type Selection, useSelection } from '../../shared/selection.tsx';
+import { FilterLink, useSelection } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { FreeStack, StackList } from '../../shared/stack-list.tsx';
 
 export function DetailsPanel() {
+  const selection = useSelection();
   return (
     <aside className="details" data-testid="details" aria-label="Details">
-      {content(useSelection())}
-    </aside>
-  );
-}
-
-function content(selection: Selection): ReactNode {
-  switch (selection.kind) {
-    case 'none':
-      return (
+      {selection.kind === 'found' ? (
+        <Found details={selection.details} />
+      ) : (
         <div className="column dim details-empty">
           <MousePointerClick size={20} aria-hidden />
-          <p>Click a block in the timeline to see what it is and which line of code made it.</p>
+          {selection.kind === 'none' ? (
+            <p>Click a block in the timeline to see what it is and which line of code made it.</p>
+          ) : (
+            <p>
+              <code>{selection.label}</code> is not an allocation of this snapshot on this device.
+            </p>
+          )}
         </div>
-      );
-    case 'missing':
-      return (
-        <div className="column dim details-empty">
-          <p>
-            <code>{selection.label}</code> is not an allocation of this snapshot on this device.
-          </p>
-        </div>
-      );
-    case 'found':
-      return <Found details={selection.details} />;
-  }
+      )}
+    </aside>
+  );
 }
 
 function Found({ details }: { readonly details: ClassifiedDetails }) {

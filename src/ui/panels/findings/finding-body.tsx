@@ -165,7 +165,7 @@ export function WhatIfCitation() {
   if (recorded === undefined || result === undefined) return undefined;
   if (result.peakReservedBytes === recorded.peakReservedBytes) return undefined;
   return (
-    <p className="what-if-citation">
+    <p className="inline-row">
       <FlaskConical size={14} aria-hidden />
       <span>
         <code>{CITED_SETTING}</code> {whatIfSentence(result, recorded)}.{' '}

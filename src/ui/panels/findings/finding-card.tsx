@@ -63,7 +63,7 @@ export function FindingCard(props: FindingCardProps) {
     <li className="finding column" data-tone={severity} data-selected={isSelected}>
       <Button
         ref={head}
-        className="finding-head"
+        className="whole-line finding-head"
         aria-expanded={isSelected}
         title={isSelected ? 'Leave this finding (Esc)' : 'Show this finding'}
         onClick={onToggle}
@@ -185,7 +185,7 @@ function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotP
   return (
     <figure className="series">
       <Button
-        className="series-button hoverable"
+        className="whole-line series-button hoverable"
         title="Click a point to go to its event"
         onClick={showAt}
       >

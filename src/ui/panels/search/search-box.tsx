@@ -106,7 +106,7 @@ export function SearchBox() {
           />
         )}
       </div>
-      <span className="search-steps">
+      <span className="step-buttons">
         <IconButton
           icon={ChevronUp}
           label="Previous match"

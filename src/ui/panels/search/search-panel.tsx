@@ -82,10 +82,10 @@ function Options({ id, suggested, active, onChoose, search }: OptionsProps) {
         ))}
       </div>
       {suggested.more > 0 && (
-        <p className="search-foot small dim">{formatCount(suggested.more)} more: keep typing</p>
+        <p className="note small dim">{formatCount(suggested.more)} more: keep typing</p>
       )}
       {search === '' && (
-        <p className="search-foot small dim">
+        <p className="note small dim">
           You can also search functions and files for a <code>word</code> or <code>/regex/</code>,
           or for <code>model.py:42</code> or an address such as <code>0x7f064c000000</code>. All
           terms must match. <code>-term</code> excludes; use quotes for spaces.
