@@ -18,15 +18,20 @@ export function isTextField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches('input, textarea, select');
 }
 
-/** Calls `action` for a key typed outside text fields, without Ctrl, Alt or Meta. */
-export function useShortcut(key: string, action: () => void): void {
+/** Calls `action` for keys typed outside text fields, without Ctrl, Alt or Meta. It returns false for those of others. */
+export function useShortcuts(action: (key: string) => boolean): void {
   useKeyDown((event) => {
-    if (event.key !== key || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (isTextField(event.target)) return;
-    event.preventDefault();
-    action();
+    const { key, ctrlKey, altKey, metaKey, target, defaultPrevented } = event;
+    if (defaultPrevented || ctrlKey || altKey || metaKey || isTextField(target)) return;
+    if (action(key)) event.preventDefault();
   });
 }
+
+export const useShortcut = (key: string, action: () => void): void =>
+  useShortcuts((typed) => {
+    if (typed === key) action();
+    return typed === key;
+  });
 
 /** Width of an element in whole CSS pixels, kept up to date; 0 before it is known. */
 export function useElementWidth(ref: RefObject<Element | null>): number {

@@ -73,18 +73,7 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
           <Segmented
             label="Timelines linked by"
             value={view.link}
-            options={[
-              {
-                value: 'step',
-                label: 'by step',
-                about: 'The same step of both runs is at the same place',
-              },
-              {
-                value: 'share',
-                label: 'by share',
-                about: 'The same share of both runs is at the same place',
-              },
-            ]}
+            options={LINKS}
             onChange={(next) => commit({ link: next, window: undefined })}
           />
         )}
@@ -106,6 +95,11 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
     </>
   );
 }
+
+const LINKS = [
+  { value: 'step', label: 'by step', about: 'The same step of both runs is at the same place' },
+  { value: 'share', label: 'by share', about: 'The same share of both runs is at the same place' },
+] as const;
 
 /** Says which side shows the row's allocations. A call site that only one side has is missing in the other. */
 function followedText({ a, b }: SiteRow): string {

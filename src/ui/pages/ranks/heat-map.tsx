@@ -1,4 +1,4 @@
-import { interpolateViridis } from 'd3';
+import { extent, interpolateViridis } from 'd3';
 import { type MouseEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { JobView } from '../../../analysis/ranks/job-view.ts';
 import { formatBytes } from '../../../base/format.ts';
@@ -84,7 +84,7 @@ function placeText(job: JobView, { index, column }: Place): string {
 /** Paints one image pixel per rank and step and stretches the image: rows thinner than a pixel share one. */
 function paintHeat(job: JobView, order: readonly number[], rowPx: number): Paint {
   const { heat, heatSteps } = job;
-  const [low, high] = boundsOf(heat);
+  const [low = 0, high = 0] = extent(heat);
   const colors = Array.from({ length: 64 }, (_, i) => interpolateViridis(i / 63));
   return (context, width) => {
     const columnPx = width / heatSteps;
@@ -98,17 +98,6 @@ function paintHeat(job: JobView, order: readonly number[], rowPx: number): Paint
       }
     });
   };
-}
-
-function boundsOf(heat: Float32Array): readonly [number, number] {
-  let low = Infinity;
-  let high = -Infinity;
-  for (const bytes of heat) {
-    if (Number.isNaN(bytes)) continue;
-    low = Math.min(low, bytes);
-    high = Math.max(high, bytes);
-  }
-  return [low, high];
 }
 
 /** Draws into a canvas whose size is in CSS pixels. */

@@ -162,29 +162,26 @@ function watchUpdates(
   if (import.meta.env.VITE_SINGLE) return;
   void forgetOldCaches();
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
-  register(navigator.serviceWorker, idle, onUpdate).catch(() => undefined);
-}
-
-async function register(
-  workers: ServiceWorkerContainer,
-  idle: Pick<IdleCounter, 'whenIdle'>,
-  onUpdate: (reload: () => void) => void,
-): Promise<void> {
-  await idle.whenIdle(QUIET_MS);
-  const registration = await workers.register('./sw.js');
-  const offer = () => {
-    const { waiting } = registration;
-    // Without a controller this is the first version: it replaces nothing.
-    if (waiting === null || workers.controller === null) return;
-    onUpdate(() => {
-      workers.addEventListener('controllerchange', () => window.location.reload(), { once: true });
-      waiting.postMessage({ type: 'SKIP_WAITING' });
+  const { serviceWorker: workers } = navigator;
+  async function register(): Promise<void> {
+    await idle.whenIdle(QUIET_MS);
+    const registration = await workers.register('./sw.js');
+    const offer = () => {
+      const { waiting } = registration;
+      // Without a controller this is the first version: it replaces nothing.
+      if (waiting === null || workers.controller === null) return;
+      onUpdate(() => {
+        const reload = () => window.location.reload();
+        workers.addEventListener('controllerchange', reload, { once: true });
+        waiting.postMessage({ type: 'SKIP_WAITING' });
+      });
+    };
+    offer();
+    registration.addEventListener('updatefound', () => {
+      registration.installing?.addEventListener('statechange', offer);
     });
-  };
-  offer();
-  registration.addEventListener('updatefound', () => {
-    registration.installing?.addEventListener('statechange', offer);
-  });
+  }
+  register().catch(() => undefined);
 }
 
 /** Deletes what service workers of other versions cached, such as samples (scripts/vite-plugins.mjs). */

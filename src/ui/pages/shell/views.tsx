@@ -5,7 +5,7 @@ import { formatCount } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { VIEW_NAMES, type ViewName } from '../../../state/view-store.ts';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
-import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { isTextField, useKeyDown, useShortcuts } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
 import { Bytes, Fact } from '../../shared/facts.tsx';
@@ -26,7 +26,11 @@ const missingView = () => Promise.reject(new Error('No such view'));
 export function ViewTabs() {
   const { view } = useStores();
   const current = useView((state) => state.view);
-  useDigits();
+  useShortcuts((key) => {
+    const chosen = /^[1-9]$/.test(key) ? VIEW_NAMES[Number(key) - 1] : undefined;
+    if (chosen !== undefined) view.commit({ view: chosen });
+    return chosen !== undefined;
+  });
   return (
     <nav className="view-tabs" data-testid="view-tabs" aria-label="Views">
       {VIEW_NAMES.map((name, index) => {
@@ -46,17 +50,6 @@ export function ViewTabs() {
       })}
     </nav>
   );
-}
-
-function useDigits(): void {
-  const { view } = useStores();
-  useKeyDown((event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || isTextField(event.target)) return;
-    const chosen = /^[1-9]$/.test(event.key) ? VIEW_NAMES[Number(event.key) - 1] : undefined;
-    if (chosen === undefined) return;
-    event.preventDefault();
-    view.commit({ view: chosen });
-  });
 }
 
 export function ViewSlot({ name }: { readonly name: ViewName }) {

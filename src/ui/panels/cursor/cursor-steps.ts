@@ -4,7 +4,7 @@ import { type DeviceInfo, failedOoms } from '../../../device/model/device-info.t
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewStore } from '../../../state/view-store.ts';
-import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { useShortcuts } from '../../shared/browser.ts';
 import { useDevice } from '../../shared/services.ts';
 
 /** Events per big step, by Shift or the outer buttons. */
@@ -73,11 +73,8 @@ export function onCursorKey(key: string, device: DeviceInfo, view: ViewStore): b
 export function useCursorKeys(): void {
   const { device } = useDevice();
   const { view } = useStores();
-  useKeyDown((event) => {
-    if (device.events === 0) return;
-    const { key, ctrlKey, altKey, metaKey, target, defaultPrevented } = event;
-    if (defaultPrevented || ctrlKey || altKey || metaKey || isTextField(target)) return;
-    if (target instanceof Element && target.closest('dialog') !== null) return;
-    if (onCursorKey(key, device, view)) event.preventDefault();
+  useShortcuts((key) => {
+    if (device.events === 0 || document.activeElement?.closest('dialog') != null) return false;
+    return onCursorKey(key, device, view);
   });
 }

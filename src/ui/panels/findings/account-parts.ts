@@ -66,19 +66,11 @@ function namedParts(
     .map(({ name, allocations }) => ({ name, allocations }));
 }
 
-/**
- * The searches that find a row's blocks: the legend's class search if both mean the same bytes, else the row's own
- * name.
- */
-function termsOf({ kind, name }: AccountPart): {
-  readonly ofClass: string | undefined;
-  readonly own: string;
-} {
+/** The searches that find a row's blocks: by its class, if both mean the same bytes, else by its own name. */
+function termsOf({ kind, name }: AccountPart) {
   const found = isCohort(kind) ? undefined : classOf(kind);
-  return {
-    ofClass: found === undefined ? undefined : classTerm(found),
-    own: searchTerm('part', name),
-  };
+  const ofClass = found === undefined ? undefined : classTerm(found);
+  return { ofClass, own: searchTerm('part', name) };
 }
 
 /** Whether the legend shows the same figure. @param totals of the classes at that moment */
@@ -201,15 +193,11 @@ export function usePartFilter(part: AccountPart, event: EventIndex) {
   const { view } = useStores();
   const show = useShowPart();
   const { ofClass, own } = termsOf(part);
-  const isThere = (search: string, term: string | undefined) =>
-    term !== undefined && hasTerm(search, term);
-  const isOn = useView(({ search }) => isThere(search, ofClass) || isThere(search, own));
-
-  function clear(): void {
+  const isOn = useView(({ search }) => hasTerm(search, own) || hasTerm(search, ofClass ?? own));
+  const clear = () => {
     const { search } = view.getState().view;
     view.commit({ search: removeTerm(removeTerm(search, own), ofClass ?? own) });
-  }
-
+  };
   return { isOn, toggle: () => void (isOn ? clear() : show(part, event)) };
 }
 

@@ -10,7 +10,7 @@ import { CITED_SETTING, whatIfSentence } from '../../../output/report/what-if-ci
 import { useStores } from '../../../state/stores.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { frameTitle } from '../../shared/code-place.tsx';
-import { CodeText } from '../../shared/facts.tsx';
+import { CodeText, Fact as FactRow } from '../../shared/facts.tsx';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useAsk } from '../../shared/use-query.ts';
@@ -127,12 +127,13 @@ function Facts({ facts }: { readonly facts: readonly Fact[] }) {
       <h4>Figures</h4>
       <dl className="details-facts">
         {facts.map((fact) => (
-          <div key={`${fact.label} ${factText(fact)}`}>
-            <dt>{fact.label}</dt>
-            <dd title={'bytes' in fact ? formatExactBytes(fact.bytes) : undefined}>
-              {factText(fact)}
-            </dd>
-          </div>
+          <FactRow
+            key={`${fact.label} ${factText(fact)}`}
+            term={fact.label}
+            title={'bytes' in fact ? formatExactBytes(fact.bytes) : undefined}
+          >
+            {factText(fact)}
+          </FactRow>
         ))}
       </dl>
     </section>

@@ -107,16 +107,12 @@ function Entry({ entry, shown }: { readonly entry: LegendEntry; readonly shown: 
       </span>
     </>
   );
-  if (term === undefined) {
-    return (
-      <span className="inline-row legend-entry" title={title}>
-        {content}
-      </span>
-    );
-  }
-  return (
+  const className = 'inline-row legend-entry';
+  return term === undefined ? (
+    <span {...{ className, title }}>{content}</span>
+  ) : (
     <Button
-      className="inline-row hoverable legend-entry legend-filter"
+      className={`${className} hoverable legend-filter`}
       aria-pressed={isOn}
       aria-label={`${label} ${formatBytes(bytes)}`}
       title={`${title}\n${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`}
