@@ -5,7 +5,6 @@
  * Any page could frame this one and name itself, and a person might drop a file into it unawares. So the embedder
  * learns only about snapshots that it sent itself.
  */
-import type { LoadFailure } from '../base/load-error.ts';
 import type { AllocationDetails } from '../device/model/allocation-details.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { SessionClient } from '../worker/client.ts';
@@ -16,24 +15,6 @@ import { openingView, viewFitting } from './view-fitting.ts';
 
 /** Increase this when a message changes its meaning, not for a new message. */
 const MESSAGE_VERSION = 1;
-
-/** What the embedding page may send, beside `vramscope: 1`. */
-type EmbedderMessage =
-  /** Requests `ready` again, in case it was sent before anyone listened. */
-  | { readonly type: 'hello' }
-  | { readonly type: 'open'; readonly blob: Blob; readonly name: string }
-  /** `hash`: the part of a link after #, such as "view=allocations&search=size>64MiB". */
-  | { readonly type: 'view'; readonly hash: string };
-
-/** What this page sends, beside `vramscope: 1`. */
-type PageMessage =
-  | { readonly type: 'ready'; readonly version: string }
-  | ReturnType<typeof openedMessage>
-  | ({ readonly type: 'failed'; readonly name: string } & Pick<LoadFailure, 'message' | 'advice'>)
-  | ReturnType<typeof selectedMessage>
-  | { readonly type: 'selected'; readonly allocation: null }
-  /** The page could not understand a message. */
-  | { readonly type: 'refused'; readonly message: string };
 
 interface EmbeddingOptions {
   /** The value of `?embedder=` in the URL. */
@@ -58,8 +39,10 @@ export function startEmbedding(options: EmbeddingOptions): string | undefined {
   let given: SessionInfo | undefined;
   let toldSelection: string | undefined;
 
-  const tell = (message: PageMessage) =>
+  const tell = <T extends { readonly type: string }>(message: T) =>
     window.parent.postMessage({ vramscope: MESSAGE_VERSION, ...message }, origin);
+  const refuse = (message: string) => tell({ type: 'refused', message });
+  const sayReady = () => tell({ type: 'ready', version: options.version });
 
   /** The open snapshot, if it came from the embedder. */
   function openOfEmbedder(): SessionInfo | undefined {
@@ -83,10 +66,11 @@ export function startEmbedding(options: EmbeddingOptions): string | undefined {
     await tellSelection();
   }
 
+  /** @param hash the part of a link after #, such as "view=allocations&search=size>64MiB" */
   function show(hash: string): void {
     const info = openOfEmbedder();
     if (info === undefined) {
-      tell({ type: 'refused', message: 'No snapshot of yours is open.' });
+      refuse('No snapshot of yours is open.');
       return;
     }
     const wanted = hash.replace(/^#/, '');
@@ -94,7 +78,7 @@ export function startEmbedding(options: EmbeddingOptions): string | undefined {
     const { view, problems } = parseUrl(versioned, openingView(info));
     stores.view.restore(viewFitting(view, info));
     const [problem] = problems;
-    if (problem !== undefined) tell({ type: 'refused', message: problem });
+    if (problem !== undefined) refuse(problem);
   }
 
   async function tellSelection(): Promise<void> {
@@ -121,14 +105,17 @@ export function startEmbedding(options: EmbeddingOptions): string | undefined {
   window.addEventListener('message', ({ origin: sender, source, data }) => {
     if (sender !== origin || source !== window.parent) return;
     if (data?.vramscope !== MESSAGE_VERSION) return;
-    const message = messageOf(data);
-    if (message?.type === 'hello') tell({ type: 'ready', version: options.version });
-    else if (message?.type === 'view') show(message.hash);
-    else if (message?.type === 'open') void open(message.blob, message.name);
-    else tell({ type: 'refused', message: `Not a message of version ${MESSAGE_VERSION}.` });
+    // Check each field: the message comes from somebody else's code.
+    const { type, blob, name, hash } = data;
+    // In case `ready` was sent before anyone listened.
+    if (type === 'hello') sayReady();
+    else if (type === 'view' && typeof hash === 'string') show(hash);
+    else if (type === 'open' && blob instanceof Blob)
+      void open(blob, typeof name === 'string' && name !== '' ? name : 'snapshot.pickle');
+    else refuse(`Not a message of version ${MESSAGE_VERSION}.`);
   });
   stores.view.subscribe(() => void tellSelection());
-  tell({ type: 'ready', version: options.version });
+  sayReady();
   return undefined;
 }
 
@@ -138,15 +125,6 @@ function originOf(text: string): string | undefined {
   const { origin, protocol } = new URL(text);
   const isWeb = protocol === 'https:' || protocol === 'http:';
   return isWeb && (text === origin || text === `${origin}/`) ? origin : undefined;
-}
-
-/** Checks each field: the message comes from somebody else's code. */
-function messageOf(data: Readonly<Record<string, unknown>>): EmbedderMessage | undefined {
-  const { type, blob, name, hash } = data;
-  if (type === 'hello') return { type };
-  if (type === 'view' && typeof hash === 'string') return { type, hash };
-  if (type !== 'open' || !(blob instanceof Blob)) return undefined;
-  return { type, blob, name: typeof name === 'string' && name !== '' ? name : 'snapshot.pickle' };
 }
 
 const openedMessage = ({ file, devices }: SessionInfo) => ({

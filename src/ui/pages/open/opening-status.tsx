@@ -68,7 +68,12 @@ function LoadingCard(props: Phase<'loading'> & { readonly onCancel: () => void }
   const cancel = useRef<HTMLButtonElement>(null);
   useEffect(() => cancel.current?.focus({ preventScroll: true }), []);
   const start = useRef({ ms: performance.now(), readBytes: progress?.readBytes ?? 0 });
-  const share = shareOf(progress);
+  const { readBytes = 0, totalBytes } = progress ?? {};
+  // Without a length from the server, the bar is indeterminate.
+  const share = totalBytes ? Math.min(1, readBytes / totalBytes) : undefined;
+  const elapsedMs = Math.max(1, performance.now() - start.current.ms);
+  const bytesPerSecond = (1000 * (readBytes - start.current.readBytes)) / elapsedMs;
+  const whole = totalBytes === undefined ? '' : ` of ${megabytes(totalBytes)}`;
   return (
     <section
       className="card column loading-card"
@@ -79,16 +84,14 @@ function LoadingCard(props: Phase<'loading'> & { readonly onCancel: () => void }
       <progress max={1} aria-label="Progress" {...(share !== undefined && { value: share })} />
       <p className="row dim loading-facts">
         <span>{progress === undefined ? 'Waiting for data' : PHASES[progress.phase]}</span>
-        {progress !== undefined && <span>{bytesText(progress)}</span>}
-        {share !== undefined && <span>{Math.floor(share * 100)} %</span>}
-        {progress?.phase === 'reading' && (
+        {progress !== undefined && (
           <span>
-            {speedText(
-              progress.readBytes - start.current.readBytes,
-              performance.now() - start.current.ms,
-            )}
+            {megabytes(readBytes)}
+            {whole} MB
           </span>
         )}
+        {share !== undefined && <span>{Math.floor(share * 100)} %</span>}
+        {progress?.phase === 'reading' && <span>{megabytes(bytesPerSecond)} MB/s</span>}
         {progress !== undefined && <span>{formatCount(progress.events)} events</span>}
       </p>
       <Button ref={cancel} data-testid="cancel" onClick={onCancel}>
@@ -96,21 +99,6 @@ function LoadingCard(props: Phase<'loading'> & { readonly onCancel: () => void }
       </Button>
     </section>
   );
-}
-
-/** Undefined if the server does not send the file's length: the bar is then indeterminate. */
-function shareOf(progress: OpenProgress | undefined): number | undefined {
-  if (progress?.totalBytes === undefined || progress.totalBytes === 0) return undefined;
-  return Math.min(1, progress.readBytes / progress.totalBytes);
-}
-
-function bytesText({ readBytes, totalBytes }: OpenProgress): string {
-  const read = megabytes(readBytes);
-  return totalBytes === undefined ? `${read} MB` : `${read} of ${megabytes(totalBytes)} MB`;
-}
-
-function speedText(readBytes: number, elapsedMs: number): string {
-  return `${megabytes((readBytes / Math.max(1, elapsedMs)) * 1000)} MB/s`;
 }
 
 /** Decimal, as in file managers; GPU memory is in MiB. */

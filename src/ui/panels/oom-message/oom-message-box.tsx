@@ -99,6 +99,4 @@ function HowToRecord() {
 }
 
 /** 'a, b and c' */
-function listed(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-}
+const listed = (names: readonly string[]): string => new Intl.ListFormat('en-GB').format(names);
