@@ -98,12 +98,8 @@ interface SegmentedProps<T extends string> {
 }
 
 /** A choice of a few words, all visible. */
-export function Segmented<T extends string>({
-  label,
-  value,
-  options,
-  onChange,
-}: SegmentedProps<T>) {
+export function Segmented<T extends string>(props: SegmentedProps<T>) {
+  const { label, value, options, onChange } = props;
   return (
     <fieldset className="segmented" aria-label={label}>
       {options.map(({ value: own, label: text, about, icon: Icon, isDisabled }) => (

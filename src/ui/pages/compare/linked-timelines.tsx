@@ -100,10 +100,9 @@ function useLinkedHeights(a: ViewStore, b: ViewStore): void {
       own.subscribe(({ view: { y } }) => {
         if (other.getState().view.y !== y) other.adjust({ y });
       });
-    const [stopA, stopB] = [follow(a, b), follow(b, a)];
+    const stops = [follow(a, b), follow(b, a)];
     return () => {
-      stopA();
-      stopB();
+      for (const stop of stops) stop();
     };
   }, [a, b]);
 }

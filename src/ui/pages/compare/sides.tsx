@@ -36,13 +36,11 @@ export function SideName({ letter, info: { file } }: Pick<OpenSide, 'letter' | '
 }
 
 /** A side's own view: window, cursor and search, independent of the page's view. */
-export function useSideView({ info, device }: OpenSide): ViewStore {
-  const view = useMemo(
+export const useSideView = ({ info, device }: OpenSide): ViewStore =>
+  useMemo(
     () => createViewStore({ ...openingView(info), deviceIndex: device.index, colorBy: 'class' }),
     [info, device],
   );
-  return view;
-}
 
 interface SideProviderProps {
   readonly side: OpenSide;

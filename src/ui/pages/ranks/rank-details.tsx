@@ -19,14 +19,8 @@ interface RankDetailsPanelProps {
 }
 
 /** One rank beside its role: what differs, and what to do next. */
-export function RankDetailsPanel({
-  job,
-  row,
-  details,
-  middleRank,
-  onOpen,
-  onCompare,
-}: RankDetailsPanelProps) {
+export function RankDetailsPanel(props: RankDetailsPanelProps) {
+  const { job, row, details, middleRank, onOpen, onCompare } = props;
   const role = job.roles[row.role];
   const { outlier } = row;
   return (

@@ -49,7 +49,7 @@ function Found({ details }: { readonly details: ClassifiedDetails }) {
   return (
     <>
       <div className="spread">
-        <CopyButton text={details.label} label="label" className="details-label quiet">
+        <CopyButton text={details.label} label="label" className="mono quiet">
           {details.label}
         </CopyButton>
         <IconButton

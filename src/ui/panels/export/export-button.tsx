@@ -1,4 +1,3 @@
-import './export.css';
 import { Download, Image, Share, X } from 'lucide-react';
 import { useState } from 'react';
 import { snapshotStem } from '../../../base/file-names.ts';
@@ -28,7 +27,6 @@ export function ExportButton() {
       </Button>
       <Dialog
         title="Export"
-        className="export-dialog"
         // Not before the worker has said what it can make: buttons would move while one clicks them.
         isOpen={isWanted && (choices ?? failure) !== undefined}
         onClose={() => setIsWanted(false)}

@@ -14,7 +14,7 @@ export function OomMessageBox() {
   useEffect(() => box.current?.focus(), []);
   const result = text.trim() === '' ? undefined : readOomMessage(text);
   return (
-    <div className="oom-message-box column">
+    <div className="column">
       <label htmlFor={id} className="dim">
         Paste the whole message, including the traceback. Nothing is sent.
       </label>
@@ -63,7 +63,7 @@ function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status
     <>
       <VerdictCard verdict={{ tone: 'severe', text, also, advice: [] }} />
       <h4>The arithmetic</h4>
-      <ul className="arithmetic">
+      <ul>
         {arithmetic.map((line) => (
           <li key={line}>{line}</li>
         ))}

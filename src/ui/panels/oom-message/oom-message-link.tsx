@@ -1,4 +1,3 @@
-import './oom-message.css';
 import { useState } from 'react';
 import { useLazy } from '../../shared/lazy.ts';
 

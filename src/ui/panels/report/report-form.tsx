@@ -157,7 +157,7 @@ export function viewOfPart(view: ViewState, window: EventWindow, events: number)
 export function ReportBar({ title, notes, madeAt, version }: ReportHead) {
   if (madeAt === '') return null;
   return (
-    <aside className="row bar report-bar" aria-label="Report">
+    <aside className="row bar" aria-label="Report">
       <p className="inline-row">
         <FileText size={14} aria-hidden />
         Report of <strong>{title}</strong>

@@ -94,7 +94,7 @@ function EventFacts({ details, onGoTo }: DetailsProps) {
       {!Number.isNaN(blockBytes) && <Fact term="Block">{formatExactBytes(blockBytes)}</Fact>}
       {address !== '' && (
         <Fact term="Address">
-          <CopyButton text={address} label="address" className="details-label quiet">
+          <CopyButton text={address} label="address" className="mono quiet">
             {address}
           </CopyButton>
         </Fact>
