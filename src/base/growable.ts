@@ -35,14 +35,6 @@ export class GrowableColumn<T extends Column> {
     this.length++;
   }
 
-  get(index: number): number {
-    return this.#chunks[index >>> 16][index & (CHUNK - 1)];
-  }
-
-  set(index: number, value: number): void {
-    this.#chunks[index >>> 16][index & (CHUNK - 1)] = value;
-  }
-
   /** One flat array of `length` values. Frees each chunk once it is copied, so push no more. */
   finish(): T {
     const flat = new this.#create(this.length);

@@ -17,10 +17,8 @@ export class StringInterner {
 
   /** The row of the string whose UTF-8 bytes are buffer[from..to). */
   intern(buffer: Uint8Array, from: number, to: number): number {
-    let hash = 0x811c9dc5;
-    for (let i = from; i < to; i++) hash = Math.imul(hash ^ buffer[i], 0x01000193);
     const mask = this.#slots.length - 1;
-    let slot = (hash ^ (hash >>> 15)) & mask;
+    let slot = hashOfBytes(buffer, from, to) & mask;
     for (let row = this.#slots[slot]; row !== 0; row = this.#slots[slot]) {
       if (this.#equals(row - 1, buffer, from, to)) return row - 1;
       slot = (slot + 1) & mask;
@@ -68,16 +66,18 @@ export class StringInterner {
     const slots = new Int32Array(this.#slots.length * 2);
     const mask = slots.length - 1;
     for (let row = 0; row < this.length; row++) {
-      let hash = 0x811c9dc5;
-      for (let i = this.#offsets[row]; i < this.#offsets[row + 1]; i++) {
-        hash = Math.imul(hash ^ this.#bytes[i], 0x01000193);
-      }
-      let slot = (hash ^ (hash >>> 15)) & mask;
+      let slot = hashOfBytes(this.#bytes, this.#offsets[row], this.#offsets[row + 1]) & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = row + 1;
     }
     this.#slots = slots;
   }
+}
+
+function hashOfBytes(bytes: Uint8Array, from: number, to: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
+  return hash ^ (hash >>> 15);
 }
 
 /**

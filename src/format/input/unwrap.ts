@@ -6,7 +6,6 @@ import { foreignError, isNoSnapshot } from './failures.ts';
 import { gunzip } from './gzip.ts';
 import { HEAD_BYTES, SNAPSHOT_ADVICE, sniff, TORCH_CHECKPOINT } from './sniff.ts';
 import type { Platform } from './types.ts';
-import type { ZipEntry } from './zip.ts';
 
 /** gzip in zip in HTML in gzip is as odd as it gets. The limit also stops files that contain themselves. */
 const MAX_DEPTH = 4;
@@ -14,15 +13,16 @@ const MAX_DEPTH = 4;
 const MAX_ZIP_FILES = 16;
 const MAX_ZIP_FILES_IN_ALL = 24;
 
-export type PayloadKind = 'pickle' | 'json' | 'compact';
-
 /** Reads the innermost bytes. May call `open` again to reread them. */
-export type PayloadReader<T> = (kind: PayloadKind, open: OpenBytes) => Promise<T>;
+export type PayloadReader<T> = (kind: 'pickle' | 'json' | 'compact', open: OpenBytes) => Promise<T>;
 
-export interface Unwrapped<T> {
+interface Layer<T> {
   readonly payload: T;
   /** The outermost container: 'gzip' for a gzipped pickle. */
   readonly container: Container;
+}
+
+export interface Unwrapped<T> extends Layer<T> {
   /** For a zip with several files: the one that was opened, and the later ones that were not examined. */
   readonly archive: ArchiveChoice | undefined;
 }
@@ -42,13 +42,7 @@ export async function unwrap<T>(
   read: PayloadReader<T>,
 ): Promise<Unwrapped<T>> {
   const unwrapper = new Unwrapper(platform, read);
-  const { payload, container } = await unwrapper.layer(open, undefined, 0);
-  return { payload, container, archive: unwrapper.archive };
-}
-
-interface Layer<T> {
-  readonly payload: T;
-  readonly container: Container;
+  return { ...(await unwrapper.layer(open, undefined, 0)), archive: unwrapper.archive };
 }
 
 class Unwrapper<T> {
@@ -117,7 +111,8 @@ class Unwrapper<T> {
     for (const [i, entry] of entries.slice(0, MAX_ZIP_FILES).entries()) {
       if (++this.#zipFilesTried > MAX_ZIP_FILES_IN_ALL) break;
       try {
-        const payload = await this.#zipEntry(open, entry, depth);
+        const openFile = () => zip.openEntry(this.#platform, open, entry);
+        const payload = await this.#inner(openFile, 'zip', depth);
         const unread = entries.slice(i + 1).map(({ name }) => name);
         this.archive = { opened: entry.name, unread };
         return payload;
@@ -126,11 +121,6 @@ class Unwrapper<T> {
       }
     }
     throw zip.zipWithoutSnapshot(entries);
-  }
-
-  async #zipEntry(open: OpenBytes, entry: ZipEntry, depth: number): Promise<T> {
-    const { openEntry } = await import('./zip.ts');
-    return this.#inner(() => openEntry(this.#platform, open, entry), 'zip', depth);
   }
 }
 

@@ -2,19 +2,21 @@
 
 import { getOrMake } from '../../base/collections.ts';
 import { shortPath } from '../../base/file-names.ts';
-import { type Column, mapRefs, type RowMap, refColumns } from '../../base/table.ts';
+import { type Column, gather, mapRefs, type RowMap, refColumns } from '../../base/table.ts';
 import {
   ANNOTATION_COLUMNS,
   BLOCK_COLUMNS,
   type DeviceTrace,
-  EMPTY_STACK,
   EVENT_COLUMNS,
+  FRAME_COLUMNS,
+  type FrameIndex,
   type FrameTable,
   HOLDER_COLUMNS,
   type HolderTable,
   NO_STACK,
   SEGMENT_COLUMNS,
   type Snapshot,
+  STACK_COLUMNS,
   type StackIndex,
   type StackTable,
   type StringIndex,
@@ -33,13 +35,11 @@ export interface PruneOptions {
 export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
   const strings = new SharedStrings(snapshot);
   const stackRows = options.stacks ? sharedStackRows(snapshot) : new Int32Array(1);
-  const { stacks, frameRows } = copyStacks(snapshot.stacks, stackRows, snapshot.frames.length);
   const path = options.paths === 'whole' ? (text: string) => text : shortPath;
   const string = (row: StringIndex) => strings.keep(row);
   const stack = (row: StackIndex) => (options.stacks ? stackRows[row] : NO_STACK);
   return {
-    frames: copyFrames(snapshot, frameRows, strings, path),
-    stacks,
+    ...copyStacks(snapshot, stackRows, strings, path),
     addresses: snapshot.addresses,
     startUs: snapshot.startUs,
     devices: snapshot.devices.map((trace) => pruneDevice(trace, { string, stack }, options.stacks)),
@@ -104,49 +104,34 @@ function sharedStackRows({ devices, stacks }: Snapshot): Int32Array {
   return rows;
 }
 
-interface CopiedStacks {
-  readonly stacks: StackTable;
-  /** The new row of each frame; -1 for unused ones. */
-  readonly frameRows: Int32Array;
-}
-
-function copyStacks(old: StackTable, rows: Int32Array, frameCount: number): CopiedStacks {
-  const length = rows.reduce((most, row) => Math.max(most, row), 0) + 1;
-  const frame = new Int32Array(length).fill(-1);
-  const parent = new Int32Array(length).fill(-1);
-  const frameRows = new Int32Array(frameCount).fill(-1);
-  let frames = 0;
-  for (let stack = 1; stack < rows.length; stack++) {
-    const row = rows[stack];
-    if (row === EMPTY_STACK) continue;
-    const oldFrame = old.frame[stack];
-    if (frameRows[oldFrame] < 0) frameRows[oldFrame] = frames++;
-    frame[row] = frameRows[oldFrame];
-    parent[row] = rows[old.parent[stack]];
-  }
-  return { stacks: { length, frame, parent }, frameRows };
-}
-
-function copyFrames(
-  { frames }: Snapshot,
+/** The used stacks and frames, numbered anew. */
+function copyStacks(
+  { stacks: old, frames }: Snapshot,
   rows: Int32Array,
   strings: SharedStrings,
   path: (text: string) => string,
-): FrameTable {
-  const length = rows.reduce((count, row) => count + (row >= 0 ? 1 : 0), 0);
-  const name = new Int32Array(length);
-  const filename = new Int32Array(length);
-  const line = new Int32Array(length);
-  const extras = new Map<number, Readonly<Record<string, string>>>();
-  rows.forEach((row, old) => {
-    if (row < 0) return;
-    name[row] = strings.keep(frames.name[old]);
-    filename[row] = strings.keep(frames.filename[old], path);
-    line[row] = frames.line[old];
-    const extra = frames.extras.get(old);
-    if (extra !== undefined) extras.set(row, extra);
+): { readonly stacks: StackTable; readonly frames: FrameTable } {
+  const used = Array.from(rows.keys()).filter((stack) => stack === 0 || rows[stack] > 0);
+  const frameRows = new Map<FrameIndex, FrameIndex>();
+  const frame = (row: FrameIndex) => getOrMake(frameRows, row, () => frameRows.size);
+  const stacks = mapRefs(STACK_COLUMNS, gather(STACK_COLUMNS, old, used), {
+    stack: (row) => rows[row],
+    frame,
   });
-  return { length, name, filename, line, extras };
+  const kept = gather(FRAME_COLUMNS, frames, [...frameRows.keys()]);
+  const extras = [...frames.extras].flatMap(([row, extra]) => {
+    const now = frameRows.get(row);
+    return now === undefined ? [] : [[now, extra] as const];
+  });
+  return {
+    stacks,
+    frames: {
+      ...kept,
+      name: kept.name.map((row) => strings.keep(row)),
+      filename: kept.filename.map((row) => strings.keep(row, path)),
+      extras: new Map(extras),
+    },
+  };
 }
 
 function pruneHolders(

@@ -8,30 +8,14 @@ import { type FieldReader, Sink } from './field-reader.ts';
 import { RowTemplate } from './row-template.ts';
 import { EMPTY_STACK, NO_STACK, TraceAction } from './tables.ts';
 
-const ACTION = 1;
-const ADDRESS = 2;
-const SIZE = 3;
-const STREAM = 4;
-const TIME = 5;
-const FRAMES = 6;
-const POOL = 7;
-const DEVICE = 8;
+/** Keys by their number. The device is redundant: the trace's place in the file gives it. */
+const FIELDS = ['', 'action', 'addr', 'size', 'stream', 'time_us', 'frames', 'pool_id', 'device'];
+const [, ACTION, ADDRESS, SIZE, STREAM, TIME, FRAMES, POOL] = FIELDS.keys();
 /** Texts that most events lack follow from here on. */
-const TEXT = 9;
+const TEXT = FIELDS.length;
 /** Rows with any other key are left to the opcode loop. */
 const OTHER = 31;
 
-const FIELDS: ReadonlyMap<string, number> = new Map([
-  ['action', ACTION],
-  ['addr', ADDRESS],
-  ['size', SIZE],
-  ['stream', STREAM],
-  ['time_us', TIME],
-  ['frames', FRAMES],
-  ['pool_id', POOL],
-  // Redundant: the trace's place in the file gives the device.
-  ['device', DEVICE],
-]);
 const REQUIRED = (1 << ACTION) | (1 << ADDRESS) | (1 << SIZE) | (1 << STREAM);
 
 export const UINT32 = 2 ** 32;
@@ -268,7 +252,8 @@ export class RowReader {
   #resolve(key: number): number {
     const name = this.#machine.strings.get(key);
     const text = this.#textKeys.indexOf(name);
-    const field = text < 0 ? (FIELDS.get(name) ?? OTHER) : TEXT + text;
+    const known = FIELDS.indexOf(name);
+    const field = text >= 0 ? TEXT + text : known > 0 ? known : OTHER;
     this.#fieldOf[key] = field;
     return field;
   }
