@@ -100,20 +100,22 @@ function nameOf(url: string): string {
   }
 }
 
+const OR_DOWNLOAD = 'or download the file and drop it here.';
+const isExplained = (error: unknown) => error instanceof LoadError || isAbortError(error);
+
 async function explainFailure(error: unknown, url: string, load: typeof fetch): Promise<never> {
-  if (error instanceof LoadError || isAbortError(error)) throw error;
-  throw (await answersWithoutCors(url, load))
-    ? new LoadError({
-        code: 'url-forbidden',
-        message: `The server of ${url} does not allow other pages to read its files (CORS).`,
-        advice:
-          'Download the file and drop it here, or configure the server to send Access-Control-Allow-Origin.',
-      })
-    : new LoadError({
-        code: 'url-unreachable',
-        message: `${url} could not be reached.`,
-        advice: 'Check the address and your connection, or download the file and drop it here.',
-      });
+  if (isExplained(error)) throw error;
+  if (await answersWithoutCors(url, load)) {
+    throw new LoadError({
+      code: 'url-forbidden',
+      message: `The server of ${url} does not allow other pages to read its files (CORS).`,
+      advice:
+        'Download the file and drop it here, or configure the server to send Access-Control-Allow-Origin.',
+    });
+  }
+  const message = `${url} could not be reached.`;
+  const advice = `Check the address and your connection, ${OR_DOWNLOAD}`;
+  throw new LoadError({ code: 'url-unreachable', message, advice });
 }
 
 /** Fetch hides why it failed. If an opaque request succeeds, only CORS is in the way. */
@@ -128,30 +130,20 @@ async function answersWithoutCors(url: string, load: typeof fetch): Promise<bool
 }
 
 function explainBreak(error: unknown, url: string): never {
-  if (error instanceof LoadError || isAbortError(error)) throw error;
-  throw new LoadError({
-    code: 'url-broken-off',
-    message: `The download of ${url} was interrupted.`,
-    advice: 'Try again, or download the file and drop it here.',
-  });
+  if (isExplained(error)) throw error;
+  const message = `The download of ${url} was interrupted.`;
+  throw new LoadError({ code: 'url-broken-off', message, advice: `Try again, ${OR_DOWNLOAD}` });
 }
 
-function httpError(url: string, response: Response): LoadError {
-  const text = response.statusText === '' ? '' : ` ${response.statusText}`;
-  return new LoadError({
-    code: 'http-error',
-    message: `The server answered ${response.status}${text} for ${url}.`,
-    advice:
-      response.status === 404
-        ? 'Check the address.'
-        : 'Check that you can open the address without logging in.',
-  });
+function httpError(url: string, { status, statusText }: Response): LoadError {
+  const text = statusText === '' ? '' : ` ${statusText}`;
+  const message = `The server answered ${status}${text} for ${url}.`;
+  const isMissing = status === 404;
+  const check = isMissing ? 'the address' : 'that you can open the address without logging in';
+  return new LoadError({ code: 'http-error', message, advice: `Check ${check}.` });
 }
 
 function stalledError(url: string, stallMs: number): LoadError {
-  return new LoadError({
-    code: 'url-stalled',
-    message: `${url} sent no data for ${Math.round(stallMs / 1000)} s.`,
-    advice: 'Try again later, or download the file and drop it here.',
-  });
+  const message = `${url} sent no data for ${Math.round(stallMs / 1000)} s.`;
+  return new LoadError({ code: 'url-stalled', message, advice: `Try again later, ${OR_DOWNLOAD}` });
 }

@@ -76,16 +76,16 @@ export function* whatIfRuns<Card>(
     return step.value;
   }
 
-  const unlimited = new Map<AllocConf, WhatIfResult>();
+  const unlimited = new Map<string, WhatIfResult>();
   for (const conf of confs) {
     const result = yield* counted(conf, 1, whatIf(input, conf, { limitBytes, parts }));
-    if (limitBytes === undefined) unlimited.set(conf, result);
+    if (limitBytes === undefined) unlimited.set(conf.text, result);
     const atOnce = { limitBytes, parts: 1, freesAtOnce: true };
     const lowest = hasWaits ? yield* counted(conf, 1, whatIf(input, conf, atOnce)) : undefined;
     yield { kind: 'case', result, lowestBytes: lowest?.peakReservedBytes };
   }
   for (const conf of cards) {
-    const search = findCard(input, conf, unlimited.get(conf));
+    const search = findCard(input, conf, unlimited.get(conf.text));
     const card = yield* counted(conf, RUNS_A_CARD, search);
     yield { kind: 'card', settings: conf.text, card };
   }

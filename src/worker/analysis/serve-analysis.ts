@@ -15,7 +15,6 @@ import { accountAt } from '../../analysis/account/account.ts';
 import { analyse } from '../../analysis/findings/analyse.ts';
 import { AnalysisInput } from '../../analysis/findings/analysis-input.ts';
 import type { Check, Finding } from '../../analysis/findings/detectors.ts';
-import { memoized } from '../../base/collections.ts';
 import { assert } from '../../base/errors.ts';
 import { type Clock, sleep } from '../../base/task.ts';
 import type { AtEvent, DeviceRequest, QueriesOf, QueryMethod } from '../queries.ts';
@@ -47,6 +46,12 @@ const PARTS = 2048;
 /** Progress is reported in steps of this share. */
 const REPORTED_SHARE = 0.005;
 
+function confOf(text: string) {
+  const conf = parseAllocConf(text);
+  assert(conf.ok, 'the page asks only for settings that can be read');
+  return conf;
+}
+
 function whatIfOf({ input: { trace, replay }, settings }: AnalysisDevice) {
   const input = whatIfInput(trace, replay, settings);
   return { input, recorded: recordedRun(input, PARTS) };
@@ -75,11 +80,6 @@ const HANDLERS = {
     const { input, recorded } = device.once(whatIfOf);
     const limitBytes = limitBytesOf(limit, recorded, input);
     onProgress({ kind: 'recorded', recorded, limitBytes });
-    const confOf = memoized((text: string) => {
-      const conf = parseAllocConf(text);
-      assert(conf.ok, 'the page asks only for settings that can be read');
-      return conf;
-    });
     const plan = { confs: settings.map(confOf), limitBytes, parts: PARTS };
     const searches = { cards: cards.map(confOf), findCard: commonCard };
     let nextShare = 0;

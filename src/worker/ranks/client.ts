@@ -70,20 +70,14 @@ export function createRanksClient(options: RanksClientOptions): RanksClient {
       const all = given.map(absolute);
       const sources = all.filter(({ path }) => isSummaryName(path));
       const snapshots = all.filter(({ path }) => !isSummaryName(path));
-      let summariesRead = 0;
-      let snapshotsRead = 0;
-      const tell = () => onProgress(summariesRead + snapshotsRead);
-      const onSummaries = (count: number) => {
-        summariesRead = count;
-        tell();
+      let done = 0;
+      const onRead = (count: number) => {
+        done += count;
+        onProgress(done);
       };
       await Promise.all([
-        holder.call('readSummaries', { sources }, { onProgress: onSummaries }),
-        ...snapshots.map(async (source) => {
-          await readSnapshot(source);
-          snapshotsRead++;
-          tell();
-        }),
+        holder.call('readSummaries', { sources }, { onProgress: onRead }),
+        ...snapshots.map((source) => readSnapshot(source).then(() => onRead(1))),
       ]);
       // Their tables go with them.
       readers.close();

@@ -28,7 +28,7 @@ export interface RankSource {
 export interface RanksMethods {
   /** Reads one file, then forgets it. */
   readonly readRank: Method<RankSource, ReadRank>;
-  /** Reads summaries from files and keeps them; reports how many have been read. */
+  /** Reads summaries from files and keeps them; reports how many have been read since the last report. */
   readonly readSummaries: Method<{ readonly sources: readonly RankSource[] }, undefined, number>;
   readonly add: Method<{ readonly path: string; readonly read: ReadRank }, undefined>;
   readonly job: Method<undefined, JobView>;
@@ -75,7 +75,7 @@ export function serveRanks(port: MessagePort, options: RanksServerOptions): void
       const takeTurns = async () => {
         for (const source of rest) {
           add(source.path, await readRank(source));
-          if (++done % PROGRESS_EVERY === 0) onProgress(done);
+          if (++done % PROGRESS_EVERY === 0) onProgress(PROGRESS_EVERY);
         }
       };
       await Promise.all(Array.from({ length: READ_AT_ONCE }, takeTurns));

@@ -2,7 +2,7 @@
  * Limits the servers that the page may connect to: its own, and the one that `?snapshot=` names. The
  * Content-Security-Policy in index.html allows only our own scripts but connections to any host, because it can't know
  * the link's address. This policy narrows that before the first connection. An added policy can't be removed or
- * widened, and workers inherit it (src/worker/start-worker.ts).
+ * widened, and workers inherit it (src/worker/workers.ts).
  */
 export function limitConnections(document: Document, snapshotUrl: string | undefined): void {
   const policy = document.createElement('meta');
