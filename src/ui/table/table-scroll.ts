@@ -202,15 +202,11 @@ function useWheelSteps(
       const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
       if (event.ctrlKey || isSideways) return;
       event.preventDefault();
-      step.current(event.deltaY * pixelsPer(event.deltaMode, element.clientHeight));
+      // In pixels: browsers that scroll by lines say so only to those who ask for deltaMode first.
+      step.current(event.deltaY);
     };
     // React's own wheel listeners are passive: they can't stop the browser's scrolling.
     element.addEventListener('wheel', onWheel, { passive: false });
     return () => element.removeEventListener('wheel', onWheel);
   }, [scroller, isActive]);
-}
-
-function pixelsPer(deltaMode: number, pagePx: number): number {
-  if (deltaMode === WheelEvent.DOM_DELTA_LINE) return ROW_HEIGHT_PX;
-  return deltaMode === WheelEvent.DOM_DELTA_PAGE ? pagePx : 1;
 }

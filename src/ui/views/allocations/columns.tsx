@@ -21,7 +21,7 @@ const NEEDS_TRACE: ReadonlySet<string> = new Set([
   ...['sitePeak', 'siteFirst', 'siteLast'],
 ]);
 
-/** Fits '1023.99 KiB', the widest: the next is 1.00 MiB. */
+/** Fits '1023.99 KiB', the longest text of a size. */
 const BYTES_WIDTH_PX = 98;
 
 /** All columns that a link can sort by. */

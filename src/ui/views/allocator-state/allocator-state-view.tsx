@@ -129,7 +129,7 @@ const barKey = ({ pending }: BarColors) => [
   },
 ];
 
-/** The rows as far as they are answered. */
+/** The heads of groups, and the segments that the newest answer describes. */
 function listed(
   rows: readonly StateRow[],
   answer: AllocatorStateAnswer | undefined,

@@ -9,7 +9,7 @@ import { absenceText } from '../../../device/model/stacks.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { AllocatorStateAnswer } from '../../../worker/protocol.ts';
-import { CopyButton, IconButton } from '../../shared/buttons.tsx';
+import { Button, CopyButton, IconButton } from '../../shared/buttons.tsx';
 import { frameTitle } from '../../shared/code-place.tsx';
 import { Bytes } from '../../shared/facts.tsx';
 import { type Column, columnsIn } from '../../table/table-row.tsx';
@@ -43,12 +43,12 @@ interface SegmentColumnsOptions
   readonly answer: AllocatorStateAnswer | undefined;
   /** The heading over the bars, used to measure their width. */
   readonly barHead: RefObject<HTMLTableCellElement | null>;
-  /** Then the figures need the space; a click shows the line that allocated a segment. */
+  /** Leaves out the last column: the figures need its space, and a click on a row shows the line too. */
   readonly isNarrow: boolean;
   readonly folded: ReadonlySet<string>;
 }
 
-/** A group's name covers two columns, and so does its text: state.css hides the cells behind them. */
+/** state.css stretches a group's name and its text over two columns each, and hides the cells behind them. */
 export function segmentColumns(options: SegmentColumnsOptions): readonly Column<ListedRow>[] {
   const { answer, barHead, isNarrow, folded, ...look } = options;
   const groups: Cells<SegmentGroup> = {
@@ -208,15 +208,14 @@ export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
       <span>
         {row.frame === undefined ? absenceText(row.stackKind) : `made by ${frameLabel(row.frame)}`}
       </span>
-      <button
-        type="button"
+      <Button
         className="link"
         title="Filter all views to the blocks of this segment"
         onClick={() => view.commit({ search: `s${addressHex}` })}
       >
         <Filter size={12} aria-hidden />
         Show its blocks
-      </button>
+      </Button>
     </section>
   );
 }
@@ -234,14 +233,13 @@ function MappedText({ row }: { readonly row: SegmentRow }) {
   return (
     <span>
       from{' '}
-      <button
-        type="button"
+      <Button
         className="link"
         title="Go to that event"
         onClick={() => view.commit({ cursor: mappedEvent })}
       >
         event {formatCount(mappedEvent)}
-      </button>
+      </Button>
       {pieces > 1 && `, ${plural(pieces, 'piece')}, the last at event ${formatCount(grownEvent)}`}
     </span>
   );

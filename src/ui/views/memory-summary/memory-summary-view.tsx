@@ -176,7 +176,7 @@ function ClassTable({ value: totals, failure }: QueryState<unknown, readonly Cla
         <tr key={own}>
           <th scope="row">
             <span
-              className="class-swatch"
+              className="swatch class-swatch"
               style={{ background: classColors(theme, 'class')[own] }}
               aria-hidden
             />
