@@ -17,12 +17,6 @@ import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../device/mod
 import type { Viewport } from '../../draw/timeline/types.ts';
 import { stepsInView } from './event-markers.ts';
 
-export interface AxisElements {
-  readonly x: SVGSVGElement;
-  readonly y: SVGSVGElement;
-  readonly grid: SVGSVGElement;
-}
-
 /** An element of a plot by its selector. */
 export function partOf<E extends Element>(plot: Element, selector: string): E {
   const found = plot.querySelector<E>(selector);
@@ -30,14 +24,11 @@ export function partOf<E extends Element>(plot: Element, selector: string): E {
   return found;
 }
 
-export const axesIn = (plot: Element): AxisElements => ({
-  x: partOf(plot, '.x-axis'),
-  y: partOf(plot, '.y-axis'),
-  grid: partOf(plot, '.grid'),
+export const axesIn = (plot: Element) => ({
+  x: partOf<SVGSVGElement>(plot, '.x-axis'),
+  y: partOf<SVGSVGElement>(plot, '.y-axis'),
+  grid: partOf<SVGSVGElement>(plot, '.grid'),
 });
-
-/** Width of the byte axis in CSS pixels. */
-export const Y_AXIS_WIDTH = 72;
 
 /** Minimum CSS pixels between ticks. */
 const X_SPACING = 110;
@@ -45,7 +36,7 @@ const Y_SPACING = 44;
 
 /** @param size of the plot in CSS pixels */
 export function drawAxes(
-  elements: AxisElements,
+  elements: ReturnType<typeof axesIn>,
   viewport: Viewport,
   size: { readonly width: number; readonly height: number },
   { folds: ownFolds }: Pick<DeviceInfo, 'folds'>,

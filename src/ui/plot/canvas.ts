@@ -10,18 +10,18 @@ export function blankCanvas(
 ): CanvasRenderingContext2D | undefined {
   const context = canvas.getContext('2d');
   if (context === null || width === 0 || height === 0) return undefined;
-  const [pixelWidth, pixelHeight] = [
-    Math.round(width * pixelRatio),
-    Math.round(height * pixelRatio),
-  ];
-  // Setting a size allocates a new buffer, even if the size is unchanged.
-  if (canvas.width !== pixelWidth) canvas.width = pixelWidth;
-  if (canvas.height !== pixelHeight) canvas.height = pixelHeight;
+  setSize(canvas, Math.round(width * pixelRatio), Math.round(height * pixelRatio));
   context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
   context.clearRect(0, 0, width, height);
   context.font = '11px system-ui, sans-serif';
   context.textBaseline = 'middle';
   return context;
+}
+
+/** Setting a size allocates a new buffer, even if the size is unchanged. */
+function setSize(canvas: HTMLCanvasElement, width: number, height: number): void {
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
 }
 
 /** Cuts a text to fit, with '…' at the end; '' if not even one letter fits. */
@@ -47,8 +47,7 @@ export function putFrame(
 ): void {
   const { buffer, byteOffset, byteLength } = pixels;
   if (!(buffer instanceof ArrayBuffer)) return;
-  if (canvas.width !== width) canvas.width = width;
-  if (canvas.height !== height) canvas.height = height;
+  setSize(canvas, width, height);
   const bytes = new Uint8ClampedArray(buffer, byteOffset, byteLength);
   canvas.getContext('2d')?.putImageData(new ImageData(bytes, width, height), 0, 0);
 }

@@ -8,15 +8,12 @@ import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { putFrame, releasePixels } from './canvas.ts';
 import { drawLine } from './line-raster.ts';
-import type { PlotFrame, PlotLine, PlotRequest, PlotSource } from './plot-source.ts';
+import type { PlotContext, PlotFrame, PlotLine, PlotRequest } from './plot-source.ts';
 
-export interface FrameLayerOptions {
-  readonly source: Pick<PlotSource, 'frame'>;
-  /** Takes back a frame's pixels once they are on the canvas. */
-  readonly recycle: (pixels: Uint32Array) => void;
+export interface FrameLayerOptions
+  extends Pick<PlotContext, 'session' | 'source' | 'onError'> {
   readonly linesOf: (request: PlotRequest, frame: PlotFrame) => readonly PlotLine[];
   readonly onFrame: () => void;
-  readonly onError: (error: unknown) => void;
 }
 
 export class FrameLayer {
@@ -85,13 +82,14 @@ export class FrameLayer {
 
   #show(request: PlotRequest, frame: PlotFrame): void {
     if (this.#stop.signal.aborted) return;
+    const { linesOf, onFrame, session } = this.#options;
     const { viewport, pixels } = frame;
-    for (const { values, style } of this.#options.linesOf(request, frame)) {
+    for (const { values, style } of linesOf(request, frame)) {
       drawLine(pixels, viewport, values, style);
     }
     putFrame(this.#bitmap, frame);
-    this.#options.recycle(pixels);
+    void session.recycle({ pixels });
     this.#shown = { request, frame };
-    this.#options.onFrame();
+    onFrame();
   }
 }

@@ -79,13 +79,12 @@ export class PlotController {
 
   constructor(options: PlotOptions) {
     this.#options = options;
-    const { root, source, session, view, overlays } = options;
+    const { root, source, view, overlays } = options;
     this.#base = partOf(root, '.plot-picture');
     this.#overlay = partOf(root, '.plot-overlay');
     this.#axes = axesIn(root);
     this.#frames = new FrameLayer({
-      source,
-      recycle: (pixels) => void session.recycle({ pixels }),
+      ...options,
       linesOf: (request, frame) =>
         source.lines?.(request, frame, options.look().theme, this.#pixelRatio) ?? [],
       onFrame: () => {
@@ -93,7 +92,6 @@ export class PlotController {
         // Only the picture knows the height of the matches, so a fitted y may change now.
         this.update();
       },
-      onError: options.onError,
     });
     this.#crosshairs = new Crosshairs(options, () => {
       this.#hover.forgetMarkers();

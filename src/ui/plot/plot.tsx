@@ -1,16 +1,18 @@
 import './plot.css';
-import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
+import { type ReactNode, type Ref, useCallback, useEffect, useId, useRef } from 'react';
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { useStores } from '../../state/stores.ts';
 import { useSelectedIndex } from '../shared/selection.tsx';
 import { useDevice, useServices } from '../shared/services.ts';
 import { useTheme } from '../theme/use-theme.ts';
-import { Y_AXIS_WIDTH } from './axes.ts';
 import { Minimap } from './minimap.tsx';
 import { type MakeStrip, PlotController } from './plot-controller.ts';
 import { onPlotKey } from './plot-navigation.ts';
 import { type PlotSource, useOverlayStore } from './plot-source.ts';
+
+/** CSS pixels. */
+const Y_AXIS_WIDTH = 72;
 
 interface PlotProps {
   /** Keep it the same object: another source starts the plot afresh. */
@@ -79,43 +81,54 @@ export function Plot({ source, strip, label, kind, hint, testId, ...props }: Plo
   return (
     <>
       <div className="plot-figures">{props.figures}</div>
-      <div
-        ref={root}
-        className="plot-grid"
-        style={{ gridTemplateColumns: `${Y_AXIS_WIDTH}px minmax(0, 1fr)` }}
-      >
-        {props.children}
-        <svg className="axis y-axis" width={Y_AXIS_WIDTH} aria-hidden="true">
-          <g transform={`translate(${Y_AXIS_WIDTH - 1},0)`} />
-        </svg>
-        <div className="plot">
-          <div
-            className="plot-surface"
-            data-testid={testId}
-            data-takes-keys
-            role="application"
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys, see onPlotKey
-            tabIndex={0}
-            aria-label={label}
-            aria-roledescription={kind}
-            aria-describedby={hintId}
-            onKeyDown={(event) => {
-              const keys = controller.current?.navigation;
-              if (keys !== undefined && onPlotKey(event, keys)) event.preventDefault();
-            }}
-          >
-            <canvas className="plot-picture" />
-            <svg className="grid" aria-hidden="true" />
-            <canvas className="plot-overlay" />
-          </div>
+      <PlotFrame ref={root} above={props.children}>
+        <div
+          className="plot-surface"
+          data-testid={testId}
+          data-takes-keys
+          role="application"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys, see onPlotKey
+          tabIndex={0}
+          aria-label={label}
+          aria-roledescription={kind}
+          aria-describedby={hintId}
+          onKeyDown={(event) => {
+            const keys = controller.current?.navigation;
+            if (keys !== undefined && onPlotKey(event, keys)) event.preventDefault();
+          }}
+        >
+          <canvas className="plot-picture" />
+          <svg className="grid" aria-hidden="true" />
+          <canvas className="plot-overlay" />
         </div>
-        <svg className="axis x-axis" aria-hidden="true" />
-        <Minimap />
-      </div>
+      </PlotFrame>
       <p id={hintId} className="visually-hidden">
         {hint}
       </p>
     </>
+  );
+}
+
+interface PlotFrameProps {
+  readonly ref?: Ref<HTMLDivElement>;
+  readonly rows?: string;
+  readonly above?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** Axes and minimap around a picture; drawAxes() fills the axes. */
+export function PlotFrame({ ref, rows, above, children }: PlotFrameProps) {
+  const gridTemplateColumns = `${Y_AXIS_WIDTH}px minmax(0, 1fr)`;
+  return (
+    <div ref={ref} className="plot-grid" style={{ gridTemplateColumns, gridTemplateRows: rows }}>
+      {above}
+      <svg className="axis y-axis" width={Y_AXIS_WIDTH} aria-hidden="true">
+        <g transform={`translate(${Y_AXIS_WIDTH - 1},0)`} />
+      </svg>
+      <div className="plot">{children}</div>
+      <svg className="axis x-axis" aria-hidden="true" />
+      <Minimap />
+    </div>
   );
 }
 

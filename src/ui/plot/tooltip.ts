@@ -7,7 +7,7 @@ import { absenceText } from '../../device/model/stacks.ts';
 
 export interface TooltipContent {
   readonly title: string;
-  readonly label: string;
+  readonly label?: string;
   /** Lines below; the first is the place in the code. */
   readonly lines: readonly string[];
 }
@@ -49,7 +49,7 @@ function makeElement(): HTMLElement {
 }
 
 function fill(tooltip: HTMLElement, content: TooltipContent): void {
-  const { title, label, lines } = content;
+  const { title, label = '', lines } = content;
   const head = child('div', 'tooltip-head', '');
   head.append(child('strong', '', title), child('code', '', label));
   tooltip.replaceChildren(head, ...lines.map((line) => child('div', 'tooltip-line', line)));
@@ -80,11 +80,8 @@ export function hitContent(hit: HitResult): TooltipContent {
   if (hit.pending) lines.push('freed, but another stream may still use it');
   if (hit.count > 1) {
     const largest = formatBytes(hit.blockBytes);
-    return {
-      title: `${formatCount(hit.count)} blocks, ${formatBytes(hit.totalBytes)} here`,
-      label: '',
-      lines: [`largest: ${largest} ${hit.label}`, ...lines],
-    };
+    const title = `${formatCount(hit.count)} blocks, ${formatBytes(hit.totalBytes)} here`;
+    return { title, lines: [`largest: ${largest} ${hit.label}`, ...lines] };
   }
   return { title: formatBytes(hit.blockBytes), label: hit.label, lines };
 }
@@ -93,17 +90,11 @@ export function oomContent(oom: OomInfo): TooltipContent {
   const free = Number.isNaN(oom.deviceFreeBytes)
     ? 'free GPU memory: not recorded'
     : `${formatBytes(oom.deviceFreeBytes)} free on the GPU`;
-  return {
-    title: oom.wasRetried ? 'Retried: your program saw no error' : 'Out of memory',
-    label: '',
-    lines: [
-      `requested ${formatBytes(oom.requestedBytes)}`,
-      free,
-      `event ${formatCount(oom.event)}`,
-    ],
-  };
+  const requested = `requested ${formatBytes(oom.requestedBytes)}`;
+  const title = oom.wasRetried ? 'Retried: your program saw no error' : 'Out of memory';
+  return { title, lines: [requested, free, `event ${formatCount(oom.event)}`] };
 }
 
 export function snapshotContent(event: number): TooltipContent {
-  return { title: 'Snapshot taken', label: '', lines: [`event ${formatCount(event)}`] };
+  return { title: 'Snapshot taken', lines: [`event ${formatCount(event)}`] };
 }

@@ -96,7 +96,7 @@ export function addressContent(hit: AddressHit, slots: readonly AddressSlot[]): 
       lines: ['reserved, with no block in it', ...place],
     };
   }
-  return { title: 'Not reserved', label: '', lines: ['at this event'] };
+  return { title: 'Not reserved', lines: ['at this event'] };
 }
 
 /** 'in s7f…_0: 20.0 MiB segment of the large pool'; of several segments, the one that covers most. */

@@ -140,7 +140,6 @@ export class FreeStrip implements PlotStrip {
 function freeContent(freeBytes: number, largestBytes: number) {
   return {
     title: `${formatBytes(largestBytes)} in one piece`,
-    label: '',
     lines: [
       `the largest of ${formatBytes(freeBytes)} reserved but free`,
       'when it was highest in this column',

@@ -73,21 +73,11 @@ export function weightFormat(
 ): WeightFormat {
   const signed = (write: (value: number) => string) => (value: number) =>
     isSigned && value > 0 ? `+${write(value)}` : write(value);
-  switch (weight) {
-    case 'bytes':
-    case 'allocated':
-      return { short: signed(formatBytes), exact: signed(formatExactBytes) };
-    case 'count':
-      return { short: signed(formatCount), exact: signed(formatCount) };
-    case 'lifetime': {
-      const scale = hasTime ? 1e6 : 1;
-      const unit = hasTime ? 's' : 'events';
-      const short = signed((value) => `${formatBytes(Math.round(value / scale))} · ${unit}`);
-      return { short, exact: short };
-    }
-    default:
-      return assertUnreachable(weight);
-  }
+  if (weight === 'count') return { short: signed(formatCount), exact: signed(formatCount) };
+  if (weight !== 'lifetime') return { short: signed(formatBytes), exact: signed(formatExactBytes) };
+  const [scale, unit] = hasTime ? [1e6, 's'] : [1, 'events'];
+  const short = signed((value) => `${formatBytes(Math.round(value / scale))} · ${unit}`);
+  return { short, exact: short };
 }
 
 /** '3 allocations'; in a difference '+3 allocations'. */

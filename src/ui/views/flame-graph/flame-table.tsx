@@ -11,7 +11,7 @@ import { useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useAsk, useQuery } from '../../shared/use-query.ts';
 import type { RowSource } from '../../table/row-pages.ts';
-import { type Column, nextSort } from '../../table/table-row.tsx';
+import { type Column, columnsIn, nextSort } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
 import {
   countText,
@@ -75,55 +75,38 @@ function columnsOf(
   by: FlameQuery['groupBy'],
   { format, isDifference, totalMagnitude }: FlameFigures,
 ): readonly Column<FlameRow>[] {
-  const end = { align: 'end', isSortable: true } as const;
-  const figure = (id: 'total' | 'self', header: string, title: string): Column<FlameRow> => ({
-    ...end,
-    id,
-    header,
-    title,
-    widthPx: 104,
-    render: ({ [id]: value }) => (
+  const { text, figure } = columnsIn<FlameRow, FlameOrderBy | 'share'>({
+    relevance: [''],
+    name: [GROUPING_TEXT[by].replace(/^./, (letter) => letter.toUpperCase())],
+    total: [
+      isDifference ? 'Difference' : 'Total',
+      'Allocations with this frame in their stack; recursion counts once',
+    ],
+    share: [
+      'Share',
+      isDifference ? 'Share of the total change: growth plus shrinkage' : 'Share of the total',
+    ],
+    self: ['Self', 'Allocations whose innermost frame this is'],
+    count: ['Allocations'],
+  });
+  const weight = (id: 'total' | 'self') =>
+    figure(id, 104, ({ [id]: value }) => (
       <span title={format.exact(value)} data-change={isDifference ? changeOf(value) : undefined}>
         {format.short(value)}
       </span>
-    ),
-  });
-  const name: Column<FlameRow> = {
-    id: 'name',
-    header: GROUPING_TEXT[by].replace(/^./, (letter) => letter.toUpperCase()),
-    widthPx: 200,
-    grow: 1,
-    isSortable: true,
-    render: (row) => <RowName row={row} />,
-  };
-  const share: Column<FlameRow> = {
-    ...end,
-    isSortable: false,
-    id: 'share',
-    header: 'Share',
-    title: isDifference ? 'Share of the total change: growth plus shrinkage' : 'Share of the total',
-    widthPx: 76,
-    render: ({ total }) => shareText(total, totalMagnitude),
-  };
-  const count: Column<FlameRow> = {
-    ...end,
-    id: 'count',
-    header: 'Allocations',
-    widthPx: 92,
-    render: (row) => {
-      const text = countText(row.count, isDifference);
-      return <span title={text}>{text.split(' ')[0]}</span>;
-    },
-  };
-  const total = figure(
-    'total',
-    isDifference ? 'Difference' : 'Total',
-    'Allocations with this frame in their stack; recursion counts once',
-  );
-  // A stack has nothing inside it: its total is its own.
-  if (by === 'stack') return [name, total, share, count];
-  const self = figure('self', 'Self', 'Allocations whose innermost frame this is');
-  return [name, total, share, self, count];
+    ));
+  const columns = [
+    text('name', 200, (row) => <RowName row={row} />, { grow: 1 }),
+    weight('total'),
+    figure('share', 76, ({ total }) => shareText(total, totalMagnitude)),
+    // A stack has nothing inside it: its total is its own.
+    ...(by === 'stack' ? [] : [weight('self')]),
+    figure('count', 92, (row) => {
+      const words = countText(row.count, isDifference);
+      return <span title={words}>{words.split(' ')[0]}</span>;
+    }),
+  ];
+  return columns.map((column) => ({ ...column, isSortable: column.id !== 'share' }));
 }
 
 const changeOf = (value: number) => (value > 0 ? 'grew' : value < 0 ? 'shrank' : undefined);

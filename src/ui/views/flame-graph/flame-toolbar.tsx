@@ -35,46 +35,42 @@ const DIRECTIONS = [
   },
 ] as const;
 
+/** Other groups or frames are other boxes, so the zoom is reset. */
+const HAS_OWN_BOXES: ReadonlySet<string> = new Set(['groupBy', 'frames']);
+const WHOLE = { root: undefined };
+
 interface FlameToolbarProps {
   readonly flame: FlameView;
   readonly onChange: (change: Partial<FlameView>) => void;
 }
 
-/** What is added up and how. Changing the grouping changes the boxes, so it resets the zoom. */
+/** What is added up and how. */
 export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
+  const choice = <K extends 'dataset' | 'weight' | 'groupBy' | 'frames'>(
+    field: K,
+    label: string,
+    texts: Readonly<Record<FlameView[K], string>>,
+    title?: string,
+  ) => (
+    <Choice
+      label={label}
+      texts={texts}
+      value={flame[field]}
+      title={title}
+      onChoose={(chosen) => onChange({ [field]: chosen, ...(HAS_OWN_BOXES.has(field) && WHOLE) })}
+    />
+  );
   return (
     <div className="row toolbar-row view-toolbar">
-      <Choice
-        label="Show"
-        texts={DATASET_TEXT}
-        value={flame.dataset}
-        onChoose={(dataset) => onChange({ dataset })}
-      />
-      <Choice
-        label="in"
-        texts={WEIGHT_TEXT}
-        value={flame.weight}
-        title={WEIGHT_TITLE[flame.weight]}
-        onChoose={(weight) => onChange({ weight })}
-      />
-      <Choice
-        label="by"
-        texts={GROUPING_TEXT}
-        value={flame.groupBy}
-        onChoose={(groupBy) => onChange({ groupBy, root: undefined })}
-      />
-      <Choice
-        label="Frames"
-        texts={FRAMES_TEXT}
-        value={flame.frames}
-        title="Hidden frames pass their memory to their caller"
-        onChoose={(frames) => onChange({ frames, root: undefined })}
-      />
+      {choice('dataset', 'Show', DATASET_TEXT)}
+      {choice('weight', 'in', WEIGHT_TEXT, WEIGHT_TITLE[flame.weight])}
+      {choice('groupBy', 'by', GROUPING_TEXT)}
+      {choice('frames', 'Frames', FRAMES_TEXT, 'Hidden frames pass their memory to their caller')}
       <Segmented
         label="Direction"
         value={flame.inverted ? 'callees' : 'callers'}
         options={DIRECTIONS}
-        onChange={(root) => onChange({ inverted: root === 'callees', root: undefined })}
+        onChange={(root) => onChange({ inverted: root === 'callees', ...WHOLE })}
       />
     </div>
   );

@@ -187,12 +187,9 @@ function paintBox(
 }
 
 function boxContent({ span, count }: Pick<TrackBox, 'span' | 'count'>): TooltipContent {
-  if (span !== undefined) return { title: span.name, label: '', lines: spanLines(span) };
-  return {
-    title: `${formatCount(count)} annotations`,
-    label: '',
-    lines: ['too short to show one by one: zoom in'],
-  };
+  if (span !== undefined) return { title: span.name, lines: spanLines(span) };
+  const lines = ['too short to show one by one: zoom in'];
+  return { title: `${formatCount(count)} annotations`, lines };
 }
 
 function spanLines({ startUs, endUs, startEvent, endEvent, complete }: AnnotationSpan): string[] {

@@ -1,4 +1,3 @@
-import '../../plot/plot.css';
 import { area, curveStepAfter, line, scaleLinear } from 'd3';
 import { memo, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { ByteCurve } from '../../../allocator/simulator/recorded-memory.ts';
@@ -10,8 +9,8 @@ import { failedOoms } from '../../../device/model/device-info.ts';
 import type { PlotAxis, Viewport } from '../../../draw/timeline/types.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useView } from '../../../state/stores.ts';
-import { axesIn, drawAxes, Y_AXIS_WIDTH } from '../../plot/axes.ts';
-import { Minimap } from '../../plot/minimap.tsx';
+import { axesIn, drawAxes } from '../../plot/axes.ts';
+import { PlotFrame } from '../../plot/plot.tsx';
 import { AxisSwitch } from '../../plot/plot-controls.tsx';
 import { toPlotX, viewportOf } from '../../plot/viewport-of.ts';
 import { useElementWidth } from '../../shared/browser.ts';
@@ -31,6 +30,7 @@ const BESIDE = 9;
 /** Reserved memory of the recorded run and of the chosen setting, in the timeline's window. */
 export function RunPlot({ recorded, result }: RunPlotProps) {
   const { device } = useDevice();
+  const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<SVGSVGElement>(null);
   const width = useElementWidth(plot);
   const timeAxis = useView((view) => view.axis);
@@ -54,8 +54,9 @@ export function RunPlot({ recorded, result }: RunPlotProps) {
     [recorded, device, axis],
   );
   useEffect(() => {
-    const grid = plot.current?.closest('.plot-grid');
-    if (width > 0 && grid) drawAxes(axesIn(grid), viewport, viewport, device);
+    if (frame.current !== null && width > 0) {
+      drawAxes(axesIn(frame.current), viewport, viewport, device);
+    }
   }, [viewport, device, width]);
   const part =
     pointer === undefined || width === 0
@@ -72,32 +73,19 @@ export function RunPlot({ recorded, result }: RunPlotProps) {
         <AxisSwitch />
         <RunLegend recorded={recorded} result={result} part={part} axis={axis} />
       </div>
-      <div
-        className="plot-grid"
-        style={{
-          gridTemplateColumns: `${Y_AXIS_WIDTH}px minmax(0, 1fr)`,
-          gridTemplateRows: `0 ${HEIGHT}px 0 24px auto`,
-        }}
-      >
-        <svg className="axis y-axis" width={Y_AXIS_WIDTH} aria-hidden="true">
-          <g transform={`translate(${Y_AXIS_WIDTH - 1},0)`} />
+      <PlotFrame ref={frame} rows={`0 ${HEIGHT}px 0 24px auto`}>
+        <svg className="grid" aria-hidden="true" />
+        <svg
+          ref={plot}
+          className="whatif-curves"
+          role="img"
+          aria-label={is === undefined ? was : `${was}, ${is}`}
+          onPointerMove={follow}
+          onPointerLeave={() => setPointer(undefined)}
+        >
+          {width > 0 && <Curves {...{ recorded, result, edges, viewport }} />}
         </svg>
-        <div className="plot">
-          <svg className="grid" aria-hidden="true" />
-          <svg
-            ref={plot}
-            className="whatif-curves"
-            role="img"
-            aria-label={is === undefined ? was : `${was}, ${is}`}
-            onPointerMove={follow}
-            onPointerLeave={() => setPointer(undefined)}
-          >
-            {width > 0 && <Curves {...{ recorded, result, edges, viewport }} />}
-          </svg>
-        </div>
-        <svg className="axis x-axis" aria-hidden="true" />
-        <Minimap />
-      </div>
+      </PlotFrame>
     </section>
   );
 }
