@@ -1,5 +1,6 @@
+import './plot.css';
 import { area, brushX, curveStepAfter, type D3BrushEvent, scaleLinear, select } from 'd3';
-import { type RefObject, useEffect, useRef } from 'react';
+import { type ReactNode, type Ref, type RefObject, useEffect, useRef } from 'react';
 import { useStores, useView } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
 import { useElementWidth } from '../shared/browser.ts';
@@ -9,8 +10,34 @@ import { endOf, fromPlotX, plotAxisOf, toPlotX } from './viewport-of.ts';
 
 const HEIGHT = 36;
 
+/** Width of the byte axis in CSS pixels. */
+const Y_AXIS_WIDTH = 72;
+
+interface PlotFrameProps {
+  readonly ref?: Ref<HTMLDivElement>;
+  readonly rows?: string;
+  readonly above?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** Axes and minimap around a picture; drawAxes() fills the axes. */
+export function PlotFrame({ ref, rows, above, children }: PlotFrameProps) {
+  const gridTemplateColumns = `${Y_AXIS_WIDTH}px minmax(0, 1fr)`;
+  return (
+    <div ref={ref} className="plot-grid" style={{ gridTemplateColumns, gridTemplateRows: rows }}>
+      {above}
+      <svg className="axis y-axis" width={Y_AXIS_WIDTH} aria-hidden="true">
+        <g transform={`translate(${Y_AXIS_WIDTH - 1},0)`} />
+      </svg>
+      <div className="plot">{children}</div>
+      <svg className="axis x-axis" aria-hidden="true" />
+      <Minimap />
+    </div>
+  );
+}
+
 /** Active and reserved memory over the whole trace; the brush is the window shown above. */
-export function Minimap() {
+function Minimap() {
   const root = useRef<SVGSVGElement>(null);
   const width = useElementWidth(root);
   const axis = useView(plotAxisOf);

@@ -1,18 +1,14 @@
-import './plot.css';
-import { type ReactNode, type Ref, useCallback, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { useStores } from '../../state/stores.ts';
 import { useSelectedIndex } from '../shared/selection.tsx';
 import { useDevice, useServices } from '../shared/services.ts';
 import { useTheme } from '../theme/use-theme.ts';
-import { Minimap } from './minimap.tsx';
+import { PlotFrame } from './minimap.tsx';
 import { type MakeStrip, PlotController } from './plot-controller.ts';
 import { onPlotKey } from './plot-navigation.ts';
 import { type PlotSource, useOverlayStore } from './plot-source.ts';
-
-/** CSS pixels. */
-const Y_AXIS_WIDTH = 72;
 
 interface PlotProps {
   /** Keep it the same object: another source starts the plot afresh. */
@@ -106,29 +102,6 @@ export function Plot({ source, strip, label, kind, hint, testId, ...props }: Plo
         {hint}
       </p>
     </>
-  );
-}
-
-interface PlotFrameProps {
-  readonly ref?: Ref<HTMLDivElement>;
-  readonly rows?: string;
-  readonly above?: ReactNode;
-  readonly children: ReactNode;
-}
-
-/** Axes and minimap around a picture; drawAxes() fills the axes. */
-export function PlotFrame({ ref, rows, above, children }: PlotFrameProps) {
-  const gridTemplateColumns = `${Y_AXIS_WIDTH}px minmax(0, 1fr)`;
-  return (
-    <div ref={ref} className="plot-grid" style={{ gridTemplateColumns, gridTemplateRows: rows }}>
-      {above}
-      <svg className="axis y-axis" width={Y_AXIS_WIDTH} aria-hidden="true">
-        <g transform={`translate(${Y_AXIS_WIDTH - 1},0)`} />
-      </svg>
-      <div className="plot">{children}</div>
-      <svg className="axis x-axis" aria-hidden="true" />
-      <Minimap />
-    </div>
   );
 }
 

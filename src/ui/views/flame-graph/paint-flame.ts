@@ -54,8 +54,8 @@ export function paintFlame(ctx: FlameContext, scene: FlameScene): void {
   for (const level of layout.levels.slice(first, last)) {
     for (const box of level) paintBox(ctx, scene, box);
   }
-  outline(ctx, scene, scene.hovered, 1);
-  outline(ctx, scene, scene.selected, 2);
+  if (scene.hovered !== undefined) outline(ctx, scene, scene.hovered, 1);
+  if (scene.selected !== undefined) outline(ctx, scene, scene.selected, 2);
 }
 
 interface Rect {
@@ -92,7 +92,7 @@ function paintBox(ctx: FlameContext, scene: FlameScene, box: FlameBox): void {
   }
   // Fill the share that matches, from the left, in full color.
   if (matched > 0) ctx.fillRect(rect.x, rect.y, rect.width * matched, rect.height);
-  if (key === scene.chosenKey) stroke(ctx, scene, rect, 1);
+  if (key === scene.chosenKey) outline(ctx, scene, box, 1);
   if (rect.width >= NARROWEST_TEXT_PX)
     paintText(ctx, box, rect, matched > 0 ? color.text : scene.colors.whole.text);
 }
@@ -117,25 +117,12 @@ function paintText(ctx: FlameContext, box: FlameBox, rect: Rect, color: string):
   ctx.globalAlpha = 1;
 }
 
-function outline(
-  ctx: FlameContext,
-  scene: FlameScene,
-  box: FlameBox | undefined,
-  lineWidth: number,
-): void {
-  if (box !== undefined) stroke(ctx, scene, rectOf(scene, box), lineWidth);
-}
-
-function stroke(ctx: FlameContext, scene: FlameScene, rect: Rect, lineWidth: number): void {
+function outline(ctx: FlameContext, scene: FlameScene, box: FlameBox, lineWidth: number): void {
+  const { x, y, width, height } = rectOf(scene, box);
   ctx.strokeStyle = scene.colors.outline;
   ctx.lineWidth = lineWidth;
   const inset = lineWidth / 2;
-  ctx.strokeRect(
-    rect.x + inset,
-    rect.y + inset,
-    Math.max(0, rect.width - lineWidth),
-    rect.height - lineWidth,
-  );
+  ctx.strokeRect(x + inset, y + inset, Math.max(0, width - lineWidth), height - lineWidth);
 }
 
 /**

@@ -64,7 +64,7 @@ export function useFlame(widthPx: number): {
 } {
   // Compared as text: the view changes with each step of a pan, which rarely changes the query.
   const text = useView((view) => JSON.stringify(flameBoxesQuery(view, widthPx)));
-  const wanted = useMemo((): FlameBoxesQuery => JSON.parse(text), [text]);
+  const wanted: FlameBoxesQuery = JSON.parse(text);
   const asked = useQuery('flame', widthPx > 0 ? wanted : undefined, { cancelsStale: true });
   const { value: answer, request, isCurrent, failure } = asked;
   // Zooming and inverting change the boxes, not the rows.

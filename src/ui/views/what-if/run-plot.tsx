@@ -10,7 +10,7 @@ import type { PlotAxis, Viewport } from '../../../draw/timeline/types.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useView } from '../../../state/stores.ts';
 import { axesIn, drawAxes } from '../../plot/axes.ts';
-import { PlotFrame } from '../../plot/plot.tsx';
+import { PlotFrame } from '../../plot/minimap.tsx';
 import { AxisSwitch } from '../../plot/plot-controls.tsx';
 import { toPlotX, viewportOf } from '../../plot/viewport-of.ts';
 import { useElementWidth } from '../../shared/browser.ts';
