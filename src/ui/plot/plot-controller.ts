@@ -3,6 +3,7 @@
  * write to it; a change of it makes a viewport; a viewport requests a frame. Painting happens in one place: when a
  * frame arrives, or once per animation frame.
  */
+import { startTimer } from '../../base/task.ts';
 import type { TimeFolds } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { ViewState } from '../../state/view-store.ts';
@@ -43,8 +44,8 @@ export interface PlotOptions extends PlotContext {
 }
 
 /**
- * The last picture is stretched while a slow frame is awaited, but not sooner than this: painting it would delay a frame
- * that arrives within a few milliseconds, and nobody notices so short a stutter.
+ * The last picture is stretched while a slow frame is awaited, but not sooner than this: an animation frame would delay
+ * an answer that arrives within a few milliseconds, and nobody notices so short a stutter.
  */
 const STALE_PAINT_DELAY_MS = 24;
 
@@ -70,8 +71,8 @@ export class PlotController {
   #size = { width: 0, height: 0, pixelWidth: 0, pixelHeight: 0 };
   #request: PlotRequest | undefined;
   #animation = 0;
-  /** When the picture stopped being what it should show; undefined if it is. */
-  #staleSinceMs: number | undefined;
+  #isPictureStale = false;
+  #stopStale: (() => void) | undefined;
   /** When the page got the input that the awaited frame answers. */
   #inputMs: number | undefined;
   /** The cursor and the axis for which the cursor was last brought into view. */
@@ -138,6 +139,7 @@ export class PlotController {
 
   destroy(): void {
     cancelAnimationFrame(this.#animation);
+    this.#stopStale?.();
     this.#stop.abort();
     this.#frames.destroy();
     this.#hover.destroy();
@@ -173,7 +175,6 @@ export class PlotController {
 
   /** Requests a frame if anything visible has changed. */
   update(): void {
-    this.#schedule();
     const { device, source, overlays, look } = this.#options;
     const view = this.#view;
     const { pixelWidth: width, pixelHeight: height } = this.#size;
@@ -186,11 +187,19 @@ export class PlotController {
     const highlighted =
       overlays.getState().highlights.find(({ search }) => search !== '')?.search ?? '';
     const request = source.request(viewport, { view, ...look(), highlighted });
-    if (hasSameFields(request, this.#request)) return;
+    if (hasSameFields(request, this.#request)) {
+      // The cursors may have moved.
+      this.#schedule();
+      return;
+    }
     this.#request = request;
     this.#inputMs = performance.now();
-    this.#staleSinceMs ??= this.#inputMs;
     this.#frames.want(request);
+    this.#isPictureStale = true;
+    this.#stopStale ??= startTimer(STALE_PAINT_DELAY_MS, () => {
+      this.#stopStale = undefined;
+      if (this.#isPictureStale) this.#schedule();
+    });
   }
 
   /** Brings the cursor into view after it has moved, once its place is known. */
@@ -214,7 +223,7 @@ export class PlotController {
   }
 
   #repaintAll(): void {
-    this.#staleSinceMs = 0;
+    this.#isPictureStale = true;
     this.#schedule();
   }
 
@@ -225,13 +234,7 @@ export class PlotController {
   #paint(): void {
     this.#animation = 0;
     this.#followCursor();
-    const staleSinceMs = this.#staleSinceMs ?? Infinity;
-    const waitedMs = performance.now() - staleSinceMs;
-    if (waitedMs >= 0 && waitedMs < STALE_PAINT_DELAY_MS) {
-      this.#schedule();
-      return;
-    }
-    if (waitedMs >= 0) this.#paintPicture();
+    if (this.#isPictureStale) this.#paintPicture();
     this.#hover.paint(plotStyle(this.#options.look().theme));
   }
 
@@ -249,8 +252,8 @@ export class PlotController {
     const context = this.#base.getContext('2d', { alpha: false });
     if (viewport === undefined || context === null) return;
     const { theme } = this.#options.look();
-    const wasStale = this.#staleSinceMs !== undefined;
-    this.#staleSinceMs = undefined;
+    const wasStale = this.#isPictureStale;
+    this.#isPictureStale = false;
     this.#frames.paint(context, viewport, plotColors(theme).background);
     if (wasStale) {
       // Paint the strip before the axes: it reads its size, which would force a layout after them.
