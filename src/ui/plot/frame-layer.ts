@@ -10,8 +10,7 @@ import { putFrame, releasePixels } from './canvas.ts';
 import { drawLine } from './line-raster.ts';
 import type { PlotContext, PlotFrame, PlotLine, PlotRequest } from './plot-source.ts';
 
-export interface FrameLayerOptions
-  extends Pick<PlotContext, 'session' | 'source' | 'onError'> {
+export interface FrameLayerOptions extends Pick<PlotContext, 'session' | 'source' | 'onError'> {
   readonly linesOf: (request: PlotRequest, frame: PlotFrame) => readonly PlotLine[];
   readonly onFrame: () => void;
 }
