@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type AllocConf, parseAllocConf } from '../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../allocator/simulator/presets.ts';
+import { terminalWriter } from '../output/report/text.ts';
 import { buildWhatIf, whatIfText } from '../output/report/whatif.ts';
 import { contextOf } from '../testing/contexts.ts';
 import { runWhatIf } from './commands/whatif.ts';
@@ -54,7 +55,12 @@ test('what there was no time for is named, in text and in JSON', () => {
   expect(runs.cases).toEqual([]);
   const [report] = buildWhatIf([runs]).devices;
   expect(report).toMatchObject({ cases: [], notSimulated: ['(default)', second.text] });
-  const text = whatIfText('a', [runs], undefined, { columns: 80, color: false }).join(' ');
+  const text = whatIfText(
+    'a',
+    [runs],
+    undefined,
+    terminalWriter({ columns: 80, color: false }),
+  ).join(' ');
   expect(text).toContain('Not simulated, because the');
   expect(text).toContain(second.text);
 });

@@ -74,7 +74,7 @@ export function whatIfCommand(io: CliIo): Command {
       );
       printReport(io, options, {
         json: () => buildWhatIf(devices),
-        text: (_, style) => whatIfText(file.name, devices, note, style),
+        text: (write) => whatIfText(file.name, devices, note, write),
       });
     });
 }

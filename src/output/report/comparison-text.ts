@@ -12,6 +12,7 @@ import type { CallSiteChange, Comparison, RunProfile } from '../../analysis/comp
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import { COUNTER_LABELS } from './stats-text.ts';
+import { deviceName } from './summary-text.ts';
 import type { Writer } from './text.ts';
 
 /** Call sites shown; the JSON has all. */
@@ -69,11 +70,11 @@ export function comparisonText(
   ];
 }
 
-function sideText({ file, device, kind, event, counters, peak, stepBounds }: RunProfile): string {
-  const where = kind === 'host' ? 'pinned host memory' : `device ${device}`;
+function sideText(side: RunProfile): string {
+  const { file, event, counters, peak, stepBounds } = side;
   const moment = counters.allocatedBytes === peak.allocatedBytes ? 'its peak' : 'what is compared';
   const steps = stepBounds.length > 1 ? `, ${formatCount(stepBounds.length - 1)} steps` : '';
-  return `${file.name}, ${where}${steps}: ${formatBytes(counters.allocatedBytes)} allocated at ${moment}, event ${formatCount(event)}`;
+  return `${file.name}, ${deviceName(side)}${steps}: ${formatBytes(counters.allocatedBytes)} allocated at ${moment}, event ${formatCount(event)}`;
 }
 
 const byteCells = (a: number, b: number): string[] => [

@@ -12,6 +12,7 @@ import {
   functionText,
 } from '../../device/model/frame-text.ts';
 import type { DeviceFindings, FindingReport, FindingsReport, VerdictReport } from './findings.ts';
+import { deviceName } from './summary-text.ts';
 import { type DeviceOrder, fileOrder, printable, type Writer } from './text.ts';
 
 const SEVERITY_STYLES = { high: 'red', medium: 'yellow', low: 'dim' } as const;
@@ -33,10 +34,9 @@ export function findingsText(
 }
 
 function deviceLines(device: DeviceFindings, fileName: string, write: Writer): string[] {
-  const name = device.kind === 'host' ? 'pinned host memory' : `device ${device.device}`;
   const { verdict, findings, checks } = device;
   return [
-    ...write.heading(`${plural(findings.length, 'finding')} in ${fileName}, ${name}`),
+    ...write.heading(`${plural(findings.length, 'finding')} in ${fileName}, ${deviceName(device)}`),
     ...(verdict === null ? [] : verdictLines(verdict, write)),
     ...accountLines(device, write),
     ...findings.flatMap((finding) =>

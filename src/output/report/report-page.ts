@@ -8,6 +8,8 @@
  * The data is first and under the key `base64`, so src/format/input reads a dropped report like PyTorch's own HTML.
  */
 
+import { isRecord } from '../../base/collections.ts';
+
 export const REPORT_ELEMENT_ID = 'vramscope-report';
 
 /** Increase this when the page and data of different versions could not be combined. */
@@ -50,12 +52,12 @@ export type ParsedReport =
 /** Reads the element's text. Never throws. */
 export function parseReport(json: string): ParsedReport {
   const value = parseJson(json);
-  if (typeof value !== 'object' || value === null) return problem('is damaged and cannot be read');
-  if (!('format' in value) || typeof value.format !== 'number') return problem('is damaged');
+  if (!isRecord(value)) return problem('is damaged and cannot be read');
+  if (typeof value.format !== 'number') return problem('is damaged');
   if (value.format > FORMAT) return problem('was made by a newer vramscope');
-  if (!('base64' in value) || typeof value.base64 !== 'string') return problem('holds no data');
+  if (typeof value.base64 !== 'string') return problem('holds no data');
   const text = (key: keyof ReportHead): string => {
-    const found: unknown = Object.entries(value).find(([name]) => name === key)?.[1];
+    const found = value[key];
     return typeof found === 'string' ? found : '';
   };
   const report: Report = {

@@ -21,7 +21,7 @@ import type { DeviceModel } from '../../device/model/device-model.ts';
 import { durationUs } from '../../device/model/events.ts';
 import { memoryChart } from './memory-chart.ts';
 import type { DeviceStats, StatsReport } from './stats.ts';
-import { changedSettings } from './summary-text.ts';
+import { settingsText } from './summary-text.ts';
 import { deviceOrder, printable, styled, type TextOptions, wrap } from './text.ts';
 
 export const COUNTER_LABELS: Readonly<Record<CounterName, string>> = {
@@ -62,6 +62,7 @@ export function statsText(
   options: TextOptions,
 ): string[] {
   const { shown, note } = deviceOrder(contexts);
+  const settings = settingsText(report);
   const devices = shown.flatMap((i) => [
     '',
     ...deviceText(report.devices[i], contexts[i], options),
@@ -71,7 +72,7 @@ export function statsText(
     ...(devices.length === 0 ? ['', 'No devices: nothing was allocated or recorded.'] : devices),
     ...(note === undefined ? [] : ['', note]),
     '',
-    ...settingsText(report, options),
+    ...settings.map(printable),
     ...warningsText(report, options),
   ];
 }
@@ -225,14 +226,6 @@ function oomsText(
     styled(tableFact(i === 0 ? 'out of memory' : '', text), 'red', options),
   );
   return [...lines, ...others];
-}
-
-function settingsText({ settings }: StatsReport, options: TextOptions): string[] {
-  if (Object.keys(settings).length === 0) return ['Allocator settings: not recorded'];
-  const changed = changedSettings(settings);
-  if (changed.length === 0) return ['Allocator settings: all at their defaults'];
-  const lines = changed.map((text) => `  ${printable(text)}`);
-  return [styled('Allocator settings that differ from the defaults', 'bold', options), ...lines];
 }
 
 function warningsText({ warnings }: StatsReport, options: TextOptions): string[] {

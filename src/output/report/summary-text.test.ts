@@ -51,7 +51,7 @@ test('has the figures, the phases, the settings and what was recorded', () => {
 
 test('names the settings that were changed', () => {
   expect(textOf('whatif_split128/train_gpt_small.pickle.gz')).toContain(
-    'Allocator settings:\n  PYTORCH_CUDA_ALLOC_CONF = max_split_size_mb:128\n',
+    'Allocator settings that differ from the defaults:\n  PYTORCH_CUDA_ALLOC_CONF = max_split_size_mb:128\n',
   );
 });
 

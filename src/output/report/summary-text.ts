@@ -43,7 +43,7 @@ export function summaryText(parts: SummaryParts): string {
     annotationGroups === undefined || annotationGroups.length === 0
       ? ''
       : phasesText(annotationGroups),
-    settingsText(info),
+    settingsText(info).join('\n'),
     facts === undefined ? '' : recordingText(device, facts),
     notes.map((note) => `Note: ${note}`).join('\n'),
   ];
@@ -75,11 +75,15 @@ function phasesText(phases: readonly AnnotationGroup[]): string {
   return [...textTable([header, ...rows]), ...rest].join('\n');
 }
 
-function settingsText({ settings }: SessionInfo): string {
-  if (Object.keys(settings).length === 0) return 'Allocator settings: not recorded';
+/** A title, then a line for each setting that differs from its default. */
+export function settingsText({ settings }: Pick<SessionInfo, 'settings'>): string[] {
+  if (Object.keys(settings).length === 0) return ['Allocator settings: not recorded'];
   const changed = changedSettings(settings);
-  if (changed.length === 0) return "Allocator settings: all at PyTorch's defaults";
-  return ['Allocator settings:', ...changed.map((text) => `  ${text}`)].join('\n');
+  if (changed.length === 0) return ["Allocator settings: all at PyTorch's defaults"];
+  return [
+    'Allocator settings that differ from the defaults:',
+    ...changed.map((text) => `  ${text}`),
+  ];
 }
 
 function recordingText(device: DeviceInfo, { stackKinds }: TraceFacts): string {

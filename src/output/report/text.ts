@@ -9,10 +9,10 @@ export interface TextOptions {
 }
 
 /** ANSI SGR codes. */
-const STYLES = { bold: 1, dim: 2, red: 31, yellow: 33 } as const;
+const STYLES = { plain: 0, bold: 1, dim: 2, red: 31, yellow: 33 } as const;
 
 export function styled(text: string, style: keyof typeof STYLES, { color }: TextOptions): string {
-  return color ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text;
+  return color && style !== 'plain' ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text;
 }
 
 /** Lines of at most `columns`, later ones indented. A longer word gets its own line. */
@@ -127,8 +127,8 @@ export function terminalWriter(options: TextOptions, indent = ''): Writer {
     table: (rows, rest = '') =>
       rows.length < 2
         ? []
-        : [...textTable(rows).map(printable), ...(rest === '' ? [] : [rest])].map(
-            (line) => indent + line,
+        : [...textTable(rows), ...(rest === '' ? [] : [rest])].map((line, i) =>
+            styled(`${indent}${printable(line)}`, i === 0 ? 'dim' : 'plain', options),
           ),
     get inner() {
       return terminalWriter(options, `${indent}    `);

@@ -2,11 +2,11 @@
 
 import { CONTEXT_BYTES, compareRuns, environmentLines } from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
-import type { Confidence, SimulatedOom, WhatIfResult } from '../../allocator/simulator/types.ts';
+import type { Confidence, WhatIfResult } from '../../allocator/simulator/types.ts';
 import type { SmallestLimit } from '../../allocator/simulator/what-if.ts';
 import type { WhatIfCase } from '../../allocator/simulator/what-if-runs.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
-import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
+import type { Writer } from './text.ts';
 
 export interface CaseRun extends WhatIfCase {
   /** If requested. */
@@ -70,45 +70,47 @@ export function whatIfText(
   fileName: string,
   devices: readonly WhatIfRuns[],
   note: string | undefined,
-  options: TextOptions,
+  write: Writer,
 ): string[] {
-  const texts = devices.flatMap((runs) => ['', ...deviceText(runs, options)]);
   return [
-    styled(printable(fileName), 'bold', options),
-    ...(texts.length === 0 ? ['', 'No CUDA device: nothing to simulate.'] : texts),
+    ...write.heading(fileName),
+    ...(devices.length === 0 ? ['', 'No CUDA device: nothing to simulate.'] : []),
+    ...devices.flatMap((runs) => deviceText(runs, write)),
     ...(note === undefined ? [] : ['', note]),
   ];
 }
 
-function deviceText(runs: WhatIfRuns, options: TextOptions): string[] {
-  const { device, recorded, cases } = runs;
-  const title = styled(`Device ${device}`, 'bold', options);
-  if (cases.length === 0 && runs.notSimulated.length === 0) {
-    return [title, 'This device has no recorded history, so there is nothing to simulate.'];
-  }
-  const results = cases.map(({ result }) => result);
+function deviceText(runs: WhatIfRuns, write: Writer): string[] {
+  const { device, recorded, cases, notSimulated } = runs;
   const sorted = [...cases].sort((a, b) => compareRuns(a.result, b.result));
-  const hasCards = cases.some(({ smallest }) => smallest !== undefined);
-  const [header, ...rows] = textTable([
-    [...HEADER, hasCards ? 'needs' : ''],
-    recordedRow(recorded),
-    ...sorted.map((one) => resultRow(one, recorded)),
-  ]);
   const [best] = sorted;
-  if (best === undefined) return [title, ...notSimulatedText(runs, options)];
+  const left = notSimulated.length > 0 ? [notSimulatedText(runs)] : [];
+  if (best === undefined) {
+    const [text = 'This device has no recorded history, so there is nothing to simulate.'] = left;
+    return write.section(`Device ${device}`, write.paragraph(text));
+  }
+  const hasCards = cases.some(({ smallest }) => smallest !== undefined);
+  const messages = cases.flatMap(({ result }) => result.unknowns.map(({ message }) => message));
+  const says = [
+    ...left,
+    ...cases.flatMap(({ result }) => failureText(result)),
+    ...adviceText(best.result, recorded),
+    ...rangeText(best),
+    ...cardText(best.smallest),
+    ...limitText(runs),
+  ];
   return [
-    `${title}  ${titleOfLimit(runs)}`,
+    ...write.section(
+      `Device ${device}  ${titleOfLimit(runs)}`,
+      write.table([
+        [...HEADER, hasCards ? 'needs' : ''],
+        recordedRow(recorded),
+        ...sorted.map((one) => resultRow(one, recorded)),
+      ]),
+    ),
     '',
-    styled(header, 'dim', options),
-    ...rows,
-    '',
-    ...notSimulatedText(runs, options),
-    ...failureText(results, options),
-    ...adviceText(best.result, recorded, options),
-    ...rangeText(best, options),
-    ...cardText(best.smallest, options),
-    ...limitText(runs, options),
-    ...unknownsText(results, options),
+    ...says.flatMap(write.paragraph),
+    ...write.section('What the trace does not record:', write.list([...new Set(messages)])),
   ];
 }
 
@@ -141,35 +143,25 @@ function resultRow({ result, smallest }: CaseRun, recorded: RecordedRun): string
   ];
 }
 
-function settingsName(settings: string): string {
-  return settings === '' ? '(default)' : printable(settings);
+const settingsName = (settings: string): string => (settings === '' ? '(default)' : settings);
+
+function notSimulatedText({ notSimulated, budgetMs }: WhatIfRuns): string {
+  const seconds = formatCount(Math.round(budgetMs / 1000));
+  return `Not simulated, because the ${seconds} s for this recording were used up: ${notSimulated.join('; ')}. Use --setting to try one at a time.`;
 }
 
-function notSimulatedText(
-  { notSimulated, budgetMs }: WhatIfRuns,
-  { columns }: TextOptions,
-): string[] {
-  if (notSimulated.length === 0) return [];
-  const names = printable(notSimulated.join('; '));
-  const text = `Not simulated, because the ${formatCount(Math.round(budgetMs / 1000))} s for this recording were used up: ${names}. Use --setting to try one at a time.`;
-  return [...wrap(text, columns), ''];
+/** The setting's first failure that the recorded run did not have. */
+function failureText({ settings, ooms }: WhatIfResult): string[] {
+  const failure = ooms.find(({ isRecorded }) => !isRecorded);
+  if (failure === undefined) return [];
+  const { event, requestedBytes, missingBytes } = failure;
+  const where = event < 0 ? 'before the trace' : `at event ${formatCount(event)}`;
+  return [
+    `${settingsName(settings)} runs out of memory ${where}: a request of ${formatBytes(requestedBytes)} is short by ${formatBytes(missingBytes)}.`,
+  ];
 }
 
-/** For each setting, its first failure that the recorded run did not have. */
-function failureText(results: readonly WhatIfResult[], { columns }: TextOptions): string[] {
-  const lines = results.flatMap((result) => {
-    const failure = result.ooms.find(({ isRecorded }) => !isRecorded);
-    return failure === undefined ? [] : wrap(failureLine(result.settings, failure), columns, '  ');
-  });
-  return lines.length === 0 ? [] : [...lines, ''];
-}
-
-function failureLine(settings: string, failure: SimulatedOom): string {
-  const where = failure.event < 0 ? 'before the trace' : `at event ${formatCount(failure.event)}`;
-  return `${settingsName(settings)} runs out of memory ${where}: a request of ${formatBytes(failure.requestedBytes)} is short by ${formatBytes(failure.missingBytes)}.`;
-}
-
-function adviceText(best: WhatIfResult, recorded: RecordedRun, options: TextOptions): string[] {
+function adviceText(best: WhatIfResult, recorded: RecordedRun): string[] {
   if (best.ooms.length > 0) return ['No setting tried here fits under this limit.'];
   const saved = recorded.peakReservedBytes - best.peakReservedBytes;
   if (saved <= 0 || best.settings === recorded.settings) {
@@ -177,38 +169,32 @@ function adviceText(best: WhatIfResult, recorded: RecordedRun, options: TextOpti
   }
   const [line, olderLine] = environmentLines(best.settings);
   return [
-    `Best: ${styled(printable(line), 'bold', options)}`,
-    `      ${printable(olderLine)} (before PyTorch 2.9)`,
+    `Best: ${line}`,
+    `or ${olderLine} (before PyTorch 2.9)`,
     `Confidence: ${CONFIDENCE_LABELS[best.confidence]}`,
   ];
 }
 
-function rangeText({ result, lowestBytes }: CaseRun, { columns }: TextOptions): string[] {
+/** If frees waited for another stream. */
+function rangeText({ result, lowestBytes }: CaseRun): string[] {
   if (lowestBytes === undefined) return [];
-  const { settings, peakReservedBytes } = result;
-  const text = `Some frees waited for another stream. With ${settingsName(settings)}, a real run would reserve between ${formatBytes(lowestBytes)} (no waits) and about ${formatBytes(peakReservedBytes)} (waits as recorded).`;
-  return wrap(text, columns);
+  return [
+    `Some frees waited for another stream. With ${settingsName(result.settings)}, a real run would reserve between ${formatBytes(lowestBytes)} (no waits) and about ${formatBytes(result.peakReservedBytes)} (waits as recorded).`,
+  ];
 }
 
-function cardText(smallest: SmallestLimit | undefined, { columns }: TextOptions): string[] {
+function cardText(smallest: SmallestLimit | undefined): string[] {
   if (smallest === undefined) return [];
   const { limitBytes, cardGib } = smallest;
   const card = cardGib === undefined ? 'no common card' : `a card of ${cardGib} GiB`;
-  const text = `PyTorch needs ${formatBytes(limitBytes)}, and CUDA itself about ${formatBytes(CONTEXT_BYTES)} more: ${card}.`;
-  return wrap(text, columns);
+  return [
+    `PyTorch needs ${formatBytes(limitBytes)}, and CUDA itself about ${formatBytes(CONTEXT_BYTES)} more: ${card}.`,
+  ];
 }
 
-function limitText({ recorded, limitBytes }: WhatIfRuns, { columns }: TextOptions): string[] {
-  const { limit } = recorded;
+function limitText({ recorded: { limit }, limitBytes }: WhatIfRuns): string[] {
   if (limit === undefined || limitBytes !== undefined) return [];
-  const text = `The recorded run could reserve between ${formatBytes(limit.atLeastBytes)} and ${formatBytes(limit.belowBytes)}: requests failed there. Use --limit to see what would fail under other settings.`;
-  return wrap(text, columns);
-}
-
-function unknownsText(results: readonly WhatIfResult[], { columns }: TextOptions): string[] {
-  const unknowns = results.flatMap((result) => result.unknowns);
-  const messages = [...new Set(unknowns.map(({ message }) => message))];
-  if (messages.length === 0) return [];
-  const lines = messages.flatMap((message) => wrap(`- ${printable(message)}`, columns, '  '));
-  return ['', 'What the trace does not record:', ...lines];
+  return [
+    `The recorded run could reserve between ${formatBytes(limit.atLeastBytes)} and ${formatBytes(limit.belowBytes)}: requests failed there. Use --limit to see what would fail under other settings.`,
+  ];
 }
