@@ -79,9 +79,12 @@ class GzipRescue {
       memberBytes = 0;
     };
     let toSkip = from;
-    const ending = new Ending();
+    /** The last four bytes: in gzip, the data length of the last member. */
+    const ending = new Uint8Array(4);
     for await (const piece of pieces(input)) {
-      ending.push(piece);
+      const tail = piece.subarray(-4);
+      ending.copyWithin(0, tail.length);
+      ending.set(tail, 4 - tail.length);
       this.#push(inflater, piece, false);
       for (const chunk of output.splice(0)) {
         if (chunk.length > toSkip) yield chunk.subarray(toSkip);
@@ -92,7 +95,8 @@ class GzipRescue {
     this.#push(inflater, new Uint8Array(0), true);
     for (const chunk of output) if (chunk.length > toSkip) yield chunk.subarray(toSkip);
     // fflate mistakes one truncated member in twelve for a complete one.
-    if (ending.uint32 !== memberBytes >>> 0) this.failure ??= new Error('unexpected end of member');
+    const lastBytes = new DataView(ending.buffer).getUint32(0, true);
+    if (lastBytes !== memberBytes >>> 0) this.failure ??= new Error('unexpected end of member');
   }
 
   #push(inflater: Gunzip, piece: Uint8Array, isLast: boolean): void {
@@ -101,21 +105,6 @@ class GzipRescue {
     } catch (failure) {
       this.failure = failure;
     }
-  }
-}
-
-/** Keeps the last four bytes of a file: in gzip, the data length of the last member. */
-class Ending {
-  readonly #bytes = new Uint8Array(4);
-
-  push(piece: Uint8Array): void {
-    const tail = piece.subarray(-4);
-    this.#bytes.copyWithin(0, tail.length);
-    this.#bytes.set(tail, 4 - tail.length);
-  }
-
-  get uint32(): number {
-    return new DataView(this.#bytes.buffer).getUint32(0, true);
   }
 }
 

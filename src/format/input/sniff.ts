@@ -122,15 +122,7 @@ function isPickle(head: Uint8Array): boolean {
 
 /** Eight bytes of little-endian header size, then a JSON object. */
 function isSafetensors(head: Uint8Array): boolean {
-  return (
-    head.length > 9 &&
-    head[4] === 0 &&
-    head[5] === 0 &&
-    head[6] === 0 &&
-    head[7] === 0 &&
-    head[8] === 0x7b &&
-    (head[9] === 0x22 || head[9] === 0x7d)
-  );
+  return matches(head, [0, 0, 0, 0, ...ascii('{')], 4) && (head[9] === 0x22 || head[9] === 0x7d);
 }
 
 const HTML = /^<(!doctype\s+html|html|head|body|script|meta|title|!--)/i;

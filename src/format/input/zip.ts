@@ -86,8 +86,7 @@ async function firstEntry(stream: ByteStream): Promise<ZipEntry> {
     const view = await localHeader(cursor);
     return {
       name: '',
-      method: view.getUint16(8, true),
-      isEncrypted: (view.getUint16(6, true) & 1) !== 0,
+      ...methodAt(view, 6),
       crc32: 0,
       compressedBytes: Number.POSITIVE_INFINITY,
       sizeBytes: Number.POSITIVE_INFINITY,
@@ -97,6 +96,12 @@ async function firstEntry(stream: ByteStream): Promise<ZipEntry> {
     await cursor.close();
   }
 }
+
+/** From the flags of a header, and the method after them. */
+const methodAt = (view: DataView, flags: number) => ({
+  isEncrypted: (view.getUint16(flags, true) & 1) !== 0,
+  method: view.getUint16(flags + 2, true),
+});
 
 async function localHeader(cursor: ByteCursor): Promise<DataView> {
   const header = await cursor.read(LOCAL_HEADER_BYTES);
@@ -187,8 +192,7 @@ function parseEntry(view: DataView, at: number): ZipEntry {
   const offset = field(42);
   return {
     name: latin1(nameBytes),
-    method: view.getUint16(at + 10, true),
-    isEncrypted: (view.getUint16(at + 8, true) & 1) !== 0,
+    ...methodAt(view, at + 8),
     crc32: view.getUint32(at + 16, true),
     compressedBytes,
     sizeBytes,

@@ -78,22 +78,21 @@ export class FieldReader {
 
   address(tag: number, val: number): number {
     if (tag === Tag.Int) return this.addresses.fromNumber(val);
-    if (tag === Tag.Float && Number.isSafeInteger(val)) return this.addresses.fromNumber(val);
-    if (tag === Tag.BigInt) {
-      const address = this.#kept.bigInt(val);
-      if (isWithin64Bits(address)) return this.addresses.fromBigInt(address);
-    }
-    return this.bad('addr', 0);
+    const address = this.#integer(tag, val);
+    return address === undefined ? this.bad('addr', 0) : this.addresses.fromBigInt(address);
+  }
+
+  /** Undefined beyond 64 bits, and for a fraction. */
+  #integer(tag: number, val: number): bigint | undefined {
+    if (tag === Tag.Int) return BigInt(val);
+    if (tag === Tag.Float) return Number.isSafeInteger(val) ? BigInt(val) : undefined;
+    const value = tag === Tag.BigInt ? this.#kept.bigInt(val) : undefined;
+    return value !== undefined && value >= -(2n ** 63n) && value < 2n ** 64n ? value : undefined;
   }
 
   stream(tag: number, val: number): number {
     if (tag === Tag.Int && val === this.#lastStream) return this.#lastStreamIndex;
-    let handle = 0n;
-    if (tag === Tag.Int) handle = BigInt(val);
-    else if (tag === Tag.Float && Number.isSafeInteger(val)) handle = BigInt(val);
-    else if (tag === Tag.BigInt && isWithin64Bits(this.#kept.bigInt(val))) {
-      handle = this.#kept.bigInt(val);
-    } else this.bad('stream', 0);
+    const handle = this.#integer(tag, val) ?? BigInt(this.bad('stream', 0));
     const index = this.#indexOfStream(BigInt.asUintN(64, handle));
     if (tag === Tag.Int) {
       this.#lastStream = val;
@@ -188,8 +187,6 @@ export class FieldReader {
       throw corrupt(`lists of '${field}' stand for more than the file has bytes`);
   }
 }
-
-const isWithin64Bits = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n;
 
 function tooManyDevices(device: number): LoadError {
   return new LoadError({
