@@ -46,26 +46,20 @@ async function openSource(
   const { snapshot: bare, file } = await readSnapshot(source, nodePlatform, {
     allowPartial: partial === true,
   });
-  const snapshot = bare.holders === undefined ? await withNamesBeside(bare, path) : bare;
+  const names = await namesBeside(path);
+  const snapshot = names === undefined ? bare : withHolders(bare, names);
   const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
   return { file, snapshot, contexts: createDeviceModels(snapshot, replays) };
 }
 
-/** Reads names for run.pickle.gz from run.holders.json, where vramscope.holders wrote them. */
-async function withNamesBeside(snapshot: Snapshot, path: string): Promise<Snapshot> {
-  if (path === '-') return snapshot;
+/** For run.pickle.gz the text of run.holders.json, where vramscope.holders wrote names. */
+async function namesBeside(path: string): Promise<string | undefined> {
+  if (path === '-') return undefined;
   const beside = path.replace(/(\.(pickle|pkl|pt))?(\.(gz|zst|zip))?$/, '.holders.json');
   const isFile = await stat(beside).then(
     (found) => found.isFile(),
     () => false,
   );
   // Anything but a regular file, such as a pipe, may never end.
-  const text = isFile ? await readFile(beside, 'utf8').catch(() => undefined) : undefined;
-  if (text === undefined) return snapshot;
-  try {
-    return withHolders(snapshot, JSON.parse(text));
-  } catch (error) {
-    if (error instanceof SyntaxError) return withHolders(snapshot, undefined);
-    throw error;
-  }
+  return isFile ? readFile(beside, 'utf8').catch(() => undefined) : undefined;
 }

@@ -18,7 +18,9 @@ function taken(given: GivenFiles, isOpen = false): string[] {
 }
 
 const nameOf = (source: Parameters<GivenRoutes['open']>[0]) =>
-  source.kind === 'blob' ? source.name : source.url;
+  source.kind === 'url'
+    ? source.url
+    : `${source.name}${source.holders instanceof File ? ` with ${source.holders.name}` : ''}`;
 
 describe('files that were given', () => {
   it('nothing is done with nothing', () => {
@@ -48,6 +50,20 @@ describe('files that were given', () => {
     expect(taken(three, isOpen)).toEqual(['ranks', 'a', 'b', 'c']);
     const one = { files: files('ranks'), folders: [folder] };
     expect(taken(one, isOpen)).toEqual(['ranks', 'ranks']);
+  });
+
+  it('names of variables belong to their snapshot, and are no file of their own', () => {
+    const given = { files: files('run.holders.json', 'run.pickle.gz'), folders: [] };
+    expect(taken(given)).toEqual(['open', 'run.pickle.gz with run.holders.json']);
+    const renamed = { files: files('run.pickle', 'old.holders.json'), folders: [] };
+    expect(taken(renamed)).toEqual(['open', 'run.pickle with old.holders.json']);
+    const pair = files('a.pickle', 'b.pickle', 'b.holders.json');
+    const both = ['compare', 'a.pickle', 'b.pickle with b.holders.json'];
+    expect(taken({ files: pair, folders: [] })).toEqual(both);
+    expect(taken({ files: files('run.holders.json'), folders: [] })).toEqual([
+      'open',
+      'run.holders.json',
+    ]);
   });
 
   it('summaries are ranks, however few', () => {

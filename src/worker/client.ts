@@ -97,7 +97,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
     };
     try {
       const info = await during(async () =>
-        send(own, absolute(source, baseUrl), openOptions, onProgress),
+        send(own, absolute(source, baseUrl), await withNames(openOptions, source), onProgress),
       );
       if (reading !== own) throw abortError('Another file was opened');
       reading = undefined;
@@ -151,6 +151,11 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       for (const connection of [spare, current, reading]) connection?.end(closed);
     },
   };
+}
+
+async function withNames(options: OpenOptions, source: WireSource): Promise<OpenOptions> {
+  if (source.kind !== 'blob' || source.holders === undefined) return options;
+  return { ...options, holders: await source.holders.text() };
 }
 
 function absolute(source: WireSource, baseUrl: string | undefined): WireSource {

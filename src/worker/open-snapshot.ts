@@ -7,6 +7,7 @@ import { type SessionInfo, sessionInfo } from '../device/model/device-info.ts';
 import { createDeviceModels } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../format/input/types.ts';
+import { withHolders } from '../format/snapshot/from-value.ts';
 import { FrameQueue } from './frame-queue.ts';
 import { OpenDevice } from './open-device.ts';
 import { LongFile } from './partial/long-file.ts';
@@ -79,10 +80,12 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
       onProgress: report,
     },
   );
-  const { snapshot, file } = await read.catch(async (error: unknown) => {
+  const { snapshot: bare, file } = await read.catch(async (error: unknown) => {
     await long.partial?.settle();
     throw error;
   });
+  const { holders } = options;
+  const snapshot = holders === undefined ? bare : withHolders(bare, holders);
   const events = snapshot.devices.reduce((sum, device) => sum + device.events.length, 0);
   report({ readBytes: file.bytes, totalBytes: file.bytes, events });
 

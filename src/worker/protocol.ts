@@ -25,7 +25,13 @@ export type * from './queries.ts';
 
 /** Where the bytes come from. CORS must allow the URL. */
 export type OpenSource =
-  | { readonly kind: 'blob'; readonly blob: Blob; readonly name: string }
+  | {
+      readonly kind: 'blob';
+      readonly blob: Blob;
+      readonly name: string;
+      /** NAME.holders.json, which was given with it. */
+      readonly holders?: Blob | undefined;
+    }
   | { readonly kind: 'url'; readonly url: string };
 
 /** What the worker reads, including a file that the page reads for it (page-blob.ts). */
@@ -40,6 +46,8 @@ export type WireSource =
 export interface OpenOptions {
   /** Open the complete events before the damage and mark the snapshot as partial. */
   readonly allowPartial?: boolean;
+  /** The text of NAME.holders.json: the client reads it. */
+  readonly holders?: string | undefined;
 }
 
 export type OpenPhase = 'reading' | 'replaying' | 'indexing';

@@ -19,11 +19,15 @@ export function snapshotFromValue(value: unknown): Snapshot {
 
 /**
  * Adds the names in NAME.holders.json, which vramscope.holders writes next to the snapshot. If they cannot be read, the
- * snapshot gets a warning instead.
- * @param value the result of JSON.parse
+ * snapshot gets a warning instead; names of its own it keeps.
+ * @param json the file's text
  */
-export function withHolders(snapshot: Snapshot, value: unknown): Snapshot {
-  const { holders, strings, addresses } = snapshotFromValue({ segments: [], holders: value });
+export function withHolders(snapshot: Snapshot, json: string): Snapshot {
+  if (snapshot.holders !== undefined) return snapshot;
+  const { holders, strings, addresses } = snapshotFromValue({
+    segments: [],
+    holders: parsed(json),
+  });
   if (holders === undefined) {
     const message = 'The .holders.json file beside the snapshot cannot be read.';
     return { ...snapshot, warnings: [...snapshot.warnings, { code: 'bad-value', message }] };
@@ -37,6 +41,14 @@ export function withHolders(snapshot: Snapshot, value: unknown): Snapshot {
   const length = own.length + strings.length;
   const get = (row: number) => (row < own.length ? own.get(row) : strings.get(row - own.length));
   return { ...snapshot, strings: { length, get }, holders: renumbered };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A snapshot nests seven levels. The limit gives an error message instead of a stack overflow. */

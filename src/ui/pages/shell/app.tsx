@@ -2,10 +2,10 @@ import './app.css';
 import '../open/open.css';
 import { useEffect, useEffectEvent, useState } from 'react';
 import {
-  fileSource,
   filesOfTransfer,
   type GivenFiles,
   routeGivenFiles,
+  sourceOf,
 } from '../../../state/given-files.ts';
 import { beginSecondSession, type SecondSession } from '../../../state/snapshot-loader.ts';
 import { openInfo, partialOf, useSession, useStores } from '../../../state/stores.ts';
@@ -57,9 +57,9 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   }
   function takeAsked(given: GivenFiles, choice: GivenChoice): void {
     setAsked(undefined);
-    const [a, b] = given.files.map(fileSource);
+    const [a, b] = given.files.map((file) => sourceOf(given, file));
     const open = loader.opened();
-    if (choice.kind === 'replace') routes.open(fileSource(choice.file));
+    if (choice.kind === 'replace') routes.open(sourceOf(given, choice.file));
     else if (choice.kind === 'ranks') {
       openRanks(b === undefined && a && open ? { sources: [open, a] } : given);
     } else if (a !== undefined && b !== undefined) routes.compare(a, b);
