@@ -129,7 +129,7 @@ function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
   const called = callers.map((caller) => `\ncalled from ${frameLabel(caller)}`).join('');
   return (
     <Button
-      className="whole-line verdict-place"
+      className="verdict-place"
       title={`${frameLabel(line)} ${does}${called}\nLook at this line first. Click to see the evidence`}
       onClick={onShow}
     >
