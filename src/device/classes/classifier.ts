@@ -16,8 +16,8 @@ import { Hindsight } from './hindsight.ts';
 import { type ForwardRuns, findForwardRuns, type Passes, PIECE } from './passes.ts';
 import { writtenLabels } from './recorded-labels.ts';
 import { growingStacks, repeatStarts, successorStarts, workspacesBySize } from './size-evidence.ts';
-import { StackHint, StackRole, type StackRoles } from './stack-roles.ts';
-import { type ClassSource, Evidence, MemoryClass } from './types.ts';
+import { FrameRole, StackRole, type StackRoles } from './stack-roles.ts';
+import { CLASS_OF_EVIDENCE, type ClassSource, Evidence, MemoryClass } from './types.ts';
 
 /** Without a visible backward pass: a tensor freed within this many events is one that backward does not need. */
 const SHORT_EVENTS = 64;
@@ -29,24 +29,6 @@ const KEPT_STEPS = 2;
 const MANY_BEFORE = 4;
 /** At most this many optimizer steps form one turn of the program's loop; more would be a slower rhythm. */
 const MOST_STEPS_OF_A_TURN = 4;
-/** A class and its evidence, packed. */
-type Decision = number;
-const decision = (name: MemoryClass, evidence: Evidence): Decision => (name << 8) | evidence;
-const GATHERED = decision(MemoryClass.Parameters, Evidence.Gathered);
-const COLLECTIVE = decision(MemoryClass.Communication, Evidence.Collective);
-const REDUCED = decision(MemoryClass.Gradients, Evidence.Reduced);
-const GRADIENT = decision(MemoryClass.Gradients, Evidence.BackwardKept);
-const MADE_BEFORE = decision(MemoryClass.Inputs, Evidence.BeforeFirstStep);
-const PARAMETER = decision(MemoryClass.Parameters, Evidence.BuiltAndKept);
-const COPY = decision(MemoryClass.Parameters, Evidence.CopiedWeights);
-const BEFORE_RECORDING = decision(MemoryClass.Unknown, Evidence.BeforeRecording);
-const WORKSPACE = decision(MemoryClass.Workspaces, Evidence.WorkspaceStack);
-const WORKSPACE_BY_SIZE = decision(MemoryClass.Workspaces, Evidence.WorkspaceSize);
-const FREED_IN_BACKWARD = decision(MemoryClass.Temporaries, Evidence.BackwardFreed);
-const ACTIVATION = decision(MemoryClass.Activations, Evidence.FreedInBackward);
-const FREED_IN_FORWARD = decision(MemoryClass.Temporaries, Evidence.ForwardFreed);
-const CACHE = decision(MemoryClass.GrowingState, Evidence.CacheStack);
-const GROWING = decision(MemoryClass.GrowingState, Evidence.Grows);
 /** Parameters and gradients have the same sizes. */
 const MODEL: ReadonlySet<number> = new Set([MemoryClass.Parameters, MemoryClass.Gradients]);
 
@@ -104,44 +86,43 @@ export class Classifier {
       if (id % PIECE === 0) yield;
       while (this.#pass < begin.length && this.#passes.end[this.#pass] < start[id]) this.#pass++;
       while (this.#step < stepEnds.length && stepEnds[this.#step] < start[id]) this.#step++;
-      const found = this.#decide(id);
-      this.#set(id, found);
-      const of = (found >> 8) as MemoryClass;
-      if (MODEL.has(of)) this.#modelSizes.add(requestedBytes[id]);
+      const evidence = this.#decide(id);
+      this.#set(id, evidence);
+      if (MODEL.has(this.classOf[id])) this.#modelSizes.add(requestedBytes[id]);
       const isJudged = this.#step + KEPT_STEPS <= stepEnds.length;
-      this.#hindsight.see(id, of, found & 255, this.#pass, isJudged);
+      this.#hindsight.see(id, evidence, this.#pass, isJudged);
     }
     yield;
     this.#lookBack();
     for (const { id, class: of, name, evidence } of writtenLabels(this.#source)) {
       if (name !== '') this.names.set(id, name);
-      if (of !== undefined) this.#set(id, decision(of, evidence));
+      if (of !== undefined) this.#set(id, evidence, of);
     }
   }
 
   #lookBack(): void {
     const hindsight = this.#hindsight;
-    hindsight.correct((id, to, evidence) => this.#set(id, decision(to, evidence)));
+    hindsight.correct((id, evidence) => this.#set(id, evidence));
     for (const [id, copy] of hindsight.modelCopies()) {
       this.copies.set(id, copy);
-      this.#set(id, COPY);
+      this.#set(id, Evidence.CopiedWeights);
     }
     for (const [id, set] of hindsight.laterOptimizers(this.#passes)) this.copies.set(id, set);
   }
 
-  #set(id: AllocationIndex, found: Decision): void {
-    this.classOf[id] = found >> 8;
-    this.evidenceOf[id] = found & 255;
+  #set(id: AllocationIndex, evidence: Evidence, of: MemoryClass = CLASS_OF_EVIDENCE[evidence]) {
+    this.classOf[id] = of;
+    this.evidenceOf[id] = evidence;
   }
 
-  #decide(id: AllocationIndex): Decision {
+  #decide(id: AllocationIndex): Evidence {
     const stack = this.#table.stack[id];
-    if (id < this.#table.preexisting && stack <= EMPTY_STACK) return BEFORE_RECORDING;
+    if (id < this.#table.preexisting && stack <= EMPTY_STACK) return Evidence.BeforeRecording;
     const role = this.#roles.role[stack - NO_STACK];
     const hints = this.#roles.hints[stack - NO_STACK];
-    if ((hints & StackHint.Workspace) !== 0) return WORKSPACE;
-    if ((hints & StackHint.Gathered) !== 0) return GATHERED;
-    if (this.#workspaces.has(id)) return WORKSPACE_BY_SIZE;
+    if ((hints & FrameRole.Workspace) !== 0) return Evidence.WorkspaceStack;
+    if ((hints & FrameRole.Gathered) !== 0) return Evidence.Gathered;
+    if (this.#workspaces.has(id)) return Evidence.WorkspaceSize;
     switch (role) {
       case StackRole.Backward:
         return this.#inBackward(id, hints);
@@ -152,51 +133,50 @@ export class Classifier {
       case StackRole.Host:
         return this.#onHost(id, hints);
       default:
-        return decision(MemoryClass.Unknown, Evidence.NoStack);
+        return Evidence.NoStack;
     }
   }
 
-  #inBackward(id: AllocationIndex, hints: number): Decision {
+  #inBackward(id: AllocationIndex, hints: number): Evidence {
     const { freeRequested, requestedBytes } = this.#table;
     const { end, endsIn } = this.#passes;
     const passEnd = end[this.#pass] ?? this.#last;
     const isLastPass = this.#pass >= end.length - 1 && endsIn === StackRole.Backward;
-    if ((hints & StackHint.Recompute) !== 0) return this.#recomputed(id);
+    if ((hints & FrameRole.Recompute) !== 0) return this.#recomputed(id);
     if (freeRequested[id] <= passEnd) {
-      if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
-      if (this.#isFreedByCollective(id)) return REDUCED;
-      return FREED_IN_BACKWARD;
+      if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
+      if (this.#isFreedByCollective(id)) return Evidence.Reduced;
+      return Evidence.BackwardFreed;
     }
     if (isLastPass) {
       // We can't know what would have outlived this pass; a gradient has the size of a parameter.
       const isModelSize = this.#modelSizes.has(requestedBytes[id]);
-      const name = isModelSize ? MemoryClass.Gradients : MemoryClass.Temporaries;
-      return decision(name, isModelSize ? Evidence.SizeOfParameter : Evidence.BackwardFreed);
+      return isModelSize ? Evidence.SizeOfParameter : Evidence.BackwardFreed;
     }
-    return GRADIENT;
+    return Evidence.BackwardKept;
   }
 
   /** Activation checkpointing runs a forward again: what it keeps is an activation until the backward pass uses it. */
-  #recomputed(id: AllocationIndex): Decision {
+  #recomputed(id: AllocationIndex): Evidence {
     const { freeRequested, start } = this.#table;
     const free = freeRequested[id];
     const isFreedThere = this.#passes.hasFreeStacks
-      ? (this.#freeHints(free) & StackHint.Recompute) !== 0
+      ? (this.#freeHints(free) & FrameRole.Recompute) !== 0
       : free - start[id] <= SHORT_EVENTS / 4;
-    if (isFreedThere) return FREED_IN_BACKWARD;
-    return decision(MemoryClass.Activations, Evidence.Recomputed);
+    if (isFreedThere) return Evidence.BackwardFreed;
+    return Evidence.Recomputed;
   }
 
-  #inOptimizer(id: AllocationIndex, hints: number): Decision {
+  #inOptimizer(id: AllocationIndex, hints: number): Evidence {
     const { freeRequested } = this.#table;
     const { begin } = this.#passes;
     const nextBackward = begin[this.#nextPass(id)] ?? NEVER - 1;
-    const isState = (hints & (StackHint.StateInit | StackHint.Building)) !== 0;
+    const isState = (hints & (FrameRole.StateInit | FrameRole.Building)) !== 0;
     const isLast = nextBackward === NEVER - 1 && this.#passes.endsIn === StackRole.Optimizer;
     if (freeRequested[id] > nextBackward && (isState || !isLast)) {
-      return decision(MemoryClass.OptimizerState, Evidence.OptimizerKept);
+      return Evidence.OptimizerKept;
     }
-    return decision(MemoryClass.Temporaries, Evidence.OptimizerFreed);
+    return Evidence.OptimizerFreed;
   }
 
   /** Index of the first backward pass that begins after an allocation. */
@@ -205,39 +185,39 @@ export class Classifier {
     return isWithin ? this.#pass + 1 : this.#pass;
   }
 
-  #inForward(id: AllocationIndex, hints: number): Decision {
+  #inForward(id: AllocationIndex, hints: number): Evidence {
     const { freeRequested, stack } = this.#table;
     const free = freeRequested[id];
-    if ((hints & StackHint.Building) !== 0 && this.#isKept(id)) return PARAMETER;
+    if ((hints & FrameRole.Building) !== 0 && this.#isKept(id)) return Evidence.BuiltAndKept;
     const pass = this.#nextPass(id);
     const begin = this.#passes.begin[pass];
     if (begin === undefined) return this.#withoutBackward(id, hints);
     if (free < begin) {
-      if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
+      if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
       if (this.#isShort(id)) return this.#freedInForward(id, hints);
       if (this.#growing.has(stack[id])) return this.#growingOrKept(id);
       return this.#isGathered(id) ? this.#keptOver(id, hints) : this.#freedInForward(id, hints);
     }
     this.#trained.add(stack[id]);
-    if (this.#isFreedInBackward(id)) return ACTIVATION;
-    if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
+    if (this.#isFreedInBackward(id)) return Evidence.FreedInBackward;
+    if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
     if (this.#isKept(id)) return this.#keptOver(id, hints);
-    return decision(MemoryClass.Activations, Evidence.LiveUntilBackward);
+    return Evidence.LiveUntilBackward;
   }
 
   /** A convolution's output outlives its call; memory freed before the next allocation is cuDNN's workspace. */
-  #freedInForward(id: AllocationIndex, hints: number): Decision {
+  #freedInForward(id: AllocationIndex, hints: number): Evidence {
     const { freeRequested, start } = this.#table;
     const isScratch = freeRequested[id] === start[id] + 1;
-    if (isScratch && (hints & StackHint.Convolution) !== 0) {
-      return decision(MemoryClass.Workspaces, Evidence.ConvolutionFreed);
+    if (isScratch && (hints & FrameRole.Convolution) !== 0) {
+      return Evidence.ConvolutionFreed;
     }
-    return FREED_IN_FORWARD;
+    return Evidence.ForwardFreed;
   }
 
   #isFreedByCollective(id: AllocationIndex): boolean {
     if (!this.#passes.hasFreeStacks) return false;
-    return (this.#freeHints(this.#table.freeRequested[id]) & StackHint.Collective) !== 0;
+    return (this.#freeHints(this.#table.freeRequested[id]) & FrameRole.Collective) !== 0;
   }
 
   /** What the stack of the free tells about the allocation. */
@@ -285,26 +265,26 @@ export class Classifier {
     return next <= turnEnd && this.#table.freeRequested[id] - next <= INSTANT_EVENTS;
   }
 
-  #keptOver(id: AllocationIndex, hints: number): Decision {
-    const isCache = (hints & StackHint.Cache) !== 0;
-    if (isCache && !this.#isGathered(id)) return CACHE;
-    return decision(MemoryClass.Kept, Evidence.OutlivesSteps);
+  #keptOver(id: AllocationIndex, hints: number): Evidence {
+    const isCache = (hints & FrameRole.Cache) !== 0;
+    if (isCache && !this.#isGathered(id)) return Evidence.CacheStack;
+    return Evidence.OutlivesSteps;
   }
 
   /** If it is still live after its line made several others, nothing replaced it. */
-  #growingOrKept(id: AllocationIndex): Decision {
-    return this.#isGathered(id) ? decision(MemoryClass.Kept, Evidence.OutlivesSteps) : GROWING;
+  #growingOrKept(id: AllocationIndex): Evidence {
+    return this.#isGathered(id) ? Evidence.OutlivesSteps : Evidence.Grows;
   }
 
   /** Inference, or the forward pass in which the trace ends. */
-  #withoutBackward(id: AllocationIndex, hints: number): Decision {
+  #withoutBackward(id: AllocationIndex, hints: number): Evidence {
     const { freeRequested, start, stack } = this.#table;
     const free = freeRequested[id];
     const runEnd = this.#runs.end[this.#runs.before[id]] ?? this.#last;
     const isInstant = free - start[id] <= INSTANT_EVENTS;
     const isShort = free - start[id] <= SHORT_EVENTS || free <= runEnd;
-    if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
-    if ((hints & StackHint.Cache) !== 0 && !isInstant) return this.#keptOver(id, hints);
+    if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
+    if ((hints & FrameRole.Cache) !== 0 && !isInstant) return this.#keptOver(id, hints);
     if (isShort) return this.#freedInForward(id, hints);
     if (this.#growing.has(stack[id])) return this.#growingOrKept(id);
     if (!this.#trained.has(stack[id]) && this.#isGathered(id)) return this.#keptOver(id, hints);
@@ -312,7 +292,7 @@ export class Classifier {
       const run = this.#runs.end[this.#runs.before[id] + KEPT_STEPS];
       if (run !== undefined) return this.#keptOver(id, hints);
     }
-    return decision(MemoryClass.Activations, Evidence.OutlivesForward);
+    return Evidence.OutlivesForward;
   }
 
   /**
@@ -332,38 +312,38 @@ export class Classifier {
   }
 
   /** Made by the program's own lines outside of modules: the model under construction, batches, side computations. */
-  #onHost(id: AllocationIndex, hints: number): Decision {
+  #onHost(id: AllocationIndex, hints: number): Evidence {
     const { freeRequested, start, stack, requestedBytes } = this.#table;
     const { first } = this.#passes;
     const free = freeRequested[id];
     const isEarly = start[id] < first;
     const isLong = isEarly ? free > first : this.#isKept(id);
-    if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
+    if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
     const isModel = isLong || (isEarly && free - start[id] > INSTANT_EVENTS);
-    const isLastCopy = (hints & StackHint.Copied) !== 0 && free === NEVER;
-    if ((hints & StackHint.Building) !== 0 && (isModel || isLastCopy)) return PARAMETER;
-    if ((hints & StackHint.Loader) !== 0) {
-      return decision(MemoryClass.Inputs, Evidence.DataLoader);
+    const isLastCopy = (hints & FrameRole.Copied) !== 0 && free === NEVER;
+    if ((hints & FrameRole.Building) !== 0 && (isModel || isLastCopy)) return Evidence.BuiltAndKept;
+    if ((hints & FrameRole.Loader) !== 0) {
+      return Evidence.DataLoader;
     }
     const isInstant = free - start[id] <= INSTANT_EVENTS;
     const isInference = this.#passes.begin.length === 0;
-    if (!isInstant && isInference && (hints & StackHint.Cache) !== 0) {
+    if (!isInstant && isInference && (hints & FrameRole.Cache) !== 0) {
       return this.#keptOver(id, hints);
     }
     if (!isInstant && this.#growing.has(stack[id])) return this.#growingOrKept(id);
-    if (first > this.#last) return decision(MemoryClass.Unknown, Evidence.None);
+    if (first > this.#last) return Evidence.None;
     if (isEarly && isLong && this.#isOfManyBefore(id)) return this.#keptOver(id, hints);
-    if (isEarly) return isLong ? MADE_BEFORE : FREED_IN_FORWARD;
+    if (isEarly) return isLong ? Evidence.BeforeFirstStep : Evidence.ForwardFreed;
     const begin = this.#passes.begin[this.#nextPass(id)] ?? NEVER;
     const isUnread = (this.#runs.begin[this.#runs.before[id]] ?? NEVER - 1) >= free;
-    if (free < begin && (isUnread || this.#isShort(id))) return FREED_IN_FORWARD;
-    if (this.#isFreedInBackward(id)) return ACTIVATION;
+    if (free < begin && (isUnread || this.#isShort(id))) return Evidence.ForwardFreed;
+    if (this.#isFreedInBackward(id)) return Evidence.FreedInBackward;
     if ((begin === NEVER || free < begin) && this.#isGathered(id)) return this.#keptOver(id, hints);
     if (this.#isKept(id)) {
       const isModelSize = this.#modelSizes.has(requestedBytes[id]);
-      if (isModelSize && (hints & StackHint.Building) !== 0) return PARAMETER;
+      if (isModelSize && (hints & FrameRole.Building) !== 0) return Evidence.BuiltAndKept;
       return this.#keptOver(id, hints);
     }
-    return decision(MemoryClass.Inputs, Evidence.OutsideModules);
+    return Evidence.OutsideModules;
   }
 }

@@ -5,15 +5,9 @@
  *     train.py:10  to()        4 GiB in 148 tensors ─┐ same sizes, and each backward pass makes one set of
  *     train.py:12  deepcopy()  4 GiB in 148 tensors ─┘ gradients: the second one is a copy
  */
-import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
-import { upperBound } from '../../base/binary-search.ts';
-import { addTo, countOne, getOrMake, groupBy } from '../../base/collections.ts';
-import {
-  EMPTY_STACK,
-  type EventIndex,
-  type StackIndex,
-  type StackTable,
-} from '../../format/snapshot/tables.ts';
+import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
+import { addTo, countOne, groupBy } from '../../base/collections.ts';
+import { EMPTY_STACK, type StackIndex, type StackTable } from '../../format/snapshot/tables.ts';
 
 /**
  * Tensors below this share of the trained bytes (of all bytes if none are trained) are ignored: averaged weights may
@@ -157,50 +151,4 @@ function trainedAmong(
   const isWhole = tensors >= LEAST_UNTRAINED && bytes * members.length >= total * UNTRAINED_SHARE;
   if (isWhole) return 1;
   return Math.max(1, members.filter(({ origin }) => origin === Origin.Built).length);
-}
-
-/**
- * Optimizer states rebuilt while the old ones were still held: more states of one size and line are live at once than
- * there are parameters of that size.
- *
- *     adam.py:178 | 148 states ├───────────────────────────…  still there
- *     adam.py:178 |                   148 states ├──────────…  set 1
- */
-
-interface OptimizerStates {
-  /** In order of start. */
-  readonly ids: readonly AllocationIndex[];
-  readonly siteOf: (stack: StackIndex) => StackIndex;
-  /** First events of the backward passes: a state live in the next pass was not merely replaced. */
-  readonly backwards: ArrayLike<EventIndex>;
-  /** Number of parameters of a size. */
-  readonly parametersOf: (bytes: number) => number;
-}
-
-/** Allocation → number of its set, from 1 on; the first optimizer's states have none. */
-export function laterOptimizers(
-  { start, stack, requestedBytes, freeRequested }: AllocationTable,
-  { ids, siteOf, backwards, parametersOf }: OptimizerStates,
-): Map<AllocationIndex, number> {
-  const sets = new Map<AllocationIndex, number>();
-  const lines = new Map<string, { live: AllocationIndex[]; pass: number; first: number }>();
-  for (const id of ids) {
-    const bytes = requestedBytes[id];
-    const pass = upperBound(backwards, start[id]);
-    const line = getOrMake(lines, `${siteOf(stack[id])} ${bytes}`, () => ({
-      live: [],
-      pass,
-      first: 0,
-    }));
-    if (pass === line.pass) {
-      line.first++;
-    } else {
-      const next = backwards[pass] ?? NEVER - 1;
-      line.live = line.live.filter((other) => freeRequested[other] > next);
-      const set = Math.floor(line.live.length / Math.max(line.first, parametersOf(bytes)));
-      if (set > 0) sets.set(id, set);
-    }
-    line.live.push(id);
-  }
-  return sets;
 }

@@ -4,12 +4,13 @@
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
-import { addTo, countOne } from '../../base/collections.ts';
+import { upperBound } from '../../base/binary-search.ts';
+import { addTo, countOne, getOrMake } from '../../base/collections.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
-import { laterOptimizers, modelCopies } from './copies.ts';
+import { modelCopies } from './copies.ts';
 import type { Passes } from './passes.ts';
-import { StackHint, type StackRoles } from './stack-roles.ts';
-import { type ClassSource, Evidence, MemoryClass } from './types.ts';
+import { FrameRole, type StackRoles } from './stack-roles.ts';
+import { CLASS_OF_EVIDENCE, type ClassSource, Evidence, MemoryClass } from './types.ts';
 
 /** A line must have kept this many tensors before its younger ones count as kept too. */
 const LEAST_KEPT = 2;
@@ -52,13 +53,8 @@ export class Hindsight {
    * @param pass the backward pass that contains or follows it
    * @param isJudged the trace continues long enough to tell whether it was kept
    */
-  see(
-    id: AllocationIndex,
-    of: MemoryClass,
-    evidence: Evidence,
-    pass: number,
-    isJudged: boolean,
-  ): void {
+  see(id: AllocationIndex, evidence: Evidence, pass: number, isJudged: boolean): void {
+    const of = CLASS_OF_EVIDENCE[evidence];
     const bytes = this.#table.requestedBytes[id];
     if (evidence === Evidence.BuiltAndKept) {
       this.#parameters.push(id);
@@ -78,14 +74,12 @@ export class Hindsight {
   }
 
   /** Calls `change` for each allocation whose first class was wrong. */
-  correct(change: (id: AllocationIndex, to: MemoryClass, evidence: Evidence) => void): void {
-    for (const id of this.#looseWeights()) {
-      change(id, MemoryClass.Parameters, Evidence.SizeOfGradient);
-    }
+  correct(change: (id: AllocationIndex, evidence: Evidence) => void): void {
+    for (const id of this.#looseWeights()) change(id, Evidence.SizeOfGradient);
     for (const id of this.#young) {
       const site = this.#siteOf(id);
       const isKept = (this.#kept.get(site)?.length ?? 0) >= LEAST_KEPT && !this.#usedUp.has(site);
-      if (isKept) change(id, MemoryClass.Kept, Evidence.SameSite);
+      if (isKept) change(id, Evidence.SameSite);
     }
   }
 
@@ -114,14 +108,36 @@ export class Hindsight {
     });
   }
 
-  /** States of an optimizer built while another one still had its own: see {@link laterOptimizers}. */
+  /**
+   * Optimizer states rebuilt while the old ones were still held: more states of one size and line are live at once than
+   * there are parameters of that size. Allocation → number of its set, from 1 on; the first optimizer's have none.
+   *
+   *     adam.py:178 | 148 states ├───────────────────────────…  still there
+   *     adam.py:178 |                   148 states ├──────────…  set 1
+   */
   laterOptimizers({ begin }: Passes): ReadonlyMap<AllocationIndex, number> {
-    return laterOptimizers(this.#table, {
-      ids: this.#states,
-      siteOf: (stack) => this.#source.stacks.siteOf(stack),
-      backwards: begin,
-      parametersOf: (bytes) => this.#parameterCount(bytes),
-    });
+    const { start, requestedBytes, freeRequested } = this.#table;
+    const sets = new Map<AllocationIndex, number>();
+    const lines = new Map<string, { live: Ids; pass: number; first: number }>();
+    for (const id of this.#states) {
+      const bytes = requestedBytes[id];
+      const pass = upperBound(begin, start[id]);
+      const make = () => ({ live: [], pass, first: 0 });
+      const line = getOrMake(lines, `${this.#siteOf(id)} ${bytes}`, make);
+      if (pass === line.pass) {
+        line.first++;
+      } else {
+        // A state that is not live in the next backward pass was merely replaced.
+        const next = begin[pass] ?? NEVER - 1;
+        line.live = line.live.filter((other) => freeRequested[other] > next);
+        const set = Math.floor(
+          line.live.length / Math.max(line.first, this.#parameterCount(bytes)),
+        );
+        if (set > 0) sets.set(id, set);
+      }
+      line.live.push(id);
+    }
+    return sets;
   }
 
   /** Number of parameters of a size, excluding deep copies. */
@@ -144,6 +160,6 @@ export class Hindsight {
   }
 
   #isDeepCopy(id: AllocationIndex): boolean {
-    return (this.#roles.hints[this.#table.stack[id] - NO_STACK] & StackHint.Copied) !== 0;
+    return (this.#roles.hints[this.#table.stack[id] - NO_STACK] & FrameRole.Copied) !== 0;
   }
 }

@@ -6,7 +6,7 @@ import {
   NO_STACK,
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
-import { StackHint, StackRole, type StackRoles } from './stack-roles.ts';
+import { FrameRole, StackRole, type StackRoles } from './stack-roles.ts';
 
 /**
  * Allocation → start of its successor, the next allocation with its stack and size; NEVER without one. Covers only
@@ -171,7 +171,7 @@ export function workspacesBySize(
   lastStep: EventIndex,
 ): ReadonlySet<AllocationIndex> {
   const found = new Set<AllocationIndex>();
-  if (roles.hints.some((hints) => (hints & StackHint.Workspace) !== 0)) return found;
+  if (roles.hints.some((hints) => (hints & FrameRole.Workspace) !== 0)) return found;
   const { length, requestedBytes, stack, stream, pool, start, freeRequested } = table;
   const roleOf = (id: AllocationIndex) => roles.role[stack[id] - NO_STACK];
   const isKept = (id: AllocationIndex) => id >= 0 && id < length && freeRequested[id] > lastStep;

@@ -2,7 +2,7 @@
 import { EMPTY_STACK, NO_STACK } from '../../format/snapshot/tables.ts';
 import { classifyFrame, qualifiedName } from '../model/frame-kinds.ts';
 import type { StackReader, StackSource } from '../model/stacks.ts';
-import type { FrameKind, FrameView } from '../model/types.ts';
+import type { FrameView } from '../model/types.ts';
 
 /** Bits of a frame; the bits of a stack are derived from them. */
 export const FrameRole = {
@@ -39,70 +39,88 @@ export const FrameRole = {
   Convolution: 262144,
 } as const;
 
-/** torch/optim and optimizers of other packages: apex/optimizers, bitsandbytes/optim, …/optimizer.py. */
-const OPTIMIZER_FILE =
-  /(^|[\\/])(torch[\\/]optim[\\/]|optim(izers?)?[\\/]|[^\\/]*optimizer[^\\/]*\.py$)/i;
-const TORCH_OPTIM = /(^|[\\/])torch[\\/]optim[\\/]/;
+const F = FrameRole;
+
+/** A frame has the role if both match what it has: its file, its function. */
+type Rule = readonly [role: number, file: RegExp | undefined, name?: RegExp];
+
+const rolesBy = (rules: readonly Rule[], { name, filename }: NamedFrame): number =>
+  rules.reduce((roles, [role, file, called]) => {
+    const isHit = file?.test(filename) !== false && called?.test(name) !== false;
+    return isHit ? roles | role : roles;
+  }, 0);
+
 const MODULE_FILE = /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]module\.py$/;
-const CALLS_FORWARD = new Set(['_call_impl', '_wrapped_call_impl', '_slow_forward', 'inner']);
-const MOVES_MODEL = new Set([
-  '_apply',
-  'to',
-  'cuda',
-  'convert',
-  'load_state_dict',
-  '_load_from_state_dict',
-]);
-const LOADS_MODEL =
-  /^(from_pretrained|_load_pretrained_model|_init_weights|reset_parameters|dispatch_model)$/;
-/** Where a backward thread's Python begins: custom Functions, tensor hooks, checkpoint's recomputation. */
-const AUTOGRAD_FILE = /(^|[\\/])torch[\\/](autograd|utils[\\/]checkpoint|_functorch|_dynamo)/;
-const ENTRY_NAMES = new Set([
-  '<module>',
-  '_bootstrap',
-  '_bootstrap_inner',
-  '_run_code',
-  '_run_module_as_main',
-]);
+const ENTRY = /^(<module>|_bootstrap|_bootstrap_inner|_run_code|_run_module_as_main)$/;
+
+/** The rules shared by detectors and classes. */
+const SHARED_RULES: readonly Rule[] = [
+  [F.Optimizer, /(^|[\\/])torch[\\/]optim[\\/]/],
+  // Optimizers of other packages: apex/optimizers, bitsandbytes/optim, …/optimizer.py.
+  [F.Optimizer, /(^|[\\/])(optim(izers?)?[\\/]|[^\\/]*optimizer[^\\/]*\.py$)/i, /^step$/],
+  [F.ModuleCall, MODULE_FILE, /^(_call_impl|_wrapped_call_impl|_slow_forward|inner)$/],
+  [F.Building, MODULE_FILE, /^(_apply|to|cuda|convert|load_state_dict|_load_from_state_dict)$/],
+  [
+    F.Building,
+    undefined,
+    /^(from_pretrained|_load_pretrained_model|_init_weights|reset_parameters|dispatch_model)$/,
+  ],
+  [F.Entry, undefined, ENTRY],
+  // Where a backward thread's Python begins: custom Functions, tensor hooks, checkpoint's recomputation.
+  [F.Autograd, /(^|[\\/])torch[\\/](autograd|utils[\\/]checkpoint|_functorch|_dynamo)/],
+];
+
+const CLASS_RULES: readonly Rule[] = [
+  [
+    F.Functional,
+    /(^|[\\/])(torch[\\/](nn[\\/]functional\.py|_dynamo[\\/]eval_frame\.py|_functorch[\\/]|_inductor[\\/]|autograd[\\/]function\.py)|torchinductor_[^\\/]*[\\/])/,
+  ],
+  // FSDP's and DDP's own collectives, and callers of NCCL.
+  [
+    F.Collective,
+    /(^|[\\/])(torch[\\/]distributed[\\/](distributed_c10d|_functional_collectives|nn[\\/]functional|fsdp[\\/]_fully_shard[\\/](_fsdp_collectives|_fsdp_param_group)|fsdp[\\/]_runtime_utils|_symmetric_memory)|torch[\\/]nn[\\/]parallel[\\/](distributed|comm)\.py|deepspeed[\\/]comm[\\/])/,
+  ],
+  [F.Loader, /(^|[\\/])torch[\\/]utils[\\/]data[\\/]/],
+  [
+    F.Loader,
+    undefined,
+    /^(_prepare_inputs?|send_to_device|move_data_to_device|batch_to_device|transfer_batch_to_device|_pin_memory_loop)$/,
+  ],
+  [F.Cache, /(^|[\\/])(cache_utils|kv_?cache\w*|\w*_kv_?cache|static_cache)\.py$/i],
+  [F.Cache, undefined, /kv_?cache|_allocate_kv/i],
+  [F.Recompute, /(^|[\\/])torch[\\/]utils[\\/]checkpoint\.py$/],
+  [F.StateInit, undefined, /^_?(init_group|init_state|state_init|init_param_state)$/],
+  [
+    F.Building,
+    /(^|[\\/])torch[\\/](nn[\\/](init|parameter)\.py|serialization\.py|distributed[\\/]fsdp[\\/](_fully_shard[\\/](_fully_shard|_fsdp_init|_fsdp_state_dict)|_init_utils|_flat_param|wrap|_wrap_utils)\.py)|(^|[\\/])(safetensors|peft[\\/]tuners)[\\/]/,
+  ],
+  [
+    F.Building,
+    undefined,
+    /^(__deepcopy__|_load_state_dict_into_\w+|set_module_tensor_to_device|_move_adapter_to_device_of_base_layer|_init_sharded_param|_materialize\w*|to_empty)$/,
+  ],
+  [
+    F.Gathered,
+    undefined,
+    /^(init_all_gather_outputs|alloc_all_gather_outputs|_alloc_padded_unsharded_flat_param)$/,
+  ],
+  [F.Convolution, /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]conv\.py$/],
+  [F.Constructor, undefined, /^__init__$/],
+  // Calls of backward() and grad(), in the thread that waits for them.
+  [F.Engine, undefined, /^(_engine_run_backward|_make_grads)$/],
+];
+
+type NamedFrame = Pick<FrameView, 'name' | 'filename' | 'kind'>;
 
 /** The bits shared by detectors and classes. */
-export function frameRoles({ name, filename, kind }: FrameView, isPython: boolean): number {
+export function frameRoles(frame: NamedFrame, isPython: boolean): number {
   if (!isPython) return 0;
-  const { Python, Optimizer, ModuleCall, Building, User, Autograd, Entry } = FrameRole;
-  let roles = Python;
-  if (TORCH_OPTIM.test(filename) || (name === 'step' && OPTIMIZER_FILE.test(filename))) {
-    roles |= Optimizer;
-  }
-  if (MODULE_FILE.test(filename) && CALLS_FORWARD.has(name)) roles |= ModuleCall;
-  if (MODULE_FILE.test(filename) && MOVES_MODEL.has(name)) roles |= Building;
-  if (LOADS_MODEL.test(name) || (name === '__init__' && kind === 'user')) roles |= Building;
-  if (kind === 'user') roles |= User;
-  if (ENTRY_NAMES.has(name)) roles |= Entry;
-  else if (AUTOGRAD_FILE.test(filename)) roles |= Autograd;
-  return roles;
+  const isUser = frame.kind === 'user';
+  let roles = F.Python | rolesBy(SHARED_RULES, frame);
+  if (isUser) roles |= F.User;
+  if (isUser && frame.name === '__init__') roles |= F.Building;
+  return (roles & F.Entry) === 0 ? roles : roles & ~F.Autograd;
 }
-
-const FUNCTIONAL_FILE =
-  /(^|[\\/])(torch[\\/](nn[\\/]functional\.py|_dynamo[\\/]eval_frame\.py|_functorch[\\/]|_inductor[\\/]|autograd[\\/]function\.py)|torchinductor_[^\\/]*[\\/])/;
-/** FSDP's and DDP's own collectives, and callers of NCCL. */
-const COLLECTIVE_FILE =
-  /(^|[\\/])(torch[\\/]distributed[\\/](distributed_c10d|_functional_collectives|nn[\\/]functional|fsdp[\\/]_fully_shard[\\/](_fsdp_collectives|_fsdp_param_group)|fsdp[\\/]_runtime_utils|_symmetric_memory)|torch[\\/]nn[\\/]parallel[\\/](distributed|comm)\.py|deepspeed[\\/]comm[\\/])/;
-const LOADER_FILE = /(^|[\\/])torch[\\/]utils[\\/]data[\\/]/;
-const LOADER_NAME =
-  /^(_prepare_inputs?|send_to_device|move_data_to_device|batch_to_device|transfer_batch_to_device|_pin_memory_loop)$/;
-const CACHE_FILE = /(^|[\\/])(cache_utils|kv_?cache\w*|\w*_kv_?cache|static_cache)\.py$/i;
-const CACHE_NAME = /kv_?cache|_allocate_kv/i;
-const CHECKPOINT_FILE = /(^|[\\/])torch[\\/]utils[\\/]checkpoint\.py$/;
-const STATE_NAME = /^_?(init_group|init_state|state_init|init_param_state)$/;
-const BUILDING_FILE =
-  /(^|[\\/])torch[\\/](nn[\\/](init|parameter)\.py|serialization\.py|distributed[\\/]fsdp[\\/](_fully_shard[\\/](_fully_shard|_fsdp_init|_fsdp_state_dict)|_init_utils|_flat_param|wrap|_wrap_utils)\.py)|(^|[\\/])(safetensors|peft[\\/]tuners)[\\/]/;
-const BUILDING_NAME =
-  /^(__deepcopy__|_load_state_dict_into_\w+|set_module_tensor_to_device|_move_adapter_to_device_of_base_layer|_init_sharded_param|_materialize\w*|to_empty)$/;
-const GATHERED_NAME =
-  /^(init_all_gather_outputs|alloc_all_gather_outputs|_alloc_padded_unsharded_flat_param)$/;
-const CONVOLUTION_FILE = /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]conv\.py$/;
-/** Calls of backward() and grad(), in the thread that waits for them. */
-const RUNS_BACKWARD = /^(_engine_run_backward|_make_grads)$/;
 
 const ENGINE =
   /^torch::autograd::(Engine::|(generated::)?(?!Function::|PyNode::|Node::|VariableType::)\w+::apply)/;
@@ -111,42 +129,26 @@ const CPP_WORKSPACE =
   /^(at::cuda::(setWorkspaceForHandle|getCUDABlasLtWorkspace|getNewWorkspace|getCurrentCUDABlasHandle|getNewCUDABlasLtWorkspace)|at::native::(run_conv_plan|\w*Workspace::Workspace|Workspace::Workspace))/;
 
 /** The bits of each frame, including those only classes need. */
-function allFrameRoles(
-  { strings, frames }: Pick<StackSource, 'strings' | 'frames'>,
-  isPython: (frame: number) => boolean,
-): Uint32Array {
+function allFrameRoles({ strings, frames }: StackSource, reader: StackReader): Uint32Array {
   const roles = new Uint32Array(frames.length);
   for (let frame = 0; frame < frames.length; frame++) {
     const name = strings.get(frames.name[frame]);
+    if (!reader.isPython(frame)) {
+      roles[frame] = cppRoles(qualifiedName(name));
+      continue;
+    }
     const filename = strings.get(frames.filename[frame]);
-    if (!isPython(frame)) roles[frame] = cppRoles(qualifiedName(name));
-    else roles[frame] = pythonRoles(name, filename, classifyFrame(name, filename).kind);
+    const named = { name, filename, kind: classifyFrame(name, filename).kind };
+    roles[frame] = frameRoles(named, true) | rolesBy(CLASS_RULES, named);
+    if (name === '__deepcopy__' && named.kind === 'pytorch') roles[frame] |= F.Copied;
   }
   return roles;
 }
 
 function cppRoles(symbol: string): number {
-  if (ENGINE.test(symbol)) return FrameRole.Engine;
-  if (CPP_COLLECTIVE.test(symbol)) return FrameRole.Collective;
-  return CPP_WORKSPACE.test(symbol) ? FrameRole.Workspace : 0;
-}
-
-function pythonRoles(name: string, filename: string, kind: FrameKind): number {
-  const view = { name, filename, kind, line: 0, isPlumbing: false, extras: undefined };
-  let roles = frameRoles(view, true);
-  if (FUNCTIONAL_FILE.test(filename)) roles |= FrameRole.Functional;
-  if (COLLECTIVE_FILE.test(filename)) roles |= FrameRole.Collective;
-  if (LOADER_FILE.test(filename) || LOADER_NAME.test(name)) roles |= FrameRole.Loader;
-  if (CACHE_FILE.test(filename) || CACHE_NAME.test(name)) roles |= FrameRole.Cache;
-  if (CHECKPOINT_FILE.test(filename)) roles |= FrameRole.Recompute;
-  if (STATE_NAME.test(name)) roles |= FrameRole.StateInit;
-  if (BUILDING_FILE.test(filename) || BUILDING_NAME.test(name)) roles |= FrameRole.Building;
-  if (GATHERED_NAME.test(name)) roles |= FrameRole.Gathered;
-  if (name === '__deepcopy__' && kind === 'pytorch') roles |= FrameRole.Copied;
-  if (CONVOLUTION_FILE.test(filename)) roles |= FrameRole.Convolution;
-  if (name === '__init__') roles |= FrameRole.Constructor;
-  if (RUNS_BACKWARD.test(name)) roles |= FrameRole.Engine;
-  return roles;
+  if (ENGINE.test(symbol)) return F.Engine;
+  if (CPP_COLLECTIVE.test(symbol)) return F.Collective;
+  return CPP_WORKSPACE.test(symbol) ? F.Workspace : 0;
 }
 
 /**
@@ -165,28 +167,13 @@ export const StackRole = {
 } as const;
 export type StackRole = (typeof StackRole)[keyof typeof StackRole];
 
-/** Further facts about a stack; see {@link FrameRole}. */
-export const StackHint = {
-  Building: FrameRole.Building,
-  Collective: FrameRole.Collective,
-  Workspace: FrameRole.Workspace,
-  Loader: FrameRole.Loader,
-  Cache: FrameRole.Cache,
-  Recompute: FrameRole.Recompute,
-  StateInit: FrameRole.StateInit,
-  Gathered: FrameRole.Gathered,
-  Copied: FrameRole.Copied,
-  Convolution: FrameRole.Convolution,
-} as const;
-
 export interface StackRoles {
   /** {@link StackRole} at row stack + 1; row 0 means no stack. */
   readonly role: Uint8Array;
-  /** Bits of {@link StackHint} at row stack + 1. */
+  /** Bits of {@link FrameRole} at row stack + 1. */
   readonly hints: Uint32Array;
 }
 
-const F = FrameRole;
 const FORWARD = F.ModuleCall | F.Functional;
 /** Valid only until user code or a module is called: an optimizer runs closures, a loader runs collate functions. */
 const SCOPED =
@@ -202,8 +189,7 @@ const INHERITED = F.Python | FORWARD | SCOPED | F.Building | F.Autograd | F.Work
 
 export function stackRoles(source: StackSource, reader: StackReader): StackRoles {
   const { length, frame, parent } = source.stacks;
-  const isPython = (index: number) => reader.isPython(index);
-  const frames = allFrameRoles(source, isPython);
+  const frames = allFrameRoles(source, reader);
   const hasEntries = frames.some((roles) => (roles & F.Entry) !== 0);
   const hasCpp = frames.some((roles) => (roles & F.Python) === 0);
   const bits = new Uint32Array(length);

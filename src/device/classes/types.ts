@@ -10,68 +10,58 @@ import type { Holder } from '../model/holders.ts';
 import type { PoolKind } from '../model/pool-kinds.ts';
 import type { StackReader, StackSource } from '../model/stacks.ts';
 
-/** Values of {@link Classification.classOf}; add new ones at the end. */
-export const MemoryClass = {
-  Unknown: 0,
-  Parameters: 1,
-  Gradients: 2,
-  OptimizerState: 3,
-  Activations: 4,
-  Temporaries: 5,
-  Inputs: 6,
-  Communication: 7,
-  Workspaces: 8,
-  GrowingState: 9,
-  Kept: 10,
-} as const;
-export type MemoryClass = (typeof MemoryClass)[keyof typeof MemoryClass];
-
-/** Id, label, description. */
-const CLASSES = [
-  ['unknown', 'unknown', 'Nothing in the recording says what it is.'],
-  ['parameters', 'parameters and buffers', 'The weights and buffers of the model.'],
-  ['gradients', 'gradients', 'What the backward pass leaves for the optimizer.'],
-  [
+/** Id, label, description. Add new ones at the end. */
+const CLASSES = {
+  Unknown: ['unknown', 'unknown', 'Nothing in the recording says what it is.'],
+  Parameters: ['parameters', 'parameters and buffers', 'The weights and buffers of the model.'],
+  Gradients: ['gradients', 'gradients', 'What the backward pass leaves for the optimizer.'],
+  OptimizerState: [
     'optimizer-state',
     'optimizer state',
     'What the optimizer keeps from step to step, such as the two moments of Adam.',
   ],
-  [
+  Activations: [
     'activations',
     'activations',
     'What the forward pass keeps for the backward pass, and the output of the model.',
   ],
-  ['temporaries', 'temporaries', 'Freed before the pass that made it was over.'],
-  ['inputs', 'inputs', 'Batches and targets, made outside of the model.'],
-  ['communication', 'communication buffers', 'What collectives send and receive.'],
-  ['workspaces', 'workspaces', 'Scratch memory of cuBLAS and cuDNN.'],
-  [
+  Temporaries: ['temporaries', 'temporaries', 'Freed before the pass that made it was over.'],
+  Inputs: ['inputs', 'inputs', 'Batches and targets, made outside of the model.'],
+  Communication: ['communication', 'communication buffers', 'What collectives send and receive.'],
+  Workspaces: ['workspaces', 'workspaces', 'Scratch memory of cuBLAS and cuDNN.'],
+  GrowingState: [
     'growing-state',
     'KV cache and growing state',
     'A key-value cache, or another tensor that is replaced by a larger one again and again.',
   ],
-  [
+  Kept: [
     'kept',
     'kept over steps',
     'Made within a step and still live several steps later: a cache, or a leak.',
   ],
-] as const;
+} as const;
+
+/** Numbers the names of a table in order. */
+const numbered = <Name extends string>(table: Readonly<Record<Name, unknown>>) =>
+  Object.fromEntries(Object.keys(table).map((name, place) => [name, place])) as {
+    readonly [K in Name]: number;
+  };
+
+/** Values of {@link Classification.classOf}. */
+export type MemoryClass = number;
+export const MemoryClass = numbered(CLASSES);
 
 /** The class's name in JSON, links and searches. */
-export type MemoryClassId = (typeof CLASSES)[number][0];
+export type MemoryClassId = (typeof CLASSES)[keyof typeof CLASSES][0];
 
-export interface MemoryClassInfo {
-  readonly id: MemoryClassId;
-  readonly label: string;
-  /** What belongs to it, in one sentence. */
-  readonly about: string;
-}
+/** `about`: what belongs to the class, in one sentence. */
+export type MemoryClassInfo = (typeof MEMORY_CLASSES)[number];
 
 /** Index: {@link MemoryClass}. */
-export const MEMORY_CLASSES: readonly MemoryClassInfo[] = CLASSES.map(([id, label, about]) => ({
-  id,
-  label,
-  about,
+export const MEMORY_CLASSES = Object.values(CLASSES).map(([id, label, about]) => ({
+  id: id as MemoryClassId,
+  label: label as string,
+  about: about as string,
 }));
 
 /** Display order in legends, tables and charts, longest-lived first. */
@@ -106,53 +96,79 @@ export function classLabels() {
   });
 }
 
-/** Why an allocation has its class; each text follows "because". Add new ones at the end. */
+const { Unknown, Parameters, Gradients, OptimizerState, Activations, Temporaries } = MemoryClass;
+const { Inputs, Communication, Workspaces, GrowingState, Kept } = MemoryClass;
+
+/**
+ * Why an allocation has its class: the class, and the reason, which follows "because". For what the program or the
+ * profiler wrote, the class is what they say. Add new ones at the end.
+ */
 const EVIDENCE = {
-  None: 'nothing decides it',
-  Metadata: 'the program recorded what it is (annotation or metadata)',
-  Category: "the profiler's category says so",
-  BuiltAndKept: 'it was allocated while a module was built, loaded, or moved',
-  OptimizerKept: 'it was allocated in the optimizer, and outlived the step',
-  OptimizerFreed: 'it was allocated in the optimizer, and freed there',
-  BackwardKept: 'it was allocated in the backward pass, and outlived it',
-  BackwardFreed: 'it was allocated in the backward pass, and freed there',
-  FreedInBackward: 'it was allocated before the backward pass, and the backward pass freed it',
-  LiveUntilBackward: 'it was allocated in the forward pass, and lived until the backward pass',
-  ForwardFreed: 'it was allocated in the forward pass, and freed before that was over',
-  OutlivesForward:
+  None: [Unknown, 'nothing decides it'],
+  Metadata: [Unknown, 'the program recorded what it is (annotation or metadata)'],
+  Category: [Unknown, "the profiler's category says so"],
+  BuiltAndKept: [Parameters, 'it was allocated while a module was built, loaded, or moved'],
+  OptimizerKept: [OptimizerState, 'it was allocated in the optimizer, and outlived the step'],
+  OptimizerFreed: [Temporaries, 'it was allocated in the optimizer, and freed there'],
+  BackwardKept: [Gradients, 'it was allocated in the backward pass, and outlived it'],
+  BackwardFreed: [Temporaries, 'it was allocated in the backward pass, and freed there'],
+  FreedInBackward: [
+    Activations,
+    'it was allocated before the backward pass, and the backward pass freed it',
+  ],
+  LiveUntilBackward: [
+    Activations,
+    'it was allocated in the forward pass, and lived until the backward pass',
+  ],
+  ForwardFreed: [
+    Temporaries,
+    'it was allocated in the forward pass, and freed before that was over',
+  ],
+  OutlivesForward: [
+    Activations,
     'it was allocated in the forward pass, and outlived it; no backward pass followed',
-  Recomputed: 'activation checkpointing computed it again, and the backward pass used it',
-  OutsideModules: 'it was allocated outside of modules, and lived through the step',
-  DataLoader: 'a data loader, or what moves batches to the device, allocated it',
-  Collective: 'a collective allocated it',
-  WorkspaceStack: 'cuBLAS or cuDNN allocated it for itself',
-  WorkspaceSize: 'it has the size of a cuBLAS workspace, and outlived the steps',
-  CacheStack: 'code that manages a key-value cache allocated it',
-  Grows: 'the same line replaced it by a larger one again and again',
-  OutlivesSteps: 'it was allocated within a step, and lived for several more',
-  SizeOfParameter: 'it has the size of a parameter',
-  SameSite: 'other allocations of the same call site were of this class',
-  BeforeFirstStep: 'it was allocated before the first step, and was kept',
-  BeforeRecording: 'it was allocated before the recording began',
-  NoStack: 'no stack was recorded',
-  Reduced:
+  ],
+  Recomputed: [
+    Activations,
+    'activation checkpointing computed it again, and the backward pass used it',
+  ],
+  OutsideModules: [Inputs, 'it was allocated outside of modules, and lived through the step'],
+  DataLoader: [Inputs, 'a data loader, or what moves batches to the device, allocated it'],
+  Collective: [Communication, 'a collective allocated it'],
+  WorkspaceStack: [Workspaces, 'cuBLAS or cuDNN allocated it for itself'],
+  WorkspaceSize: [Workspaces, 'it has the size of a cuBLAS workspace, and outlived the steps'],
+  CacheStack: [GrowingState, 'code that manages a key-value cache allocated it'],
+  Grows: [GrowingState, 'the same line replaced it by a larger one again and again'],
+  OutlivesSteps: [Kept, 'it was allocated within a step, and lived for several more'],
+  SizeOfParameter: [Gradients, 'it has the size of a parameter'],
+  SameSite: [Kept, 'other allocations of the same call site were of this class'],
+  BeforeFirstStep: [Inputs, 'it was allocated before the first step, and was kept'],
+  BeforeRecording: [Unknown, 'it was allocated before the recording began'],
+  NoStack: [Unknown, 'no stack was recorded'],
+  Reduced: [
+    Gradients,
     'it was allocated in the backward pass, and freed by the collective that reduces gradients',
-  Gathered: 'FSDP gathered the parameters of all ranks in it',
-  CopiedWeights: 'it is part of a second copy of the model, which gets no gradients',
-  ConvolutionFreed: 'a convolution allocated it, and freed it at once',
-  SizeOfGradient:
+  ],
+  Gathered: [Parameters, 'FSDP gathered the parameters of all ranks in it'],
+  CopiedWeights: [Parameters, 'it is part of a second copy of the model, which gets no gradients'],
+  ConvolutionFreed: [Workspaces, 'a convolution allocated it, and freed it at once'],
+  SizeOfGradient: [
+    Parameters,
     'it was allocated before the first step, and each backward pass makes gradients of its size',
-  Held: 'a module or an optimizer of the program held it as that when the snapshot was taken',
+  ],
+  Held: [
+    Unknown,
+    'a module or an optimizer of the program held it as that when the snapshot was taken',
+  ],
 } as const;
 
-/** An index into {@link EVIDENCE}; the value type of {@link Classification.evidenceOf}. */
+/** The value type of {@link Classification.evidenceOf}. */
 export type Evidence = number;
-export const Evidence = Object.fromEntries(
-  Object.keys(EVIDENCE).map((name, place) => [name, place]),
-) as { readonly [Name in keyof typeof EVIDENCE]: Evidence };
+export const Evidence = numbered(EVIDENCE);
 
 /** Index: {@link Evidence}. */
-export const EVIDENCE_TEXTS: readonly string[] = Object.values(EVIDENCE);
+export const EVIDENCE_TEXTS: readonly string[] = Object.values(EVIDENCE).map(([, text]) => text);
+export const CLASS_OF_EVIDENCE = Uint8Array.from(Object.values(EVIDENCE), ([of]) => of);
 
 export interface ClassSource {
   readonly snapshot: StackSource &
