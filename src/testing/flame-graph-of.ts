@@ -1,7 +1,12 @@
 import { FlameContext } from '../device/flame-graph/flame-context.ts';
-import { calleeTree, callerTree, flameGraph } from '../device/flame-graph/flame-graph.ts';
+import {
+  calleeTree,
+  callerTree,
+  type FlameGraph,
+  flameGraph,
+} from '../device/flame-graph/flame-graph.ts';
 import type { WeighOptions } from '../device/flame-graph/stack-weights.ts';
-import type { FlameFrames, FlameGraph, FlameGrouping } from '../device/flame-graph/types.ts';
+import type { FlameFrames, FlameGrouping } from '../device/flame-graph/types.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 
 export interface FlameGraphShape {

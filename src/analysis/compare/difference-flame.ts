@@ -2,7 +2,7 @@
 
 import { memoized } from '../../base/collections.ts';
 import { StringInterner } from '../../base/interners.ts';
-import { callerTree, flameGraph } from '../../device/flame-graph/flame-graph.ts';
+import { callerTree, type FlameGraph, flameGraph } from '../../device/flame-graph/flame-graph.ts';
 import { foldTree, weighTree } from '../../device/flame-graph/folded-tree.ts';
 import { FrameGroups } from '../../device/flame-graph/frame-groups.ts';
 import {
@@ -10,7 +10,7 @@ import {
   EXTRA_ROWS,
   NO_CONTEXT_ROW,
 } from '../../device/flame-graph/stack-weights.ts';
-import type { FlameGraph, FlameGrouping } from '../../device/flame-graph/types.ts';
+import type { FlameGrouping } from '../../device/flame-graph/types.ts';
 import { StackReader, type StackSource } from '../../device/model/stacks.ts';
 import type { StackTable } from '../../format/snapshot/tables.ts';
 import { alignFrames } from './align-frames.ts';

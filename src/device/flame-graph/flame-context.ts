@@ -17,11 +17,6 @@ export interface FlameShape {
   readonly frames: FlameFrames;
 }
 
-interface Folded {
-  readonly groups: FrameGroups;
-  readonly tree: FoldedTree;
-}
-
 /** A folded tree with weights. */
 export interface Flame {
   readonly groups: FrameGroups;
@@ -31,33 +26,27 @@ export interface Flame {
 
 export class FlameContext {
   readonly #context: DeviceModel;
-  readonly #folded = new Map<string, Folded>();
-  #last:
-    | { readonly key: string; readonly matches: Uint8Array | undefined; readonly flame: Flame }
-    | undefined;
+  readonly #folded = new Map<string, { readonly groups: FrameGroups; readonly tree: FoldedTree }>();
+  #last: { readonly key: string; readonly matches?: Uint8Array; readonly flame: Flame } | undefined;
 
   constructor(context: DeviceModel) {
     this.#context = context;
   }
 
-  flame(shape: FlameShape, options: WeighOptions): Flame {
+  flame({ groupBy, frames }: FlameShape, options: WeighOptions): Flame {
+    const { snapshot, stacks } = this.#context;
     const { set, weight, matches, onlyMatches = false } = options;
-    const key = JSON.stringify([shape.groupBy, shape.frames, set, weight, onlyMatches]);
+    const key = JSON.stringify([groupBy, frames, set, weight, onlyMatches]);
     if (this.#last?.key === key && this.#last.matches === matches) return this.#last.flame;
-    const { groups, tree } = this.#fold(shape);
-    const classOf = shape.groupBy === 'class' ? classify(this.#context).classOf : undefined;
-    const weighed = weighTree(tree, weighStacks(this.#context, { ...options, classOf }));
-    const rows = new FlameRows(weighed, groups, this.#context.stacks, shape.groupBy);
-    this.#last = { key, matches, flame: { groups, weighed, rows } };
-    return this.#last.flame;
-  }
-
-  #fold({ groupBy, frames }: FlameShape): Folded {
-    return getOrMake(this.#folded, `${groupBy} ${frames}`, () => {
-      const { snapshot, stacks } = this.#context;
-      const groups = new FrameGroups(snapshot, stacks, groupBy, frames);
-      return { groups, tree: foldTree(snapshot, groups, groupBy) };
+    const { groups, tree } = getOrMake(this.#folded, `${groupBy} ${frames}`, () => {
+      const made = new FrameGroups(snapshot, stacks, groupBy, frames);
+      return { groups: made, tree: foldTree(snapshot, made, groupBy) };
     });
+    const classOf = groupBy === 'class' ? classify(this.#context).classOf : undefined;
+    const weighed = weighTree(tree, weighStacks(this.#context, { ...options, classOf }));
+    const flame = { groups, weighed, rows: new FlameRows(weighed, groups, stacks, groupBy) };
+    this.#last = { key, flame, ...(matches && { matches }) };
+    return flame;
   }
 }
 

@@ -1,7 +1,8 @@
 /** From a tree to its visible boxes: zoomed into one box, without boxes that are too thin. */
-import { totalsOf, type WeighedTree } from './folded-tree.ts';
+import { addTo } from '../../base/collections.ts';
+import { type FlameTotal, totalsOf, type WeighedTree } from './folded-tree.ts';
 import type { FrameGroups, GroupIndex } from './frame-groups.ts';
-import type { FlameBoxes, FlameGraph, FlameStep, FlameTotal } from './types.ts';
+import type { FlameGroup } from './types.ts';
 
 /** Separates the keys of a path: 'k3f9a.0x1.main'. */
 const SEPARATOR = '.';
@@ -13,15 +14,23 @@ export interface FlameGraphOptions {
   readonly smallestShare: number;
 }
 
+export type FlameGraph = ReturnType<typeof flameGraph>;
+/** One step on the way from the root to the zoomed box. */
+export type FlameStep = FlameGraph['trail'][number];
+
 export function flameGraph(
   whole: FlameNode,
   groups: FrameGroups,
   { root, smallestShare }: FlameGraphOptions,
-): FlameGraph {
-  const { node, trail, isRootFound } = follow(whole, groups, root);
-  const boxes = boxesOf(node, groups, node.magnitude * smallestShare);
+) {
+  const { node, ...way } = follow(whole, groups, root);
   const { value, magnitude, count, matched } = whole;
-  return { ...boxes, trail, isRootFound, total: { value, magnitude, count, matched } };
+  return {
+    ...boxesOf(node, groups, node.magnitude * smallestShare),
+    ...way,
+    /** Of the whole graph, regardless of zoom. */
+    total: { value, magnitude, count, matched },
+  };
 }
 
 /** Path of a child box; '' is the root. */
@@ -30,83 +39,91 @@ export function pathTo(above: string, key: string): string {
 }
 
 /** Follows a path as far as it exists. */
-function follow(whole: FlameNode, groups: FrameGroups, path: string | undefined) {
-  const keys = path === undefined || path === '' ? [] : path.split(SEPARATOR);
-  const trail: FlameStep[] = [];
+function follow(whole: FlameNode, groups: FrameGroups, path = '') {
   let node = whole;
   let walked = '';
+  /** From the outermost box to the zoomed one; empty at the root. `path` leads to the box, for `root`. */
+  const trail: { group: FlameGroup; path: string; value: number }[] = [];
+  const keys = path === '' ? [] : path.split(SEPARATOR);
   for (const key of keys) {
     const next = bySize(node.children()).find(({ group }) => groups.keyOf(group) === key);
-    if (next === undefined) return { node, trail, isRootFound: false };
+    if (next === undefined) break;
     node = next;
     walked = pathTo(walked, key);
     trail.push({ group: groups.describe(node.group), path: walked, value: node.value });
   }
-  return { node, trail, isRootFound: true };
+  /** `isRootFound`: false if the path's box does not exist; the trail then ends where the path fails. */
+  return { node, trail, isRootFound: trail.length === keys.length };
 }
 
 const bySize = (nodes: FlameNode[]): FlameNode[] => nodes.sort((a, b) => b.magnitude - a.magnitude);
 
-/** A box, and how many boxes it merges: 0 for ordinary ones, which have a group. */
-interface Box {
-  readonly node: Pick<FlameNode, 'value' | 'magnitude' | 'selfMagnitude' | 'count' | 'matched'>;
-  readonly parent: number;
-  readonly group: number;
-  readonly hidden: number;
-}
-
-function boxesOf(
-  whole: FlameNode,
-  groups: FrameGroups,
-  smallest: number,
-): Pick<FlameGraph, 'boxes' | 'groups' | 'groupKeys'> {
-  const boxes: Box[] = [];
+/** The visible boxes, parents before children, siblings by size. Box 0 is the zoomed one or the root. */
+function boxesOf(whole: FlameNode, groups: FrameGroups, smallest: number) {
+  const nodes: Omit<FlameNode, 'children'>[] = [];
+  const parent: number[] = [];
+  const hidden: number[] = [];
   /** Group → its index in the answer. */
   const known = new Map<GroupIndex, number>();
-  const position = (group: GroupIndex): number => {
+  const position = ({ group }: Pick<FlameNode, 'group'>): number => {
     if (group < 0) return -1;
-    const found = known.get(group) ?? known.size;
-    known.set(group, found);
-    return found;
+    if (!known.has(group)) known.set(group, known.size);
+    return known.get(group) ?? -1;
   };
-  const add = (node: FlameNode, parent: number): void => {
-    const box = boxes.push({ node, parent, group: position(node.group), hidden: 0 }) - 1;
-    const rest = { value: 0, magnitude: 0, count: 0, matched: 0 };
-    let hidden = 0;
+  const group: number[] = [];
+  const push = (node: Omit<FlameNode, 'children'>, above: number, merged: number): number => {
+    parent.push(above);
+    hidden.push(merged);
+    group.push(position(node));
+    return nodes.push(node) - 1;
+  };
+  const add = (node: FlameNode, above: number): void => {
+    const box = push(node, above, 0);
+    const rest = { group: -1, value: 0, magnitude: 0, selfMagnitude: 0, count: 0, matched: 0 };
+    let merged = 0;
     for (const child of bySize(node.children())) {
       if (child.magnitude > 0 && child.magnitude >= smallest) {
         add(child, box);
         continue;
       }
-      hidden++;
+      merged++;
       rest.value += child.value;
       rest.magnitude += child.magnitude;
       rest.count += child.count;
       rest.matched += child.matched;
     }
-    const all = { ...rest, selfMagnitude: rest.magnitude };
-    if (hidden > 0) boxes.push({ node: all, parent: box, group: -1, hidden });
+    if (merged > 0) push({ ...rest, selfMagnitude: rest.magnitude }, box, merged);
   };
   add(whole, -1);
   const met = [...known.keys()];
+  const column = (name: keyof FlameTotal | 'selfMagnitude') =>
+    Float64Array.from(nodes, (node) => node[name]);
   return {
-    boxes: columnsOf(boxes),
+    /** Columns of equal length. */
+    boxes: {
+      length: nodes.length,
+      /** -1 for box 0. */
+      parent: Int32Array.from(parent),
+      /** Index into `groups`; -1 for the root and for merged boxes (see `hidden`). */
+      group: Int32Array.from(group),
+      /** Weight including callees; negative where a difference shrank. */
+      value: column('value'),
+      /** Width: the value or, in a difference, the sum of its stacks' absolute values. */
+      magnitude: column('magnitude'),
+      /** Part of the width that no child box covers. */
+      selfMagnitude: column('selfMagnitude'),
+      /** Allocations; in a difference, added minus removed. */
+      count: column('count'),
+      /** Part of the width that matches the search; the whole width without a search. */
+      matched: column('matched'),
+      /** How many boxes too small to see this one merges; 0 for ordinary boxes. */
+      hidden: Int32Array.from(hidden),
+    },
     groups: met.map((group) => groups.describe(group)),
+    /** Short name of each group, used in paths. */
     groupKeys: met.map((group) => groups.keyOf(group)),
   };
 }
-
-const columnsOf = (boxes: readonly Box[]): FlameBoxes => ({
-  length: boxes.length,
-  parent: Int32Array.from(boxes, ({ parent }) => parent),
-  group: Int32Array.from(boxes, ({ group }) => group),
-  hidden: Int32Array.from(boxes, ({ hidden }) => hidden),
-  value: Float64Array.from(boxes, ({ node }) => node.value),
-  magnitude: Float64Array.from(boxes, ({ node }) => node.magnitude),
-  selfMagnitude: Float64Array.from(boxes, ({ node }) => node.selfMagnitude),
-  count: Float64Array.from(boxes, ({ node }) => node.count),
-  matched: Float64Array.from(boxes, ({ node }) => node.matched),
-});
 
 /**
  * The two ways to read a weighed tree, expanded only as far as shown: from callers down to callees, or from the
@@ -176,16 +193,16 @@ function calleeNode(
     matched: sum(self.matched),
     selfMagnitude: leaves.reduce((own, row, i) => own + (at[i] === 0 ? self.magnitude[row] : 0), 0),
     children() {
-      const below = new Map<GroupIndex, { leaves: number[]; at: number[] }>();
-      leaves.forEach((row, i) => {
-        if (at[i] === 0) return;
-        const key = tree.group[at[i]];
-        const child = below.get(key) ?? { leaves: [], at: [] };
-        child.leaves.push(row);
-        child.at.push(tree.parent[at[i]]);
-        below.set(key, child);
-      });
-      return Array.from(below, ([key, child]) => calleeNode(weighed, key, child.leaves, child.at));
+      const below = new Map<GroupIndex, number[]>();
+      for (const [i, row] of at.entries()) if (row !== 0) addTo(below, tree.group[row], i);
+      return Array.from(below, ([key, own]) =>
+        calleeNode(
+          weighed,
+          key,
+          own.map((i) => leaves[i]),
+          own.map((i) => tree.parent[at[i]]),
+        ),
+      );
     },
   };
 }

@@ -1,18 +1,22 @@
 /** The same weights as a table: one row per function, file or module, or one row per call stack. */
+import type { StackIndex } from '../../format/snapshot/tables.ts';
 import { functionText } from '../model/frame-text.ts';
 import type { StackReader } from '../model/stacks.ts';
 import { pathTo } from './flame-graph.ts';
 import { totalsOf, type WeighedTree } from './folded-tree.ts';
 import type { FrameGroups } from './frame-groups.ts';
-import type { FlameGrouping, FlameOrderBy, FlameRow, FlameTable } from './types.ts';
+import type { FlameGrouping, FlameOrderBy } from './types.ts';
 
 export interface FlameOrder {
   readonly by: FlameOrderBy;
   readonly descending: boolean;
 }
 
+export type FlameRow = ReturnType<FlameRows['describe']>;
+
 /** Rows of a table, sorted and described on request. */
 export class FlameRows {
+  readonly length: number;
   readonly #weighed: WeighedTree;
   readonly #groups: FrameGroups;
   readonly #stacks: StackReader;
@@ -32,59 +36,61 @@ export class FlameRows {
     this.#stacks = stacks;
     this.#byStack = grouping === 'stack';
     this.#entries = this.#byStack ? stackEntries(weighed) : groupEntries(weighed, groups.length);
+    this.length = this.#entries.length;
   }
 
-  get length(): number {
-    return this.#entries.length;
-  }
-
-  /** Rows from <= i < to in the requested order; the sort is stable. */
-  page(order: FlameOrder, from: number, to: number): FlameTable {
+  /** Rows from <= i < to in the requested order; the sort is stable. `length`: of the whole table. */
+  page(order: FlameOrder, from: number, to: number) {
     if (order.by !== this.#order?.by || order.descending !== this.#order.descending) {
       this.#sorted = this.#sort(order);
       this.#order = order;
     }
-    const rows = this.#sorted.slice(Math.max(0, from), to).map((entry) => this.#describe(entry));
-    return { length: this.#entries.length, rows };
+    const rows = this.#sorted.slice(Math.max(0, from), to).map((entry) => this.describe(entry));
+    return { length: this.length, rows };
   }
 
   /** Undefined if the table has no row with that key. */
   find(key: string): FlameRow | undefined {
     const entry = this.#entries.find((candidate) => this.#keyOf(candidate) === key);
-    return entry && this.#describe(entry);
+    return entry && this.describe(entry);
   }
 
   #sort({ by, descending }: FlameOrder): readonly Entry[] {
-    if (by === 'relevance')
-      return byRelevance(this.#entries.map((entry) => this.#relevance(entry)));
+    if (by === 'relevance') return byRelevance(this.#entries, (entry) => this.#isOwn(entry));
     const sign = descending ? -1 : 1;
-    if (by === 'name') {
-      const names = new Map(this.#entries.map((entry) => [entry, this.#name(entry)]));
-      const compare = (a: string, b: string) => (a < b ? -sign : a > b ? sign : 0);
-      return this.#entries.toSorted((a, b) => compare(names.get(a) ?? '', names.get(b) ?? ''));
-    }
-    return this.#entries.toSorted((a, b) => sign * (a[by] - b[by]));
+    if (by !== 'name') return this.#entries.toSorted((a, b) => sign * (a[by] - b[by]));
+    const names = new Map(this.#entries.map((entry) => [entry, this.#name(entry)]));
+    const compare = (a: string, b: string) => (a < b ? -sign : a > b ? sign : 0);
+    return this.#entries.toSorted((a, b) => compare(names.get(a) ?? '', names.get(b) ?? ''));
   }
 
-  #relevance(entry: Entry): Entry & RelevanceKey {
-    const group = this.#groups.describe(entry.group);
-    const isOwn = group.kind === 'frame' && group.frame.kind === 'user';
-    return { ...entry, isOwn };
+  #isOwn({ group }: Entry): boolean {
+    const described = this.#groups.describe(group);
+    return described.kind === 'frame' && described.frame.kind === 'user';
   }
 
-  #describe(entry: Entry): FlameRow {
-    const { group, row, self, total, count, matched } = entry;
-    const stack = this.#byStack ? this.#weighed.tree.stackOf[row] : -1;
+  describe(entry: Entry) {
+    const { self, total, count, matched } = entry;
+    const stack = this.#stackOf(entry);
     return {
+      /** For stacks the path to their box; for groups the group's key. */
       key: this.#keyOf(entry),
-      group: this.#groups.describe(group),
+      group: this.#groups.describe(entry.group),
+      /** A call stack that the row stands for when grouped by stack (see `StackReader`); -1 otherwise. */
       stack,
+      /** The user's line of that stack. */
       userFrame: stack < 0 ? undefined : this.#stacks.topUserFrameView(stack),
+      /** Weight of the allocations whose innermost box this is, and of all that have it in their stack. */
       self,
       total,
       count,
+      /** Part of `total` that matches the search, as a width. */
       matched,
     };
+  }
+
+  #stackOf({ row }: Entry): StackIndex {
+    return this.#byStack ? this.#weighed.tree.stackOf[row] : -1;
   }
 
   #keyOf({ group: own, row }: Entry): string {
@@ -96,13 +102,15 @@ export class FlameRows {
   }
 
   /** Text to sort a row by: stacks sort by the user's line, as displayed. */
-  #name({ group, row }: Entry): string {
-    const stack = this.#byStack ? this.#weighed.tree.stackOf[row] : -1;
+  #name(entry: Entry): string {
+    const stack = this.#stackOf(entry);
     const frame = stack < 0 ? undefined : this.#stacks.topUserFrameView(stack);
     if (frame !== undefined) return `${functionText(frame)} ${frame.filename} ${frame.line}`;
-    const described = this.#groups.describe(group);
-    if (described.kind === 'class') return described.label;
-    return described.kind === 'frame' ? `${described.label} ${described.location}` : '';
+    const described = this.#groups.describe(entry.group);
+    if (described.kind === 'absent') return '';
+    return described.kind === 'class'
+      ? described.label
+      : `${described.label} ${described.location}`;
   }
 }
 
@@ -110,18 +118,18 @@ interface Entry {
   readonly group: number;
   /** Row of the tree; -1 for a group, which spans many rows. */
   readonly row: number;
-  readonly depth: number;
-  readonly self: number;
-  readonly total: number;
-  readonly count: number;
-  readonly matched: number;
+  depth: number;
+  self: number;
+  total: number;
+  count: number;
+  matched: number;
 }
 
 function stackEntries({ tree, self }: WeighedTree): Entry[] {
   const entries: Entry[] = [];
   for (let row = 1; row < tree.length; row++) {
-    if (self.value[row] === 0 && self.count[row] === 0) continue;
     const { value, count, matched } = totalsOf(self, row);
+    if (value === 0 && count === 0) continue;
     const [group, depth] = [tree.group[row], tree.depth[row]];
     entries.push({ group, row, depth, self: value, total: value, count, matched });
   }
@@ -130,28 +138,21 @@ function stackEntries({ tree, self }: WeighedTree): Entry[] {
 
 /** A group's total sums its rows that lie in no other row of the group, so recursion counts once. */
 function groupEntries({ tree, self, total }: WeighedTree, groupCount: number): Entry[] {
-  const entries = Array.from({ length: groupCount }, (_, group) => ({
-    group,
-    row: -1,
-    depth: 0,
-    self: 0,
-    total: 0,
-    count: 0,
-    matched: 0,
-    hasAny: false,
-  }));
+  const none = { row: -1, depth: 0, self: 0, total: 0, count: 0, matched: 0 };
+  const entries = Array.from({ length: groupCount }, (_, group): Entry => ({ group, ...none }));
+  const weighed = new Set<Entry>();
   for (let row = 1; row < tree.length; row++) {
     const entry = entries[tree.group[row]];
     entry.self += self.value[row];
     if (total.magnitude[row] === 0 && total.count[row] === 0) continue;
-    entry.hasAny = true;
+    weighed.add(entry);
     if (tree.isOutermost[row] === 0) continue;
     entry.depth = Math.max(entry.depth, tree.depth[row]);
     entry.total += total.value[row];
     entry.count += total.count[row];
     entry.matched += total.matched[row];
   }
-  return entries.filter(({ hasAny }) => hasAny);
+  return entries.filter((entry) => weighed.has(entry));
 }
 
 /**
@@ -165,23 +166,18 @@ function groupEntries({ tree, self, total }: WeighedTree, groupCount: number): E
  */
 const NEARLY = 0.99;
 
-interface RelevanceKey {
-  readonly total: number;
-  /** A frame of the user's own code. */
-  readonly isOwn: boolean;
-  readonly depth: number;
-}
-
-/** Largest total first, shrunk rows last. */
-function byRelevance<T extends RelevanceKey>(rows: readonly T[]): T[] {
+/** Largest total first, shrunk rows last. `isOwn`: a frame of the user's own code. */
+function byRelevance(rows: readonly Entry[], isOwn: (row: Entry) => boolean): readonly Entry[] {
   const sorted = rows.toSorted((a, b) => b.total - a.total);
-  const ordered: T[] = [];
+  const ordered: Entry[] = [];
   for (let from = 0; from < sorted.length; ) {
     const least = sorted[from].total * NEARLY;
     let to = from + 1;
     while (to < sorted.length && sorted[to].total > 0 && sorted[to].total >= least) to++;
     const equals = sorted.slice(from, to);
-    equals.sort((a, b) => Number(b.isOwn) - Number(a.isOwn) || b.depth - a.depth);
+    if (equals.length > 1) {
+      equals.sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)) || b.depth - a.depth);
+    }
     for (const row of equals) ordered.push(row);
     from = to;
   }

@@ -9,8 +9,8 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { classTotalsAt } from '../classes/classify.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import { FlameContext } from './flame-context.ts';
-import { calleeTree, callerTree } from './flame-graph.ts';
-import type { FlameFrames, FlameGraph, FlameGrouping, FlameOrderBy, FlameSet } from './types.ts';
+import { calleeTree, callerTree, type FlameGraph } from './flame-graph.ts';
+import type { FlameFrames, FlameGrouping, FlameOrderBy, FlameSet } from './types.ts';
 
 const GROUPINGS: readonly FlameGrouping[] = ['class', 'line', 'function', 'file', 'module'];
 const FRAMES: readonly FlameFrames[] = ['own', 'known', 'all'];

@@ -3,7 +3,7 @@
  * boxes their stacks are sorted (grouping, frames, direction).
  */
 
-import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { FrameView, StackKind } from '../model/types.ts';
 
 /**
@@ -59,79 +59,5 @@ export type FlameGroup =
     }
   | { readonly kind: 'absent'; readonly reason: NoFrame };
 
-/**
- * The visible boxes, parents before children, siblings by size. Box 0 is the zoomed one or the root. Columns of equal
- * length:
- */
-export interface FlameBoxes {
-  readonly length: number;
-  /** -1 for box 0. */
-  readonly parent: Int32Array;
-  /** Index into `groups`; -1 for the root and for merged boxes (see `hidden`). */
-  readonly group: Int32Array;
-  /** Weight including callees; negative where a difference shrank. */
-  readonly value: Float64Array;
-  /** Width: the value or, in a difference, the sum of its stacks' absolute values. */
-  readonly magnitude: Float64Array;
-  /** Part of the width that no child box covers. */
-  readonly selfMagnitude: Float64Array;
-  /** Allocations; in a difference, added minus removed. */
-  readonly count: Float64Array;
-  /** Part of the width that matches the search; the whole width without a search. */
-  readonly matched: Float64Array;
-  /** How many boxes too small to see this one merges; 0 for ordinary boxes. */
-  readonly hidden: Int32Array;
-}
-
-/** One step on the way from the root to the zoomed box. */
-export interface FlameStep {
-  readonly group: FlameGroup;
-  /** Path to it, for `root`. */
-  readonly path: string;
-  readonly value: number;
-}
-
-export interface FlameGraph {
-  readonly boxes: FlameBoxes;
-  readonly groups: readonly FlameGroup[];
-  /** Short name of each group, used in paths. */
-  readonly groupKeys: readonly string[];
-  /** From the outermost box to the zoomed one; empty at the root. */
-  readonly trail: readonly FlameStep[];
-  /** False if the path's box does not exist; the trail then ends where the path fails. */
-  readonly isRootFound: boolean;
-  /** Of the whole graph, regardless of zoom. */
-  readonly total: FlameTotal;
-}
-
-export interface FlameTotal {
-  readonly value: number;
-  readonly magnitude: number;
-  readonly count: number;
-  readonly matched: number;
-}
-
-export interface FlameRow {
-  /** For stacks the path to their box; for groups the group's key. */
-  readonly key: string;
-  readonly group: FlameGroup;
-  /** A call stack that the row stands for when grouped by stack (see `StackReader`); -1 otherwise. */
-  readonly stack: StackIndex;
-  /** The user's line of that stack. */
-  readonly userFrame: FrameView | undefined;
-  /** Weight of the allocations whose innermost box this is, and of all that have it in their stack. */
-  readonly self: number;
-  readonly total: number;
-  readonly count: number;
-  /** Part of `total` that matches the search, as a width. */
-  readonly matched: number;
-}
-
 /** relevance: see {@link byRelevance}; the others are table columns. */
 export type FlameOrderBy = 'relevance' | 'name' | 'self' | 'total' | 'count';
-
-export interface FlameTable {
-  /** Number of rows in the whole table. */
-  readonly length: number;
-  readonly rows: readonly FlameRow[];
-}

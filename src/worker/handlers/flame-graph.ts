@@ -4,10 +4,15 @@ import {
   type FlameShape,
   flameStacks,
 } from '../../device/flame-graph/flame-context.ts';
-import { calleeTree, callerTree, flameGraph } from '../../device/flame-graph/flame-graph.ts';
+import {
+  calleeTree,
+  callerTree,
+  type FlameGraph,
+  flameGraph,
+} from '../../device/flame-graph/flame-graph.ts';
 import type { FlameOrder } from '../../device/flame-graph/flame-table.ts';
 import { type FlameChoice, resolveDataset } from '../../device/flame-graph/stack-weights.ts';
-import type { FlameGraph, FlameSet, FlameTable } from '../../device/flame-graph/types.ts';
+import type { FlameSet } from '../../device/flame-graph/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import { foldedStacks, speedscopeFile } from '../../output/export/flame-files.ts';
 import type { OpenDevice } from '../open-device.ts';
@@ -65,9 +70,11 @@ export const flameGraphHandlers = queryHandlers({
   },
 
   /** Rows from <= i < to; none if a difference has nothing to compare. */
-  async flameRows(device, request: FlameRowsRequest): Promise<FlameTable> {
+  async flameRows(device, request: FlameRowsRequest) {
     const found = await flameOf(device, request);
-    return found?.flame.rows.page(request.order, request.from, request.to) ?? NO_ROWS;
+    return (
+      found?.flame.rows.page(request.order, request.from, request.to) ?? { length: 0, rows: [] }
+    );
   },
 
   /** The same row under another request; undefined if that has no such row. */
@@ -89,8 +96,6 @@ export const flameGraphHandlers = queryHandlers({
       : JSON.stringify(speedscopeFile(stacks, { name, weight, isDifference }));
   },
 });
-
-const NO_ROWS: FlameTable = { length: 0, rows: [] };
 
 const flameContextOf = ({ context }: OpenDevice): FlameContext => new FlameContext(context);
 

@@ -1,8 +1,8 @@
 /** Places boxes: x0 and x1 from 0 to 1, and a depth for each step away from the zoomed box. */
 import { bisector, group, type HierarchyRectangularNode, hierarchy, partition } from 'd3';
 import { assert } from '../../../base/errors.ts';
-import { pathTo } from '../../../device/flame-graph/flame-graph.ts';
-import type { FlameGraph, FlameGroup } from '../../../device/flame-graph/types.ts';
+import { type FlameGraph, pathTo } from '../../../device/flame-graph/flame-graph.ts';
+import type { FlameGroup } from '../../../device/flame-graph/types.ts';
 
 /** A row of FlameBoxes. */
 interface BoxData {

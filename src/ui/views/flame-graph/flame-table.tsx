@@ -1,6 +1,7 @@
 import { Filter, List, type LucideIcon, Rows3 } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import type { FlameOrderBy, FlameRow } from '../../../device/flame-graph/types.ts';
+import type { FlameRow } from '../../../device/flame-graph/flame-table.ts';
+import type { FlameOrderBy } from '../../../device/flame-graph/types.ts';
 import { frameLabel, framePath, functionText } from '../../../device/model/frame-text.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
 import { useStores } from '../../../state/stores.ts';

@@ -1,6 +1,6 @@
 import { ArrowDownToLine, ArrowUpToLine, ChevronRight, Download } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { FlameStep } from '../../../device/flame-graph/types.ts';
+import type { FlameStep } from '../../../device/flame-graph/flame-graph.ts';
 import { useView } from '../../../state/stores.ts';
 import type { FlameView } from '../../../state/view-store.ts';
 import { Choice } from '../../plot/plot-controls.tsx';

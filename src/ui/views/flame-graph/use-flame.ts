@@ -1,6 +1,7 @@
 /** The flame graph's requests, made from the view; their answers; and what the user chose in the graph or the table. */
 import { useEffect, useMemo, useState } from 'react';
-import type { FlameGroup, FlameRow } from '../../../device/flame-graph/types.ts';
+import type { FlameRow } from '../../../device/flame-graph/flame-table.ts';
+import type { FlameGroup } from '../../../device/flame-graph/types.ts';
 import { framePath, fullPlace, functionText } from '../../../device/model/frame-text.ts';
 import type { FrameView } from '../../../device/model/types.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
