@@ -15,8 +15,7 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { frameLabel, functionText } from '../model/frame-text.ts';
 import { matchAllocations } from '../search/match-search.ts';
 import { searchTerm } from '../search/qualifier.ts';
-import type { CallSiteRow } from './call-site-table.ts';
-import { callSiteRow, callSiteTable } from './call-site-table.ts';
+import { type CallSiteRow, callSiteRow, callSiteTable } from './call-site-table.ts';
 
 /** What no one should read. */
 const RAW = /\?\?|std::|at::|c10::|tmpxft|</;

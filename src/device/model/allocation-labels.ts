@@ -1,7 +1,10 @@
 /** Names of allocations, streams and pools, on screen and in links. */
 
-import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
-import { isPrivatePool } from '../../allocator/replay/types.ts';
+import {
+  type AllocationIndex,
+  type AllocationTable,
+  isPrivatePool,
+} from '../../allocator/replay/types.ts';
 import type { AddressSpace } from '../../base/address.ts';
 import { AddressMap } from '../../base/address.ts';
 import type { Pool, Stream } from '../../format/snapshot/tables.ts';

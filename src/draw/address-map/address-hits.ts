@@ -12,8 +12,7 @@ import type { MaxEndPyramid } from '../timeline/max-end-pyramid.ts';
 import type { AddressIndex } from './address-index.ts';
 import { type ByteRange, eachGap, reservedRanges } from './free-memory.ts';
 import type { Highlight } from './highlights.ts';
-import { segmentFacts } from './segment-index.ts';
-import type { SegmentLife } from './segment-lives.ts';
+import { type SegmentLife, segmentFacts } from './segment-lives.ts';
 
 /** At a state, between the offsets of a pixel's edges. Cost grows with the number of live allocations. */
 export function addressHits(

@@ -1,7 +1,7 @@
 /** What the address map needs beyond the timeline's index; built when the map is first shown. */
 
 import type { AllocationTable } from '../../allocator/replay/types.ts';
-import { enlarged } from '../../base/growable.ts';
+import { TupleInterner } from '../../base/interners.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import { MaxEndPyramid } from '../timeline/max-end-pyramid.ts';
 import type { TimelineIndex } from '../timeline/timeline-index.ts';
@@ -40,68 +40,32 @@ export function buildAddressIndex(
  */
 export interface Places {
   readonly count: number;
-  /** One entry per place, in order of first use; these columns may be longer than that. */
+  /** One entry per place, in order of first use. */
   readonly offset: Float64Array;
   readonly bytes: Float64Array;
   /** The place of each row. */
   readonly placeOfRow: Int32Array;
 }
 
-const FIRST_ROOM = 1 << 10;
-const EMPTY = -1;
+const WORD = 2 ** 32;
+/** Sizes have up to 43 bits, so that the upper words of an offset and a size fit in one. */
+const SIZE_WORDS = 2 ** 11;
 
 /** 4 bytes per row, and 16 per place. */
 export function distinctPlaces(offsets: Float64Array, sizes: NarrowColumn): Places {
-  const table = new PlaceTable();
+  const places = new TupleInterner();
   const placeOfRow = new Int32Array(offsets.length);
-  for (let row = 0; row < placeOfRow.length; row++)
-    placeOfRow[row] = table.of(offsets[row], sizes[row]);
-  return { count: table.count, offset: table.offset, bytes: table.bytes, placeOfRow };
-}
-
-/** A hash table with open addressing, at most half full. */
-class PlaceTable {
-  count = 0;
-  offset = new Float64Array(FIRST_ROOM);
-  bytes = new Float64Array(FIRST_ROOM);
-  #table = new Int32Array(2 * FIRST_ROOM).fill(EMPTY);
-
-  of(offset: number, bytes: number): number {
-    const table = this.#table;
-    const mask = table.length - 1;
-    let at = hashOf(offset, bytes) & mask;
-    for (; table[at] !== EMPTY; at = (at + 1) & mask) {
-      const place = table[at];
-      if (this.offset[place] === offset && this.bytes[place] === bytes) return place;
-    }
-    if (this.count === this.offset.length) {
-      this.#grow();
-      return this.of(offset, bytes);
-    }
-    table[at] = this.count;
-    this.offset[this.count] = offset;
-    this.bytes[this.count] = bytes;
-    return this.count++;
+  for (let row = 0; row < placeOfRow.length; row++) {
+    const [from, size] = [offsets[row], sizes[row]];
+    const upper = Math.floor(from / WORD) * SIZE_WORDS + Math.floor(size / WORD);
+    placeOfRow[row] = places.intern(from | 0, size | 0, upper);
   }
-
-  #grow(): void {
-    this.offset = enlarged(this.offset);
-    this.bytes = enlarged(this.bytes);
-    const table = new Int32Array(2 * this.offset.length).fill(EMPTY);
-    const mask = table.length - 1;
-    for (let place = 0; place < this.count; place++) {
-      let at = hashOf(this.offset[place], this.bytes[place]) & mask;
-      while (table[at] !== EMPTY) at = (at + 1) & mask;
-      table[at] = place;
-    }
-    this.#table = table;
+  const count = places.length;
+  const offset = new Float64Array(count);
+  const bytes = new Float64Array(count);
+  for (let row = 0; row < placeOfRow.length; row++) {
+    offset[placeOfRow[row]] = offsets[row];
+    bytes[placeOfRow[row]] = sizes[row];
   }
-}
-
-/** Tuned for multiples of 512 bytes, the size of blocks; other values only collide more often. */
-function hashOf(offset: number, bytes: number): number {
-  const mixed =
-    Math.imul(Math.floor(offset / 512), 0x9e3779b1) ^
-    Math.imul(Math.floor(bytes / 512), 0x85ebca6b);
-  return (mixed ^ (mixed >>> 15)) >>> 0;
+  return { count, offset, bytes, placeOfRow };
 }

@@ -13,8 +13,7 @@ import type { AllocationTable } from '../../allocator/replay/types.ts';
 import type { AddressSpace } from '../../base/address.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import type { NarrowColumn } from '../../base/table.ts';
-import { SEGMENT_CLASSES, type SegmentClass } from './segment-index.ts';
-import type { SegmentLives } from './segment-lives.ts';
+import { SEGMENT_CLASSES, type SegmentClass, type SegmentLives } from './segment-lives.ts';
 
 export interface AddressLayout {
   /** One entry per slot, by address. */

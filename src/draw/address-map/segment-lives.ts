@@ -14,12 +14,17 @@
 import {
   type AllocationTable,
   NEVER,
+  type Replay,
   SEGMENT_SPAN_COLUMNS,
   type SegmentSpanTable,
 } from '../../allocator/replay/types.ts';
-import { addTo } from '../../base/collections.ts';
-import { gather } from '../../base/table.ts';
-import { type EventIndex, type EventTable, TraceAction } from '../../format/snapshot/tables.ts';
+import { groupBy } from '../../base/collections.ts';
+import { gather, type NarrowColumn } from '../../base/table.ts';
+import { privatePoolText, streamText } from '../../device/model/allocation-labels.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
+import { timeOfEventUs } from '../../device/model/events.ts';
+import { type EventTable, TraceAction } from '../../format/snapshot/tables.ts';
+import { TimelineIndex } from '../timeline/timeline-index.ts';
 
 /** Row of {@link SegmentLives}: reserved before the trace first, then in order of start. */
 export type SegmentLife = number;
@@ -33,10 +38,11 @@ export function segmentLives(
   spans: SegmentSpanTable,
   events: Pick<EventTable, 'action'>,
 ): SegmentLives {
-  const cut = new CutSpans(spans, events);
-  const { start, address, sizeBytes } = cut;
-  const order = cut.inOrderOfStart();
-  const lives = gather(SEGMENT_SPAN_COLUMNS, { ...spans, start, address, sizeBytes }, order);
+  const columns = joinedSpans(spans, events);
+  const rows = [...columns.start.keys()].filter((row) => columns.sizeBytes[row] > 0);
+  // Rows unmapped as a whole, and the remainders of the others; the sort is stable.
+  const order = Int32Array.from(rows.sort((a, b) => columns.start[a] - columns.start[b]));
+  const lives = gather(SEGMENT_SPAN_COLUMNS, { ...spans, ...columns }, order);
   const preexisting = lives.start.findIndex((event) => event >= 0);
   return {
     ...lives,
@@ -46,59 +52,106 @@ export function segmentLives(
   };
 }
 
-/** The spans, with each rest traced back to its original piece. */
-class CutSpans {
-  readonly start: Int32Array;
-  readonly address: Float64Array;
-  readonly sizeBytes: Float64Array;
-  readonly #spans: SegmentSpanTable;
-
-  constructor(spans: SegmentSpanTable, events: Pick<EventTable, 'action'>) {
-    this.#spans = spans;
-    this.start = spans.start.slice();
-    this.address = spans.address.slice();
-    this.sizeBytes = spans.sizeBytes.slice();
-    const endedAt = this.#endedPieces();
-    // A rest comes after its piece, so the piece's start is already known.
-    for (let row = 0; row < spans.length; row++) {
-      const event = spans.start[row];
-      if (event < 0 || events.action[event] !== TraceAction.SegmentUnmap) continue;
-      const piece = endedAt.get(event)?.find((of) => this.#holds(of, row));
-      if (piece !== undefined) this.#cut(piece, row);
-    }
+/** The spans' columns, with each rest traced back to the piece that it was cut from, and taken from it. */
+function joinedSpans(spans: SegmentSpanTable, { action }: Pick<EventTable, 'action'>) {
+  const start = spans.start.slice();
+  const address = spans.address.slice();
+  const sizeBytes = spans.sizeBytes.slice();
+  const endedAt = groupBy(
+    [...spans.end.keys()].filter((row) => spans.isExpandable[row] === 1),
+    (row) => spans.end[row],
+  );
+  const endOf = (row: number) => spans.address[row] + spans.sizeBytes[row];
+  // A rest comes after its piece, so the piece's start is already known.
+  for (let row = 0; row < spans.length; row++) {
+    const event = spans.start[row];
+    if (event < 0 || action[event] !== TraceAction.SegmentUnmap) continue;
+    const piece = endedAt
+      .get(event)
+      ?.find((of) => spans.address[row] >= spans.address[of] && endOf(row) <= endOf(of));
+    if (piece === undefined) continue;
+    start[row] = start[piece];
+    // A rest lies at one end of its piece.
+    if (spans.address[row] === address[piece]) address[piece] += spans.sizeBytes[row];
+    sizeBytes[piece] -= spans.sizeBytes[row];
   }
+  return { start, address, sizeBytes };
+}
 
-  /** Rows unmapped as a whole, and the remainders of the others, by start; the sort is stable. */
-  inOrderOfStart(): Int32Array {
-    const { start, sizeBytes } = this;
-    const rows: number[] = [];
-    for (let row = 0; row < start.length; row++) if (sizeBytes[row] > 0) rows.push(row);
-    return Int32Array.from(rows.sort((a, b) => start[a] - start[b] || a - b));
-  }
+/**
+ * For the timeline's own painter, which treats segments as allocations: they are stacked in order of start, and the top
+ * of the stack is the reserved counter. Columns show the event with the most reserved bytes.
+ */
+export function buildSegmentIndex(
+  lives: SegmentLives,
+  replay: Pick<Replay, 'fillCounter'>,
+  eventCount: number,
+  timeUs: NarrowColumn | undefined,
+): TimelineIndex {
+  // Always the reserved counter: the painter reads it as active bytes.
+  const fillCounter: Replay['fillCounter'] = (_, from, out) =>
+    replay.fillCounter('reservedBytes', from, out);
+  return new TimelineIndex({ allocations: lives, fillCounter }, eventCount, timeUs);
+}
 
-  #endedPieces(): Map<EventIndex, number[]> {
-    const { length, end, isExpandable } = this.#spans;
-    const endedAt = new Map<EventIndex, number[]>();
-    for (let row = 0; row < length; row++) {
-      if (isExpandable[row] === 0 || end[row] === NEVER) continue;
-      addTo(endedAt, end[row], row);
-    }
-    return endedAt;
-  }
+/** One class each for the allocator's two pools, native and expandable, and one for all private pools. */
+export const SEGMENT_CLASSES = [
+  'small',
+  'large',
+  'expandable small',
+  'expandable large',
+  'private',
+] as const;
+export type SegmentClass = (typeof SEGMENT_CLASSES)[number];
 
-  #holds(piece: number, rest: number): boolean {
-    const { address, sizeBytes } = this.#spans;
-    return (
-      address[rest] >= address[piece] &&
-      address[rest] + sizeBytes[rest] <= address[piece] + sizeBytes[piece]
-    );
-  }
+/** @param isPrivate whether a pool is private, by PoolIndex */
+export function classesOfSegments(
+  lives: SegmentLives,
+  isPrivate: (pool: number) => boolean,
+): Uint8Array {
+  return Uint8Array.from({ length: lives.length }, (_, row) => {
+    if (isPrivate(lives.pool[row])) return SEGMENT_CLASSES.indexOf('private');
+    return 2 * lives.isExpandable[row] + (lives.isSmall[row] === 1 ? 0 : 1);
+  });
+}
 
-  /** Removes a rest, which lies at one end of a piece, from that piece. */
-  #cut(piece: number, rest: number): void {
-    const { address, sizeBytes } = this.#spans;
-    this.start[rest] = this.start[piece];
-    if (address[rest] === this.address[piece]) this.address[piece] += sizeBytes[rest];
-    this.sizeBytes[piece] -= sizeBytes[rest];
-  }
+export type SegmentFacts = ReturnType<typeof segmentFacts>;
+
+export function segmentFacts(
+  { snapshot, trace, stacks }: DeviceModel,
+  lives: SegmentLives,
+  row: SegmentLife,
+) {
+  const { start, end, stack } = lives;
+  const isReleased = end[row] !== NEVER;
+  return {
+    row,
+    /** As PyTorch's viewer writes it: s7f064c000000_0, the hex address and the number of earlier segments there. */
+    label: `s${snapshot.addresses.toHex(lives.address[row])}_${earlierAt(lives, row)}`,
+    sizeBytes: lives.sizeBytes[row],
+    pool: lives.isSmall[row] === 1 ? ('small' as const) : ('large' as const),
+    /** '(1, 0)'; undefined for the default pool. */
+    privatePool: privatePoolText(trace.pools[lives.pool[row]]),
+    /** A mapped piece of an expandable segment, without its own cudaMalloc. */
+    isExpandable: lives.isExpandable[row] === 1,
+    stream: streamText(trace.streams[lives.stream[row]]),
+    /** -1: reserved before the trace. */
+    startEvent: start[row],
+    /** NEVER: still reserved at the end. */
+    endEvent: end[row],
+    /** Microseconds since the first event; NaN if unknown. */
+    startUs: timeOfEventUs(trace.events, start[row]),
+    endUs: timeOfEventUs(trace.events, end[row]),
+    /** The user's own line that requested it; undefined without a stack. */
+    topFrame: stacks.topUserFrameView(stack[row]),
+    stack: stacks.view(stack[row], start[row] < 0),
+    /** What released it: empty_cache, or an allocation that ran out of memory. Undefined while reserved. */
+    releaseStack: isReleased ? stacks.view(trace.events.stack[end[row]]) : undefined,
+  };
+}
+
+function earlierAt({ address }: SegmentLives, row: SegmentLife): number {
+  let earlier = 0;
+  for (let other = 0; other < row; other++) if (address[other] === address[row]) earlier++;
+  return earlier;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NEVER } from '../../allocator/replay/types.ts';
-import type { SegmentFacts } from '../../draw/address-map/segment-index.ts';
+import type { SegmentFacts } from '../../draw/address-map/segment-lives.ts';
 import { lifeText, segmentContent, segmentKindText } from './segment-content.tsx';
 
 const FACTS: SegmentFacts = {

@@ -2,7 +2,7 @@ import { NEVER } from '../../allocator/replay/types.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
-import type { SegmentClass, SegmentFacts } from '../../draw/address-map/segment-index.ts';
+import type { SegmentClass, SegmentFacts } from '../../draw/address-map/segment-lives.ts';
 import type { SegmentHit } from '../../worker/protocol.ts';
 import type { TooltipContent } from '../plot/tooltip.ts';
 import { useDevice } from './services.ts';

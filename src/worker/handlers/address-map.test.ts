@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SEGMENT_CLASSES } from '../../draw/address-map/segment-index.ts';
+import { SEGMENT_CLASSES } from '../../draw/address-map/segment-lives.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';

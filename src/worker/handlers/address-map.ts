@@ -25,11 +25,9 @@ import {
   SEGMENT_CLASSES,
   type SegmentClass,
   type SegmentFacts,
-  segmentFacts,
-} from '../../draw/address-map/segment-index.ts';
-import {
   type SegmentLife,
   type SegmentLives,
+  segmentFacts,
   segmentLives,
 } from '../../draw/address-map/segment-lives.ts';
 import type { ColumnAxis } from '../../draw/timeline/columns.ts';

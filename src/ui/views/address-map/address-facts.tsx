@@ -4,7 +4,7 @@ import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import type { DeviceInfo, OomInfo } from '../../../device/model/device-info.ts';
 import type { AddressSlot, AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import type { FreeMemory } from '../../../draw/address-map/free-memory.ts';
-import type { SegmentFacts } from '../../../draw/address-map/segment-index.ts';
+import type { SegmentFacts } from '../../../draw/address-map/segment-lives.ts';
 import { useView } from '../../../state/stores.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import type { PlotPixel } from '../../plot/plot-source.ts';

@@ -10,8 +10,8 @@ import {
   classesOfSegments,
   SEGMENT_CLASSES,
   segmentFacts,
-} from './segment-index.ts';
-import { segmentLives } from './segment-lives.ts';
+  segmentLives,
+} from './segment-lives.ts';
 
 function segmentsOf(snapshot: Parameters<typeof contextsOf>[0]) {
   const [context] = contextsOf(snapshot);
