@@ -154,7 +154,7 @@ describe('a place in a list', () => {
       list(context, { actions: ['oom'] }),
     ]) {
       for (let row = 0; row < found.length; row++) {
-        expect(found.rowIndex(found.event(row))).toEqual({ row, isListed: true });
+        expect(found.rowIndex(found.slice(row, row + 1)[0])).toEqual({ row, isListed: true });
       }
       expect(found.rowIndex(context.trace.events.length)).toEqual({
         row: found.length,
