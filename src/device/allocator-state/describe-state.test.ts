@@ -6,13 +6,7 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { type StateOverview, segmentRow } from './describe-state.ts';
 import { segmentHit } from './segment-bars.ts';
 import type { SegmentOrder } from './segment-groups.ts';
-import {
-  firstBlockFrom,
-  type LocatedBlock,
-  locateBlock,
-  neighbourOfBlock,
-  StateReader,
-} from './state-reader.ts';
+import { type LocatedBlock, StateReader, stepToBlock } from './state-reader.ts';
 
 const MI = 2 ** 20;
 
@@ -159,20 +153,23 @@ describe('from block to block', () => {
     const context = opened('streams_record_stream');
     const ordered = new StateReader(context).at(200, 'size');
     const walk: LocatedBlock[] = [];
-    let at = firstBlockFrom(ordered, 0);
-    for (; at !== undefined; at = neighbourOfBlock(ordered, at, 1)) walk.push(at);
+    const after = (own: number, step: -1 | 1) => stepToBlock(ordered, own, step, 0);
+    let at = after(-1, 1);
+    for (; at !== undefined; at = after(at.allocation, 1)) walk.push(at);
     expect(walk.length).toBe(ordered.grouped.totals.liveBlocks);
     const back: LocatedBlock[] = [];
-    for (at = walk.at(-1); at !== undefined; at = neighbourOfBlock(ordered, at, -1)) back.push(at);
+    for (at = walk.at(-1); at !== undefined; at = after(at.allocation, -1)) back.push(at);
     expect(back.reverse()).toEqual(walk);
-    for (const block of walk) expect(locateBlock(ordered, block.allocation)).toEqual(block);
+    for (const block of walk) {
+      expect(stepToBlock(ordered, block.allocation, 0, 0)).toEqual(block);
+    }
   });
 
   it('finds no block that is not live', () => {
     const ordered = new StateReader(drawn('+a 1Mi @a.py:1 f\n-a')).at(Infinity, 'address');
-    expect(locateBlock(ordered, 0)).toBeUndefined();
-    expect(locateBlock(ordered, -1)).toBeUndefined();
-    expect(firstBlockFrom(ordered, 0)).toBeUndefined();
+    expect(stepToBlock(ordered, 0, 0, 0)).toBeUndefined();
+    expect(stepToBlock(ordered, -1, 0, 0)).toBeUndefined();
+    expect(stepToBlock(ordered, -1, 1, 0)).toBeUndefined();
   });
 });
 

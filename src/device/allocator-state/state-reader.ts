@@ -3,14 +3,13 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { allocatorStateAt, mappedSince } from '../../allocator/state/allocator-state.ts';
 import type { AllocatorState } from '../../allocator/state/types.ts';
-import { upperBound } from '../../base/binary-search.ts';
 import { LruCache } from '../../base/collections.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { type StateOverview, stateOverview } from './describe-state.ts';
 import { type GroupedSegments, groupSegments, type SegmentOrder } from './segment-groups.ts';
 
-export interface OrderedState {
+interface OrderedState {
   readonly state: AllocatorState;
   readonly grouped: GroupedSegments;
   readonly overview: StateOverview;
@@ -51,50 +50,27 @@ export interface LocatedBlock {
   readonly position: number;
 }
 
-/** Undefined when the allocation is not live in this state. */
-export function locateBlock(
-  ordered: OrderedState,
+/**
+ * An allocation's block (step 0), or the live block before (-1) or after (1) it, across segments in display order. If
+ * the allocation is not live, a step leads to the first live block from `position` on. Undefined if there is none.
+ */
+export function stepToBlock(
+  { state: { segments, blocks }, grouped }: OrderedState,
   allocation: AllocationIndex,
+  step: -1 | 0 | 1,
+  position: number,
 ): LocatedBlock | undefined {
-  const row = ordered.state.blocks.allocation.indexOf(allocation);
-  return allocation < 0 || row < 0 ? undefined : located(ordered, row);
-}
-
-/** The live block before (-1) or after (1) an allocation, across segments in display order; undefined at the ends. */
-export function neighbourOfBlock(
-  ordered: OrderedState,
-  { allocation, position: groupRow }: LocatedBlock,
-  direction: -1 | 1,
-): LocatedBlock | undefined {
-  const { segments, blocks } = ordered.state;
-  const { order } = ordered.grouped;
-  let row = blocks.allocation.indexOf(allocation) + direction;
-  for (let at = groupRow; at >= 0 && at < order.length; ) {
-    const [first, end] = [segments.firstBlock[order[at]], segments.firstBlock[order[at] + 1]];
-    for (; row >= first && row < end; row += direction) {
-      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], position: at };
-    }
-    at += direction;
-    if (at >= 0 && at < order.length) {
-      row = direction > 0 ? segments.firstBlock[order[at]] : segments.firstBlock[order[at] + 1] - 1;
+  const ids: AllocationIndex[] = [];
+  const positions: number[] = [];
+  for (const [at, row] of grouped.order.entries()) {
+    for (let block = segments.firstBlock[row]; block < segments.firstBlock[row + 1]; block++) {
+      if (blocks.allocation[block] < 0) continue;
+      ids.push(blocks.allocation[block]);
+      positions.push(at);
     }
   }
-  return undefined;
-}
-
-/** The first live block of the segment at a position, or of a later segment. */
-export function firstBlockFrom(ordered: OrderedState, position: number): LocatedBlock | undefined {
-  const { segments, blocks } = ordered.state;
-  const { order } = ordered.grouped;
-  for (let at = Math.max(0, position); at < order.length; at++) {
-    const [first, end] = [segments.firstBlock[order[at]], segments.firstBlock[order[at] + 1]];
-    const allocation = blocks.allocation.subarray(first, end).find((id) => id >= 0);
-    if (allocation !== undefined) return { allocation, position: at };
-  }
-  return undefined;
-}
-
-function located({ state, grouped }: OrderedState, row: number): LocatedBlock {
-  const segment = upperBound(state.segments.firstBlock, row) - 1;
-  return { allocation: state.blocks.allocation[row], position: grouped.order.indexOf(segment) };
+  const own = ids.indexOf(allocation);
+  const first = step === 0 ? -1 : positions.findIndex((at) => at >= position);
+  const found = own < 0 ? first : own + step;
+  return found in ids ? { allocation: ids[found], position: positions[found] } : undefined;
 }

@@ -34,7 +34,11 @@ export function addressHits(
   const blocks = piecesIn([reach, range], live, allocationOffset, sizeBytes);
   blocks.sort((a, b) => a.from - b.from);
   const hit = blocks.filter((block) => overlap(block, range) > 0);
-  const gaps = gapsBetween(ranges, blocks).filter((gap) => overlap(gap, range) > 0);
+  const gaps: ByteRange[] = [];
+  const rowsOfBlocks = blocks.map(({ row }) => row);
+  eachGap(index, ranges, rowsOfBlocks, (from, to) => {
+    if (overlap({ from, to }, range) > 0) gaps.push({ from, to });
+  });
   return {
     /** Live allocations that overlap the range, by address. */
     ids: hit.map(({ row }) => row),
@@ -78,14 +82,6 @@ function liveAt(maxEnd: MaxEndPyramid, started: number, state: EventIndex): numb
   const rows: number[] = [];
   for (const live of maxEnd.live(state, started)) rows.push(...live);
   return rows;
-}
-
-function gapsBetween(ranges: readonly ByteRange[], blocks: readonly Piece[]): ByteRange[] {
-  const gaps: ByteRange[] = [];
-  const from = Float64Array.from(blocks, (block) => block.from);
-  const to = Float64Array.from(blocks, (block) => block.to);
-  eachGap(ranges, from, to, blocks.length, (low, high) => gaps.push({ from: low, to: high }));
-  return gaps;
 }
 
 function overlap(a: ByteRange, b: ByteRange): number {

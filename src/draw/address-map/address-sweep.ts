@@ -60,7 +60,6 @@ export class AddressSweep {
   #pendingKind = 0;
   #dimmedKind = NOBODY;
   #states: Int32Array = new Int32Array(0);
-  #lookup: StateLookup | undefined;
   #nextRow = 0;
   /** Per place: the current kind, the one in the fingerprint, the one last reported. */
   readonly #kinds: Uint8Array;
@@ -102,7 +101,6 @@ export class AddressSweep {
     this.#pendingKind = pending;
     this.#dimmedKind = dimmed;
     this.#states = states;
-    this.#lookup = states.length === 0 ? undefined : new StateLookup(states);
     this.#nextRow = 0;
     this.fingerprint.reset();
     this.#kinds.fill(NOBODY);
@@ -214,7 +212,7 @@ export class AddressSweep {
 
   /** Puts a place on the list of the first state that shows the event; on no list if no drawn state does. */
   #enlist(place: number, event: EventIndex): void {
-    const index = this.#lookup?.of(event) ?? this.#states.length;
+    const index = lowerBound(this.#states, event);
     if (index < this.#states.length) this.#putOn(index, place);
   }
 
@@ -301,40 +299,4 @@ function hash(value: number): number {
   let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return mixed ^ (mixed >>> 16);
-}
-
-/** Usually a state or two share an entry, so the search takes one step or none. */
-const ENTRIES_BITS = 12;
-
-/** Finds the first drawn state that shows an event; called 100,000 times per frame. */
-export class StateLookup {
-  readonly #states: Int32Array;
-  readonly #base: EventIndex;
-  readonly #shift: number;
-  /** Entry k: index of the first state at or after base + (k << shift). */
-  readonly #first: Int32Array;
-
-  /** @param states in ascending order, repeats allowed; at least one */
-  constructor(states: Int32Array) {
-    this.#states = states;
-    this.#base = states[0];
-    const { length } = states;
-    const span = states[length - 1] - this.#base;
-    this.#shift = Math.max(0, 32 - Math.clz32(span) - ENTRIES_BITS);
-    this.#first = new Int32Array((span >> this.#shift) + 2);
-    let index = 0;
-    for (let k = 0; k < this.#first.length; k++) {
-      const state = this.#base + k * 2 ** this.#shift;
-      while (index < length && states[index] < state) index++;
-      this.#first[k] = index;
-    }
-  }
-
-  /** Index of the first state at or after `event`, or the number of states. `event` must not precede them all. */
-  of(event: EventIndex): number {
-    const entry = (event - this.#base) >> this.#shift;
-    const first = this.#first;
-    if (entry + 1 >= first.length) return this.#states.length;
-    return lowerBound(this.#states, event, first[entry], first[entry + 1]);
-  }
 }

@@ -7,6 +7,7 @@
  */
 
 import { isContinued } from '../../allocator/replay/segment-tracker.ts';
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { stepwise, type Task } from '../../base/task.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -34,9 +35,8 @@ export class FreeSweep {
   #ranges: readonly ByteRange[] = [];
   #nextSegment = 0;
   #nextBlock = 0;
-  /** Live blocks by offset, and a buffer to merge the next state's into. */
-  #live = new LiveBlocks(1024);
-  #nextLive = new LiveBlocks(1024);
+  /** Live blocks by offset. */
+  #live: Int32Array = new Int32Array(0);
 
   constructor(index: AddressIndex) {
     this.#index = index;
@@ -45,11 +45,10 @@ export class FreeSweep {
   at(state: EventIndex): FreeMemory {
     this.#moveSegments(state);
     this.#moveBlocks(state);
-    const { from, to, count } = this.#live;
     let freeBytes = 0;
     let largestBytes = 0;
     let ranges = 0;
-    eachGap(this.#ranges, from, to, count, (low, high) => {
+    eachGap(this.#index, this.#ranges, this.#live, (low, high) => {
       freeBytes += high - low;
       largestBytes = Math.max(largestBytes, high - low);
       ranges++;
@@ -72,24 +71,21 @@ export class FreeSweep {
   /** Merges the remaining live blocks with the new ones, both in order of offset. */
   #moveBlocks(state: EventIndex): void {
     const { timeline, layout } = this.#index;
-    const { end, sizeBytes } = timeline.allocations;
+    const { end } = timeline.allocations;
     const { allocationOffset } = layout;
     const came = this.#came(state);
-    const live = this.#live;
-    const merged = this.#nextLive.withRoomFor(live.count + came.length);
+    const merged = new Int32Array(this.#live.length + came.length);
+    let count = 0;
     let next = 0;
-    for (let i = 0; i < live.count; i++) {
-      if (end[live.ids[i]] <= state) continue;
-      while (next < came.length && allocationOffset[came[next]] < live.from[i]) {
-        merged.push(came[next], allocationOffset[came[next]], sizeBytes[came[next++]]);
-      }
-      merged.push(live.ids[i], live.from[i], live.to[i] - live.from[i]);
+    for (const id of this.#live) {
+      if (end[id] <= state) continue;
+      const from = allocationOffset[id];
+      while (next < came.length && allocationOffset[came[next]] < from)
+        merged[count++] = came[next++];
+      merged[count++] = id;
     }
-    for (; next < came.length; next++) {
-      merged.push(came[next], allocationOffset[came[next]], sizeBytes[came[next]]);
-    }
-    this.#nextLive = live;
-    this.#live = merged;
+    while (next < came.length) merged[count++] = came[next++];
+    this.#live = merged.subarray(0, count);
   }
 
   #came(state: EventIndex): Int32Array {
@@ -100,32 +96,6 @@ export class FreeSweep {
     this.#nextBlock = next;
     const { allocationOffset } = layout;
     return rows.subarray(0, count).sort((a, b) => allocationOffset[a] - allocationOffset[b]);
-  }
-}
-
-class LiveBlocks {
-  count = 0;
-  ids: Int32Array;
-  from: Float64Array;
-  to: Float64Array;
-
-  constructor(room: number) {
-    this.ids = new Int32Array(room);
-    this.from = new Float64Array(room);
-    this.to = new Float64Array(room);
-  }
-
-  /** Empty, with room for `count`. */
-  withRoomFor(count: number): LiveBlocks {
-    if (count > this.ids.length) return new LiveBlocks(2 * count);
-    this.count = 0;
-    return this;
-  }
-
-  push(id: number, from: number, bytes: number): void {
-    this.ids[this.count] = id;
-    this.from[this.count] = from;
-    this.to[this.count++] = from + bytes;
   }
 }
 
@@ -185,19 +155,20 @@ export function reservedRanges(
 
 /** Calls `found` for each part of the ranges that no block covers. Blocks and ranges must be ordered by offset. */
 export function eachGap(
+  { timeline, layout: { allocationOffset } }: AddressIndex,
   ranges: readonly ByteRange[],
-  blockFrom: Float64Array,
-  blockTo: Float64Array,
-  blocks: number,
+  blocks: ArrayLike<AllocationIndex>,
   found: (from: number, to: number) => void,
 ): void {
-  let block = 0;
+  const { sizeBytes } = timeline.allocations;
+  const endOf = (id: AllocationIndex) => allocationOffset[id] + sizeBytes[id];
+  let at = 0;
   for (const range of ranges) {
-    let from = range.from;
-    while (block < blocks && blockTo[block] <= from) block++;
-    for (; block < blocks && blockFrom[block] < range.to; block++) {
-      if (blockFrom[block] > from) found(from, blockFrom[block]);
-      if (blockTo[block] > from) from = blockTo[block];
+    let { from } = range;
+    while (at < blocks.length && endOf(blocks[at]) <= from) at++;
+    for (; at < blocks.length && allocationOffset[blocks[at]] < range.to; at++) {
+      if (allocationOffset[blocks[at]] > from) found(from, allocationOffset[blocks[at]]);
+      from = Math.max(from, endOf(blocks[at]));
     }
     if (from < range.to) found(from, range.to);
   }

@@ -30,12 +30,8 @@ export class ColumnCache {
   /** Changes when the cache is cleared. */
   epoch = 0;
   #look: Look | undefined;
-  /**
-   * A hash table with open addressing: state → slot. Stale entries, whose slot now shows another state, are skipped,
-   * and the table is rebuilt once per frame. (A Map with 1,200 changes per frame creates garbage that takes as long to
-   * collect as the frame takes to draw.)
-   */
-  #table = new Int32Array(0);
+  /** State → slot. */
+  readonly #slotOf = new Map<EventIndex, number>();
   /** Per slot: its state, and the last frame that used it. */
   #stateOf = new Int32Array(0);
   #usedIn = new Int32Array(0);
@@ -53,10 +49,6 @@ export class ColumnCache {
     if (this.#look === undefined || !isSame(this.#look, look)) this.#forget(look.viewport);
     this.#look = look;
     this.#frame++;
-    this.#table.fill(NONE);
-    for (let slot = 0; slot < this.slots; slot++) {
-      if (this.#stateOf[slot] !== NO_STATE) this.#enter(slot);
-    }
     return states.map((state) => this.#find(state));
   }
 
@@ -85,31 +77,19 @@ export class ColumnCache {
 
   /** The slot that shows a state; -1 for none. */
   #find(state: EventIndex): number {
-    const table = this.#table;
-    const mask = table.length - 1;
-    for (let at = hash(state) & mask; table[at] !== NONE; at = (at + 1) & mask) {
-      const slot = table[at];
-      if (this.#stateOf[slot] !== state) continue;
-      this.#usedIn[slot] = this.#frame;
-      return slot;
-    }
-    return NONE;
+    const slot = this.#slotOf.get(state) ?? NONE;
+    if (slot >= 0) this.#usedIn[slot] = this.#frame;
+    return slot;
   }
 
   /** A slot to paint a state in. */
   #claim(state: EventIndex): number {
     const slot = this.#unusedSlot();
+    this.#slotOf.delete(this.#stateOf[slot]);
+    this.#slotOf.set(state, slot);
     this.#stateOf[slot] = state;
     this.#usedIn[slot] = this.#frame;
-    this.#enter(slot);
     return slot;
-  }
-
-  #enter(slot: number): void {
-    const mask = this.#table.length - 1;
-    let at = hash(this.#stateOf[slot]) & mask;
-    while (this.#table[at] !== NONE) at = (at + 1) & mask;
-    this.#table[at] = slot;
   }
 
   #unusedSlot(): number {
@@ -129,19 +109,12 @@ export class ColumnCache {
     if (this.slots !== slots) {
       this.#stateOf = new Int32Array(slots);
       this.#usedIn = new Int32Array(slots);
-      // At most a quarter full at the start of a frame, a third at its end.
-      this.#table = new Int32Array(2 ** Math.ceil(Math.log2(4 * slots)));
       this.#nextSlot = 0;
     }
     this.#stateOf.fill(NO_STATE);
+    this.#slotOf.clear();
     if (this.codes.length !== slots * height) this.codes = new Uint16Array(slots * height);
   }
-}
-
-/** Spreads neighboring columns, whose states are close. */
-function hash(state: EventIndex): number {
-  const mixed = Math.imul(state, 0x9e3779b1);
-  return mixed ^ (mixed >>> 15);
 }
 
 function isSame(one: Look, other: Look): boolean {

@@ -13,11 +13,9 @@ import {
 } from '../../device/allocator-state/segment-bars.ts';
 import type { SegmentOrder } from '../../device/allocator-state/segment-groups.ts';
 import {
-  firstBlockFrom,
   type LocatedBlock,
-  locateBlock,
-  neighbourOfBlock,
   StateReader,
+  stepToBlock,
 } from '../../device/allocator-state/state-reader.ts';
 import { allocationLabel } from '../../device/model/allocation-labels.ts';
 import type { ColorBy } from '../../draw/timeline/types.ts';
@@ -94,12 +92,7 @@ export const allocatorStateHandlers = queryHandlers({
     { event, order, allocation, step, position }: StateBlockRequest,
   ): StateBlock | undefined {
     const ordered = readState(device, event, order);
-    const known = locateBlock(ordered, allocation);
-    if (step === 0) return known && labelled(device, known);
-    const found =
-      known === undefined
-        ? firstBlockFrom(ordered, position)
-        : neighbourOfBlock(ordered, known, step);
+    const found = stepToBlock(ordered, allocation, step, position);
     return found && labelled(device, found);
   },
 });
