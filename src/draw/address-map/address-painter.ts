@@ -12,7 +12,7 @@ import type { Viewport } from '../timeline/types.ts';
 import { type AddressPalette, addressColorTable, BARE_CODE } from './address-colors.ts';
 import type { AddressIndex } from './address-index.ts';
 import { AddressRows } from './address-rows.ts';
-import { AddressSweep, type Change } from './address-sweep.ts';
+import { AddressSweep, type Change, Fingerprint } from './address-sweep.ts';
 import { drawHighlights, type Highlight } from './highlights.ts';
 
 export interface AddressScene {
@@ -40,14 +40,17 @@ export class AddressPainter {
   readonly #index: AddressIndex;
   readonly #blocks: AddressSweep;
   readonly #segments: AddressSweep;
+  /** Of the blocks and segments of a column. */
+  readonly #fingerprint = new Fingerprint();
   readonly #cache = new ColumnCache();
   readonly #contents = new ColumnContentCache();
 
   constructor(index: AddressIndex) {
     this.#index = index;
     const { timeline, segments, segmentsMaxEnd, blockPlaces, segmentPlaces } = index;
-    this.#blocks = new AddressSweep(timeline.allocations, blockPlaces, timeline.maxEnd);
-    this.#segments = new AddressSweep(segments, segmentPlaces, segmentsMaxEnd);
+    const both = this.#fingerprint;
+    this.#blocks = new AddressSweep(timeline.allocations, blockPlaces, timeline.maxEnd, both);
+    this.#segments = new AddressSweep(segments, segmentPlaces, segmentsMaxEnd, both);
   }
 
   /**
@@ -88,9 +91,8 @@ export class AddressPainter {
       }
       segments.advance(swept);
       blocks.advance(swept++);
-      const low = blocks.fingerprint.low ^ Math.imul(segments.fingerprint.low, ODD);
-      const high = blocks.fingerprint.high ^ Math.imul(segments.fingerprint.high, ODD);
-      const same = contents.find(low, high);
+      const content = this.#fingerprint.value;
+      const same = contents.find(content);
       if (same < 0 && rowsSlot < 0) codes.fill(BARE_CODE, base, base + height);
       const from = same < 0 ? rowsSlot : same;
       if (from >= 0) codes.copyWithin(base, from * height, (from + 1) * height);
@@ -100,7 +102,7 @@ export class AddressPainter {
         rows.write(codes, base);
         rowsSlot = slot;
       }
-      contents.set(slot, low, high);
+      contents.set(slot, content);
     });
     writeColumns(codes, slots, viewport, addressColorTable(palette), pixels);
     drawHighlights(highlights, states, viewport, palette, pixels);
@@ -111,6 +113,3 @@ export class AddressPainter {
     return runToEnd(this.begin(scene));
   }
 }
-
-/** Separates the numbering of blocks and segments; without it one could be mistaken for the other. */
-const ODD = 0x9e3779b1;

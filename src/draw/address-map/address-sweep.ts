@@ -50,8 +50,9 @@ const FIRST_ROOM = 1024;
 const BIRTHS = 1 << 14;
 
 export class AddressSweep {
-  /** Identifies the current layout. */
-  readonly fingerprint = new Fingerprint();
+  readonly #fingerprint: Fingerprint;
+  /** Keeps the numbers of this sweep's blocks apart from those of others with the same fingerprint. */
+  readonly #salt: number;
   readonly #lives: Lives;
   readonly #places: Places;
   readonly #maxEnd: MaxEndPyramid;
@@ -79,7 +80,10 @@ export class AddressSweep {
   #unreportedCount = 0;
   readonly #isUnreported: Uint8Array;
 
-  constructor(lives: Lives, places: Places, maxEnd: MaxEndPyramid) {
+  /** @param fingerprint of the current layout; several sweeps may share one */
+  constructor(lives: Lives, places: Places, maxEnd: MaxEndPyramid, fingerprint: Fingerprint) {
+    this.#fingerprint = fingerprint;
+    this.#salt = fingerprint.newSalt();
     this.#lives = lives;
     this.#places = places;
     this.#maxEnd = maxEnd;
@@ -102,7 +106,7 @@ export class AddressSweep {
     this.#dimmedKind = dimmed;
     this.#states = states;
     this.#nextRow = 0;
-    this.fingerprint.reset();
+    this.#fingerprint.reset();
     this.#kinds.fill(NOBODY);
     this.#fingerprinted.fill(NOBODY);
     this.#reported.fill(NOBODY);
@@ -237,7 +241,8 @@ export class AddressSweep {
 
   /** Updates the fingerprint, and collects the places for the next report. */
   #updateFingerprint(): void {
-    const { fingerprint } = this;
+    const fingerprint = this.#fingerprint;
+    const salt = this.#salt;
     const touched = this.#touched;
     const kinds = this.#kinds;
     const fingerprinted = this.#fingerprinted;
@@ -247,8 +252,8 @@ export class AddressSweep {
       const after = kinds[place];
       if (before === after) continue;
       fingerprinted[place] = after;
-      if (before !== NOBODY) fingerprint.remove((place << KIND_BITS) | before);
-      if (after !== NOBODY) fingerprint.add((place << KIND_BITS) | after);
+      if (before !== NOBODY) fingerprint.remove(salt ^ ((place << KIND_BITS) | before));
+      if (after !== NOBODY) fingerprint.add(salt ^ ((place << KIND_BITS) | after));
       if (this.#isUnreported[place] === 0) {
         this.#isUnreported[place] = 1;
         this.#addUnreported(place);
@@ -270,27 +275,36 @@ export class AddressSweep {
 }
 
 /**
- * A 64-bit fingerprint of a set of small integers: equal sets agree, different sets collide once in 2^64. Adding or
- * removing a number costs a few multiplications.
+ * A fingerprint of a set of small integers: equal sets agree, different sets collide once in 2^52. Adding or removing a
+ * number costs a few multiplications.
  */
-class Fingerprint {
+export class Fingerprint {
   /** Sums of two hashes of each number, modulo 2^32. */
-  low = 0;
-  high = 0;
+  #low = 0;
+  #high = 0;
+  #salts = 0;
+
+  get value(): number {
+    return (this.#low >>> 0) * 2 ** 20 + (this.#high >>> 12);
+  }
+
+  newSalt(): number {
+    return hash(this.#salts++);
+  }
 
   reset(): void {
-    this.low = 0;
-    this.high = 0;
+    this.#low = 0;
+    this.#high = 0;
   }
 
   add(value: number): void {
-    this.low = (this.low + hash(value)) | 0;
-    this.high = (this.high + hash(~value)) | 0;
+    this.#low = (this.#low + hash(value)) | 0;
+    this.#high = (this.#high + hash(~value)) | 0;
   }
 
   remove(value: number): void {
-    this.low = (this.low - hash(value)) | 0;
-    this.high = (this.high - hash(~value)) | 0;
+    this.#low = (this.#low - hash(value)) | 0;
+    this.#high = (this.#high - hash(~value)) | 0;
   }
 }
 

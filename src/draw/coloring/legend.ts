@@ -1,9 +1,15 @@
 /** The bytes of each color at one event, shown beside a legend's swatches. */
 
+import { sumBy } from '../../base/collections.ts';
 import { plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { searchTerm } from '../../device/search/qualifier.ts';
-import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  NO_STACK,
+  type StackIndex,
+} from '../../format/snapshot/tables.ts';
 import { columnRanges } from '../timeline/columns.ts';
 import type { TimelineIndex } from '../timeline/timeline-index.ts';
 import type { ColorBy, TimeAxis } from '../timeline/types.ts';
@@ -36,41 +42,37 @@ export function legendAt(
   coloring: Coloring,
   event: EventIndex,
 ): Legend {
+  const isByStack = colorBy === 'stack';
   const sums = new Map<LegendEntry['swatch'], Sum>();
-  const stacks = new Map<StackIndex, { swatch: number; sum: Sum }>();
+  const sites = new Map<StackIndex, Sum>();
   const { sizeBytes, freeRequested, stack } = context.replay.allocations;
   // Before the first event, only memory from before the trace is live.
   const nextId = event < 0 ? index.allocations.preexisting : index.nextId(event);
   for (const live of index.maxEnd.live(event, nextId)) {
     for (const id of live) {
-      const bytes = sizeBytes[id];
-      const classNumber = coloring.classOf[id];
-      const site = context.stacks.siteOf(stack[id]);
-      if (freeRequested[id] <= event) addBlock(sums, 'pending', bytes);
-      else if (colorBy === 'stack' && site > EMPTY_STACK) {
-        const known = stacks.get(site) ?? { swatch: classNumber, sum: newSum() };
-        stacks.set(site, known);
-        known.sum.bytes += bytes;
-        known.sum.count++;
-      } else addBlock(sums, classNumber, bytes);
+      const swatch = freeRequested[id] <= event ? 'pending' : coloring.classOf[id];
+      const site = isByStack && swatch !== 'pending' ? context.stacks.siteOf(stack[id]) : -1;
+      if (site > EMPTY_STACK) addBlock(sites, site, sizeBytes[id]);
+      else addBlock(sums, swatch, sizeBytes[id]);
     }
   }
-  const byClass = coloring.classes.map(({ class: swatch, ...meaning }): LegendEntry => {
-    return { ...meaning, swatch, ...(sums.get(swatch) ?? newSum()) };
+  const sumOf = (swatch: LegendEntry['swatch']) => ({ swatch, ...(sums.get(swatch) ?? newSum()) });
+  const byClass = coloring.classes.map(({ class: of, ...meaning }): LegendEntry => {
+    return { ...meaning, ...sumOf(of) };
   });
   const pending: LegendEntry = {
     label: 'pending free',
     about: 'Your program freed these blocks, but another stream may still use them.',
     term: searchTerm('state', 'pending'),
-    swatch: 'pending',
-    ...(sums.get('pending') ?? newSum()),
+    ...sumOf('pending'),
   };
-  const isShown = ({ count }: LegendEntry) => colorBy !== 'stack' || count > 0;
-  const sites = stackEntries(context, stacks);
-  const others = [...byClass.filter(isShown), ...(pending.count > 0 ? [pending] : [])];
-  const entries =
-    colorBy === 'stack' ? [...sites, ...others].sort(largestFirst) : [...sites, ...others];
-  return { event, totalBytes: entries.reduce((sum, { bytes }) => sum + bytes, 0), entries };
+  const entries = [
+    ...stackEntries(context, coloring, sites),
+    ...byClass.filter(({ count }) => !isByStack || count > 0),
+    ...(pending.count > 0 ? [pending] : []),
+  ];
+  if (isByStack) entries.sort(largestFirst);
+  return { event, totalBytes: sumBy(entries, ({ bytes }) => bytes), entries };
 }
 
 /** The event with the most active bytes in a window; -1 if the window is empty. */
@@ -108,28 +110,28 @@ function addBlock<K>(sums: Map<K, Sum>, key: K, bytes: number): void {
 
 function stackEntries(
   context: DeviceModel,
-  stacks: ReadonlyMap<StackIndex, { readonly swatch: number; readonly sum: Sum }>,
+  { classOf }: Coloring,
+  sites: ReadonlyMap<StackIndex, Sum>,
 ): LegendEntry[] {
-  const heaviest = [...stacks].sort(([, a], [, b]) => b.sum.bytes - a.sum.bytes);
-  const isOwn = (at: number) =>
-    heaviest.findIndex(([, { swatch }]) => swatch === heaviest[at][1].swatch) === at;
+  const { first } = context.callSites();
+  const heaviest = [...sites].sort(([, a], [, b]) => b.bytes - a.bytes);
+  const swatches = heaviest.map(([site]) => classOf[first[site - NO_STACK]]);
   // If sites share a class, the heaviest of them is named.
-  const named = heaviest.slice(0, NAMED_STACKS).filter((_, at) => isOwn(at));
-  const labels = siteLabels(
-    context,
-    named.map(([site]) => site),
-  );
-  const entries = named.map(([, { swatch, sum }], at): LegendEntry => {
-    return { ...labels[at], swatch, ...sum };
-  });
-  const rest = heaviest.filter((one) => !named.includes(one));
-  if (rest.length === 0) return entries;
+  const isNamed = (at: number) => at < NAMED_STACKS && swatches.indexOf(swatches[at]) === at;
+  const named = heaviest.flatMap(([site], at) => (isNamed(at) ? [site] : []));
+  const labels = siteLabels(context, named);
+  const entries: LegendEntry[] = [];
   const other = newSum();
-  for (const [, { sum }] of rest) {
-    other.bytes += sum.bytes;
-    other.count += sum.count;
+  for (const [at, [, sum]] of heaviest.entries()) {
+    if (isNamed(at)) entries.push({ ...labels[entries.length], swatch: swatches[at], ...sum });
+    else {
+      other.bytes += sum.bytes;
+      other.count += sum.count;
+    }
   }
-  const label = plural(rest.length, 'other call site');
+  const others = heaviest.length - entries.length;
+  if (others === 0) return entries;
+  const label = plural(others, 'other call site');
   const about = 'Too light here for a color that no other has.';
   return [...entries, { label, about, term: undefined, swatch: 'several', ...other }];
 }

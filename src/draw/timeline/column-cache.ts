@@ -129,41 +129,33 @@ function isSame(one: Look, other: Look): boolean {
   );
 }
 
-/** A few times the number of slots; if two contents share an entry, the later one wins. */
-const ENTRIES = 1 << 14;
-
 /**
  * Finds the slot with a given column content, by fingerprint. Training steps are alike, so a picture of many steps
  * mostly repeats columns that were already painted for another state.
  */
 export class ColumnContentCache {
-  readonly #slots = new Int32Array(ENTRIES);
-  /** Fingerprint of each slot. */
-  #low = new Int32Array(0);
-  #high = new Int32Array(0);
+  readonly #slotOf = new Map<number, number>();
+  #contentOf: number[] = [];
   #epoch = -1;
 
   /** Call when a frame begins: drops what the cache has dropped. */
-  begin({ epoch, slots }: ColumnCache): void {
+  begin({ epoch }: ColumnCache): void {
     if (epoch === this.#epoch) return;
     this.#epoch = epoch;
-    this.#slots.fill(-1);
-    if (this.#low.length !== slots) {
-      this.#low = new Int32Array(slots);
-      this.#high = new Int32Array(slots);
-    }
+    this.#slotOf.clear();
+    this.#contentOf = [];
   }
 
   /** -1 if no slot is known to hold it. */
-  find(low: number, high: number): number {
-    const slot = this.#slots[low & (ENTRIES - 1)];
-    return slot >= 0 && this.#low[slot] === low && this.#high[slot] === high ? slot : -1;
+  find(content: number): number {
+    return this.#slotOf.get(content) ?? NONE;
   }
 
   /** Call after painting a slot. */
-  set(slot: number, low: number, high: number): void {
-    this.#slots[low & (ENTRIES - 1)] = slot;
-    this.#low[slot] = low;
-    this.#high[slot] = high;
+  set(slot: number, content: number): void {
+    const before = this.#contentOf[slot];
+    if (this.#slotOf.get(before) === slot) this.#slotOf.delete(before);
+    this.#contentOf[slot] = content;
+    this.#slotOf.set(content, slot);
   }
 }
