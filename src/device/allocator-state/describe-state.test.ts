@@ -153,12 +153,12 @@ describe('from block to block', () => {
     const context = opened('streams_record_stream');
     const ordered = new StateReader(context).at(200, 'size');
     const walk: LocatedBlock[] = [];
-    const after = (own: number, step: -1 | 1) => stepToBlock(ordered, own, step, 0);
-    let at = after(-1, 1);
-    for (; at !== undefined; at = after(at.allocation, 1)) walk.push(at);
+    const next = (own: number, step: -1 | 1) => stepToBlock(ordered, own, step, 0);
+    let at = next(-1, 1);
+    for (; at !== undefined; at = next(at.allocation, 1)) walk.push(at);
     expect(walk.length).toBe(ordered.grouped.totals.liveBlocks);
     const back: LocatedBlock[] = [];
-    for (at = walk.at(-1); at !== undefined; at = after(at.allocation, -1)) back.push(at);
+    for (at = walk.at(-1); at !== undefined; at = next(at.allocation, -1)) back.push(at);
     expect(back.reverse()).toEqual(walk);
     for (const block of walk) {
       expect(stepToBlock(ordered, block.allocation, 0, 0)).toEqual(block);

@@ -6,6 +6,7 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
 import { allocationDetails } from '../model/allocation-details.ts';
 import { earlierUses } from '../model/allocation-labels.ts';
+import { callSiteTable } from '../model/call-sites.ts';
 import { matchAllocations } from '../search/match-search.ts';
 import { searchTerm } from '../search/qualifier.ts';
 import {
@@ -14,7 +15,7 @@ import {
   allocationRows,
   orderAllocations,
 } from './allocation-rows.ts';
-import { type CallSiteKey, callSiteRow, callSiteTable, orderCallSites } from './call-site-table.ts';
+import { type CallSiteKey, callSiteRow, orderCallSites } from './call-site-table.ts';
 import { orderByKeys } from './order-by-keys.ts';
 import { allocationsTsv, callSitesTsv } from './rows-text.ts';
 

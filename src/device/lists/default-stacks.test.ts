@@ -11,11 +11,12 @@ import { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { loadCapture, pairNames } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { earlierUses } from '../model/allocation-labels.ts';
+import { callSiteTable } from '../model/call-sites.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { frameLabel, functionText } from '../model/frame-text.ts';
 import { matchAllocations } from '../search/match-search.ts';
 import { searchTerm } from '../search/qualifier.ts';
-import { type CallSiteRow, callSiteRow, callSiteTable } from './call-site-table.ts';
+import { type CallSiteRow, callSiteRow } from './call-site-table.ts';
 
 /** What no one should read. */
 const RAW = /\?\?|std::|at::|c10::|tmpxft|</;

@@ -9,7 +9,8 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { allocationLabel, privatePoolText, streamText } from './allocation-labels.ts';
 import { isMoment } from './annotation-groups.ts';
-import { callSiteInfo, type DeviceModel } from './device-model.ts';
+import { callSiteInfo } from './call-sites.ts';
+import type { DeviceModel } from './device-model.ts';
 import { timeOfEventUs } from './events.ts';
 import { stackKind } from './stacks.ts';
 import type { CarriedValues, FrameView } from './types.ts';

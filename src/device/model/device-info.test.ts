@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
+import { callSiteInfo } from './call-sites.ts';
 import { deviceInfo, failedOoms, sessionInfo, traceCounts } from './device-info.ts';
-import { callSiteInfo } from './device-model.ts';
 import { crosshairAt, durationUs, eventAtTime } from './events.ts';
 
 const context = contextOf(

@@ -113,9 +113,9 @@ function stackEntries(
   { classOf }: Coloring,
   sites: ReadonlyMap<StackIndex, Sum>,
 ): LegendEntry[] {
-  const { first } = context.callSites();
+  const { first, rowOf } = context.callSites();
   const heaviest = [...sites].sort(([, a], [, b]) => b.bytes - a.bytes);
-  const swatches = heaviest.map(([site]) => classOf[first[site - NO_STACK]]);
+  const swatches = heaviest.map(([site]) => classOf[first[rowOf[site - NO_STACK]]]);
   // If sites share a class, the heaviest of them is named.
   const isNamed = (at: number) => at < NAMED_STACKS && swatches.indexOf(swatches[at]) === at;
   const named = heaviest.flatMap(([site], at) => (isNamed(at) ? [site] : []));

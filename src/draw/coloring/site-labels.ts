@@ -111,7 +111,8 @@ function withCallers(
 /** Names the site by one of its allocations. */
 function termOf(context: DeviceModel, site: StackIndex): string | undefined {
   const { replay, snapshot } = context;
-  const first = context.callSites().first[site - NO_STACK];
-  if (first < 0) return undefined;
-  return searchTerm('site', allocationLabel(replay.allocations, snapshot.addresses, first));
+  const { first, rowOf } = context.callSites();
+  const row = rowOf[site - NO_STACK];
+  if (row < 0) return undefined;
+  return searchTerm('site', allocationLabel(replay.allocations, snapshot.addresses, first[row]));
 }

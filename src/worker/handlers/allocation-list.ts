@@ -12,14 +12,13 @@ import {
 import {
   type CallSiteKey,
   type CallSiteRow,
-  type CallSiteTable,
   callSiteRow,
-  callSiteTable,
   orderCallSites,
 } from '../../device/lists/call-site-table.ts';
 import { allocationsTsv, callSitesTsv } from '../../device/lists/rows-text.ts';
 import { sourceLines } from '../../device/lists/source-lines.ts';
 import { earlierUses } from '../../device/model/allocation-labels.ts';
+import { type CallSiteTable, callSiteTable } from '../../device/model/call-sites.ts';
 import { dependsOnCursor } from '../../device/search/parse-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
