@@ -10,6 +10,7 @@ import {
 import { allocationRows } from '../../device/lists/allocation-rows.ts';
 import { EventList } from '../../device/lists/event-list.ts';
 import { EventReader } from '../../device/lists/event-reader.ts';
+import { upTo } from '../../device/lists/order-by-keys.ts';
 import { ALLOCATION_COLUMNS, type Cell, eventsCsv } from '../../device/lists/rows-text.ts';
 import { earlierUses } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -110,7 +111,7 @@ function stacksAtPeak(device: DeviceModel): Iterable<FlameStack> {
 }
 
 const allEvents = ({ trace }: DeviceModel): EventList =>
-  new EventList({ first: 0, length: trace.events.length }, []);
+  new EventList(upTo(trace.events.length), []);
 
 const PIECE = 5000;
 
