@@ -142,8 +142,6 @@ function actionNames({ action, length, unknownActions }: EventTable) {
   };
 }
 
-export type EventRowIndex = ReturnType<EventList['rowIndex']>;
-
 export class EventList {
   /**
    * Every action of the trace, with the number of events that it would list: those that pass the rest of the filter.
