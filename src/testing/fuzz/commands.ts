@@ -36,7 +36,11 @@ export class Commands {
   readonly #well = join(this.#folder, 'well_rank1.pickle');
   readonly #output = join(this.#folder, 'output');
 
-  constructor() {
+  readonly #onCommand: () => void;
+
+  /** @param onCommand is called before each: the limit of time is for one */
+  constructor(onCommand: () => void = () => undefined) {
+    this.#onCommand = onCommand;
     writeFileSync(this.#well, writePickle(sampleSnapshot()));
     writeFileSync(join(this.#folder, 'vramscope.html'), PAGE);
   }
@@ -72,6 +76,7 @@ export class Commands {
   }
 
   async #run(args: readonly string[]): Promise<string | undefined> {
+    this.#onCommand();
     rmSync(this.#output, { force: true });
     const { exitCode, out, error } = await cli(args, undefined, this.#folder);
     if (exitCode !== 0 && exitCode !== 3) return `exit code ${exitCode}: ${error}`;
@@ -87,6 +92,7 @@ export class Commands {
   async #asAgent(): Promise<string | undefined> {
     for (const name of Object.keys(TOOLS)) {
       const input = { file: this.#file, ...(name === 'compare' && { other: this.#well }) };
+      this.#onCommand();
       let isError = false;
       const text = await answerQuestion({ tool: name, input }).catch((error: unknown) => {
         isError = true;

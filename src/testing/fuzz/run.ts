@@ -14,7 +14,7 @@ const { seed, first, end, at } = workerData as {
   readonly seed: number;
   readonly first: number;
   readonly end: number;
-  /** The case at hand, and how often it was judged: the parent sees that something happens. */
+  /** The case at hand, and how many commands were run: the parent sees that something happens. */
   readonly at: Int32Array;
 };
 
@@ -22,7 +22,7 @@ const decoder = new SnapshotDecoder();
 decoder.push(gunzipSync(readFileSync('fixtures/cuda_graph_pool.pickle.gz')));
 const compact = encodeSnapshot(decoder.finish());
 const oracle = Oracle.start();
-const commands = new Commands();
+const commands = new Commands(() => Atomics.add(at, 1, 1));
 for (let number = first; number < end; number++) {
   Atomics.store(at, 0, number);
   const { kind, bytes } = fuzzCase(seed, number, compact);
