@@ -39,10 +39,10 @@ export const growth = {
     'kept-gradients': 'Growth: kept in backward',
     'kept-optimizer': 'Growth: optimizer state',
     'kept-tensor': 'Growth: kept tensors',
-    'given-back-in-bursts': 'Piled up, freed at once',
+    'freed-in-bursts': 'Growth, freed in bursts',
   },
   bytesAre: 'kept by the end',
-  bytesOfKind: { 'given-back-in-bursts': 'at its highest' },
+  bytesOfKind: { 'freed-in-bursts': 'at its highest' },
   band: { style: 'growth', label: 'grows' },
   evidenceSearch: 'line',
 } as const satisfies Detector;
@@ -100,7 +100,7 @@ function burstFindings(
   const drops = highest(bursts.map((burst) => burst.drops.length));
   const finding = findingOf(context, {
     detector: 'growth',
-    kind: 'given-back-in-bursts',
+    kind: 'freed-in-bursts',
     severity: 'low',
     bytes: top,
     stack: largest.stack,
@@ -111,7 +111,7 @@ function burstFindings(
     note: 'tensors at the highest',
     facts: [{ label: 'times given back', count: drops }],
     ids,
-    series: series('step', 'bytes piled up', bounds, bytes),
+    series: series('step', 'bytes not freed', bounds, bytes),
     advice: [
       'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs. With gc.collect() in each step such a pile is gone.',
     ],

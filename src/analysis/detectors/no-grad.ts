@@ -24,7 +24,7 @@ export const noGrad = {
   about: 'forward passes that keep their graph for a backward that never comes',
   titles: {
     'graph-without-backward': 'Graph without backward',
-    'evaluation-ran-out': 'Graph without backward',
+    'graph-at-oom': 'Graph without backward',
   },
   bytesAre: 'at its highest',
   band: { style: 'growth', label: 'graphs without backward' },
@@ -220,7 +220,7 @@ function failedEvaluation(
   const bytes = run.keptBytes;
   return findingOf(context, {
     ...ofBoth(),
-    kind: 'evaluation-ran-out',
+    kind: 'graph-at-oom',
     severity: 'high',
     bytes,
     stack: call,

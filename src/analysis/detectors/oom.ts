@@ -36,7 +36,7 @@ import {
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
 
 /** `kind` for requests that failed and were retried immediately: the program saw no error. */
-export const RETRIED = 'asked-again';
+export const RETRIED_KIND = 'retried';
 
 const TITLE = 'Out of memory';
 
@@ -47,9 +47,9 @@ export const oom = {
     'too-large': TITLE,
     fragmented: TITLE,
     both: TITLE,
-    'others-on-the-card': TITLE,
+    'other-processes': TITLE,
     'driver-refused': TITLE,
-    [RETRIED]: TITLE,
+    [RETRIED_KIND]: TITLE,
   },
   bytesAre: 'requested',
   band: { style: 'oom', label: 'out of memory' },
@@ -154,7 +154,7 @@ function retriedOomsFinding(context: AnalysisInput, ooms: readonly EventIndex[])
   const isBackward = context.classifier.isBackward(stack[largest]);
   return findingOf(context, {
     detector: 'oom',
-    kind: RETRIED,
+    kind: RETRIED_KIND,
     severity: 'low',
     bytes,
     stack: stack[largest],

@@ -136,10 +136,10 @@ describe('growth: healthy programs', () => {
 
   it('what piles up and is given back is said, as low', () => {
     expect(findings('kv_cache_generate', 'growth')).toMatchObject([
-      { kind: 'given-back-in-bursts', severity: 'low' },
+      { kind: 'freed-in-bursts', severity: 'low' },
     ]);
     expect(findings('near-miss/reference_cycles', 'growth')).toMatchObject([
-      { kind: 'given-back-in-bursts', severity: 'low' },
+      { kind: 'freed-in-bursts', severity: 'low' },
     ]);
   });
 });
@@ -236,7 +236,7 @@ describe('oom', () => {
     expect(more).toEqual([]);
     expect(failure).toMatchObject({ kind: 'too-large', severity: 'high', bytes: 2 ** 32 });
     expect(failure.frame?.line).toBe(447);
-    expect(tries).toMatchObject({ kind: 'asked-again', severity: 'low' });
+    expect(tries).toMatchObject({ kind: 'retried', severity: 'low' });
     const { num_ooms } = truthOf('near-miss/cudnn_tries_workspaces.pickle.gz').stats[0];
     expect(tries.facts).toContainEqual({ label: 'attempts that failed', count: num_ooms - 1 });
   });

@@ -26,13 +26,7 @@ async function checked(name: string, detector: DetectorId): Promise<string | und
 describe.each(BOTH)('graphs without backward, stacks=%s', (stacks) => {
   it.each([
     // The first pass of the evaluation runs out; all earlier ones, of another line, had a backward.
-    [
-      'oom_eval_no_grad',
-      'high',
-      'evaluation-ran-out',
-      579,
-      / the forward pass at capture\.py:579 /,
-    ],
+    ['oom_eval_no_grad', 'high', 'graph-at-oom', 579, / the forward pass at capture\.py:579 /],
     // Eight passes went well, and the ninth ran out.
     [
       'oom_eval_ninth_pass',

@@ -32,7 +32,7 @@ describe('the detectors', () => {
       expect(Object.keys(titles)).toEqual(expect.arrayContaining(Object.keys(bytesOfKind)));
     }
     expect(bytesAreOf({ detector: 'growth', kind: 'kept-hook' })).toBe('kept by the end');
-    expect(bytesAreOf({ detector: 'growth', kind: 'given-back-in-bursts' })).toBe('at its highest');
+    expect(bytesAreOf({ detector: 'growth', kind: 'freed-in-bursts' })).toBe('at its highest');
   });
 });
 

@@ -74,7 +74,7 @@ describe('wordings of other versions', () => {
     const { verdict } = read(
       'OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 24.00 GiB of which 1.00 GiB is free. Process 4711 has 18.00 GiB memory in use. Including non-PyTorch memory, this process has 5.00 GiB memory in use. Of the allocated memory 4.40 GiB is allocated by PyTorch, with 40.00 MiB allocated in private pools (e.g., CUDA Graphs), and 50.00 MiB is reserved by PyTorch but unallocated.',
     );
-    expect(verdict.cause).toBe('others-on-the-card');
+    expect(verdict.cause).toBe('other-processes');
   });
 
   it('broken over lines, in a log', () => {
@@ -162,7 +162,7 @@ const READ: readonly (readonly [name: string, cause: string, figures: string])[]
   ['cached-torch-1.0', 'too-large', '1.00M, 10.90G, 10.93G, 576.00K, 11.17G, 244.96M, –'],
   ['cached-but-free', 'driver-refused', '8.13G, 643.57M, 676.00M, 8.20G, 10.76G, 1.90G, –'],
   ['reserved-torch-1.x', 'too-large', '130.00M, 5.91G, 6.09G, 33.56M, 7.80G, 1.68G, –'],
-  ['without-first-words', 'others-on-the-card', '20.00M, 1.24G, 1.25G, 2.88M, 1.96G, 724.16M, –'],
+  ['without-first-words', 'other-processes', '20.00M, 1.24G, 1.25G, 2.88M, 1.96G, 724.16M, –'],
   ['windows-over-capacity', 'too-large', '10.73G, 17.20G, 19.15G, 0B, 8.00G, –, –'],
   ['larger-than-card', 'too-large', '26.05G, 479.50M, 502.00M, 21.04G, 23.70G, 2.17G, –'],
   ['with-webui-tail', 'fragmented', '192.00M, 3.08G, 3.47G, 0B, 4.00G, 542.72M, –'],
@@ -173,15 +173,11 @@ const READ: readonly (readonly [name: string, cause: string, figures: string])[]
   ['deepspeed-quoted', 'fragmented', '978.00M, 1.68G, 2.72G, 0B, 4.00G, 1.28G, –'],
   ['deepspeed-interleaved', 'too-large', '3.39G, 73.28G, 74.87G, 2.40G, 79.32G, 2.05G, –'],
   ['vllm-two-ranks', 'too-large', '1.74G, 20.21G, 20.39G, 605.88M, 23.57G, 2.59G, –'],
-  ['own-process-0-bytes', 'others-on-the-card', '2.63G, 48.16G, 51.64G, 2.61G, 79.11G, 24.86G, –'],
+  ['own-process-0-bytes', 'other-processes', '2.63G, 48.16G, 51.64G, 2.61G, 79.11G, 24.86G, –'],
   ['wsl-wrong-own-process', 'driver-refused', '3.48G, 42.49G, 42.54G, 50.40G, 95.59G, 2.65G, –'],
   ['hip-although-free', 'driver-refused', '432.00M, 8.08G, 8.39G, 7.12G, 15.92G, 415.32M, –'],
-  ['hip-others', 'others-on-the-card', '4.50G, 1.26G, 1.41G, 1.40G, 15.98G, 13.17G, –'],
-  [
-    'hip-unified-memory',
-    'others-on-the-card',
-    '3.31G, 57.70G, 57.77G, 780.24M, 128.00G, 69.46G, –',
-  ],
+  ['hip-others', 'other-processes', '4.50G, 1.26G, 1.41G, 1.40G, 15.98G, 13.17G, –'],
+  ['hip-unified-memory', 'other-processes', '3.31G, 57.70G, 57.77G, 780.24M, 128.00G, 69.46G, –'],
   ['xpu', 'driver-refused', '4.66G, 195.50K, 2.00M, 5.65G, 5.65G, –, –'],
   ['xpu-extension', 'cannot-tell', '1.71G, 176.00M, 176.00M, –, 15.56G, –, –'],
   ['xpu-4-gib-limit', 'allocation-limit', '6.85G, 0B, 0B, –, 15.56G, –, –'],
@@ -270,7 +266,7 @@ describe('real texts', () => {
   it('a limit that the request would not have passed is not blamed', () => {
     const text = sampleText('hip-limit').replace('1.20 GiB allowed', '50.00 GiB allowed');
     const { verdict } = read(text.replace('252.82 GiB is free', '0 bytes is free'));
-    expect(verdict).toMatchObject({ cause: 'others-on-the-card', also: undefined });
+    expect(verdict).toMatchObject({ cause: 'other-processes', also: undefined });
   });
 
   it('gaps and free memory that are enough together: expandable segments are not ruled out', () => {

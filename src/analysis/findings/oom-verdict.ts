@@ -24,12 +24,7 @@ export interface OomFigures {
   readonly otherBytes?: number | undefined;
 }
 
-export type OomCause =
-  | 'too-large'
-  | 'fragmented'
-  | 'both'
-  | 'others-on-the-card'
-  | 'driver-refused';
+export type OomCause = 'too-large' | 'fragmented' | 'both' | 'other-processes' | 'driver-refused';
 
 export interface OomVerdict {
   readonly cause: OomCause;
@@ -101,8 +96,8 @@ function causeOf(figures: OomFigures, gapBytes: number, isCapped: boolean): OomC
   const others = otherBytes !== undefined && totalBytes !== undefined;
   if (isCapped) return 'too-large';
   if (deviceHadRoom(figures)) return 'driver-refused';
-  if (others && otherBytes >= OTHERS_SHARE * totalBytes) return 'others-on-the-card';
-  return seesLittle(figures) ? 'others-on-the-card' : 'too-large';
+  if (others && otherBytes >= OTHERS_SHARE * totalBytes) return 'other-processes';
+  return seesLittle(figures) ? 'other-processes' : 'too-large';
 }
 
 /** For events, which don't state the device's size: the process has and could get less than any GPU offers. */
@@ -127,7 +122,7 @@ function textOf(
       return `there was too little memory, and it is fragmented. ${asked} was requested; ${gaps} of the ${held} that PyTorch held was free in smaller pieces, and all of them together were too small.`;
     case 'too-large':
       return notEnough(figures, missingBytes);
-    case 'others-on-the-card':
+    case 'other-processes':
       return `something else uses this GPU too. ${othersText(figures, asked)}`;
     case 'driver-refused':
       return refusedText(figures);
@@ -213,7 +208,7 @@ const REMEDIED_AS: Readonly<Record<OomCause, Cause>> = {
   fragmented: 'fragmentation',
   both: 'fragmentation',
   'too-large': 'activations',
-  'others-on-the-card': 'other-processes',
+  'other-processes': 'other-processes',
   'driver-refused': 'unknown',
 };
 

@@ -62,7 +62,7 @@ function ofOom(known: Case, failure: Failure): Diagnosis {
 function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   const { account } = known;
   const { judged, requestedBytes, larger } = failure;
-  if (judged.cause === 'others-on-the-card')
+  if (judged.cause === 'other-processes')
     return plain('other-processes', requestedBytes, failure.lines, 'asked for it');
   if (judged.cause === 'driver-refused')
     return plain('unknown', requestedBytes, failure.lines, 'asked for it');

@@ -4,7 +4,7 @@ import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { type RecordedRun, recordedRun } from '../../allocator/simulator/recorded-run.ts';
 import type { SimulatedOom, WhatIfResult } from '../../allocator/simulator/types.ts';
 import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
-import { RETRIED } from '../../analysis/detectors/oom.ts';
+import { RETRIED_KIND } from '../../analysis/detectors/oom.ts';
 import type { Analysis } from '../../analysis/findings/analyse.ts';
 import { detectorOf, type Finding } from '../../analysis/findings/detectors.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
@@ -15,7 +15,7 @@ export const CITED_SETTING = 'expandable_segments:True';
 
 /** Whether that setting may fix the finding's problem. */
 export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
-  return detectorOf(finding).isMendedBySettings === true && finding.kind !== RETRIED;
+  return detectorOf(finding).isMendedBySettings === true && finding.kind !== RETRIED_KIND;
 }
 
 type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries'>;
