@@ -4,7 +4,7 @@ import type { Analysis } from '../analysis/findings/analyse.ts';
 import type { Verdict } from '../analysis/verdict/types.ts';
 import { LoadError } from '../base/load-error.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
-import type { AnalysisQueries, AskQuery, FindingsProgress } from '../worker/protocol.ts';
+import type { AnalysisQueries, Call, FindingsProgress } from '../worker/protocol.ts';
 import { createFindingsStore } from './findings-store.ts';
 import { createIdleCounter, createTimings } from './page-timings.ts';
 
@@ -54,7 +54,7 @@ function setUp(timeoutMs = 10_000) {
   let held = 0;
   const idle = createIdleCounter();
   const timings = createTimings();
-  const ask: AskQuery<AnalysisQueries> = (_name, { deviceIndex }, { signal, onProgress } = {}) =>
+  const ask: Call<AnalysisQueries> = (_name, { deviceIndex }, { signal, onProgress } = {}) =>
     new Promise((answer, fail) => {
       const tell = onProgress as ((progress: FindingsProgress) => void) | undefined;
       signal?.addEventListener('abort', () => fail(signal.reason));

@@ -16,10 +16,8 @@ import type {
   OpenProgress,
   SessionApi,
   SessionMethods,
-  SessionQueries,
   WireSource,
 } from './protocol.ts';
-import { askOver } from './queries.ts';
 import { connectWorker, type WorkerConnection, type WorkerLike } from './worker-connection.ts';
 import { newSessionWorker } from './workers.ts';
 
@@ -131,9 +129,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       };
     },
     query: (name, request, callOptions) =>
-      during(async () =>
-        askOver<SessionQueries>((await holder()).call)(name, request, callOptions),
-      ),
+      during(async () => (await holder()).call(name, request, callOptions)),
     async partialFrame(request) {
       if (reading === undefined) throw abortError('No file is read');
       return reading.call('partialFrame', request);

@@ -7,8 +7,8 @@ import type { TimelineFrame } from '../draw/timeline/types.ts';
 import type { HANDLERS } from './answers.ts';
 import type { FrameRequest } from './open-device.ts';
 import type { PartialFrameRequest, PartialState } from './partial/partial-replay.ts';
-import type { AskQuery, CallOptions, QueriesOf, QueryMethod } from './queries.ts';
-import type { Method } from './rpc.ts';
+import type { QueriesOf } from './queries.ts';
+import type { Call, CallOptions, Method } from './rpc.ts';
 
 export type { AnalysisQueries, FindingsProgress } from './analysis/serve-analysis.ts';
 export type * from './handlers/address-map.ts';
@@ -22,6 +22,7 @@ export type * from './handlers/timeline.ts';
 export type { FrameRequest, MatchingRequest } from './open-device.ts';
 export type { PartialState } from './partial/partial-replay.ts';
 export type * from './queries.ts';
+export type { Call, CallOptions } from './rpc.ts';
 
 /** Where the bytes come from. CORS must allow the URL. */
 export type OpenSource =
@@ -76,7 +77,7 @@ export interface SessionApi {
     options: OpenOptions,
     call?: CallOptions<OpenProgress>,
   ): Promise<SessionInfo>;
-  readonly query: AskQuery<SessionQueries>;
+  readonly query: Call<SessionQueries>;
   /** The available part of a file that is being read, or whose reading failed partway. */
   partialFrame(request: PartialFrameRequest): Promise<TimelineFrame>;
   /**
@@ -91,9 +92,8 @@ export interface SessionApi {
   attachAnalysis(request: { readonly port: MessagePort }): Promise<never>;
 }
 
-/** The message for each method of {@link SessionApi}: one request, one result. */
-export interface SessionMethods {
-  readonly query: QueryMethod;
+/** The messages of {@link SessionApi}: one for each method and each query. */
+export interface SessionMethods extends SessionQueries {
   readonly open: Method<
     { readonly source: WireSource; readonly options: OpenOptions },
     SessionInfo,

@@ -11,7 +11,7 @@
  */
 import type { EventIndex } from '../format/snapshot/tables.ts';
 import type { OpenDevice } from './open-device.ts';
-import type { HandlerCall, Method, Remote } from './rpc.ts';
+import type { HandlerCall, Method } from './rpc.ts';
 
 /** Every request names its device by position in SessionInfo.devices. */
 export interface DeviceRequest {
@@ -58,34 +58,3 @@ export type QueriesOf<Table> = {
     ? Method<RequestOf<Table[K]>, Awaited<Result>, ProgressOf<Table[K]>>
     : never;
 };
-
-/** The message of all queries: its types are those of the query that it names. */
-export type QueryMethod = Method<
-  { readonly name: string; readonly request: DeviceRequest },
-  unknown,
-  unknown
->;
-
-export interface CallOptions<P = never> {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: P) => void) | undefined;
-}
-
-/** Sends a query. Rejects with LoadError or an AbortError. */
-export type AskQuery<
-  Q extends { readonly [K in keyof Q]: Method<DeviceRequest, unknown, unknown> },
-> = <K extends keyof Q>(
-  name: K,
-  request: Q[K]['request'],
-  options?: CallOptions<Q[K]['progress']>,
-) => Promise<Q[K]['result']>;
-
-/** The other side of a handler of {@link QueryMethod}. */
-export function askOver<
-  Q extends { readonly [K in keyof Q]: Method<DeviceRequest, unknown, unknown> },
->(call: Remote<{ readonly query: QueryMethod }>['call']): AskQuery<Q> {
-  return (name, request, options) =>
-    call('query', { name: String(name), request }, options as CallOptions<unknown>) as Promise<
-      Q[typeof name]['result']
-    >;
-}

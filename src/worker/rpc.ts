@@ -11,7 +11,6 @@
  */
 import { abortError, assertUnreachable } from '../base/errors.ts';
 import { fromWireError, toWireError, type WireError } from './errors.ts';
-import type { CallOptions } from './queries.ts';
 
 export interface Method<Request, Result, Progress = never> {
   readonly request: Request;
@@ -51,8 +50,13 @@ type ToCaller =
 /**
  * Answers calls that arrive at `port` until it is closed. Types end at the port: messages are trusted to come from
  * the same build.
+ * @param others answers the methods that have no handler
  */
-export function serve<M extends Methods<M>>(port: MessagePort, handlers: Handlers<M>): void {
+export function serve<M extends Methods<M>>(
+  port: MessagePort,
+  handlers: Handlers<M>,
+  others?: (method: string, request: unknown, call: HandlerCall<unknown>) => unknown,
+): void {
   const running = new Map<number, AbortController>();
   const send = (message: ToCaller, transfer: Transferable[] = []) =>
     port.postMessage(message, transfer);
@@ -63,7 +67,8 @@ export function serve<M extends Methods<M>>(port: MessagePort, handlers: Handler
     const call: HandlerCall<unknown> = { signal: controller.signal, onProgress };
     running.set(id, controller);
     try {
-      const value = await Reflect.get(handlers, method)(request, call);
+      const handle = Reflect.get(handlers, method);
+      const value = await (handle ? handle(request, call) : others?.(method, request, call));
       send({ type: 'done', id, value }, transferablesOf(value));
     } catch (error) {
       send({ type: 'failed', id, error: toWireError(error) });
@@ -111,18 +116,22 @@ export function transferablesOf(result: unknown): Transferable[] {
   return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
 }
 
-export interface RemoteCallOptions<P> extends CallOptions<P> {
+export interface CallOptions<P = never> {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: P) => void) | undefined;
   /** Buffers and ports of the request to move to the other side. */
   readonly transfer?: readonly Transferable[];
 }
 
+/** Rejects only with LoadError or an AbortError. */
+export type Call<M extends Methods<M>> = <K extends keyof M>(
+  method: K,
+  request: M[K]['request'],
+  options?: CallOptions<M[K]['progress']>,
+) => Promise<M[K]['result']>;
+
 export interface Remote<M extends Methods<M>> {
-  /** Rejects only with LoadError or an AbortError. */
-  call<K extends keyof M>(
-    method: K,
-    request: M[K]['request'],
-    options?: RemoteCallOptions<M[K]['progress']>,
-  ): Promise<M[K]['result']>;
+  readonly call: Call<M>;
   /** The other side is gone: rejects all pending and later calls. */
   fail(error: Error): void;
 }
@@ -164,7 +173,7 @@ export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
   function start(
     method: string,
     request: unknown,
-    { signal, onProgress, transfer = [] }: RemoteCallOptions<never>,
+    { signal, onProgress, transfer = [] }: CallOptions<never>,
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (failure !== undefined) return reject(failure);

@@ -17,8 +17,8 @@ import type {
   SessionQueries,
   WireSource,
 } from './protocol.ts';
-import { type CallOptions, type DeviceRequest, queryHandlers } from './queries.ts';
-import { serve, transferring } from './rpc.ts';
+import { type DeviceRequest, queryHandlers } from './queries.ts';
+import { type CallOptions, type Handlers, serve, transferring } from './rpc.ts';
 
 export interface SessionHost {
   readonly platform: Platform;
@@ -91,9 +91,11 @@ export function createSession(host: SessionHost): SessionApi {
 
 export function serveSession(port: MessagePort, session: SessionApi): void {
   const { open, query, ...others } = session;
-  serve<SessionMethods>(port, {
+  const handlers: Handlers<Omit<SessionMethods, keyof SessionQueries>> = {
     ...others,
     open: ({ source, options }, call) => open(source, options, call),
-    query: ({ name, request }, call) => query(name as keyof SessionQueries, request as never, call),
-  });
+  };
+  serve(port, handlers, (name, request, call) =>
+    query(name as keyof SessionQueries, request as never, call),
+  );
 }

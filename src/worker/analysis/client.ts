@@ -6,7 +6,7 @@
 import { abortError } from '../../base/errors.ts';
 import { startTimer } from '../../base/task.ts';
 import type { SessionApi } from '../protocol.ts';
-import { type AskQuery, askOver } from '../queries.ts';
+import type { Call } from '../rpc.ts';
 import { connectWorker, type WorkerConnection, type WorkerLike } from '../worker-connection.ts';
 import { newAnalysisWorker } from '../workers.ts';
 import type { AnalysisMethods, AnalysisQueries } from './serve-analysis.ts';
@@ -18,7 +18,7 @@ const CRASHED = [
 
 export interface AnalysisClient {
   /** Rejects with LoadError (also if the worker crashes) or an AbortError. */
-  readonly query: AskQuery<AnalysisQueries>;
+  readonly query: Call<AnalysisQueries>;
   /** Starts the worker and keeps it and its data until the returned function is called. */
   hold(): () => void;
   /** The user is moving through the views, so a running analysis pauses briefly. Cheap, even if none runs. */
@@ -89,9 +89,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
       const release = hold();
       running++;
       try {
-        return await during(() =>
-          askOver<AnalysisQueries>(connected().call)(name, request, callOptions),
-        );
+        return await during(() => connected().call(name, request, callOptions));
       } finally {
         running--;
         release();

@@ -17,7 +17,7 @@ import { AnalysisInput } from '../../analysis/findings/analysis-input.ts';
 import type { Check, Finding } from '../../analysis/findings/detectors.ts';
 import { assert } from '../../base/errors.ts';
 import { type Clock, sleep } from '../../base/task.ts';
-import type { AtEvent, DeviceRequest, QueriesOf, QueryMethod } from '../queries.ts';
+import type { AtEvent, DeviceRequest, QueriesOf } from '../queries.ts';
 import { connect, type HandlerCall, type Method, serve } from '../rpc.ts';
 import { AnalysisDevice, type CopyMethods } from './device-copy.ts';
 
@@ -93,8 +93,7 @@ const HANDLERS = {
 
 export interface AnalysisQueries extends QueriesOf<typeof HANDLERS> {}
 
-export interface AnalysisMethods {
-  readonly query: QueryMethod;
+export interface AnalysisMethods extends AnalysisQueries {
   /** The user zooms or pans: see {@link InteractionThrottle}. */
   readonly yieldToInteraction: Method<undefined, undefined>;
 }
@@ -119,20 +118,19 @@ export function serveAnalysis(page: MessagePort, session: MessagePort, clock: Cl
     return device;
   }
 
-  serve<AnalysisMethods>(page, {
-    async query({ name, request }, call) {
-      const handle: (device: AnalysisDevice, request: never, call: never) => unknown =
-        HANDLERS[name as keyof typeof HANDLERS];
-      const device = await deviceAt(request);
+  serve(
+    page,
+    { yieldToInteraction: () => throttle.noteInteraction() },
+    async (name, request, call) => {
+      const device = await deviceAt(request as DeviceRequest);
       const wait = throttle.createPause();
       const pause = async () => {
         await wait();
         call.signal.throwIfAborted();
       };
-      return handle(device, request as never, { ...call, pause } as never);
+      return Reflect.get(HANDLERS, name)(device, request, { ...call, pause });
     },
-    yieldToInteraction: () => throttle.noteInteraction(),
-  });
+  );
 }
 
 /** Pause between two movements of a slow hand. */
