@@ -31,7 +31,7 @@ test('what is said of a device', () => {
       { event: 2, timeUs: 20, requestedBytes: 4096, deviceFreeBytes: 77 },
       { event: 4, timeUs: 40, requestedBytes: 8192, deviceFreeBytes: Number.NaN },
     ],
-    snapshots: [1],
+    snapshots: [{ event: 1, timeUs: 10 }],
   });
   expect(traceCounts(context)).toEqual({ stacks: 1, frames: 1, streams: 2 });
 });

@@ -51,8 +51,11 @@ export function deviceInfo({ trace, replay }: DeviceModel, index: number) {
       /** The same call site immediately requested less memory, so the program saw no error. */
       wasRetried: retried.has(event),
     })),
-    /** Events at which a snapshot was taken. */
-    snapshots: eventsOf(events, TraceAction.Snapshot),
+    /** Events at which a snapshot was taken, and their times as above. */
+    snapshots: eventsOf(events, TraceAction.Snapshot).map((event) => ({
+      event,
+      timeUs: timeOfEventUs(events, event),
+    })),
   };
 }
 

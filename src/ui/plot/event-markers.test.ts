@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { OomInfo } from '../../device/model/device-info.ts';
-import type { PlotAxis } from '../../draw/timeline/types.ts';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import { fakeSession } from '../../testing/fake-session.ts';
 import { Crosshairs, markersInView, markersOf, stepsInView } from './event-markers.ts';
-
-/** Where nothing is known but the events themselves. */
-const byEvent = { xOf: (event: number, axis: PlotAxis) => (axis === 'event' ? event : undefined) };
 
 const oom = (event: number): OomInfo => ({
   event,
@@ -18,24 +14,24 @@ const oom = (event: number): OomInfo => ({
 
 describe('markers', () => {
   it('stands in the middle of its event, or at its time', () => {
-    const device = deviceInfo({ ooms: [oom(7)], snapshots: [9] });
-    expect(markersOf(device, 'event', byEvent).items.map(({ x }) => x)).toEqual([7.5, 9.5]);
-    expect(markersOf(device, 'time', { xOf: () => 95 }).items.map(({ x }) => x)).toEqual([70, 95]);
+    const device = deviceInfo({ ooms: [oom(7)], snapshots: [{ event: 9, timeUs: 95 }] });
+    expect(markersOf(device, 'event').items.map(({ x }) => x)).toEqual([7.5, 9.5]);
+    expect(markersOf(device, 'time').items.map(({ x }) => x)).toEqual([70, 95]);
   });
 
-  it('leaves out a snapshot whose time is not known yet', () => {
-    const device = deviceInfo({ snapshots: [9] });
-    expect(markersOf(device, 'time', byEvent).items).toEqual([]);
+  it('leaves out by time a snapshot whose time is not recorded', () => {
+    const device = deviceInfo({ snapshots: [{ event: 9, timeUs: Number.NaN }] });
+    expect(markersOf(device, 'time').items).toEqual([]);
   });
 
   it('says that what was free on the device was not recorded', () => {
-    const [marker] = markersOf(deviceInfo({ ooms: [oom(7)] }), 'event', byEvent).items;
+    const [marker] = markersOf(deviceInfo({ ooms: [oom(7)] }), 'event').items;
     expect(marker?.content.lines).toContain('free GPU memory: not recorded');
   });
 
   it('tells an OOM that was retried from one that the program saw', () => {
     const device = deviceInfo({ ooms: [oom(7), { ...oom(8), wasRetried: true }] });
-    const { items } = markersOf(device, 'event', byEvent);
+    const { items } = markersOf(device, 'event');
     expect(items.map(({ kind, content }) => [kind, content.title])).toEqual([
       ['oom', 'Out of memory'],
       ['retried', 'Retried: your program saw no error'],
@@ -44,7 +40,7 @@ describe('markers', () => {
 
   it('draws at most one a pixel of a retry storm, and only those in view', () => {
     const ooms = Array.from({ length: 10_000 }, (_, event) => oom(event));
-    const markers = markersOf(deviceInfo({ ooms, events: 10_000 }), 'event', byEvent);
+    const markers = markersOf(deviceInfo({ ooms, events: 10_000 }), 'event');
     expect(markersInView(markers, 0, 10_000, 100).length).toBeLessThanOrEqual(101);
     expect(markersInView(markers, 50, 60, 100).map(({ x }) => x)).toEqual(
       Array.from({ length: 10 }, (_, i) => 50.5 + i),

@@ -66,20 +66,15 @@ export interface Markers {
   readonly xs: Float64Array;
 }
 
-/** OOMs and snapshots whose place is known, ordered by x. */
-export function markersOf(
-  device: DeviceInfo,
-  axis: PlotAxis,
-  crosshairs: Pick<Crosshairs, 'xOf'>,
-): Markers {
-  const middle = axis === 'event' ? 0.5 : 0;
+/** OOMs and snapshots, ordered by x; none by time in a trace without times. */
+export function markersOf(device: DeviceInfo, axis: PlotAxis): Markers {
+  const xOf = (at: { event: EventIndex; timeUs: number }) =>
+    axis === 'event' ? at.event + 0.5 : toPlotX(device, axis, at.timeUs);
   const ooms = device.ooms.map((oom): Marker => {
-    const x = axis === 'event' ? oom.event : toPlotX(device, axis, oom.timeUs);
-    return { kind: oom.wasRetried ? 'retried' : 'oom', x: x + middle, content: oomContent(oom) };
+    return { kind: oom.wasRetried ? 'retried' : 'oom', x: xOf(oom), content: oomContent(oom) };
   });
-  const snapshots = device.snapshots.map((event): Marker => {
-    const x = (crosshairs.xOf(event, axis) ?? Number.NaN) + middle;
-    return { kind: 'snapshot', x, content: snapshotContent(event) };
+  const snapshots = device.snapshots.map((taken): Marker => {
+    return { kind: 'snapshot', x: xOf(taken), content: snapshotContent(taken.event) };
   });
   const items = [...ooms, ...snapshots].filter(({ x }) => !Number.isNaN(x));
   items.sort((a, b) => a.x - b.x);

@@ -4,7 +4,6 @@
  * frame arrives, or once per animation frame.
  */
 import { startTimer } from '../../base/task.ts';
-import type { TimeFolds } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { plotColors, plotStyle, type ThemeName } from '../theme/palette.ts';
@@ -24,10 +23,8 @@ export interface PlotStrip {
   destroy(): void;
 }
 
-export interface StripHost {
+export interface StripHost extends Pick<PlotContext, 'device' | 'session' | 'onError'> {
   readonly navigation: PlotNavigation;
-  /** Where the x axis is cut while it is 'folded'. */
-  readonly folds: TimeFolds;
   readonly repaint: () => void;
 }
 
@@ -94,10 +91,7 @@ export class PlotController {
         this.update();
       },
     });
-    this.#crosshairs = new Crosshairs(options, () => {
-      this.#hover.forgetMarkers();
-      this.#schedule();
-    });
+    this.#crosshairs = new Crosshairs(options, () => this.#schedule());
     const readouts = root.closest('.view');
     this.#hover = new PlotHover({
       ...options,
@@ -113,11 +107,8 @@ export class PlotController {
       plot: () => this.#plot(),
       pixelAt: (at) => this.#hover.pixelAt(at),
     });
-    this.#strip = options.strip?.({
-      navigation: this.navigation,
-      folds: options.device.folds,
-      repaint: () => this.#repaintAll(),
-    });
+    const { navigation } = this;
+    this.#strip = options.strip?.({ ...options, navigation, repaint: () => this.#repaintAll() });
     const { signal } = this.#stop;
     listenToGestures(partOf(root, '.plot-surface'), this.navigation, this.#hover, signal);
     listenToAxisWheel(this.#axes.y, this.navigation, signal);

@@ -52,11 +52,6 @@ export class PlotHover {
     this.#options = options;
   }
 
-  /** More of their places are known. */
-  forgetMarkers(): void {
-    this.#markers = undefined;
-  }
-
   setPointer(pointer: PointerPlace | undefined): void {
     this.#pointer = pointer;
     if (pointer === undefined) {
@@ -173,8 +168,7 @@ export class PlotHover {
   }
 
   #markersFrom(x0: number, x1: number, width: number, axis: Viewport['axis']): readonly Marker[] {
-    const { device, crosshairs } = this.#options;
-    if (this.#markers?.axis !== axis) this.#markers = markersOf(device, axis, crosshairs);
+    if (this.#markers?.axis !== axis) this.#markers = markersOf(this.#options.device, axis);
     return markersInView(this.#markers, x0, x1, width);
   }
 

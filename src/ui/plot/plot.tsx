@@ -106,7 +106,7 @@ export function Plot({ source, strip, label, kind, hint, testId, ...props }: Plo
 }
 
 /** A request fails only if the worker has died; the page reports that like a failed opening. */
-export function useFailureReport(): (error: unknown) => void {
+function useFailureReport(): (error: unknown) => void {
   const { info } = useDevice();
   const { session } = useStores();
   return useCallback(

@@ -2,12 +2,12 @@
 import { render } from '@testing-library/react';
 import { useLayoutEffect } from 'react';
 import { expect, it } from 'vitest';
-import { useKeyDown } from './browser.ts';
+import { useKeys } from './browser.ts';
 
 const pressed: number[] = [];
 
 function Page({ shown }: { readonly shown: number }) {
-  useKeyDown(() => pressed.push(shown));
+  useKeys(() => pressed.push(shown) > 0);
   // As early as can be: what is shown has just been put on the page.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a key for each
   useLayoutEffect(() => pressKey(), [shown]);

@@ -1,37 +1,44 @@
 import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useState } from 'react';
 import { startTimer } from '../../base/task.ts';
 
+/** Ctrl, Alt and Meta belong to the browser. */
+export const hasModifier = ({ ctrlKey, altKey, metaKey }: KeyboardEvent): boolean =>
+  ctrlKey || altKey || metaKey;
+
+export const isOverlayOpen = (): boolean =>
+  document.querySelector('dialog[open], :popover-open') !== null;
+
 /**
- * Listens to the whole page's keys. A key always meets the handler of the newest render, even before that render's
- * effects have run.
+ * The whole page's keys, except those typed in text fields and those that something else has used. A key always meets
+ * the handler of the newest render, even before that render's effects have run.
+ * @param onKey returns false if it does not use the key; `target` has the focus, the body if nothing has
  */
-export function useKeyDown(onKeyDown: (event: KeyboardEvent) => void): void {
-  const onNewest = useEffectEvent(onKeyDown);
+export function useKeys(onKey: (event: KeyboardEvent, target: Element) => boolean): void {
+  const onNewest = useEffectEvent(onKey);
   useLayoutEffect(() => {
-    const listener = (event: KeyboardEvent) => onNewest(event);
+    const listener = (event: KeyboardEvent) => {
+      const target = event.target instanceof Element ? event.target : document.body;
+      if (event.defaultPrevented || target.matches('input, textarea, select')) return;
+      if (onNewest(event, target)) event.preventDefault();
+    };
     window.addEventListener('keydown', listener);
     return () => window.removeEventListener('keydown', listener);
   }, []);
 }
 
-export function isTextField(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.matches('input, textarea, select');
-}
+/** What keys do, by their names. */
+export type KeyActions = Readonly<Record<string, () => unknown>>;
 
-/** Calls `action` for keys typed outside text fields, without Ctrl, Alt or Meta. It returns false for those of others. */
-export function useShortcuts(action: (key: string) => boolean): void {
-  useKeyDown((event) => {
-    const { key, ctrlKey, altKey, metaKey, target, defaultPrevented } = event;
-    if (defaultPrevented || ctrlKey || altKey || metaKey || isTextField(target)) return;
-    if (action(key)) event.preventDefault();
+/** Keys without Ctrl, Alt or Meta. In a dialog only those that say so. */
+export function useShortcuts(actions: KeyActions, { inDialogs = false } = {}): void {
+  useKeys((event, target) => {
+    const action = actions[event.key];
+    if (action === undefined || hasModifier(event)) return false;
+    if (!inDialogs && target.closest('dialog') !== null) return false;
+    action();
+    return true;
   });
 }
-
-export const useShortcut = (key: string, action: () => void): void =>
-  useShortcuts((typed) => {
-    if (typed === key) action();
-    return typed === key;
-  });
 
 /** Width of an element in whole CSS pixels, kept up to date; 0 before it is known. */
 export function useElementWidth(ref: RefObject<Element | null>): number {

@@ -10,7 +10,7 @@ import {
 import { beginSecondSession, type SecondSession } from '../../../state/snapshot-loader.ts';
 import { openInfo, partialOf, useSession, useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
-import { useShortcut } from '../../shared/browser.ts';
+import { useShortcuts } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { fetchCode, useLazy } from '../../shared/lazy.ts';
 import { useServices } from '../../shared/services.ts';
@@ -81,7 +81,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   const toggleHelp = () => setIsHelpOpen(!isHelpOpen);
   const closeHelp = () => setIsHelpOpen(false);
   const closeRanks = () => openRanks(undefined);
-  useShortcut('?', toggleHelp);
+  useShortcuts({ '?': toggleHelp }, { inDialogs: true });
   const help = useLazy(loadHelp, isHelpOpen, closeHelp);
   const ranksPage = useLazy(loadRanks, ranks !== undefined, closeRanks);
   // A failure is the loader's to report.

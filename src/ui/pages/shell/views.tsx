@@ -5,7 +5,7 @@ import { formatCount } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { VIEW_NAMES, type ViewName } from '../../../state/view-store.ts';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
-import { isTextField, useKeyDown, useShortcuts } from '../../shared/browser.ts';
+import { isOverlayOpen, useKeys, useShortcuts } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
 import { Bytes, Fact } from '../../shared/facts.tsx';
@@ -26,11 +26,8 @@ const missingView = () => Promise.reject(new Error('No such view'));
 export function ViewTabs() {
   const { view } = useStores();
   const current = useView((state) => state.view);
-  useShortcuts((key) => {
-    const chosen = /^[1-9]$/.test(key) ? VIEW_NAMES[Number(key) - 1] : undefined;
-    if (chosen !== undefined) view.commit({ view: chosen });
-    return chosen !== undefined;
-  });
+  const show = (name: ViewName) => () => view.commit({ view: name });
+  useShortcuts(Object.fromEntries(VIEW_NAMES.map((name, index) => [index + 1, show(name)])));
   return (
     <nav className="view-tabs" data-testid="view-tabs" aria-label="Views">
       {VIEW_NAMES.map((name, index) => {
@@ -42,7 +39,7 @@ export function ViewTabs() {
             className="tab view-tab"
             aria-current={name === current ? 'page' : undefined}
             title={`${label} (${index + 1})`}
-            onClick={() => view.commit({ view: name })}
+            onClick={show(name)}
           >
             {label}
           </Button>
@@ -111,18 +108,15 @@ const OWNED_KEYS = /^(Arrow(Left|Right|Up|Down)|Page(Up|Down)|Home|End|Enter|Esc
  * allocator state view has no such element: it listens to the window itself.
  */
 export function useViewKeys(view: RefObject<HTMLElement | null>): void {
-  useKeyDown((event) => {
-    const { key, target, altKey, shiftKey } = event;
-    if (!event.isTrusted || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
-    if (!(target instanceof Element) || isTextField(target)) return;
-    if (document.querySelector('dialog[open], :popover-open') !== null) return;
+  useKeys((event, target) => {
+    const { key, altKey, shiftKey } = event;
+    if (!event.isTrusted || event.ctrlKey || event.metaKey || isOverlayOpen()) return false;
     const taker = view.current?.querySelector('[data-takes-keys]') ?? undefined;
-    if (taker === undefined || taker.contains(target)) return;
+    if (taker === undefined || taker.contains(target)) return false;
     const isOnTab = target.closest('.view-tabs') !== null;
     const isOwned = OWNED_KEYS.test(key) && !(isOnTab && key === 'Enter');
     const isOurs = FREE_KEYS.has(key) || (isOwned && (isOnTab || target === document.body));
-    if (!isOurs) return;
-    if (handOn(taker, { key, altKey, shiftKey })) event.preventDefault();
+    return isOurs && handOn(taker, { key, altKey, shiftKey });
   });
 }
 

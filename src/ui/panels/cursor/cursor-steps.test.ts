@@ -3,7 +3,7 @@ import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import { createViewStore, DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { deviceInfo } from '../../../testing/device-info.ts';
 import { byteChange, jumpsOf, LISTED_OOMS } from './cursor-bar.tsx';
-import { cursorEvent, nextOom, onCursorKey, stepped } from './cursor-steps.ts';
+import { cursorEvent, cursorKeys, nextOom, stepped } from './cursor-steps.ts';
 
 const ooms = [100, 250].map((event) => ({
   event,
@@ -60,32 +60,31 @@ describe('the jumps', () => {
 
 describe('keys', () => {
   it.each([
-    { key: ',', cursor: 9 },
-    { key: '.', cursor: 11 },
-    { key: '<', cursor: 0 },
-    { key: '>', cursor: 110 },
-    { key: 'o', cursor: 100 },
-    { key: 'O', cursor: 250 },
-    { key: 'e', cursor: 299 },
+    { key: ',' as const, cursor: 9 },
+    { key: '.' as const, cursor: 11 },
+    { key: '<' as const, cursor: 0 },
+    { key: '>' as const, cursor: 110 },
+    { key: 'o' as const, cursor: 100 },
+    { key: 'O' as const, cursor: 250 },
+    { key: 'e' as const, cursor: 299 },
   ])('$key', ({ key, cursor }) => {
     const view = createViewStore({ ...DEFAULT_VIEW, cursor: 10 });
-    expect(onCursorKey(key, device, view)).toBe(true);
+    cursorKeys(device, view)[key]();
     expect(view.getState().view.cursor).toBe(cursor);
   });
 
   it('set the second cursor where the cursor is, and clear it', () => {
     const view = createViewStore({ ...DEFAULT_VIEW, cursor: 10 });
-    onCursorKey('m', device, view);
+    cursorKeys(device, view).m();
     expect(view.getState().view).toMatchObject({ cursor: 10, secondCursor: 10 });
-    onCursorKey('M', device, view);
+    cursorKeys(device, view).M();
     expect(view.getState().view.secondCursor).toBeUndefined();
   });
 
-  it('leave others to others, and the cursor where a peak was before the trace', () => {
+  it('leave the cursor where a peak was before the trace', () => {
     const view = createViewStore({ ...DEFAULT_VIEW, cursor: 10 });
-    expect(onCursorKey('f', device, view)).toBe(false);
     const peaks = { ...device.peaks, allocatedBytes: { bytes: 1, event: -1 } };
-    onCursorKey('p', { ...device, peaks }, view);
+    cursorKeys({ ...device, peaks }, view).p();
     expect(view.getState().view.cursor).toBe(10);
   });
 });

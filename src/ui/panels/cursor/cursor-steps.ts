@@ -37,44 +37,35 @@ export function nextOom(
   return (ooms.findLast(({ event }) => event < (cursor ?? device.events)) ?? ooms.at(-1))?.event;
 }
 
-const STEP_KEYS: Readonly<Record<string, number>> = {
-  ',': -1,
-  '.': 1,
-  '<': -BIG_STEP,
-  '>': BIG_STEP,
-};
-
-type Goal = (device: DeviceInfo, cursor: EventIndex | undefined) => EventIndex | undefined;
-
-const GOAL_KEYS: Readonly<Record<string, Goal>> = {
-  p: ({ peaks }) => peaks.allocatedBytes.event,
-  r: ({ peaks }) => peaks.reservedBytes.event,
-  o: (device, cursor) => nextOom(device, cursor, 1),
-  O: (device, cursor) => nextOom(device, cursor, -1),
-  e: ({ events }) => events - 1,
-};
-
-/** Returns false if the key has no action here. */
-export function onCursorKey(key: string, device: DeviceInfo, view: ViewStore): boolean {
-  const { cursor } = view.getState().view;
-  const step = STEP_KEYS[key];
-  const goal = GOAL_KEYS[key];
-  if (step !== undefined) view.move({ cursor: stepped(device, cursor, step) });
-  else if (goal !== undefined) {
-    const event = goal(device, cursor);
-    if (event !== undefined && event >= 0) view.commit({ cursor: event });
-  } else if (key === 'm') view.commit({ secondCursor: cursorEvent(device, cursor) });
-  else if (key === 'M') view.commit({ secondCursor: undefined });
-  else return false;
-  return true;
+/** What the cursor's keys do. */
+export function cursorKeys(device: DeviceInfo, view: ViewStore) {
+  const cursor = () => view.getState().view.cursor;
+  const step = (events: number) => () =>
+    device.events > 0 && view.move({ cursor: stepped(device, cursor(), events) });
+  // A peak from before the trace is at no event.
+  const goTo = (goal: () => EventIndex | undefined) => () => {
+    const event = goal() ?? -1;
+    if (event >= 0) view.commit({ cursor: event });
+  };
+  const clear = () => view.commit({ secondCursor: undefined });
+  return {
+    ',': step(-1),
+    '.': step(1),
+    '<': step(-BIG_STEP),
+    '>': step(BIG_STEP),
+    p: goTo(() => device.peaks.allocatedBytes.event),
+    r: goTo(() => device.peaks.reservedBytes.event),
+    o: goTo(() => nextOom(device, cursor(), 1)),
+    O: goTo(() => nextOom(device, cursor(), -1)),
+    e: goTo(() => device.events - 1),
+    m: () => view.commit({ secondCursor: cursorEvent(device, cursor()) }),
+    M: clear,
+  };
 }
 
 /** Handles the cursor's keys wherever the focus is, except in text fields and dialogs. */
 export function useCursorKeys(): void {
   const { device } = useDevice();
   const { view } = useStores();
-  useShortcuts((key) => {
-    if (device.events === 0 || document.activeElement?.closest('dialog') != null) return false;
-    return onCursorKey(key, device, view);
-  });
+  useShortcuts(device.events === 0 ? {} : cursorKeys(device, view));
 }

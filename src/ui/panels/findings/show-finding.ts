@@ -9,7 +9,7 @@ import { useStores, useView } from '../../../state/stores.ts';
 import { openingCursor } from '../../../state/view-fitting.ts';
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../../state/view-store.ts';
 import { type Highlight, useOverlayStore } from '../../plot/plot-source.ts';
-import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { isOverlayOpen, useKeys } from '../../shared/browser.ts';
 import { useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 
@@ -149,17 +149,14 @@ export function useEscape(
   action: (() => void) | undefined,
 ): void {
   const { view } = useStores();
-  useKeyDown((event) => {
-    const { key, target, defaultPrevented } = event;
-    if (key !== 'Escape' || defaultPrevented || isTextField(target)) return;
+  useKeys(({ key }, target) => {
     // Popovers and dialogs close first.
-    if (document.querySelector('dialog[open], :popover-open') !== null) return;
-    const isInPanel = target instanceof Node && panel.current?.contains(target) === true;
-    const isUndone = view.undoClick();
-    if (isUndone || (action !== undefined && (isInPanel || target === document.body))) {
-      event.preventDefault();
-      if (!isUndone) action?.();
-    }
+    if (key !== 'Escape' || isOverlayOpen()) return false;
+    if (view.undoClick()) return true;
+    const isFree = target === document.body || panel.current?.contains(target) === true;
+    if (action === undefined || !isFree) return false;
+    action();
+    return true;
   });
 }
 

@@ -5,7 +5,7 @@ import { formatCount } from '../../../base/format.ts';
 import type { MatchStep } from '../../../device/search/match-search.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { SearchSummary } from '../../../worker/protocol.ts';
-import { useShortcut } from '../../shared/browser.ts';
+import { useShortcuts } from '../../shared/browser.ts';
 import { Button, IconButton } from '../../shared/buttons.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { type QueryState, useQuery } from '../../shared/use-query.ts';
@@ -36,7 +36,7 @@ export function SearchBox() {
   // An unfinished term is not an error while the user types.
   const isWrong = problem !== undefined && !(hasFocus && problem.isUnfinished);
   const hasMatches = summary?.isFiltering === true && summary.count > 0;
-  useShortcut('/', () => input.current?.select());
+  useShortcuts({ '/': () => input.current?.select() });
   return (
     <search className="inline-row search-box" aria-label="Search">
       <div className="field inline-row search-field" data-problem={isWrong || undefined}>

@@ -4,7 +4,7 @@ import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import { useView } from '../../../state/stores.ts';
 import type { AddressHighlight } from '../../../worker/protocol.ts';
 import { ColorLegend, ColorSelect } from '../../panels/legend/color-legend.tsx';
-import { Plot, useFailureReport } from '../../plot/plot.tsx';
+import { Plot } from '../../plot/plot.tsx';
 import type { StripHost } from '../../plot/plot-controller.ts';
 import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
 import type { PlotPixel } from '../../plot/plot-source.ts';
@@ -39,7 +39,6 @@ export function View() {
 function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
   const { device } = useDevice();
   const { session } = useServices();
-  const onError = useFailureReport();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [place, setPlace] = useState<PlotPixel>();
   const highlight = useEvidence();
@@ -48,15 +47,7 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
     [device, session, slots, highlight],
   );
   const strip = (host: StripHost) =>
-    canvas.current === null
-      ? undefined
-      : new FreeStrip({
-          canvas: canvas.current,
-          deviceIndex: device.index,
-          session,
-          host,
-          onError,
-        });
+    canvas.current === null ? undefined : new FreeStrip(canvas.current, host);
   return (
     <section className="view" aria-label="Addresses">
       <div className="plot-toolbar">

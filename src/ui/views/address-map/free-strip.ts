@@ -11,20 +11,11 @@ import { LatestOnly } from '../../../base/latest-only.ts';
 import { startTimer } from '../../../base/task.ts';
 import type { FreeColumns } from '../../../draw/address-map/free-memory.ts';
 import type { Viewport } from '../../../draw/timeline/types.ts';
-import type { SessionApi } from '../../../worker/protocol.ts';
 import { blankCanvas } from '../../plot/canvas.ts';
 import type { PlotStrip, StripHost } from '../../plot/plot-controller.ts';
 import { hideTooltip, showTooltip } from '../../plot/tooltip.ts';
 import { plotStyle, type ThemeName } from '../../theme/palette.ts';
 import { addressColors } from './address-source.ts';
-
-export interface FreeStripOptions {
-  readonly canvas: HTMLCanvasElement;
-  readonly deviceIndex: number;
-  readonly session: Pick<SessionApi, 'query'>;
-  readonly host: StripHost;
-  readonly onError: (error: unknown) => void;
-}
 
 type Columns = Pick<Viewport, 'axis' | 'x0' | 'x1' | 'width'>;
 
@@ -39,7 +30,8 @@ const REST_MS = 80;
 const HEADROOM = 16;
 
 export class FreeStrip implements PlotStrip {
-  readonly #options: FreeStripOptions;
+  readonly #canvas: HTMLCanvasElement;
+  readonly #host: StripHost;
   readonly #stop = new AbortController();
   readonly #latest = new LatestOnly();
   #wanted: Columns | undefined;
@@ -47,9 +39,9 @@ export class FreeStrip implements PlotStrip {
   #shown: Shown | undefined;
   #viewport: Viewport | undefined;
 
-  constructor(options: FreeStripOptions) {
-    this.#options = options;
-    const { canvas } = options;
+  constructor(canvas: HTMLCanvasElement, host: StripHost) {
+    this.#canvas = canvas;
+    this.#host = host;
     const { signal } = this.#stop;
     canvas.addEventListener('pointermove', (event) => this.#hover(event), { signal });
     canvas.addEventListener('pointerleave', hideTooltip, { signal });
@@ -58,9 +50,8 @@ export class FreeStrip implements PlotStrip {
   paint(viewport: Viewport, theme: ThemeName): void {
     this.#viewport = viewport;
     this.#want(viewport);
-    const { canvas } = this.#options;
-    const { clientWidth: width, clientHeight: height } = canvas;
-    const context = blankCanvas(canvas, width, height, viewport.width / width);
+    const { clientWidth: width, clientHeight: height } = this.#canvas;
+    const context = blankCanvas(this.#canvas, width, height, viewport.width / width);
     const shown = this.#shown;
     if (context === undefined || shown === undefined || shown.columns.axis !== viewport.axis)
       return;
@@ -110,24 +101,24 @@ export class FreeStrip implements PlotStrip {
   }
 
   async #ask(columns: Columns): Promise<void> {
-    const { session, deviceIndex, host, onError } = this.#options;
+    const { session, device, repaint, onError } = this.#host;
     try {
       const found = await this.#latest.run((signal) =>
-        session.query('freeColumns', { deviceIndex, columns }, { signal }),
+        session.query('freeColumns', { deviceIndex: device.index, columns }, { signal }),
       );
       const highestBytes = found.freeBytes.reduce((most, value) => Math.max(most, value || 0), 0);
       this.#shown = { columns, found, highestBytes };
-      host.repaint();
+      repaint();
     } catch (error) {
       if (!isAbortError(error)) onError(error);
     }
   }
 
   #hover(event: PointerEvent): void {
-    const { canvas } = this.#options;
     const [shown, viewport] = [this.#shown, this.#viewport];
     if (shown === undefined || viewport === undefined) return;
-    const x = viewport.x0 + (event.offsetX / canvas.clientWidth) * (viewport.x1 - viewport.x0);
+    const share = event.offsetX / this.#canvas.clientWidth;
+    const x = viewport.x0 + share * (viewport.x1 - viewport.x0);
     const { x0, x1, width } = shown.columns;
     const column = Math.floor(((x - x0) / (x1 - x0)) * width);
     const free = shown.found.freeBytes[column];

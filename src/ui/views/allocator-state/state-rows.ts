@@ -4,8 +4,8 @@ import { useEffect, useMemo, useState } from 'react';
 import type { SegmentGroup, SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { StateBlock } from '../../../worker/protocol.ts';
-import { BIG_STEP, stepped } from '../../panels/cursor/cursor-steps.ts';
-import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { cursorKeys } from '../../panels/cursor/cursor-steps.ts';
+import { hasModifier, type KeyActions, useKeys } from '../../shared/browser.ts';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
@@ -89,19 +89,16 @@ export function useStateKeys({ event, order, folding, active, rowsPerPage, show 
       showBlock(block);
     });
   };
-  const step = (events: number) => () => {
-    const { cursor } = view.getState().view;
-    if (device.events > 0) view.move({ cursor: stepped(device, cursor, events) });
-  };
-  const goTo = (cursor: number) => () => device.events > 0 && view.commit({ cursor });
+  const cursor = cursorKeys(device, view);
+  const toStart = () => device.events > 0 && view.commit({ cursor: 0 });
   const moveRow = (by: number) => () => show(Math.max(0, Math.min(rows.length - 1, active + by)));
-  const actions: Readonly<Record<string, () => unknown>> = {
-    ArrowLeft: step(-1),
-    'Shift+ArrowLeft': step(-BIG_STEP),
-    ArrowRight: step(1),
-    'Shift+ArrowRight': step(BIG_STEP),
-    Home: goTo(0),
-    End: goTo(device.events - 1),
+  const actions: KeyActions = {
+    ArrowLeft: cursor[','],
+    'Shift+ArrowLeft': cursor['<'],
+    ArrowRight: cursor['.'],
+    'Shift+ArrowRight': cursor['>'],
+    Home: toStart,
+    End: cursor.e,
     ArrowUp: moveRow(-1),
     'Shift+ArrowUp': selectNext(selected, -1),
     ArrowDown: moveRow(1),
@@ -115,15 +112,13 @@ export function useStateKeys({ event, order, folding, active, rowsPerPage, show 
       if (!view.undoClick()) view.commit({ selection: undefined });
     },
   };
-  useKeyDown((pressed) => {
-    const { key, target, shiftKey, ctrlKey, metaKey, altKey } = pressed;
-    if (pressed.defaultPrevented || ctrlKey || metaKey || altKey) return;
-    if (isTextField(target) || !(target instanceof Element) || target.closest(ELSEWHERE)) return;
+  useKeys((pressed, target) => {
+    const { key, shiftKey } = pressed;
+    if (hasModifier(pressed) || target.closest(ELSEWHERE) !== null) return false;
     // A button handles Enter itself.
-    if (key === 'Enter' && target.closest('button, summary') !== null) return;
+    if (key === 'Enter' && target.closest('button, summary') !== null) return false;
     const action = (shiftKey ? actions[`Shift+${key}`] : undefined) ?? actions[key];
-    if (action === undefined) return;
-    action();
-    pressed.preventDefault();
+    action?.();
+    return action !== undefined;
   });
 }

@@ -6,7 +6,7 @@ import { snapshotStem } from '../../../base/file-names.ts';
 import { formatCount } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
-import { useShortcut } from '../../shared/browser.ts';
+import { useShortcuts } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { useSaving } from '../../shared/saving.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
@@ -145,8 +145,7 @@ function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
   const [text, setText] = useState('');
   const event = eventNumber(text, device.events);
   const isBad = text.trim() !== '' && event === undefined;
-  useShortcut('g', () => input.current?.focus());
-  useShortcut('c', onGoToCursor);
+  useShortcuts({ g: () => input.current?.focus(), c: onGoToCursor });
   const submit = (form: FormEvent) => {
     form.preventDefault();
     if (event === undefined) return;

@@ -70,7 +70,7 @@ export class TrackStrip implements PlotStrip {
     if (this.#axis !== viewport.axis) {
       this.#axis = viewport.axis;
       this.#tracks = this.#annotations
-        ? tracksOf(this.#annotations, viewport.axis, this.#host.folds)
+        ? tracksOf(this.#annotations, viewport.axis, this.#host.device.folds)
         : [];
     }
     this.#viewport = viewport;
