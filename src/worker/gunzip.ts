@@ -5,36 +5,24 @@ export const webPlatform: Platform = { gunzip };
 
 /** Decompresses while reading; throws TypeError if the data is damaged or truncated. */
 async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  const { readable, writable } = new DecompressionStream('gzip');
-  const reader = readable.getReader();
-  // An error from the source must reach the reader too, not only the writer's own promise.
-  const writing = feed(chunks, writable.getWriter());
-  writing.catch(() => undefined);
+  const iterator = chunks[Symbol.asyncIterator]();
+  const packed = new ReadableStream<BufferSource>({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      // Copied, since the stream may use the chunk after it is no longer lent to us.
+      else controller.enqueue(new Uint8Array(value));
+    },
+    cancel: () => void iterator.return?.().catch(() => undefined),
+  });
+  const reader = packed.pipeThrough(new DecompressionStream('gzip')).getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) break;
+      if (done) return;
       yield value;
     }
-    await writing;
   } finally {
     await reader.cancel().catch(() => undefined);
-  }
-}
-
-async function feed(
-  chunks: AsyncIterable<Uint8Array>,
-  writer: WritableStreamDefaultWriter<BufferSource>,
-): Promise<void> {
-  try {
-    for await (const chunk of chunks) {
-      await writer.ready;
-      // Copied, since the stream may use the chunk after it is no longer lent to us.
-      await writer.write(new Uint8Array(chunk));
-    }
-    await writer.close();
-  } catch (error) {
-    await writer.abort(error).catch(() => undefined);
-    throw error;
   }
 }

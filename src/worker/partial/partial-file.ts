@@ -10,7 +10,7 @@ import {
   type ReplayedEvents,
 } from '../../allocator/replay/types.ts';
 import { abortError } from '../../base/errors.ts';
-import { createTable, slice } from '../../base/table.ts';
+import { tableFrom } from '../../base/table.ts';
 import { type Clock, startTimer } from '../../base/task.ts';
 import { StackReader } from '../../device/model/stacks.ts';
 import { type StackSites, sitesOfStacks } from '../../draw/coloring/classes.ts';
@@ -61,10 +61,8 @@ export class PartialFile {
   readonly #worker: ReplayWorker;
   #soFar: SnapshotSoFar | undefined;
   readonly #traces = new Map<number, FedTrace>();
-  /** Chunks that have not come back. */
+  /** Chunks that are not replayed yet. */
   readonly #away = new Set<Promise<void>>();
-  /** Columns of returned chunks, for reuse. */
-  readonly #spare: ReplayedEvents[] = [];
   #events: ReplayedEvents | undefined;
   #fedMs = 0;
   #stopStall = () => {};
@@ -183,32 +181,18 @@ export class PartialFile {
     const { index, hasSegments } = trace;
     const count = Math.min(CHUNK_EVENTS, length - trace.events);
     const from = first + trace.events;
-    const columns = this.#copy(events, from, from + count);
-    const chunk = { ...columns, trace: index, first: trace.events, length: count };
+    const columns = tableFrom(REPLAYED_COLUMNS, count, (name) =>
+      events[name as keyof ReplayedEvents]?.slice(from, from + count),
+    );
+    const chunk = { ...columns, trace: index, first: trace.events, hasSegments, expected };
     trace.events += count;
-    const message = transferring({ ...chunk, hasSegments, expected });
     const fed = this.#worker
-      .call('feed', message, { transfer: transferablesOf(message) })
-      .then(({ state, chunk }) => {
-        this.#spare.push(chunk);
-        this.#grow(state);
-      })
+      .call('feed', chunk, { transfer: transferablesOf(transferring(chunk)) })
+      .then((state) => this.#grow(state))
       // The worker died; `finish` will notice.
       .catch(() => undefined);
     const away = fed.then(() => void this.#away.delete(away));
     this.#away.add(away);
-  }
-
-  #copy(events: ReplayedEvents, from: number, to: number): ReplayedEvents {
-    const views = slice(REPLAYED_COLUMNS, events, from, to);
-    const { pool, ...copies } = this.#spare.pop() ?? createTable(REPLAYED_COLUMNS, CHUNK_EVENTS);
-    const own = views.pool && (pool ?? new Uint16Array(CHUNK_EVENTS));
-    const columns: ReplayedEvents = { ...copies, pool: own };
-    for (const name of Object.keys(REPLAYED_COLUMNS) as (keyof ReplayedEvents)[]) {
-      const column = views[name];
-      if (column !== undefined) columns[name]?.set(column);
-    }
-    return columns;
   }
 
   #grow(state: PartialState): void {

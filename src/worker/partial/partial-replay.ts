@@ -51,8 +51,8 @@ export interface PartialResult extends LiveTables {
 }
 
 export interface ReplayMethods {
-  /** Chunks keep their order. Each comes back, so that its columns can be reused. */
-  readonly feed: Method<TraceChunk, { readonly state: PartialState; readonly chunk: TraceChunk }>;
+  /** Chunks keep their order. */
+  readonly feed: Method<TraceChunk, PartialState>;
   /** `sites`: the keys by which stacks are colored, if they have changed since the last frame. */
   readonly frame: Method<
     PartialFrameRequest & { readonly sites: StackSites | undefined },
@@ -68,8 +68,7 @@ export function servePartialReplay(port: MessagePort): void {
   serve<ReplayMethods>(port, {
     feed(chunk) {
       const { trace, hasSegments } = chunk;
-      const state = getOrMake(traces, trace, () => new PartialTrace(hasSegments)).feed(chunk);
-      return transferring({ chunk, state: { trace, ...state } }, chunk);
+      return getOrMake(traces, trace, () => new PartialTrace(hasSegments)).feed(chunk);
     },
     frame(request) {
       sites = request.sites ?? sites;
@@ -95,7 +94,7 @@ class PartialTrace {
     this.#replay = new LiveReplay(hasSegments);
   }
 
-  feed(chunk: TraceChunk): Omit<PartialState, 'trace'> {
+  feed(chunk: TraceChunk): PartialState {
     this.#replay.advance(chunk, chunk.expected);
     const { length, peaks, isExact } = this.#replay.soFar();
     for (const name of COUNTERS) {
@@ -103,7 +102,7 @@ class PartialTrace {
       if (blocks !== undefined) blocks.extend(length);
       else this.#counters.set(name, new CounterBlocks(this.#replay, name, length));
     }
-    return { events: length, peaks, isExact };
+    return { trace: chunk.trace, events: length, peaks, isExact };
   }
 
   frame(request: PartialFrameRequest, sites: StackSites): TimelineFrame {
