@@ -1,4 +1,4 @@
-/** Rows of the allocations table, and of its grouping by site. Rows are counted from 0. */
+/** The allocations table, and its grouping by call site. Rows are counted from 0. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { LruCache } from '../../base/collections.ts';
@@ -18,112 +18,108 @@ import {
 import { allocationsTsv, callSitesTsv } from '../../device/lists/rows-text.ts';
 import { sourceLines } from '../../device/lists/source-lines.ts';
 import { earlierUses } from '../../device/model/allocation-labels.ts';
-import { type CallSiteTable, callSiteTable } from '../../device/model/call-sites.ts';
+import { callSiteTable } from '../../device/model/call-sites.ts';
 import { dependsOnCursor } from '../../device/search/parse-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import { queryHandlers } from '../queries.ts';
 
 /** Which rows, in which order; the same for all pages of a table. */
-export interface ListRequest<Key> {
+export interface ListRequest {
+  readonly of: 'allocations' | 'sites';
   readonly search: string;
   /** The cursor; undefined means states at the end. */
   readonly at: EventIndex | undefined;
-  readonly key: Key;
+  /** One of the list's own. */
+  readonly key: AllocationKey | CallSiteKey;
   readonly isDescending: boolean;
   /** The unit of lifetimes. */
   readonly clock: Clock;
 }
 
 /** Rows `from` <= i < `to`. */
-export interface PageRequest<Key> extends ListRequest<Key> {
+export interface PageRequest extends ListRequest {
   readonly from: number;
   readonly to: number;
 }
 
-export interface RowRequest<Key> extends ListRequest<Key> {
-  readonly allocation: AllocationIndex;
-}
-
 export const allocationListHandlers = queryHandlers({
-  allocationCount: async (device, request: ListRequest<AllocationKey>) =>
-    (await orderOf(device, request)).length,
-  /** -1 if the list does not have the allocation. */
-  allocationRowIndex: async (device, request: RowRequest<AllocationKey>) =>
-    (await orderOf(device, request)).indexOf(request.allocation),
-  allocationRows: rowsOf,
+  listCount: async (device, request: ListRequest) => (await listOf(device, request)).order.length,
+  /** The row of an allocation, or of its site; -1 if the list has none. */
+  listPlace: async (
+    device,
+    { allocation, ...request }: ListRequest & { readonly allocation: AllocationIndex },
+  ) => (await listOf(device, request)).place(allocation),
+  async listRows(device, { from, to, ...request }: PageRequest) {
+    const { order, rows } = await listOf(device, request);
+    return rows(order.subarray(from, to), request.at);
+  },
+  async listTsv(device, { from, to, ...request }: PageRequest) {
+    const { order, tsv } = await listOf(device, request);
+    return tsv(order.subarray(from, to), request.at);
+  },
   sourceLines: ({ context }, { filename }: { readonly filename: string }) =>
     sourceLines(context, filename),
-  allocationsTsv: async (device, request: PageRequest<AllocationKey>) =>
-    allocationsTsv(await rowsOf(device, request)),
-  callSiteCount: async (device, request: ListRequest<CallSiteKey>) =>
-    (await sitesOf(device, request)).order.length,
-  /** The row of the allocation's site; -1 if the list has none with its stack. */
-  async callSiteRowIndex(device, request: RowRequest<CallSiteKey>) {
-    const { table, order } = await sitesOf(device, request);
-    const stack = device.context.replay.allocations.stack[request.allocation];
-    return stack === undefined ? -1 : order.indexOf(table.stack.indexOf(stack));
-  },
-  callSiteRows: siteRowsOf,
-  callSitesTsv: async (device, request: PageRequest<CallSiteKey>) =>
-    callSitesTsv(await siteRowsOf(device, request)),
 });
 
-async function rowsOf(
-  device: OpenDevice,
-  request: PageRequest<AllocationKey>,
-): Promise<AllocationRow[]> {
-  const ids = (await orderOf(device, request)).subarray(request.from, request.to);
-  return allocationRows(device.context, device.once(allocationUses), ids, request.at);
+type Ids = Uint32Array;
+
+interface List {
+  readonly order: Ids;
+  readonly place: (allocation: AllocationIndex) => number;
+  readonly rows: (ids: Ids, at: ListRequest['at']) => AllocationRow[] | CallSiteRow[];
+  readonly tsv: (ids: Ids, at: ListRequest['at']) => string;
 }
 
-async function siteRowsOf(
-  device: OpenDevice,
-  request: PageRequest<CallSiteKey>,
-): Promise<CallSiteRow[]> {
-  const { table, order } = await sitesOf(device, request);
-  const earlier = device.once(allocationUses);
-  return Array.from(order.subarray(request.from, request.to), (row) =>
-    callSiteRow(device.context, earlier, table, row),
-  );
-}
-
-interface Sites {
-  readonly table: CallSiteTable;
-  readonly order: Uint32Array;
-}
-
-/** Enough to sort one way, back, and by one more column. */
+/** Enough to sort one way, back, and by one more column: 4 bytes a row each. */
 const CACHED_LISTS = 3;
+const cachedLists = () => new LruCache<List>(CACHED_LISTS);
 
-/** A device's latest sorted lists, 4 bytes a row each. */
-const listsOf = () => ({
-  orders: new LruCache<Uint32Array>(CACHED_LISTS),
-  sites: new LruCache<Sites>(CACHED_LISTS),
-});
-
-async function orderOf(
-  device: OpenDevice,
-  request: ListRequest<AllocationKey>,
-): Promise<Uint32Array> {
-  const { search, at, key, isDescending, clock } = request;
+async function listOf(device: OpenDevice, request: ListRequest): Promise<List> {
+  const { search, at, key } = request;
   const { mask } = await device.matches(search, at);
   const state = dependsOnCursor(search) || key === 'state' ? at : undefined;
-  const name = JSON.stringify([search, state, key, isDescending, clock]);
-  const options = { key, isDescending, clock, at };
-  const { orders } = device.once(listsOf);
-  return orders.getOrMake(name, () => orderAllocations(device.context, mask, options));
+  const name = JSON.stringify([state, { ...request, at: undefined }]);
+  const create = request.of === 'sites' ? siteList : allocationList;
+  return device.once(cachedLists).getOrMake(name, () => create(device, mask, request));
 }
 
-async function sitesOf(device: OpenDevice, request: ListRequest<CallSiteKey>): Promise<Sites> {
-  const { search, at, key, isDescending } = request;
-  const { mask } = await device.matches(search, at);
-  const state = dependsOnCursor(search) ? at : undefined;
-  const name = JSON.stringify([search, state, key, isDescending]);
-  return device.once(listsOf).sites.getOrMake(name, () => {
-    const table = callSiteTable(device.context, mask);
-    return { table, order: orderCallSites(device.context, table, key, isDescending) };
-  });
+function allocationList(
+  device: OpenDevice,
+  mask: Uint8Array | undefined,
+  { key, ...options }: ListRequest,
+): List {
+  const { context } = device;
+  const order = orderAllocations(context, mask, { ...options, key: key as AllocationKey });
+  const rows = (ids: Ids, at: ListRequest['at']) =>
+    allocationRows(context, device.once(allocationUses), ids, at);
+  return {
+    order,
+    place: (allocation) => order.indexOf(allocation),
+    rows,
+    tsv: (ids, at) => allocationsTsv(rows(ids, at)),
+  };
+}
+
+function siteList(
+  device: OpenDevice,
+  mask: Uint8Array | undefined,
+  { key, isDescending }: ListRequest,
+): List {
+  const { context } = device;
+  const table = callSiteTable(context, mask);
+  const order = orderCallSites(context, table, key as CallSiteKey, isDescending);
+  const rows = (ids: Ids) =>
+    Array.from(ids, (row) => callSiteRow(context, device.once(allocationUses), table, row));
+  return {
+    order,
+    place(allocation) {
+      const stack = context.replay.allocations.stack[allocation];
+      return stack === undefined ? -1 : order.indexOf(table.stack.indexOf(stack));
+    },
+    rows,
+    tsv: (ids) => callSitesTsv(rows(ids)),
+  };
 }
 
 /** The number in each allocation's label. Use with `OpenDevice.once`, so that all tables share it. */

@@ -48,13 +48,13 @@ function ListTable<R extends { readonly label: string }>({ list }: { readonly li
   const { sort = LARGEST_FIRST, search, cursor: at, axis } = useView((state) => state);
   const known = useQuery('searchValues', {}).value;
   const columns = useMemo(() => list.columns(device, axis, known), [list, device, axis, known]);
-  const { of, key, isDescending } = orderOf(sort);
+  const order = orderOf(sort);
   const clock = axis === 'time' && device.hasTime ? 'us' : 'events';
   // The previous list stays until the next one is sorted.
-  const listed = useQuery(list.count, { search, at, clock, key, isDescending });
+  const listed = useQuery('listCount', { search, at, clock, ...order });
   const { value: count, request } = listed;
   const wanted = request && selected >= 0 ? { ...request, allocation: selected } : undefined;
-  const found = useQuery(list.place, wanted);
+  const found = useQuery('listPlace', wanted);
   /** The row of the selected allocation, or of its site; -1 if it is not in the list. */
   const place = found.isCurrent && wanted !== undefined ? (found.value ?? -1) : -1;
   const source = useMemo(() => {
@@ -63,12 +63,12 @@ function ListTable<R extends { readonly label: string }>({ list }: { readonly li
       count,
       start: 0,
       load: (from: number, to: number, signal: AbortSignal) =>
-        list.rows(ask, { ...request, from, to }, signal),
+        ask('listRows', { ...request, from, to }, { signal }) as Promise<unknown> as Promise<R[]>,
     };
-  }, [list, ask, request, count]);
+  }, [ask, request, count]);
   const [note, setNote] = useState('');
   const textOf = async (from: number, to: number) =>
-    request === undefined ? '' : list.tsv(ask, { ...request, from, to });
+    request === undefined ? '' : ask('listTsv', { ...request, from, to });
   const select = (row: R) => view.click('allocation', { selection: row.label });
   /** Space selects, F searches for the call site, C copies. */
   function onRowKey(pressed: string, row: R, index: number): boolean {
@@ -90,7 +90,7 @@ function ListTable<R extends { readonly label: string }>({ list }: { readonly li
       <div className="row bar list-bar">
         <Segmented
           label="Rows"
-          value={of}
+          value={order.of}
           options={ROWS}
           onChange={(next) =>
             view.commit({ sort: next === 'allocations' ? LARGEST_FIRST : SITES_AT_PEAK })

@@ -1,4 +1,4 @@
-/** The two lists, of allocations and of call sites: how each is read, and how the URL encodes its order (`view.sort`). */
+/** The two lists, of allocations and of call sites, and how the URL encodes its order (`view.sort`). */
 import type { AllocationKey, AllocationRow } from '../../../device/lists/allocation-rows.ts';
 import type { CallSiteKey, CallSiteRow } from '../../../device/lists/call-site-table.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
@@ -9,26 +9,12 @@ import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import type { Sort, ViewStore } from '../../../state/view-store.ts';
 import type { ListRequest } from '../../../worker/protocol.ts';
 import { windowShowing } from '../../panels/search/use-search.ts';
-import type { AskDevice, WithoutDevice } from '../../shared/use-query.ts';
 import { type Column, nextSort } from '../../table/table-row.tsx';
 import { ALLOCATION_WORDS, allocationColumns, siteColumns } from './columns.tsx';
-
-type ListKey = AllocationKey | CallSiteKey;
-
-interface Page<Key extends ListKey> extends WithoutDevice<ListRequest<Key>> {
-  readonly from: number;
-  readonly to: number;
-}
 
 export interface List<R> {
   readonly label: string;
   readonly hint: string;
-  /** Queries: how many rows there are, and the row of an allocation. */
-  readonly count: 'allocationCount' | 'callSiteCount';
-  readonly place: 'allocationRowIndex' | 'callSiteRowIndex';
-  rows(ask: AskDevice, page: Page<ListKey>, signal: AbortSignal): Promise<readonly R[]>;
-  /** Rows as text, separated by tabs. */
-  tsv(ask: AskDevice, page: Page<ListKey>): Promise<string>;
   columns(device: DeviceInfo, axis: TimeAxis, known: KnownValues | undefined): readonly Column<R>[];
   /** For Enter, or a double click. */
   open(row: R, view: ViewStore, device: DeviceInfo): void;
@@ -37,10 +23,6 @@ export interface List<R> {
 export const ALLOCATIONS: List<AllocationRow> = {
   label: 'Allocations',
   hint: 'Space selects, Enter or a double click shows it in the timeline, F searches for its call site, C copies',
-  count: 'allocationCount',
-  place: 'allocationRowIndex',
-  rows: (ask, page: Page<AllocationKey>, signal) => ask('allocationRows', page, { signal }),
-  tsv: (ask, page: Page<AllocationKey>) => ask('allocationsTsv', page),
   columns: allocationColumns,
   open(row, view, device) {
     const now = view.getState().view;
@@ -52,10 +34,6 @@ export const ALLOCATIONS: List<AllocationRow> = {
 export const SITES: List<CallSiteRow> = {
   label: 'Call sites',
   hint: 'Space selects the largest, Enter or a double click lists all of a call site, F searches for it, C copies',
-  count: 'callSiteCount',
-  place: 'callSiteRowIndex',
-  rows: (ask, page: Page<CallSiteKey>, signal) => ask('callSiteRows', page, { signal }),
-  tsv: (ask, page: Page<CallSiteKey>) => ask('callSitesTsv', page),
   columns: siteColumns,
   open({ label }, view) {
     const { search } = view.getState().view;
@@ -79,12 +57,7 @@ const SITE_KEYS: Readonly<Record<string, CallSiteKey>> = {
 export const LARGEST_FIRST: Sort = { key: 'size', descending: true };
 export const SITES_AT_PEAK: Sort = { key: 'sitePeak', descending: true };
 
-type ListOrder = { readonly isDescending: boolean } & (
-  | { readonly of: 'allocations'; readonly key: AllocationKey }
-  | { readonly of: 'sites'; readonly key: CallSiteKey }
-);
-
-export function orderOf(sort: Sort | undefined): ListOrder {
+export function orderOf(sort: Sort | undefined): Pick<ListRequest, 'of' | 'key' | 'isDescending'> {
   const { key, descending: isDescending } = sort ?? LARGEST_FIRST;
   const site = Object.hasOwn(SITE_KEYS, key) ? SITE_KEYS[key] : undefined;
   if (site !== undefined) return { of: 'sites', key: site, isDescending };
