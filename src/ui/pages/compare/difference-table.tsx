@@ -51,12 +51,15 @@ export function DifferenceTable({ rows, view, onChange }: DifferenceTableProps) 
           onSort={(column) => onChange({ sort: nextSort(column as SortKey, sort) })}
           rowState={rowState}
           onActivate={(row) => onChange({ row: row.name === chosen ? undefined : row.name })}
-          empty={<NothingToShow isFiltered={rows.length > 0} />}
+          empty={<p>{rows.length > 0 ? FILTERED : SAME}</p>}
         />
       </div>
     </section>
   );
 }
+
+const FILTERED = 'No call site passes these filters.';
+const SAME = 'No call site differs: both hold the same, from the same lines.';
 
 /** Cycles: by the size of the change, then largest growth first, then largest shrinking first. */
 function nextSort(key: SortKey, before: ComparisonView['sort']): ComparisonView['sort'] {
@@ -66,16 +69,6 @@ function nextSort(key: SortKey, before: ComparisonView['sort']): ComparisonView[
   }
   const isText = key === 'place' || key === 'class' || key === 'kind';
   return { key, descending: before.key === key ? !before.descending : !isText };
-}
-
-function NothingToShow({ isFiltered }: { readonly isFiltered: boolean }) {
-  return (
-    <p>
-      {isFiltered
-        ? 'No call site passes these filters.'
-        : 'No call site differs: both hold the same, from the same lines.'}
-    </p>
-  );
 }
 
 interface FilterBarProps extends DifferenceTableProps {

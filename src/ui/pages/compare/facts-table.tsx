@@ -18,31 +18,25 @@ import { TableHead } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
 import type { ComparedPair, OpenSide } from './sides.tsx';
 
-export function FactsTable({ compared }: { readonly compared: ComparedPair }) {
-  const { a, b, comparison } = compared;
-  const settings = [...new Set([...Object.keys(a.settings), ...Object.keys(b.settings)])].map(
-    (name) => textRow(name, settingOf(a, name), settingOf(b, name)),
+export function FactsTable({
+  compared: { a, b, comparison },
+}: {
+  readonly compared: ComparedPair;
+}) {
+  const settings = [...new Set([...Object.keys(a.settings), ...Object.keys(b.settings)])]
+    .map((name) => textRow(name, settingOf(a, name), settingOf(b, name)))
+    .sort((x, y) => Number(y.differs) - Number(x.differs));
+  const entries = comparison.entries.map((entry) =>
+    bytesRow(entryName(entry), entry.bytesA, entry.bytesB),
   );
+  const peaks = COUNTERS.map(({ name, label }) => bytesRow(label, a.peak[name], b.peak[name]));
+  const recordings = RECORDING_FACTS.map(([name, textOf]) => textRow(name, textOf(a), textOf(b)));
   return (
     <div className="compare-facts">
-      <Facts
-        title="Memory by entry"
-        rows={comparison.entries.map((entry) =>
-          bytesRow(entryName(entry), entry.bytesA, entry.bytesB),
-        )}
-      />
-      <Facts
-        title="Peaks of the counters"
-        rows={COUNTERS.map(({ name, label }) => bytesRow(label, a.peak[name], b.peak[name]))}
-      />
-      <Facts
-        title="Recordings"
-        rows={RECORDING_FACTS.map(([name, textOf]) => textRow(name, textOf(a), textOf(b)))}
-      />
-      <Facts
-        title="Allocator settings"
-        rows={settings.sort((x, y) => Number(y.differs) - Number(x.differs))}
-      />
+      <Facts title="Memory by entry" rows={entries} />
+      <Facts title="Peaks of the counters" rows={peaks} />
+      <Facts title="Recordings" rows={recordings} />
+      <Facts title="Allocator settings" rows={settings} />
     </div>
   );
 }
@@ -51,7 +45,7 @@ interface FactRow {
   readonly name: string;
   readonly differs: boolean;
   /** Of A, of B, and the difference. */
-  readonly cells: readonly { readonly text: string; readonly title: string }[];
+  readonly cells: readonly { readonly text: string; readonly title?: string }[];
 }
 
 function textRow(name: string, a: string, b: string): FactRow {
@@ -71,18 +65,29 @@ function bytesRow(name: string, bytesA: number, bytesB: number): FactRow {
   return { name, differs, cells };
 }
 
-function Facts({ title, rows }: { readonly title: string; readonly rows: readonly FactRow[] }) {
+interface FactsProps {
+  readonly title: string;
+  readonly label?: string;
+  /** The heading of the names. */
+  readonly of?: string;
+  readonly rows: readonly FactRow[];
+}
+
+function Facts({ title, label, of = '', rows }: FactsProps) {
   return (
-    <table className="compare-facts-table">
+    <table className="compare-facts-table" aria-label={label}>
       <caption>{title}</caption>
-      <TableHead labels={['', 'A', 'B', 'Difference']} />
+      <TableHead labels={[of, 'A', 'B', 'Difference']} />
       <tbody>
-        {rows.map(({ name, differs, cells: [a, b, difference] }) => (
+        {rows.map(({ name, differs, cells }) => (
           <tr key={name} data-differs={differs}>
             <th scope="row">{name}</th>
-            <td title={a?.title}>{a?.text}</td>
-            <td title={b?.title}>{b?.text}</td>
-            <td title={difference?.title}>{difference?.text}</td>
+            {cells.map(({ text, title }, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: A, B and the difference
+              <td key={at} title={title}>
+                {text}
+              </td>
+            ))}
           </tr>
         ))}
       </tbody>
@@ -136,28 +141,21 @@ export function WhatIfTable({ a, b }: { readonly a: OpenSide; readonly b: OpenSi
   const failure = useRuns(a, b);
   const knownA = useStore(whatIfStoreOf(a.device));
   const knownB = useStore(whatIfStoreOf(b.device));
+  const rows = [RECORDED, ...PRESETS].map((setting) => {
+    const [ofA, ofB] = [runOf(knownA, setting), runOf(knownB, setting)];
+    const difference = ofA && ofB && signedBytes(ofB.peakReservedBytes - ofA.peakReservedBytes);
+    const texts = [ofA?.text ?? '…', ofB?.text ?? '…', difference ?? ''];
+    const name = setting === '' ? '(default)' : setting;
+    return { name, differs: true, cells: texts.map((text) => ({ text })) };
+  });
   return (
     <div className="compare-facts">
-      <table className="compare-facts-table" aria-label="Peak reserved memory by setting">
-        <caption>
-          Peak reserved memory of both, as recorded and simulated under other allocator settings
-        </caption>
-        <TableHead labels={['Setting', 'A', 'B', 'Difference']} />
-        <tbody>
-          {[RECORDED, ...PRESETS].map((setting) => {
-            const [ofA, ofB] = [runOf(knownA, setting), runOf(knownB, setting)];
-            const difference = ofA && ofB && ofB.peakReservedBytes - ofA.peakReservedBytes;
-            return (
-              <tr key={setting}>
-                <th scope="row">{setting === '' ? '(default)' : setting}</th>
-                <td>{ofA?.text ?? '…'}</td>
-                <td>{ofB?.text ?? '…'}</td>
-                <td>{difference === undefined ? '' : signedBytes(difference)}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <Facts
+        title="Peak reserved memory of both, as recorded and simulated under other allocator settings"
+        label="Peak reserved memory by setting"
+        of="Setting"
+        rows={rows}
+      />
       {failure !== undefined && <p role="alert">{failure}</p>}
     </div>
   );

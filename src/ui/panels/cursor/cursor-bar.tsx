@@ -10,6 +10,7 @@ import {
   Milestone,
   X,
 } from 'lucide-react';
+import type { CounterName } from '../../../allocator/replay/types.ts';
 import {
   formatBytes,
   formatCount,
@@ -77,35 +78,34 @@ interface PlaceProps {
 }
 
 /** 'event 6,195 of 24,310 · oom · 1.23 s', and the memory after it. */
-function Place({ cursor, at }: PlaceProps) {
-  const { device } = useDevice();
-  const { event, action, timeUs, counters } = at;
-  const isBeyond = cursor !== undefined && cursor >= device.events;
+function Place({ cursor, at: { event, action, timeUs, counters } }: PlaceProps) {
+  const { events } = useDevice().device;
   return (
     <>
       <span className="cursor-place" aria-live="polite">
         <strong>Event {formatCount(event)}</strong>
-        <span className="dim cursor-aside">of {formatCount(device.events)}</span>
+        <span className="dim cursor-aside">of {formatCount(events)}</span>
         <span className="dim cursor-action" data-action={action}>
           {action}
         </span>
         {!Number.isNaN(timeUs) && <span className="cursor-aside">{formatDurationUs(timeUs)}</span>}
         {cursor === undefined && <span className="dim">the end</span>}
-        {isBeyond && (
+        {cursor !== undefined && cursor >= events && (
           <span className="cursor-beyond" role="status">
             There is no event {formatCount(cursor)}: this is the end.
           </span>
         )}
       </span>
-      <span className="cursor-counter" title={formatExactBytes(counters.allocatedBytes)}>
-        <span className="dim">Allocated</span> {formatBytes(counters.allocatedBytes)}
-      </span>
-      <span className="cursor-counter" title={formatExactBytes(counters.reservedBytes)}>
-        <span className="dim">Reserved</span> {formatBytes(counters.reservedBytes)}
-      </span>
+      {COUNTERS.filter(({ name }) => PLACE_COUNTERS.includes(name)).map(({ name, label }) => (
+        <span key={name} className="cursor-counter" title={formatExactBytes(counters[name])}>
+          <span className="dim">{label}</span> {formatBytes(counters[name])}
+        </span>
+      ))}
     </>
   );
 }
+
+const PLACE_COUNTERS: readonly CounterName[] = ['allocatedBytes', 'reservedBytes'];
 
 const STEPS = [
   { step: -BIG_STEP, label: `${BIG_STEP} events back`, key: 'Shift ,', Icon: ChevronsLeft },
@@ -134,15 +134,15 @@ function StepButtons() {
   );
 }
 
-interface CursorDifferenceProps {
-  readonly second: Crosshair;
-  readonly cursor: Crosshair;
-}
-
-function CursorDifference({ second, cursor }: CursorDifferenceProps) {
+function CursorDifference({ second, cursor }: Readonly<Record<'second' | 'cursor', Crosshair>>) {
   const { view } = useStores();
   const events = cursor.event - second.event;
   const us = cursor.timeUs - second.timeUs;
+  const showFlame = () => {
+    const { flame } = view.getState().view;
+    const changed = { ...flame, dataset: 'difference' as const, root: undefined };
+    view.commit({ view: 'flame-graph', flame: changed });
+  };
   return (
     <section className="row cursor-difference" aria-label="From the second cursor to the cursor">
       <span className="inline-row cursor-span">
@@ -163,12 +163,9 @@ function CursorDifference({ second, cursor }: CursorDifferenceProps) {
       <dl className="row cursor-counters">
         {COUNTERS.map(({ name, label, about }) => {
           const [before, after] = [second.counters[name], cursor.counters[name]];
+          const title = `${about} ${formatBytes(before)} at the second cursor, ${formatBytes(after)} at the cursor: ${formatExactBytes(after - before)}`;
           return (
-            <div
-              key={name}
-              className="inline-row"
-              title={`${about} ${formatBytes(before)} at the second cursor, ${formatBytes(after)} at the cursor: ${formatExactBytes(after - before)}`}
-            >
+            <div key={name} className="inline-row" title={title}>
               <dt>{label}</dt>
               <dd>{byteChange(after - before)}</dd>
             </div>
@@ -179,13 +176,7 @@ function CursorDifference({ second, cursor }: CursorDifferenceProps) {
         icon={Flame}
         title="Flame graph of what came and what went between the cursors"
         disabled={events === 0}
-        onClick={() => {
-          const { flame } = view.getState().view;
-          view.commit({
-            view: 'flame-graph',
-            flame: { ...flame, dataset: 'difference', root: undefined },
-          });
-        }}
+        onClick={showFlame}
       >
         Compare by stack
       </Button>
@@ -247,6 +238,7 @@ export function jumpsOf(device: DeviceInfo): readonly Jump[] {
 
 function JumpMenu() {
   const { device } = useDevice();
+  const { view } = useStores();
   const more = failedOoms(device).length - LISTED_OOMS;
   return (
     <Popover
@@ -258,8 +250,24 @@ function JumpMenu() {
         </Button>
       )}
     >
-      {jumpsOf(device).map((jump) => (
-        <JumpEntry key={jump.label} jump={jump} />
+      {jumpsOf(device).map(({ label, event, bytes, key }) => (
+        <Button
+          key={label}
+          className="jump hoverable"
+          disabled={event === undefined}
+          title={bytes === undefined ? undefined : formatExactBytes(bytes)}
+          onClick={({ currentTarget }) => {
+            currentTarget.parentElement?.hidePopover();
+            view.commit({ cursor: event });
+          }}
+        >
+          <span>{label}</span>
+          <span className="dim">
+            {event === undefined ? 'before the trace' : `event ${formatCount(event)}`}
+          </span>
+          <span>{bytes === undefined ? '' : formatBytes(bytes)}</span>
+          {key === undefined ? <span /> : <kbd>{key}</kbd>}
+        </Button>
       ))}
       {more > 0 && (
         <p className="dim">
@@ -267,27 +275,5 @@ function JumpMenu() {
         </p>
       )}
     </Popover>
-  );
-}
-
-function JumpEntry({ jump: { label, event, bytes, key } }: { readonly jump: Jump }) {
-  const { view } = useStores();
-  return (
-    <Button
-      className="jump hoverable"
-      disabled={event === undefined}
-      title={bytes === undefined ? undefined : formatExactBytes(bytes)}
-      onClick={({ currentTarget }) => {
-        currentTarget.parentElement?.hidePopover();
-        view.commit({ cursor: event });
-      }}
-    >
-      <span>{label}</span>
-      <span className="dim">
-        {event === undefined ? 'before the trace' : `event ${formatCount(event)}`}
-      </span>
-      <span>{bytes === undefined ? '' : formatBytes(bytes)}</span>
-      {key === undefined ? <span /> : <kbd>{key}</kbd>}
-    </Button>
   );
 }

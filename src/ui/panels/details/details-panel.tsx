@@ -84,111 +84,90 @@ function Found({ details }: { readonly details: ClassifiedDetails }) {
 
 function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {
   const { device } = useDevice();
-  const { blockBytes, requestedBytes } = details;
+  const { blockBytes, memoryClass, classReason, annotations, laterMetadata } = details;
+  const owner = details.holder?.owner;
+  const state = STATES[details.state];
+  const facts: Readonly<Record<string, ReactNode>> = {
+    Name: details.name,
+    'Held by': owner && filtered('holder', owner.name, ownerText(owner)),
+    'Kept by': owner?.via && keptText(owner),
+    'Set in': owner?.file && (
+      <span title={owner.file}>
+        {shortPath(owner.file)}
+        {owner.line !== undefined && `:${owner.line}`}
+      </span>
+    ),
+    Class: (
+      <FilterLink term={`class:${memoryClass.id}`} about={`Because ${classReason}`}>
+        {memoryClass.label}
+      </FilterLink>
+    ),
+    Because: classReason,
+    Requested: <Bytes bytes={details.requestedBytes} />,
+    Block: formatExactBytes(blockBytes),
+    'Rounding loss': roundingText(details),
+    Lifetime: lifetimeText(device, details),
+    Allocated: details.preexisting ? (
+      'before recording'
+    ) : (
+      <EventLink event={details.startEvent} timeUs={details.startUs} />
+    ),
+    Freed: <FreedText details={details} />,
+    Stream: filtered('stream', details.stream),
+    Pool: filtered('pool', details.pool),
+    'Private pool': details.privatePool && (
+      <>
+        {filtered('pool', details.privatePool)} {details.poolKind}
+      </>
+    ),
+    Annotations: annotations.length > 0 && (
+      <ol>
+        {annotations.map((name, depth) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: recursion repeats names; they never move
+          <li key={depth}>{filtered('phase', name)}</li>
+        ))}
+      </ol>
+    ),
+    Category: filtered('category', details.category),
+    'Compiled region': filtered('compile', details.compileContext),
+    Metadata: details.userMetadata,
+    Annotated: laterMetadata.length > 0 && (
+      <span title="Labels from torch.cuda.memory._annotate_tensor()">
+        {laterMetadata.join(', ')}
+      </span>
+    ),
+  };
   return (
     <>
       <p className="details-size">
         <Bytes as="strong" bytes={blockBytes} />
-        <span className="chip" data-tone={STATES[details.state].tone}>
-          {STATES[details.state].text}
+        <span className="chip" data-tone={state.tone}>
+          {state.text}
         </span>
       </p>
       <dl className="details-facts">
-        {details.name !== undefined && <Fact term="Name">{details.name}</Fact>}
-        {details.holder !== undefined && <HolderFacts holder={details.holder} />}
-        <Fact term="Class" title={`Because ${details.classReason}`}>
-          <FilterLink term={`class:${details.memoryClass.id}`}>
-            {details.memoryClass.label}
-          </FilterLink>
-        </Fact>
-        <Fact term="Because">{details.classReason}</Fact>
-        <Fact term="Requested">
-          <Bytes bytes={requestedBytes} />
-        </Fact>
-        <Fact term="Block">{formatExactBytes(blockBytes)}</Fact>
-        <Fact term="Rounding loss">{roundingText(details)}</Fact>
-        <Fact term="Lifetime">{lifetimeText(device, details)}</Fact>
-        <Fact term="Allocated">
-          {details.preexisting ? (
-            'before recording'
-          ) : (
-            <EventLink event={details.startEvent} timeUs={details.startUs} />
-          )}
-        </Fact>
-        <Fact term="Freed">
-          <FreedText details={details} />
-        </Fact>
-        <FilterFact term="Stream" value={details.stream} filter="stream" />
-        <FilterFact term="Pool" value={details.pool} filter="pool" />
-        <FilterFact term="Private pool" value={details.privatePool} filter="pool">
-          {' '}
-          {details.poolKind}
-        </FilterFact>
-        {details.annotations.length > 0 && (
-          <Fact term="Annotations">
-            <ol>
-              {details.annotations.map((name, depth) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: recursion repeats names; they never move
-                <li key={depth}>
-                  <FilterLink term={searchTerm('phase', name)}>{name}</FilterLink>
-                </li>
-              ))}
-            </ol>
-          </Fact>
-        )}
-        <FilterFact term="Category" value={details.category} filter="category" />
-        <FilterFact term="Compiled region" value={details.compileContext} filter="compile" />
-        {details.userMetadata !== undefined && <Fact term="Metadata">{details.userMetadata}</Fact>}
-        {details.laterMetadata.length > 0 && (
-          <Fact term="Annotated" title="Labels from torch.cuda.memory._annotate_tensor()">
-            {details.laterMetadata.join(', ')}
-          </Fact>
+        {Object.entries(facts).map(
+          ([term, content]) =>
+            content !== undefined &&
+            content !== false && (
+              <Fact key={term} term={term}>
+                {content}
+              </Fact>
+            ),
         )}
       </dl>
     </>
   );
 }
 
-interface FilterFactProps {
-  readonly term: string;
-  readonly value: string | undefined;
-  /** A qualifier of the search. */
-  readonly filter: string;
-  readonly children?: ReactNode;
-}
-
-function FilterFact(props: FilterFactProps) {
-  const { term, value, filter, children } = props;
-  if (value === undefined) return undefined;
-  return (
-    <Fact term={term}>
-      <FilterLink term={searchTerm(filter, value)}>{value}</FilterLink>
-      {children}
-    </Fact>
+/** A link that filters to the value of a qualifier. */
+const filtered = (qualifier: string, value: string | undefined, text = value) =>
+  value === undefined ? undefined : (
+    <FilterLink term={searchTerm(qualifier, value)}>{text}</FilterLink>
   );
-}
 
-function HolderFacts({ holder: { owner } }: { readonly holder: Holder }) {
-  const { file, line, via, through } = owner;
-  return (
-    <>
-      <Fact term="Held by">
-        <FilterLink term={searchTerm('holder', owner.name)}>{ownerText(owner)}</FilterLink>
-      </Fact>
-      {via !== undefined && (
-        <Fact term="Kept by">
-          {via === 'cycle' ? `a reference cycle through ${through}` : `the ${via}`}
-        </Fact>
-      )}
-      {file !== undefined && (
-        <Fact term="Set in" title={file}>
-          {shortPath(file)}
-          {line !== undefined && `:${line}`}
-        </Fact>
-      )}
-    </>
-  );
-}
+const keptText = ({ via, through }: Holder['owner']): string =>
+  via === 'cycle' ? `a reference cycle through ${through}` : `the ${via}`;
 
 const STATES: Readonly<Record<AllocationDetails['state'], { text: string; tone?: string }>> = {
   freed: { text: 'freed' },

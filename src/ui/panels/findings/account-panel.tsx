@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ComponentProps, useState } from 'react';
 import {
   type Account,
   type EntryKind,
@@ -8,6 +8,7 @@ import {
 } from '../../../analysis/account/types.ts';
 import type { Cause } from '../../../analysis/verdict/types.ts';
 import type { Judgement } from '../../../analysis/verdict/verdict.ts';
+import { sumBy } from '../../../base/collections.ts';
 import {
   formatBytes,
   formatCount,
@@ -16,7 +17,7 @@ import {
   sentenceCase,
 } from '../../../base/format.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
-import { useStores } from '../../../state/stores.ts';
+import { useStores, useView } from '../../../state/stores.ts';
 import { Button, Segmented } from '../../shared/buttons.tsx';
 import { Bytes, CodeText } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
@@ -26,10 +27,12 @@ import {
   classNote,
   isCohort,
   isFree,
+  isPartSearched,
   partColor,
   partsOf,
   useAccountAtCursor,
-  usePartFilter,
+  useShowPart,
+  withoutPart,
 } from './account-parts.ts';
 
 const MOMENTS: Readonly<Record<MomentWhy, string>> = {
@@ -125,9 +128,16 @@ interface AccountPartsProps {
   readonly cause: Cause;
 }
 
-/** A bar to scale: all parts, then the failed request; a stroke marks the limit. The rows below say the same in words. */
+/**
+ * A bar to scale: all parts, then the failed request; a stroke marks the limit. The rows below say the same in words. A
+ * row and its piece of the bar behave alike: a click filters the views, pointing at one points at both.
+ */
 function AccountParts({ account, parts, cause }: AccountPartsProps) {
-  const [pointed, onPoint] = useState<string>();
+  const { view } = useStores();
+  const theme = useTheme();
+  const show = useShowPart();
+  const search = useView((state) => state.search);
+  const [pointed, setPointed] = useState<string>();
   const { reservedBytes, limitBytes = 0, requestedBytes = 0, moment } = account;
   const whole = Math.max(reservedBytes + requestedBytes, limitBytes);
   const share = (bytes: number) => `${(100 * bytes) / whole}%`;
@@ -136,22 +146,41 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
   const small = parts.filter(isSmall);
   const isFolding = small.length >= FEW;
   const shared = (part: AccountPart) => {
-    return { part, event: moment.event, isPointed: part.name === pointed, onPoint };
+    const isOn = isPartSearched(search, part);
+    const point = () => setPointed(part.name);
+    const leave = () => setPointed(undefined);
+    const behavior = {
+      'data-pointed': part.name === pointed || undefined,
+      onClick: () =>
+        isOn ? view.commit({ search: withoutPart(search, part) }) : void show(part, moment.event),
+      onPointerEnter: point,
+      onPointerLeave: leave,
+      onFocus: point,
+      onBlur: leave,
+    };
+    return { isOn, color: partColor(theme, part.kind), behavior };
   };
   const row = (part: AccountPart) => (
-    <AccountRow
-      key={part.name}
-      {...shared(part)}
-      note={classNote(part, parts)}
-      whole={reservedBytes}
-    />
+    <AccountRow key={part.name} part={part} parts={parts} whole={reservedBytes} {...shared(part)} />
   );
   return (
     <>
       <div className="account-bar" aria-hidden data-testid="account-bar">
-        {parts.map((part) => (
-          <BarPart key={part.name} {...shared(part)} width={share(part.bytes)} />
-        ))}
+        {parts.map((part) => {
+          const { color, behavior } = shared(part);
+          return (
+            // Needs no keyboard access: its row has it.
+            <button
+              key={part.name}
+              type="button"
+              tabIndex={-1}
+              data-kind={part.kind}
+              title={`${entryLabel(part.kind)}: ${formatBytes(part.bytes)}`}
+              style={{ width: share(part.bytes), color }}
+              {...behavior}
+            />
+          );
+        })}
         {requestedBytes > 0 && (
           <span
             className="account-request"
@@ -174,7 +203,7 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
             <details className="account-small">
               <summary>
                 <span>{plural(small.length, 'smaller entry', 'smaller entries')}</span>
-                <Bytes as="strong" bytes={small.reduce((sum, { bytes }) => sum + bytes, 0)} />
+                <Bytes as="strong" bytes={sumBy(small, ({ bytes }) => bytes)} />
               </summary>
               <ul>{small.map(row)}</ul>
             </details>
@@ -185,61 +214,20 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
   );
 }
 
-interface PartProps {
+interface AccountRowProps {
   readonly part: AccountPart;
-  readonly event: number;
-  readonly isPointed: boolean;
-  readonly onPoint: (name: string | undefined) => void;
-}
-
-/** A row and its piece of the bar behave alike: a click filters the views, pointing at one points at both. */
-function usePart({ part, event, isPointed, onPoint }: PartProps) {
-  const theme = useTheme();
-  const { isOn, toggle } = usePartFilter(part, event);
-  const point = () => onPoint(part.name);
-  const leave = () => onPoint(undefined);
-  return {
-    isOn,
-    color: partColor(theme, part.kind),
-    behavior: {
-      'data-pointed': isPointed || undefined,
-      onClick: toggle,
-      onPointerEnter: point,
-      onPointerLeave: leave,
-      onFocus: point,
-      onBlur: leave,
-    },
-  };
-}
-
-/** Needs no keyboard access: its row has it. */
-function BarPart({ width, ...props }: PartProps & { readonly width: string }) {
-  const { kind, bytes } = props.part;
-  const { color, behavior } = usePart(props);
-  return (
-    <button
-      type="button"
-      tabIndex={-1}
-      data-kind={kind}
-      title={`${entryLabel(kind)}: ${formatBytes(bytes)}`}
-      style={{ width, color }}
-      {...behavior}
-    />
-  );
-}
-
-interface AccountRowProps extends PartProps {
-  /** A sentence with both figures, if the legend's differs. */
-  readonly note: string | undefined;
+  readonly parts: readonly AccountPart[];
   readonly whole: number;
+  readonly isOn: boolean;
+  readonly color: string;
+  readonly behavior: ComponentProps<'button'>;
 }
 
-/** What it is, its line, its growth and its size. */
-function AccountRow({ note, whole, ...props }: AccountRowProps) {
-  const { part } = props;
+/** What it is, its line, its growth, its size, and both figures if the legend's differs. */
+function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowProps) {
   const { kind, bytes, holder, rate, isGrowing } = part;
-  const { isOn, color, behavior } = usePart(props);
-  const [line] = isCohort(kind) ? part.lines : [];
+  const [line] = part.lines;
+  const note = classNote(part, parts);
   return (
     <li>
       <Button
@@ -254,10 +242,10 @@ function AccountRow({ note, whole, ...props }: AccountRowProps) {
           <Bytes as="strong" bytes={bytes} />{' '}
           <span className="dim small">{formatPercent(bytes / whole)}</span>
         </span>
-        {line !== undefined && (
+        {isCohort(kind) && line !== undefined && (
           <span className="dim account-line mono small">{frameLabel(line)}</span>
         )}
-        {holder !== undefined && isCohort(kind) && (
+        {isCohort(kind) && holder !== undefined && (
           <span className="dim account-line small">
             held by <CodeText text={holder} />
           </span>

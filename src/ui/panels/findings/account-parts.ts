@@ -69,8 +69,18 @@ function namedParts(
 /** The searches that find a row's blocks: by its class, if both mean the same bytes, else by its own name. */
 function termsOf({ kind, name }: AccountPart) {
   const found = isCohort(kind) ? undefined : classOf(kind);
-  const ofClass = found === undefined ? undefined : classTerm(found);
-  return { ofClass, own: searchTerm('part', name) };
+  const own = searchTerm('part', name);
+  return { own, ofClass: found === undefined ? own : classTerm(found) };
+}
+
+export function isPartSearched(search: string, part: AccountPart): boolean {
+  const { ofClass, own } = termsOf(part);
+  return hasTerm(search, own) || hasTerm(search, ofClass);
+}
+
+export function withoutPart(search: string, part: AccountPart): string {
+  const { ofClass, own } = termsOf(part);
+  return removeTerm(removeTerm(search, own), ofClass);
 }
 
 /** Whether the legend shows the same figure. @param totals of the classes at that moment */
@@ -188,19 +198,7 @@ export function useAccountAtCursor(judgement: Judgement, isWanted: boolean): Acc
   return found;
 }
 
-/** Filters all views to the part at its moment, or clears that; for free memory, shows where it lies. */
-export function usePartFilter(part: AccountPart, event: EventIndex) {
-  const { view } = useStores();
-  const show = useShowPart();
-  const { ofClass, own } = termsOf(part);
-  const isOn = useView(({ search }) => hasTerm(search, own) || hasTerm(search, ofClass ?? own));
-  const clear = () => {
-    const { search } = view.getState().view;
-    view.commit({ search: removeTerm(removeTerm(search, own), ofClass ?? own) });
-  };
-  return { isOn, toggle: () => void (isOn ? clear() : show(part, event)) };
-}
-
+/** Filters all views to a part at its moment; for free memory, shows where it lies. */
 export function useShowPart(): (part: AccountPart, event: EventIndex) => Promise<void> {
   const { view } = useStores();
   const ask = useAsk();
@@ -214,9 +212,10 @@ export function useShowPart(): (part: AccountPart, event: EventIndex) => Promise
       view.commit({ view: place, cursor, x: 'all', addresses: 'fit' });
       return;
     }
-    const totals = ofClass && (await ask('classTotals', { event }).catch(() => undefined));
+    const totals =
+      ofClass === own ? undefined : await ask('classTotals', { event }).catch(() => undefined);
     const term = totals && isWholeClass(part, totals) ? ofClass : own;
-    view.click('account', { search: addTerm(withoutParts(search), term ?? own), cursor });
+    view.click('account', { search: addTerm(withoutParts(search), term), cursor });
   };
 }
 

@@ -38,7 +38,12 @@ export function FindingBody({ finding }: FindingBodyProps) {
         </ol>
       </section>
       {parts.length > 0 && <Parts parts={parts} />}
-      {facts.length > 0 && <Facts facts={facts} />}
+      {facts.length > 0 && (
+        <section aria-label="Figures">
+          <h4>Figures</h4>
+          <dl className="details-facts">{facts.map(factRow)}</dl>
+        </section>
+      )}
       {stack.length > 0 && (
         <details>
           <summary>Stack, {formatCount(stack.length)} frames</summary>
@@ -91,26 +96,27 @@ const FIRST_PARTS = 6;
 
 function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
   const [isAll, setIsAll] = useState(parts.length <= FIRST_PARTS);
-  const shown = isAll ? parts : parts.slice(0, FIRST_PARTS);
   return (
     <section aria-label="Call sites">
       <h4>Call sites</h4>
       <ul className="parts">
-        {shown.map(({ frame, bytes, count, note }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: sites without a stack have no other identity; none moves
-          <li key={index}>
-            <span className="figure" title={formatExactBytes(bytes)}>
-              {bytes > 0 ? formatBytes(bytes) : ''}
-            </span>
-            <span title={frame && frameTitle(frame)}>
-              {frame === undefined ? absenceText('no-python-stack') : frameLabel(frame)}
-              <span className="dim">
-                {' '}
-                {formatCount(count)} × {note}
+        {parts
+          .slice(0, isAll ? undefined : FIRST_PARTS)
+          .map(({ frame, bytes, count, note }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: sites without a stack have no other identity; none moves
+            <li key={index}>
+              <span className="figure" title={formatExactBytes(bytes)}>
+                {bytes > 0 ? formatBytes(bytes) : ''}
               </span>
-            </span>
-          </li>
-        ))}
+              <span title={frame && frameTitle(frame)}>
+                {frame === undefined ? absenceText('no-python-stack') : frameLabel(frame)}
+                <span className="dim">
+                  {' '}
+                  {formatCount(count)} × {note}
+                </span>
+              </span>
+            </li>
+          ))}
       </ul>
       {!isAll && (
         <Button className="link" onClick={() => setIsAll(true)}>
@@ -121,28 +127,19 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
   );
 }
 
-function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+function factRow(fact: Fact) {
+  const bytes = 'bytes' in fact ? fact.bytes : undefined;
+  const other = 'count' in fact ? formatCount(fact.count) : 'text' in fact ? fact.text : '';
+  const text = bytes === undefined ? other : formatBytes(bytes);
   return (
-    <section aria-label="Figures">
-      <h4>Figures</h4>
-      <dl className="details-facts">
-        {facts.map((fact) => (
-          <FactRow
-            key={`${fact.label} ${factText(fact)}`}
-            term={fact.label}
-            title={'bytes' in fact ? formatExactBytes(fact.bytes) : undefined}
-          >
-            {factText(fact)}
-          </FactRow>
-        ))}
-      </dl>
-    </section>
+    <FactRow
+      key={`${fact.label} ${text}`}
+      term={fact.label}
+      title={bytes === undefined ? undefined : formatExactBytes(bytes)}
+    >
+      {text}
+    </FactRow>
   );
-}
-
-function factText(fact: Fact): string {
-  if ('bytes' in fact) return formatBytes(fact.bytes);
-  return 'count' in fact ? formatCount(fact.count) : fact.text;
 }
 
 /**

@@ -4,8 +4,8 @@ import {
   type OomMessageResult,
   readOomMessage,
 } from '../../../analysis/findings/oom-message.ts';
-import { CopyButton } from '../../shared/buttons.tsx';
 import { VerdictCard } from '../../shared/verdict-card.tsx';
+import { CodeToCopy } from '../recipes/record-recipes.tsx';
 
 export function OomMessageBox() {
   const [text, setText] = useState('');
@@ -63,21 +63,15 @@ function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status
     <>
       <VerdictCard verdict={{ tone: 'severe', text, also, advice: [] }} />
       <h4>The arithmetic</h4>
-      <ul>
-        {arithmetic.map((line) => (
-          <li key={line}>{line}</li>
-        ))}
-      </ul>
+      <ul>{arithmetic.map(item)}</ul>
       <h4>What to try</h4>
-      <ol className="advice">
-        {advice.map((line) => (
-          <li key={line}>{line}</li>
-        ))}
-      </ol>
+      <ol className="advice">{advice.map(item)}</ol>
       <HowToRecord />
     </>
   );
 }
+
+const item = (text: string) => <li key={text}>{text}</li>;
 
 function HowToRecord() {
   return (
@@ -86,14 +80,7 @@ function HowToRecord() {
       <p className="dim">
         The message does not name a line of code. Record a snapshot and open it here:
       </p>
-      <div className="recording">
-        <pre>
-          <code>{HOW_TO_RECORD}</code>
-        </pre>
-        <CopyButton text={HOW_TO_RECORD} label="how to record" className="button">
-          Copy
-        </CopyButton>
-      </div>
+      <CodeToCopy code={HOW_TO_RECORD} label="how to record" />
     </>
   );
 }

@@ -28,19 +28,7 @@ export function RecordRecipes() {
         />
         <span className="dim">{about}</span>
       </div>
-      <div className="recording">
-        <pre>
-          <code>{code}</code>
-        </pre>
-        <CopyButton
-          text={code}
-          label={`the code: ${name}`}
-          title="Copy the code"
-          className="button"
-        >
-          Copy
-        </CopyButton>
-      </div>
+      <CodeToCopy code={code} label={`the code: ${name}`} />
       <p className="dim">
         {triedWith === undefined ? 'Untested. ' : `Run on an H200 with ${triedWith}. `}
         Recording costs about 1 µs and 400 bytes of host memory per event. <code>max_entries</code>{' '}
@@ -48,6 +36,20 @@ export function RecordRecipes() {
         keeps dumps fast: PyTorch’s default, <code>"all"</code>, also looks up every C++ frame (a
         dump of one training run took 461 s with it and 4 s without).
       </p>
+    </div>
+  );
+}
+
+/** @param label names the code for screen readers: 'how to record' */
+export function CodeToCopy({ code, label }: Readonly<Record<'code' | 'label', string>>) {
+  return (
+    <div className="recording">
+      <pre>
+        <code>{code}</code>
+      </pre>
+      <CopyButton text={code} label={label} title="Copy the code" className="button">
+        Copy
+      </CopyButton>
     </div>
   );
 }

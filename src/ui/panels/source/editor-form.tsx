@@ -26,11 +26,36 @@ export function EditorForm({ frame }: { readonly frame: FrameView }) {
   const { preferences } = useStores();
   const editor = usePreferences(({ editor }) => editor);
   const id = useId();
-  const template = templateOf(editor);
   const set = (change: Partial<EditorChoice>) =>
     preferences.set({ editor: { ...editor, ...change } });
   const localPath = useLocalPath(frame.filename);
   const link = editorLink(editor, localPath, frame.line);
+  /** `problem` says what is wanted instead of the value. */
+  const field = (
+    name: keyof EditorChoice,
+    label: string,
+    placeholder: string,
+    problem?: string,
+  ) => (
+    <div className="row source-field">
+      <label htmlFor={`${id}-${name}`}>{label}</label>
+      <input
+        id={`${id}-${name}`}
+        className="field mono"
+        spellCheck={false}
+        placeholder={placeholder}
+        value={editor[name]}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem && `${id}-${name}-problem`}
+        onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
+      />
+      {problem !== undefined && (
+        <span id={`${id}-${name}-problem`} className="dim">
+          {problem}
+        </span>
+      )}
+    </div>
+  );
   return (
     <div className="source-editor">
       <div className="row">
@@ -48,44 +73,26 @@ export function EditorForm({ frame }: { readonly frame: FrameView }) {
           </a>
         )}
       </div>
-      {editor.id === OWN_EDITOR && (
-        <TextField
-          label="Link"
-          placeholder="myeditor://open?file={path}&line={line}"
-          value={editor.template}
-          problem={
-            isEditorTemplate(editor.template)
-              ? undefined
-              : 'a link such as myeditor://open?file={path}&line={line}'
-          }
-          onChange={(template) => set({ template })}
-        />
-      )}
-      {template.includes('{host}') && (
-        <TextField
-          label="SSH host"
-          placeholder="gpu-node, as in your SSH configuration"
-          value={editor.host}
-          problem={editor.host === '' ? 'the name of the machine that has the files' : undefined}
-          onChange={(host) => set({ host })}
-        />
-      )}
+      {editor.id === OWN_EDITOR &&
+        field(
+          'template',
+          'Link',
+          OWN_LINK,
+          isEditorTemplate(editor.template) ? undefined : `a link such as ${OWN_LINK}`,
+        )}
+      {templateOf(editor).includes('{host}') &&
+        field(
+          'host',
+          'SSH host',
+          'gpu-node, as in your SSH configuration',
+          editor.host === '' ? 'the name of the machine that has the files' : undefined,
+        )}
       {editor.id !== '' && (
         <details className="source-mapping" open={editor.from !== ''}>
           <summary>The files are elsewhere on this machine</summary>
           <div className="row">
-            <TextField
-              label="Recorded paths that begin with"
-              placeholder="/workspace/"
-              value={editor.from}
-              onChange={(from) => set({ from })}
-            />
-            <TextField
-              label="are here in"
-              placeholder="/home/me/project/"
-              value={editor.to}
-              onChange={(to) => set({ to })}
-            />
+            {field('from', 'Recorded paths that begin with', '/workspace/')}
+            {field('to', 'are here in', '/home/me/project/')}
           </div>
           <p className="dim mono">{localPath}</p>
         </details>
@@ -94,35 +101,4 @@ export function EditorForm({ frame }: { readonly frame: FrameView }) {
   );
 }
 
-interface TextFieldProps {
-  readonly label: string;
-  readonly placeholder: string;
-  readonly value: string;
-  /** What is wanted instead of the value. */
-  readonly problem?: string | undefined;
-  readonly onChange: (value: string) => void;
-}
-
-function TextField({ label, placeholder, value, problem, onChange }: TextFieldProps) {
-  const id = useId();
-  return (
-    <div className="row source-field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        className="field mono"
-        spellCheck={false}
-        placeholder={placeholder}
-        value={value}
-        aria-invalid={problem !== undefined}
-        aria-describedby={problem === undefined ? undefined : `${id}-problem`}
-        onChange={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-      {problem !== undefined && (
-        <span id={`${id}-problem`} className="dim">
-          {problem}
-        </span>
-      )}
-    </div>
-  );
-}
+const OWN_LINK = 'myeditor://open?file={path}&line={line}';

@@ -42,32 +42,27 @@ export function SourceDialog({ frame, onClose }: SourceDialogProps) {
 
 interface SourceText {
   /** Undefined until read, or without a file. */
-  readonly text: readonly string[] | undefined;
-  readonly path: string | undefined;
-  readonly failure: string | undefined;
+  readonly text?: readonly string[];
+  readonly path?: string;
+  readonly failure?: string;
 }
-
-const NO_TEXT: SourceText = { text: undefined, path: undefined, failure: undefined };
 
 function useSourceText(filename: string): SourceText {
   const { source } = useStores();
   const folder = useStore(source, (state) => state.folder);
   const file = useMemo(() => folder?.find(filename), [folder, filename]);
-  const [read, setRead] = useState<SourceText>(NO_TEXT);
+  const [read, setRead] = useState<SourceText>({});
   useEffect(() => {
-    let isLeft = false;
-    const show = (text: Partial<SourceText>) => {
-      if (!isLeft) setRead({ ...NO_TEXT, path: file?.path, ...text });
-    };
-    if (file === undefined) show({});
-    else {
-      file.text().then(
-        (text) => show({ text: text.split(/\r?\n/) }),
-        (error: unknown) => show({ failure: errorText(error) }),
-      );
-    }
+    setRead({});
+    if (file === undefined) return;
+    const { path } = file;
+    let show = setRead;
+    file.text().then(
+      (text) => show({ path, text: text.split(/\r?\n/) }),
+      (error: unknown) => show({ path, failure: errorText(error) }),
+    );
     return () => {
-      isLeft = true;
+      show = () => undefined;
     };
   }, [file]);
   return read;
@@ -79,17 +74,24 @@ interface SourceNoteProps {
 }
 
 /** Where the text is from, or how to show it. */
-function SourceNote({ filename, source }: SourceNoteProps) {
+function SourceNote({ filename, source: { path, failure } }: SourceNoteProps) {
   const { source: store } = useStores();
   const folder = useStore(store, (state) => state.folder);
   const input = useRef<HTMLInputElement>(null);
+  const textOf = ({ name }: SourceFolder): string => {
+    if (failure !== undefined) return `${path} could not be read: ${failure}`;
+    if (path !== undefined) return `The text is that of ${path}. It may have changed since.`;
+    return `${name} has no ${fileName(filename)}, or several that could be it.`;
+  };
   return (
     <div className="row source-note">
       <Button icon={FolderOpen} onClick={() => input.current?.click()}>
         {folder === undefined ? 'Choose the folder of your code…' : 'Another folder…'}
       </Button>
       <span className="dim" role="status">
-        {noteText(folder, filename, source)}
+        {folder === undefined
+          ? 'to see its text here. It is read on this machine only.'
+          : textOf(folder)}
       </span>
       <input
         ref={input}
@@ -101,17 +103,6 @@ function SourceNote({ filename, source }: SourceNoteProps) {
       />
     </div>
   );
-}
-
-function noteText(
-  folder: SourceFolder | undefined,
-  filename: string,
-  { path, failure }: SourceText,
-): string {
-  if (folder === undefined) return 'to see its text here. It is read on this machine only.';
-  if (failure !== undefined) return `${path} could not be read: ${failure}`;
-  if (path !== undefined) return `The text is that of ${path}. It may have changed since.`;
-  return `${folder.name} has no ${fileName(filename)}, or several that could be it.`;
 }
 
 function chosenFolder({ files }: HTMLInputElement): SourceFolder {
@@ -171,8 +162,7 @@ function Lines({ frame, lines, text, onFiltered }: LinesProps) {
               key={row.line}
               row={row}
               most={[most, mostLive]}
-              filename={frame.filename}
-              isFrame={row.line === frame.line}
+              frame={frame}
               onFiltered={onFiltered}
             />
           ))}
@@ -207,30 +197,22 @@ function shownLines(
   }));
 }
 
-interface LineProps {
+interface LineProps extends Pick<LinesProps, 'onFiltered'> {
   readonly row: ShownLine;
   /** The largest of all lines: allocated, and live. */
   readonly most: readonly [allocated: number, live: number];
-  readonly filename: string;
-  readonly isFrame: boolean;
-  readonly onFiltered: () => void;
+  readonly frame: FrameView;
 }
 
-function Line({
-  row: { line, code, isText, sums },
-  most,
-  filename,
-  isFrame,
-  onFiltered,
-}: LineProps) {
+function Line({ row, most: [mostAllocated, mostLive], frame, onFiltered }: LineProps) {
   const { view } = useStores();
-  const [mostAllocated, mostLive] = most;
+  const { line, code, isText, sums } = row;
   const filter = () => {
-    view.commit({ search: quoteText(`${filename}:${line}`) });
+    view.commit({ search: quoteText(`${frame.filename}:${line}`) });
     onFiltered();
   };
   return (
-    <tr className="source-line" aria-current={isFrame ? 'location' : undefined}>
+    <tr className="source-line" aria-current={line === frame.line ? 'location' : undefined}>
       <th scope="row" className="dim">
         {sums === undefined ? (
           line
@@ -255,8 +237,14 @@ function Line({
 }
 
 /** Bytes over a bar; nothing where a line has none. */
-function Amount({ bytes, most }: { readonly bytes: number | undefined; readonly most: number }) {
-  if (bytes === undefined || bytes === 0) return <td />;
+function Amount({
+  bytes = 0,
+  most,
+}: {
+  readonly bytes: number | undefined;
+  readonly most: number;
+}) {
+  if (bytes === 0) return <td />;
   return (
     <td
       className="source-amount"
