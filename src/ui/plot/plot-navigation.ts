@@ -289,34 +289,28 @@ export type PlotKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKe
 
 type Action = (plot: PlotNavigation, event: PlotKey) => unknown;
 
-const zoomBy =
-  (factor: number): Action =>
-  (plot, { altKey }) =>
-    altKey ? plot.zoomY(factor) : plot.zoomX(factor);
-const panBack: Action = (plot) => plot.panShare(-PAN_SHARE, 0);
-const panOn: Action = (plot) => plot.panShare(PAN_SHARE, 0);
+const panX =
+  (share: number): Action =>
+  (plot) =>
+    plot.panShare(share, 0);
 const panOrPin =
   (direction: -1 | 1): Action =>
   (plot, { shiftKey }) =>
     shiftKey ? void plot.pinNeighbor(direction) : plot.panShare(0, direction * PAN_SHARE);
-const [zoomIn, zoomOut] = [zoomBy(ZOOM_STEP), zoomBy(1 / ZOOM_STEP)];
-const fit: Action = (plot) => plot.fit();
+const zoomBy =
+  (factor: number): Action =>
+  (plot, { altKey }) =>
+    altKey ? plot.zoomY(factor) : plot.zoomX(factor);
 
-const ACTIONS: Readonly<Record<string, Action>> = {
-  a: panBack,
-  ArrowLeft: panBack,
-  d: panOn,
-  ArrowRight: panOn,
+/** By their keys, with spaces between. */
+const ACTIONS = Object.entries<Action>({
+  'a ArrowLeft': panX(-PAN_SHARE),
+  'd ArrowRight': panX(PAN_SHARE),
   ArrowUp: panOrPin(1),
   ArrowDown: panOrPin(-1),
-  w: zoomIn,
-  '+': zoomIn,
-  '=': zoomIn,
-  s: zoomOut,
-  '-': zoomOut,
-  _: zoomOut,
-  '0': fit,
-  f: fit,
+  'w + =': zoomBy(ZOOM_STEP),
+  's - _': zoomBy(1 / ZOOM_STEP),
+  '0 f': (plot) => plot.fit(),
   x: (plot) => plot.nextAxis(),
   '[': (plot) => plot.stepEvent(-1),
   ']': (plot) => plot.stepEvent(1),
@@ -324,12 +318,12 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   '}': (plot) => plot.stepOom(1),
   Enter: (plot) => void plot.pinNewest(),
   Escape: (plot) => plot.clear(),
-};
+});
 
 /** Runs a key's action while the plot has the focus; false if it has none. */
 export function onPlotKey(event: PlotKey, plot: PlotNavigation): boolean {
   // The browser uses Ctrl and Meta.
   if (event.ctrlKey || event.metaKey) return false;
-  const action = ACTIONS[event.key];
+  const [, action] = ACTIONS.find(([keys]) => keys.split(' ').includes(event.key)) ?? [];
   return action !== undefined && action(plot, event) !== false;
 }

@@ -26,6 +26,25 @@ export function Fact({ term, title, children }: FactProps) {
   );
 }
 
+interface BlankProps {
+  readonly title: string;
+  readonly text?: ReactNode;
+  /** It failed. */
+  readonly isAlert?: boolean;
+  readonly children?: ReactNode;
+}
+
+/** In place of a view that has nothing to draw: why, and what to do. */
+export function Blank({ title, text, isAlert, children }: BlankProps) {
+  return (
+    <div className="blank" role={isAlert ? 'alert' : undefined}>
+      <h2>{title}</h2>
+      {text !== undefined && <p>{text}</p>}
+      {children}
+    </div>
+  );
+}
+
 /** The head of a plain table; '' is a cell without a heading. */
 export function TableHead({ labels }: { readonly labels: readonly string[] }) {
   return (

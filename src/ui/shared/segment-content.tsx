@@ -5,6 +5,7 @@ import { absenceText } from '../../device/model/stacks.ts';
 import type { SegmentClass, SegmentFacts } from '../../draw/address-map/segment-lives.ts';
 import type { SegmentHit } from '../../worker/protocol.ts';
 import type { TooltipContent } from '../plot/tooltip.ts';
+import { Blank } from './facts.tsx';
 import { useDevice } from './services.ts';
 
 export const SEGMENT_CLASS_LABELS: Readonly<Record<SegmentClass, string>> = {
@@ -46,14 +47,9 @@ export function segmentContent({ main, count, totalBytes }: SegmentHit): Tooltip
 export function NothingReserved() {
   const { device } = useDevice();
   const isEmptyAtEnd = device.end.reservedBytes === 0 && device.end.activeBytes === 0;
-  return (
-    <div className="blank">
-      <h2>Nothing is reserved here</h2>
-      <p>
-        {isEmptyAtEnd && device.peaks.reservedBytes.bytes === 0
-          ? 'This device has no segments or blocks, neither in its trace nor in its final state.'
-          : 'At this event the allocator holds no segments or blocks. Step forward, or jump to the peak.'}
-      </p>
-    </div>
-  );
+  const text =
+    isEmptyAtEnd && device.peaks.reservedBytes.bytes === 0
+      ? 'This device has no segments or blocks, neither in its trace nor in its final state.'
+      : 'At this event the allocator holds no segments or blocks. Step forward, or jump to the peak.';
+  return <Blank title="Nothing is reserved here" text={text} />;
 }

@@ -9,6 +9,7 @@ import { createSessionStore, useStores } from '../../../state/stores.ts';
 import type { FileId } from '../../../state/url-params.ts';
 import { Button, IconButton, Segmented, Select } from '../../shared/buttons.tsx';
 import { deviceLabel } from '../../shared/device-labels.ts';
+import { Blank } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 import { OpeningStatus } from '../open/opening-status.tsx';
@@ -129,10 +130,7 @@ function Compared({ a, b, handle, onClose }: ComparedProps) {
     <main className="view fill" data-testid="compare" aria-busy={compared === undefined}>
       <CompareHead a={a} b={b} handle={handle} onClose={onClose} />
       {failure !== undefined && (
-        <div className="blank" role="alert">
-          <h2>The files could not be compared</h2>
-          <p>{failure}</p>
-        </div>
+        <Blank isAlert title="The files could not be compared" text={failure} />
       )}
       {compared === undefined && failure === undefined && <p className="note dim">Comparing…</p>}
       {compared !== undefined && (

@@ -8,7 +8,7 @@ import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
 import { isOverlayOpen, useKeys, useShortcuts } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
-import { Bytes, Fact } from '../../shared/facts.tsx';
+import { Blank, Bytes, Fact } from '../../shared/facts.tsx';
 import { useLazy } from '../../shared/lazy.ts';
 import { useDevice } from '../../shared/services.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
@@ -63,13 +63,11 @@ function FetchedView({ name }: { readonly name: ViewName }) {
   if (fetched !== undefined) return <fetched.View />;
   if (!hasFailed) return <div className="blank" aria-busy />;
   return (
-    <div className="blank" role="alert">
-      <h2>The {VIEW_LABELS[name].label.toLowerCase()} view could not be loaded</h2>
-      <p>
-        The server of this page is gone or has a newer version. Reload the page and open the file
-        again.
-      </p>
-    </div>
+    <Blank
+      isAlert
+      title={`The ${VIEW_LABELS[name].label.toLowerCase()} view could not be loaded`}
+      text="The server of this page is gone or has a newer version. Reload the page and open the file again."
+    />
   );
 }
 

@@ -29,6 +29,7 @@ import {
 } from '../../panels/findings/show-finding.ts';
 import { SearchBox } from '../../panels/search/search-box.tsx';
 import { Button } from '../../shared/buttons.tsx';
+import { Blank } from '../../shared/facts.tsx';
 import { ShowSourceContext } from '../../shared/frame-links.tsx';
 import { useLazy } from '../../shared/lazy.ts';
 import { SelectionContext, useFoundSelection } from '../../shared/selection.tsx';
@@ -192,13 +193,10 @@ function ResizableSplit({ main, side }: Readonly<Record<'main' | 'side', ReactNo
 function NoDevices() {
   return (
     <main className="view fill">
-      <div className="blank">
-        <h2>This snapshot is empty</h2>
-        <p>
-          It has no events and no segments for any device. PyTorch writes such a file when nothing
-          was allocated on the GPU, or when the snapshot was taken before CUDA was first used.
-        </p>
-      </div>
+      <Blank
+        title="This snapshot is empty"
+        text="It has no events and no segments for any device. PyTorch writes such a file when nothing was allocated on the GPU, or when the snapshot was taken before CUDA was first used."
+      />
     </main>
   );
 }

@@ -8,6 +8,7 @@ import { Plot } from '../../plot/plot.tsx';
 import type { StripHost } from '../../plot/plot-controller.ts';
 import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
 import type { PlotPixel } from '../../plot/plot-source.ts';
+import { Blank } from '../../shared/facts.tsx';
 import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useDevice, useFindings, useServices } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
@@ -23,14 +24,8 @@ down pins what lies above and below it, including gaps.`;
 
 export function View() {
   const { value, failure } = useQuery('addressSlots', {});
-  if (failure !== undefined) {
-    return (
-      <div className="blank" role="alert">
-        <h2>The address map cannot be drawn</h2>
-        <p>{failure}</p>
-      </div>
-    );
-  }
+  if (failure !== undefined)
+    return <Blank isAlert title="The address map cannot be drawn" text={failure} />;
   if (value === undefined) return <div className="blank" aria-busy />;
   if (value.totalBytes === 0) return <NothingReserved />;
   return <AddressPlot slots={value} />;

@@ -4,6 +4,7 @@ import { Group, Panel, Separator } from 'react-resizable-panels';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { FlameView as FlameChoices } from '../../../state/view-store.ts';
 import { useElementWidth } from '../../shared/browser.ts';
+import { Blank } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { FlameCanvas } from './flame-canvas.tsx';
 import { type FlameFigures, weightFormat } from './flame-labels.ts';
@@ -29,10 +30,7 @@ export function View() {
     <section ref={area} className="view flame-view" aria-label="Flame graph">
       <FlameToolbar flame={flame} onChange={change} />
       {failure !== undefined && (
-        <div className="blank" role="alert">
-          <h2>The flame graph could not be made</h2>
-          <p>{failure}</p>
-        </div>
+        <Blank isAlert title="The flame graph could not be made" text={failure} />
       )}
       {ready !== undefined && !hasBoxes && <FlameEmpty asked={ready} />}
       {ready !== undefined && hasBoxes && <FlameContent asked={ready} onChange={change} />}

@@ -5,6 +5,7 @@ import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import { ColorKey } from '../../plot/plot-controls.tsx';
 import { Button } from '../../shared/buttons.tsx';
+import { Blank } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import {
@@ -91,9 +92,7 @@ export function FlameEmpty({ asked }: { readonly asked: FlameReady }) {
   const { device } = useDevice();
   const { title, text, actions = {} } = emptiness(asked, device);
   return (
-    <div className="blank">
-      <h2>{title}</h2>
-      {text !== undefined && <p>{text}</p>}
+    <Blank title={title} text={text}>
       <div className="button-row">
         {Object.entries(actions).map(([label, change]) => (
           <Button key={label} onClick={() => view.commit(change)}>
@@ -101,7 +100,7 @@ export function FlameEmpty({ asked }: { readonly asked: FlameReady }) {
           </Button>
         ))}
       </div>
-    </div>
+    </Blank>
   );
 }
 

@@ -3,12 +3,11 @@ import { useEffect, useMemo, useState } from 'react';
 import type { FlameRow } from '../../../device/flame-graph/flame-table.ts';
 import type { FlameGroup } from '../../../device/flame-graph/types.ts';
 import { framePath, fullPlace, functionText } from '../../../device/model/frame-text.ts';
-import type { FrameView } from '../../../device/model/types.ts';
 import { addTerm } from '../../../device/search/parse-search.ts';
 import { frameTerm } from '../../../device/search/qualifier.ts';
 import { useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
-import type { FlameAnswer, FlameDataRequest, FlameRequest } from '../../../worker/protocol.ts';
+import type { FlameDataRequest, FlameRequest } from '../../../worker/protocol.ts';
 import { useAsk, useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 import { groupLabel, groupPlace } from './flame-labels.ts';
 import type { FlameBox, FlameLayout } from './flame-layout.ts';
@@ -49,55 +48,31 @@ export function flameBoxesQuery(view: ViewState, widthPx: number): FlameBoxesQue
   return { ...flameQuery(view), inverted, root, smallestShare: 1 / steppedWidth };
 }
 
-export interface FlameReady {
-  readonly answer: FlameAnswer;
-  readonly request: FlameBoxesQuery;
-  /** What the table asks: stays the same object while only zooming. */
-  readonly query: FlameQuery;
-  /** The answer is the previous one, and another is on its way. */
-  readonly isBusy: boolean;
-}
-
 /** The boxes for the view; none before the first answer. Sends nothing until the width is known (0). */
-export function useFlame(widthPx: number): {
-  readonly ready: FlameReady | undefined;
-  readonly failure: string | undefined;
-} {
+export function useFlame(widthPx: number) {
   // Compared as text: the view changes with each step of a pan, which rarely changes the query.
   const text = useView((view) => JSON.stringify(flameBoxesQuery(view, widthPx)));
   const wanted: FlameBoxesQuery = JSON.parse(text);
   const asked = useQuery('flame', widthPx > 0 ? wanted : undefined, { cancelsStale: true });
   const { value: answer, request, isCurrent, failure } = asked;
-  // Zooming and inverting change the boxes, not the rows.
+  // What the table asks stays the same object while only zooming or inverting, which change the boxes, not the rows.
   const { inverted: _, root: __, smallestShare: ___, ...own } = request ?? {};
   const queryText = JSON.stringify(own);
   const query = useMemo((): FlameQuery => JSON.parse(queryText), [queryText]);
-  if (failure !== undefined || !answer || !request) return { ready: undefined, failure };
-  return { ready: { answer, request, query, isBusy: !isCurrent }, failure };
+  const isReady = failure === undefined && answer !== undefined && request !== undefined;
+  const ready = isReady ? { answer, request, query, isBusy: !isCurrent } : undefined;
+  return { ready, failure };
 }
+
+/** An answer, and what was asked. */
+export type FlameReady = NonNullable<ReturnType<typeof useFlame>['ready']>;
 
 /** A path in the graph, which stays valid for a new answer, or a row with the query that it answers. */
 type Chosen =
   | { readonly kind: 'box'; readonly path: string }
   | { readonly kind: 'row'; readonly row: FlameRow; readonly query: FlameQuery };
 
-export interface FlameSelection {
-  readonly label: string;
-  /** Short, and the whole path to copy; both '' if the label says everything. */
-  readonly place: string;
-  readonly fullPlace: string;
-  /** Search that finds its allocations; undefined if none does. */
-  readonly search: string | undefined;
-  readonly value: number;
-  readonly count: number;
-  readonly magnitude: number;
-  /** Memory that no frame inside it holds; undefined if not known. */
-  readonly self: number | undefined;
-  /** Frames of the stack so far, innermost first; undefined if there are several stacks. */
-  readonly frames: readonly FrameView[] | undefined;
-  /** The row's stack, whose frames are fetched separately; -1 for none. */
-  readonly stack: number;
-}
+export type FlameSelection = NonNullable<ReturnType<typeof selectionOf>>;
 
 /** The selected box: the one clicked, or the one of a stack chosen in the table. */
 export function selectedBox(
@@ -113,40 +88,41 @@ export function selectedBox(
   return keys.length === 0 ? undefined : layout.boxOfPath(keys.join('.'));
 }
 
-/** Undefined if the box is gone, or too small to see. */
+/** What is known of the user's choice. Undefined if its box is gone, or too small to see. */
 export function selectionOf(
   chosen: Chosen,
   layout: FlameLayout,
   { groupBy, inverted }: Pick<FlameBoxesQuery, 'groupBy' | 'inverted'>,
-): FlameSelection | undefined {
+) {
   if (chosen.kind === 'row') return rowSelection(chosen.row);
   const box = layout.boxOfPath(chosen.path);
   const ancestry = box === undefined ? [] : layout.ancestry(box);
   const group = ancestry.at(-1);
   if (box === undefined || group === undefined) return undefined;
   const { value, magnitude, count, selfMagnitude } = box.data;
+  // Boxes of functions, files and modules cover many lines: only boxes of lines make a stack.
   const hasLines = groupBy === 'line' || groupBy === 'stack' || groupBy === 'class';
-  const frames = hasLines ? framesOf(ancestry) : undefined;
+  const frames = ancestry.flatMap((one) => (one.kind === 'frame' ? [one.frame] : []));
+  if (!inverted) frames.reverse();
   return {
     ...namesOf(group),
     value,
     count,
     magnitude,
+    /** Memory that no frame inside it holds; undefined if not known. */
     self: inverted ? undefined : selfMagnitude,
-    frames: inverted ? frames : frames?.reverse(),
+    /** Frames of the stack so far, innermost first; undefined if there are several stacks. */
+    frames: hasLines ? frames : undefined,
+    /** The row's stack, whose frames are fetched separately; -1 for none. */
     stack: -1,
   };
 }
 
-/** Boxes of functions, files and modules cover many lines: only boxes of lines make a stack. */
-const framesOf = (groups: readonly FlameGroup[]): FrameView[] =>
-  groups.flatMap((group) => (group.kind === 'frame' ? [group.frame] : []));
-
-function rowSelection({ group, userFrame, self, total, count, stack }: FlameRow): FlameSelection {
+function rowSelection({ group, userFrame, self, total, count, stack }: FlameRow) {
   const figures = { value: total, count, magnitude: Math.abs(total), frames: undefined, stack };
-  if (userFrame === undefined) return { ...namesOf(group), ...figures, self };
-  // Find a call stack by the user's line and the innermost call.
   const inner = namesOf(group);
+  if (userFrame === undefined) return { ...inner, ...figures, self };
+  // Find a call stack by the user's line and the innermost call.
   const own = frameTerm(userFrame);
   return {
     label: `${functionText(userFrame)} → ${inner.label}`,
@@ -158,17 +134,19 @@ function rowSelection({ group, userFrame, self, total, count, stack }: FlameRow)
   };
 }
 
-function namesOf(
-  group: FlameGroup,
-): Pick<FlameSelection, 'label' | 'place' | 'fullPlace' | 'search'> {
+/** `place` is short, `fullPlace` is to copy; '' if the label says it. `search` finds its allocations, if any does. */
+function namesOf(group: FlameGroup) {
   const [label, place] = [groupLabel(group), groupPlace(group)];
-  if (group.kind === 'absent') return { label, place, fullPlace: '', search: undefined };
-  if (group.kind === 'class') return { label, place, fullPlace: '', search: group.search };
-  const { filename } = group.frame;
+  const search = group.kind === 'absent' ? undefined : group.search;
+  if (group.kind !== 'frame' || place === '') return { label, place, fullPlace: '', search };
   // A function has many lines.
   const isLine = place.endsWith(`:${group.frame.line}`);
-  const full = place === '' ? '' : isLine ? fullPlace(group.frame) : filename;
-  return { label, place, fullPlace: full, search: group.search };
+  return {
+    label,
+    place,
+    fullPlace: isLine ? fullPlace(group.frame) : group.frame.filename,
+    search,
+  };
 }
 
 /**

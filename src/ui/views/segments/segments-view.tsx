@@ -11,7 +11,7 @@ import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
 import { Plot } from '../../plot/plot.tsx';
 import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
 import { Button } from '../../shared/buttons.tsx';
-import { Bytes, Fact } from '../../shared/facts.tsx';
+import { Blank, Bytes, Fact } from '../../shared/facts.tsx';
 import { lifeText, SEGMENT_CLASS_LABELS, segmentKindText } from '../../shared/segment-content.tsx';
 import { useDevice, useServices } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
@@ -28,13 +28,10 @@ export function View() {
   const { device } = useDevice();
   if (device.peaks.reservedBytes.bytes > 0) return <SegmentPlot />;
   return (
-    <div className="blank">
-      <h2>No segments are known</h2>
-      <p>
-        The trace has no segment events and the file lists no segments at its end, so what this
-        device had reserved is unknown. The other views show its allocations.
-      </p>
-    </div>
+    <Blank
+      title="No segments are known"
+      text="The trace has no segment events and the file lists no segments at its end, so what this device had reserved is unknown. The other views show its allocations."
+    />
   );
 }
 

@@ -8,7 +8,7 @@ import { formatBytes, formatCount, formatExactBytes } from '../../../base/format
 import { failureText } from '../../../output/report/what-if-citation.ts';
 import type { Sort } from '../../../state/view-store.ts';
 import { hasRun, type RunRow, type SettingRow } from '../../panels/what-if/what-if-runs.ts';
-import { type Heading, nextSort, SortHeading } from '../../table/table-row.tsx';
+import { nextSort, SortHeading } from '../../table/table-row.tsx';
 import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './runs.tsx';
 
 interface SettingsTableProps {
@@ -19,67 +19,53 @@ interface SettingsTableProps {
   readonly onChoose: (settings: string) => void;
 }
 
-interface SettingColumn extends Heading {
-  readonly value: (row: RunRow) => string | number;
-}
-
 const CONFIDENCES: readonly Confidence[] = ['low', 'medium', 'high'];
 
-const column = (
-  id: string,
-  header: string,
-  title: string,
-  value: SettingColumn['value'],
-  align: 'start' | 'end' = 'start',
-): SettingColumn => ({ id, header, title, value, align, isSortable: true });
+/** What each column sorts by. */
+const VALUES: Readonly<Record<string, (row: RunRow) => string | number>> = {
+  settings: ({ settings }) => settings,
+  reserved: ({ result }) => result.peakReservedBytes,
+  card: ({ card }) => card?.gib ?? Infinity,
+  ooms: ({ result }) => result.ooms.length,
+  retries: ({ result }) => result.retries,
+  calls: ({ result }) => result.deviceAllocs + result.deviceFrees,
+  confidence: ({ result }) => CONFIDENCES.indexOf(result.confidence),
+};
 
-const COLUMNS: readonly SettingColumn[] = [
-  column('settings', 'Setting', 'PYTORCH_ALLOC_CONF', ({ settings }) => settings),
-  column(
+const HEADINGS = [
+  ['settings', 'Setting', 'PYTORCH_ALLOC_CONF'],
+  [
     'reserved',
     'Peak reserved',
     'Peak reserved memory; the darker part of a bar is peak allocated memory',
-    ({ result }) => result.peakReservedBytes,
-  ),
-  column(
+  ],
+  [
     'card',
     'Fits on',
     'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
-    ({ card }) => card?.gib ?? Infinity,
     'end',
-  ),
-  column(
-    'ooms',
-    'OOM',
-    'Requests that would run out of memory',
-    ({ result }) => result.ooms.length,
-    'end',
-  ),
-  column(
+  ],
+  ['ooms', 'OOM', 'Requests that would run out of memory', 'end'],
+  [
     'retries',
     'Retries',
     'How often PyTorch would release its whole cache to serve one request (slow)',
-    ({ result }) => result.retries,
     'end',
-  ),
-  column(
+  ],
+  [
     'calls',
     'Calls',
     'Calls of cudaMalloc and cudaFree, or maps and unmaps; each one stalls your program',
-    ({ result }) => result.deviceAllocs + result.deviceFrees,
     'end',
-  ),
-  column(
-    'confidence',
-    'Confidence',
-    'How certain the figures are; the reasons are below',
-    ({ result }) => CONFIDENCES.indexOf(result.confidence),
-  ),
-];
+  ],
+  ['confidence', 'Confidence', 'How certain the figures are; the reasons are below'],
+].map(([id = '', header = '', title, align]) => {
+  return { id, header, title, align: align === 'end' ? align : 'start', isSortable: true } as const;
+});
 
 /** Without a sort, the best first. Settings that have not been run come last, in the order in which they will run. */
 export function sortRows(rows: readonly SettingRow[], sort?: Sort): readonly SettingRow[] {
-  const value = COLUMNS.find(({ id }) => id === sort?.key)?.value ?? (() => 0);
+  const value = VALUES[sort?.key ?? ''] ?? (() => 0);
   const sign = sort?.descending ? -1 : 1;
   const run = rows.filter(hasRun);
   run.sort(
@@ -106,10 +92,10 @@ export function SettingsTable(props: SettingsTableProps) {
     <table className="whatif-table" aria-label="Settings">
       <thead>
         <tr>
-          {COLUMNS.map((one) => (
+          {HEADINGS.map((heading) => (
             <SortHeading
-              key={one.id}
-              column={one}
+              key={heading.id}
+              column={heading}
               sort={sort}
               onSort={(key) => setSort(nextSort(sort, key, false))}
             />
@@ -147,7 +133,7 @@ export function SettingsTable(props: SettingsTableProps) {
               </label>
             </th>
             {result === undefined ? (
-              <td className="dim" colSpan={COLUMNS.length - 1}>
+              <td className="dim" colSpan={HEADINGS.length - 1}>
                 not tried yet
               </td>
             ) : (

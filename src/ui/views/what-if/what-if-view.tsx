@@ -6,6 +6,7 @@ import { PRESETS } from '../../../allocator/simulator/presets.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { hasRun, settingRows } from '../../panels/what-if/what-if-runs.ts';
+import { Blank } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { ChosenSetting, Details } from './compared-runs.tsx';
 import { LimitSelect, SettingForm } from './run-form.tsx';
@@ -18,12 +19,7 @@ export function View() {
   const { device } = useDevice();
   const reason = unavailableReason(device);
   if (reason === undefined) return <Runs />;
-  return (
-    <div className="blank">
-      <h2>What if is not available for this device</h2>
-      <p>{reason}</p>
-    </div>
-  );
+  return <Blank title="What if is not available for this device" text={reason} />;
 }
 
 function unavailableReason(device: DeviceInfo): string | undefined {
