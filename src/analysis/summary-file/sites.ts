@@ -3,6 +3,7 @@
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { getOrMake, sumBy } from '../../base/collections.ts';
 import { fileName } from '../../base/file-names.ts';
+import { FNV_PRIME, hashText } from '../../base/hash.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -83,9 +84,7 @@ export const sumOf = (...sites: readonly SiteFigures[]): SiteFigures => ({
   endBytes: sumBy(sites, ({ endBytes }) => endBytes),
 });
 
-const SEED_LOW = 0x811c9dc5;
 const SEED_HIGH = 0x1b873593;
-const PRIME = 0x01000193;
 
 const NO_LINES: ReadonlySet<string> = new Set(['cpp', 'runtime']);
 
@@ -144,7 +143,7 @@ export class SiteKeys {
   #labelKey(stack: StackIndex, isFromBefore: boolean): string {
     if (stack <= EMPTY_STACK) return stackKind(stack, isFromBefore);
     const label = this.labelOf(stack, isFromBefore);
-    return keyText([hashText(SEED_LOW, label), hashText(SEED_HIGH, label)]);
+    return keyText([hashText(label), hashText(label, SEED_HIGH)]);
   }
 
   /** The name of a site without a line of Python. */
@@ -159,7 +158,7 @@ export class SiteKeys {
       const { kind, name, filename, line } = this.#stacks.frame(frame);
       if (kind === 'cpp') return undefined;
       const text = `${name}\n${kind === 'runtime' ? '' : fileName(filename)}:${line}`;
-      return [hashText(SEED_LOW, text), hashText(SEED_HIGH, text)] as const;
+      return [hashText(text), hashText(text, SEED_HIGH)] as const;
     });
   }
 }
@@ -167,16 +166,9 @@ export class SiteKeys {
 const keyText = ([low, high]: Hash): string =>
   ((low >>> 0) * 2 ** 20 + ((high >>> 0) & 0xfffff)).toString(36).padStart(10, '0');
 
-/** FNV-1a over UTF-16 units. */
-function hashText(seed: number, text: string): number {
-  let hash = seed;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME);
-  return hash | 0;
-}
-
 /** Never 0, which means no frames. */
 function mix(above: number, own: number): number {
-  let hash = Math.imul(above ^ Math.imul(own, 0x85ebca6b), PRIME);
+  let hash = Math.imul(above ^ Math.imul(own, 0x85ebca6b), FNV_PRIME);
   hash ^= hash >>> 15;
   hash = Math.imul(hash, 0xc2b2ae35);
   hash ^= hash >>> 13;

@@ -1,6 +1,7 @@
 /** Assigns frames to boxes and names the boxes. */
 
 import { getOrMake, memoized } from '../../base/collections.ts';
+import { hashText } from '../../base/hash.ts';
 import type { FrameIndex } from '../../format/snapshot/tables.ts';
 import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
 import { FrameKinds, qualifiedName } from '../model/frame-kinds.ts';
@@ -72,9 +73,9 @@ export class FrameGroups {
 
   #keyOf(described: FlameGroup): string {
     if (described.kind === 'absent') return described.reason;
-    return hashText(
-      described.kind === 'class' ? described.search : this.#identity(described.frame),
-    );
+    // 'forward@/home/me/train.py:10' → '1x0f3k9', say.
+    const text = described.kind === 'class' ? described.search : this.#identity(described.frame);
+    return (hashText(text) >>> 0).toString(36);
   }
 
   /** Frames with the same identity share a box. */
@@ -125,15 +126,6 @@ function isShown(
 ): boolean {
   if (shown === 'own') return kind === 'user';
   return shown === 'all' || !isPlumbing;
-}
-
-/** FNV-1a in base 36: 'forward@/home/me/train.py:10' → '1x0f3k9', say. */
-function hashText(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) {
-    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  }
-  return (hash >>> 0).toString(36);
 }
 
 /**

@@ -75,8 +75,8 @@ const CHUNK = 1 << 12;
 export class MemoryStats {
   readonly #replay: Replay;
   readonly #eventCount: number;
-  readonly #isWhole: boolean;
-  readonly #segmentEvents: ReadonlyMap<EventIndex, SegmentEvent>;
+  /** Row of the segment that an event reserves or releases. */
+  readonly #spanOf = new Map<EventIndex, number>();
   /** Allocations ended by an event that is not theirs; only in traces that contradict themselves. */
   readonly #endedBy: ReadonlyMap<EventIndex, readonly AllocationIndex[]>;
   /** Figures before event k << STEP_BITS. */
@@ -86,8 +86,10 @@ export class MemoryStats {
   constructor({ replay, trace }: Pick<DeviceModel, 'replay' | 'trace'>) {
     this.#replay = replay;
     this.#eventCount = trace.events.length;
-    this.#isWhole = replay.recording === 'complete';
-    this.#segmentEvents = segmentEvents(replay);
+    const { length, start, end } = replay.segmentSpans;
+    for (let span = 0; span < length; span++) {
+      this.#spanOf.set(start[span], span).set(end[span], span);
+    }
     this.#endedBy = endsWithoutFree(replay, 'end');
     this.#checkpoints = [startRow(replay)];
   }
@@ -104,7 +106,8 @@ export class MemoryStats {
     }
     const row = this.#checkpoints[step].slice();
     this.#walk(row, step << STEP_BITS, last + 1);
-    return { event: last, isWhole: this.#isWhole, pools: figuresOf(row) };
+    const isWhole = this.#replay.recording === 'complete';
+    return { event: last, isWhole, pools: figuresOf(row) };
   }
 
   #walk(row: Float64Array, from: EventIndex, to: EventIndex): void {
@@ -114,22 +117,21 @@ export class MemoryStats {
   }
 
   #walkChunk(row: Float64Array, from: EventIndex, to: EventIndex): void {
-    const { allocationOfEvent, allocations } = this.#replay;
-    const { isSmall } = allocations;
+    const { allocationOfEvent, allocations, segmentSpans: spans } = this.#replay;
     COUNTERS.forEach((name, c) => {
       this.#replay.fillCounter(name, from, this.#values[c].subarray(0, to - from));
     });
     for (let t = from; t < to; t++) {
       const id = allocationOfEvent[t];
-      const segment = id < 0 ? this.#segmentEvents.get(t) : undefined;
-      const pool = (id < 0 ? segment?.isSmall : isSmall[id] === 1) ? SMALL : LARGE;
+      const span = id < 0 ? (this.#spanOf.get(t) ?? -1) : -1;
+      const pool = id < 0 ? poolOf(spans, span) : poolOf(allocations, id);
       for (let c = 0; c < COUNTERS.length; c++) {
         const change = this.#values[c][t - from] - row[c * FIELDS];
         if (change !== 0) add(row, pool, c, change);
       }
       if (id >= 0) countBlock(row, allocations, id, t);
-      else if (segment !== undefined && segment.segments !== 0) {
-        add(row, pool, AT.segments, segment.segments);
+      else if (spans.isExpandable[span] === 0) {
+        add(row, pool, AT.segments, spans.start[span] === t ? 1 : -1);
       }
       if (this.#endedBy.size === 0) continue;
       for (const other of this.#endedBy.get(t) ?? []) countBlock(row, allocations, other, t);
@@ -137,14 +139,19 @@ export class MemoryStats {
   }
 }
 
+/** LARGE for a row of -1. */
+const poolOf = ({ isSmall }: Pick<AllocationTable, 'isSmall'>, row: number): number =>
+  isSmall[row] === 1 ? SMALL : LARGE;
+
 /** An event's effect on the number of blocks: an allocation begins, is requested to be freed, or ends. */
 function countBlock(
   row: Float64Array,
-  { isSmall, start, freeRequested, end }: AllocationTable,
+  allocations: AllocationTable,
   id: AllocationIndex,
   event: EventIndex,
 ): void {
-  const pool = isSmall[id] === 1 ? SMALL : LARGE;
+  const { start, freeRequested, end } = allocations;
+  const pool = poolOf(allocations, id);
   if (start[id] === event) {
     add(row, pool, AT.allocations, 1);
     add(row, pool, AT.activeAllocations, 1);
@@ -170,69 +177,38 @@ function addTo(row: Float64Array, at: number, change: number): void {
   if (row[at] > row[at + 1]) row[at + 1] = row[at];
 }
 
-interface SegmentEvent {
-  readonly isSmall: boolean;
-  /** Change in the number of segments; 0 for pages of an expandable segment. */
-  readonly segments: number;
-}
-
-function segmentEvents({ segmentSpans }: Replay): Map<EventIndex, SegmentEvent> {
-  const { length, start, end, isSmall, isExpandable } = segmentSpans;
-  const events = new Map<EventIndex, SegmentEvent>();
-  for (let row = 0; row < length; row++) {
-    const one = isExpandable[row] === 1 ? 0 : 1;
-    events.set(start[row], { isSmall: isSmall[row] === 1, segments: one });
-    events.set(end[row], { isSmall: isSmall[row] === 1, segments: -one });
-  }
-  return events;
-}
-
 /** Before the first event: existing memory counts as allocated once and as the peak. */
-function startRow(replay: Replay): Float64Array {
+function startRow({ allocations, segmentSpans: spans }: Replay): Float64Array {
   const row = new Float64Array(ROW);
-  const { allocations, segmentSpans: spans } = replay;
+  const reserved: number[] = [];
+  for (let span = 0; span < spans.length; span++) if (spans.start[span] < 0) reserved.push(span);
+  reserved.sort((a, b) => spans.address[a] - spans.address[b]);
+  const addresses = Float64Array.from(reserved, (span) => spans.address[span]);
+  const activeBytes = new Float64Array(spans.length);
   for (let id = 0; id < allocations.preexisting; id++) {
-    const pool = allocations.isSmall[id] === 1 ? SMALL : LARGE;
+    const pool = poolOf(allocations, id);
+    const bytes = allocations.sizeBytes[id];
     if (allocations.freeRequested[id] >= 0) {
       add(row, pool, AT.allocations, 1);
-      add(row, pool, AT.allocatedBytes, allocations.sizeBytes[id]);
+      add(row, pool, AT.allocatedBytes, bytes);
     }
     add(row, pool, AT.activeAllocations, 1);
-    add(row, pool, AT.activeBytes, allocations.sizeBytes[id]);
+    add(row, pool, AT.activeBytes, bytes);
     add(row, pool, AT.requestedBytes, allocations.requestedBytes[id] || 0);
+    const span = reserved[upperBound(addresses, allocations.address[id]) - 1] ?? -1;
+    const isInside = allocations.address[id] < spans.address[span] + spans.sizeBytes[span];
+    if (isInside) activeBytes[span] += bytes;
   }
-  for (let i = 0; i < spans.length; i++) {
-    if (spans.start[i] >= 0) continue;
-    const pool = spans.isSmall[i] === 1 ? SMALL : LARGE;
-    add(row, pool, AT.reservedBytes, spans.sizeBytes[i]);
-    if (spans.isExpandable[i] === 0) add(row, pool, AT.segments, 1);
-  }
-  for (const { isSmall, bytes } of splitSegmentsAtStart(replay)) {
-    add(row, isSmall ? SMALL : LARGE, AT.inactiveSplitBytes, bytes);
+  for (const span of reserved) {
+    const pool = poolOf(spans, span);
+    add(row, pool, AT.reservedBytes, spans.sizeBytes[span]);
+    if (spans.isExpandable[span] === 1) continue;
+    add(row, pool, AT.segments, 1);
+    // Free bytes of a partly used segment.
+    const freeBytes = spans.sizeBytes[span] - activeBytes[span];
+    if (activeBytes[span] > 0) add(row, pool, AT.inactiveSplitBytes, freeBytes);
   }
   return row;
-}
-
-/** Free bytes in partly used segments from before the trace; excludes expandable segments. */
-function splitSegmentsAtStart({ allocations, segmentSpans: spans }: Replay) {
-  const rows: number[] = [];
-  for (let i = 0; i < spans.length; i++) {
-    if (spans.start[i] < 0 && spans.isExpandable[i] === 0) rows.push(i);
-  }
-  rows.sort((a, b) => spans.address[a] - spans.address[b]);
-  const addresses = Float64Array.from(rows, (row) => spans.address[row]);
-  const activeBytes = new Float64Array(rows.length);
-  for (let id = 0; id < allocations.preexisting; id++) {
-    const at = upperBound(addresses, allocations.address[id]) - 1;
-    if (at < 0) continue;
-    const row = rows[at];
-    const isInside = allocations.address[id] < spans.address[row] + spans.sizeBytes[row];
-    if (isInside) activeBytes[at] += allocations.sizeBytes[id];
-  }
-  return rows.flatMap((row, at) => {
-    const bytes = spans.sizeBytes[row] - activeBytes[at];
-    return activeBytes[at] === 0 ? [] : [{ isSmall: spans.isSmall[row] === 1, bytes }];
-  });
 }
 
 function figuresOf(row: Float64Array): MemoryFigures['pools'] {

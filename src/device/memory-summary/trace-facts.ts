@@ -4,25 +4,23 @@ import { NEVER } from '../../allocator/replay/types.ts';
 import { privatePoolText, streamText } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { stackKind } from '../model/stacks.ts';
-import type { StackKind } from '../model/types.ts';
 
 /** Totals of some of the allocations. */
-export interface Share {
-  readonly allocations: number;
-  /** Sum of their blocks over all lifetimes. */
-  readonly totalBytes: number;
-  /** Bytes live at the peak of active memory. */
-  readonly peakBytes: number;
-  /** Bytes live at the end. */
-  readonly endBytes: number;
-}
+export type Share = Readonly<ReturnType<typeof emptyShare>>;
 
-const KINDS: readonly StackKind[] = [
-  'recorded',
-  'no-python-stack',
-  'no-context',
-  'before-recording',
-];
+const emptyShare = () => ({
+  allocations: 0,
+  /** Sum of their blocks over all lifetimes. */
+  totalBytes: 0,
+  /** Bytes live at the peak of active memory. */
+  peakBytes: 0,
+  /** Bytes live at the end. */
+  endBytes: 0,
+});
+
+const emptyShares = (groups: number) => Array.from({ length: groups }, emptyShare);
+
+const KINDS = ['recorded', 'no-python-stack', 'no-context', 'before-recording'] as const;
 
 export type TraceFacts = ReturnType<typeof traceFacts>;
 
@@ -77,17 +75,12 @@ export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
   };
 }
 
-type MutableShare = { -readonly [K in keyof Share]: Share[K] };
-
-const emptyShares = (groups: number): MutableShare[] =>
-  Array.from({ length: groups }, () => ({
-    allocations: 0,
-    totalBytes: 0,
-    peakBytes: 0,
-    endBytes: 0,
-  }));
-
-function add(share: MutableShare, totalBytes: number, peakBytes: number, endBytes: number): void {
+function add(
+  share: ReturnType<typeof emptyShare>,
+  totalBytes: number,
+  peakBytes: number,
+  endBytes: number,
+): void {
   share.allocations++;
   share.totalBytes += totalBytes;
   share.peakBytes += peakBytes;

@@ -5,15 +5,14 @@ import type { ParsedSearch, SearchProblem, Term } from './types.ts';
 
 /** More terms than this are text pasted by mistake. */
 const MAX_TERMS = 32;
+const TOO_LONG = `A search has at most ${MAX_TERMS} terms.`;
 
 /** Never throws. */
 export function parseSearch(text: string): ParsedSearch {
   const terms: Term[] = [];
   for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
-    if (terms.length === MAX_TERMS) {
-      return failed(at, text.length - at, `A search has at most ${MAX_TERMS} terms.`);
-    }
-    const read = readTerm(text, at);
+    const isTooLong = terms.length === MAX_TERMS;
+    const read = isTooLong ? problem(at, text.length - at, TOO_LONG) : readTerm(text, at);
     if ('message' in read) return { terms: [], problem: read };
     const { end, ...term } = read;
     terms.push({ text: text.slice(at, end), at, ...term });
@@ -54,11 +53,9 @@ function readCondition(text: string, from: number): Unsigned | SearchProblem {
     return { kind: 'regex', comparison, value, end: regexEnd };
   }
   QUALIFIER_START.lastIndex = from;
-  const [start, name, sign] = QUALIFIER_START.exec(text) ?? [];
+  const [, name, sign = ''] = QUALIFIER_START.exec(text) ?? [];
   const kind = QUALIFIER_NAMES.find((known) => known === name?.toLowerCase());
-  if (start !== undefined && kind !== undefined && sign !== undefined) {
-    return readQualified(text, from, kind, sign);
-  }
+  if (kind !== undefined) return readQualified(text, from, kind, sign);
   const end = endOfWord(text, from);
   return { kind: 'word', comparison, value: text.slice(from, end), end };
 }
@@ -72,10 +69,8 @@ function readQualified(
 ): Unsigned | SearchProblem {
   const valueAt = from + kind.length + sign.length;
   const wordEnd = endOfWord(text, valueAt);
-  const read =
-    text[valueAt] === '"'
-      ? readQuoted(text, valueAt)
-      : { value: text.slice(valueAt, wordEnd), end: wordEnd };
+  const word = { value: text.slice(valueAt, wordEnd), end: wordEnd };
+  const read = text[valueAt] === '"' ? readQuoted(text, valueAt) : word;
   if ('message' in read) return read;
   const { value, end } = read;
   const qualifier = QUALIFIERS[kind];
@@ -92,10 +87,7 @@ function readQualified(
 }
 
 /** The text between quotes, where \" is a quote and \\ a backslash. A space or the end must follow. */
-function readQuoted(
-  text: string,
-  from: number,
-): { readonly value: string; readonly end: number } | SearchProblem {
+function readQuoted(text: string, from: number): Pick<Read, 'value' | 'end'> | SearchProblem {
   let value = '';
   let at = from + 1;
   for (; at < text.length && text[at] !== '"'; at++) {
@@ -109,11 +101,8 @@ function readQuoted(
   }
   const end = at + 1;
   if (end < text.length && skipBlanks(text, end) === end) {
-    return problem(
-      end,
-      1,
-      'Put a space after the closing quote. To write a quote inside quotes, use \\".',
-    );
+    const message = 'Put a space after the closing quote. To write a quote inside quotes, use \\".';
+    return problem(end, 1, message);
   }
   return { value, end };
 }
@@ -141,13 +130,8 @@ function endOfRegex(text: string, from: number): number | undefined {
 const BLANKS = /\s*/y;
 const WORD = /\S*/y;
 
-function skipBlanks(text: string, at: number): number {
-  return endOf(BLANKS, text, at);
-}
-
-function endOfWord(text: string, at: number): number {
-  return endOf(WORD, text, at);
-}
+const skipBlanks = (text: string, at: number): number => endOf(BLANKS, text, at);
+const endOfWord = (text: string, at: number): number => endOf(WORD, text, at);
 
 /** Where a sticky match ends; the pattern must match at least ''. */
 function endOf(pattern: RegExp, text: string, at: number): number {
@@ -163,11 +147,6 @@ const problem = (
   isUnfinished = false,
 ): SearchProblem => ({ at, length, message, isUnfinished });
 
-const failed = (at: number, length: number, message: string): ParsedSearch => ({
-  terms: [],
-  problem: problem(at, length, message),
-});
-
 const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
 
 /** Whether the matches change with the cursor. */
@@ -177,27 +156,26 @@ export function dependsOnCursor(text: string): boolean {
 
 /** Edits to a search text, for filters that are clicked. */
 
+const textsOf = (search: string): string[] => parseSearch(search).terms.map(({ text }) => text);
+
 /** Whether the search already contains all of `term` (one term or several). */
 export function hasTerm(search: string, term: string): boolean {
-  const present = new Set(parseSearch(search).terms.map(({ text }) => text));
-  const wanted = parseSearch(term).terms;
-  return wanted.length > 0 && wanted.every(({ text }) => present.has(text));
+  const present = textsOf(search);
+  const wanted = textsOf(term);
+  return wanted.length > 0 && wanted.every((text) => present.includes(text));
 }
 
 /** Appends the term unless the search already contains it. */
 export function addTerm(search: string, term: string): string {
-  if (hasTerm(search, term)) return search;
-  return `${search.trim()} ${term}`.trim();
+  return hasTerm(search, term) ? search : `${search.trim()} ${term}`.trim();
 }
 
 /** The search without the term. A search with a problem stays as is, because its terms are unknown. */
 export function removeTerm(search: string, term: string): string {
-  const gone = new Set(parseSearch(term).terms.map(({ text }) => text));
-  const { terms, problem } = parseSearch(search);
-  if (problem !== undefined) return search;
-  return terms
-    .map(({ text }) => text)
-    .filter((text) => !gone.has(text))
+  if (parseSearch(search).problem !== undefined) return search;
+  const gone = textsOf(term);
+  return textsOf(search)
+    .filter((text) => !gone.includes(text))
     .join(' ');
 }
 

@@ -9,6 +9,8 @@ import { naiveAddressPixel, naiveMemory, offsetOfAddress } from '../../testing/n
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { TimelineIndex } from '../timeline/timeline-index.ts';
 import type { Viewport } from '../timeline/types.ts';
+import { type AddressIndex, buildAddressIndex } from './address-index.ts';
+import { type AddressFrame, AddressPainter, type AddressScene } from './address-painter.ts';
 import {
   type AddressPalette,
   AWAITING_CODE,
@@ -19,9 +21,7 @@ import {
   FREE_SHIFT,
   GAP_CODE,
   MIXED_CODE,
-} from './address-colors.ts';
-import { type AddressIndex, buildAddressIndex } from './address-index.ts';
-import { type AddressFrame, AddressPainter, type AddressScene } from './address-painter.ts';
+} from './address-rows.ts';
 import { segmentLives } from './segment-lives.ts';
 
 const CLASSES = 3;

@@ -9,9 +9,8 @@ import { writeColumns } from '../timeline/colors.ts';
 import { ColumnCache, ColumnContentCache } from '../timeline/column-cache.ts';
 import { columnRanges, highestStates } from '../timeline/columns.ts';
 import type { Viewport } from '../timeline/types.ts';
-import { type AddressPalette, addressColorTable, BARE_CODE } from './address-colors.ts';
 import type { AddressIndex } from './address-index.ts';
-import { AddressRows } from './address-rows.ts';
+import { type AddressPalette, AddressRows, addressColorTable, BARE_CODE } from './address-rows.ts';
 import { AddressSweep, type Change, Fingerprint } from './address-sweep.ts';
 import { drawHighlights, type Highlight } from './highlights.ts';
 

@@ -17,6 +17,7 @@
 import type { AllocationTable } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { enlarged } from '../../base/growable.ts';
+import { spread } from '../../base/hash.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { MaxEndPyramid } from '../timeline/max-end-pyramid.ts';
 import type { Places } from './address-index.ts';
@@ -76,7 +77,7 @@ export class AddressSweep {
   #touched = new Int32Array(FIRST_ROOM);
   #touchedCount = 0;
   /** Distinct places that changed since the last report. */
-  #unreported = new Int32Array(FIRST_ROOM);
+  readonly #unreported: Int32Array;
   #unreportedCount = 0;
   readonly #isUnreported: Uint8Array;
 
@@ -93,6 +94,7 @@ export class AddressSweep {
     this.#ends = new Int32Array(places.count);
     this.#listOf = new Uint16Array(places.count);
     this.#nextOf = new Int32Array(places.count);
+    this.#unreported = new Int32Array(places.count);
     this.#isUnreported = new Uint8Array(places.count);
   }
 
@@ -256,21 +258,14 @@ export class AddressSweep {
       if (after !== NOBODY) fingerprint.add(salt ^ ((place << KIND_BITS) | after));
       if (this.#isUnreported[place] === 0) {
         this.#isUnreported[place] = 1;
-        this.#addUnreported(place);
+        this.#unreported[this.#unreportedCount++] = place;
       }
     }
   }
 
-  #addUnreported(place: number): void {
-    if (this.#unreportedCount === this.#unreported.length)
-      this.#unreported = enlarged(this.#unreported);
-    this.#unreported[this.#unreportedCount++] = place;
-  }
-
   #makeRoom(more: number): void {
-    while (this.#touchedCount + more > this.#touched.length) {
-      this.#touched = enlarged(this.#touched);
-    }
+    const room = this.#touchedCount + more;
+    if (room > this.#touched.length) this.#touched = enlarged(this.#touched, 2 * room);
   }
 }
 
@@ -289,7 +284,7 @@ export class Fingerprint {
   }
 
   newSalt(): number {
-    return hash(this.#salts++);
+    return spread(this.#salts++);
   }
 
   reset(): void {
@@ -298,19 +293,12 @@ export class Fingerprint {
   }
 
   add(value: number): void {
-    this.#low = (this.#low + hash(value)) | 0;
-    this.#high = (this.#high + hash(~value)) | 0;
+    this.#low = (this.#low + spread(value)) | 0;
+    this.#high = (this.#high + spread(~value)) | 0;
   }
 
   remove(value: number): void {
-    this.#low = (this.#low - hash(value)) | 0;
-    this.#high = (this.#high - hash(~value)) | 0;
+    this.#low = (this.#low - spread(value)) | 0;
+    this.#high = (this.#high - spread(~value)) | 0;
   }
-}
-
-/** The finish of MurmurHash3: flipping any input bit changes half of the hash bits. */
-function hash(value: number): number {
-  let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return mixed ^ (mixed >>> 16);
 }

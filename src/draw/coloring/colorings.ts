@@ -12,7 +12,6 @@ import { poolKind } from '../../device/model/pool-kinds.ts';
 import { searchTerm } from '../../device/search/qualifier.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import type { ColorBy } from '../timeline/types.ts';
-import { CLASS_NONE, CLASS_REST, classesByGroup, FIRST_GROUP_CLASS } from './classes.ts';
 import {
   type ColorClass,
   type Coloring,
@@ -76,6 +75,11 @@ const WAYS: Readonly<Record<ColorBy, Way>> = {
   },
 };
 
+/** Classes: of allocations in no group, of groups too light for their own, and of the heaviest group. */
+const CLASS_NONE = 0;
+const CLASS_REST = 1;
+const FIRST_GROUP_CLASS = 2;
+
 /** Named groups of allocations: the heaviest get a color each. */
 interface Groups {
   /** Group of an allocation, -1 for none. Called for each one, in order. */
@@ -89,28 +93,48 @@ interface Groups {
   readonly labels: (groups: readonly number[]) => readonly ColorLabel[];
 }
 
-/** The heaviest groups by name, then one entry for the others and one for allocations in no group. */
+/**
+ * The heaviest groups by name, each with its own class, so that no two important groups share a color; then one entry
+ * for the others and one for allocations in no group. Weight is the bytes live at the peak of active memory; ties go by
+ * bytes over all lifetimes, then by group number.
+ */
 function grouped(groupsIn: (context: DeviceModel) => Groups): Way['make'] {
   return (context, classCount) => {
     const { of, count, none = 'unknown', noneTerm, plural, labels } = groupsIn(context);
-    const { allocations, peaks } = context.replay;
+    const { length, start, end, sizeBytes } = context.replay.allocations;
+    const peak = context.replay.peaks.activeBytes.event;
+    const peakBytes = new Float64Array(count);
+    const totalBytes = new Float64Array(count);
     // A loop: `Int32Array.from` with a function takes five times as long.
-    const groupOf = new Int32Array(allocations.length);
-    for (let id = 0; id < groupOf.length; id++) groupOf[id] = of(id);
-    const { event } = peaks.activeBytes;
-    const groups = classesByGroup(allocations, groupOf, count, event, classCount);
-    const classes: ColorClass[] = labels(groups.named).map((meaning, i) => {
+    const groupOf = new Int32Array(length);
+    for (let id = 0; id < length; id++) {
+      const group = of(id);
+      groupOf[id] = group;
+      if (group < 0) continue;
+      totalBytes[group] += sizeBytes[id];
+      if (start[id] <= peak && end[id] > peak) peakBytes[group] += sizeBytes[id];
+    }
+    const used = [...totalBytes.keys()].filter((group) => totalBytes[group] > 0);
+    used.sort((a, b) => peakBytes[b] - peakBytes[a] || totalBytes[b] - totalBytes[a] || a - b);
+    const named = used.slice(0, classCount - FIRST_GROUP_CLASS);
+    const classOfGroup = new Uint8Array(count).fill(CLASS_REST);
+    for (const [i, group] of named.entries()) classOfGroup[group] = FIRST_GROUP_CLASS + i;
+    const classOf = new Uint8Array(length);
+    for (let id = 0; id < length; id++) {
+      classOf[id] = groupOf[id] < 0 ? CLASS_NONE : classOfGroup[groupOf[id]];
+    }
+    const classes: ColorClass[] = labels(named).map((meaning, i) => {
       return { class: FIRST_GROUP_CLASS + i, ...meaning };
     });
-    if (groups.others > 0) {
-      const label = `${groups.others} other ${plural}`;
+    if (used.length > named.length) {
+      const label = `${used.length - named.length} other ${plural}`;
       const about = 'Too few bytes at the peak for a color of their own.';
       classes.push({ class: CLASS_REST, label, about, term: undefined });
     }
     if (groupOf.includes(-1)) {
       classes.push({ class: CLASS_NONE, label: none, about: '', term: noneTerm });
     }
-    return { classOf: groups.classOf, classes };
+    return { classOf, classes };
   };
 }
 

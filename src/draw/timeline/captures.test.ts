@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { replaysOf } from '../../testing/contexts.ts';
 import { naiveBands, naivePixels, pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
-import { classesByStack } from '../coloring/classes.ts';
+import { classesByStack } from '../coloring/first-colorings.ts';
 import { counterOverview } from './columns.ts';
 import { TimelineIndex } from './timeline-index.ts';
 import { drawFrame } from './timeline-painter.ts';

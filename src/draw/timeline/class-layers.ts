@@ -14,16 +14,17 @@ import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { COLUMNS_PER_STEP } from './column-cache.ts';
 import { columnRanges, counterLines, drawnStates } from './columns.ts';
-import { lastOnly, withDimmedClass } from './emphasis.ts';
 import { LiveBytes, NO_LAYER } from './live-bytes.ts';
 import { type StackHits, stackHits, type TimelineIndex } from './timeline-index.ts';
 import type { Scene } from './timeline-painter.ts';
 import {
+  lastOnly,
   linesOfMatches,
   type Matching,
   type StackRenderer,
   type TimelineRenderer,
   type TimelineScene,
+  withDimmedClass,
 } from './timeline-renderer.ts';
 import type { TimelineFrame } from './types.ts';
 

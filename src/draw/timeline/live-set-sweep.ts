@@ -6,37 +6,51 @@
  *
  *   chunk 0: ids 0-63, 40 MB, changes at 900 │ chunk 1: ids 70-91, 3 MB, changes at 120 │ …
  *
- * Chunks live in slots of 64 items. The k-th chunk from the bottom has its items at slots[k] * 64 to slots[k] * 64 +
- * counts[k].
+ * Chunks live in slots of 64 items. The k-th chunk from the bottom has its items at slot[k] * 64 to slot[k] * 64 +
+ * count[k].
  */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { enlarged } from '../../base/growable.ts';
+import { createTable, grow, type TableSchema } from '../../base/table.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { PENDING_CODE } from './colors.ts';
 import type { TimelineIndex } from './timeline-index.ts';
 
 export const CHUNK_BITS = 6;
 const CHUNK = 1 << CHUNK_BITS;
-/** `chunkClass` of a chunk whose allocations differ in class. */
+/** `paintClass` of a chunk whose allocations differ in class. */
 export const MIXED = -1;
 
 const NO_CLASS = -1;
 const BIRTHS = 1 << 14;
 const FIRST_SLOTS = 64;
 
+/** One row per chunk, from the bottom up. */
+const CHUNK_COLUMNS = {
+  slot: { type: 'i32' },
+  count: { type: 'i32' },
+  bytes: { type: 'f64' },
+  /** The class that all allocations of the chunk share, or MIXED. */
+  paintClass: { type: 'i32' },
+  /** The next event that changes anything in it. */
+  change: { type: 'i32' },
+  /** Event from which on the whole chunk is dead: often a chunk ends all at once. */
+  lastEnd: { type: 'i32' },
+} as const satisfies TableSchema;
+
+/** One row per item, in slots. */
+const ITEM_COLUMNS = {
+  id: { type: 'i32' },
+  bytes: { type: 'f64' },
+  paintClass: { type: 'u8' },
+  end: { type: 'i32' },
+  freeRequested: { type: 'i32' },
+} as const satisfies TableSchema;
+
 export class LiveSetSweep {
-  /** Number of chunks; the columns below have one entry per chunk, from the bottom up. */
   chunkCount = 0;
-  slots = new Int32Array(FIRST_SLOTS);
-  counts = new Int32Array(FIRST_SLOTS);
-  bytes = new Float64Array(FIRST_SLOTS);
-  /** The class that all allocations of a chunk share, or MIXED. */
-  chunkClass = new Int16Array(FIRST_SLOTS);
-  /** Per item, in slots. */
-  ids = new Int32Array(FIRST_SLOTS * CHUNK);
-  itemBytes = new Float64Array(FIRST_SLOTS * CHUNK);
-  itemClass = new Uint8Array(FIRST_SLOTS * CHUNK);
+  chunks = createTable(CHUNK_COLUMNS, FIRST_SLOTS);
+  items = createTable(ITEM_COLUMNS, FIRST_SLOTS * CHUNK);
   totalBytes = 0;
   state: EventIndex = -1;
 
@@ -45,11 +59,6 @@ export class LiveSetSweep {
   /** Blocks of this class keep it when they become pending. */
   #dimmedClass = NO_CLASS;
   #nextId: AllocationIndex = 0;
-  #changes = new Int32Array(FIRST_SLOTS);
-  /** Event from which on the whole chunk is dead: often a chunk ends all at once. */
-  #lastEnds = new Int32Array(FIRST_SLOTS);
-  #ends = new Int32Array(FIRST_SLOTS * CHUNK);
-  #freeRequested = new Int32Array(FIRST_SLOTS * CHUNK);
   #freeSlots: number[] = [];
   #usedSlots = 0;
   readonly #births = new Int32Array(BIRTHS);
@@ -92,36 +101,40 @@ export class LiveSetSweep {
 
   /** Bytes below an allocation in the stack; -1 if it is not live at the current state. */
   bottomOf(id: AllocationIndex): number {
+    const { chunks, items } = this;
     let bottom = 0;
     let k = 0;
-    for (; k + 1 < this.chunkCount && this.ids[this.slots[k + 1] << CHUNK_BITS] <= id; k++) {
-      bottom += this.bytes[k];
+    for (; k + 1 < this.chunkCount && items.id[chunks.slot[k + 1] << CHUNK_BITS] <= id; k++) {
+      bottom += chunks.bytes[k];
     }
     if (k >= this.chunkCount) return -1;
-    const from = this.slots[k] << CHUNK_BITS;
-    for (let i = from; i < from + this.counts[k]; i++) {
-      if (this.ids[i] === id) return bottom;
-      bottom += this.itemBytes[i];
+    const from = chunks.slot[k] << CHUNK_BITS;
+    for (let i = from; i < from + chunks.count[k]; i++) {
+      if (items.id[i] === id) return bottom;
+      bottom += items.bytes[i];
     }
     return -1;
   }
 
   /** Removes what is dead at `state`, marks what became pending, merges chunks that became sparse. */
   #retire(state: EventIndex): number {
-    const changes = this.#changes;
+    const { slot, count, bytes, change, lastEnd } = this.chunks;
     let bottom = 0;
     let unchangedBelow = -1;
     let write = 0;
     for (let k = 0; k < this.chunkCount; k++) {
-      if (changes[k] <= state) {
-        const before = this.#lastEnds[k] <= state ? this.#empty(k) : this.#compact(k, state);
+      if (change[k] <= state) {
+        let before = 0;
+        if (lastEnd[k] <= state) {
+          count[k] = 0;
+          bytes[k] = 0;
+        } else before = this.#compact(k, state);
         if (unchangedBelow < 0) unchangedBelow = bottom + before;
       }
-      bottom += this.bytes[k];
-      const count = this.counts[k];
-      if (count === 0) {
-        this.#freeSlots.push(this.slots[k]);
-      } else if (write > 0 && this.counts[write - 1] + count <= CHUNK) {
+      bottom += bytes[k];
+      if (count[k] === 0) {
+        this.#freeSlots.push(slot[k]);
+      } else if (write > 0 && count[write - 1] + count[k] <= CHUNK) {
         this.#mergeInto(write - 1, k);
       } else {
         if (write < k) this.#moveChunk(k, write);
@@ -133,21 +146,13 @@ export class LiveSetSweep {
     return unchangedBelow < 0 ? bottom : unchangedBelow;
   }
 
-  /** Empties a dead chunk. Returns the bytes of its items before the first that changed: 0. */
-  #empty(k: number): number {
-    this.counts[k] = 0;
-    this.bytes[k] = 0;
-    return 0;
-  }
-
   /** Compacts one chunk in place. Returns the bytes of its items before the first that changed. */
   #compact(k: number, state: EventIndex): number {
-    const { ids, itemBytes, itemClass } = this;
-    const ends = this.#ends;
-    const freeRequested = this.#freeRequested;
+    const { chunks } = this;
+    const { id, bytes: itemBytes, paintClass: itemClass, end: ends, freeRequested } = this.items;
     const dimmedClass = this.#dimmedClass;
-    const from = this.slots[k] << CHUNK_BITS;
-    const to = from + this.counts[k];
+    const from = chunks.slot[k] << CHUNK_BITS;
+    const to = from + chunks.count[k];
     let write = from;
     let bytes = 0;
     let change = NEVER;
@@ -161,7 +166,7 @@ export class LiveSetSweep {
       const size = itemBytes[i];
       const paintClass = isPending && itemClass[i] !== dimmedClass ? PENDING_CODE : itemClass[i];
       if (unchanged < 0 && (end <= state || paintClass !== itemClass[i])) unchanged = bytes;
-      ids[write] = ids[i];
+      id[write] = id[i];
       ends[write] = end;
       freeRequested[write] = free;
       itemBytes[write] = size;
@@ -175,11 +180,11 @@ export class LiveSetSweep {
         write++;
       }
     }
-    this.counts[k] = write - from;
-    this.bytes[k] = bytes;
-    this.chunkClass[k] = mixed === 0 ? itemClass[from] : MIXED;
-    this.#changes[k] = change;
-    this.#lastEnds[k] = lastEnd;
+    chunks.count[k] = write - from;
+    chunks.bytes[k] = bytes;
+    chunks.paintClass[k] = mixed === 0 ? itemClass[from] : MIXED;
+    chunks.change[k] = change;
+    chunks.lastEnd[k] = lastEnd;
     return unchanged;
   }
 
@@ -187,7 +192,7 @@ export class LiveSetSweep {
   #append(state: EventIndex, count: number): void {
     for (let from = 0; from < count; ) {
       const k = this.#chunkWithRoom();
-      const to = Math.min(count, from + CHUNK - this.counts[k]);
+      const to = Math.min(count, from + CHUNK - this.chunks.count[k]);
       this.#appendTo(k, state, from, to);
       from = to;
     }
@@ -195,24 +200,23 @@ export class LiveSetSweep {
 
   #appendTo(k: number, state: EventIndex, from: number, to: number): void {
     const { sizeBytes, end: endOf, freeRequested: freeOf } = this.#index.allocations;
-    const { ids, itemBytes, itemClass } = this;
+    const { chunks, items } = this;
+    const { bytes: itemBytes, paintClass: itemClass, end: ends, freeRequested } = items;
     const births = this.#births;
     const classOf = this.#classOf;
     const dimmedClass = this.#dimmedClass;
-    const ends = this.#ends;
-    const freeRequested = this.#freeRequested;
-    const first = this.slots[k] << CHUNK_BITS;
-    let at = first + this.counts[k];
+    const first = chunks.slot[k] << CHUNK_BITS;
+    let at = first + chunks.count[k];
     let bytes = 0;
-    let change = this.#changes[k];
-    let lastEnd = this.#lastEnds[k];
-    let mixed = this.chunkClass[k] === MIXED ? 1 : 0;
+    let change = chunks.change[k];
+    let lastEnd = chunks.lastEnd[k];
+    let mixed = chunks.paintClass[k] === MIXED ? 1 : 0;
     for (let b = from; b < to; b++, at++) {
       const id = births[b];
       const end = endOf[id];
       const free = freeOf[id];
       const isPending = free <= state;
-      ids[at] = id;
+      items.id[at] = id;
       ends[at] = end;
       freeRequested[at] = free;
       itemBytes[at] = sizeBytes[id];
@@ -223,72 +227,61 @@ export class LiveSetSweep {
       if (next < change) change = next;
       if (end > lastEnd) lastEnd = end;
     }
-    this.counts[k] += to - from;
-    this.bytes[k] += bytes;
+    chunks.count[k] += to - from;
+    chunks.bytes[k] += bytes;
     this.totalBytes += bytes;
-    this.chunkClass[k] = mixed === 0 ? itemClass[first] : MIXED;
-    this.#changes[k] = change;
-    this.#lastEnds[k] = lastEnd;
+    chunks.paintClass[k] = mixed === 0 ? itemClass[first] : MIXED;
+    chunks.change[k] = change;
+    chunks.lastEnd[k] = lastEnd;
   }
 
   /** The top chunk, or a new one if it is full. */
   #chunkWithRoom(): number {
     const top = this.chunkCount - 1;
-    if (top >= 0 && this.counts[top] < CHUNK) return top;
+    if (top >= 0 && this.chunks.count[top] < CHUNK) return top;
     const slot = this.#freeSlots.pop() ?? this.#usedSlots++;
-    if (Math.max(slot, top + 1) >= this.slots.length) this.#grow();
+    const room = this.chunks.length;
+    if (Math.max(slot, top + 1) >= room) {
+      this.chunks = grow(CHUNK_COLUMNS, this.chunks, 2 * room);
+      this.items = grow(ITEM_COLUMNS, this.items, 2 * room * CHUNK);
+    }
+    const { chunks } = this;
     const k = this.chunkCount++;
-    this.slots[k] = slot;
-    this.counts[k] = 0;
-    this.bytes[k] = 0;
-    this.chunkClass[k] = 0;
-    this.#changes[k] = NEVER;
-    this.#lastEnds[k] = -1;
+    chunks.slot[k] = slot;
+    chunks.count[k] = 0;
+    chunks.bytes[k] = 0;
+    chunks.paintClass[k] = 0;
+    chunks.change[k] = NEVER;
+    chunks.lastEnd[k] = -1;
     return k;
   }
 
   /** Moves the items of chunk k to the top of chunk `below`, which must have room. */
   #mergeInto(below: number, k: number): void {
-    const to = (this.slots[below] << CHUNK_BITS) + this.counts[below];
-    const from = this.slots[k] << CHUNK_BITS;
-    const stop = from + this.counts[k];
-    for (const column of [
-      this.ids,
-      this.#ends,
-      this.#freeRequested,
-      this.itemBytes,
-      this.itemClass,
-    ]) {
-      column.copyWithin(to, from, stop);
-    }
-    this.counts[below] += this.counts[k];
-    this.bytes[below] += this.bytes[k];
-    if (this.chunkClass[below] !== this.chunkClass[k]) this.chunkClass[below] = MIXED;
-    this.#changes[below] = Math.min(this.#changes[below], this.#changes[k]);
-    this.#lastEnds[below] = Math.max(this.#lastEnds[below], this.#lastEnds[k]);
-    this.#freeSlots.push(this.slots[k]);
+    const { chunks, items } = this;
+    const to = (chunks.slot[below] << CHUNK_BITS) + chunks.count[below];
+    const from = chunks.slot[k] << CHUNK_BITS;
+    const stop = from + chunks.count[k];
+    items.id.copyWithin(to, from, stop);
+    items.bytes.copyWithin(to, from, stop);
+    items.paintClass.copyWithin(to, from, stop);
+    items.end.copyWithin(to, from, stop);
+    items.freeRequested.copyWithin(to, from, stop);
+    chunks.count[below] += chunks.count[k];
+    chunks.bytes[below] += chunks.bytes[k];
+    if (chunks.paintClass[below] !== chunks.paintClass[k]) chunks.paintClass[below] = MIXED;
+    chunks.change[below] = Math.min(chunks.change[below], chunks.change[k]);
+    chunks.lastEnd[below] = Math.max(chunks.lastEnd[below], chunks.lastEnd[k]);
+    this.#freeSlots.push(chunks.slot[k]);
   }
 
   #moveChunk(from: number, to: number): void {
-    this.slots[to] = this.slots[from];
-    this.counts[to] = this.counts[from];
-    this.bytes[to] = this.bytes[from];
-    this.chunkClass[to] = this.chunkClass[from];
-    this.#changes[to] = this.#changes[from];
-    this.#lastEnds[to] = this.#lastEnds[from];
-  }
-
-  #grow(): void {
-    this.slots = enlarged(this.slots);
-    this.counts = enlarged(this.counts);
-    this.bytes = enlarged(this.bytes);
-    this.chunkClass = enlarged(this.chunkClass);
-    this.#changes = enlarged(this.#changes);
-    this.#lastEnds = enlarged(this.#lastEnds);
-    this.ids = enlarged(this.ids);
-    this.itemBytes = enlarged(this.itemBytes);
-    this.itemClass = enlarged(this.itemClass);
-    this.#ends = enlarged(this.#ends);
-    this.#freeRequested = enlarged(this.#freeRequested);
+    const { slot, count, bytes, paintClass, change, lastEnd } = this.chunks;
+    slot[to] = slot[from];
+    count[to] = count[from];
+    bytes[to] = bytes[from];
+    paintClass[to] = paintClass[from];
+    change[to] = change[from];
+    lastEnd[to] = lastEnd[from];
   }
 }

@@ -6,10 +6,9 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { naiveBands, pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
 import { randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts';
 import { BACKGROUND_CODE, colorTable } from './colors.ts';
-import { withDimmedClass } from './emphasis.ts';
-import { matchingRow, matchingTimeline } from './matching-timeline.ts';
 import { stackHits, TimelineIndex } from './timeline-index.ts';
 import { drawFrame } from './timeline-painter.ts';
+import { matchingTimeline, rowIn, withDimmedClass } from './timeline-renderer.ts';
 import type { Viewport } from './types.ts';
 
 /** Every n-th allocation, or those of a coin. */
@@ -49,7 +48,7 @@ describe('some of the allocations', () => {
       5,
     );
     const timeline = matchingTimeline(allocations, Uint8Array.of(0, 1, 0, 1), 5, undefined);
-    expect([0, 1, 2, 3].map((id) => matchingRow(timeline, id))).toEqual([-1, 0, -1, 1]);
+    expect([0, 1, 2, 3].map((id) => rowIn(timeline.ids, id))).toEqual([-1, 0, -1, 1]);
     expect(timeline.index.peakBytes).toBe(20);
   });
 

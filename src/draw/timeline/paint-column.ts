@@ -74,7 +74,7 @@ export class ColumnPainter {
   }
 
   #paintChunks(): void {
-    const { chunkCount, bytes, chunkClass } = this.#sweep;
+    const { chunkCount, chunks } = this.#sweep;
     const fromHalf = 2 * this.#fromRow;
     const endHalf = 2 * this.#height;
     this.#row = -OUTSIDE;
@@ -82,11 +82,11 @@ export class ColumnPainter {
     let bottomBytes = 0;
     let bottom = this.#halves(0);
     for (let k = 0; k < chunkCount && bottom < endHalf; k++) {
-      const topBytes = bottomBytes + bytes[k];
+      const topBytes = bottomBytes + chunks.bytes[k];
       const top = this.#halves(topBytes);
       if (top > fromHalf) {
         // Within one half row: it contains no pixel center or edge, so only its class counts.
-        if (top <= Math.floor(bottom) + 1) this.#joinRow(bottom, chunkClass[k]);
+        if (top <= Math.floor(bottom) + 1) this.#joinRow(bottom, chunks.paintClass[k]);
         else this.#paintItems(k, bottomBytes);
       }
       bottomBytes = topBytes;
@@ -114,13 +114,14 @@ export class ColumnPainter {
 
   /** Items in a chunk, bottom up. One long loop on local variables: nearly all of a frame's time is spent here. */
   #paintItems(k: number, chunkBottomBytes: number): void {
-    const { itemBytes, itemClass, slots, counts } = this.#sweep;
+    const { chunks, items } = this.#sweep;
+    const { bytes: itemBytes, paintClass: itemClass } = items;
     const y0 = this.#y0;
     const halvesPerByte = this.#halvesPerByte;
     // Heights are clipped slightly outside the column, so half rows stay small integers at any zoom.
     const limit = 2 * this.#height + OUTSIDE;
-    let i = slots[k] << CHUNK_BITS;
-    const to = i + counts[k];
+    let i = chunks.slot[k] << CHUNK_BITS;
+    const to = i + chunks.count[k];
     let bytes = chunkBottomBytes;
     while (this.#halves(bytes + itemBytes[i]) <= 2 * this.#fromRow) bytes += itemBytes[i++];
     let bottom = Math.max(-OUTSIDE, this.#halves(bytes));

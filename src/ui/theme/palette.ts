@@ -19,7 +19,7 @@ export type ThemeName = 'light' | 'dark';
 
 const colorList = (text: string): readonly string[] => text.split(' ');
 
-/** CSS colors of one theme's plot, in the order of the classes in src/draw/coloring/classes.ts. */
+/** CSS colors of one theme's plot, in the order of the classes in src/draw/coloring/first-colorings.ts. */
 const DARK = {
   background: '#12151a',
   pending: '#ff5c7c',

@@ -2,7 +2,6 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { crosshairAt } from '../../device/model/events.ts';
-import type { AddressPalette } from '../../draw/address-map/address-colors.ts';
 import {
   type AddressHit,
   addressHit,
@@ -12,6 +11,7 @@ import {
 import { type AddressIndex, buildAddressIndex } from '../../draw/address-map/address-index.ts';
 import { addressSlots } from '../../draw/address-map/address-layout.ts';
 import { AddressPainter, type AddressScene } from '../../draw/address-map/address-painter.ts';
+import type { AddressPalette } from '../../draw/address-map/address-rows.ts';
 import { FreeSweep, freeColumns } from '../../draw/address-map/free-memory.ts';
 import {
   allocationHighlights,
@@ -31,9 +31,9 @@ import {
   segmentLives,
 } from '../../draw/address-map/segment-lives.ts';
 import type { ColumnAxis } from '../../draw/timeline/columns.ts';
-import { dimClasses, lastOnly } from '../../draw/timeline/emphasis.ts';
 import { stackHits, type TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { type Scene, TimelinePainter } from '../../draw/timeline/timeline-painter.ts';
+import { dimClasses, lastOnly } from '../../draw/timeline/timeline-renderer.ts';
 import type { ColorBy, Palette, Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { FrameQueue } from '../frame-queue.ts';

@@ -13,7 +13,7 @@ import { abortError } from '../../base/errors.ts';
 import { tableFrom } from '../../base/table.ts';
 import { type Clock, startTimer } from '../../base/task.ts';
 import { StackReader } from '../../device/model/stacks.ts';
-import { type StackSites, sitesOfStacks } from '../../draw/coloring/classes.ts';
+import { type StackSites, sitesOfStacks } from '../../draw/coloring/first-colorings.ts';
 import { CounterBlocks } from '../../draw/timeline/counter-blocks.ts';
 import type { TimelineFrame } from '../../draw/timeline/types.ts';
 import type { ReadMoment } from '../../format/input/types.ts';

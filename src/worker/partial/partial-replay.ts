@@ -14,7 +14,7 @@ import {
   classesBySites,
   classesOfStacks,
   type StackSites,
-} from '../../draw/coloring/classes.ts';
+} from '../../draw/coloring/first-colorings.ts';
 import { type BlockExtremes, CounterBlocks } from '../../draw/timeline/counter-blocks.ts';
 import { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { drawFrame } from '../../draw/timeline/timeline-painter.ts';

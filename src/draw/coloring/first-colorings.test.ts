@@ -9,7 +9,7 @@ import {
   classesBySize,
   classesByStack,
   sizeEdge,
-} from './classes.ts';
+} from './first-colorings.ts';
 import { FIRST_STACK_CLASS } from './site-colors.ts';
 
 type StackText = readonly string[];
