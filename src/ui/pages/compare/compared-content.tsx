@@ -1,5 +1,5 @@
 /** Compares two files that have been read: the verdict, both timelines and the differences, in tabs. */
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { Button, Segmented } from '../../shared/buttons.tsx';
 import { CodeText } from '../../shared/facts.tsx';
 import { View as AllocationsView } from '../../views/allocations/allocations-view.tsx';
@@ -12,8 +12,14 @@ import {
 import { DifferenceFlameView, DifferenceTable } from './difference-table.tsx';
 import { FactsTable, WhatIfTable } from './facts-table.tsx';
 import { canLinkSteps } from './linked-axis.ts';
-import { LinkedTimelines, type TimelineSide, useFollowedRow } from './linked-timelines.tsx';
-import { type ComparedPair, type OpenSide, SideProvider, useSideView } from './sides.tsx';
+import { LinkedTimelines, useFollowedRow } from './linked-timelines.tsx';
+import {
+  type ComparedPair,
+  type ComparedSide,
+  type OpenSide,
+  SideProvider,
+  useComparedSide,
+} from './sides.tsx';
 import { type SiteRow, siteRows } from './site-rows.ts';
 
 interface ComparedContentProps {
@@ -28,8 +34,8 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
   const { comparison } = compared;
   const rest = comparison.verdict.slice(comparison.headline.length).trim();
   const rows = useMemo(() => siteRows(comparison), [comparison]);
-  const sideA = useTimelineSide(a, compared.a);
-  const sideB = useTimelineSide(b, compared.b);
+  const sideA = useComparedSide(a, compared.a);
+  const sideB = useComparedSide(b, compared.b);
   const row = rows.find(({ name }) => name === view.row);
   useFollowedRow(row, sideA, sideB);
   const hasSteps = canLinkSteps(compared.a, compared.b);
@@ -109,12 +115,6 @@ function followedText({ a, b }: SiteRow): string {
   return 'highlighted in both timelines, and listed under “In A” and “In B”.';
 }
 
-function useTimelineSide(open: OpenSide, side: ComparedPair['a']): TimelineSide {
-  const view = useSideView(open);
-  useEffect(() => view.adjust({ cursor: Math.max(0, side.event) }), [view, side]);
-  return useMemo(() => ({ open, view, side }), [open, view, side]);
-}
-
 const TAB_LABELS: Readonly<Record<CompareTab, string>> = {
   sites: 'Differences',
   flame: 'Flame graph',
@@ -126,8 +126,8 @@ const TAB_LABELS: Readonly<Record<CompareTab, string>> = {
 
 interface TabContentProps extends Pick<ComparedContentProps, 'compared' | 'handle'> {
   readonly rows: readonly SiteRow[];
-  readonly a: TimelineSide;
-  readonly b: TimelineSide;
+  readonly a: ComparedSide;
+  readonly b: ComparedSide;
 }
 
 function TabContent({ a, b, compared, handle, rows }: TabContentProps): ReactNode {
@@ -144,7 +144,7 @@ function TabContent({ a, b, compared, handle, rows }: TabContentProps): ReactNod
       );
     case 'flame':
       return (
-        <SideProvider side={a.open} view={a.view}>
+        <SideProvider {...a}>
           <DifferenceFlameView pair={compared.pair} />
         </SideProvider>
       );
@@ -153,13 +153,11 @@ function TabContent({ a, b, compared, handle, rows }: TabContentProps): ReactNod
     case 'whatif':
       return <WhatIfTable a={a.open} b={b.open} />;
     case 'a':
-    case 'b': {
-      const side = view.tab === 'a' ? a : b;
+    case 'b':
       return (
-        <SideProvider key={view.tab} side={side.open} view={side.view}>
+        <SideProvider key={view.tab} {...(view.tab === 'a' ? a : b)}>
           <AllocationsView />
         </SideProvider>
       );
-    }
   }
 }

@@ -6,7 +6,7 @@
  * Only what differs from the defaults is written.
  */
 
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { CHANGE_KINDS, type ChangeKind } from '../../../analysis/compare/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import {
@@ -123,19 +123,13 @@ export function useComparisonView(
   const { view } = useStores();
   const text = useView((state) => state.comparison) ?? '';
   const parsed = useMemo(() => parseComparison(text), [text]);
-  const write = useCallback(
-    (how: 'commit' | 'adjust', change: Partial<ComparisonView>) => {
+  return useMemo(() => {
+    const write = (how: 'commit' | 'adjust') => (change: Partial<ComparisonView>) => {
       const current = parseComparison(view.getState().view.comparison ?? '');
-      const comparison = encodeComparison(
-        { ...current.view, ...change },
-        a ?? current.a,
-        b ?? current.b,
-      );
+      const changed = { ...current.view, ...change };
+      const comparison = encodeComparison(changed, a ?? current.a, b ?? current.b);
       if (comparison !== view.getState().view.comparison) view[how]({ comparison });
-    },
-    [view, a, b],
-  );
-  const commit = useCallback((change: Partial<ComparisonView>) => write('commit', change), [write]);
-  const adjust = useCallback((change: Partial<ComparisonView>) => write('adjust', change), [write]);
-  return useMemo(() => ({ ...parsed, commit, adjust }), [parsed, commit, adjust]);
+    };
+    return { ...parsed, commit: write('commit'), adjust: write('adjust') };
+  }, [view, parsed, a, b]);
 }

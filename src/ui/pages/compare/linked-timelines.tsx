@@ -1,26 +1,19 @@
 import { useEffect, useMemo } from 'react';
-import type { RunProfile, SiteHalf } from '../../../analysis/compare/types.ts';
+import type { SiteHalf } from '../../../analysis/compare/types.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import { frameTerm, searchTerm } from '../../../device/search/qualifier.ts';
-import { useStores } from '../../../state/stores.ts';
 import type { Range, ViewStore } from '../../../state/view-store.ts';
 import { Plot } from '../../plot/plot.tsx';
-import { useDevice, useServices } from '../../shared/services.ts';
+import { useServices } from '../../shared/services.ts';
 import { timelineSource } from '../../views/timeline/timeline-source.ts';
 import { CounterReadout } from '../../views/timeline/timeline-view.tsx';
 import { type AxisLink, fromCommon, toCommon } from './linked-axis.ts';
-import { type OpenSide, SideName, SideProvider } from './sides.tsx';
+import { type ComparedSide, type OpenSide, SideName, SideProvider } from './sides.tsx';
 import type { SiteRow } from './site-rows.ts';
 
-export interface TimelineSide {
-  readonly open: OpenSide;
-  readonly view: ViewStore;
-  readonly side: RunProfile;
-}
-
 interface LinkedTimelinesProps {
-  readonly a: TimelineSide;
-  readonly b: TimelineSide;
+  readonly a: ComparedSide;
+  readonly b: ComparedSide;
   readonly link: AxisLink;
   readonly window: Range | undefined;
   readonly onWindow: (window: Range | undefined) => void;
@@ -31,18 +24,14 @@ export function LinkedTimelines(props: LinkedTimelinesProps) {
   const { a, b } = props;
   useLinkedHeights(a.view, b.view);
   useLinkedWindows(props);
-  const reachBytes = Math.max(
-    1,
-    ...[a, b].flatMap(({ open }) => {
-      const { activeBytes, reservedBytes } = open.device.peaks;
-      return [activeBytes.bytes, reservedBytes.bytes];
-    }),
-  );
+  const reachesOf = ({ open: { device } }: ComparedSide) =>
+    [device.peaks.activeBytes, device.peaks.reservedBytes].map(({ bytes }) => bytes);
+  const reachBytes = Math.max(1, ...reachesOf(a), ...reachesOf(b));
   return (
     <div className="compare-timelines">
-      {[a, b].map((timeline) => (
-        <SideProvider key={timeline.open.letter} side={timeline.open} view={timeline.view}>
-          <SideTimeline {...timeline} reachBytes={reachBytes} />
+      {[a, b].map((side) => (
+        <SideProvider key={side.open.letter} {...side}>
+          <SideTimeline {...side} reachBytes={reachBytes} />
         </SideProvider>
       ))}
     </div>
@@ -52,16 +41,13 @@ export function LinkedTimelines(props: LinkedTimelinesProps) {
 const HINT = `Every allocation is a band as tall as its block, the oldest at the bottom. Arrow keys pan,
 plus and minus zoom, F shows all; the other timeline follows.`;
 
-interface SideTimelineProps extends Pick<TimelineSide, 'open' | 'side'> {
+interface SideTimelineProps extends ComparedSide {
   /** The higher of the two: both plots share one byte scale. */
   readonly reachBytes: number;
 }
 
-function SideTimeline({ open, side, reachBytes }: SideTimelineProps) {
-  const { letter } = open;
-  const { device } = useDevice();
-  const { session } = useServices();
-  const { view } = useStores();
+function SideTimeline({ open, view, side, reachBytes }: SideTimelineProps) {
+  const { letter, device, session } = open;
   const source = useMemo(
     () => ({
       ...timelineSource(device, session, () => view.getState().view),
@@ -109,7 +95,7 @@ function useLinkedHeights(a: ViewStore, b: ViewStore): void {
 
 function useLinkedWindows({ a, b, link, window, onWindow }: LinkedTimelinesProps): void {
   useEffect(() => {
-    const follow = ({ view, side }: TimelineSide) =>
+    const follow = ({ view, side }: ComparedSide) =>
       view.subscribe((now, before) => {
         const { x } = now.view;
         // Only moves of this plot count, not those copied from the other one.
@@ -144,12 +130,12 @@ function isNear(x: Range | 'all', wanted: Range | 'all'): boolean {
 }
 
 /** Puts the row's search into the views of both sides, and removes it when no row is followed. */
-export function useFollowedRow(row: SiteRow | undefined, a: TimelineSide, b: TimelineSide): void {
+export function useFollowedRow(row: SiteRow | undefined, a: ComparedSide, b: ComparedSide): void {
   const { idle } = useServices();
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    async function follow({ open, view }: TimelineSide, half: SiteHalf | undefined) {
+    async function follow({ open, view }: ComparedSide, half: SiteHalf | undefined) {
       // A side without its session shows none.
       const search = row && (await searchOf(open, half, row.class, signal).catch(() => ''));
       if (!signal.aborted) view.adjust({ search: search ?? '', onlyMatches: false });

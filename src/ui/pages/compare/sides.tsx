@@ -35,31 +35,36 @@ export function SideName({ letter, info: { file } }: Pick<OpenSide, 'letter' | '
   );
 }
 
-/** A side's own view: window, cursor and search, independent of the page's view. */
-export const useSideView = ({ info, device }: OpenSide): ViewStore =>
-  useMemo(
-    () => createViewStore({ ...openingView(info), deviceIndex: device.index, colorBy: 'class' }),
-    [info, device],
-  );
-
-interface SideProviderProps {
-  readonly side: OpenSide;
+/** A side that is compared, with its own view: window, cursor and search, independent of the page's view. */
+export interface ComparedSide {
+  readonly open: OpenSide;
   readonly view: ViewStore;
+  readonly side: RunProfile;
+}
+
+export const useComparedSide = (open: OpenSide, side: RunProfile): ComparedSide =>
+  useMemo(() => {
+    const { info, device } = open;
+    const cursor = Math.max(0, side.event);
+    const own = { deviceIndex: device.index, colorBy: 'class', cursor } as const;
+    return { open, side, view: createViewStore({ ...openingView(info), ...own }) };
+  }, [open, side]);
+
+interface SideProviderProps extends Pick<ComparedSide, 'open' | 'view'> {
   readonly children: ReactNode;
 }
 
 /** Everything below sees this side as the only open file. */
-export function SideProvider({ side, view, children }: SideProviderProps) {
+export function SideProvider({ open, view, children }: SideProviderProps) {
   const services = useServices();
   const stores = useStores();
-  const { session, info, device } = side;
+  const { session } = open;
   const ownServices = useMemo(() => ({ ...services, session }), [services, session]);
   const ownStores = useMemo((): Stores => ({ ...stores, view }), [stores, view]);
-  const shown = useMemo(() => ({ info, device }), [info, device]);
   return (
     <ServicesContext value={ownServices}>
       <StoresContext value={ownStores}>
-        <CurrentDeviceContext value={shown}>
+        <CurrentDeviceContext value={open}>
           <WithSelection>{children}</WithSelection>
         </CurrentDeviceContext>
       </StoresContext>

@@ -68,34 +68,29 @@ export function RankDetailsPanel(props: RankDetailsPanelProps) {
 
 function Lines({ details: { lines, leftOut, peers } }: { readonly details: RankDetails }) {
   const hasRole = lines.some(({ roleBytes }) => roleBytes !== null);
+  const rowOf = ({ label, bytes, roleBytes, class: name }: LineRow, index: number) => (
+    // Several lines may have one label.
+    <tr key={index}>
+      <td title={name === null ? label : `${label}: ${classLabel(name)}`}>
+        <code>{label}</code>
+      </td>
+      <td
+        className="figure"
+        data-far={(roleBytes !== null && bytes > 1.05 * roleBytes) || undefined}
+      >
+        {formatBytes(bytes)}
+      </td>
+      {hasRole && <td className="figure">{formatBytes(roleBytes ?? Number.NaN)}</td>}
+    </tr>
+  );
   return (
     <>
       <h3>{hasRole ? `What differs from ${peers}, at the peaks` : 'What it holds at its peak'}</h3>
       <table className="rank-lines">
         <TableHead labels={['Line', 'This rank', ...(hasRole ? [peers] : [])]} />
-        <tbody>
-          {lines.slice(0, LINES_SHOWN).map((line, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: several lines may have one label
-            <Line key={i} line={line} hasRole={hasRole} />
-          ))}
-        </tbody>
+        <tbody>{lines.slice(0, LINES_SHOWN).map(rowOf)}</tbody>
       </table>
       {leftOut.length > 0 && <p className="dim">Not in the summary: {leftOut.join(', ')}.</p>}
     </>
-  );
-}
-
-function Line({ line, hasRole }: { readonly line: LineRow; readonly hasRole: boolean }) {
-  const isFar = line.roleBytes !== null && line.bytes > 1.05 * line.roleBytes;
-  return (
-    <tr>
-      <td title={line.class === null ? line.label : `${line.label}: ${classLabel(line.class)}`}>
-        <code>{line.label}</code>
-      </td>
-      <td className="figure" data-far={isFar || undefined}>
-        {formatBytes(line.bytes)}
-      </td>
-      {hasRole && <td className="figure">{formatBytes(line.roleBytes ?? Number.NaN)}</td>}
-    </tr>
   );
 }

@@ -73,53 +73,40 @@ function rankColumns(job: JobView, theme: ThemeName): readonly Column<ListItem>[
   const ofRank = (cell: (row: RankRow, index: number) => ReactNode) => (item: ListItem) =>
     item.kind === 'rank' && cell(item.row, item.index);
   const painted = (paint: Paint) => <Painted paint={paint} height={CANVAS_HEIGHT_PX} />;
+  const rank = (item: ListItem) =>
+    item.kind === 'role' ? (
+      <RoleHead job={job} role={item.role} />
+    ) : (
+      <strong data-rank={item.row.rank}>
+        {item.row.rank}
+        {item.row.isCounted && <span title={COUNTED}> ?</span>}
+      </strong>
+    );
+  const role = ofRank((row) => (
+    <span className="small one-line role-chip" title={job.roles[row.role]?.about}>
+      {job.roles[row.role]?.name}
+    </span>
+  ));
   const bar = ofRank((row) => painted(paintBar({ ...row, scaleBytes }, theme)));
   const strip = ofRank((_, index) => {
     const curve = job.curves.subarray(index * CURVE_POINTS, (index + 1) * CURVE_POINTS);
     return painted(paintStrip(curve, scaleBytes, accent));
   });
+  const peak = ofRank((row) => formatBytes(row.allocatedBytes ?? Number.NaN));
   const above = ofRank((row) => <span data-far={row.outlier && true}>{aboveText(row)}</span>);
+  const notes = ofRank((row) => <RankNotes row={row} />);
   return [
-    text('rank', 62, (item) =>
-      item.kind === 'rank' ? (
-        <RankNumber row={item.row} />
-      ) : (
-        <RoleHead job={job} role={item.role} />
-      ),
-    ),
-    text(
-      'role',
-      64,
-      ofRank((row) => (
-        <span className="small one-line role-chip" title={job.roles[row.role]?.about}>
-          {job.roles[row.role]?.name}
-        </span>
-      )),
-    ),
+    text('rank', 62, rank),
+    text('role', 64, role),
     text('bar', 110, bar, { grow: 1.3 }),
     text('strip', 110, strip, { grow: 1 }),
-    figure(
-      'peak',
-      84,
-      ofRank((row) => formatBytes(row.allocatedBytes ?? Number.NaN)),
-    ),
+    figure('peak', 84, peak),
     figure('above', 96, above, job.ranks.length === 2 ? { header: 'Above other' } : {}),
-    text(
-      'notes',
-      118,
-      ofRank((row) => <RankNotes row={row} />),
-    ),
+    text('notes', 118, notes),
   ];
 }
 
-function RankNumber({ row }: { readonly row: RankRow }) {
-  return (
-    <strong data-rank={row.rank}>
-      {row.rank}
-      {row.isCounted && <span title="No name says which rank this is: it was counted"> ?</span>}
-    </strong>
-  );
-}
+const COUNTED = 'No name says which rank this is: it was counted';
 
 function RankNotes({ row: { outlier, ooms } }: { readonly row: RankRow }) {
   return (

@@ -73,7 +73,8 @@ interface JobPageProps extends RanksPageProps {
 }
 
 function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
-  const openAt = useOpenAt(onShow);
+  const { loader } = useServices();
+  const { session, view } = useStores();
   const [chosenOrder, setOrder] = useState<RankOrder>();
   // Files arrive one by one, so the default order and selection follow the first outlier found.
   const [first = job.difference] = job.outliers;
@@ -93,11 +94,17 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
       ? undefined
       : state.sources.find((source) => source.path === path)?.source;
   };
-  const open = (rank: number | undefined, column = chosen?.column) => {
+  /** Opens a rank's snapshot in place of the ranks, at a view that may differ from the default. */
+  const open = async (rank: number | undefined, column = chosen?.column) => {
     const source = sourceOf(rank);
+    if (source === undefined) return;
     const events = rank === details?.rank ? details?.stepEvents : undefined;
     const place = placeOf(rowOf(rank), column === undefined ? undefined : events?.[column]);
-    if (source !== undefined) void openAt(source, place);
+    onShow(false);
+    await loader.open(source);
+    if (session.getState().phase === 'ready') {
+      view.restore({ ...view.getState().view, ...place });
+    }
   };
   const own = sourceOf(selected);
   // The rank closest to the median that can be opened.
@@ -150,7 +157,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
             items={items}
             selected={selected}
             onSelect={(rank) => setChosen({ rank })}
-            onOpen={(rank) => open(rank, undefined)}
+            onOpen={(rank) => void open(rank, undefined)}
           />
         )}
         {row !== undefined && (
@@ -159,7 +166,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
             row={row}
             details={details}
             middleRank={middleRank}
-            onOpen={own && (() => open(selected))}
+            onOpen={own && (() => void open(selected))}
             onCompare={own && middle && (() => onCompare(middle, own))}
           />
         )}
@@ -168,26 +175,12 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
   );
 }
 
-/** Opens a snapshot in place of the ranks, at a view that may differ from the default. */
-function useOpenAt(onShow: RanksPageProps['onShow']) {
-  const { loader } = useServices();
-  const { session, view } = useStores();
-  return async (source: OpenSource, place: Partial<ViewState>): Promise<void> => {
-    onShow(false);
-    await loader.open(source);
-    if (session.getState().phase !== 'ready') return;
-    view.restore({ ...view.getState().view, ...place });
-  };
-}
-
 /** The step pointed at, else the peak; searches for the line that an outlier is about. */
 function placeOf(row: RankRow | undefined, event: number | undefined): Partial<ViewState> {
   const frame = row?.outlier?.frame;
   return {
     ...(event !== undefined && { cursor: event }),
-    ...(frame && {
-      search: frameTerm({ filename: frame.file, line: frame.line, name: frame.name }),
-    }),
+    ...(frame && { search: frameTerm({ ...frame, filename: frame.file }) }),
   };
 }
 

@@ -18,20 +18,15 @@ import { useServices } from '../../shared/services.ts';
 
 export interface JobState {
   /** The ranks read so far; undefined before the first. */
-  readonly job: JobView | undefined;
-  readonly client: RanksClient | undefined;
+  readonly job?: JobView;
+  readonly client?: RanksClient;
   readonly sources: readonly RankSource[];
   readonly done: number;
-  readonly failure: Pick<LoadFailure, 'message' | 'advice'> | undefined;
+  readonly failure?: Pick<LoadFailure, 'message' | 'advice'>;
 }
 
-const NOTHING: JobState = {
-  job: undefined,
-  client: undefined,
-  sources: [],
-  done: 0,
-  failure: undefined,
-};
+const NOTHING: JobState = { sources: [], done: 0 };
+
 /** Shows intermediate results only for large files: a thousand small ones are read in less time. */
 const REFRESH_MS = 2500;
 

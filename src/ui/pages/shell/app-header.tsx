@@ -1,7 +1,8 @@
 import { CircleHelp, FolderOpen, type LucideIcon, Monitor, Moon, Sun, X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useStore } from 'zustand';
-import { formatCount } from '../../../base/format.ts';
+import { sumBy } from '../../../base/collections.ts';
+import { formatCount, plural } from '../../../base/format.ts';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
 import type { IdleCounter } from '../../../state/page-timings.ts';
 import {
@@ -126,22 +127,14 @@ export function Announcer({ state }: { readonly state: SessionState }) {
 }
 
 function announcement(state: SessionState): string {
-  switch (state.phase) {
-    case 'idle':
-      return '';
-    case 'loading':
-      return `Opening ${state.name}`;
-    case 'ready':
-      return `${state.info.file.name} is open: ${contents(state.info)}`;
-    case 'failed':
-      return `${state.name} could not be opened. ${state.failure.message}`;
+  if (state.phase === 'idle') return '';
+  if (state.phase === 'loading') return `Opening ${state.name}`;
+  if (state.phase === 'failed') {
+    return `${state.name} could not be opened. ${state.failure.message}`;
   }
-}
-
-function contents({ devices }: SessionInfo): string {
-  const events = devices.reduce((sum, device) => sum + device.events, 0);
-  const noun = devices.length === 1 ? 'device' : 'devices';
-  return `${formatCount(events)} events on ${devices.length} ${noun}`;
+  const { file, devices } = state.info;
+  const events = sumBy(devices, (device) => device.events);
+  return `${file.name} is open: ${formatCount(events)} events on ${plural(devices.length, 'device')}`;
 }
 
 /**

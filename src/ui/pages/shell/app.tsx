@@ -59,8 +59,8 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     setAsked(undefined);
     const [a, b] = given.files.map((file) => sourceOf(given, file));
     const open = loader.opened();
-    if (choice.kind === 'replace') routes.open(sourceOf(given, choice.file));
-    else if (choice.kind === 'ranks') {
+    if (choice instanceof File) routes.open(sourceOf(given, choice));
+    else if (choice === 'ranks') {
       openRanks(b === undefined && a && open ? { sources: [open, a] } : given);
     } else if (a !== undefined && b !== undefined) routes.compare(a, b);
     else if (a !== undefined) routes.compareWith(a);
@@ -94,6 +94,12 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   const isOfSnapshot = !isPartial && !isRanks;
   const leave = state.phase === 'loading' ? loader.cancel : session.dismissFailure;
   const status = <OpeningStatus state={state} onLeave={leave} onPartial={loader.openPartially} />;
+  const statusPage =
+    state.phase === 'loading' ? (
+      <main className="loading-page">{status}</main>
+    ) : (
+      <EmptyState>{status}</EmptyState>
+    );
   return (
     <FilePickerRoot onPicking={setIsPicking} onFiles={takeFiles}>
       <div className="app">
@@ -120,13 +126,8 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
             {status}
           </workbench.PartialView>
         )}
-        {isOfSnapshot && info !== undefined && <div className="status-layer">{status}</div>}
-        {isOfSnapshot && info === undefined && state.phase === 'loading' && (
-          <main className="loading-page">{status}</main>
-        )}
-        {isOfSnapshot && info === undefined && state.phase !== 'loading' && (
-          <EmptyState>{status}</EmptyState>
-        )}
+        {isOfSnapshot &&
+          (info === undefined ? statusPage : <div className="status-layer">{status}</div>)}
         {ranks !== undefined && ranksPage !== undefined && (
           <ranksPage.RanksPage
             given={ranks}

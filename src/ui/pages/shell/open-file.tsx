@@ -109,10 +109,8 @@ function deviceText(info: DeviceInfo): string {
   return `${name} · ${formatCount(events)} events · ${memory}`;
 }
 
-export type GivenChoice =
-  | { readonly kind: 'compare' }
-  | { readonly kind: 'ranks' }
-  | { readonly kind: 'replace'; readonly file: File };
+/** A file is to replace the open one. */
+export type GivenChoice = 'compare' | 'ranks' | File;
 
 interface GivenDialogProps {
   readonly given: GivenFiles;
@@ -125,14 +123,21 @@ interface GivenDialogProps {
 export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialogProps) {
   const names = given.files.map(({ name }) => name);
   const isTwo = names.length === 2;
-  const option = (choice: GivenChoice, title: string, about: string, key = 0) => (
-    <li key={key}>
-      <Button className="sample" onClick={() => onChoose(choice)}>
-        <strong>{title}</strong>
-        <span className="dim">{about}</span>
-      </Button>
-    </li>
-  );
+  const choices: readonly (readonly [choice: GivenChoice, title: string, about: string])[] = [
+    [
+      'compare',
+      isTwo ? 'Compare the two files' : `Compare with ${openName}`,
+      `Why one needs more memory than the other.${isTwo ? ` Closes ${openName}.` : ''}`,
+    ],
+    [
+      'ranks',
+      isTwo ? 'Show the two as ranks of a job' : 'Show both as ranks of a job',
+      `Which rank holds more, and at which line. ${openName} stays open behind them.`,
+    ],
+    ...given.files.map(
+      (file) => [file, `Replace with ${file.name}`, `Closes ${openName}.`] as const,
+    ),
+  ];
   return (
     <Dialog
       isQuestion
@@ -142,19 +147,15 @@ export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialog
     >
       <p className="dim">{openName} is open.</p>
       <ul className="column given-choices">
-        {option(
-          { kind: 'compare' },
-          isTwo ? 'Compare the two files' : `Compare with ${openName}`,
-          `Why one needs more memory than the other.${isTwo ? ` Closes ${openName}.` : ''}`,
-        )}
-        {option(
-          { kind: 'ranks' },
-          isTwo ? 'Show the two as ranks of a job' : 'Show both as ranks of a job',
-          `Which rank holds more, and at which line. ${openName} stays open behind them.`,
-        )}
-        {given.files.map((file, i) =>
-          option({ kind: 'replace', file }, `Replace with ${file.name}`, `Closes ${openName}.`, i),
-        )}
+        {choices.map(([choice, title, about], index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one name
+          <li key={index}>
+            <Button className="sample" onClick={() => onChoose(choice)}>
+              <strong>{title}</strong>
+              <span className="dim">{about}</span>
+            </Button>
+          </li>
+        ))}
       </ul>
       <Button onClick={onCancel}>Cancel</Button>
     </Dialog>

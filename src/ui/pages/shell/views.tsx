@@ -1,7 +1,7 @@
 /** The views on a snapshot. Each view but the timeline is a chunk of its own, fetched when first shown. */
 
 import { type ComponentType, type RefObject, useState } from 'react';
-import { formatCount } from '../../../base/format.ts';
+import { plural } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { VIEW_NAMES, type ViewName } from '../../../state/view-store.ts';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
@@ -79,8 +79,7 @@ function NoTrace() {
       <h2>No history was recorded on this device</h2>
       <p>
         {device.recordingReason} Over time there is nothing to show; this is how memory stood when
-        the snapshot was taken, in {formatCount(device.segmentsAtEnd)}{' '}
-        {device.segmentsAtEnd === 1 ? 'segment' : 'segments'}:
+        the snapshot was taken, in {plural(device.segmentsAtEnd, 'segment')}:
       </p>
       <dl className="facts">
         {COUNTERS.map(({ name, label, about }) => (

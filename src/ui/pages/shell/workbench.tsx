@@ -41,7 +41,6 @@ import {
   useFindingsRun,
   useServices,
 } from '../../shared/services.ts';
-import type { ComparePageProps } from '../compare/compare-page.tsx';
 import { SummaryStrip } from './summary-strip.tsx';
 import { useViewKeys, ViewSlot, ViewTabs } from './views.tsx';
 
@@ -56,33 +55,23 @@ interface WorkbenchProps {
   readonly onSecond: (second: SecondSession | undefined) => void;
 }
 
-export function Workbench({ info, second, onSecond }: WorkbenchProps) {
-  const isComparing = useView((view) => view.comparison !== undefined) || second !== undefined;
-  if (!isComparing) return <OneFile info={info} />;
-  return <LazyCompare info={info} second={second} onClose={() => onSecond(undefined)} />;
-}
-
 /** Fetched when a second file is given, or a link asks for a comparison. */
 const loadCompare = () => import('../compare/compare-page.tsx');
 
-function LazyCompare(props: ComparePageProps) {
-  useShown(props.info);
-  const page = useLazy(loadCompare, true, () => undefined);
-  return page ? <page.ComparePage {...props} /> : <main className="view fill" aria-busy />;
-}
-
-/**
- * Tells the loader that a snapshot is shown, which completes the load. Effects run after those of children: the
- * timeline has started its own work by then, so the page never looks idle in between.
- */
-function useShown(info: SessionInfo): void {
+export function Workbench({ info, second, onSecond }: WorkbenchProps) {
   const { loader } = useServices();
+  // Completes the load. Effects run after those of children: the timeline has started its own work by then, so the page
+  // never looks idle in between.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
   useEffect(() => loader.shown(), [loader, info]);
+  const isComparing = useView((view) => view.comparison !== undefined) || second !== undefined;
+  const page = useLazy(loadCompare, isComparing, () => undefined);
+  if (!isComparing) return <OneFile info={info} />;
+  if (page === undefined) return <main className="view fill" aria-busy />;
+  return <page.ComparePage info={info} second={second} onClose={() => onSecond(undefined)} />;
 }
 
-function OneFile({ info }: { readonly info: SessionInfo }) {
-  useShown(info);
+function OneFile({ info }: Pick<WorkbenchProps, 'info'>) {
   const index = useView((view) => view.deviceIndex);
   const device = info.devices[index];
   const shown = useMemo(() => device && { info, device }, [info, device]);
@@ -201,8 +190,8 @@ function NoDevices() {
   );
 }
 
-const TABS = ['findings', 'details'] as const;
-type Tab = (typeof TABS)[number];
+const TABS = { findings: 'Findings', details: 'Details' } as const;
+type Tab = keyof typeof TABS;
 
 const tabId = (name: Tab): string => `side-tab-${name}`;
 
@@ -215,21 +204,26 @@ function SidePanel() {
   useJudgementInViews(judgement);
   useFindingHighlights(
     findings,
-    lead === undefined ? undefined : findings.find(({ fingerprint }) => fingerprint === lead),
+    findings.find(({ fingerprint }) => fingerprint === lead),
   );
   const panel = useRef<HTMLDivElement>(null);
   const { selected, leave } = useFindingSelection(findings);
   useEscape(panel, selected === undefined ? undefined : leave);
   const [tab, setTab] = useTab();
+  /** The tab list is one Tab stop; arrow keys move within it. */
+  function goByArrow(event: KeyboardEvent): void {
+    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+    const next = tab === 'findings' ? 'details' : 'findings';
+    // Otherwise the view would act on the arrow too.
+    event.stopPropagation();
+    event.preventDefault();
+    setTab(next);
+    document.getElementById(tabId(next))?.focus();
+  }
   return (
     <div ref={panel} className="view">
-      <div
-        className="bar view-row"
-        role="tablist"
-        aria-label="Side panel"
-        onKeyDown={(event) => goByArrow(event, tab, setTab)}
-      >
-        {TABS.map((name) => (
+      <div className="bar view-row" role="tablist" aria-label="Side panel" onKeyDown={goByArrow}>
+        {(['findings', 'details'] as const).map((name) => (
           <Button
             key={name}
             role="tab"
@@ -239,14 +233,13 @@ function SidePanel() {
             tabIndex={name === tab ? 0 : -1}
             onClick={() => setTab(name)}
           >
-            {name === 'findings' ? 'Findings' : 'Details'}
+            {TABS[name]}
             {name === 'findings' && <FindingCount findings={findings} />}
           </Button>
         ))}
       </div>
       <div className="fill side-content" role="tabpanel" aria-labelledby={tabId(tab)}>
-        {tab === 'findings' && <FindingsPanel />}
-        {tab === 'details' && <DetailsPanel />}
+        {tab === 'findings' ? <FindingsPanel /> : <DetailsPanel />}
       </div>
     </div>
   );
@@ -261,19 +254,6 @@ function FindingCount({ findings }: { readonly findings: FindingsState['findings
       {findings.length}
     </span>
   );
-}
-
-/** The tab list is one Tab stop; arrow keys move within it and wrap around. */
-function goByArrow(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): void {
-  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (step === undefined) return;
-  const next = TABS.at((TABS.indexOf(tab) + step) % TABS.length);
-  if (next === undefined) return;
-  // Otherwise the view would act on the arrow too.
-  event.stopPropagation();
-  event.preventDefault();
-  setTab(next);
-  document.getElementById(tabId(next))?.focus();
 }
 
 /** The tab of the most recent selection; without a selection, the findings. */

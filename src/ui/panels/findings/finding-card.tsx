@@ -1,14 +1,19 @@
-import { area, curveMonotoneX, line, scaleLinear } from 'd3';
+import { area, curveMonotoneX, scaleLinear } from 'd3';
 import { ChevronRight } from 'lucide-react';
 import { type MouseEvent, useEffect, useRef } from 'react';
 import { bytesAreOf, titleOf } from '../../../analysis/findings/detectors.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
-import type { Series, Severity } from '../../../analysis/findings/types.ts';
-import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
+import type { Series } from '../../../analysis/findings/types.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatExactBytes,
+  plural,
+  sentenceCase,
+} from '../../../base/format.ts';
 import { frameLabel, functionText } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import type { FrameView } from '../../../device/model/types.ts';
-import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewName } from '../../../state/view-store.ts';
 import { Button } from '../../shared/buttons.tsx';
@@ -25,6 +30,7 @@ interface FindingCardProps {
   readonly onToggle: () => void;
 }
 
+/** In other views, an event is shown in the timeline. */
 const VIEWS_OF_MOMENTS: readonly ViewName[] = [
   'timeline',
   'address-map',
@@ -33,27 +39,11 @@ const VIEWS_OF_MOMENTS: readonly ViewName[] = [
   'events',
 ];
 
-/** Goes to an event in the current view, or in the timeline if that view shows no moments. */
-function useShowEvent(): (event: EventIndex) => void {
-  const { view } = useStores();
-  return (cursor) => {
-    const { view: current } = view.getState().view;
-    view.commit({ cursor, view: VIEWS_OF_MOMENTS.includes(current) ? current : 'timeline' });
-  };
-}
-
-const SEVERITY_LABELS: Readonly<Record<Severity, string>> = {
-  high: 'High',
-  medium: 'Medium',
-  low: 'Low',
-};
-
 /** One finding: what, how much and where, in a sentence; the rest once it is selected. */
 export function FindingCard(props: FindingCardProps) {
   const { finding, isSelected, citesWhatIf, isLead, onToggle } = props;
   const { severity, bytes, claim, series, perStep } = finding;
   const isWhole = isLead || isSelected;
-  const showEvent = useShowEvent();
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
@@ -69,7 +59,7 @@ export function FindingCard(props: FindingCardProps) {
         onClick={onToggle}
       >
         <span className="finding-title">
-          <span className="severity">{SEVERITY_LABELS[severity]}</span>
+          <span className="severity">{sentenceCase(severity)}</span>
           <span className="finding-kind dim">{titleOf(finding)}</span>
           <span className="finding-bytes" title={formatExactBytes(bytes)}>
             <strong>{formatBytes(bytes)}</strong>{' '}
@@ -84,9 +74,7 @@ export function FindingCard(props: FindingCardProps) {
       {isWhole && <FindingFrame finding={finding} />}
       {isWhole && <UserLines finding={finding} />}
       {citesWhatIf && <WhatIfCitation />}
-      {isWhole && series !== undefined && (
-        <SeriesPlot series={series} steps={perStep?.steps} onShow={showEvent} />
-      )}
+      {isWhole && series !== undefined && <SeriesPlot series={series} steps={perStep?.steps} />}
       {isSelected && <FindingBody finding={finding} />}
     </li>
   );
@@ -152,24 +140,16 @@ interface SeriesPlotProps {
   readonly series: Series;
   /** Steps that the finding covers; the series may have fewer points. */
   readonly steps: number | undefined;
-  readonly onShow: (event: EventIndex) => void;
 }
 
 /** A finding's bytes per step; clicking goes to the event under the pointer. */
-function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotProps) {
+function SeriesPlot({ series, steps = series.bytes.length }: SeriesPlotProps) {
+  const { view } = useStores();
   const { bytes, unit, label, events } = series;
   const most = Math.max(...bytes);
   const x = scaleLinear([0, Math.max(1, bytes.length - 1)], [0, WIDTH]);
   const y = scaleLinear([0, Math.max(1, most)], [HEIGHT, 1]);
-  const shape = area<number>(
-    (_, i) => x(i),
-    HEIGHT,
-    (value) => y(value),
-  ).curve(curveMonotoneX);
-  const edge = line<number>(
-    (_, i) => x(i),
-    (value) => y(value),
-  ).curve(curveMonotoneX);
+  const shape = area<number>((_, i) => x(i), HEIGHT, y).curve(curveMonotoneX);
   const span =
     unit === 'step'
       ? plural(steps, 'step')
@@ -180,7 +160,10 @@ function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotP
     // A key press has no position: it goes to the last event.
     const share = detail === 0 ? 1 : Math.max(0, Math.min(1, (clientX - left) / width));
     const event = events[Math.round(share * (events.length - 1))];
-    if (event !== undefined) onShow(Math.max(0, event));
+    if (event === undefined) return;
+    const { view: current } = view.getState().view;
+    const shown = VIEWS_OF_MOMENTS.includes(current) ? current : 'timeline';
+    view.commit({ cursor: Math.max(0, event), view: shown });
   };
   return (
     <figure className="series">
@@ -197,7 +180,7 @@ function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotP
         >
           <title>{text}</title>
           <path className="series-area" d={shape(bytes) ?? ''} />
-          <path className="series-line" d={edge(bytes) ?? ''} />
+          <path className="series-line" d={shape.lineY1()(bytes) ?? ''} />
         </svg>
       </Button>
       <figcaption className="split dim small">

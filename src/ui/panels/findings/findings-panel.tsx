@@ -36,8 +36,7 @@ export function FindingsPanel() {
     phase === 'done' && selected !== undefined && findings.every(({ id }) => id !== selected);
   const isOpen = phase !== 'done' && phase !== 'failed';
   const [isUnfolded, setIsUnfolded] = useState(false);
-  const leadId = judgement?.verdict.finding;
-  const lead = findings.find(({ fingerprint }) => fingerprint === leadId);
+  const lead = findings.find(({ fingerprint }) => fingerprint === judgement?.verdict.finding);
   const others = findings.filter((finding) => finding !== lead);
   const showPart = useShowPart();
   // If no finding covers the cause (a tensor replaced by larger ones, say), its account row shows it.
@@ -93,24 +92,24 @@ export function FindingsPanel() {
 /** Hides or shows the verdict's mark in the plots. */
 function MarkingButton() {
   const [isOn, toggle] = useMarking();
-  const Icon = isOn ? Eye : EyeOff;
+  const [icon, text, title] = isOn
+    ? [Eye, 'Marked in the plots', 'Take the mark of this from the plots']
+    : [EyeOff, 'Not marked in the plots', MARK];
   return (
     <Button
-      icon={Icon}
+      icon={icon}
       className="inline-row quiet small"
       aria-pressed={isOn}
-      title={
-        isOn
-          ? 'Take the mark of this from the plots'
-          : 'Mark what the verdict is about in the plots, while no finding is selected'
-      }
+      title={title}
       onClick={toggle}
     >
       {' '}
-      {isOn ? 'Marked in the plots' : 'Not marked in the plots'}
+      {text}
     </Button>
   );
 }
+
+const MARK = 'Mark what the verdict is about in the plots, while no finding is selected';
 
 function CopyFindings() {
   const state = useFindings();
@@ -134,8 +133,7 @@ function Progress() {
   const { info, device } = useDevice();
   const { findings } = useAnalysis();
   const isStopped = phase === 'stopped';
-  const act = () =>
-    isStopped ? findings.retry(info, device.index) : findings.stop(info, device.index);
+  const act = isStopped ? findings.retry : findings.stop;
   return (
     <div className="spread small findings-progress">
       <progress max={DETECTOR_IDS.length} value={checks.length} aria-label="Checks done" />
@@ -143,7 +141,7 @@ function Progress() {
         {isStopped && 'Stopped after '}
         {formatCount(checks.length)} of {DETECTOR_IDS.length} checks
       </span>
-      <Button onClick={act}>{isStopped ? 'Check all' : 'Stop'}</Button>
+      <Button onClick={() => act(info, device.index)}>{isStopped ? 'Check all' : 'Stop'}</Button>
     </div>
   );
 }
@@ -164,12 +162,10 @@ function Failed() {
   );
 }
 
-const STATES: Readonly<
-  Record<Check['status'], { readonly word: string; readonly icon: LucideIcon }>
-> = {
-  found: { word: 'Found', icon: Search },
-  clear: { word: 'Clear', icon: CheckMark },
-  'cannot-tell': { word: "Can't tell", icon: CircleHelp },
+const STATES: Readonly<Record<Check['status'], readonly [word: string, icon: LucideIcon]>> = {
+  found: ['Found', Search],
+  clear: ['Clear', CheckMark],
+  'cannot-tell': ["Can't tell", CircleHelp],
 };
 
 function CheckList({ checks }: { readonly checks: readonly Check[] }) {
@@ -181,7 +177,7 @@ function CheckList({ checks }: { readonly checks: readonly Check[] }) {
       </summary>
       <ul aria-label="Checks">
         {checks.map(({ detector, status, reason }) => {
-          const { word, icon: Icon } = STATES[status];
+          const [word, Icon] = STATES[status];
           return (
             <li key={detector} className="check">
               <Icon size={14} aria-hidden />
@@ -202,7 +198,7 @@ function CheckList({ checks }: { readonly checks: readonly Check[] }) {
 
 /** '7 checks: 5 clear, 2 can't tell' */
 function tallyOf(checks: readonly Check[]): string {
-  const counts = Object.entries(STATES).flatMap(([status, { word }]) => {
+  const counts = Object.entries(STATES).flatMap(([status, [word]]) => {
     const count = checks.filter((check) => check.status === status).length;
     return count === 0 ? [] : [`${count} ${word.toLowerCase()}`];
   });

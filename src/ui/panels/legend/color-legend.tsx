@@ -28,7 +28,7 @@ export function ColorLegend() {
   const theme = useTheme();
   const [isOpen, setIsOpen] = useState(false);
   if (shown === undefined) return <div className="color-legend" aria-busy />;
-  const { entries } = shown.legend;
+  const { entries, event, totalBytes } = shown.legend;
   const { thin } = plotColors(theme);
   return (
     <section
@@ -37,7 +37,12 @@ export function ColorLegend() {
       aria-busy={!shown.isCurrent}
       data-open={isOpen}
     >
-      <LegendPlace {...shown} />
+      <p className="legend-place" title="Active memory after this event">
+        <strong>{formatBytes(totalBytes)}</strong>
+        <span className="legend-where">
+          {shown.isAtCursor ? ' at the cursor' : ' at the peak in view'}: event {formatCount(event)}
+        </span>
+      </p>
       <ul>
         {entries.map((entry) => (
           <li key={`${entry.label} ${entry.term}`}>
@@ -67,35 +72,14 @@ export function ColorLegend() {
   );
 }
 
-function LegendPlace({ legend, isAtCursor }: ShownLegend) {
-  const { event, totalBytes } = legend;
-  const place = isAtCursor ? 'at the cursor' : 'at the peak in view';
-  return (
-    <p className="legend-place" title="Active memory after this event">
-      <strong>{formatBytes(totalBytes)}</strong>
-      <span className="legend-where">
-        {' '}
-        {place}: event {formatCount(event)}
-      </span>
-    </p>
-  );
-}
-
 function Entry({ entry, shown }: { readonly entry: LegendEntry; readonly shown: ShownLegend }) {
   const theme = useTheme();
   const { view } = useStores();
-  const { label, about, term, bytes, count } = entry;
+  const { label, about, term, bytes, count, swatch } = entry;
   const isOn = useView(({ search }) => term !== undefined && hasTerm(search, term));
-  const toggle = (filter: string) => {
-    const search = toggleTerm(view.getState().view.search, filter);
-    // Blocks are pending at one event only, so the search must use it.
-    view.click(
-      'legend',
-      entry.swatch === 'pending' ? { search, cursor: shown.legend.event } : { search },
-    );
-  };
   const figures = `${formatExactBytes(bytes)} in ${plural(count, 'block')}`;
   const title = [label, figures, about].filter((text) => text !== '').join('\n');
+  const className = 'inline-row legend-entry';
   const content = (
     <>
       <Swatch colors={swatchColors(theme, shown, entry)} />
@@ -107,16 +91,19 @@ function Entry({ entry, shown }: { readonly entry: LegendEntry; readonly shown: 
       </span>
     </>
   );
-  const className = 'inline-row legend-entry';
-  return term === undefined ? (
-    <span {...{ className, title }}>{content}</span>
-  ) : (
+  if (term === undefined) return <span {...{ className, title }}>{content}</span>;
+  const toggle = () => {
+    const search = toggleTerm(view.getState().view.search, term);
+    // Blocks are pending at one event only, so the search must use it.
+    view.click('legend', { search, ...(swatch === 'pending' && { cursor: shown.legend.event }) });
+  };
+  return (
     <Button
       className={`${className} hoverable legend-filter`}
       aria-pressed={isOn}
       aria-label={`${label} ${formatBytes(bytes)}`}
       title={`${title}\n${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`}
-      onClick={() => toggle(term)}
+      onClick={toggle}
     >
       {content}
     </Button>
