@@ -10,13 +10,13 @@ import {
   readRankFile,
 } from '../analysis/summary-file/read-rank-file.ts';
 import { LoadError } from '../base/load-error.ts';
-import { deviceOrder } from '../output/report/text.ts';
 import { type Handlers, type Method, serve } from '../worker/rpc.ts';
 import { connectWorker, type WorkerLike } from '../worker/worker-connection.ts';
 import { WorkerPool } from '../worker/worker-pool.ts';
 import { fileSource, nodePlatform } from './byte-sources.ts';
 import type { Question } from './mcp/tools.ts';
 import { openSnapshot } from './open-snapshot.ts';
+import { deviceOf } from './output-options.ts';
 
 export interface RankRequest extends ReadRankOptions {
   readonly path: string;
@@ -59,15 +59,12 @@ export async function readSide(
   io: { readonly stdin: AsyncIterable<Uint8Array> },
 ): Promise<RunProfile> {
   const opened = openSnapshot(io, path, { partial: allowPartial });
-  const { file, contexts } = await opened.catch((error: unknown) => {
+  const snapshot = await opened.catch((error: unknown) => {
     if (!(error instanceof LoadError) || error.message.includes(path)) throw error;
     throw new LoadError({ ...error.failure, message: `${path}: ${error.message}` });
   });
-  const position = deviceIndex ?? deviceOrder(contexts).shown[0] ?? 0;
-  const context = contexts[position];
-  if (context !== undefined) return buildProfile(context, { file, deviceIndex: position, at });
-  const message = `${file.name} has no device at position ${position}; it has ${contexts.length}.`;
-  throw new LoadError({ code: 'no-such-device', message });
+  const { context, position } = deviceOf(snapshot, deviceIndex);
+  return buildProfile(context, { file: snapshot.file, deviceIndex: position, at });
 }
 
 export type JobPool = WorkerPool<Jobs>;

@@ -1,9 +1,8 @@
 /** What commands share: the file they read, the report they print, the file they write and its device. */
 import { basename } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { snapshotStem } from '../base/file-names.ts';
 import { LoadError } from '../base/load-error.ts';
-import type { DeviceModel } from '../device/model/device-model.ts';
 import {
   deviceOrder,
   jsonText,
@@ -13,11 +12,17 @@ import {
   type Writer,
 } from '../output/report/text.ts';
 import type { CliIo } from './cli-io.ts';
-import type { OutputTarget } from './write-output.ts';
+import { type OpenedSnapshot, openSnapshot } from './open-snapshot.ts';
+import { checkTarget, writeOutput } from './write-output.ts';
 
-/** `stats` prints it in full; other commands refer to it. */
+/** @param examples lines for the end of its help */
+export const commandOf = (name: string, description: string, examples: string): Command =>
+  new Command(name).description(description).addHelpText('after', `\nExamples:${examples}`);
+
+/** `stats` and `analyze` print it in full; other commands refer to it. */
 export const SNAPSHOT_ARGUMENT =
   "a snapshot: pickle, gzip, zip, zstd, trace_plot's HTML or JSON; - for stdin";
+export const AS_FOR_STATS = 'a snapshot, as for stats; - for stdin';
 
 export interface PrintOptions {
   readonly json?: true;
@@ -81,29 +86,37 @@ export function addOutputOptions(command: Command): Command {
 }
 
 /**
- * Without --output: a file in the working directory, named after the input path. Names inside the file are never
- * used, since they come from somebody else.
+ * Reads a snapshot and writes what is made of it. Without --output: a file in the working directory, named after the
+ * input path. Names inside the file are never used, since they come from somebody else.
  */
-export function outputTarget(input: string, options: FileOptions, extension: string): OutputTarget {
+export async function writeMade(
+  io: CliIo,
+  input: string,
+  options: FileOptions,
+  extension: string,
+  make: (opened: OpenedSnapshot) => Pieces | Promise<Pieces>,
+): Promise<void> {
   const stem = input === '-' ? 'stdin' : snapshotStem(basename(input));
   const path = options.output ?? `${stem}.${extension}`;
-  return { path, input, force: options.force === true };
+  const target = { path, input, force: options.force === true };
+  await checkTarget(io, target);
+  await writeOutput(io, target, await make(await openSnapshot(io, input, options)));
 }
+
+type Pieces = Iterable<string | Uint8Array>;
 
 /**
  * The device at that position, by default the main one.
  * @throws LoadError 'no-such-device'
  */
 export function deviceOf(
-  contexts: readonly DeviceModel[],
+  { file, contexts }: Pick<OpenedSnapshot, 'file' | 'contexts'>,
   position = deviceOrder(contexts).shown[0] ?? 0,
-): DeviceModel {
+) {
   const context = contexts[position];
-  if (context !== undefined) return context;
-  throw new LoadError({
-    code: 'no-such-device',
-    message: `This snapshot has no device at position ${position}; it has ${contexts.length}.`,
-  });
+  if (context !== undefined) return { context, position };
+  const message = `${file.name} has no device at position ${position}; it has ${contexts.length}.`;
+  throw new LoadError({ code: 'no-such-device', message });
 }
 
 /** Parses an option's integer, 0 or higher. */

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { analyse } from '../../analysis/findings/analyse.ts';
 import { DETECTOR_IDS, type DetectorId, detectorIdOf } from '../../analysis/findings/detectors.ts';
 import { buildFindings, type FindingsReport } from '../../output/report/findings.ts';
@@ -11,6 +11,7 @@ import { type CliIo, FailedOn } from '../cli-io.ts';
 import { type OpenedSnapshot, openSnapshot } from '../open-snapshot.ts';
 import {
   addPrintOptions,
+  commandOf,
   type PrintOptions,
   printReport,
   SNAPSHOT_ARGUMENT,
@@ -21,24 +22,22 @@ interface AnalyzeOptions extends PrintOptions {
 }
 
 const ANALYZE_EXAMPLES = `
-Examples:
   vramscope analyze snapshot.pickle
   vramscope analyze snapshot.pickle --markdown > findings.md
   vramscope analyze snapshot.pickle --fail-on growth,fragmentation,oom
 `;
 
 export function analyzeCommand(io: CliIo): Command {
-  const command = new Command('analyze')
-    .description('explain why memory ran out or grows, at which line, and what to try first')
+  const about = 'explain why memory ran out or grows, at which line, and what to try first';
+  const command = commandOf('analyze', about, ANALYZE_EXAMPLES)
     .argument('<file>', SNAPSHOT_ARGUMENT)
     .option(
       '--fail-on <detectors>',
       `exit with code 1 if one of these detectors has a finding of medium severity or higher: ${DETECTOR_IDS.join(', ')}`,
       parseDetectors,
     );
-  return addPrintOptions(command, 'findings/2', 'an issue or a chat')
-    .addHelpText('after', ANALYZE_EXAMPLES)
-    .action(async (path: string, options: AnalyzeOptions) => {
+  return addPrintOptions(command, 'findings/2', 'an issue or a chat').action(
+    async (path: string, options: AnalyzeOptions) => {
       const opened = await openSnapshot(io, path, options);
       const report = await findingsOf(opened);
       const order = deviceOrder(opened.contexts);
@@ -48,7 +47,8 @@ export function analyzeCommand(io: CliIo): Command {
       });
       const failing = options.failOn ?? [];
       if (isFailed(report, failing)) throw new FailedOn(failing);
-    });
+    },
+  );
 }
 
 export async function findingsOf({
@@ -79,26 +79,20 @@ function parseDetectors(text: string): DetectorId[] {
 }
 
 const STATS_EXAMPLES = `
-Examples:
   vramscope stats snapshot.pickle
   vramscope stats snapshot.pickle.gz --json | jq '.devices[0].peak.reservedBytes'
   ssh gpu-box cat snapshot.pickle | vramscope stats -
 `;
 
 export function statsCommand(io: CliIo): Command {
-  const command = new Command('stats')
-    .description(
-      'print requested, allocated, active and reserved memory at the end and at the peak',
-    )
-    .argument('<file>', SNAPSHOT_ARGUMENT);
-  return addPrintOptions(command, 'stats/1')
-    .addHelpText('after', STATS_EXAMPLES)
-    .action(async (path: string, options: PrintOptions) => {
-      const { file, snapshot, contexts } = await openSnapshot(io, path, options);
-      const report = buildStats(file, snapshot, contexts);
-      printReport(io, options, {
-        json: () => report,
-        text: (_, style) => statsText(report, contexts, style),
-      });
+  const about = 'print requested, allocated, active and reserved memory at the end and at the peak';
+  const command = commandOf('stats', about, STATS_EXAMPLES).argument('<file>', SNAPSHOT_ARGUMENT);
+  return addPrintOptions(command, 'stats/1').action(async (path: string, options: PrintOptions) => {
+    const { file, snapshot, contexts } = await openSnapshot(io, path, options);
+    const report = buildStats(file, snapshot, contexts);
+    printReport(io, options, {
+      json: () => report,
+      text: (_, style) => statsText(report, contexts, style),
     });
+  });
 }

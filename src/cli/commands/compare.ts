@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { compareSides } from '../../analysis/compare/compare.ts';
 import { compareSeries } from '../../analysis/compare/series.ts';
 import {
@@ -14,7 +14,13 @@ import { comparisonText } from '../../output/report/comparison-text.ts';
 import { buildSeries, seriesText } from '../../output/report/series.ts';
 import { type CliIo, FailedOn } from '../cli-io.ts';
 import { createJobPool, readSide, type SideRequest } from '../jobs.ts';
-import { addPrintOptions, type PrintOptions, parseWhole, printReport } from '../output-options.ts';
+import {
+  addPrintOptions,
+  commandOf,
+  type PrintOptions,
+  parseWhole,
+  printReport,
+} from '../output-options.ts';
 
 interface CompareOptions extends PrintOptions {
   readonly at: 'peak' | 'end';
@@ -24,7 +30,6 @@ interface CompareOptions extends PrintOptions {
 }
 
 const EXAMPLES = `
-Examples:
   vramscope compare before.pickle after.pickle
   vramscope compare main.pickle branch.pickle --markdown > comment.md
   vramscope compare main.pickle branch.pickle --fail-on allocated:+2% --fail-on active:+512MiB
@@ -36,13 +41,12 @@ In CI, gate allocated and not reserved: reserved memory varies between runs of t
 `;
 
 export function compareCommand(io: CliIo): Command {
-  const command = new Command('compare')
-    .description('say why one run needs more memory than another: by call site, class, and cause')
+  const about = 'say why one run needs more memory than another: by call site, class, and cause';
+  const command = commandOf('compare', about, EXAMPLES)
     .argument('<a>', 'a snapshot, as for stats; - for stdin')
     .argument('<b...>', 'the snapshot to compare with it; more make a series')
     .addOption(
-      new Command()
-        .createOption('--at <moment>', 'look at the peak or at the end of each recording')
+      new Option('--at <moment>', 'look at the peak or at the end of each recording')
         .choices(['peak', 'end'])
         .default('peak'),
     )
@@ -57,9 +61,8 @@ export function compareCommand(io: CliIo): Command {
       'exit with code 1 if B is above A by more than this: allocated:+2%; may be given again',
       collectGate,
     );
-  return addPrintOptions(command, 'compare/1', 'a pull request')
-    .addHelpText('after', EXAMPLES)
-    .action(async (first: string, others: string[], options: CompareOptions) => {
+  return addPrintOptions(command, 'compare/1', 'a pull request').action(
+    async (first: string, others: string[], options: CompareOptions) => {
       const paths = [first, ...others];
       const problem = usageProblem(paths, options);
       if (problem !== undefined) command.error(`error: ${problem}`);
@@ -87,7 +90,8 @@ export function compareCommand(io: CliIo): Command {
         text: (write) => comparisonText(comparison, failed, write),
       });
       if (failed.length > 0) throw new FailedOn(failed.map(({ gate }) => gate));
-    });
+    },
+  );
 }
 
 /** @throws LoadError that names the first file that cannot be read */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LoadError } from '../../base/load-error.ts';
 import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
 import { prune } from '../../format/snapshot-file/prune.ts';
@@ -9,47 +9,40 @@ import { EXPORT_KINDS, EXPORTS, type ExportKind } from '../../output/export/expo
 import { reportPage } from '../../output/report/report-page.ts';
 import { type EventWindow, windowSnapshot } from '../../output/slice/window-snapshot.ts';
 import type { CliIo } from '../cli-io.ts';
-import { openSnapshot } from '../open-snapshot.ts';
-import { addOutputOptions, deviceOf, type OutputOptions, outputTarget } from '../output-options.ts';
-import { checkTarget, writeOutput } from '../write-output.ts';
+import {
+  AS_FOR_STATS,
+  addOutputOptions,
+  commandOf,
+  deviceOf,
+  type OutputOptions,
+  writeMade,
+} from '../output-options.ts';
 
 interface ExportOptions extends OutputOptions {
   readonly as: ExportKind;
 }
 
 const EXPORT_EXAMPLES = `
-Examples:
   vramscope export snapshot.pickle --as allocations-arrow   read it with pandas, Polars or DuckDB
   vramscope export snapshot.pickle --as perfetto            open it at https://ui.perfetto.dev
   vramscope export snapshot.pickle --as folded -o peak.txt  what the peak is made of, by stack
 `;
 
 export function exportCommand(io: CliIo): Command {
-  const command = new Command('export')
-    .description(
-      'export one device to other tools: CSV, Arrow, Perfetto, speedscope, folded stacks',
-    )
-    .argument('<file>', 'a snapshot, as for stats; - for stdin')
+  const about = 'export one device to other tools: CSV, Arrow, Perfetto, speedscope, folded stacks';
+  const command = commandOf('export', about, EXPORT_EXAMPLES)
+    .argument('<file>', AS_FOR_STATS)
     .addOption(
       new Option('--as <kind>', 'the format to write')
         .choices([...EXPORT_KINDS])
         .makeOptionMandatory(),
     );
-  return addOutputOptions(command)
-    .addHelpText('after', EXPORT_EXAMPLES)
-    .action(async (path: string, options: ExportOptions) => {
-      const { extension, make } = EXPORTS[options.as];
-      const target = outputTarget(path, options, extension);
-      await checkTarget(io, target);
-      const { contexts } = await openSnapshot(io, path, options);
-      const context = deviceOf(contexts, options.device);
-      try {
-        await writeOutput(io, target, make(context));
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
-        throw new LoadError({ code: 'cannot-export', message: `${error.message}.` });
-      }
-    });
+  return addOutputOptions(command).action((path: string, options: ExportOptions) => {
+    const { extension, make } = EXPORTS[options.as];
+    return writeMade(io, path, options, extension, (opened) =>
+      make(deviceOf(opened, options.device).context),
+    );
+  });
 }
 
 interface ReportOptions extends OutputOptions {
@@ -61,16 +54,15 @@ interface ReportOptions extends OutputOptions {
 }
 
 const REPORT_EXAMPLES = `
-Examples:
   vramscope report snapshot.pickle
   vramscope report snapshot.pickle -o ticket-4711.html --notes "OOM since we upgraded"
   vramscope report snapshot.pickle --short-paths --events 100000..200000
 `;
 
 export function reportCommand(io: CliIo, version: string): Command {
-  const command = new Command('report')
-    .description('write one HTML file: the viewer with a device of the snapshot inside')
-    .argument('<file>', 'a snapshot, as for stats; - for stdin')
+  const about = 'write one HTML file: the viewer with a device of the snapshot inside';
+  const command = commandOf('report', about, REPORT_EXAMPLES)
+    .argument('<file>', AS_FOR_STATS)
     .option(
       '--events <from..to>',
       'include only these events (the last one is exclusive)',
@@ -80,14 +72,11 @@ export function reportCommand(io: CliIo, version: string): Command {
     .option('--short-paths', 'shorten paths to their last two parts')
     .option('--no-stacks', 'omit all call stacks')
     .option('--no-holders', 'omit the names of the variables that hold memory');
-  return addOutputOptions(command)
-    .addHelpText('after', REPORT_EXAMPLES)
-    .action(async (path: string, options: ReportOptions) => {
-      const target = outputTarget(path, options, 'html');
-      await checkTarget(io, target);
-      const shell = await readShell(io);
-      const { file, contexts } = await openSnapshot(io, path, options);
-      const context = deviceOf(contexts, options.device);
+  return addOutputOptions(command).action(async (path: string, options: ReportOptions) => {
+    const shell = await readShell(io);
+    await writeMade(io, path, options, 'html', (opened) => {
+      const { context } = deviceOf(opened, options.device);
+      const { file } = opened;
       const window = options.events ?? { from: 0, to: context.trace.events.length };
       const part = prune(windowSnapshot(context, window), {
         paths: options.shortPaths ? 'last-two' : 'whole',
@@ -102,8 +91,9 @@ export function reportCommand(io: CliIo, version: string): Command {
         version,
         base64: gzipSync(encodeSnapshot(part, file), { level: 9 }).toString('base64'),
       });
-      await writeOutput(io, target, [page]);
+      return [page];
     });
+  });
 }
 
 async function readShell({ pageFolder }: CliIo): Promise<string> {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { analyseJob } from '../../analysis/ranks/analyse-job.ts';
 import { type Layout, parseLayout } from '../../analysis/ranks/number-files.ts';
 import { rankOfName } from '../../analysis/summary-file/rank-of-name.ts';
@@ -9,18 +9,18 @@ import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { buildRanks, ranksText } from '../../output/report/ranks.ts';
 import type { CliIo } from '../cli-io.ts';
-import { openSnapshot } from '../open-snapshot.ts';
 import {
+  AS_FOR_STATS,
   addFileOptions,
   addPrintOptions,
+  commandOf,
   type FileOptions,
-  outputTarget,
   type PrintOptions,
   parseWhole,
   printReport,
+  writeMade,
 } from '../output-options.ts';
 import { rankFiles, readRanks } from '../rank-files.ts';
-import { checkTarget, writeOutput } from '../write-output.ts';
 
 interface RanksOptions extends PrintOptions {
   readonly pattern?: RegExp;
@@ -29,7 +29,6 @@ interface RanksOptions extends PrintOptions {
 }
 
 const RANKS_EXAMPLES = `
-Examples:
   vramscope ranks snapshots/
   vramscope ranks rank*.pickle.gz --markdown > ranks.md
   vramscope ranks snapshots/ --pattern 'gpu(\\d+)' --layout pp4,tp2
@@ -37,8 +36,8 @@ Examples:
 `;
 
 export function ranksCommand(io: CliIo, version: string): Command {
-  const command = new Command('ranks')
-    .description('compare the ranks of a job: which one is unlike the others, and why')
+  const about = 'compare the ranks of a job: which one is unlike the others, and why';
+  const command = commandOf('ranks', about, RANKS_EXAMPLES)
     .argument('<paths...>', 'folders, snapshots and summaries (see summarize)')
     .option(
       '--pattern <regexp>',
@@ -51,9 +50,8 @@ export function ranksCommand(io: CliIo, version: string): Command {
       readLayout,
     )
     .option('--jobs <number>', 'snapshots to read at a time (default: one per core)', parseWhole);
-  return addPrintOptions(command, 'ranks/1', 'an issue or a chat')
-    .addHelpText('after', RANKS_EXAMPLES)
-    .action(async (paths: string[], options: RanksOptions) => {
+  return addPrintOptions(command, 'ranks/1', 'an issue or a chat').action(
+    async (paths: string[], options: RanksOptions) => {
       const { files, unread } = await readRanks(await rankFiles(paths), {
         version,
         allowPartial: options.partial === true,
@@ -73,7 +71,8 @@ export function ranksCommand(io: CliIo, version: string): Command {
         json: () => buildRanks(job),
         text: (write) => ranksText(job, write),
       });
-    });
+    },
+  );
 }
 
 const parsePattern = parsing((text) => new RegExp(text));
@@ -97,7 +96,6 @@ interface SummarizeOptions extends FileOptions {
 }
 
 const SUMMARIZE_EXAMPLES = `
-Examples:
   vramscope summarize rank3.pickle
   vramscope summarize rank3.pickle -o summaries/rank3.vramscope.json
   srun vramscope summarize snapshot_$SLURM_PROCID.pickle --rank $SLURM_PROCID
@@ -105,18 +103,14 @@ Then: vramscope ranks summaries/
 `;
 
 export function summarizeCommand(io: CliIo, version: string): Command {
-  const command = new Command('summarize')
-    .description("write a summary of one rank's snapshot, 64 kB at most, for `vramscope ranks`")
-    .argument('<file>', 'a snapshot, as for stats; - for stdin')
+  const about = "write a summary of one rank's snapshot, 64 kB at most, for `vramscope ranks`";
+  const command = commandOf('summarize', about, SUMMARIZE_EXAMPLES)
+    .argument('<file>', AS_FOR_STATS)
     .option('--rank <number>', "the rank (default: as in the file's name)", parseWhole);
-  return addFileOptions(command)
-    .addHelpText('after', SUMMARIZE_EXAMPLES)
-    .action(async (path: string, options: SummarizeOptions) => {
-      const target = outputTarget(path, options, SUMMARY_EXTENSION);
-      await checkTarget(io, target);
-      const { file, contexts } = await openSnapshot(io, path, options);
+  return addFileOptions(command).action((path: string, options: SummarizeOptions) =>
+    writeMade(io, path, options, SUMMARY_EXTENSION, async ({ file, contexts }) => {
       const rank = options.rank ?? rankOfName(path);
-      const summary = await summarize(file, contexts, { version, rank });
-      await writeOutput(io, target, [summaryText(summary)]);
-    });
+      return [summaryText(await summarize(file, contexts, { version, rank }))];
+    }),
+  );
 }

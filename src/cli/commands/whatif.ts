@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { type AllocConf, parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../allocator/simulator/presets.ts';
 import { recordedRun } from '../../allocator/simulator/recorded-run.ts';
@@ -19,7 +19,13 @@ import { deviceOrder } from '../../output/report/text.ts';
 import { buildWhatIf, type WhatIfRuns, whatIfText } from '../../output/report/whatif.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
-import { addPrintOptions, type PrintOptions, printReport } from '../output-options.ts';
+import {
+  AS_FOR_STATS,
+  addPrintOptions,
+  commandOf,
+  type PrintOptions,
+  printReport,
+} from '../output-options.ts';
 
 interface WhatIfOptions extends PrintOptions {
   readonly setting?: readonly AllocConf[];
@@ -28,7 +34,6 @@ interface WhatIfOptions extends PrintOptions {
 }
 
 const EXAMPLES = `
-Examples:
   vramscope whatif snapshot.pickle
   vramscope whatif snapshot.pickle --setting expandable_segments:True --limit 16GiB
   vramscope whatif snapshot.pickle --setting max_split_size_mb:128 --setting '' --smallest-card
@@ -41,9 +46,9 @@ if it hit one; with --limit none nothing runs out of memory.
 `;
 
 export function whatIfCommand(io: CliIo): Command {
-  const command = new Command('whatif')
-    .description('predict what the recorded run would have used under other allocator settings')
-    .argument('<file>', 'a snapshot, as for stats; - for stdin')
+  const about = 'predict what the recorded run would have used under other allocator settings';
+  const command = commandOf('whatif', about, EXAMPLES)
+    .argument('<file>', AS_FOR_STATS)
     .option(
       '--setting <str>',
       'settings to try; repeat the option to compare several',
@@ -58,9 +63,8 @@ export function whatIfCommand(io: CliIo): Command {
       '--smallest-card',
       'also find the smallest card each setting would fit (ten runs each)',
     );
-  return addPrintOptions(command, 'whatif/1')
-    .addHelpText('after', EXAMPLES)
-    .action(async (path: string, options: WhatIfOptions) => {
+  return addPrintOptions(command, 'whatif/1').action(
+    async (path: string, options: WhatIfOptions) => {
       const { file, contexts } = await openSnapshot(io, path, options);
       const cuda = contexts.filter(({ trace }) => trace.kind === 'cuda');
       const { shown, note } = deviceOrder(cuda);
@@ -76,7 +80,8 @@ export function whatIfCommand(io: CliIo): Command {
         json: () => buildWhatIf(devices),
         text: (write) => whatIfText(file.name, devices, note, write),
       });
-    });
+    },
+  );
 }
 
 function collectSetting(text: string, before: readonly AllocConf[] | undefined): AllocConf[] {

@@ -5,6 +5,7 @@
  * clock, add its `baseTimeNanoseconds`, which is 0 in ours.
  * @source Trace Event Format, https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  */
+import { LoadError } from '../../base/load-error.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -21,12 +22,15 @@ const INSTANTS_THREAD = 1000;
 
 /**
  * The file in pieces.
- * @throws RangeError if the trace has no times, since it could not be aligned with others
+ * @throws LoadError if the trace has no times, since it could not be aligned with others
  */
 export function* perfettoTrace(context: DeviceModel): Generator<string> {
   const { snapshot, trace } = context;
   const { timeUs, length } = trace.events;
-  if (timeUs === undefined) throw new RangeError('The events of this snapshot carry no times');
+  if (timeUs === undefined) {
+    const message = 'The events of this snapshot carry no times.';
+    throw new LoadError({ code: 'cannot-export', message });
+  }
   const step = Math.max(1, Math.ceil(length / MAX_POINTS));
   const pid = trace.device;
   const other = {

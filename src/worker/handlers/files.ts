@@ -1,5 +1,4 @@
 /** A device as a file, made in the worker: for other programs, or as a compact snapshot for a report. */
-import { LoadError } from '../../base/load-error.ts';
 import { createPause } from '../../base/task.ts';
 import type { FileInfo } from '../../format/snapshot/tables.ts';
 import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
@@ -32,12 +31,7 @@ export const fileHandlers = queryHandlers({
     { signal, onProgress }: HandlerCall<number>,
   ) {
     const { make, mime } = (await loadExports())[kind];
-    try {
-      return await fileOf(make(context), { clock, signal, onBytes: onProgress, mime });
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      throw new LoadError({ code: 'cannot-export', message: `${error.message}.` });
-    }
+    return fileOf(make(context), { clock, signal, onBytes: onProgress, mime });
   },
 
   async compact({ context }, { window, file, ...options }: CompactRequest) {
