@@ -1,8 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { RankFile } from '../analysis/ranks/number-files.ts';
-import type { UnreadFile } from '../analysis/ranks/problems.ts';
+import type { JobFile } from '../analysis/ranks/analyse-job.ts';
 import { isRankFile, isSummaryName } from '../analysis/summary-file/rank-of-name.ts';
 import type { ReadRank, ReadRankOptions } from '../analysis/summary-file/read-rank-file.ts';
 import { errorText } from '../base/errors.ts';
@@ -67,21 +66,14 @@ export interface ReadRanksOptions extends ReadRankOptions {
   onProgress(done: number, total: number): void;
 }
 
-export interface ReadRanks {
-  readonly files: readonly RankFile[];
-  readonly unread: readonly UnreadFile[];
-}
-
 export async function readRanks(
   paths: readonly string[],
   { workerScript, jobs, onProgress, ...options }: ReadRanksOptions,
-): Promise<ReadRanks> {
-  const files: RankFile[] = [];
-  const unread: UnreadFile[] = [];
+): Promise<readonly JobFile[]> {
+  const files: JobFile[] = [];
   const take = (path: string, read: ReadRank) => {
-    if ('summary' in read) files.push({ path, summary: read.summary });
-    else unread.push({ path, failure: read.failure });
-    onProgress(files.length + unread.length, paths.length);
+    files.push({ path, ...read });
+    onProgress(files.length, paths.length);
   };
   const snapshots = paths.filter((path) => !isSummaryName(path));
   const threads = Math.min(jobs ?? availableParallelism(), snapshots.length);
@@ -99,7 +91,7 @@ export async function readRanks(
   } finally {
     pool.close();
   }
-  return { files, unread };
+  return files;
 }
 
 /** A bug of ours, or a thread that died: the other files can still be read. */

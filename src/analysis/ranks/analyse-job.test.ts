@@ -374,7 +374,7 @@ describe('files', () => {
       { path: 'rank3.pickle', failure: { code: 'truncated', message: 'The file ends too early.' } },
       { path: 'rank4.vramscope.json', failure: { code: 'newer-summary', message: 'Newer.' } },
     ];
-    const { problems, ranks } = analyseJob(equalRanks(3), { unread });
+    const { problems, ranks } = analyseJob([...equalRanks(3), ...unread]);
     expect(codes(problems)).toEqual(['unreadable', 'newer-summary']);
     expect(ranks).toHaveLength(3);
   });

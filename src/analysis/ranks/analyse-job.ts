@@ -12,22 +12,26 @@ export interface JobOptions {
   /** Finds the rank in a path. */
   readonly pattern?: RegExp | undefined;
   readonly layout?: Layout | undefined;
-  readonly unread?: readonly UnreadFile[];
 }
 
 /** A job's ranks, what they do, and which of them differs from the others. */
 export type Job = ReturnType<typeof analyseJob>;
 export type JobRank = Job['ranks'][number];
 
-export function analyseJob(files: readonly RankFile[], options: JobOptions = {}) {
+/** A file of a job by its path: its summary, or why it could not be read. */
+export type JobFile = RankFile | UnreadFile;
+
+export function analyseJob(files: readonly JobFile[], options: JobOptions = {}) {
   const { pipeline, ...facts } = factsOf(files, options);
   return { ...facts, verdict: verdictText(facts, pipeline) };
 }
 
 type JobFacts = Omit<ReturnType<typeof factsOf>, 'pipeline'>;
 
-function factsOf(files: readonly RankFile[], { pattern, unread = [], ...given }: JobOptions) {
-  const { ranks, ...numbered } = numberFiles(files, pattern);
+function factsOf(files: readonly JobFile[], { pattern, ...given }: JobOptions) {
+  const unread = files.filter((file) => 'failure' in file);
+  const read = files.filter((file) => 'summary' in file);
+  const { ranks, ...numbered } = numberFiles(read, pattern);
   const layout = given.layout ?? numbered.layout;
   const roles = rolesOf(ranks, layout);
   const pipeline = layout !== undefined || roles.length > 1 ? findPipeline(ranks) : undefined;

@@ -52,7 +52,7 @@ export function ranksCommand(io: CliIo, version: string): Command {
     .option('--jobs <number>', 'snapshots to read at a time (default: one per core)', parseWhole);
   return addPrintOptions(command, 'ranks/1', 'an issue or a chat').action(
     async (paths: string[], options: RanksOptions) => {
-      const { files, unread } = await readRanks(await rankFiles(paths), {
+      const files = await readRanks(await rankFiles(paths), {
         version,
         allowPartial: options.partial === true,
         jobs: options.jobs,
@@ -60,13 +60,14 @@ export function ranksCommand(io: CliIo, version: string): Command {
         onProgress: (done, total) => io.showProgress(`reading: ${done} of ${total} files`),
       });
       io.showProgress('');
+      const unread = files.filter((file) => 'failure' in file);
       const [first] = unread;
-      if (files.length === 0 && first !== undefined) {
+      if (unread.length === files.length && first !== undefined) {
         const { code, message } = first.failure;
         const more = unread.length === 1 ? '' : ` So it is with all ${unread.length} files.`;
         throw new LoadError({ code, message: `${first.path}: ${message}${more}` });
       }
-      const job = analyseJob(files, { pattern: options.pattern, layout: options.layout, unread });
+      const job = analyseJob(files, options);
       printReport(io, options, {
         json: () => buildRanks(job),
         text: (write) => ranksText(job, write),

@@ -62,7 +62,7 @@ export function createRanksClient(options: RanksClientOptions): RanksClient {
       // A worker that died on its file; the next file gets a new one.
       return { failure: { code: 'unexpected', message: errorText(error) } };
     });
-    await holder.call('add', { path: source.path, read });
+    await holder.call('add', { path: source.path, ...read });
   }
 
   return {

@@ -3,15 +3,13 @@
  * one holds all summaries.
  */
 
-import { analyseJob, type Job } from '../../analysis/ranks/analyse-job.ts';
+import { analyseJob, type Job, type JobFile } from '../../analysis/ranks/analyse-job.ts';
 import {
   type JobView,
   jobView,
   type RankDetails,
   rankDetails,
 } from '../../analysis/ranks/job-view.ts';
-import type { RankFile } from '../../analysis/ranks/number-files.ts';
-import type { UnreadFile } from '../../analysis/ranks/problems.ts';
 import { type ReadRank, readRankFile } from '../../analysis/summary-file/read-rank-file.ts';
 import type { ByteSource, Platform } from '../../format/input/types.ts';
 import { ranksText } from '../../output/report/ranks.ts';
@@ -30,7 +28,7 @@ export interface RanksMethods {
   readonly readRank: Method<RankSource, ReadRank>;
   /** Reads summaries from files and keeps them; reports how many have been read since the last report. */
   readonly readSummaries: Method<{ readonly sources: readonly RankSource[] }, undefined, number>;
-  readonly add: Method<{ readonly path: string; readonly read: ReadRank }, undefined>;
+  readonly add: Method<JobFile, undefined>;
   readonly job: Method<undefined, JobView>;
   readonly details: Method<{ readonly rank: number }, RankDetails | undefined>;
   readonly markdown: Method<undefined, string>;
@@ -48,22 +46,20 @@ const PROGRESS_EVERY = 16;
 
 export function serveRanks(port: MessagePort, options: RanksServerOptions): void {
   const { platform, version, sourceOf } = options;
-  const files: RankFile[] = [];
-  const unread: UnreadFile[] = [];
+  const files: JobFile[] = [];
   let latest: Job | undefined;
 
   // A truncated file is shown as far as it goes, and named.
   const readRank = ({ path, source }: RankSource): Promise<ReadRank> =>
     readRankFile(path, () => sourceOf(source), platform, { version, allowPartial: true });
 
-  function add(path: string, read: ReadRank): undefined {
-    if ('summary' in read) files.push({ path, summary: read.summary });
-    else unread.push({ path, failure: read.failure });
+  function add(file: JobFile): undefined {
+    files.push(file);
     latest = undefined;
   }
 
   function job(): Job {
-    latest ??= analyseJob(files, { unread });
+    latest ??= analyseJob(files);
     return latest;
   }
 
@@ -74,14 +70,14 @@ export function serveRanks(port: MessagePort, options: RanksServerOptions): void
       let done = 0;
       const takeTurns = async () => {
         for (const source of rest) {
-          add(source.path, await readRank(source));
+          add({ path: source.path, ...(await readRank(source)) });
           if (++done % PROGRESS_EVERY === 0) onProgress(PROGRESS_EVERY);
         }
       };
       await Promise.all(Array.from({ length: READ_AT_ONCE }, takeTurns));
       return undefined;
     },
-    add: ({ path, read }) => add(path, read),
+    add,
     job: () => transferring(jobView(job())),
     details: ({ rank }) => rankDetails(job(), rank),
     markdown: () => `${ranksText(job(), MARKDOWN).join('\n')}\n`,
