@@ -35,35 +35,26 @@ export const EDITORS = [
 /** A template of the user's own. */
 export const OWN_EDITOR = 'own';
 
-export interface EditorChoice {
+export const NO_EDITOR = {
   /** Of {@link EDITORS}, {@link OWN_EDITOR}, or '' before the user has chosen. */
-  readonly id: string;
+  id: '',
   /** The user's own template, for {@link OWN_EDITOR}. */
-  readonly template: string;
-  readonly host: string;
+  template: '',
+  host: '',
   /** Recorded paths that begin with `from` begin with `to` here. '' leaves them as they are. */
-  readonly from: string;
-  readonly to: string;
-}
-
-export const NO_EDITOR: EditorChoice = { id: '', template: '', host: '', from: '', to: '' };
+  from: '',
+  to: '',
+};
+export type EditorChoice = Readonly<typeof NO_EDITOR>;
 
 /** Accepts any value, as stored by another version or by hand. */
 export function parseEditor(value: unknown): EditorChoice {
   const given = isRecord(value) ? value : {};
-  const text = (key: keyof EditorChoice) => {
-    const field = given[key];
-    return typeof field === 'string' ? field : NO_EDITOR[key];
-  };
-  const id = text('id');
-  const isKnown = id === OWN_EDITOR || EDITORS.some((editor) => editor.id === id);
-  return {
-    id: isKnown ? id : '',
-    template: text('template'),
-    host: text('host'),
-    from: text('from'),
-    to: text('to'),
-  };
+  const isText = (key: string) => typeof given[key] === 'string';
+  const texts = Object.keys(NO_EDITOR).map((key) => [key, isText(key) ? given[key] : '']);
+  const choice: EditorChoice = Object.fromEntries(texts);
+  const isKnown = EDITORS.some(({ id }) => id === choice.id) || choice.id === OWN_EDITOR;
+  return isKnown ? choice : { ...choice, id: '' };
 }
 
 export const templateOf = ({ id, template }: EditorChoice): string =>

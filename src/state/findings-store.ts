@@ -16,17 +16,18 @@ import type { AnalysisClient } from '../worker/analysis/client.ts';
 import type { FindingsProgress } from '../worker/protocol.ts';
 import type { IdleCounter, Timings } from './page-timings.ts';
 
-export interface FindingsState {
+const NOTHING = {
   /** 'stopped' means by the user. */
-  readonly phase: 'waiting' | 'running' | 'done' | 'failed' | 'stopped';
+  phase: 'waiting' as 'waiting' | 'running' | 'done' | 'failed' | 'stopped',
   /** Those found so far; complete when done. */
-  readonly findings: readonly RankedFinding[];
-  readonly checks: Analysis['checks'];
+  findings: [] as readonly RankedFinding[],
+  checks: [] as Analysis['checks'],
   /** The account and the verdict; undefined until all detectors have run. */
-  readonly judgement: Judgement | undefined;
+  judgement: undefined as Judgement | undefined,
   /** Set in phase 'failed'. */
-  readonly failure: LoadFailure | undefined;
-}
+  failure: undefined as LoadFailure | undefined,
+};
+export type FindingsState = Readonly<typeof NOTHING>;
 
 type DeviceFindings = StoreApi<FindingsState>;
 
@@ -41,13 +42,6 @@ interface Needs {
 }
 
 const TIMEOUT_MS = 500;
-const NOTHING: FindingsState = {
-  phase: 'waiting',
-  findings: [],
-  checks: [],
-  judgement: undefined,
-  failure: undefined,
-};
 
 export function createFindingsStore(needs: Needs) {
   const { analysis, idle, timings, timeoutMs = TIMEOUT_MS } = needs;

@@ -6,7 +6,7 @@ import { isRecord } from '../base/collections.ts';
 import type { LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { OpenProgress, PartialState } from '../worker/protocol.ts';
-import { type EditorChoice, NO_EDITOR, parseEditor } from './editor.ts';
+import { NO_EDITOR, parseEditor } from './editor.ts';
 import { createSourceStore } from './source-folder.ts';
 import { createViewStore, type ViewState } from './view-store.ts';
 
@@ -46,18 +46,13 @@ export function usePreferences<T>(select: (preferences: Preferences) => T): T {
 const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
-export interface Preferences {
-  readonly theme: Theme;
+export const DEFAULT_PREFERENCES = {
+  theme: 'system' as Theme,
   /** The details panel's share of the width. */
-  readonly detailsPercent: number;
-  readonly editor: EditorChoice;
-}
-
-export const DEFAULT_PREFERENCES: Preferences = {
-  theme: 'system',
   detailsPercent: 28,
   editor: NO_EDITOR,
 };
+export type Preferences = Readonly<typeof DEFAULT_PREFERENCES>;
 
 /** The used part of localStorage. Any call may throw (private mode, blocked, full). */
 export type PreferenceStorage = Pick<Storage, 'getItem' | 'setItem'>;

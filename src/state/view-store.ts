@@ -31,99 +31,67 @@ export const VIEW_NAMES = [
 export type ViewName = (typeof VIEW_NAMES)[number];
 
 /** Which allocations the flame graph adds up, by which weight, and how it shows them. */
-export interface FlameView {
+export const DEFAULT_FLAME = {
   /**
    * Live at the cursor, at the peak or at the end; allocated in the window; or the second cursor against the cursor.
    */
-  readonly dataset: FlameDataset;
-  readonly weight: FlameWeight;
-  readonly groupBy: FlameGrouping;
+  dataset: 'peak' as FlameDataset,
+  weight: 'bytes' as FlameWeight,
+  groupBy: 'line' as FlameGrouping,
   /** Which frames get boxes. */
-  readonly frames: FlameFrames;
+  frames: 'known' as FlameFrames,
   /** Callees at the root, callers above them. */
-  readonly inverted: boolean;
+  inverted: false,
   /** The zoomed frame, in the flame graph's own format; undefined for the whole. */
-  readonly root: string | undefined;
-}
+  root: undefined as string | undefined,
+};
+export type FlameView = Readonly<typeof DEFAULT_FLAME>;
 
-export interface ViewState {
-  readonly view: ViewName;
+export const DEFAULT_VIEW = {
+  view: 'timeline' as ViewName,
   /** Position in SessionInfo.devices. */
-  readonly deviceIndex: number;
-  readonly axis: TimeAxis;
+  deviceIndex: 0,
+  axis: 'event' as TimeAxis,
   /** Shortens idle gaps in time plots; `x` and all figures stay in true time. */
-  readonly foldsGaps: boolean;
+  foldsGaps: false,
   /** In events or microseconds (see `axis`); 'all' is the whole trace, whatever its length. */
-  readonly x: Range | 'all';
+  x: 'all' as Range | 'all',
   /** 'fit' reaches the highest value of the whole trace, so that panning does not rescale. */
-  readonly y: Range | 'fit';
+  y: 'fit' as Range | 'fit',
   /** Label of the pinned allocation, as PyTorch's viewer writes it: b7f064c000000_0. */
-  readonly selection: string | undefined;
-  readonly colorBy: ColorBy;
+  selection: undefined as string | undefined,
+  colorBy: 'stack' as ColorBy,
   /** 'class' orders the timeline by class, one band each. */
-  readonly stackOrder: 'time' | 'class';
+  stackOrder: 'time' as 'time' | 'class',
   /** Colors of the call sites in the legend. They follow from the rest, so they are not in the URL. */
-  readonly siteColors: SiteColors;
-  readonly lines: readonly CounterName[];
+  siteColors: '' as SiteColors,
+  lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'] as readonly CounterName[],
   /** Event at which the crosshair is pinned. */
-  readonly cursor: EventIndex | undefined;
+  cursor: undefined as EventIndex | undefined,
   /** The second cursor; the page measures the distance to the first. */
-  readonly secondCursor: EventIndex | undefined;
+  secondCursor: undefined as EventIndex | undefined,
   /** Text of the search box (src/device/search); '' matches all. */
-  readonly search: string;
+  search: '',
   /** Hides everything but the matches; otherwise the rest is dimmed. */
-  readonly onlyMatches: boolean;
+  onlyMatches: false,
   /** Fingerprint of the visible finding. */
-  readonly finding: string | undefined;
+  finding: undefined as string | undefined,
   /** Window of the address map, in bytes of its packed addresses. */
-  readonly addresses: Range | 'fit';
-  readonly flame: FlameView;
+  addresses: 'fit' as Range | 'fit',
+  flame: DEFAULT_FLAME as FlameView,
   /** Of the allocations table. */
-  readonly sort: Sort | undefined;
+  sort: undefined as Sort | undefined,
   /** Allocator setting to compare with the recorded run, as in PYTORCH_ALLOC_CONF. */
-  readonly setting: string | undefined;
+  setting: undefined as string | undefined,
   /** Bytes that PyTorch may reserve in what-if runs; undefined means the recorded run's limit. */
-  readonly limit: number | 'none' | undefined;
+  limit: undefined as number | 'none' | undefined,
   /**
    * The comparison with another file, in the format of src/ui/pages/compare. Plain text here, so that only the lazy
    * chunk for comparisons needs to know the format.
    */
-  readonly comparison: string | undefined;
-}
-
-export const DEFAULT_FLAME: FlameView = {
-  dataset: 'peak',
-  weight: 'bytes',
-  groupBy: 'line',
-  frames: 'known',
-  inverted: false,
-  root: undefined,
+  comparison: undefined as string | undefined,
 };
-
-export const DEFAULT_VIEW: ViewState = {
-  view: 'timeline',
-  deviceIndex: 0,
-  axis: 'event',
-  foldsGaps: false,
-  x: 'all',
-  y: 'fit',
-  selection: undefined,
-  colorBy: 'stack',
-  stackOrder: 'time',
-  siteColors: '',
-  lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'],
-  cursor: undefined,
-  secondCursor: undefined,
-  search: '',
-  onlyMatches: false,
-  finding: undefined,
-  addresses: 'fit',
-  flame: DEFAULT_FLAME,
-  sort: undefined,
-  setting: undefined,
-  limit: undefined,
-  comparison: undefined,
-};
+export type ViewState = Readonly<typeof DEFAULT_VIEW>;
 
 export interface ViewStoreState {
   readonly view: ViewState;
