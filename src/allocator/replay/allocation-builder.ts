@@ -1,5 +1,5 @@
 /** Builds the allocation table during replay, and lays out the memory from before the first event. */
-import { type Column, finished, slice, tableFrom } from '../../base/table.ts';
+import { finished, slice, tableFrom } from '../../base/table.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { BlockList } from './block-list.ts';
 import type { Preexisting, PreexistingBlock } from './preexisting.ts';
@@ -61,13 +61,11 @@ export class AllocationBuilder {
   }
 
   finish(): AllocationTable {
-    const { preexisting, ...table } = this.table;
-    const columns: Readonly<Record<string, Column | number>> = table;
-    const all = tableFrom(ALLOCATION_COLUMNS, this.#next, (name, spec) => {
-      const column = columns[name];
-      return typeof column === 'object' ? finished(column, spec, this.#next) : undefined;
-    });
-    return { preexisting, ...all };
+    const { table } = this;
+    const columns = tableFrom(ALLOCATION_COLUMNS, this.#next, (name, spec) =>
+      finished(table[name as keyof typeof ALLOCATION_COLUMNS], spec, this.#next),
+    );
+    return { preexisting: table.preexisting, ...columns };
   }
 
   setPreexisting(row: AllocationIndex, block: PreexistingBlock): void {

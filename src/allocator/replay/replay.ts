@@ -89,48 +89,38 @@ interface JudgedRecording {
  */
 function judgeRecording(trace: DeviceTrace, before: Preexisting): JudgedRecording {
   const { length } = trace.events;
-  if (length === 0) {
-    return {
-      recording: 'none',
-      reason: 'This device has no recorded history, only its final state.',
-    };
-  }
-  if (trace.opening !== undefined) {
-    return {
-      recording: 'preexisting',
-      reason:
-        'This is part of a longer recording, which also has the state before its first event.',
-    };
-  }
-  if (trace.ringOverflowed === true) {
-    return truncated('PyTorch reports that it dropped the oldest events');
-  }
   const blocks = before.blocks.length;
   const segments = before.segments.length;
+  const truncated = (why: string): JudgedRecording => ({
+    recording: 'truncated',
+    reason: `${why}, so the beginning of the recording is lost.`,
+  });
+  if (length === 0) {
+    const reason = 'This device has no recorded history, only its final state.';
+    return { recording: 'none', reason };
+  }
+  if (trace.opening !== undefined) {
+    const reason =
+      'This is part of a longer recording, which also has the state before its first event.';
+    return { recording: 'preexisting', reason };
+  }
+  if (trace.ringOverflowed) return truncated('PyTorch reports that it dropped the oldest events');
   if (blocks === 0 && segments === 0) {
     return { recording: 'complete', reason: 'Nothing was allocated before the first event.' };
   }
-  if (before.blocks.some((block) => block.stack > 0)) {
+  if (before.blocks.some(({ stack }) => stack > 0))
     return truncated('Some blocks have a recorded stack, but their alloc events are gone');
-  }
-  if (before.segments.some((segment) => segment.stack > 0)) {
+  if (before.segments.some(({ stack }) => stack > 0))
     return truncated(
       'Some segments have a recorded stack, but their segment_alloc events are gone',
     );
-  }
   if (trace.ringOverflowed === undefined && isRound(length)) {
     return truncated(
       `${blocks} blocks existed before the first event, and the trace has exactly ${length} events, so it probably reached max_entries`,
     );
   }
-  return {
-    recording: 'preexisting',
-    reason: `Recording began late: ${blocks} blocks in ${segments} segments existed before the first event.`,
-  };
-}
-
-function truncated(why: string): JudgedRecording {
-  return { recording: 'truncated', reason: `${why}, so the beginning of the recording is lost.` };
+  const reason = `Recording began late: ${blocks} blocks in ${segments} segments existed before the first event.`;
+  return { recording: 'preexisting', reason };
 }
 
 /** 3,000, 100,000, 65,536: typical values of max_entries. */

@@ -87,7 +87,7 @@ function settingsOf(found: Found): AllocSettings {
   const largeSegmentBytes = bytesOf(largeSegment) ?? DEFAULT_LARGE_SEGMENT_BYTES;
   return {
     ...rest,
-    hasDivisions: found.divisions.some((count) => count > 1),
+    hasDivisions: rest.divisions.some((count) => count > 1),
     largeSegmentBytes,
     maxSplitBytes: bytesOf(maxSplit) ?? Infinity,
     maxNonSplitRoundingBytes: bytesOf(maxNonSplitRounding) ?? largeSegmentBytes,
@@ -137,12 +137,21 @@ const boolean: ReadValue = (reader, name) => reader.boolean(name);
 const integer: ReadValue = (reader, name) => reader.integer(name);
 const over =
   (least: number): ReadValue =>
-  (reader, name) =>
-    readOver(reader, name, least);
+  (reader, option) => {
+    const found = reader.integer(option);
+    if (found.value > least) return found;
+    throw new ConfError(`${option} must be over ${least}, not ${found.value}`, found.token);
+  };
+/** A number above 0 and below 1 (or at most 1). */
 const share =
   (mayBeOne: boolean): ReadValue =>
-  (reader, name) =>
-    readShare(reader, name, mayBeOne);
+  (reader, option) => {
+    const token = reader.next('a number between 0 and 1');
+    const value = /^(\d+\.?\d*|\.\d+)$/.test(token.text) ? Number(token.text) : Number.NaN;
+    if (value > 0 && (value < 1 || (mayBeOne && value === 1))) return value;
+    const range = `over 0 and ${mayBeOne ? 'at most' : 'under'} 1`;
+    throw new ConfError(`${option} must be a number ${range}, not '${token.text}'`, token);
+  };
 
 /** How options are read, and what they set. */
 const WITH_EFFECT: Readonly<Record<string, readonly [ReadValue, keyof Found | undefined]>> = {
@@ -237,24 +246,6 @@ function readBackend(reader: ConfReader): void {
     ? `backend:${backend.text} is CUDA's own allocator, whose rules are not simulated`
     : `Unknown backend '${backend.text}'; only native can be simulated`;
   throw new ConfError(message, backend);
-}
-
-function readOver(reader: ConfReader, option: string, least: number): Megabytes {
-  const { value, token } = reader.integer(option);
-  if (value > least) return { value, token };
-  throw new ConfError(`${option} must be over ${least}, not ${value}`, token);
-}
-
-/** A number above 0 and below 1 (or at most 1). */
-function readShare(reader: ConfReader, option: string, mayBeOne: boolean): number {
-  const token = reader.next('a number between 0 and 1');
-  const value = /^(\d+\.?\d*|\.\d+)$/.test(token.text) ? Number(token.text) : Number.NaN;
-  if (value > 0 && (value < 1 || (mayBeOne && value === 1))) return value;
-  const most = mayBeOne ? 'at most' : 'under';
-  throw new ConfError(
-    `${option} must be a number over 0 and ${most} 1, not '${token.text}'`,
-    token,
-  );
 }
 
 /** A share of the card's memory, or GiB: 0.5, 40G. */

@@ -84,19 +84,8 @@ export class CachingAllocator {
   completeFree(row: BlockRow): void {
     const { table } = this;
     const arena = this.arenas.all[table.owner[row]];
-    let block = row;
-    table.use[block] = BlockUse.Free;
-    const before = table.prev[block];
-    if (before !== NO_BLOCK && table.use[before] === BlockUse.Free) {
-      arena.free.remove(before);
-      table.joinNext(before);
-      block = before;
-    }
-    const after = table.next[block];
-    if (after !== NO_BLOCK && table.use[after] === BlockUse.Free) {
-      arena.free.remove(after);
-      table.joinNext(block);
-    }
+    table.use[row] = BlockUse.Free;
+    const block = table.joinAlike(row, (neighbor) => arena.free.remove(neighbor));
     table.freedAt[block] = arena.pool.searches;
     arena.free.add(block);
   }

@@ -77,18 +77,7 @@ export class ExpandableSegments {
   /** Adds unmapped space and merges it with adjacent unmapped space. Removes a segment that has nothing else. */
   addUnmapped(arena: Arena, row: BlockRow): void {
     const table = this.#table;
-    let first = row;
-    const before = table.prev[row];
-    if (before !== NO_BLOCK && table.use[before] === BlockUse.Unmapped) {
-      removeFrom(arena.unmapped, before);
-      table.joinNext(before);
-      first = before;
-    }
-    const after = table.next[first];
-    if (after !== NO_BLOCK && table.use[after] === BlockUse.Unmapped) {
-      removeFrom(arena.unmapped, after);
-      table.joinNext(first);
-    }
+    const first = table.joinAlike(row, (neighbor) => removeFrom(arena.unmapped, neighbor));
     if (table.isWholeSegment(first)) table.delete(first);
     else this.#insertUnmapped(arena, first);
   }

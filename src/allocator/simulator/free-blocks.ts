@@ -34,6 +34,23 @@ export class BlockTable extends BlockChain {
     return rest;
   }
 
+  /** Joins a block with neighbors of the same use, which `leave` takes off their list first. Returns the lowest row. */
+  joinAlike(row: BlockRow, leave: (neighbor: BlockRow) => void): BlockRow {
+    let lowest = row;
+    const before = this.prev[row];
+    if (before !== NO_BLOCK && this.use[before] === this.use[row]) {
+      leave(before);
+      this.joinNext(before);
+      lowest = before;
+    }
+    const after = this.next[lowest];
+    if (after !== NO_BLOCK && this.use[after] === this.use[lowest]) {
+      leave(after);
+      this.joinNext(lowest);
+    }
+    return lowest;
+  }
+
   protected override enlarge(): void {
     super.enlarge();
     this.use = enlarged(this.use);
@@ -106,11 +123,7 @@ export class FreeBlocks {
   /** Removes a block. Its size and address must be the same as when it was added. */
   remove(row: BlockRow): void {
     this.#seek(this.#table.sizeBytes[row], this.#table.address[row], false);
-    this.#removeHere();
-  }
-
-  removeFound(): void {
-    this.#removeHere();
+    this.removeFound();
   }
 
   /** The first block of at least this size, or -1. */
@@ -135,9 +148,8 @@ export class FreeBlocks {
   }
 
   #here(): BlockRow {
-    if (this.#run >= this.#runs.length) return NO_BLOCK;
     const run = this.#runs[this.#run];
-    return this.#at < run.count ? run.rows[this.#at] : NO_BLOCK;
+    return this.#at < (run?.count ?? 0) ? run.rows[this.#at] : NO_BLOCK;
   }
 
   /** Finds the first block not before (size, address). Only for adding may the position be past a run's end. */
@@ -171,7 +183,7 @@ export class FreeBlocks {
     return other < size || (other === size && this.#table.address[run.rows[at]] < address);
   }
 
-  #removeHere(): void {
+  removeFound(): void {
     const run = this.#runs[this.#run];
     const row = run.rows[this.#at];
     if (this.#isReleasable(row)) this.#owner.releasable.delete(row);

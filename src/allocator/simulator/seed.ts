@@ -6,9 +6,10 @@
  */
 
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo } from '../../base/collections.ts';
+import { groupBy } from '../../base/collections.ts';
 import { type BlockRow, NO_BLOCK } from '../replay/block-list.ts';
 import { type AllocationTable, BEFORE_TRACE, type SegmentSpanTable } from '../replay/types.ts';
+import { type MappedRange, mappedRangesAt } from '../state/allocator-state.ts';
 import type { CachingAllocator } from './allocator.ts';
 import { BlockUse } from './free-blocks.ts';
 
@@ -24,18 +25,17 @@ export function seeder(
   const addresses = byAddress.map((row) => allocations.address[row]);
 
   function restore(): void {
-    const { start, isExpandable, length } = spans;
-    const expandable = new Map<string, number[]>();
+    const { start, isExpandable, stream, pool, isSmall, length } = spans;
     for (let span = 0; span < length; span++) {
-      if (start[span] !== BEFORE_TRACE) continue;
-      if (isExpandable[span] === 0) {
-        restoreNative(span);
-      } else {
-        const key = [spans.stream, spans.pool, spans.isSmall].map((column) => column[span]).join();
-        addTo(expandable, key, span);
-      }
+      if (start[span] === BEFORE_TRACE && isExpandable[span] === 0) restoreNative(span);
     }
-    for (const rows of expandable.values()) restoreExpandable(rows);
+    const mapped = mappedRangesAt(spans, BEFORE_TRACE).filter(
+      ({ spans: [first] }) => isExpandable[first] === 1,
+    );
+    const arenas = groupBy(mapped, ({ spans: [first] }) =>
+      [stream[first], pool[first], isSmall[first]].join(),
+    );
+    for (const ranges of arenas.values()) restoreExpandable(ranges);
   }
 
   /** Allocates the blocks anew. Returns the bytes of the first that does not fit under the limit, if any. */
@@ -62,40 +62,33 @@ export function seeder(
   }
 
   /** Restores the mapped ranges of one pool and stream: one segment, from the lowest piece on. */
-  function restoreExpandable(rows: readonly number[]): void {
+  function restoreExpandable(pieces: readonly MappedRange[]): void {
     const { stream, pool, isSmall } = spans;
     const { table, arenas, expandable, memory } = allocator;
-    const pieces = joined(rows);
-    const [first] = rows;
+    const [
+      {
+        address,
+        spans: [first],
+      },
+    ] = pieces;
+    const last = pieces[pieces.length - 1];
     const arena = arenas.get(pool[first], isSmall[first] === 1, stream[first]);
-    const { address } = pieces[0];
-    let row = expandable.reserve(arena, pieces[pieces.length - 1].end - address);
+    let row = expandable.reserve(arena, last.address + last.sizeBytes - address);
     const offset = table.address[row] - address;
     for (const piece of pieces) {
       const gap = piece.address + offset - table.address[row];
+      // Overlaps the piece before it: only in traces that contradict themselves.
+      if (gap < 0) continue;
       const space = row;
       if (gap > 0) row = table.cut(space, gap, BlockUse.Unmapped);
-      const rest = table.cut(row, piece.end - piece.address, BlockUse.Unmapped);
+      const rest = table.cut(row, piece.sizeBytes, BlockUse.Unmapped);
       table.use[row] = BlockUse.Free;
       if (gap > 0) expandable.addUnmapped(arena, space);
-      memory.seed(piece.end - piece.address);
+      memory.seed(piece.sizeBytes);
       restoreBlocks(row, piece.address);
       row = rest;
     }
     expandable.addUnmapped(arena, row);
-  }
-
-  /** Mapped ranges by address. Adjoining pieces are joined, because blocks may span them. */
-  function joined(rows: readonly number[]): { readonly address: number; end: number }[] {
-    const { address, sizeBytes } = spans;
-    const joined: { readonly address: number; end: number }[] = [];
-    for (const span of [...rows].sort((a, b) => address[a] - address[b])) {
-      const last = joined.at(-1);
-      const end = address[span] + sizeBytes[span];
-      if (last !== undefined && address[span] <= last.end) last.end = Math.max(last.end, end);
-      else joined.push({ address: address[span], end });
-    }
-    return joined;
   }
 
   /** Cuts a free block, not in any list, into the recorded blocks. `address` is its recorded address. */

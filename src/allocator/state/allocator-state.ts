@@ -2,7 +2,7 @@
 import { lowerBound } from '../../base/binary-search.ts';
 import { addTo } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
-import { createTable, tableFrom } from '../../base/table.ts';
+import { createTable, fromRows, type RowOf, tableFrom } from '../../base/table.ts';
 import {
   BlockState,
   type EventIndex,
@@ -11,7 +11,12 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { isContinued } from '../replay/segment-tracker.ts';
 import { liveAt } from '../replay/trace-events.ts';
-import type { AllocationIndex, Replay, SegmentSpanTable } from '../replay/types.ts';
+import type {
+  AllocationIndex,
+  AllocationTable,
+  Replay,
+  SegmentSpanTable,
+} from '../replay/types.ts';
 import {
   type AllocatorState,
   BLOCK_STATE_COLUMNS,
@@ -28,20 +33,34 @@ export function allocatorStateAt(
   since: Int32Array,
   event: EventIndex,
 ): AllocatorState {
-  const ranges = mappedRangesAt(replay.segmentSpans, event);
-  const live = byAddress(replay, liveAt(replay.allocations, event));
-  const layout = layOut(replay, ranges, live);
-  const builder = new StateBuilder(replay, event, ranges.length + layout.apart.length, live.length);
+  const { allocations, segmentSpans: spans } = replay;
+  const { address, sizeBytes } = allocations;
+  const ranges = mappedRangesAt(spans, event);
+  const live = byAddress(replay, liveAt(allocations, event));
+  const builder = new StateBuilder(allocations, event, 2 * live.length + ranges.length);
+  /** Those that lie in no range, or cross its edge or the previous block: shown separately and whole. */
+  const apart: AllocationIndex[] = [];
   let next = 0;
+  let usedUpTo = -1;
   for (const range of ranges) {
-    builder.openRange(range, since);
-    for (; next < layout.inside.length && layout.rangeOf[next] === builder.segment; next++) {
-      builder.addLive(layout.inside[next]);
+    const end = range.address + range.sizeBytes;
+    const kind =
+      spans.isExpandable[range.spans[0]] === 1 ? SegmentKind.Expandable : SegmentKind.Native;
+    builder.open(range, kind, spans, range.spans, since);
+    for (; next < live.length && address[live[next]] < end; next++) {
+      const id = live[next];
+      const isInside = address[id] >= Math.max(range.address, usedUpTo);
+      if (isInside && address[id] + sizeBytes[id] <= end) {
+        builder.addLive(id);
+        usedUpTo = address[id] + sizeBytes[id];
+      } else apart.push(id);
     }
     builder.close();
   }
-  for (const id of layout.apart) {
-    builder.openApart(id);
+  for (; next < live.length; next++) apart.push(live[next]);
+  for (const id of apart) {
+    const place = { address: address[id], sizeBytes: sizeBytes[id] };
+    builder.open(place, SegmentKind.None, allocations, [id], allocations.start);
     builder.addLive(id);
     builder.close();
   }
@@ -66,132 +85,87 @@ function byAddress({ allocations }: Replay, ids: Int32Array): Int32Array {
   return ordered;
 }
 
-interface Layout {
-  /** Allocations inside a range, by address, and the range of each. */
-  readonly inside: readonly AllocationIndex[];
-  readonly rangeOf: readonly number[];
-  /** Those that lie in no range, or cross its edge or the previous block: shown separately and whole. */
-  readonly apart: readonly AllocationIndex[];
-}
-
-function layOut(
-  { allocations: { address, sizeBytes } }: Replay,
-  ranges: readonly MappedRange[],
-  live: Int32Array,
-): Layout {
-  const inside: AllocationIndex[] = [];
-  const rangeOf: number[] = [];
-  const apart: AllocationIndex[] = [];
-  let range = 0;
-  let usedUpTo = -1;
-  for (const id of live) {
-    const end = address[id] + sizeBytes[id];
-    while (range < ranges.length && address[id] >= endOf(ranges[range])) range++;
-    const place = ranges[range];
-    const fits = place !== undefined && address[id] >= place.address && end <= endOf(place);
-    if (!fits || address[id] < usedUpTo) {
-      apart.push(id);
-      continue;
-    }
-    inside.push(id);
-    rangeOf.push(range);
-    usedUpTo = end;
-  }
-  return { inside, rangeOf, apart };
-}
-
-const endOf = ({ address, sizeBytes }: MappedRange): number => address + sizeBytes;
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Writes the two tables: opens a segment, adds its live blocks by address, and closes it. */
 class StateBuilder {
-  /** Row of the open segment, or of the next one. */
-  segment = 0;
-  readonly #replay: Replay;
+  readonly #allocations: AllocationTable;
   readonly #event: EventIndex;
-  readonly #segments;
+  readonly #segments: Mutable<RowOf<typeof SEGMENT_STATE_COLUMNS>>[] = [];
   readonly #blocks;
   #block = 0;
   #at = 0;
 
-  constructor(replay: Replay, event: EventIndex, segments: number, live: number) {
-    this.#replay = replay;
+  /** @param blocks the most there can be: a free range before each live block and after a segment's last one */
+  constructor(allocations: AllocationTable, event: EventIndex, blocks: number) {
+    this.#allocations = allocations;
     this.#event = event;
-    this.#segments = createTable(SEGMENT_STATE_COLUMNS, segments);
-    // There may be a free range before each live block and after the last one of a segment.
-    this.#blocks = createTable(BLOCK_STATE_COLUMNS, 2 * live + segments);
-  }
-
-  openRange({ address, sizeBytes, spans: rows }: MappedRange, since: Int32Array): void {
-    const { segmentSpans: spans } = this.#replay;
-    const [first] = rows;
-    const kind = spans.isExpandable[first] === 1 ? SegmentKind.Expandable : SegmentKind.Native;
-    this.#open(address, sizeBytes, kind, spans, rows, since);
-  }
-
-  openApart(id: AllocationIndex): void {
-    const { allocations: table } = this.#replay;
-    this.#open(table.address[id], table.sizeBytes[id], SegmentKind.None, table, [id], table.start);
-  }
-
-  addLive(id: AllocationIndex): void {
-    const { address, sizeBytes, requestedBytes, freeRequested } = this.#replay.allocations;
-    const columns = this.#segments;
-    const { segment } = this;
-    const isPending = freeRequested[id] <= this.#event;
-    this.#addFree(address[id]);
-    this.#addBlock(sizeBytes[id], isPending ? BlockState.PendingFree : BlockState.Allocated, id);
-    columns.liveBlocks[segment]++;
-    if (isPending) columns.pendingBytes[segment] += sizeBytes[id];
-    else columns.allocatedBytes[segment] += sizeBytes[id];
-    if (Number.isNaN(requestedBytes[id])) columns.unknownBytes[segment] += sizeBytes[id];
-    else columns.requestedBytes[segment] += requestedBytes[id];
-  }
-
-  close(): void {
-    const { address, sizeBytes, firstBlock } = this.#segments;
-    this.#addFree(address[this.segment] + sizeBytes[this.segment]);
-    this.segment++;
-    firstBlock[this.segment] = this.#block;
-  }
-
-  finish(): AllocatorState {
-    const blocks = tableFrom(BLOCK_STATE_COLUMNS, this.#block, (name) =>
-      this.#blocks[name as keyof typeof BLOCK_STATE_COLUMNS].slice(0, this.#block),
-    );
-    return { event: this.#event, segments: this.#segments, blocks };
+    this.#blocks = createTable(BLOCK_STATE_COLUMNS, blocks);
   }
 
   /** @param rows the pieces in `places` that form it, lowest first; each has existed `since` an event */
-  #open(
-    address: number,
-    sizeBytes: number,
+  open(
+    { address, sizeBytes }: Pick<MappedRange, 'address' | 'sizeBytes'>,
     kind: SegmentKind,
     places: Pick<SegmentSpanTable, 'isSmall' | 'pool' | 'stream' | 'stack'>,
     rows: readonly number[],
     since: Int32Array,
   ): void {
-    const { segment } = this;
-    const columns = this.#segments;
     const [first] = rows;
     const mapped = rows.map((row) => since[row]);
-    columns.address[segment] = address;
-    columns.sizeBytes[segment] = sizeBytes;
-    columns.kind[segment] = kind;
-    columns.isSmall[segment] = places.isSmall[first];
-    columns.pool[segment] = places.pool[first];
-    columns.stream[segment] = places.stream[first];
-    columns.stack[segment] = places.stack[first];
-    columns.pieces[segment] = rows.length;
-    columns.firstMapped[segment] = lowest(mapped);
-    columns.lastMapped[segment] = highest(mapped);
     this.#at = address;
+    this.#segments.push({
+      address,
+      sizeBytes,
+      kind,
+      isSmall: places.isSmall[first],
+      pool: places.pool[first],
+      stream: places.stream[first],
+      stack: places.stack[first],
+      pieces: rows.length,
+      firstMapped: lowest(mapped),
+      lastMapped: highest(mapped),
+      firstBlock: this.#block,
+      liveBlocks: 0,
+      allocatedBytes: 0,
+      pendingBytes: 0,
+      largestFreeBytes: 0,
+      requestedBytes: 0,
+      unknownBytes: 0,
+    });
+  }
+
+  addLive(id: AllocationIndex): void {
+    const { address, sizeBytes, requestedBytes, freeRequested } = this.#allocations;
+    const segment = this.#segments[this.#segments.length - 1];
+    const isPending = freeRequested[id] <= this.#event;
+    this.#addFree(address[id]);
+    this.#addBlock(sizeBytes[id], isPending ? BlockState.PendingFree : BlockState.Allocated, id);
+    segment.liveBlocks++;
+    segment[isPending ? 'pendingBytes' : 'allocatedBytes'] += sizeBytes[id];
+    if (Number.isNaN(requestedBytes[id])) segment.unknownBytes += sizeBytes[id];
+    else segment.requestedBytes += requestedBytes[id];
+  }
+
+  close(): void {
+    const { address, sizeBytes } = this.#segments[this.#segments.length - 1];
+    this.#addFree(address + sizeBytes);
+  }
+
+  finish(): AllocatorState {
+    const segments = fromRows(SEGMENT_STATE_COLUMNS, this.#segments);
+    segments.firstBlock[segments.length] = this.#block;
+    const blocks = tableFrom(BLOCK_STATE_COLUMNS, this.#block, (name) =>
+      this.#blocks[name as keyof typeof BLOCK_STATE_COLUMNS].slice(0, this.#block),
+    );
+    return { event: this.#event, segments, blocks };
   }
 
   #addFree(upTo: number): void {
     const bytes = upTo - this.#at;
     if (bytes <= 0) return;
-    const { largestFreeBytes } = this.#segments;
-    largestFreeBytes[this.segment] = Math.max(largestFreeBytes[this.segment], bytes);
+    const segment = this.#segments[this.#segments.length - 1];
+    segment.largestFreeBytes = Math.max(segment.largestFreeBytes, bytes);
     this.#addBlock(bytes, BlockState.Inactive, -1);
   }
 
