@@ -311,5 +311,5 @@ function collectWarnings(
   if (names !== '') warn('holds-code', `The pickle names ${names}; nothing was run.`);
   const late = `${lateItems} values are added to lists or dictionaries after their use; they are left out.`;
   if (lateItems > 0) warn('bad-value', late);
-  return [...warnings, ...schema.segments.contradictions.warnings];
+  return [...warnings, ...schema.segments.warnings];
 }

@@ -32,10 +32,21 @@ interface Value {
   readonly val: number;
 }
 
+/** What can be wrong, and how it was handled. {n} is the number of affected segments or blocks. */
+const CONTRADICTIONS = {
+  overlap: '{n} segments lie where another one does; they are left out.',
+  overfull:
+    '{n} segments have more allocated or active bytes than they hold; they are shown as written.',
+  outside: '{n} blocks lie outside of their segment; they are shown as written.',
+  blockOverlap: '{n} blocks lie where another one does; they are shown as written.',
+  requested: '{n} blocks were requested larger than they are; their size is taken.',
+} as const;
+type Contradiction = keyof typeof CONTRADICTIONS;
+
 export class SegmentSink {
   readonly segments: SegmentRow[] = [];
   /** Of the segments whose tables were built. */
-  readonly contradictions = new Contradictions();
+  readonly #contradictions = new Map<Contradiction, number>();
   readonly #fields: FieldReader;
   readonly #strings: StringInterner;
   readonly #history: HistoryRow[] = [];
@@ -112,30 +123,50 @@ export class SegmentSink {
   tables(rows: readonly SegmentRow[]): { segments: SegmentTable; blocks: BlockTable } {
     const byAddress = [...rows].sort((a, b) => a.address - b.address);
     for (const { blocks } of byAddress) this.#fields.countListed(blocks.length, 'segments');
-    const sorted = this.contradictions.withoutOverlaps(byAddress);
     const blocks: BlockRow[] = [];
-    const segments = sorted.map((segment) => {
-      const firstBlock = blocks.length;
+    const segments: RowOf<typeof SEGMENT_COLUMNS>[] = [];
+    let end = -Infinity;
+    for (const segment of byAddress) {
+      if (segment.address < end) {
+        this.#count('overlap');
+        continue;
+      }
+      end = segment.address + segment.totalBytes;
+      segments.push({ ...segment, firstBlock: blocks.length });
       for (const block of this.#placed(segment)) blocks.push(block);
-      return { ...segment, firstBlock };
-    });
+    }
     const table = fromRows(SEGMENT_COLUMNS, segments);
     table.firstBlock[segments.length] = blocks.length;
     return { segments: table, blocks: fromRows(BLOCK_COLUMNS, blocks) };
   }
 
+  get warnings(): SnapshotWarning[] {
+    return [...this.#contradictions].map(([kind, count]) => ({
+      code: 'contradiction',
+      message: CONTRADICTIONS[kind].replace('{n}', String(count)),
+    }));
+  }
+
   /** Old versions wrote no block addresses. Blocks fill their segment without gaps, so addresses follow. */
-  #placed(segment: SegmentRow): BlockRow[] {
+  *#placed(segment: SegmentRow): Iterable<BlockRow> {
+    const { totalBytes, allocatedBytes, activeBytes } = segment;
+    if (Math.max(allocatedBytes, activeBytes) > totalBytes) this.#count('overfull');
     let next = segment.address;
-    const blocks = segment.blocks.map((block) => {
+    let end = -Infinity;
+    for (const block of segment.blocks) {
       const { sizeBytes, requestedBytes } = block;
       const address = Number.isNaN(block.address) ? next : block.address;
       next = address + sizeBytes;
-      if (requestedBytes > sizeBytes) this.contradictions.count('requested');
-      return { ...block, address, requestedBytes: Math.min(requestedBytes, sizeBytes) };
-    });
-    this.contradictions.checkSegment(segment, blocks);
-    return blocks;
+      if (requestedBytes > sizeBytes) this.#count('requested');
+      if (address < segment.address || next > segment.address + totalBytes) this.#count('outside');
+      else if (address < end) this.#count('blockOverlap');
+      end = Math.max(end, next);
+      yield { ...block, address, requestedBytes: Math.min(requestedBytes, sizeBytes) };
+    }
+  }
+
+  #count(kind: Contradiction): void {
+    addUp(this.#contradictions, kind, 1);
   }
 
   /** C++ writes active_pending_free; the documentation says active_awaiting_free. */
@@ -172,55 +203,5 @@ export class SegmentSink {
         return runs.flatMap(({ first, count }) => all.slice(first, first + count));
       },
     };
-  }
-}
-
-/** What can be wrong, and how it was handled. {n} is the number of affected segments or blocks. */
-const CONTRADICTIONS = {
-  overlap: '{n} segments lie where another one does; they are left out.',
-  overfull:
-    '{n} segments have more allocated or active bytes than they hold; they are shown as written.',
-  outside: '{n} blocks lie outside of their segment; they are shown as written.',
-  blockOverlap: '{n} blocks lie where another one does; they are shown as written.',
-  requested: '{n} blocks were requested larger than they are; their size is taken.',
-} as const;
-type Contradiction = keyof typeof CONTRADICTIONS;
-
-/** Counts segments and blocks that no allocator has, and those dropped or clipped as a result. */
-class Contradictions {
-  readonly #counts = new Map<Contradiction, number>();
-
-  count(kind: Contradiction): void {
-    addUp(this.#counts, kind, 1);
-  }
-
-  get warnings(): SnapshotWarning[] {
-    return [...this.#counts].map(([kind, count]) => ({
-      code: 'contradiction',
-      message: CONTRADICTIONS[kind].replace('{n}', String(count)),
-    }));
-  }
-
-  /** Drops segments that begin inside an earlier one. @param sorted by address */
-  withoutOverlaps(sorted: readonly SegmentRow[]): SegmentRow[] {
-    let end = -Infinity;
-    return sorted.filter(({ address, totalBytes }) => {
-      const isFree = address >= end;
-      if (isFree) end = address + totalBytes;
-      else this.count('overlap');
-      return isFree;
-    });
-  }
-
-  checkSegment(segment: SegmentRow, blocks: readonly BlockRow[]): void {
-    const segmentEnd = segment.address + segment.totalBytes;
-    if (Math.max(segment.allocatedBytes, segment.activeBytes) > segment.totalBytes)
-      this.count('overfull');
-    let end = -Infinity;
-    for (const { address, sizeBytes } of blocks) {
-      if (address < segment.address || address + sizeBytes > segmentEnd) this.count('outside');
-      else if (address < end) this.count('blockOverlap');
-      end = Math.max(end, address + sizeBytes);
-    }
   }
 }

@@ -1,12 +1,9 @@
-/** The part of a snapshot that has been read so far. Each result is valid until more is read. */
-import type { AddressSpace } from '../../base/address.ts';
+/** The traces of a snapshot that is still being read. */
 import { isList, type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import type { ValueMachine } from '../pickle/value-machine.ts';
 import { TRACE_KEYS } from './assemble.ts';
-import type { EventsSoFar } from './event-sink.ts';
 import { Sink } from './field-reader.ts';
 import type { SnapshotSchema } from './schema.ts';
-import type { Snapshot } from './tables.ts';
 
 /** A trace that is still being read: its event rows, and whether the file lists segments of its device. */
 export interface TraceSoFar {
@@ -17,44 +14,17 @@ export interface TraceSoFar {
 
 const EVENT_ROWS = Sink.Event * ROWS_PER_SINK;
 
-export class SnapshotSoFar {
-  readonly #schema: SnapshotSchema;
-
-  constructor(schema: SnapshotSchema) {
-    this.#schema = schema;
-  }
-
-  /** In file order. */
-  traces(): readonly TraceSoFar[] {
-    const { machine, segments, events } = this.#schema;
-    const endRow = EVENT_ROWS + events.length;
-    const lists = listsUnder(machine, (key) => TRACE_KEYS.includes(key));
-    return lists.map(({ first, end = endRow }, device) => {
-      const hasSegments = segments.segments.some((segment) => segment.device === device);
-      const isEvents = first >= EVENT_ROWS && end >= first && end <= endRow;
-      return isEvents
-        ? { first: first - EVENT_ROWS, length: end - first, hasSegments }
-        : { first: 0, length: 0, hasSegments };
-    });
-  }
-
-  /** Of all traces, in file order. */
-  events(): EventsSoFar {
-    return this.#schema.events.soFar();
-  }
-
-  get stackCount(): number {
-    return this.#schema.frames.stackCount;
-  }
-
-  /** Copies everything except the strings. */
-  stackSource(): Pick<Snapshot, 'strings' | 'frames' | 'stacks'> {
-    return { strings: this.#schema.machine.strings, ...this.#schema.frames.finish() };
-  }
-
-  get addresses(): AddressSpace {
-    return this.#schema.fields.addresses;
-  }
+/** In file order; valid until more is read. */
+export function tracesSoFar({ machine, segments, events }: SnapshotSchema): TraceSoFar[] {
+  const endRow = EVENT_ROWS + events.length;
+  const lists = listsUnder(machine, (key) => TRACE_KEYS.includes(key));
+  return lists.map(({ first, end = endRow }, device) => {
+    const hasSegments = segments.segments.some((segment) => segment.device === device);
+    const isEvents = first >= EVENT_ROWS && end >= first && end <= endRow;
+    return isEvents
+      ? { first: first - EVENT_ROWS, length: end - first, hasSegments }
+      : { first: 0, length: 0, hasSegments };
+  });
 }
 
 /** The rows of one inner list, as numbered on the stack: from `first` (-1 if empty) to before `end`. */

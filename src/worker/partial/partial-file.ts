@@ -18,7 +18,8 @@ import { CounterBlocks } from '../../draw/timeline/counter-blocks.ts';
 import type { TimelineFrame } from '../../draw/timeline/types.ts';
 import type { ReadMoment } from '../../format/input/types.ts';
 import type { SnapshotDecoder } from '../../format/snapshot/decoder.ts';
-import { SnapshotSoFar } from '../../format/snapshot/snapshot-so-far.ts';
+import type { SnapshotSchema } from '../../format/snapshot/schema.ts';
+import { tracesSoFar } from '../../format/snapshot/snapshot-so-far.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
 import { transferablesOf, transferring } from '../rpc.ts';
 import type { WorkerConnection } from '../worker-connection.ts';
@@ -59,7 +60,7 @@ export class PartialFile {
   state: PartialState | undefined;
   readonly #clock: Clock;
   readonly #worker: ReplayWorker;
-  #soFar: SnapshotSoFar | undefined;
+  #schema: SnapshotSchema | undefined;
   readonly #traces = new Map<number, FedTrace>();
   /** Chunks that are not replayed yet. */
   readonly #away = new Set<Promise<void>>();
@@ -77,7 +78,7 @@ export class PartialFile {
 
   /** For ReadOptions.onRead. */
   onRead(decoder: SnapshotDecoder, moment: ReadMoment): void {
-    this.#soFar ??= new SnapshotSoFar(decoder.schema);
+    this.#schema = decoder.schema;
     this.#take(moment);
     this.#stopStall();
     const catchUp = async () => {
@@ -115,7 +116,7 @@ export class PartialFile {
   close(): void {
     this.#stopStall();
     this.#worker.end(abortError('The file is not read any more'));
-    this.#soFar = undefined;
+    this.#schema = undefined;
   }
 
   async #finish({ devices, settings }: Snapshot): Promise<readonly (EarlyReplay | undefined)[]> {
@@ -144,11 +145,11 @@ export class PartialFile {
 
   /** Sends new events: whole chunks, or less if enough time has passed. */
   #take({ share = 1, isEnd }: ReadMoment): void {
-    if (this.#soFar === undefined) return;
+    if (this.#schema === undefined) return;
     const nowMs = this.#clock.now();
-    const events = this.#soFar.events();
+    const events = this.#schema.events.soFar();
     this.#events = events;
-    const traces = this.#soFar.traces();
+    const traces = tracesSoFar(this.#schema);
     const isDue = isEnd || nowMs - this.#fedMs > FEED_MS;
     for (const [index, { first, length, hasSegments }] of traces.entries()) {
       if (length === 0) continue;
@@ -204,7 +205,7 @@ export class PartialFile {
   }
 
   #report(): void {
-    if (this.#latest === undefined || this.#soFar === undefined) return;
+    if (this.#latest === undefined || this.#schema === undefined) return;
     this.#reportedMs = this.#clock.now();
     this.state = this.#latest;
     this.onMore();
@@ -214,10 +215,10 @@ export class PartialFile {
   #newSites(): StackSites | undefined {
     const { now } = this.#clock;
     const startMs = now();
-    const soFar = this.#soFar;
-    if (soFar === undefined || startMs < this.#stacks.nextMs) return undefined;
-    if (soFar.stackCount <= this.#stacks.count) return undefined;
-    const source = soFar.stackSource();
+    const schema = this.#schema;
+    if (schema === undefined || startMs < this.#stacks.nextMs) return undefined;
+    if (schema.frames.stackCount <= this.#stacks.count) return undefined;
+    const source = { strings: schema.machine.strings, ...schema.frames.finish() };
     const sites = sitesOfStacks(source, new StackReader(source));
     const nextMs = now() + (now() - startMs) * STACKS_PAUSE;
     this.#stacks = { count: source.stacks.length, nextMs };
