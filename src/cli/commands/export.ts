@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LoadError } from '../../base/load-error.ts';
-import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
+import { encodeSnapshot } from '../../format/snapshot-file/compact-snapshot.ts';
 import { prune } from '../../format/snapshot-file/prune.ts';
 import { EXPORT_KINDS, EXPORTS, type ExportKind } from '../../output/export/exports.ts';
 import { reportPage } from '../../output/report/report-page.ts';

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { snapshotFromValue } from '../../format/snapshot/from-value.ts';
-import { decodeSnapshot } from '../../format/snapshot-file/decode-snapshot.ts';
-import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
+import { decodeSnapshot, encodeSnapshot } from '../../format/snapshot-file/compact-snapshot.ts';
 import { prune } from '../../format/snapshot-file/prune.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';

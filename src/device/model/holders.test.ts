@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Snapshot } from '../../format/snapshot/tables.ts';
-import { decodeSnapshot } from '../../format/snapshot-file/decode-snapshot.ts';
-import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
+import { decodeSnapshot, encodeSnapshot } from '../../format/snapshot-file/compact-snapshot.ts';
 import { prune } from '../../format/snapshot-file/prune.ts';
 import { windowSnapshot } from '../../output/slice/window-snapshot.ts';
 import { loadCapture } from '../../testing/captures.ts';

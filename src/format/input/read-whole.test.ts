@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bytesSource, gunzippedFixture } from '../../testing/byte-source.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { webPlatform } from '../../worker/gunzip.ts';
-import { encodeSnapshot } from '../snapshot-file/encode-snapshot.ts';
+import { encodeSnapshot } from '../snapshot-file/compact-snapshot.ts';
 import { readSnapshot } from './read-snapshot.ts';
 
 const open = (bytes: Uint8Array) => readSnapshot(bytesSource(bytes, 'report'), webPlatform);

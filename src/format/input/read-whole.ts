@@ -3,7 +3,7 @@ import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { snapshotFromValue } from '../snapshot/from-value.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
-import { type DecodedSnapshot, decodeSnapshot } from '../snapshot-file/decode-snapshot.ts';
+import { type DecodedSnapshot, decodeSnapshot } from '../snapshot-file/compact-snapshot.ts';
 import { collectBytes, type OpenBytes } from './byte-cursor.ts';
 import {
   cutShortError,

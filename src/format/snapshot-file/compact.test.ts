@@ -8,8 +8,7 @@ import { contextsOf, describeStack } from '../../testing/contexts.ts';
 import { differences } from '../../testing/differences.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
 import { readCompactFile } from './compact-file.ts';
-import { decodeSnapshot } from './decode-snapshot.ts';
-import { encodeSnapshot } from './encode-snapshot.ts';
+import { decodeSnapshot, encodeSnapshot } from './compact-snapshot.ts';
 import { prune } from './prune.ts';
 
 /** Tables of equal content: rows of strings and stacks may have moved. */

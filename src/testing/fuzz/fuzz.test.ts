@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
-import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
+import { encodeSnapshot } from '../../format/snapshot-file/compact-snapshot.ts';
 import { loadCapture } from '../captures.ts';
 import { fuzzCase } from './cases.ts';
 import { Commands } from './commands.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { SnapshotDecoder } from '../../format/snapshot/decoder.ts';
-import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
+import { encodeSnapshot } from '../../format/snapshot-file/compact-snapshot.ts';
 import { fuzzCase } from './cases.ts';
 import { Commands } from './commands.ts';
 import { isFault, judge, type Outcome } from './judge.ts';

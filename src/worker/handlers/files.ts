@@ -1,7 +1,7 @@
 /** A device as a file, made in the worker: for other programs, or as a compact snapshot for a report. */
 import { createPause } from '../../base/task.ts';
 import type { FileInfo } from '../../format/snapshot/tables.ts';
-import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
+import { encodeSnapshot } from '../../format/snapshot-file/compact-snapshot.ts';
 import { type PruneOptions, prune } from '../../format/snapshot-file/prune.ts';
 import type { ExportChoice, ExportKind } from '../../output/export/exports.ts';
 import { type EventWindow, windowSnapshot } from '../../output/slice/window-snapshot.ts';
