@@ -8,7 +8,7 @@ import { runToEnd, type Task } from '../../base/task.ts';
 import { writeColumns } from '../timeline/colors.ts';
 import { ColumnCache, ColumnContentCache } from '../timeline/column-cache.ts';
 import { columnRanges, highestStates } from '../timeline/columns.ts';
-import type { Viewport } from '../timeline/types.ts';
+import type { TimelineFrame, Viewport } from '../timeline/types.ts';
 import type { AddressIndex } from './address-index.ts';
 import { type AddressPalette, AddressRows, addressColorTable, BARE_CODE } from './address-rows.ts';
 import { AddressSweep, type Change, Fingerprint } from './address-sweep.ts';
@@ -26,13 +26,7 @@ export interface AddressScene {
   readonly highlights: readonly Highlight[];
 }
 
-export interface AddressFrame {
-  readonly viewport: Viewport;
-  /** Row-major RGBA, width * height, row 0 at the top. */
-  readonly pixels: Uint32Array;
-  /** The event whose state each column shows; -1 outside of the trace. */
-  readonly states: Int32Array;
-}
+export type AddressFrame = Pick<TimelineFrame, 'viewport' | 'pixels' | 'states'>;
 
 /** Draws frames of one device, reusing its buffers. */
 export class AddressPainter {

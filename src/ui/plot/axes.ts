@@ -17,7 +17,6 @@ import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../device/mod
 import type { Viewport } from '../../draw/timeline/types.ts';
 import { stepsInView } from './event-markers.ts';
 
-/** An element of a plot by its selector. */
 export function partOf<E extends Element>(plot: Element, selector: string): E {
   const found = plot.querySelector<E>(selector);
   if (found === null) throw new Error(`The plot has no ${selector}`);

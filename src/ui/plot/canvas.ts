@@ -40,7 +40,6 @@ export function elided(
   return '';
 }
 
-/** Shows a frame's pixels on a canvas of its size. */
 export function putFrame(
   canvas: HTMLCanvasElement,
   { viewport: { width, height }, pixels }: Pick<TimelineFrame, 'viewport' | 'pixels'>,

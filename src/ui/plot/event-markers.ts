@@ -17,13 +17,11 @@ export class Crosshairs {
   /** Undefined while the worker is asked. */
   readonly #found = new Map<EventIndex, Crosshair | undefined>();
 
-  /** @param onKnown called when an event becomes known */
   constructor(context: Pick<PlotContext, 'device' | 'session' | 'onError'>, onKnown: () => void) {
     this.#context = context;
     this.#onKnown = onKnown;
   }
 
-  /** Undefined until known. */
   at(event: EventIndex): Crosshair | undefined {
     if (!this.#found.has(event)) void this.#ask(event);
     return this.#found.get(event);

@@ -45,7 +45,6 @@ export class FrameLayer {
     return state === undefined || state < 0 ? undefined : state;
   }
 
-  /** True if the picture is the last one requested. */
   get isCurrent(): boolean {
     return this.#shown !== undefined && this.#shown.request === this.#wanted;
   }

@@ -35,7 +35,6 @@ interface Drag {
   readonly hasMoved: boolean;
 }
 
-/** @param signal stops listening */
 export function listenToGestures(
   element: HTMLElement,
   plot: PlotNavigation,

@@ -15,7 +15,6 @@ type Place = readonly [x: number, y: number];
 const MARKER_TOP = 5;
 const PILL_HEIGHT = 15;
 
-/** Clears the overlay, and draws on it. */
 export function overlayPainter(
   context: CanvasRenderingContext2D,
   { accent, danger, dim, halo, ink, lines, onDanger }: PlotStyle,
@@ -121,7 +120,6 @@ export function overlayPainter(
       pill(isOom ? 'OOM' : kind, left, MARKER_TOP, color);
     },
 
-    /** The pinned event, and the second one to measure from. */
     cursors(first: Column | undefined, second: Column | undefined) {
       if (first !== undefined && second !== undefined) {
         const [from, to] = first.left < second.left ? [first, second] : [second, first];

@@ -51,7 +51,6 @@ export function toNextAxis(view: ViewState, device: DeviceInfo): Partial<ViewSta
   return names.length < 2 || next === undefined ? undefined : toAxis(next, view);
 }
 
-/** Chooses the x axis. */
 export function AxisSwitch() {
   const { device } = useDevice();
   const { view } = useStores();
@@ -109,7 +108,6 @@ export function ColorKey({ label, entries }: ColorKeyProps) {
 
 interface ChoiceProps<T extends string> {
   readonly label: string;
-  /** The label of each option, in order. */
   readonly texts: Readonly<Record<T, string>>;
   readonly value: T;
   readonly title?: string | undefined;

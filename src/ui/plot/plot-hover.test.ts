@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { createViewStore } from '../../state/view-store.ts';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import { fakeSession } from '../../testing/fake-session.ts';
-import type { PixelInfo } from '../../worker/protocol.ts';
+import type { PixelInfo, PixelRequest } from '../../worker/protocol.ts';
 import { plotStyle } from '../theme/palette.ts';
 import { Crosshairs } from './event-markers.ts';
 import { PlotHover } from './plot-hover.ts';
-import type { PlotHit, PlotPixel } from './plot-source.ts';
+import type { PlotHit } from './plot-source.ts';
 import { createOverlayStore } from './plot-source.ts';
 
 const VIEWPORT = { axis: 'event', x0: 0, x1: 10, y0: 0, y1: 100, width: 10, height: 10 } as const;
@@ -16,7 +16,7 @@ function setUp() {
   const requests: string[] = [];
   const answers: (() => void)[] = [];
   const events: number[] = [];
-  const hit = ({ state }: PlotPixel): Promise<PixelInfo<PlotHit>> => {
+  const hit = ({ state }: PixelRequest): Promise<PixelInfo<PlotHit>> => {
     requests.push(`hit at ${state}`);
     return new Promise((resolve) => {
       answers.push(() => resolve({ hit: undefined, crosshair: crosshairOf(state) }));

@@ -6,7 +6,7 @@ import type { Crosshair } from '../../device/model/events.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { ViewState } from '../../state/view-store.ts';
-import type { PixelInfo } from '../../worker/protocol.ts';
+import type { PixelInfo, PixelRequest } from '../../worker/protocol.ts';
 import { COUNTERS } from '../shared/device-labels.ts';
 import type { PlotStyle } from '../theme/palette.ts';
 import {
@@ -20,7 +20,7 @@ import type { FrameLayer } from './frame-layer.ts';
 import type { Point, PointerPlace } from './gestures.ts';
 import { overlayPainter } from './paint-overlay.ts';
 import type { PlotOnScreen } from './plot-navigation.ts';
-import type { PlotContext, PlotHit, PlotPixel, PlotSource } from './plot-source.ts';
+import type { PlotContext, PlotHit, PlotSource } from './plot-source.ts';
 import { hideTooltip, showTooltip } from './tooltip.ts';
 
 export interface PlotHoverOptions extends Pick<PlotContext, 'device' | 'view' | 'overlays'> {
@@ -41,7 +41,7 @@ const MARKER_REACH = 4;
 export class PlotHover {
   readonly #options: PlotHoverOptions;
   readonly #requests = new LatestOnly();
-  #asked: PlotPixel | undefined;
+  #asked: PixelRequest | undefined;
   #pointer: PointerPlace | undefined;
   #answer: PixelInfo<PlotHit> | undefined;
   #range: { readonly from: number; readonly to: number } | undefined;
@@ -92,7 +92,7 @@ export class PlotHover {
   }
 
   /** The pixel at a point; undefined while its picture is awaited. */
-  pixelAt(point: Point): PlotPixel | undefined {
+  pixelAt(point: Point): PixelRequest | undefined {
     const plot = this.#options.plot();
     if (plot === undefined) return undefined;
     const { viewport, width, height } = plot;
@@ -186,7 +186,7 @@ export class PlotHover {
   }
 }
 
-function isSamePixel(a: PlotPixel, b: PlotPixel | undefined): boolean {
+function isSamePixel(a: PixelRequest, b: PixelRequest | undefined): boolean {
   return a.state === b?.state && a.bytesFrom === b.bytesFrom && a.bytesTo === b.bytesTo;
 }
 

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { createViewStore } from '../../state/view-store.ts';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
+import type { PixelRequest } from '../../worker/protocol.ts';
 import { onPlotKey, PlotNavigation } from './plot-navigation.ts';
-import type { PlotHit, PlotPixel } from './plot-source.ts';
+import type { PlotHit } from './plot-source.ts';
 import { viewportOf } from './viewport-of.ts';
 
 /** Blocks of 100 bytes on top of each other, ten at any event. */
 const BLOCK = 100;
 const BLOCKS = 10;
 
-function hitOf({ bytesFrom }: PlotPixel): PlotHit | undefined {
+function hitOf({ bytesFrom }: PixelRequest): PlotHit | undefined {
   const allocation = Math.floor(bytesFrom / BLOCK);
   if (allocation < 0 || allocation >= BLOCKS) return undefined;
   return {

@@ -1,13 +1,15 @@
 /** Turns gestures and keys into changes of the view: what it shows, and what is pinned. */
+
 import { failedOoms } from '../../device/model/device-info.ts';
 import type { AnnotationSpan } from '../../device/model/types.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../draw/timeline/viewport.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { Range, ViewState } from '../../state/view-store.ts';
+import type { PixelRequest } from '../../worker/protocol.ts';
 import type { Point } from './gestures.ts';
 import { toNextAxis } from './plot-controls.tsx';
-import type { PlotContext, PlotHit, PlotPixel, PlotSource } from './plot-source.ts';
+import type { PlotContext, PlotHit, PlotSource } from './plot-source.ts';
 import { extentOf, plotAxisOf, rangeX, toPlotX } from './viewport-of.ts';
 
 export interface PlotOnScreen {
@@ -25,7 +27,7 @@ export interface PlotNavigationOptions extends Pick<PlotContext, 'device' | 'vie
   /** Undefined before the first picture. */
   readonly plot: () => PlotOnScreen | undefined;
   /** What a point shows; undefined while its picture is awaited. */
-  readonly pixelAt: (at: Point) => PlotPixel | undefined;
+  readonly pixelAt: (at: Point) => PixelRequest | undefined;
 }
 
 type Movement = (viewport: Viewport, extent: Extent, plot: PlotOnScreen) => Viewport;
@@ -140,7 +142,6 @@ export class PlotNavigation {
     else view.endDrag();
   }
 
-  /** Cycles through events, time and folded time, as far as the file has them. */
   nextAxis(): void {
     const { device, view } = this.#options;
     const change = toNextAxis(this.#view, device);
@@ -252,7 +253,7 @@ export class PlotNavigation {
     else view.commit(all);
   }
 
-  async #pinAt(pixel: PlotPixel): Promise<void> {
+  async #pinAt(pixel: PixelRequest): Promise<void> {
     const { source, view, onError } = this.#options;
     const { state } = pixel;
     const pin = ++this.#pins;

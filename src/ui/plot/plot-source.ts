@@ -8,10 +8,10 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { BandStyle } from '../../analysis/findings/types.ts';
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
-import type { Viewport } from '../../draw/timeline/types.ts';
+import type { TimelineFrame, Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { ViewState, ViewStore } from '../../state/view-store.ts';
-import type { PixelInfo, SessionApi } from '../../worker/protocol.ts';
+import type { PixelInfo, PixelRequest, SessionApi } from '../../worker/protocol.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import type { LineStyle } from './line-raster.ts';
 import type { TooltipContent } from './tooltip.ts';
@@ -31,25 +31,12 @@ export interface PlotRequest {
   readonly viewport: Viewport;
 }
 
-export interface PlotFrame {
-  readonly viewport: Viewport;
-  /** Row-major RGBA, row 0 on top. */
-  readonly pixels: Uint32Array;
-  /** For each column, the event whose state it shows; -1 outside the trace. */
-  readonly states: Int32Array;
-}
+export type PlotFrame = Pick<TimelineFrame, 'viewport' | 'pixels' | 'states'>;
 
 /** A line drawn into the picture: one value per column, NaN for none. */
 export interface PlotLine {
   readonly values: Float64Array;
   readonly style: LineStyle;
-}
-
-/** A pixel: the state of its column, and the bytes from its lower to its upper edge. */
-export interface PlotPixel {
-  readonly state: EventIndex;
-  readonly bytesFrom: number;
-  readonly bytesTo: number;
 }
 
 export interface PlotHit {
@@ -76,13 +63,12 @@ export interface PlotSource<Q extends PlotRequest = PlotRequest, F extends PlotF
   lines?(request: Q, frame: F, theme: ThemeName, pixelRatio: number): readonly PlotLine[];
   /** What the process could reserve, if known and y is reserved memory: drawn as a line. */
   limitBytes?(): number | undefined;
-  /** The crosshair's text at a height. */
   heightText(bytes: number): string;
-  hit(pixel: PlotPixel): Promise<PixelInfo<PlotHit>>;
+  hit(pixel: PixelRequest): Promise<PixelInfo<PlotHit>>;
   /** What Enter pins at a state; undefined for nothing. */
-  newestAt(state: EventIndex): Promise<PlotPixel | undefined>;
+  newestAt(state: EventIndex): Promise<PixelRequest | undefined>;
   /** A click or key pinned what is at this pixel; undefined when unpinned. */
-  pinned?(pixel: PlotPixel | undefined, hit?: PlotHit): void;
+  pinned?(pixel: PixelRequest | undefined, hit?: PlotHit): void;
 }
 
 export interface PlotContext {
@@ -110,7 +96,6 @@ export interface Highlight {
 /** What the analysis draws over every plot. The verdict and findings panels fill the store; plots read it. */
 export interface Overlays {
   readonly highlights: readonly Highlight[];
-  /** What the process could reserve; drawn in plots of reserved memory. */
   readonly limitBytes: number | undefined;
   readonly steps: StepMarks | undefined;
 }

@@ -2,7 +2,7 @@
 
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import { foldTime, unfoldTime } from '../../device/model/events.ts';
-import type { PlotAxis, TimeAxis, Viewport } from '../../draw/timeline/types.ts';
+import type { PlotAxis, Viewport } from '../../draw/timeline/types.ts';
 import {
   axisExtent,
   clampViewport,
@@ -10,20 +10,10 @@ import {
   fitViewport,
   snapToColumns,
 } from '../../draw/timeline/viewport.ts';
-import type { Range } from '../../state/view-store.ts';
+import type { Range, ViewState } from '../../state/view-store.ts';
 import type { PlotHeights } from './plot-source.ts';
 
-/** In device pixels. */
-export interface PlotSize {
-  readonly width: number;
-  readonly height: number;
-}
-
-export interface Window {
-  readonly axis: TimeAxis;
-  readonly foldsGaps: boolean;
-  /** Events or true time, even while gaps are folded. */
-  readonly x: Range | 'all';
+export interface Window extends Pick<ViewState, 'axis' | 'foldsGaps' | 'x'> {
   readonly y: Range | 'fit';
 }
 
@@ -56,7 +46,7 @@ export function viewportOf(
   window: Window,
   device: DeviceInfo,
   heights: PlotHeights,
-  size: PlotSize,
+  size: Pick<Viewport, 'width' | 'height'>,
 ): Viewport {
   const { x, y } = window;
   const axis = plotAxisOf(window);

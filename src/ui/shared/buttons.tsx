@@ -151,7 +151,6 @@ interface PopoverProps extends ComponentProps<'section'> {
   readonly button: (popoverTarget: string) => ReactNode;
 }
 
-/** A button, and what it opens below itself. */
 export function Popover({ button, className = '', ...props }: PopoverProps) {
   const id = useId();
   return (

@@ -21,7 +21,6 @@ export function notesOf({ file, warnings }: SessionInfo, device: DeviceInfo): re
   return notes;
 }
 
-/** Why the recording is incomplete, and what that hides. */
 function recordingText({ recordingReason, preexisting, events }: DeviceInfo): string {
   if (preexisting === 0 || events === 0) return recordingReason;
   const blocks = preexisting === 1 ? 'the block' : `the ${formatCount(preexisting)} blocks`;

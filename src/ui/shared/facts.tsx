@@ -16,7 +16,6 @@ interface FactProps {
   readonly children: ReactNode;
 }
 
-/** A row of a <dl>. */
 export function Fact({ term, title, children }: FactProps) {
   return (
     <div title={title}>
@@ -29,7 +28,6 @@ export function Fact({ term, title, children }: FactProps) {
 interface BlankProps {
   readonly title: string;
   readonly text?: ReactNode;
-  /** It failed. */
   readonly isAlert?: boolean;
   readonly children?: ReactNode;
 }

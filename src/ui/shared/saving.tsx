@@ -44,7 +44,6 @@ export function useSaving() {
 
 interface SavingOutcomeProps {
   readonly state: SavingState;
-  /** The text while the file is being made. */
   readonly working: (done: number) => string;
 }
 

@@ -35,7 +35,6 @@ export class RowPages<R> {
   readonly #loading = new Map<number, AbortController>();
   #failure: unknown;
 
-  /** @param onChange called when rows arrive or fail to load */
   constructor(source: RowSource<R>, onChange: () => void) {
     this.#source = source;
     this.#onChange = onChange;
@@ -69,7 +68,6 @@ export class RowPages<R> {
     }
   }
 
-  /** Cancels pages that have not loaded. */
   close(): void {
     for (const controller of this.#loading.values()) controller.abort();
     this.#loading.clear();

@@ -6,13 +6,11 @@ import { Bytes } from '../shared/facts.tsx';
 export interface Heading {
   readonly id: string;
   readonly header: string;
-  /** A longer description of the column. */
   readonly title?: string | undefined;
   readonly align?: 'start' | 'end';
   readonly isSortable?: boolean;
   /** How the first click sorts. */
   readonly first?: 'up' | 'down';
-  /** The heading's cell, to measure it. */
   readonly head?: Ref<HTMLTableCellElement>;
 }
 
@@ -55,7 +53,6 @@ export function columnsIn<R, Id extends string>(words: ColumnWords<Id>) {
 
 export interface RowState {
   readonly isSelected?: boolean;
-  /** The cursor is on this row. */
   readonly isCurrent?: boolean;
   readonly tone?: 'danger' | 'related' | 'group' | undefined;
   /** In a tree: 1 for the head of a group, 2 for its rows. */

@@ -26,7 +26,6 @@ export interface RowRange {
 
 export const contentPx = ({ rowCount }: ScrollGeometry): number => rowCount * ROW_HEIGHT_PX;
 
-/** Height of the scrolled element. */
 export const scrollPx = (geometry: ScrollGeometry): number =>
   Math.min(contentPx(geometry), MAX_SCROLL_PX);
 

@@ -40,7 +40,7 @@ import { FrameQueue } from '../frame-queue.ts';
 import type { OpenDevice } from '../open-device.ts';
 import { type DeviceRequest, queryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
-import type { PixelInfo } from './timeline.ts';
+import type { PixelInfo, PixelRequest } from './timeline.ts';
 
 /** The map's colors, plus one for what does not match a search. */
 export interface DimmablePalette extends AddressPalette {
@@ -78,12 +78,6 @@ export interface SegmentFrameRequest extends DeviceRequest {
 
 export interface AtState {
   readonly state: EventIndex;
-}
-
-export interface PixelRequest extends AtState {
-  /** From a pixel's lower to its upper edge. */
-  readonly bytesFrom: number;
-  readonly bytesTo: number;
 }
 
 export interface SegmentHit {

@@ -18,13 +18,14 @@ import type { MatchingRequest, OpenDevice } from '../open-device.ts';
 import { type AtEvent, type DeviceRequest, queryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 
-export interface HitRequest extends DeviceRequest, MatchingRequest {
-  /** State under the pointer: TimelineFrame.states of that column. */
+/** A pixel: the state of its column, and the bytes from the plot's bottom to its lower and its upper edge. */
+export interface PixelRequest {
   readonly state: EventIndex;
-  /** Bytes from the bottom of the stack to the pixel's lower edge; `bytesTo` is to its upper edge. */
   readonly bytesFrom: number;
   readonly bytesTo: number;
 }
+
+export interface HitRequest extends DeviceRequest, MatchingRequest, PixelRequest {}
 
 /** Everything a hover shows about a pixel: what lies there, and the counters at its state. */
 export interface PixelInfo<Hit> {

@@ -1,4 +1,5 @@
 /** The address map's texts: free memory, the clicked place, the address ranges. */
+
 import { rollups, sum } from 'd3';
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import type { DeviceInfo, OomInfo } from '../../../device/model/device-info.ts';
@@ -6,8 +7,8 @@ import type { AddressSlot, AddressSlots } from '../../../draw/address-map/addres
 import type { FreeMemory } from '../../../draw/address-map/free-memory.ts';
 import type { SegmentFacts } from '../../../draw/address-map/segment-lives.ts';
 import { useView } from '../../../state/stores.ts';
+import type { PixelRequest } from '../../../worker/protocol.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
-import type { PlotPixel } from '../../plot/plot-source.ts';
 import { Bytes, TableHead } from '../../shared/facts.tsx';
 import { lifeText, SEGMENT_CLASS_LABELS, segmentKindText } from '../../shared/segment-content.tsx';
 import { useDevice } from '../../shared/services.ts';
@@ -75,8 +76,7 @@ export function missingText(
 
 interface PinnedAddressProps {
   readonly slots: AddressSlots;
-  /** The clicked place; undefined for none. */
-  readonly place: PlotPixel | undefined;
+  readonly place: PixelRequest | undefined;
 }
 
 /** The gap and the segment at the clicked place; the details panel describes its allocation. */

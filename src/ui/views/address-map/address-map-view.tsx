@@ -2,12 +2,11 @@ import './address-map.css';
 import { useMemo, useRef, useState } from 'react';
 import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import { useView } from '../../../state/stores.ts';
-import type { AddressHighlight } from '../../../worker/protocol.ts';
+import type { AddressHighlight, PixelRequest } from '../../../worker/protocol.ts';
 import { ColorLegend, ColorSelect } from '../../panels/legend/color-legend.tsx';
 import { Plot } from '../../plot/plot.tsx';
 import type { StripHost } from '../../plot/plot-controller.ts';
 import { AxisSwitch, ColorKey, FitButton } from '../../plot/plot-controls.tsx';
-import type { PlotPixel } from '../../plot/plot-source.ts';
 import { Blank } from '../../shared/facts.tsx';
 import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useDevice, useFindings, useServices } from '../../shared/services.ts';
@@ -35,7 +34,7 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
   const { device } = useDevice();
   const { session } = useServices();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [place, setPlace] = useState<PlotPixel>();
+  const [place, setPlace] = useState<PixelRequest>();
   const highlight = useEvidence();
   const source = useMemo(
     () => addressSource({ device, session, slots, highlight, onPinned: setPlace }),

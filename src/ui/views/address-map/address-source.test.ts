@@ -3,7 +3,7 @@ import type { AddressHit } from '../../../draw/address-map/address-hits.ts';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { crosshairOf, deviceInfo } from '../../../testing/device-info.ts';
 import { fakeSession } from '../../../testing/fake-session.ts';
-import type { PlotPixel } from '../../plot/plot-source.ts';
+import type { PixelRequest } from '../../../worker/protocol.ts';
 import { addressSource } from './address-source.ts';
 
 const GAP: AddressHit = {
@@ -30,10 +30,10 @@ const BLOCK: AddressHit = {
     bottomBytes: 100,
   },
 };
-const PLACE: PlotPixel = { state: 3, bytesFrom: 500, bytesTo: 510 };
+const PLACE: PixelRequest = { state: 3, bytesFrom: 500, bytesTo: 510 };
 
 function sourceOf(hit: AddressHit, newest?: { readonly from: number; readonly to: number }) {
-  const pinned: (PlotPixel | undefined)[] = [];
+  const pinned: (PixelRequest | undefined)[] = [];
   const source = addressSource({
     device: deviceInfo(),
     session: fakeSession({

@@ -12,9 +12,10 @@ import type {
   AddressFrameRequest,
   AddressHighlight,
   DimmablePalette,
+  PixelRequest,
   SessionApi,
 } from '../../../worker/protocol.ts';
-import type { PlotHit, PlotPixel, PlotSource } from '../../plot/plot-source.ts';
+import type { PlotHit, PlotSource } from '../../plot/plot-source.ts';
 import { hitContent, type TooltipContent } from '../../plot/tooltip.ts';
 import { segmentKindText } from '../../shared/segment-content.tsx';
 import { paletteFor, plotColors, plotStyle, type ThemeName, toAbgr } from '../../theme/palette.ts';
@@ -25,7 +26,7 @@ export interface AddressSourceOptions {
   readonly slots: AddressSlots;
   /** Outlined besides the pinned allocation; keep it the same object while unchanged. */
   readonly highlight?: AddressHighlight | undefined;
-  readonly onPinned: (place: PlotPixel | undefined) => void;
+  readonly onPinned: (place: PixelRequest | undefined) => void;
 }
 
 const NOTHING: AddressHighlight = { allocations: [], gaps: [] };
@@ -70,7 +71,7 @@ export function addressSource({
 }
 
 /** A hover outlines the block, else the gap, else the pixel. */
-function plotHit(hit: AddressHit, pixel: PlotPixel, slots: AddressSlots['slots']): PlotHit {
+function plotHit(hit: AddressHit, pixel: PixelRequest, slots: AddressSlots['slots']): PlotHit {
   const { block, gap } = hit;
   const content = addressContent(hit, slots);
   if (block === undefined) {

@@ -75,7 +75,6 @@ export class FreeStrip implements PlotStrip {
       if (Number.isNaN(top)) continue;
       context.fillRect(x(column), Math.min(top, others), columnWidth, Math.abs(top - others) + 2);
     }
-    // Label the highest value.
     context.fillStyle = plotStyle(theme).dim;
     context.globalAlpha = 0.4;
     context.fillRect(0, HEADROOM - 0.5, width, 0.5);

@@ -168,7 +168,6 @@ function useAllocatorState({ order, positions, barWidthPx }: Shown) {
       selection: plotStyle(theme).ink,
     };
   }, [theme, colorBy, siteColors, onlyMatches]);
-  /** The event whose state is requested: the cursor's, or the last. */
   const event = cursorEvent(device, cursor);
   const width = Math.min(MOST_PIXELS, Math.round(barWidthPx * window.devicePixelRatio));
   const classes = colors.classes.length;

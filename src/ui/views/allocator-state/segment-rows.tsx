@@ -23,7 +23,6 @@ interface ListedSegment {
   readonly index: number;
 }
 
-/** A group's head, or a segment. */
 export type ListedRow = SegmentGroup | ListedSegment;
 
 const WORDS = {
@@ -41,7 +40,6 @@ type Cells<R> = Partial<Record<keyof typeof WORDS, (row: R) => ReactNode>>;
 interface SegmentColumnsOptions
   extends Pick<ComponentProps<typeof SegmentBar>, 'colors' | 'selected' | 'pointer'> {
   readonly answer: AllocatorStateAnswer | undefined;
-  /** The heading over the bars, used to measure their width. */
   readonly barHead: RefObject<HTMLTableCellElement | null>;
   /** Leaves out the last column: the figures need its space, and a click on a row shows the line too. */
   readonly isNarrow: boolean;

@@ -48,7 +48,6 @@ export function roundingText({
   return unknownBytes === 0 ? known : `${known}, not known of ${formatBytes(unknownBytes)}`;
 }
 
-/** What torch.cuda.empty_cache() would free here. */
 export function releaseSentence(release: ReleaseSums, totals: SpaceTotals): string {
   const { releasedBytes, releasedSegments, releasedPageBytes, awaitedBytes } = release;
   if (totals.reservedBytes === 0) return 'Nothing is reserved, so there is nothing to release.';

@@ -23,7 +23,6 @@ interface StateSummaryProps {
 /** CSS pixels. In a lower window the list needs the space more. */
 const ROOMY_PX = 800;
 
-/** The figures of a state, and what empty_cache() would free. */
 export function StateSummary({ overview, onPick }: StateSummaryProps) {
   const { device } = useDevice();
   const oom = oomSentence(device, overview);
@@ -106,7 +105,6 @@ interface KeptBytesProps extends Pick<StateSummaryProps, 'onPick'> {
   readonly site: PinSite;
 }
 
-/** A line whose blocks keep free memory from being released. */
 function KeptBytes({ site, onPick }: KeptBytesProps) {
   const { frame, stackKind, keptBytes, blocks, segments } = site;
   const [line, place] =

@@ -117,7 +117,6 @@ function EventCount({ value: listing, isCurrent, failure }: EventListState) {
   );
 }
 
-/** @param onClear undefined if no filter is set */
 function NoEvents({ onClear }: { readonly onClear: (() => void) | undefined }) {
   const { view } = useStores();
   const search = useView((state) => state.search);

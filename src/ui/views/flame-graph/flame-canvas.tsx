@@ -139,7 +139,6 @@ function paintOn(canvas: HTMLCanvasElement, scroller: HTMLElement, scene: OpenSc
   paintFlame(context, { ...scene, width, height, scrollTop, pixelRatio });
 }
 
-/** Scrolls to the box that has the keyboard focus. */
 function useReveal(scroller: RefObject<HTMLDivElement | null>, box: FlameBox | undefined): void {
   useEffect(() => {
     const element = scroller.current;

@@ -61,7 +61,6 @@ export const FRAMES_TEXT: Readonly<Record<FlameFrames, string>> = {
 interface WeightFormat {
   /** Short: '2.05 GiB'. With `isSigned`, growth has a plus sign. */
   readonly short: (value: number) => string;
-  /** Every digit. */
   readonly exact: (value: number) => string;
 }
 
@@ -148,7 +147,6 @@ export function exportName(
   return `${snapshotStem(fileName)}-${place}-${flame.dataset}-${flame.weight}`;
 }
 
-/** How figures are written. */
 export interface FlameFigures {
   readonly format: WeightFormat;
   readonly isDifference: boolean;

@@ -44,7 +44,6 @@ interface FlameToolbarProps {
   readonly onChange: (change: Partial<FlameView>) => void;
 }
 
-/** What is added up and how. */
 export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
   const choice = <K extends 'dataset' | 'weight' | 'groupBy' | 'frames'>(
     field: K,

@@ -72,7 +72,6 @@ function useMoments(): readonly Moment[] {
   return moments.filter((one) => one !== false && (end >= 0 || one.value === 'end')) as Moment[];
 }
 
-/** The figures of torch.cuda.memory_summary(), at any event. */
 function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
   const { info, device } = useDevice();
   const moments = useMoments();

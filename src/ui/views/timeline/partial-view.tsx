@@ -65,7 +65,6 @@ function PartialPicture({ partial }: Pick<PartialViewProps, 'partial'>) {
   );
 }
 
-/** What the picture shows, and what it does not show yet. */
 function noteOf({ events, peaks, isExact }: PartialState, isCut: boolean): string {
   const count = formatCount(events);
   const shown = isCut

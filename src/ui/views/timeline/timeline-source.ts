@@ -4,14 +4,8 @@ import { formatBytes } from '../../../base/format.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { TimelineFrame } from '../../../draw/timeline/types.ts';
 import type { ViewState } from '../../../state/view-store.ts';
-import type {
-  FrameRequest,
-  HitRequest,
-  MatchingRequest,
-  PixelInfo,
-  SessionApi,
-} from '../../../worker/protocol.ts';
-import type { PlotHit, PlotLine, PlotSource } from '../../plot/plot-source.ts';
+import type { FrameRequest, MatchingRequest, SessionApi } from '../../../worker/protocol.ts';
+import type { PlotLine, PlotSource } from '../../plot/plot-source.ts';
 import { hitContent } from '../../plot/tooltip.ts';
 import { dashOf, lineColor, paletteFor, plotStyle, toAbgr } from '../../theme/palette.ts';
 
@@ -71,7 +65,14 @@ export function timelineSource(
       });
     },
     heightText: formatBytes,
-    hit: (place) => hitAt(session, { deviceIndex: index, ...place, ...matchingOf(view()) }),
+    hit: async (place) => {
+      const asked = { deviceIndex: index, ...place, ...matchingOf(view()) };
+      const { hit, crosshair } = await session.query('hit', asked);
+      if (hit === undefined) return { hit, crosshair };
+      const { bottomBytes, label: selection } = hit;
+      const topBytes = bottomBytes + hit.blockBytes;
+      return { hit: { bottomBytes, topBytes, content: hitContent(hit), selection }, crosshair };
+    },
     newestAt: async (state) => {
       const topBytes = await session.query('stackBytes', {
         deviceIndex: index,
@@ -106,21 +107,6 @@ function matchingOf({
     at: isSearching ? cursor : undefined,
     stackOrder: colorBy === 'class' ? stackOrder : 'time',
   };
-}
-
-async function hitAt(
-  session: Pick<SessionApi, 'query'>,
-  request: HitRequest,
-): Promise<PixelInfo<PlotHit>> {
-  const { hit, crosshair } = await session.query('hit', request);
-  if (hit === undefined) return { hit, crosshair };
-  const shown = {
-    bottomBytes: hit.bottomBytes,
-    topBytes: hit.bottomBytes + hit.blockBytes,
-    content: hitContent(hit),
-    selection: hit.label,
-  };
-  return { hit: shown, crosshair };
 }
 
 /** CSS pixels on each side that a value covers if a line is an envelope. */

@@ -86,7 +86,6 @@ export function boxAt(boxes: readonly TrackBox[], x: number): TrackBox | undefin
   return boxes.find(({ left, right }) => x >= left && x < Math.max(right, left + 2));
 }
 
-/** The focused range: a track, and a position in it. */
 export interface TrackFocus {
   readonly track: number;
   readonly at: number;

@@ -165,7 +165,6 @@ function TextForm({
   );
 }
 
-/** The text with the mistake marked, and an explanation. */
 function WrongPlace({ text, message, position, end }: Extract<ParsedConf, { ok: false }>) {
   return (
     <>
