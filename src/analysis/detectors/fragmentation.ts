@@ -5,6 +5,7 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { upperBound } from '../../base/binary-search.ts';
 import { memoized, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
@@ -85,13 +86,9 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   const cause = named?.part.stack ?? varied?.stack;
   const pinParts = pins.slice(0, TOP_PINS).map(({ part }) => part);
   // Not their sum over the run: it exceeds any GPU and can't be compared with the other parts.
-  const sizeParts = [...new Set([varied ?? [], varying].flat())].map(
-    ({ stack, sizes, largestBytes }) =>
-      sitePart(
-        context,
-        { stack, bytes: largestBytes, count: sizes },
-        'different sizes requested, the largest shown',
-      ),
+  const sizeNote = 'different sizes requested, the largest shown';
+  const sizeParts = [...new Set([varied ?? [], varying].flat())].map((one) =>
+    sitePart(context, { stack: one.stack, bytes: one.largestBytes, count: one.sizes }, sizeNote),
   );
   // Segments go back when memory runs short.
   const isUsual = share < HARMFUL_SHARE && context.eventsOf(TraceAction.SegmentFree).length === 0;
@@ -121,15 +118,7 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
     ids: named?.allocations ?? allocationsOfLine(context, cause),
     gaps: largestGaps(segments),
     facts: gapFacts(context, event, segments),
-    series:
-      curve.length < 2
-        ? undefined
-        : series(
-            'event',
-            'reserved, beyond the most needed by then',
-            curve.map((point) => point.event),
-            curve.map(({ gap }) => Math.max(0, gap)),
-          ),
+    series: curve.length < 2 ? undefined : gapSeries(curve),
     advice: adviceFor('fragmentation'),
     disproof:
       'With expandable_segments:True the reserved peak stays where it is: then something needs the memory that this recording does not show.',
@@ -156,13 +145,13 @@ function gapFacts(
   event: EventIndex,
   segments: readonly SegmentState[],
 ): Fact[] {
-  const { requestedBytes, length, start } = input.replay.allocations;
+  const { requestedBytes, start } = input.replay.allocations;
   const free = sumBy(segments, ({ freeBytes }) => freeBytes);
   const cached = sumBy(segments, ({ live, sizeBytes }) => (live.length === 0 ? sizeBytes : 0));
   const gaps = segments.flatMap((segment) => segment.gaps.map(({ sizeBytes }) => sizeBytes));
   let largestRequest = 0;
-  for (let id = 0; id < length && start[id] <= event; id++)
-    largestRequest = Math.max(largestRequest, requestedBytes[id] || 0);
+  for (const bytes of requestedBytes.subarray(0, upperBound(start, event)))
+    if (bytes > largestRequest) largestRequest = bytes;
   const tooSmall = sumBy(gaps, (bytes) => (bytes < largestRequest ? bytes : 0));
   return [
     { label: 'seen at event', count: event },
@@ -200,6 +189,14 @@ function cameAtOnce(context: AnalysisInput, curve: readonly GapPoint[]): boolean
   return first !== undefined && last !== undefined && first.gap >= FIRST_SHARE * last.gap;
 }
 
+const gapSeries = (curve: readonly GapPoint[]) =>
+  series(
+    'event',
+    'reserved, beyond the most needed by then',
+    curve.map((point) => point.event),
+    curve.map(({ gap }) => Math.max(0, gap)),
+  );
+
 interface GapPoint {
   readonly event: EventIndex;
   /** Highest reserved so far minus highest active so far. */
@@ -214,31 +211,19 @@ function gapCurve(context: AnalysisInput): GapPoint[] {
   const points: GapPoint[] = [];
   let [active, reserved] = [start.activeBytes, start.reservedBytes];
   let [mostActive, mostReserved] = [active, reserved];
-  for (let t = 0; t < action.length; t++) {
-    const id = allocationOfEvent[t];
-    switch (action[t]) {
-      case TraceAction.Alloc:
-        if (id >= 0) active += table.sizeBytes[id];
-        mostActive = Math.max(mostActive, active);
-        break;
-      case TraceAction.FreeCompleted:
-        if (id >= 0) active -= table.sizeBytes[id];
-        break;
-      case TraceAction.SegmentAlloc:
-      case TraceAction.SegmentMap:
-        reserved += sizeBytes[t];
-        if (reserved > mostReserved) {
-          mostReserved = reserved;
-          points.push({ event: t, gap: mostReserved - mostActive });
-        }
-        break;
-      case TraceAction.SegmentFree:
-      case TraceAction.SegmentUnmap:
-        reserved -= sizeBytes[t];
-        break;
-      default:
-    }
-  }
+  action.forEach((own, event) => {
+    const bytes = table.sizeBytes[allocationOfEvent[event]] ?? 0;
+    if (own === TraceAction.Alloc) active += bytes;
+    else if (own === TraceAction.FreeCompleted) active -= bytes;
+    else if (own === TraceAction.SegmentAlloc || own === TraceAction.SegmentMap)
+      reserved += sizeBytes[event];
+    else if (own === TraceAction.SegmentFree || own === TraceAction.SegmentUnmap)
+      reserved -= sizeBytes[event];
+    mostActive = Math.max(mostActive, active);
+    if (reserved <= mostReserved) return;
+    mostReserved = reserved;
+    points.push({ event, gap: mostReserved - mostActive });
+  });
   return points;
 }
 

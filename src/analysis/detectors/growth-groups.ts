@@ -13,16 +13,10 @@ import type { LineRole } from '../findings/types.ts';
 import { callerOfModel, runStartFrame, statementFrame } from '../findings/user-lines.ts';
 import { forwardRuns, OUTPUTS } from '../steps/forward-runs.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
+import type { growth } from './growth.ts';
 import type { GrowingSite } from './growth-sites.ts';
 
-export type GrowthKind =
-  | 'kept-graph'
-  | 'kept-hook'
-  | 'kept-scalar'
-  | 'kept-output'
-  | 'kept-gradients'
-  | 'kept-optimizer'
-  | 'kept-tensor';
+export type GrowthKind = Exclude<keyof (typeof growth)['titles'], 'freed-in-bursts'>;
 
 export interface GrowthGroup {
   readonly kind: GrowthKind;
@@ -73,22 +67,14 @@ export function groupSites(context: AnalysisInput, sites: readonly GrowingSite[]
     const forward = rest.filter(
       ({ stack }) => !classifier.isBackward(stack) && !classifier.isOptimizer(stack),
     );
-    const isGraph =
-      forward.length >= GRAPH_SITES &&
-      keepsPasses(
-        context,
-        forward.flatMap(({ kept }) => kept),
-      );
-    if (!isGraph) return singles(context, cluster);
+    const ids = forward.flatMap(({ kept }) => kept);
+    if (forward.length < GRAPH_SITES || !keepsPasses(context, ids))
+      return singles(context, cluster);
     const graph = sitesOfGraph(context, rest);
-    const apart = [...rest, ...cluster.filter((site) => !rest.includes(site))];
-    return [
-      { kind: 'kept-graph', sites: graph, holder: lastBorn(graph, context) },
-      ...singles(
-        context,
-        apart.filter((site) => !graph.includes(site)),
-      ),
-    ];
+    const hooks = cluster.filter((site) => !rest.includes(site));
+    const apart = [...rest, ...hooks].filter((site) => !graph.includes(site));
+    const holder = lastBorn(graph, context);
+    return [{ kind: 'kept-graph', sites: graph, holder }, ...singles(context, apart)];
   });
 }
 
@@ -120,10 +106,7 @@ function overlap(a: GrowingSite, b: GrowingSite): number {
  * What is allocated after backward is not part of the step's graph, but a scalar made there may hold the graph:
  * `total = total + loss`.
  */
-function sitesOfGraph(
-  context: AnalysisInput,
-  sites: readonly GrowingSite[],
-): readonly GrowingSite[] {
+function sitesOfGraph(context: AnalysisInput, sites: readonly GrowingSite[]): GrowingSite[] {
   const { classifier } = context;
   const { stack } = context.input.replay.allocations;
   const forward = sites.filter((site) => classifier.isForward(site.stack));
@@ -138,11 +121,7 @@ function sitesOfGraph(
 }
 
 /** Whether the model runs on between two tensors, and keeps none of it: what follows is not of the graph. */
-function goesOn(
-  { classifier, input }: AnalysisInput,
-  from: AllocationIndex,
-  to: AllocationIndex,
-): boolean {
+function goesOn({ classifier, input }: AnalysisInput, from: AllocationIndex, to: AllocationIndex) {
   const between = input.replay.allocations.stack.subarray(from + 1, Math.max(from + 1, to));
   return between.filter((own) => classifier.isForward(own)).length > OUTPUTS;
 }
@@ -196,11 +175,7 @@ function isScalar(context: AnalysisInput, { kept }: GrowingSite): boolean {
  * graph stays. So look for scalars made outside the model after the graph's last tensor, once a step, each freed soon
  * after the next was made. Undefined if the model's own output is kept: then the output holds the graph.
  */
-function runningTotal(
-  context: AnalysisInput,
-  holder: GrowingSite,
-  { bounds }: StepSequence,
-): StackIndex | undefined {
+function runningTotal(context: AnalysisInput, holder: GrowingSite, { bounds }: StepSequence) {
   const { classifier, input } = context;
   const { allocations: table } = input.replay;
   const steps = bounds.length - 1;
@@ -286,10 +261,8 @@ function graphLead(
   if (total === undefined) return { stack, frame, frameIs: 'allocated at', madeAt: undefined };
   const model = sites.find((site) => context.classifier.isForward(site.stack)) ?? holder;
   const made = callerOfModel(context, model.stack);
-  const madeAt =
-    made === undefined || made === frame
-      ? undefined
-      : locationText(context.input.stacks.frame(made));
+  const isElsewhere = made !== undefined && made !== frame;
+  const madeAt = isElsewhere ? locationText(context.input.stacks.frame(made)) : undefined;
   return { stack, frame, frameIs: 'stored at', madeAt };
 }
 
@@ -300,7 +273,7 @@ function graphLead(
 export function isOutput(
   { classifier, input }: AnalysisInput,
   { kept }: Pick<GrowingSite, 'kept'>,
-): boolean {
+) {
   const { stack, length } = input.replay.allocations;
   const id = kept[kept.length >> 1];
   const call = classifier.moduleCall(stack[id]);

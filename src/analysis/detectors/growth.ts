@@ -26,7 +26,7 @@ import {
   mean,
   SURE_STEPS,
 } from './growth-leaks.ts';
-import type { BurstSite, GrowingSite } from './growth-sites.ts';
+import type { GrowingSite } from './growth-sites.ts';
 
 export const growth = {
   id: 'growth',
@@ -80,6 +80,8 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
   );
 }
 
+type BurstSites = ReturnType<typeof growthOf>['bursts'];
+
 /** Share of the peak: smaller piles are not worth a line. */
 const MIN_SHARE = 0.01;
 
@@ -87,18 +89,14 @@ const MIN_SHARE = 0.01;
  * What piles up over steps and is freed at once: garbage cycles, or caches that are dropped on purpose. All such sites
  * share one finding of low severity, because the memory comes back.
  */
-function burstFindings(
-  context: AnalysisInput,
-  { bounds }: StepSequence,
-  bursts: readonly BurstSite[],
-): GrowthFinding[] {
+function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts: BurstSites) {
   if (bursts.length === 0) return [];
   const { bytes, ids } = pileOf(context, bounds, bursts);
   const top = highest(bytes);
   if (top < MIN_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return [];
   const largest = bursts.reduce((a, b) => (highest(b.live) > highest(a.live) ? b : a));
   const drops = highest(bursts.map((burst) => burst.drops.length));
-  const finding = findingOf(context, {
+  const finding: GrowthFinding = findingOf(context, {
     detector: 'growth',
     kind: 'freed-in-bursts',
     severity: 'low',
@@ -122,11 +120,7 @@ function burstFindings(
 }
 
 /** The sites' total after each step, and the allocations that outlived their step. */
-function pileOf(
-  context: AnalysisInput,
-  bounds: StepSequence['bounds'],
-  bursts: readonly BurstSite[],
-): { readonly bytes: Float64Array; readonly ids: readonly AllocationIndex[] } {
+function pileOf(context: AnalysisInput, bounds: Int32Array, bursts: BurstSites) {
   const { start, freeRequested, sizeBytes, preexisting, length } = context.input.replay.allocations;
   const isBurst = new Set(bursts.map(({ site }) => site));
   // By step the change, then the total.
@@ -151,17 +145,16 @@ function growthFinding(
   same: readonly Leak[],
 ): AnyFinding<'growth', GrowthKind> {
   const [{ group, sequence, law, lead }] = same;
-  const { sizeBytes, requestedBytes, start } = context.input.replay.allocations;
+  const { classifier, input } = context;
+  const { sizeBytes, requestedBytes, start } = input.replay.allocations;
   const sites = same.flatMap((leak) => leak.group.sites);
   const kept = sites.flatMap((site) => site.kept);
   const own = new Set(kept);
+  const isOwn = (id: AllocationIndex) => own.has(id);
   const ownBytes = sumBy(kept, (id) => sizeBytes[id]);
   // The account knows more from the same statements: one leak has one figure.
-  const entry = context
-    .once(accountAtEnd)
-    .entries.find(
-      ({ allocations, bytes }) => bytes > ownBytes && allocations.some((id) => own.has(id)),
-    );
+  const { entries } = context.once(accountAtEnd);
+  const entry = entries.find((one) => one.bytes > ownBytes && one.allocations.some(isOwn));
   const { bytes = ownBytes, allocations: ids = kept, rate } = entry ?? {};
   const perStep = {
     bytes: sumBy(same, (leak) => leak.perStep.bytes),
@@ -173,6 +166,7 @@ function growthFinding(
   const each = `${formatBytes(rate?.bytes ?? Math.round(perStep.bytes))} each ${rate?.unit ?? unit}`;
   const mean = law.kind === 'flat' && !isUneven(law) ? '' : 'on average ';
   const isSure = same.some((leak) => leak.isSure);
+  const peak = input.replay.peaks.allocatedBytes.bytes;
   return findingOf(context, {
     detector: 'growth',
     kind: group.kind,
@@ -201,21 +195,16 @@ function growthFinding(
       count: own.length,
     })),
     shown: sites.length,
-    note: ({ stack }) =>
-      context.classifier.isBackward(stack)
-        ? 'allocated in backward: no line of Python'
-        : context.classifier.isForward(stack)
-          ? 'made in forward'
-          : 'made outside the model',
+    note: ({ stack }) => {
+      if (classifier.isBackward(stack)) return 'allocated in backward: no line of Python';
+      return classifier.isForward(stack) ? 'made in forward' : 'made outside the model';
+    },
     facts: [
       ...(lead.madeAt === undefined ? [] : [{ label: 'allocated at', text: lead.madeAt }]),
       { label: 'steps are', text: sequence.description },
       { label: 'began at step', count: beginOf(sites) },
       { label: 'kept by the end', bytes },
-      {
-        label: 'share of the peak',
-        text: formatPercent(bytes / context.input.replay.peaks.allocatedBytes.bytes),
-      },
+      { label: 'share of the peak', text: formatPercent(bytes / peak) },
       { label: 'how it grows', text: lawText(law) },
       { label: 'requested, before rounding', bytes: sumBy(kept, (id) => requestedBytes[id]) },
     ],

@@ -90,7 +90,7 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
   // If something other than the lead changed first, it may be the cause.
   const firstText =
     first.line === undefined || isNew ? '' : ` The first to change in that step was ${first.line}.`;
-  const last = bounds[bounds.length - 1];
+  const last = bounds[steps];
   const texts = (label: string, all: readonly string[]) =>
     all.slice(0, MAX_LISTED).map((text): Fact => ({ label, text }));
   return found(context, {
@@ -143,13 +143,12 @@ function isCopyOfWeights({ classification }: AnalysisInput, [lead]: readonly Cha
 const isLarge = ({ beforeBytes, afterBytes }: Shift): boolean =>
   afterBytes - beforeBytes >= Math.max(MIN_BYTES, MIN_SHARE * afterBytes);
 
-function whatChanged({ isNew, largest, moreBytes }: ChangedLine, where: string): string {
+function whatChanged({ isNew, moreBytes, ...largest }: ChangedLine, where: string): string {
+  const { largestBefore: before, largestAfter: after } = largest;
   if (isNew) return `${where} made its first tensors, ${formatBytes(moreBytes)} that stay`;
-  const [before, after] = largest;
-  if (after > 1.05 * before) {
-    return `tensors of ${where} grew from ${formatBytes(before)} to ${formatBytes(after)}`;
-  }
-  return `${where} has ${formatBytes(moreBytes)} more at a time`;
+  return after > 1.05 * before
+    ? `tensors of ${where} grew from ${formatBytes(before)} to ${formatBytes(after)}`
+    : `${where} has ${formatBytes(moreBytes)} more at a time`;
 }
 
 const NEW_ADVICE = [
@@ -217,9 +216,8 @@ export function findShift(peaks: ArrayLike<number>): Shift | undefined {
 /** Steps after which all peaks are higher than all peaks before. */
 function gaps(peaks: readonly number[]): number[] {
   const lowestFrom = Float64Array.from(peaks);
-  for (let i = peaks.length - 2; i >= 0; i--) {
+  for (let i = peaks.length - 2; i >= 0; i--)
     lowestFrom[i] = Math.min(lowestFrom[i], lowestFrom[i + 1]);
-  }
   const found: number[] = [];
   let top = peaks[0] ?? 0;
   for (let step = 1; step <= peaks.length - MIN_LEVEL_STEPS; step++) {
@@ -233,9 +231,8 @@ function gaps(peaks: readonly number[]): number[] {
 /** Whether a level's second half is higher than its first by much of the allowance: it keeps rising. */
 function goesOn(level: readonly number[], rise: number): boolean {
   const half = level.length >> 1;
-  return (
-    upperMedian(level.slice(half)) - upperMedian(level.slice(0, half)) > (MAX_UNEVEN / 2) * rise
-  );
+  const more = upperMedian(level.slice(half)) - upperMedian(level.slice(0, half));
+  return more > (MAX_UNEVEN / 2) * rise;
 }
 
 /** A peak that some step had, even if the number of steps is even. */
@@ -243,21 +240,7 @@ const upperMedian = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1];
 
 /** A user line, or all backward threads together. */
-interface ChangedLine {
-  /** The stack of its largest tensor. */
-  readonly stack: StackIndex;
-  /** False for backward threads. */
-  readonly isNamed: boolean;
-  /** Nothing from it was live in the step before. */
-  readonly isNew: boolean;
-  /** By the most that is live at any moment of a step. */
-  readonly moreBytes: number;
-  readonly beforeBytes: number;
-  readonly largest: readonly [before: number, after: number];
-  readonly count: number;
-  /** Its tensors in a step of the higher level. */
-  readonly ids: readonly AllocationIndex[];
-}
+type ChangedLine = ReturnType<typeof changedLines>[number];
 
 const BACKWARD = -1;
 
@@ -270,27 +253,29 @@ interface Peak {
 }
 
 /** The largest rise first: compares the highest moments of the steps before and after the rise. */
-function changedLines(context: AnalysisInput, before: Peak, after: Peak): ChangedLine[] {
-  const { sizeBytes, stack } = context.input.replay.allocations;
+function changedLines(context: AnalysisInput, before: Peak, after: Peak) {
+  const { sizeBytes, stack, start } = context.input.replay.allocations;
   const held = heldByLine(context, before);
-  const largestOf = (ids: readonly AllocationIndex[], from: EventIndex) => {
+  const largestOf = (ids: readonly AllocationIndex[], { begin }: Peak): AllocationIndex => {
     // cuBLAS's workspace stays forever and says little: what the step itself made comes first.
-    const made = ids.filter((id) => context.input.replay.allocations.start[id] > from);
+    const made = ids.filter((id) => start[id] > begin);
     return (made.length > 0 ? made : ids).reduce((a, b) => (sizeBytes[b] > sizeBytes[a] ? b : a));
   };
-  const lines = Array.from(heldByLine(context, after), ([line, ids]): ChangedLine => {
+  const lines = Array.from(heldByLine(context, after), ([line, ids]) => {
     const was = held.get(line) ?? [];
+    const isNew = was.length === 0;
     const beforeBytes = sumBy(was, (id) => sizeBytes[id]);
-    const largest = largestOf(ids, after.begin);
+    const largest = largestOf(ids, after);
     return {
+      /** Of its largest tensor. */
       stack: stack[largest],
+      /** False for backward threads. */
       isNamed: line !== BACKWARD,
-      isNew: was.length === 0,
       moreBytes: sumBy(ids, (id) => sizeBytes[id]) - beforeBytes,
-      beforeBytes,
-      largest: [was.length === 0 ? 0 : sizeBytes[largestOf(was, before.begin)], sizeBytes[largest]],
+      largestBefore: isNew ? 0 : sizeBytes[largestOf(was, before)],
+      largestAfter: sizeBytes[largest],
       count: ids.length,
-      ids,
+      ...{ isNew, beforeBytes, ids },
     };
   });
   return lines.filter(({ moreBytes }) => moreBytes > 0).sort((a, b) => b.moreBytes - a.moreBytes);
@@ -314,11 +299,7 @@ function heldByLine({ input, classifier }: AnalysisInput, { event }: Peak) {
  * The first allocation in the step with a stack and size that the step before lacks: later differences may follow from
  * it.
  */
-function firstChange(
-  context: AnalysisInput,
-  bounds: Int32Array,
-  step: number,
-): { readonly event: EventIndex; readonly line: string | undefined } {
+function firstChange(context: AnalysisInput, bounds: Int32Array, step: number) {
   const { start, requestedBytes, stack, length, preexisting } = context.input.replay.allocations;
   const seen = new Set<string>();
   for (let id = preexisting; id < length && start[id] <= bounds[step + 1]; id++) {
@@ -326,10 +307,9 @@ function firstChange(
     const key = `${stack[id]} ${requestedBytes[id]}`;
     if (start[id] <= bounds[step]) seen.add(key);
     else if (!seen.has(key)) {
-      const lines = userLines(context, stack[id]).map((frame) => locationText(frame));
+      const lines = userLines(context, stack[id]).map(locationText);
       const ends = lines.length > 2 ? [lines[0], lines[lines.length - 1]] : lines;
-      const line = lines.length === 0 ? undefined : ends.join(', called from ');
-      return { event: start[id], line };
+      return { event: start[id], line: ends.join(', called from ') || undefined };
     }
   }
   return { event: bounds[step] + 1, line: undefined };

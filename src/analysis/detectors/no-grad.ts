@@ -64,9 +64,9 @@ export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFindi
     .flatMap(([call, own]) => {
       return unusedGraphs(context, call, own) ?? failedEvaluation(context, call, own, runs) ?? [];
     })
-    .filter(({ bytes }) => bytes >= minBytes);
-  if (findings.length > 0)
-    return { status: 'found', findings: findings.sort((a, b) => b.bytes - a.bytes) };
+    .filter(({ bytes }) => bytes >= minBytes)
+    .sort((a, b) => b.bytes - a.bytes);
+  if (findings.length > 0) return { status: 'found', findings };
   return runs.every(({ isCutOff }) => isCutOff)
     ? cannotTell('The recording breaks off in its only forward pass.')
     : clear(checkedText(runs));
@@ -88,9 +88,8 @@ function checkedText(runs: readonly ForwardRun[]): string {
   return `${plural(runs.length, 'forward pass', 'forward passes')}: ${texts.join(', ')}.`;
 }
 
-function keepsGraph({ keptCount, allocations }: ForwardRun): boolean {
-  return keptCount >= MIN_ALLOCATIONS / 2 && keptCount >= GRAPH_SHARE * allocations;
-}
+const keepsGraph = ({ keptCount, allocations }: ForwardRun): boolean =>
+  keptCount >= MIN_ALLOCATIONS / 2 && keptCount >= GRAPH_SHARE * allocations;
 
 const isUnusedGraph = (run: ForwardRun): boolean =>
   keepsGraph(run) && !run.isCutOff && isMostlyUnused(run);
@@ -99,11 +98,8 @@ const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): bool
   unusedBytes > (keptBytes - lateBytes) / 2;
 
 /** Whether a cut-off pass kept so much that only a graph explains it. */
-function surelyKeepsGraph({ keptCount, allocations }: ForwardRun): boolean {
-  return (
-    allocations >= MIN_ALLOCATIONS_OF_FAILED && keptCount >= GRAPH_SHARE_OF_FAILED * allocations
-  );
-}
+const surelyKeepsGraph = ({ keptCount, allocations }: ForwardRun): boolean =>
+  allocations >= MIN_ALLOCATIONS_OF_FAILED && keptCount >= GRAPH_SHARE_OF_FAILED * allocations;
 
 const byCall = (runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> =>
   groupBy(runs, ({ call }) => call);
@@ -142,7 +138,7 @@ function unusedGraphs(
   const isNotable = isShort && lowersPeakBytes >= NOTABLE_SHARE * peak;
   const isSevere = last.oom !== undefined || (isNotable && lowersPeakBytes >= SEVERE_SHARE * peak);
   return findingOf(context, {
-    ...ofBoth(),
+    ...ofBoth(context, ids),
     kind: 'graph-without-backward',
     severity: isSevere ? 'high' : isNotable ? 'medium' : 'low',
     bytes,
@@ -151,8 +147,6 @@ function unusedGraphs(
     claim: (where) =>
       `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept their activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(bytes)} less would have been in use at the worst moment.${last.oom === undefined ? '' : ' Memory ran out in the last of them.'}`,
     events: { first: start[runs[0].first], last: last.oom ?? last.close },
-    sites: sumBySite(context, ids),
-    ids,
     facts: [
       { label: 'forward passes from this call', count: own.length },
       { label: 'of them without backward', count: runs.length },
@@ -174,13 +168,15 @@ function unusedGraphs(
   });
 }
 
-const ofBoth = () =>
+const ofBoth = (context: AnalysisInput, ids: readonly AllocationIndex[]) =>
   ({
     detector: 'no-grad',
     frameIs: 'called by',
     note: 'kept for backward',
     pattern: 'evaluation-without-no-grad',
     advice: adviceFor('kept-graph', 'evaluation-without-no-grad'),
+    sites: sumBySite(context, ids),
+    ids,
   }) as const;
 
 const idsOf = ({ first, last }: ForwardRun): AllocationIndex[] =>
@@ -205,21 +201,15 @@ function failedEvaluation(
   const run = own.find(({ oom }) => oom !== undefined);
   if (run?.oom === undefined || !surelyKeepsGraph(run)) return undefined;
   if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
-  const trained = runs.filter(
-    (one) =>
-      one.last < run.first &&
-      one.call !== call &&
-      keepsGraph(one) &&
-      !one.isCutOff &&
-      !isMostlyUnused(one),
-  );
+  const others = runs.filter((one) => one.last < run.first && one.call !== call);
+  const trained = others.filter((one) => keepsGraph(one) && !one.isCutOff && !isMostlyUnused(one));
   // The other call that has the most of them.
   const [most = []] = [...byCall(trained).values()].sort((a, b) => b.length - a.length);
   if (most.length < MIN_TRAINED) return undefined;
   const ids = keptOf(context, run);
   const bytes = run.keptBytes;
   return findingOf(context, {
-    ...ofBoth(),
+    ...ofBoth(context, ids),
     kind: 'graph-at-oom',
     severity: 'high',
     bytes,
@@ -227,8 +217,6 @@ function failedEvaluation(
     claim: (where) =>
       `Out of memory in what looks like an evaluation without torch.inference_mode(): the forward pass at ${where} kept ${formatBytes(bytes)} for a backward. ${formatPercent(run.keptCount / run.allocations)} of its tensors were live when memory ran out. No backward belongs to this call, while ${plural(most.length, 'earlier pass', 'earlier passes')} at ${placeText(context, most[0].call)} had one each.`,
     events: { first: context.input.replay.allocations.start[run.first], last: run.oom },
-    sites: sumBySite(context, ids),
-    ids,
     facts: [
       { label: 'earlier passes of another call that had a backward', count: most.length },
       { label: 'kept when memory ran out', bytes },
@@ -253,14 +241,13 @@ function highestAtOnce(
   isSetUp: (id: number) => boolean,
 ): number {
   const { freeRequested, sizeBytes } = context.input.replay.allocations;
-  const changes = runs.flatMap((run) =>
-    keptOf(context, run)
-      .filter((id) => id !== run.output && !isSetUp(id))
-      .flatMap((id) => [
-        { event: run.close, bytes: sizeBytes[id] },
-        { event: freeRequested[id], bytes: -sizeBytes[id] },
-      ]),
-  );
+  const changes = runs.flatMap((run) => {
+    const ids = keptOf(context, run).filter((id) => id !== run.output && !isSetUp(id));
+    return ids.flatMap((id) => [
+      { event: run.close, bytes: sizeBytes[id] },
+      { event: freeRequested[id], bytes: -sizeBytes[id] },
+    ]);
+  });
   changes.sort((a, b) => a.event - b.event || a.bytes - b.bytes);
   let [now, most] = [0, 0];
   for (const { bytes } of changes) {

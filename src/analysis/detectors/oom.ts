@@ -30,8 +30,8 @@ import {
   classFacts,
   clear,
   findingOf,
-  SiteSums,
   sumBySite,
+  sumByStack,
 } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
 
@@ -146,9 +146,8 @@ function requesterText({ source }: RequestOrigin, line: string, bytes: string): 
 
 /** One finding for all of them. @param ooms in order, at least one */
 function retriedOomsFinding(context: AnalysisInput, ooms: readonly EventIndex[]): OomFinding {
-  const { sizeBytes, stack } = context.input.trace.events;
-  const sums = new SiteSums();
-  for (const event of ooms) sums.add(stack[event], sizeBytes[event]);
+  const { events } = context.input.trace;
+  const { sizeBytes, stack } = events;
   const largest = ooms.reduce((a, b) => (sizeBytes[b] > sizeBytes[a] ? b : a));
   const bytes = sizeBytes[largest];
   const isBackward = context.classifier.isBackward(stack[largest]);
@@ -161,7 +160,7 @@ function retriedOomsFinding(context: AnalysisInput, ooms: readonly EventIndex[])
     claim: (where) =>
       `${plural(ooms.length, 'request')} failed and were retried at once, so your program saw no error. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${isBackward ? 'backward' : where}.`,
     events: { first: ooms[0], last: ooms[ooms.length - 1] },
-    sites: sums.largestFirst(),
+    sites: sumByStack(events, ooms),
     note: 'requested without success, all attempts together',
     facts: [
       { label: 'attempts that failed', count: ooms.length },

@@ -5,7 +5,7 @@ import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { sizesText, varyingSites } from '../account/free-space.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { cannotTell, clear, found, SiteSums, series } from '../findings/finding-parts.ts';
+import { cannotTell, clear, found, series, sumByStack } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 
@@ -33,15 +33,14 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
       ? cannotTell(`${recordingReason} In what is left ${given}.`)
       : clear(`${given}, and ${retaken.length} were taken after that.`);
   }
-  const { sizeBytes, stack } = context.input.trace.events;
-  const sums = new SiteSums();
-  for (const event of retaken) sums.add(stack[event], sizeBytes[event]);
-  const sites = sums.largestFirst();
-  const bytes = sumBy(retaken, (event) => sizeBytes[event]);
+  const { events } = context.input.trace;
+  const sites = sumByStack(events, retaken);
+  const sizes = retaken.map((event) => events.sizeBytes[event]);
+  const bytes = sumBy(sizes, (size) => size);
   const named = sites.find((site) => site.stack > EMPTY_STACK) ?? sites[0];
   // Ever-changing sizes are the reason why cached segments must go.
   const varied = varyingSites(context).find((site) => site.stack === named?.stack);
-  const cost = costUs === undefined ? undefined : formatDurationUs(costUs);
+  const cost = costUs === undefined ? [] : [formatDurationUs(costUs)];
   const isServed = context.eventsOf(TraceAction.Oom).length === 0;
   return found(context, {
     detector: 'segment-thrashing',
@@ -54,7 +53,7 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
       [
         `${given} and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(bytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${where}.`,
         ...(varied === undefined ? [] : [`It ${sizesText(varied)}`]),
-        ...(cost === undefined ? [] : [`They took at most ${cost}.`]),
+        ...cost.map((time) => `They took at most ${time}.`),
         ...(isServed ? ['Every request was served in the end.'] : []),
       ].join(' '),
     events: { first: retaken[0], last: retaken[retaken.length - 1] },
@@ -65,14 +64,9 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
       { label: 'segments given back', count: freed },
       { label: 'segments taken after that', count: retaken.length },
       { label: 'flushes of the cache', count: retries },
-      ...(cost === undefined ? [] : [{ label: 'time, at most', text: cost }]),
+      ...cost.map((text) => ({ label: 'time, at most', text })),
     ],
-    series: series(
-      'event',
-      'bytes taken again',
-      retaken,
-      retaken.map((event) => sizeBytes[event]),
-    ),
+    series: series('event', 'bytes taken again', retaken, sizes),
     advice: adviceFor('cached', 'segments-retaken'),
     disproof: 'The run is no faster without them: then the GPU was not waiting for these calls.',
   });
@@ -92,21 +86,19 @@ function isSevere({ input }: AnalysisInput, retaken: readonly EventIndex[], cost
 
 function measure({ input }: AnalysisInput) {
   const { action, timeUs } = input.trace.events;
-  /** Segments allocated after some had been returned. */
   const retaken: EventIndex[] = [];
   let freed = 0;
   /** Runs of frees, except one that ends the recording: counted as the allocator's own retries. */
   let retries = 0;
-  const isFree = (t: number): boolean =>
-    action[t] === TraceAction.SegmentFree || action[t] === TraceAction.SegmentUnmap;
-  for (let t = 0; t < action.length; t++) {
-    if (isFree(t)) {
-      freed++;
-      if (t + 1 < action.length && !isFree(t + 1)) retries++;
-    }
-    const takes = action[t] === TraceAction.SegmentAlloc || action[t] === TraceAction.SegmentMap;
+  let wasFree = false;
+  action.forEach((own, t) => {
+    const isFree = own === TraceAction.SegmentFree || own === TraceAction.SegmentUnmap;
+    if (isFree) freed++;
+    else if (wasFree) retries++;
+    wasFree = isFree;
+    const takes = own === TraceAction.SegmentAlloc || own === TraceAction.SegmentMap;
     if (takes && freed > 0) retaken.push(t);
-  }
+  });
   /** Upper bound: the time from the previous event to each such cudaMalloc; undefined without times. */
   const costUs = timeUs && sumBy(retaken, (t) => timeUs[t] - timeUs[t - 1]);
   return { retaken, freed, retries, costUs };

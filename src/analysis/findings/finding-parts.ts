@@ -1,11 +1,12 @@
 /** Building blocks shared by all detectors' findings. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { getOrMake } from '../../base/collections.ts';
 import { fileName } from '../../base/file-names.ts';
 import { sumByClass } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
-import type { FrameView } from '../../device/model/types.ts';
+import type { FrameView, StackView } from '../../device/model/types.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -21,17 +22,15 @@ import {
   type FindingPart,
   type LineRole,
   MAX_EVIDENCE,
-  type PerStep,
   type Series,
 } from './types.ts';
-import { userLines as userLinesOf } from './user-lines.ts';
+import { userLines } from './user-lines.ts';
 
 /** 'train.py:21 (step)', or words that say there is no frame. */
 export function locationText(frame: FrameView | undefined): string {
   return frame === undefined ? 'a place that has no recorded stack' : frameLabel(frame);
 }
 
-/** The line to look at for a stack. */
 export const placeText = ({ input }: AnalysisInput, stack: StackIndex): string =>
   locationText(input.stacks.topUserFrameView(stack));
 
@@ -61,31 +60,17 @@ function evidence(
   };
 }
 
+type OfStack = ReturnType<typeof locationOf>;
+type Derived = keyof OfStack | 'claim' | 'facts' | 'parts' | 'evidence' | 'fingerprint';
+
 /** A finding as its detector describes it. `findingOf` adds what is the same for all. */
-interface Told<Id extends string, Kind extends string>
-  extends Pick<
-    AnyFinding<Id, Kind>,
-    | 'detector'
-    | 'kind'
-    | 'severity'
-    | 'bytes'
-    | 'events'
-    | 'series'
-    | 'advice'
-    | 'disproof'
-    | 'law'
-    | 'pattern'
-    | 'searchFrame'
-    | 'lowersPeakBytes'
-  > {
+interface Told<Id extends string, Kind extends string> extends Omit<AnyFinding<Id, Kind>, Derived> {
   readonly stack: StackIndex | undefined;
-  /** How the line relates to the memory; undefined if unknown. */
   readonly frameIs?: LineRole | undefined;
   /** The frame to look at, if it is not the user's innermost. */
   readonly lead?: FrameIndex | undefined;
   /** @param where 'train.py:21 (step)' */
   readonly claim: (where: string) => string;
-  readonly perStep?: PerStep;
   readonly facts?: readonly Fact[];
   /** Call sites, the largest first; the first `shown` of them become parts, each with its `note`. */
   readonly sites: readonly SiteSum[];
@@ -132,22 +117,21 @@ function locationOf(
   stack: StackIndex | undefined,
   role?: LineRole,
   first?: FrameIndex,
-): Pick<AnyFinding, 'frame' | 'frameIs' | 'userLines' | 'stack' | 'stackKind'> {
-  const userLines = userLinesOf(context, stack, first);
-  if (stack === undefined)
-    return { frame: undefined, userLines, stack: [], stackKind: 'no-context' };
-  const { input } = context;
-  const view = input.stacks.view(stack);
-  const frame =
-    first === undefined ? input.stacks.topUserFrameView(stack) : input.stacks.frame(first);
+) {
+  const { stacks } = context.input;
+  const { frames, kind }: StackView = stack === undefined ? NO_VIEW : stacks.view(stack);
+  const own = stack === undefined ? undefined : stacks.topUserFrameView(stack);
+  const frame = stack === undefined || first === undefined ? own : stacks.frame(first);
   return {
     frame,
     frameIs: frame && role,
-    userLines,
-    stack: view.frames.filter(({ isPlumbing }) => !isPlumbing),
-    stackKind: view.kind,
+    userLines: userLines(context, stack, first),
+    stack: frames.filter(({ isPlumbing }) => !isPlumbing),
+    stackKind: kind,
   };
 }
+
+const NO_VIEW = { kind: 'no-context', frames: [] } as const;
 
 /**
  * The same for the same cause in another recording: file names without folders, functions, no line numbers (they change
@@ -195,35 +179,31 @@ export interface SiteSum {
   readonly count: number;
 }
 
-/** Sums by call site: tensors live at a peak, or segments taken from the driver. */
-export class SiteSums {
+/** Allocations, or rows of another table, by stack; the most bytes first. */
+export function sumByStack(
+  { stack, sizeBytes }: { readonly stack: Int32Array; readonly sizeBytes: ArrayLike<number> },
+  rows: Iterable<number>,
+  nativeSiteOf: (row: number) => StackIndex | undefined = () => undefined,
+): SiteSum[] {
   /** By stack, or by native site (as a negative number) if there is one. */
-  readonly #sums = new Map<number, SiteSum & { bytes: number; count: number }>();
-
-  add(stack: StackIndex, bytes: number, nativeSite?: StackIndex): void {
-    const key = nativeSite === undefined ? stack : -2 - nativeSite;
-    const known = this.#sums.get(key);
-    if (known === undefined) this.#sums.set(key, { stack, nativeSite, bytes, count: 1 });
-    else {
-      known.bytes += bytes;
-      known.count++;
-    }
+  const sums = new Map<number, SiteSum & { bytes: number; count: number }>();
+  for (const row of rows) {
+    const nativeSite = nativeSiteOf(row);
+    const key = nativeSite === undefined ? stack[row] : -2 - nativeSite;
+    const empty = () => ({ stack: stack[row], nativeSite, bytes: 0, count: 0 });
+    const sum = getOrMake(sums, key, empty);
+    sum.bytes += sizeBytes[row];
+    sum.count++;
   }
-
-  largestFirst(): SiteSum[] {
-    return [...this.#sums.values()].sort((a, b) => b.bytes - a.bytes);
-  }
+  return [...sums.values()].sort((a, b) => b.bytes - a.bytes);
 }
 
 /** Allocations by stack, or by what their C++ frames name if there is none; the most block bytes first. */
 export function sumBySite(context: AnalysisInput, ids: Iterable<AllocationIndex>): SiteSum[] {
-  const { stack, sizeBytes } = context.input.replay.allocations;
-  const sums = new SiteSums();
-  for (const id of ids) {
-    const native = stack[id] > EMPTY_STACK ? undefined : context.nativeSiteOf(id);
-    sums.add(stack[id], sizeBytes[id], native);
-  }
-  return sums.largestFirst();
+  const { allocations } = context.input.replay;
+  return sumByStack(allocations, ids, (id) =>
+    allocations.stack[id] > EMPTY_STACK ? undefined : context.nativeSiteOf(id),
+  );
 }
 
 /** A site as part of a finding, under the user's line or its C++ name. `note` says why it is listed. */
@@ -241,7 +221,6 @@ export function sitePart(
 
 export function classFacts(context: AnalysisInput, event: EventIndex): Fact[] {
   const { allocations } = context.input.replay;
-  return sumByClass(allocations, context.classification, event, false).map((total) => {
-    return { label: MEMORY_CLASSES[total.class].label, bytes: total.bytes };
-  });
+  const totals = sumByClass(allocations, context.classification, event, false);
+  return totals.map(({ class: of, bytes }) => ({ label: MEMORY_CLASSES[of].label, bytes }));
 }

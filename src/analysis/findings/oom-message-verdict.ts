@@ -1,7 +1,14 @@
 /** Explains a pasted out-of-memory message: fully if it has every figure, otherwise as far as its figures allow. */
+import { sumBy } from '../../base/collections.ts';
 import { formatBytes } from '../../base/format.ts';
 import { adviceFor } from '../verdict/remedies.ts';
-import { judgeOom, type OomFigures, type OomVerdict, refusedText } from './oom-verdict.ts';
+import {
+  judgeOom,
+  lineIfKnown,
+  type OomFigures,
+  type OomVerdict,
+  refusedText,
+} from './oom-verdict.ts';
 
 /** The figures of a message; undefined, never 0, if the text does not state one. */
 export interface OomMessage
@@ -24,7 +31,7 @@ export interface ListedProcess {
 }
 
 export interface MessageVerdict extends Pick<OomVerdict, 'text' | 'arithmetic' | 'advice'> {
-  readonly cause: OomVerdict['cause'] | 'limit' | 'allocation-limit' | 'cannot-tell';
+  readonly cause: OomVerdict['cause'] | PartCause;
   /** That it failed at a limit, or what the text leaves open; undefined if there is nothing to add. */
   readonly also: string | undefined;
 }
@@ -45,29 +52,19 @@ export function judgeMessage(message: OomMessage): MessageVerdict {
 }
 
 /** What the GPU's processes hold, if the message lists them. */
-function furtherLines({
-  processBytes,
-  privatePoolBytes,
-  otherProcesses,
-  reservedBytes,
-}: OomMessage) {
-  const lines: string[] = [];
-  if (processBytes !== undefined && reservedBytes !== undefined && processBytes >= reservedBytes) {
-    lines.push(
-      `this process ${formatBytes(processBytes)} − reserved = ${formatBytes(processBytes - reservedBytes)} outside PyTorch (CUDA context, NCCL, other libraries)`,
-    );
-  }
-  if (otherProcesses.length > 0) {
-    const bytes = otherProcesses.reduce((sum, process) => sum + process.bytes, 0);
-    const pids = otherProcesses.map(({ pid }) => pid).join(', ');
-    lines.push(`other processes ${formatBytes(bytes)} (${pids})`);
-  }
-  if (privatePoolBytes !== undefined) {
-    lines.push(
-      `in private pools such as CUDA graphs ${formatBytes(privatePoolBytes)} of what is in use`,
-    );
-  }
-  return lines;
+function furtherLines({ processBytes, privatePoolBytes, otherProcesses, ...own }: OomMessage) {
+  const beside = (processBytes ?? Number.NaN) - (own.reservedBytes ?? Number.NaN);
+  const bytes = sumBy(otherProcesses, (process) => process.bytes);
+  const pids = otherProcesses.map(({ pid }) => pid).join(', ');
+  return [
+    ...lineIfKnown(
+      'this process',
+      beside >= 0 ? processBytes : undefined,
+      ` − reserved = ${formatBytes(beside)} outside PyTorch (CUDA context, NCCL, other libraries)`,
+    ),
+    ...lineIfKnown('other processes', pids === '' ? undefined : bytes, ` (${pids})`),
+    ...lineIfKnown('in private pools such as CUDA graphs', privatePoolBytes, ' of what is in use'),
+  ];
 }
 
 /** Some figures are missing: compares the request with the limit and with what was free. */
@@ -87,7 +84,7 @@ function judgePart(message: OomMessage): MessageVerdict {
   };
 }
 
-type PartCause = 'limit' | 'allocation-limit' | 'driver-refused' | 'too-large' | 'cannot-tell';
+type PartCause = keyof typeof SENTENCES;
 
 function causeOf(message: OomMessage): PartCause {
   const { requestedBytes, freeBytes, totalBytes } = message;
@@ -106,7 +103,7 @@ function isAboveLimit({ requestedBytes, allocatedBytes, otherBytes, allowedBytes
   return requestedBytes + allocatedBytes + (otherBytes ?? 0) > allowedBytes * (1 - ROUNDING);
 }
 
-const SENTENCES: Readonly<Record<PartCause, (message: OomMessage) => string>> = {
+const SENTENCES = {
   limit: ({ requestedBytes, allocatedBytes, otherBytes, allowedBytes }) =>
     `${formatBytes((allocatedBytes ?? 0) + (otherBytes ?? 0))} was in use, ${formatBytes(requestedBytes)} more was requested, and the limit is ${said(allowedBytes)}.`,
   'allocation-limit': ({ requestedBytes, largestBytes }) =>
@@ -115,10 +112,10 @@ const SENTENCES: Readonly<Record<PartCause, (message: OomMessage) => string>> = 
     totalBytes !== undefined && requestedBytes > totalBytes
       ? `${formatBytes(requestedBytes)} was requested at once, and the whole GPU has ${formatBytes(totalBytes)}.`
       : `${formatBytes(requestedBytes)} was requested, and the GPU had ${said(freeBytes)} free.`,
-  'driver-refused': ({ requestedBytes, freeBytes }) => refusedText({ requestedBytes, freeBytes }),
+  'driver-refused': refusedText,
   'cannot-tell': ({ requestedBytes }) =>
     `${formatBytes(requestedBytes)} was requested. We can't tell what was missing: the message does not say how much was free.`,
-};
+} as const satisfies Readonly<Record<string, (message: OomMessage) => string>>;
 
 const UNSAID = 'unknown: the message does not say';
 const said = (bytes: number | undefined): string =>
@@ -133,21 +130,21 @@ function unsaid({ allocator }: OomMessage): string {
 function arithmeticOf(message: OomMessage): string[] {
   const { requestedBytes, allocatedBytes, totalBytes, freeBytes, allowedBytes, otherBytes } =
     message;
-  const lines = [
+  const rest =
+    (totalBytes ?? Number.NaN) - (freeBytes ?? Number.NaN) - (allocatedBytes ?? Number.NaN);
+  return [
     `requested ${formatBytes(requestedBytes)}`,
     `in use by PyTorch ${said(allocatedBytes)}`,
     `reserved by PyTorch ${said(message.reservedBytes)}`,
+    ...lineIfKnown('other allocations', otherBytes),
+    ...lineIfKnown('limit', allowedBytes),
+    ...lineIfKnown('free on the GPU', freeBytes),
+    ...lineIfKnown(
+      'GPU',
+      Number.isNaN(rest) ? undefined : totalBytes,
+      ` − free − in use = ${formatBytes(rest)} held by something else: memory kept for reuse, gaps, CUDA's context or other processes`,
+    ),
   ];
-  if (otherBytes !== undefined) lines.push(`other allocations ${formatBytes(otherBytes)}`);
-  if (allowedBytes !== undefined) lines.push(`limit ${formatBytes(allowedBytes)}`);
-  if (freeBytes !== undefined) lines.push(`free on the GPU ${formatBytes(freeBytes)}`);
-  if (totalBytes !== undefined && freeBytes !== undefined && allocatedBytes !== undefined) {
-    const rest = totalBytes - freeBytes - allocatedBytes;
-    lines.push(
-      `GPU ${formatBytes(totalBytes)} − free − in use = ${formatBytes(rest)} held by something else: memory kept for reuse, gaps, CUDA's context or other processes`,
-    );
-  }
-  return lines;
 }
 
 const ALLOCATOR_ADVICE: Readonly<

@@ -55,20 +55,18 @@ export function readOomMessage(text: string): OomMessageResult {
   const looksLikeOne =
     WITHOUT_FIGURES.test(flat) || /out of memory|\(GPU +\d|GPU \d+ has a/i.test(flat);
   const forms = [
-    { read: readMps, starts: startsOf(flat, MPS) },
-    { read: readAsync, starts: startsOf(flat, ASYNC) },
-    { read: readNative, starts: looksLikeOne ? startsOf(flat, NATIVE) : [] },
+    { read: readMps, pattern: MPS },
+    { read: readAsync, pattern: ASYNC },
+    ...(looksLikeOne ? [{ read: readNative, pattern: NATIVE }] : []),
   ];
-  for (const { read, starts } of forms) {
-    if (starts.length === 0) continue;
-    return judge(read(flat.slice(starts[0], starts[1])), starts.length, flat);
+  for (const { read, pattern } of forms) {
+    const starts = Array.from(flat.matchAll(pattern), ({ index }) => index);
+    if (starts.length > 0)
+      return judge(read(flat.slice(starts[0], starts[1])), starts.length, flat);
   }
   if (!WITHOUT_FIGURES.test(flat)) return { status: 'not-an-oom-message' };
   return { status: 'incomplete', missing: missingOf({}), note: noteOf(flat) };
 }
-
-const startsOf = (text: string, pattern: RegExp): number[] =>
-  [...text.matchAll(pattern)].map(({ index }) => index);
 
 type Figures = { readonly [K in keyof OomMessage]?: OomMessage[K] | undefined };
 
@@ -135,13 +133,16 @@ function readNative(body: string): Figures {
   // "cached" (up to PyTorch 1.3) excludes allocated memory; "reserved" includes it.
   const besideBytes =
     find(body, `${SIZE} is reserved by PyTorch but unallocated`) ?? find(body, `${SIZE} cached`);
-  const reservedBytes = find(body, `${SIZE} reserved in total`) ?? sum(allocatedBytes, besideBytes);
+  const reservedBytes =
+    find(body, `${SIZE} reserved in total`) ??
+    ifKnown(Number(allocatedBytes) + Number(besideBytes));
   const totalBytes =
     find(body, `${SIZE} total capacity`) ?? find(body, `total capaci?ty of ${SIZE}`);
   const freeBytes = find(body, `of which ${SIZE} is free`) ?? find(body, `allocated; ${SIZE} free`);
   const processBytes = find(body, `this process has ${SIZE} memory in use`);
   const listed = listedProcesses(body);
   const own = processBytes === undefined ? ownProcess(listed, reservedBytes) : undefined;
+  const otherBytes = Number(totalBytes) - Number(freeBytes) - Number(reservedBytes);
   return {
     allocator: 'native',
     device: findDevice(body, /\bGPU +(\d+)/i),
@@ -155,7 +156,8 @@ function readNative(body: string): Figures {
     // NVML reports 0 or -1 if it cannot see the process (WSL, containers).
     processBytes: processBytes === 0 ? undefined : (processBytes ?? own?.bytes),
     privatePoolBytes: find(body, `with ${SIZE} allocated in private pools`),
-    otherBytes: othersOf(totalBytes, freeBytes, reservedBytes),
+    // Below 0 if Windows moved memory to the host, so that more is reserved than the GPU has.
+    otherBytes: otherBytes >= 0 ? otherBytes : undefined,
     otherProcesses: listed.filter((process) => process !== own),
   };
 }
@@ -173,29 +175,15 @@ function ownProcess(
   listed: readonly ListedProcess[],
   reservedBytes: number | undefined,
 ): ListedProcess | undefined {
-  if (reservedBytes === undefined) return undefined;
-  const able = listed.filter(({ bytes }) => bytes >= reservedBytes);
+  const able = listed.filter(({ bytes }) => bytes >= Number(reservedBytes));
   return able.length === 1 ? able[0] : undefined;
 }
 
-/** Also undefined if Windows moved memory to the host, so that more is reserved than the GPU has. */
-function othersOf(
-  totalBytes: number | undefined,
-  freeBytes: number | undefined,
-  reservedBytes: number | undefined,
-): number | undefined {
-  if (totalBytes === undefined || freeBytes === undefined || reservedBytes === undefined) return;
-  const bytes = totalBytes - freeBytes - reservedBytes;
-  return bytes < 0 ? undefined : bytes;
-}
+/** NaN, of unknown figures, becomes undefined. */
+const ifKnown = (value: number): number | undefined => (Number.isNaN(value) ? undefined : value);
 
-const sum = (a: number | undefined, b: number | undefined): number | undefined =>
-  a === undefined || b === undefined ? undefined : a + b;
-
-function findDevice(body: string, pattern: RegExp): number | undefined {
-  const match = pattern.exec(body);
-  return match === null ? undefined : Number(match[1]);
-}
+const findDevice = (body: string, pattern: RegExp): number | undefined =>
+  ifKnown(Number(pattern.exec(body)?.[1]));
 
 function find(body: string, pattern: string): number | undefined {
   const match = new RegExp(pattern, 'i').exec(body);

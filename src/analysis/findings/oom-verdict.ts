@@ -24,7 +24,7 @@ export interface OomFigures {
   readonly otherBytes?: number | undefined;
 }
 
-export type OomCause = 'too-large' | 'fragmented' | 'both' | 'other-processes' | 'driver-refused';
+export type OomCause = keyof typeof REMEDIED_AS;
 
 export interface OomVerdict {
   readonly cause: OomCause;
@@ -93,26 +93,21 @@ function causeOf(figures: OomFigures, gapBytes: number, isCapped: boolean): OomC
   const share = reservedBytes > 0 ? gapBytes / reservedBytes : 0;
   if (gapBytes >= requestedBytes && share >= MIN_GAP_SHARE) return 'fragmented';
   if (share >= BOTH_GAP_SHARE && gapBytes >= MIN_GAP_SHARE * requestedBytes) return 'both';
-  const others = otherBytes !== undefined && totalBytes !== undefined;
   if (isCapped) return 'too-large';
   if (deviceHadRoom(figures)) return 'driver-refused';
-  if (others && otherBytes >= OTHERS_SHARE * totalBytes) return 'other-processes';
-  return seesLittle(figures) ? 'other-processes' : 'too-large';
+  const hasOthers =
+    otherBytes !== undefined && otherBytes >= OTHERS_SHARE * (totalBytes ?? Infinity);
+  return hasOthers || seesLittle(figures) ? 'other-processes' : 'too-large';
 }
 
 /** For events, which don't state the device's size: the process has and could get less than any GPU offers. */
-function seesLittle(figures: OomFigures): boolean {
-  const { reservedBytes, freeBytes, totalBytes, isLimitStated } = figures;
-  if (isLimitStated === true || totalBytes !== undefined) return false;
-  return freeBytes !== undefined && reservedBytes + freeBytes < SMALLEST_DEVICE_BYTES;
-}
+const seesLittle = ({ reservedBytes, freeBytes, totalBytes, isLimitStated }: OomFigures): boolean =>
+  isLimitStated !== true &&
+  totalBytes === undefined &&
+  freeBytes !== undefined &&
+  reservedBytes + freeBytes < SMALLEST_DEVICE_BYTES;
 
-function textOf(
-  figures: OomFigures,
-  cause: OomCause,
-  gapBytes: number,
-  missingBytes: number,
-): string {
+function textOf(figures: OomFigures, cause: OomCause, gapBytes: number, missingBytes: number) {
   const asked = formatBytes(figures.requestedBytes);
   const [gaps, held] = [formatBytes(gapBytes), formatBytes(figures.reservedBytes)];
   switch (cause) {
@@ -132,22 +127,18 @@ function textOf(
 export const refusedText = (figures: Pick<OomFigures, 'requestedBytes' | 'freeBytes'>): string =>
   `${formatBytes(figures.requestedBytes)} was requested and the GPU reported ${formatBytes(figures.freeBytes ?? Number.NaN)} free, but the driver refused it. We can't tell why from these figures.`;
 
-function othersText(figures: OomFigures, asked: string): string {
-  const { otherBytes, reservedBytes, freeBytes = 0 } = figures;
-  if (otherBytes !== undefined) {
+function othersText({ otherBytes, reservedBytes, freeBytes = 0 }: OomFigures, asked: string) {
+  if (otherBytes !== undefined)
     return `${formatBytes(otherBytes)} of it is not your program's PyTorch memory, and ${asked} did not fit in the rest.`;
-  }
   return `PyTorch held ${formatBytes(reservedBytes)} of the GPU and ${formatBytes(freeBytes)} was free. No GPU is so small, so other processes hold the rest, and ${asked} did not fit.`;
 }
 
 function notEnough(figures: OomFigures, missingBytes: number): string {
-  const { requestedBytes, allocatedBytes, reservedBytes, totalBytes } = figures;
+  const { requestedBytes, allocatedBytes, reservedBytes, totalBytes: total = Infinity } = figures;
   const asked = formatBytes(requestedBytes);
-  const total = totalBytes ?? Number.POSITIVE_INFINITY;
   // If Windows moved memory to the host, more than the GPU has can be reserved.
-  if (requestedBytes > total && reservedBytes <= total) {
+  if (requestedBytes > total && reservedBytes <= total)
     return `${asked} was requested at once, and the whole GPU has ${formatBytes(total)}.`;
-  }
   const missing = missingBytes > 0 ? ` At least ${formatBytes(missingBytes)} was missing.` : '';
   return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was in use, and ${asked} more was requested.${missing}`;
 }
@@ -180,37 +171,35 @@ function roughBytes(bytes: number): string {
 }
 
 function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: number): string[] {
-  const { requestedBytes, allocatedBytes, reservedBytes, largestFreeBytes, freeBytes } = figures;
-  const lines = [
+  const { requestedBytes, allocatedBytes, reservedBytes, totalBytes } = figures;
+  const isMoved = totalBytes !== undefined && reservedBytes > totalBytes;
+  return [
     `requested ${formatBytes(requestedBytes)}`,
     `reserved ${formatBytes(reservedBytes)} − in use ${formatBytes(allocatedBytes)} = ${formatBytes(gapBytes)} free`,
+    ...lineIfKnown('largest free piece', figures.largestFreeBytes),
+    ...lineIfKnown('free on the GPU', figures.freeBytes),
+    ...lineIfKnown('limit of this process', figures.allowedBytes),
+    ...lineIfKnown(
+      "reserved is more than the GPU's",
+      isMoved ? totalBytes : undefined,
+      ': the driver moved the rest to system memory',
+    ),
+    ...lineIfKnown('other processes and non-PyTorch memory', figures.otherBytes),
+    `missing if all that was free were one piece: ${formatBytes(missingBytes)}`,
   ];
-  if (largestFreeBytes !== undefined)
-    lines.push(`largest free piece ${formatBytes(largestFreeBytes)}`);
-  if (freeBytes !== undefined) lines.push(`free on the GPU ${formatBytes(freeBytes)}`);
-  if (figures.allowedBytes !== undefined) {
-    lines.push(`limit of this process ${formatBytes(figures.allowedBytes)}`);
-  }
-  if (figures.totalBytes !== undefined && reservedBytes > figures.totalBytes) {
-    lines.push(
-      `reserved is more than the GPU's ${formatBytes(figures.totalBytes)}: the driver moved the rest to system memory`,
-    );
-  }
-  if (figures.otherBytes !== undefined) {
-    lines.push(`other processes and non-PyTorch memory ${formatBytes(figures.otherBytes)}`);
-  }
-  lines.push(`missing if all that was free were one piece: ${formatBytes(missingBytes)}`);
-  return lines;
 }
 
+export const lineIfKnown = (label: string, bytes: number | undefined, more = ''): string[] =>
+  bytes === undefined ? [] : [`${label} ${formatBytes(bytes)}${more}`];
+
 /** The account's remedies are filed under these causes. */
-const REMEDIED_AS: Readonly<Record<OomCause, Cause>> = {
+const REMEDIED_AS = {
   fragmented: 'fragmentation',
   both: 'fragmentation',
   'too-large': 'activations',
   'other-processes': 'other-processes',
   'driver-refused': 'unknown',
-};
+} as const satisfies Readonly<Record<string, Cause>>;
 
 /** Few gaps don't help, unless gaps and free memory together are just enough. */
 function adviceOf(cause: OomCause, isCapped: boolean, missingBytes: number): readonly string[] {

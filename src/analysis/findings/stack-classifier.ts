@@ -41,19 +41,16 @@ export class StackClassifier {
   #derive(row: number, above: number, own: FrameFacts, caller: FrameFacts | undefined): void {
     let bits = this.#bits[above] | own.bits;
     // Lightning runs the user's training step inside optimizer.step(closure).
-    const leavesOptimizer =
-      (own.isUser || (own.bits & MODULE_CALL) !== 0) && (own.bits & OPTIMIZER) === 0;
-    if (leavesOptimizer) bits &= ~OPTIMIZER;
+    const isModule = (own.bits & MODULE_CALL) !== 0;
+    if ((own.isUser || isModule) && (own.bits & OPTIMIZER) === 0) bits &= ~OPTIMIZER;
     const isFirstPython = (own.bits & PYTHON) !== 0 && (this.#bits[above] & PYTHON) === 0;
     if (isFirstPython && own.startsInAutograd) bits |= BACKWARD;
-    const isCalledByModule = caller !== undefined && (caller.bits & MODULE_CALL) !== 0;
+    const isCalledByModule = ((caller?.bits ?? 0) & MODULE_CALL) !== 0;
     if (isCalledByModule && own.isUser && !own.isForward) bits |= HOOK;
     this.#bits[row] = bits;
-    const isModuleCall = (bits & MODULE_CALL) !== 0;
-    this.#moduleCall[row] = isModuleCall ? this.#moduleCall[above] || row : 0;
+    this.#moduleCall[row] = (bits & MODULE_CALL) !== 0 ? this.#moduleCall[above] || row : 0;
     // _wrapped_call_impl calls _call_impl: still the same module, until another kind of frame comes between.
-    const isNewCall = (own.bits & MODULE_CALL) !== 0 && ((caller?.bits ?? 0) & MODULE_CALL) === 0;
-    const isInner = isNewCall && this.#moduleCall[row] !== row;
+    const isInner = isModule && !isCalledByModule && this.#moduleCall[row] !== row;
     this.#innerModule[row] = this.#innerModule[above] || (isInner ? row : 0);
     const isOptimizer = (bits & OPTIMIZER) !== 0;
     this.#optimizerCall[row] = isOptimizer ? this.#optimizerCall[above] || above : 0;
@@ -66,67 +63,38 @@ export class StackClassifier {
     return (this.#bits[stack] & PYTHON) === 0 || (this.#bits[stack] & BACKWARD) !== 0;
   }
 
+  readonly #has = (stack: StackIndex, bit: number): boolean =>
+    stack > EMPTY_STACK && (this.#bits[stack] & bit) !== 0;
+
   /** False if the Python line was not recorded or there was none. */
-  hasPython(stack: StackIndex): boolean {
-    return stack > EMPTY_STACK && (this.#bits[stack] & PYTHON) !== 0;
-  }
-
-  isOptimizer(stack: StackIndex): boolean {
-    return stack > EMPTY_STACK && (this.#bits[stack] & OPTIMIZER) !== 0;
-  }
-
-  isForward(stack: StackIndex): boolean {
-    return this.moduleCall(stack) > 0 && !this.isCopy(stack) && !this.isBackward(stack);
-  }
-
+  readonly hasPython = (stack: StackIndex): boolean => this.#has(stack, PYTHON);
+  readonly isOptimizer = (stack: StackIndex): boolean => this.#has(stack, OPTIMIZER);
+  readonly isBuilding = (stack: StackIndex): boolean => this.#has(stack, BUILDING);
   /** In copy.deepcopy. */
-  isCopy(stack: StackIndex): boolean {
-    return stack > EMPTY_STACK && (this.#bits[stack] & COPIED) !== 0;
-  }
-
-  isBuilding(stack: StackIndex): boolean {
-    return stack > EMPTY_STACK && (this.#bits[stack] & BUILDING) !== 0;
-  }
-
+  readonly isCopy = (stack: StackIndex): boolean => this.#has(stack, COPIED);
   /** A user function that a module called and that is not a forward: a hook. */
-  isHook(stack: StackIndex): boolean {
-    return stack > EMPTY_STACK && (this.#bits[stack] & HOOK) !== 0;
-  }
+  readonly isHook = (stack: StackIndex): boolean => this.#has(stack, HOOK);
+  readonly isForward = (stack: StackIndex): boolean =>
+    this.moduleCall(stack) > 0 && !this.isCopy(stack) && !this.isBackward(stack);
 
-  moduleCall(stack: StackIndex): StackIndex {
-    return stack > EMPTY_STACK ? this.#moduleCall[stack] : 0;
-  }
-
+  readonly moduleCall = (stack: StackIndex): StackIndex => this.#moduleCall[Math.max(0, stack)];
   /** The module call inside the outermost one: shows which part of the model allocates. */
-  innerModule(stack: StackIndex): StackIndex {
-    return stack > EMPTY_STACK ? this.#innerModule[stack] : 0;
-  }
-
-  optimizerCall(stack: StackIndex): StackIndex {
-    return stack > EMPTY_STACK ? this.#optimizerCall[stack] : 0;
-  }
+  readonly innerModule = (stack: StackIndex): StackIndex => this.#innerModule[Math.max(0, stack)];
+  readonly optimizerCall = (stack: StackIndex): StackIndex =>
+    this.#optimizerCall[Math.max(0, stack)];
 }
 
-interface FrameFacts {
-  readonly bits: number;
-  readonly isUser: boolean;
-  readonly isForward: boolean;
-  readonly startsInAutograd: boolean;
-}
+type FrameFacts = ReturnType<typeof readFrames>[number];
 
-function readFrames({ snapshot, stacks }: DeviceTables): FrameFacts[] {
-  const facts: FrameFacts[] = [];
-  for (let i = 0; i < snapshot.frames.length; i++) {
+const readFrames = ({ snapshot, stacks }: DeviceTables) =>
+  Array.from({ length: snapshot.frames.length }, (_, i) => {
     const frame = stacks.frame(i);
     const roles = frameRoles(frame, stacks.isPython(i));
-    facts.push({
-      bits:
-        (roles & (PYTHON | OPTIMIZER | MODULE_CALL | BUILDING)) |
-        (frame.kind === 'pytorch' && frame.name === '__deepcopy__' ? COPIED : 0),
+    const isCopy = frame.kind === 'pytorch' && frame.name === '__deepcopy__';
+    return {
+      bits: (roles & (PYTHON | OPTIMIZER | MODULE_CALL | BUILDING)) | (isCopy ? COPIED : 0),
       isUser: frame.kind === 'user',
       isForward: /forward/i.test(frame.name),
       startsInAutograd: (roles & FrameRole.Autograd) !== 0,
-    });
-  }
-  return facts;
-}
+    };
+  });

@@ -15,6 +15,7 @@ import type {
   HolderTable,
   StackIndex,
 } from '../../format/snapshot/tables.ts';
+import type { DOES } from '../verdict/case.ts';
 import type { Pattern } from '../verdict/types.ts';
 
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
@@ -89,14 +90,7 @@ export type Fact =
 export type GrowthLawKind = 'flat' | 'growing' | 'by-key' | 'in-bursts';
 
 /** How a line relates to a finding's memory. */
-export type LineRole =
-  | 'allocated at'
-  | 'stored at'
-  | 'started at'
-  | 'held by'
-  | 'pinned by'
-  | 'requested by'
-  | 'called by';
+export type LineRole = keyof typeof DOES;
 
 /** A finding of any detector. See also FindingBy, and Finding in detectors.ts. */
 export interface AnyFinding<Id extends string = string, Kind extends string = string> {
@@ -108,7 +102,6 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly claim: string;
   /** The user line to look at first; undefined if no stack was recorded. */
   readonly frame: FrameView | undefined;
-  /** How `frame` relates to the memory; undefined if unknown. */
   readonly frameIs?: LineRole | undefined;
   /** The user lines from the innermost out to the one in the user's loop; `frame` is one of them. */
   readonly userLines: readonly FrameView[];
@@ -150,13 +143,11 @@ export type BandStyle = 'growth' | 'gap' | 'pending' | 'oom' | 'other';
 /** What the page, the command line and the docs need to know about a detector before it runs. */
 export interface Detector {
   readonly id: string;
-  /** What it looks for, as a phrase. */
   readonly about: string;
-  /** Each kind of finding, and its title. */
+  /** By kind of finding. */
   readonly titles: Readonly<Record<string, string>>;
   /** What the bytes mean, or at which moment: 'at the peak'. Follows the figure when it stands alone. */
   readonly bytesAre: string;
-  /** Overrides `bytesAre` for single kinds. */
   readonly bytesOfKind?: Readonly<Record<string, string>>;
   /** The label of its findings on the timeline. */
   readonly band: { readonly style: BandStyle; readonly label: string };

@@ -11,16 +11,20 @@ import type { FrameView } from '../../device/model/types.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { AnalysisInput } from './analysis-input.ts';
+import type { DeviceTables } from './types.ts';
 
 /** Limit for stacks without a known loop. */
 const MAX_LINES = 8;
 
 function userRows({ input }: AnalysisInput, stack: StackIndex | undefined): StackIndex[] {
-  const { frame, parent } = input.snapshot.stacks;
+  const { frame } = input.snapshot.stacks;
+  return rowsOf(input, stack).filter((row) => input.stacks.frame(frame[row]).kind === 'user');
+}
+
+/** A stack's rows, the innermost first. */
+export function rowsOf({ snapshot }: DeviceTables, stack: StackIndex = EMPTY_STACK): StackIndex[] {
   const rows: StackIndex[] = [];
-  for (let row = stack ?? 0; row > 0; row = parent[row]) {
-    if (input.stacks.frame(frame[row]).kind === 'user') rows.push(row);
-  }
+  for (let row = stack; row > 0; row = snapshot.stacks.parent[row]) rows.push(row);
   return rows;
 }
 
@@ -66,15 +70,13 @@ export function statementFrame(
 ): FrameIndex | undefined {
   if (!classifier.hasPython(stack)) return undefined;
   const { frame, parent } = input.snapshot.stacks;
-  const path: StackIndex[] = [];
-  for (let row = stack; row > 0; row = parent[row]) path.push(row);
+  const isUser = (row: StackIndex) => input.stacks.frame(frame[row]).kind === 'user';
+  const path = rowsOf(input, stack);
   for (const { loop } of stepSequences) {
-    if (loop === undefined) continue;
-    const at = path.findIndex((row) => parent[row] === loop.caller);
+    const at = path.findIndex((row) => parent[row] === loop?.caller);
     // From the loop's own line inward: the first user line.
-    for (let i = at; i >= 0; i--) {
-      if (input.stacks.frame(frame[path[i]]).kind === 'user') return frame[path[i]];
-    }
+    const row = path.slice(0, at + 1).findLast(isUser);
+    if (row !== undefined) return frame[row];
   }
   return input.stacks.topUserFrame(stack);
 }
@@ -83,23 +85,16 @@ export function statementFrame(
  * The innermost user line outside the model: outside every module call and every forward method (some programs call
  * `forward` by name).
  */
-export function callerOfModel(
-  { input, classifier }: AnalysisInput,
-  stack: StackIndex,
-): FrameIndex | undefined {
+export function callerOfModel(context: AnalysisInput, stack: StackIndex): FrameIndex | undefined {
   if (stack <= EMPTY_STACK) return undefined;
+  const { input, classifier } = context;
   const { frame, parent } = input.snapshot.stacks;
   const call = classifier.moduleCall(stack);
-  let outer = call;
-  for (let row = stack; row > 0; row = parent[row]) {
-    if (input.stacks.frame(frame[row]).name === 'forward') outer = row;
-  }
-  const isWithin = outer > 0 && (call === 0 || outer < call);
-  const from = isWithin ? outer : call;
-  for (let row = from > 0 ? parent[from] : stack; row > 0; row = parent[row]) {
-    if (input.stacks.frame(frame[row]).kind === 'user') return frame[row];
-  }
-  return input.stacks.topUserFrame(stack);
+  const isForward = (row: StackIndex) => input.stacks.frame(frame[row]).name === 'forward';
+  const outer = rowsOf(input, stack).findLast(isForward) ?? call;
+  const from = call === 0 || outer < call ? outer : call;
+  const [row] = userRows(context, from > 0 ? parent[from] : stack);
+  return row === undefined ? input.stacks.topUserFrame(stack) : frame[row];
 }
 
 /**

@@ -8,14 +8,10 @@
  *
  * If the functions differ (f(g(x)) on one line), the order of first appearance replaces line numbers.
  */
+import { getOrMake } from '../../base/collections.ts';
 import { growableInt32 } from '../../base/growable.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
-import type {
-  EventIndex,
-  FrameTable,
-  StackIndex,
-  StackTable,
-} from '../../format/snapshot/tables.ts';
+import type { EventIndex, StackIndex, StackTable } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { MIN_STEPS, type StepSequence } from './step-sequence.ts';
 
@@ -24,12 +20,7 @@ const MAX_LOOPS = 8;
 /** Shorter loops (building a model, one evaluation) say nothing about the program. */
 const MIN_SHARE = 0.1;
 
-interface Jumps {
-  readonly head: Int32Array;
-  readonly event: Int32Array;
-  /** Heads that the program only ever re-entered from another function called by the same line. */
-  readonly isCalledByLine: ReadonlySet<StackIndex>;
-}
+type Jumps = ReturnType<typeof findJumps>;
 
 interface Candidate {
   readonly head: StackIndex;
@@ -41,23 +32,23 @@ interface Candidate {
 
 export function findLoops(context: AnalysisInput): StepSequence[] {
   const jumps = findJumps(context);
-  const chosen = chooseHeads(context, jumps);
-  return chosen.map((candidate) => loopSequence(context, candidate, jumps));
+  return chooseHeads(context, jumps).map((candidate) => loopSequence(context, candidate, jumps));
 }
 
-function findJumps(context: AnalysisInput): Jumps {
+function findJumps(context: AnalysisInput) {
   const { classifier, input } = context;
   const { allocations: table } = input.replay;
-  const tree = new SeenTree(context);
+  const iterationAt = iterationFinder(context);
   const head = growableInt32();
   const event = growableInt32();
   const isOwnLine = new Set<StackIndex>();
+  /** Heads that the program only ever re-entered from another function called by the same line. */
   const isCalledByLine = new Set<StackIndex>();
   let previous = 0;
   for (let id = table.preexisting; id < table.length; id++) {
     const stack = table.stack[id];
     if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
-    const jumped = tree.step(previous, stack);
+    const jumped = iterationAt(previous, stack);
     if (jumped !== undefined) {
       head.push(jumped.head);
       // A line that allocates twice in a row doesn't show where the loop is.
@@ -70,98 +61,62 @@ function findJumps(context: AnalysisInput): Jumps {
   return { head: head.finish(), event: event.finish(), isCalledByLine };
 }
 
-class SeenTree {
-  readonly #tree: StackTable;
-  readonly #frames: FrameTable;
+/** A function that takes the stacks of allocations in order: each with the one before it. */
+function iterationFinder({ input }: AnalysisInput) {
+  const { stacks, frames } = input.snapshot;
+  const { length, frame, parent } = stacks;
+  const { name, filename, line } = frames;
   /** When a row was first entered, and when its own line first allocated; 0 = not yet. */
-  readonly #order: Int32Array;
-  readonly #selfOrder: Int32Array;
-  #next = 1;
-
-  constructor({ input }: AnalysisInput) {
-    const { stacks, frames } = input.snapshot;
-    this.#tree = stacks;
-    this.#frames = frames;
-    this.#order = new Int32Array(stacks.length);
-    this.#selfOrder = new Int32Array(stacks.length);
-  }
-
+  const order = new Int32Array(length);
+  const selfOrder = new Int32Array(length);
+  let next = 1;
+  const areOfOneFunction = (a: StackIndex, b: StackIndex): boolean =>
+    a > 0 &&
+    b > 0 &&
+    name[frame[a]] === name[frame[b]] &&
+    filename[frame[a]] === filename[frame[b]];
+  const wentBack = (a: StackIndex, b: StackIndex, common: StackIndex): boolean => {
+    if (areOfOneFunction(a, b)) return line[frame[b]] < line[frame[a]];
+    if (a > 0 && b > 0) return order[b] < order[a];
+    // One of the two is the line itself, which allocates without a further call.
+    if (a > 0) return selfOrder[common] < order[a];
+    return b > 0 && order[b] < selfOrder[common];
+  };
   /** Head of the loop that started a new iteration between two allocations, if any. */
-  step(
-    previous: StackIndex,
-    current: StackIndex,
-  ): { readonly head: StackIndex; readonly isOwnLine: boolean } | undefined {
-    const { parent } = this.#tree;
+  return (previous: StackIndex, current: StackIndex) => {
     if (previous === current) return { head: current, isOwnLine: true };
-    let a = previous;
-    let b = current;
-    let belowA = 0;
-    let belowB = 0;
+    let [a, b, belowA, belowB] = [previous, current, 0, 0];
     while (a !== b) {
       if (a > b) [belowA, a] = [a, parent[a]];
       else [belowB, b] = [b, parent[b]];
     }
-    this.#see(current, b);
-    if (!this.#wentBack(belowA, belowB, b)) return undefined;
-    const isOwnLine = belowB === 0 || this.#areOfOneFunction(belowA, belowB);
+    for (let row = current; row !== b; row = parent[row]) order[row] ||= next++;
+    selfOrder[current] ||= next++;
+    if (!wentBack(belowA, belowB, b)) return undefined;
+    const isOwnLine = belowB === 0 || areOfOneFunction(belowA, belowB);
     return { head: belowB || current, isOwnLine };
-  }
-
-  #see(current: StackIndex, common: StackIndex): void {
-    const { parent } = this.#tree;
-    for (let row = current; row !== common; row = parent[row]) {
-      if (this.#order[row] === 0) this.#order[row] = this.#next++;
-    }
-    if (this.#selfOrder[current] === 0) this.#selfOrder[current] = this.#next++;
-  }
-
-  #wentBack(a: StackIndex, b: StackIndex, common: StackIndex): boolean {
-    if (a > 0 && b > 0) {
-      const { line } = this.#frames;
-      const { frame } = this.#tree;
-      if (this.#areOfOneFunction(a, b)) return line[frame[b]] < line[frame[a]];
-      return this.#order[b] < this.#order[a];
-    }
-    // One of the two is the line itself, which allocates without a further call.
-    if (a > 0) return this.#selfOrder[common] < this.#order[a];
-    return b > 0 && this.#order[b] < this.#selfOrder[common];
-  }
-
-  #areOfOneFunction(a: StackIndex, b: StackIndex): boolean {
-    const { name, filename } = this.#frames;
-    const from = this.#tree.frame[a];
-    const to = this.#tree.frame[b];
-    return a > 0 && b > 0 && name[from] === name[to] && filename[from] === filename[to];
-  }
+  };
 }
 
 function chooseHeads(context: AnalysisInput, { head, event }: Jumps): Candidate[] {
   const { parent } = context.input.snapshot.stacks;
   const byHead = new Map<StackIndex, Candidate>();
-  for (let i = 0; i < head.length; i++) {
-    const known = byHead.get(head[i]);
-    if (known === undefined) {
+  head.forEach((top, i) => {
+    const candidate = getOrMake(byHead, top, () => {
       let depth = 0;
-      for (let row = head[i]; row > 0; row = parent[row]) depth++;
-      byHead.set(head[i], { head: head[i], depth, count: 1, first: event[i], last: event[i] });
-    } else {
-      known.count++;
-      known.last = event[i];
-    }
-  }
+      for (let row = top; row > 0; row = parent[row]) depth++;
+      return { head: top, depth, count: 0, first: event[i], last: 0 };
+    });
+    candidate.count++;
+    candidate.last = event[i];
+  });
   const minSpan = context.input.trace.events.length * MIN_SHARE;
-  const ranked = [...byHead.values()]
+  return [...byHead.values()]
     .filter(({ count, first, last }) => count >= MIN_STEPS - 1 && last - first >= minSpan)
-    .map((candidate) => ({ candidate, rank: rankOf(context, candidate.head) }))
-    .filter(({ rank }) => rank < NO_STEP);
-  ranked.sort(
-    (a, b) =>
-      a.rank - b.rank ||
-      a.candidate.depth - b.candidate.depth ||
-      a.candidate.count - b.candidate.count ||
-      a.candidate.first - b.candidate.first,
-  );
-  return ranked.slice(0, MAX_LOOPS).map(({ candidate }) => candidate);
+    .map((candidate) => ({ ...candidate, rank: rankOf(context, candidate.head) }))
+    .filter(({ rank }) => rank < NO_STEP)
+    .sort((a, b) => a.rank - b.rank || a.depth - b.depth || a.count - b.count || a.first - b.first)
+    .slice(0, MAX_LOOPS);
 }
 
 const NO_STEP = 2;
@@ -203,13 +158,12 @@ function loopSequence(
     if (inside && !wasInside) arrivals.push(table.start[id] - 1);
     wasInside = inside;
   }
-  const starts = arrivals.length >= MIN_STEPS ? arrivals : [Math.min(first, arrivals[0] + 1) - 1];
-  if (arrivals.length < MIN_STEPS) {
-    for (let i = 0; i < jumps.head.length; i++) {
-      const start = jumps.event[i] - 1;
-      if (jumps.head[i] === head && start > starts[starts.length - 1]) starts.push(start);
-    }
-  }
+  const isLeft = arrivals.length >= MIN_STEPS;
+  const starts = isLeft ? arrivals : [Math.min(first, arrivals[0] + 1) - 1];
+  jumps.head.forEach((own, i) => {
+    const start = jumps.event[i] - 1;
+    if (!isLeft && own === head && start > starts[starts.length - 1]) starts.push(start);
+  });
   // Functions called by one line, f(g(x)), alternate: that line is what repeats.
   const parent = stacks.parent[head];
   const line = jumps.isCalledByLine.has(head) && parent > 0 ? parent : head;

@@ -9,7 +9,7 @@ import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/o
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { DetectorId, Finding } from '../findings/detectors.ts';
 import type { OomVerdict } from '../findings/oom-verdict.ts';
-import type { LineRole, Severity } from '../findings/types.ts';
+import type { Severity } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import { patternOfRequest } from './patterns.ts';
 import type { Cause, Pattern } from './types.ts';
@@ -138,7 +138,8 @@ export function largestOf(
 export const sumOf = ({ entries }: Account, kinds: readonly EntryKind[]): number =>
   entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
 
-const DOES: Readonly<Record<LineRole, string>> = {
+/** What a finding's line does, by how it relates to the memory. */
+export const DOES = {
   // The recording doesn't say who holds it: a stack only shows where it was allocated.
   'allocated at': 'allocates it',
   'stored at': 'stores it',
@@ -147,7 +148,7 @@ const DOES: Readonly<Record<LineRole, string>> = {
   'pinned by': 'pins memory',
   'requested by': 'asked for it',
   'called by': 'calls the model',
-};
+} as const;
 
 export const doesOf = (finding: Finding | undefined): string =>
   DOES[finding?.frameIs ?? 'allocated at'];

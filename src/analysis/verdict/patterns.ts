@@ -1,7 +1,7 @@
 /** Common mistakes, recognized by the code on the stack and by how the memory behaves. */
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import { memoized } from '../../base/collections.ts';
+import { sumBy } from '../../base/collections.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -11,6 +11,8 @@ import {
 import type { AccountEntry } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
+import { rowsOf } from '../findings/user-lines.ts';
+import { forEachMade, stepCount } from '../steps/step-sequence.ts';
 import type { Pattern } from './types.ts';
 
 const LOSS = /cross_entropy|log_softmax|nll_loss/;
@@ -75,12 +77,9 @@ export function isLeftByErrors(context: AnalysisInput, kept: readonly Allocation
   const { parent } = input.snapshot.stacks;
   if (kept.length < MIN_FAILURES || stack[kept[0]] <= EMPTY_STACK) return false;
   const caller = parent[stack[kept[0]]];
-  const failures = context.eventsOf(TraceAction.Oom).filter((event) => {
-    for (let row = stacks[event]; row > 0; row = parent[row]) {
-      if (parent[row] === caller) return true;
-    }
-    return false;
-  });
+  const failures = context
+    .eventsOf(TraceAction.Oom)
+    .filter((event) => rowsOf(input, stacks[event]).some((row) => parent[row] === caller));
   const inOrder = [...kept].sort((a, b) => a - b);
   const left = inOrder.filter((id, i) => {
     const failure = failures[lowerBound(failures, start[id])];
@@ -96,23 +95,17 @@ const MIN_STEPS = 8;
 /** Whether each step's backward does more than the one before: it also goes through earlier steps. */
 function isBackwardLonger({ classifier, input, stepSequences }: AnalysisInput): boolean {
   const [primary] = stepSequences;
-  if (primary === undefined || primary.bounds.length - 1 < MIN_STEPS) return false;
-  const { bounds } = primary;
-  const { start, stack, length, preexisting } = input.replay.allocations;
-  const counts = new Float64Array(bounds.length - 1);
-  const isBackward = memoized((site: StackIndex) => classifier.isBackward(site));
-  let step = 0;
-  for (let id = preexisting; id < length && start[id] <= bounds[counts.length]; id++) {
-    while (start[id] > bounds[step + 1]) step++;
-    if (start[id] > bounds[0] && isBackward(stack[id])) counts[step]++;
-  }
+  if (primary === undefined || stepCount(primary) < MIN_STEPS) return false;
+  const { allocations } = input.replay;
+  const counts = new Float64Array(stepCount(primary));
+  forEachMade(allocations, primary, (id, step) => {
+    if (classifier.isBackward(allocations.stack[id])) counts[step]++;
+  });
   const quarter = counts.length >> 2;
-  const mean = (from: number, to: number) =>
-    counts.subarray(from, to).reduce((sum, count) => sum + count, 0) / (to - from);
+  const mean = (steps: Float64Array) => sumBy(steps, (count) => count) / quarter;
   // The first step includes the optimizer's set-up, so skip it.
-  return (
-    mean(-quarter + counts.length, counts.length) >= LONGER * Math.max(1, mean(1, quarter + 1))
-  );
+  const before = mean(counts.subarray(1, quarter + 1));
+  return mean(counts.subarray(-quarter)) >= LONGER * Math.max(1, before);
 }
 
 /** For a tensor replaced by larger ones: an evaluation that gathers its outputs, or something else. */
@@ -123,12 +116,9 @@ export function patternOfReplaced(
   const { stack } = context.input.replay.allocations;
   const [largest] = allocations;
   if (largest === undefined) return undefined;
-  const gathers = hasFrame(
-    context,
-    stack[largest],
-    ({ name }) => GATHERS.test(name) || EVALUATION.test(name),
-  );
-  return gathers ? 'evaluation-gathers' : undefined;
+  const isGathering = ({ name }: { readonly name: string }) =>
+    GATHERS.test(name) || EVALUATION.test(name);
+  return hasFrame(context, stack[largest], isGathering) ? 'evaluation-gathers' : undefined;
 }
 
 function hasFrame(
@@ -136,7 +126,6 @@ function hasFrame(
   stack: StackIndex,
   test: (frame: { readonly name: string; readonly filename: string }) => boolean,
 ): boolean {
-  if (stack <= EMPTY_STACK) return false;
-  for (const frame of input.stacks.frames(stack)) if (test(input.stacks.frame(frame))) return true;
-  return false;
+  const frames = [...input.stacks.frames(stack)];
+  return frames.some((frame) => test(input.stacks.frame(frame)));
 }
