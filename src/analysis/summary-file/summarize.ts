@@ -95,7 +95,7 @@ async function factsOf(contexts: readonly DeviceModel[]) {
     });
   }
   const analysisContext = new AnalysisInput(context);
-  const analysis = await analyseContext(analysisContext);
+  const { findings, verdict } = await analyseContext(analysisContext);
   const peak = info.peaks.allocatedBytes.event;
   const keys = new SiteKeys(context.snapshot, context.stacks);
   const { input } = analysisContext;
@@ -109,9 +109,7 @@ async function factsOf(contexts: readonly DeviceModel[]) {
     // Findings use stack rows of the analysis's own table, which has no C++.
     findingKeys: isSameTable ? keys : new SiteKeys(input.snapshot, input.stacks),
     steps: analysisContext.stepSequences[0],
-    findings: analysis.findings,
-    verdict: analysis.verdict,
-    lines: linesOf(sites),
+    ...{ findings, verdict, lines: linesOf(sites) },
     classes: classTotalsAt(context, peak, true),
     annotations: annotationPeaks(context),
   };
@@ -127,34 +125,26 @@ function summaryIn(
   const { context, info, sites, lines, classes, annotations, steps, findings, verdict } = facts;
   const { snapshot, trace } = context;
   const { letters } = room;
+  const { bytes, container, protocol = null, partial = null } = file;
+  const { device, kind, recording, events, allocations, anomalies, ooms } = info;
   const settings = Object.entries(snapshot.settings);
   const warnings = snapshot.warnings.slice(0, 8);
   return {
     schema: SUMMARY_SCHEMA,
     vramscope: version,
     rank: rank ?? rankOfName(file.name) ?? null,
-    file: {
-      name: cut(file.name, letters),
-      bytes: file.bytes,
-      container: file.container,
-      protocol: file.protocol ?? null,
-      partial: file.partial ?? null,
-    },
-    device: info.device,
-    kind: info.kind,
-    recording: info.recording,
+    file: { name: cut(file.name, letters), bytes, container, protocol, partial },
+    ...{ device, kind, recording },
     recordingReason: cut(info.recordingReason, letters),
-    events: info.events,
-    allocations: info.allocations,
-    anomalies: info.anomalies,
+    ...{ events, allocations, anomalies },
     startUs: known(snapshot.startUs + (trace.events.timeUs?.[0] ?? Number.NaN)),
     durationUs: info.hasTime ? info.durationUs : null,
     start: perCounter((name) => known(info.start[name])),
     end: perCounter((name) => known(info.end[name])),
-    peak: perCounter((name) => ({
-      bytes: known(info.peaks[name].bytes),
-      event: info.peaks[name].event,
-    })),
+    peak: perCounter((name) => {
+      const { bytes, event } = info.peaks[name];
+      return { bytes: known(bytes), event };
+    }),
     steps:
       steps === undefined
         ? null
@@ -165,10 +155,9 @@ function summaryIn(
             ...stepCurve(context, steps.bounds, room.points),
           },
     curve: curveOf(context, room.points),
-    classes: classes.map(({ class: own, bytes }) => ({
-      class: MEMORY_CLASSES[own].id,
-      peakBytes: bytes,
-    })),
+    classes: classes.map((one) => {
+      return { class: MEMORY_CLASSES[one.class].id, peakBytes: one.bytes };
+    }),
     callSites: sites.slice(0, room.sites).map((site) => siteOf(facts, site, letters)),
     otherSites: {
       sites: Math.max(0, sites.length - room.sites),
@@ -187,19 +176,16 @@ function summaryIn(
         .slice(0, room.settings)
         .map(([name, value]) => [cut(name, letters), cut(settingText(value), letters)]),
     ),
-    ooms: info.ooms.slice(0, room.ooms).map((oom) => ({
-      event: oom.event,
-      step: steps === undefined ? null : stepOf(steps, oom.event),
-      timeUs: known(oom.timeUs),
-      requestedBytes: oom.requestedBytes,
+    ooms: ooms.slice(0, room.ooms).map(({ event, timeUs, requestedBytes, ...oom }) => ({
+      event,
+      step: steps === undefined ? null : stepOf(steps, event),
+      timeUs: known(timeUs),
+      requestedBytes,
       deviceFreeBytes: known(oom.deviceFreeBytes),
       wasRetried: oom.wasRetried,
     })),
-    oomCount: info.ooms.length,
-    verdict:
-      verdict === undefined
-        ? null
-        : { tone: verdict.tone, text: cut([verdict.text, ...verdict.also].join(' '), letters) },
+    oomCount: ooms.length,
+    verdict: { tone: verdict.tone, text: cut([verdict.text, ...verdict.also].join(' '), letters) },
     findings: findings.slice(0, room.findings).map((finding) => findingOf(facts, finding, letters)),
     warnings: warnings.map(({ code, message }) => ({ code, message: cut(message, letters) })),
     leftOut: leftOut([
@@ -207,7 +193,7 @@ function summaryIn(
       ['line', lines.length - room.lines, 'of those that only tell roles apart'],
       ['annotation', annotations.length - room.annotations, ''],
       ['setting', settings.length - room.settings, ''],
-      ['out-of-memory event', info.ooms.length - room.ooms, ''],
+      ['out-of-memory event', ooms.length - room.ooms, ''],
       ['finding', findings.length - room.findings, ''],
       ['warning', snapshot.warnings.length - warnings.length, ''],
     ]),
@@ -228,13 +214,11 @@ function siteOf({ context, keys }: Facts, site: SiteRow, letters: number): Summa
 }
 
 function findingOf({ findingKeys }: Facts, finding: Finding, letters: number): SummaryFinding {
-  const rows = new Set(finding.parts.map(({ stack }) => stack));
+  const { detector, kind, severity, bytes, claim, parts } = finding;
+  const rows = new Set(parts.map(({ stack }) => stack));
   return {
-    detector: finding.detector,
-    kind: finding.kind,
-    severity: finding.severity,
-    bytes: finding.bytes,
-    claim: cut(finding.claim, letters),
+    ...{ detector, kind, severity, bytes },
+    claim: cut(claim, letters),
     frame: frameOf(finding.frame, letters),
     perStep: finding.perStep ?? null,
     sites: [...rows].slice(0, 20).map((stack) => findingKeys.keyOf(stack)),
@@ -249,17 +233,14 @@ function linesOf(sites: readonly SiteRow[]): readonly (readonly [string, number]
 }
 
 function annotationPeaks(context: DeviceModel): RankSummary['annotations'] {
-  const spans = context.annotations();
   const { replay, trace } = context;
   const maximum = memoized(
     (name: CounterName) => new CounterBlocks(replay, name, trace.events.length),
   );
-  return groupAnnotations(spans, replay, maximum).map(({ name, count, peaks }) => ({
-    name,
-    count,
-    allocatedBytes: peaks.allocatedBytes.bytes,
-    reservedBytes: peaks.reservedBytes.bytes,
-  }));
+  return groupAnnotations(context.annotations(), replay, maximum).map(({ name, count, peaks }) => {
+    const [allocated, reserved] = [peaks.allocatedBytes, peaks.reservedBytes];
+    return { name, count, allocatedBytes: allocated.bytes, reservedBytes: reserved.bytes };
+  });
 }
 
 function leftOut(lists: readonly (readonly [string, number, string])[]): string[] {

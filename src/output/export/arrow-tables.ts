@@ -47,21 +47,12 @@ export function allocationsArrow(context: DeviceModel): Uint8Array<ArrayBuffer> 
     start_event: { type: int32(), values: a.start },
     free_requested_event: { type: int32(), values: event(a.freeRequested) },
     end_event: { type: int32(), values: event(a.end) },
-    stream: { type: dictionaryText(), values: streams(a.stream, context) },
-    pool: { type: dictionaryText(), values: Array.from(a.pool, (pool) => poolText(trace, pool)) },
-    class: {
-      type: dictionaryText(),
-      values: Array.from(classify(context).classOf, (of) => MEMORY_CLASSES[of].id),
-    },
-    holder: {
-      type: dictionaryText(),
-      values: Array.from({ length: a.length }, (_, id) => holderOf(context, id)?.name),
-    },
+    stream: names(streams(a.stream, context)),
+    pool: names(Array.from(a.pool, (pool) => privatePoolText(trace.pools[pool]) ?? 'default')),
+    class: names(Array.from(classify(context).classOf, (of) => MEMORY_CLASSES[of].id)),
+    holder: names(Array.from({ length: a.length }, (_, id) => holderOf(context, id)?.name)),
     is_small: { type: bool(), values: Array.from(a.isSmall, (small) => small === 1) },
-    stack: {
-      type: dictionaryText(),
-      values: Array.from(a.stack, (stack, id) => stackOf(stack, id < a.preexisting)),
-    },
+    stack: names(Array.from(a.stack, (stack, id) => stackOf(stack, id < a.preexisting))),
   });
 }
 
@@ -80,7 +71,7 @@ export function eventsArrow(context: DeviceModel): Uint8Array<ArrayBuffer> {
       ? (events.unknownActions.get(event) ?? 'unknown')
       : ACTION_NAMES[action];
   return ipc({
-    action: { type: dictionaryText(), values: Array.from(events.action, actionOf) },
+    action: names(Array.from(events.action, actionOf)),
     time_us: {
       type: float64(),
       values: Float64Array.from(
@@ -90,17 +81,14 @@ export function eventsArrow(context: DeviceModel): Uint8Array<ArrayBuffer> {
     },
     address: { type: uint64(), values: addresses(events.address, events.length, snapshot) },
     size_bytes: { type: float64(), values: Float64Array.from(events.sizeBytes) },
-    stream: { type: dictionaryText(), values: streams(events.stream, context) },
+    stream: names(streams(events.stream, context)),
     allocated_bytes: { type: float64(), values: counter('allocatedBytes') },
     reserved_bytes: { type: float64(), values: counter('reservedBytes') },
-    stack: {
-      type: dictionaryText(),
-      values: Array.from(events.stack, (stack) => stackOf(stack, false)),
-    },
+    stack: names(Array.from(events.stack, (stack) => stackOf(stack, false))),
   });
 }
 
-const dictionaryText = (): DataType => dictionary(utf8(), int32());
+const names = (values: unknown[]): ArrowColumn => ({ type: dictionary(utf8(), int32()), values });
 
 function ipc(columns: Readonly<Record<string, ArrowColumn>>): Uint8Array<ArrayBuffer> {
   const entries = Object.entries(columns);
@@ -123,10 +111,6 @@ function addresses(keys: Float64Array, length: number, { addresses: space }: Sna
 function streams(column: Uint16Array, { trace }: DeviceModel): string[] {
   const texts = trace.streams.map(streamText);
   return Array.from(column, (stream) => texts[stream] ?? '');
-}
-
-function poolText({ pools }: DeviceModel['trace'], pool: number): string {
-  return privatePoolText(pools[pool]) ?? 'default';
 }
 
 /** 'main (train.py:9);forward (model.py:5)', outermost first. Without a stack, the reason in brackets. */

@@ -113,25 +113,31 @@ function stacksAtPeak(device: DeviceModel): Iterable<FlameStack> {
 const allEvents = ({ trace }: DeviceModel): EventList =>
   new EventList(upTo(trace.events.length), []);
 
-const PIECE = 5000;
+/** A few milliseconds of work. */
+const ROWS_A_PIECE = 4000;
 
-/** Rows per piece: a few milliseconds of work. */
-const ALLOCATIONS_A_PIECE = 2000;
+function* csvPieces(
+  head: readonly (readonly string[])[],
+  length: number,
+  linesOf: (rows: Int32Array) => readonly string[],
+): Generator<string> {
+  yield head.map(csvLine).join('');
+  for (let from = 0; from < length; from += ROWS_A_PIECE) {
+    const count = Math.min(ROWS_A_PIECE, length - from);
+    yield linesOf(Int32Array.from({ length: count }, (_, i) => from + i)).join('');
+  }
+}
 
 /** All allocations by start, as CSV in pieces; states are those at the end. */
-function* allocationsCsv(context: DeviceModel): Generator<string> {
-  const columns = Object.entries(ALLOCATION_COLUMNS);
-  yield csvLine(columns.map(([name]) => name));
+function allocationsCsv(context: DeviceModel): Generator<string> {
+  const cells = Object.values(ALLOCATION_COLUMNS);
   const { allocations } = context.replay;
   const earlier = earlierUses(allocations);
-  for (let from = 0; from < allocations.length; from += ALLOCATIONS_A_PIECE) {
-    const ids = Int32Array.from(
-      { length: Math.min(ALLOCATIONS_A_PIECE, allocations.length - from) },
-      (_, i) => from + i,
-    );
-    const rows = allocationRows(context, earlier, ids, undefined);
-    yield rows.map((row) => csvLine(columns.map(([, of]) => text(of(row))))).join('');
-  }
+  return csvPieces([Object.keys(ALLOCATION_COLUMNS)], allocations.length, (ids) =>
+    allocationRows(context, earlier, ids, undefined).map((row) =>
+      csvLine(cells.map((of) => text(of(row)))),
+    ),
+  );
 }
 
 function text(cell: Cell): string {
@@ -143,24 +149,22 @@ function text(cell: Cell): string {
  * The five counters after each event, as CSV in pieces. The first line names the columns; row -1 is the state before
  * the trace.
  */
-function* countersCsv(context: DeviceModel): Generator<string> {
+function countersCsv(context: DeviceModel): Iterable<string> {
   const { replay, trace } = context;
-  yield csvLine(['event', 'time_us', 'action', ...COUNTER_NAMES.map(columnName)]);
-  yield csvLine(['-1', '', '', ...COUNTER_NAMES.map((name) => csvNumber(replay.start[name]))]);
-  const columns = COUNTER_NAMES.map(() => new Float64Array(PIECE));
-  for (let from = 0; from < trace.events.length; from += PIECE) {
-    const count = Math.min(PIECE, trace.events.length - from);
-    COUNTER_NAMES.forEach((name, i) => {
-      replay.fillCounter(name, from, columns[i].subarray(0, count));
+  const before = ['-1', '', '', ...COUNTER_NAMES.map((name) => csvNumber(replay.start[name]))];
+  const header = ['event', 'time_us', 'action', ...COUNTER_NAMES.map(columnName)];
+  return csvPieces([header, before], trace.events.length, (events) => {
+    const columns = COUNTER_NAMES.map((name) => {
+      const column = new Float64Array(events.length);
+      replay.fillCounter(name, events[0], column);
+      return column;
     });
-    let text = '';
-    for (let i = 0; i < count; i++) {
-      const { action, timeUs } = crosshairAt(context, from + i);
+    return Array.from(events, (event, i) => {
+      const { action, timeUs } = crosshairAt(context, event);
       const values = columns.map((column) => csvNumber(column[i]));
-      text += csvLine([String(from + i), csvNumber(timeUs), csvField(action), ...values]);
-    }
-    yield text;
-  }
+      return csvLine([String(event), csvNumber(timeUs), csvField(action), ...values]);
+    });
+  });
 }
 
 /** 'inactiveSplitBytes' becomes 'inactive_split_bytes'. */

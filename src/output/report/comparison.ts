@@ -45,23 +45,23 @@ export const buildComparison = (
 });
 
 /** `frame` is the line in B, or in A if B lacks it; null if no stack was recorded. */
-const siteReport = (site: CallSiteChange) => ({
-  kind: site.kind,
-  class: site.class,
-  frame: frameReport((site.b ?? site.a)?.frame),
-  frameA: frameReport(site.a?.frame),
-  frameB: frameReport(site.b?.frame),
-  bytesA: site.bytesA,
-  bytesB: site.bytesB,
-  differenceBytes: site.differenceBytes,
-  countA: site.countA,
-  countB: site.countB,
+const siteReport = ({
+  kind,
+  class: of,
+  a,
+  b,
+  sizesA: _,
+  sizesB: __,
+  ...change
+}: CallSiteChange) => ({
+  ...{ kind, class: of },
+  frame: frameReport((b ?? a)?.frame),
+  frameA: frameReport(a?.frame),
+  frameB: frameReport(b?.frame),
+  ...change,
 });
 
 export const sideReport = ({ file, device, event, counters, peak }: RunProfile) => ({
   file: fileReport(file),
-  device,
-  event,
-  allocatedBytes: counters.allocatedBytes,
-  peak,
+  ...{ device, event, allocatedBytes: counters.allocatedBytes, peak },
 });

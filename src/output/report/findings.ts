@@ -61,9 +61,7 @@ const accountReport = (account: Account) => ({
 
 /** Includes `holder` and `perStep` only if they are known. */
 const entryReport = ({ kind, bytes, count, lines, holder, rate, isGrowing }: AccountEntry) => ({
-  kind,
-  bytes,
-  count,
+  ...{ kind, bytes, count },
   lines: lineReports(lines),
   ...(holder !== undefined && { holder }),
   ...(rate !== undefined && { perStep: rate }),
@@ -73,32 +71,30 @@ const entryReport = ({ kind, bytes, count, lines, holder, rate, isGrowing }: Acc
 const lineReports = (lines: readonly FrameView[]): FrameReport[] =>
   lines.flatMap((line) => frameReport(line) ?? []);
 
-const verdictReport = ({ forecast, ...verdict }: Verdict) => ({
-  cause: verdict.cause,
-  pattern: verdict.pattern ?? null,
-  severity: verdict.severity,
-  tone: verdict.tone,
-  bytes: verdict.bytes,
-  text: verdict.text,
-  also: verdict.also,
-  lines: lineReports(verdict.lines),
+const verdictReport = ({
+  forecast,
+  cause,
+  severity,
+  tone,
+  bytes,
+  text,
+  also,
+  ...own
+}: Verdict) => ({
+  cause,
+  pattern: own.pattern ?? null,
+  ...{ severity, tone, bytes, text, also },
+  lines: lineReports(own.lines),
   /** The owner, if the recording has names. */
-  holder: verdict.holder ?? null,
-  advice: verdict.advice.map(({ id, text, savesBytes, isEnough }) => ({
-    id,
-    text,
-    savesBytes: savesBytes ?? null,
-    isEnough: isEnough ?? null,
-  })),
+  holder: own.holder ?? null,
+  advice: own.advice.map(({ id, text, savesBytes = null, isEnough = null }) => {
+    return { id, text, savesBytes, isEnough };
+  }),
   forecast: forecast === undefined ? null : { ...forecast, stepsLeft: forecast.stepsLeft ?? null },
 });
 
-const findingReport = (finding: Finding) => ({
-  detector: finding.detector,
-  kind: finding.kind,
-  severity: finding.severity,
-  bytes: finding.bytes,
-  claim: finding.claim,
+const findingReport = ({ detector, kind, severity, bytes, claim, ...finding }: Finding) => ({
+  ...{ detector, kind, severity, bytes, claim },
   frame: frameReport(finding.frame),
   /** Whether the line makes the memory, stores it, or starts the work that makes it. */
   frameIs: finding.frameIs ?? null,
@@ -108,11 +104,9 @@ const findingReport = (finding: Finding) => ({
   perStep: finding.perStep ?? null,
   law: finding.law ?? null,
   events: finding.events,
-  parts: finding.parts.map(({ frame, bytes, count, note }) => ({
+  parts: finding.parts.map(({ frame, stack: _, ...part }) => ({
     frame: frameReport(frame),
-    bytes,
-    count,
-    note,
+    ...part,
   })),
   facts: finding.facts,
   advice: finding.advice,

@@ -2,13 +2,13 @@
 
 import { findRetriedOoms } from '../../allocator/replay/trace-events.ts';
 import {
-  type AllocationTable,
   COUNTER_NAMES,
   type CounterName,
   type Counters,
   NEVER,
   type Recording,
 } from '../../allocator/replay/types.ts';
+import { sumBy } from '../../base/collections.ts';
 import {
   formatBytes,
   formatCount,
@@ -78,30 +78,25 @@ export function statsText(
 }
 
 function fileText({ file }: StatsReport, options: TextOptions): string[] {
-  const protocol = file.protocol === null ? '' : `, pickle protocol ${file.protocol}`;
-  const decoder = file.decoder === 'general' ? ', read by the general decoder' : '';
-  const container = file.container === 'pickle' ? '' : `, ${file.container}`;
-  return [
-    styled(printable(file.name), 'bold', options),
-    `${formatBytes(file.bytes)}${container}${protocol}${decoder}`,
+  const facts = [
+    formatBytes(file.bytes),
+    ...(file.container === 'pickle' ? [] : [file.container]),
+    ...(file.protocol === null ? [] : [`pickle protocol ${file.protocol}`]),
+    ...(file.decoder === 'general' ? ['read by the general decoder'] : []),
   ];
+  return [styled(printable(file.name), 'bold', options), facts.join(', ')];
 }
 
 function deviceText(device: DeviceStats, context: DeviceModel, options: TextOptions): string[] {
   const name = device.kind === 'host' ? 'Host memory' : `Device ${device.device}`;
   const lengthUs = durationUs(context.trace.events);
-  const facts = [
-    plural(device.events, 'event'),
-    ...(lengthUs > 0 ? [`over ${formatDurationUs(lengthUs)}`] : []),
-  ].join(' ');
+  const time = lengthUs > 0 ? ` over ${formatDurationUs(lengthUs)}` : '';
+  const events = `${plural(device.events, 'event')}${time}`;
   const ooms = oomEvents(device, context);
-  const chart = memoryChart(
-    context,
-    ooms.failed.map(({ event }) => event),
-    options.columns,
-  );
+  const failed = ooms.failed.map(({ event }) => event);
+  const chart = memoryChart(context, failed, options.columns);
   return [
-    `${styled(name, 'bold', options)}  ${facts}, recording: ${RECORDING_LABELS[device.recording]}`,
+    `${styled(name, 'bold', options)}  ${events}, recording: ${RECORDING_LABELS[device.recording]}`,
     '',
     ...countersText(device, context.replay.end, options),
     ...(chart.length === 0 ? [] : ['', ...chart, legend(ooms)]),
@@ -116,15 +111,12 @@ function countersText(device: DeviceStats, end: Counters, options: TextOptions):
   const isRecorded = device.recording !== 'none';
   const head = ['', 'at the end', ...(isRecorded ? ['peak', 'at event'] : [])];
   const rows = COUNTER_NAMES.map((name) => {
-    const peak = device.peak[name];
-    const peakCells = isRecorded ? [formatBytes(peak.bytes), peakEvent(peak.event)] : [];
-    return [COUNTER_LABELS[name], formatBytes(end[name]), ...peakCells];
+    const { bytes, event } = device.peak[name];
+    const at = event < 0 ? 'before' : formatCount(event);
+    const peak = isRecorded ? [formatBytes(bytes), at] : [];
+    return [COUNTER_LABELS[name], formatBytes(end[name]), ...peak];
   });
   return [styled(tableRow(head), 'dim', options), ...rows.map(tableRow)];
-}
-
-function peakEvent(event: number): string {
-  return event < 0 ? 'before' : formatCount(event);
 }
 
 function tableRow([label, ...cells]: readonly string[]): string {
@@ -143,72 +135,50 @@ function classesText({ peak, peakByClass }: DeviceStats, options: TextOptions): 
   const shown = peakByClass.filter(({ bytes }) => bytes * 100 >= whole);
   // Without stacks, every class is unknown.
   if (peakByClass.every((one) => one.class === 'unknown')) return [];
-  const rest = whole - shown.reduce((sum, { bytes }) => sum + bytes, 0);
-  const rows = [
-    ...shown.map((one): [string, number] => [classLabel(one.class), one.bytes]),
-    ...(rest > 0 ? [['others', rest] satisfies [string, number]] : []),
-  ];
+  const rest = whole - sumBy(shown, ({ bytes }) => bytes);
+  const row = (label: string, bytes: number) => {
+    const share = formatPercent(bytes / whole).padStart(SHARE_WIDTH);
+    return `  ${label.padEnd(CLASS_WIDTH)}${formatBytes(bytes).padStart(NUMBER_WIDTH)}${share}`;
+  };
   return [
     styled(`  Allocated at the peak, by class`, 'dim', options),
-    ...rows.map(([label, bytes]) => {
-      const share = formatPercent(bytes / whole).padStart(SHARE_WIDTH);
-      return `  ${label.padEnd(CLASS_WIDTH)}${formatBytes(bytes).padStart(NUMBER_WIDTH)}${share}`;
-    }),
+    ...shown.map((one) => row(classLabel(one.class), one.bytes)),
+    ...(rest > 0 ? [row('others', rest)] : []),
     '',
   ];
 }
 
 function factsText(device: DeviceStats, { replay }: DeviceModel): string[] {
-  const { preexisting } = replay.allocations;
-  const allocations = [
-    formatCount(device.allocations),
-    ...(preexisting > 0 && device.recording !== 'none'
-      ? [`${formatCount(preexisting)} from before recording began`]
-      : []),
-    `${formatCount(countAlive(replay.allocations))} live at the end`,
-  ];
-  const segments = [
-    `${formatCount(device.segmentsAtEnd)} at the end`,
-    plural(device.streams, 'stream'),
-  ];
-  const stacks =
-    device.stacks === 0
-      ? ['none recorded']
-      : [formatCount(device.stacks), `of ${plural(device.frames, 'different frame')}`];
+  const { preexisting, end } = replay.allocations;
+  const isLate = preexisting > 0 && device.recording !== 'none';
+  const before = isLate ? `, ${formatCount(preexisting)} from before recording began` : '';
+  const live = formatCount(sumBy(end, (event) => (event === NEVER ? 1 : 0)));
+  const stacks = `${formatCount(device.stacks)} of ${plural(device.frames, 'different frame')}`;
   return [
-    tableFact('allocations', allocations.join(', ')),
-    tableFact('segments', segments.join(', ')),
-    tableFact('call stacks', stacks.join(' ')),
+    tableFact(
+      'allocations',
+      `${formatCount(device.allocations)}${before}, ${live} live at the end`,
+    ),
+    tableFact(
+      'segments',
+      `${formatCount(device.segmentsAtEnd)} at the end, ${plural(device.streams, 'stream')}`,
+    ),
+    tableFact('call stacks', device.stacks === 0 ? 'none recorded' : stacks),
   ];
 }
 
-function countAlive({ end }: AllocationTable): number {
-  let alive = 0;
-  for (let id = 0; id < end.length; id++) if (end[id] === NEVER) alive++;
-  return alive;
-}
+const tableFact = (label: string, text: string): string =>
+  `  ${label.padEnd(LABEL_WIDTH)}   ${text}`;
 
-function tableFact(label: string, text: string): string {
-  return `  ${label.padEnd(LABEL_WIDTH)}   ${text}`;
-}
+type OomEvents = ReturnType<typeof oomEvents>;
 
-interface OomEvents {
-  /** OOMs that the program saw. */
-  readonly failed: DeviceStats['ooms'];
-  /** Requests that were retried at once: the program saw no error. */
-  readonly retried: number;
-}
-
-function oomEvents({ ooms }: DeviceStats, { trace, replay }: DeviceModel): OomEvents {
+/** OOMs that the program saw, and how many requests were retried at once, so that it saw no error. */
+function oomEvents({ ooms }: DeviceStats, { trace, replay }: DeviceModel) {
   const retried = findRetriedOoms(trace, replay);
   return { failed: ooms.filter(({ event }) => !retried.has(event)), retried: retried.size };
 }
 
-function oomsText(
-  { failed, retried }: OomEvents,
-  recording: Recording,
-  options: TextOptions,
-): string[] {
+function oomsText({ failed, retried }: OomEvents, recording: Recording, options: TextOptions) {
   const others =
     retried > 0
       ? [tableFact('', `${plural(retried, 'request')} retried, so your program saw no error`)]

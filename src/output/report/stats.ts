@@ -51,12 +51,11 @@ export const fileReport = ({ name, bytes, container, protocol, decoder }: FileIn
   ...{ name, bytes, container, protocol: protocol ?? null, decoder },
 });
 
-const deviceStats = (info: DeviceInfo, context: DeviceModel) => ({
-  device: info.device,
-  kind: info.kind,
-  events: info.events,
-  actions: info.actions,
-  allocations: info.allocations,
+const deviceStats = (
+  { device, kind, events, actions, allocations, ...info }: DeviceInfo,
+  context: DeviceModel,
+) => ({
+  ...{ device, kind, events, actions, allocations },
   ...traceCounts(context),
   segmentsAtEnd: info.segmentsAtEnd,
   recording: info.recording,
@@ -86,17 +85,17 @@ function holdersReport(context: DeviceModel) {
 }
 
 /** See docs/classes.md. */
-const peakByClass = ({ peaks, recording }: DeviceInfo, context: DeviceModel) =>
+const peakByClass = (
+  { peaks, recording }: Pick<DeviceInfo, 'peaks' | 'recording'>,
+  context: DeviceModel,
+) =>
   recording === 'none'
     ? []
     : classTotalsAt(context, peaks.allocatedBytes.event, true).map(
         ({ class: of, bytes, count }) => ({ class: MEMORY_CLASSES[of].id, bytes, count }),
       );
 
-const stateBytes = (counters: Counters): Omit<Counters, 'inactiveSplitBytes'> => {
-  const { requestedBytes, allocatedBytes, activeBytes, reservedBytes } = counters;
-  return { requestedBytes, allocatedBytes, activeBytes, reservedBytes };
-};
+const stateBytes = ({ inactiveSplitBytes: _, ...bytes }: Counters) => bytes;
 
 const RECORDING_CODES: Readonly<Record<Recording, string | undefined>> = {
   complete: undefined,

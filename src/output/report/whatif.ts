@@ -32,10 +32,10 @@ export const buildWhatIf = (devices: readonly WhatIfRuns[]) => ({
   devices: devices.map(({ device, recorded, cases, notSimulated }) => ({
     device,
     recorded: figures(recorded, recorded.ooms),
-    cases: cases.map(({ result, lowestBytes: lowest }) => {
+    cases: cases.map(({ result, lowestBytes }) => {
       const { settings, ...peaks } = figures(result, result.ooms.length);
-      const limited = { settings, limitBytes: result.limitBytes ?? null, ...peaks };
-      return lowest === undefined ? limited : { ...limited, lowestPeakReservedBytes: lowest };
+      const lowest = lowestBytes !== undefined && { lowestPeakReservedBytes: lowestBytes };
+      return { settings, limitBytes: result.limitBytes ?? null, ...peaks, ...lowest };
     }),
     ...(notSimulated.length > 0 && { notSimulated }),
   })),
@@ -84,6 +84,7 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
   const { device, recorded, cases, notSimulated } = runs;
   const sorted = [...cases].sort((a, b) => compareRuns(a.result, b.result));
   const [best] = sorted;
+  const [first, ...rest] = runCells(recorded, recorded.ooms);
   const left = notSimulated.length > 0 ? [notSimulatedText(runs)] : [];
   if (best === undefined) {
     const [text = 'This device has no recorded history, so there is nothing to simulate.'] = left;
@@ -104,7 +105,7 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
       `Device ${device}  ${titleOfLimit(runs)}`,
       write.table([
         [...HEADER, hasCards ? 'needs' : ''],
-        recordedRow(recorded),
+        [`as recorded: ${first}`, ...rest, '', ''],
         ...sorted.map((one) => resultRow(one, recorded)),
       ]),
     ),
@@ -120,27 +121,19 @@ function titleOfLimit({ limitBytes, isLimitRecorded }: WhatIfRuns): string {
   return `limit ${formatBytes(limitBytes)}${why}`;
 }
 
-const recordedRow = (recorded: RecordedRun): string[] => [
-  `as recorded: ${settingsName(recorded.settings)}`,
-  formatBytes(recorded.peakReservedBytes),
-  formatBytes(recorded.peakAllocatedBytes),
-  formatCount(recorded.ooms),
-  formatCount(recorded.retries),
-  '',
-  '',
+const runCells = (run: Run, ooms: number): string[] => [
+  settingsName(run.settings),
+  formatBytes(run.peakReservedBytes),
+  formatBytes(run.peakAllocatedBytes),
+  formatCount(ooms),
+  formatCount(run.retries),
 ];
 
 function resultRow({ result, smallest }: CaseRun, recorded: RecordedRun): string[] {
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
-  return [
-    settingsName(result.settings),
-    formatBytes(result.peakReservedBytes),
-    formatBytes(result.peakAllocatedBytes),
-    formatCount(result.ooms.length),
-    formatCount(result.retries),
-    result.ooms.length > 0 ? 'fails' : formatBytes(saved),
-    smallest === undefined ? '' : formatBytes(smallest.limitBytes),
-  ];
+  const needs = smallest === undefined ? '' : formatBytes(smallest.limitBytes);
+  const failures = result.ooms.length;
+  return [...runCells(result, failures), failures > 0 ? 'fails' : formatBytes(saved), needs];
 }
 
 const settingsName = (settings: string): string => (settings === '' ? '(default)' : settings);

@@ -18,7 +18,6 @@ import {
   type DeviceTrace,
   type EventIndex,
   HOLDER_COLUMNS,
-  type InitialState,
   NO_STACK,
   type SegmentTable,
   type Snapshot,
@@ -38,13 +37,19 @@ export interface EventWindow {
  */
 export function windowSnapshot(context: DeviceModel, window: EventWindow): Snapshot {
   const { snapshot, trace, replay } = context;
-  const { length } = trace.events;
-  const from = hasLooseBlocks(context, window.from)
-    ? 0
-    : Math.min(Math.max(0, window.from), length);
+  const { length, action } = trace.events;
+  const since = mappedSince(replay.segmentSpans, trace.events);
+  const before = window.from > 0 ? allocatorStateAt(replay, since, window.from - 1) : undefined;
+  // An opening has no place for blocks outside all known segments; the window then starts with the recording.
+  const isOpen = before !== undefined && !before.segments.kind.includes(SegmentKind.None);
+  const from = isOpen ? Math.min(window.from, length) : 0;
   const to = Math.min(Math.max(from, window.to), length);
   if (from === 0 && to === length) return { ...snapshot, devices: [trace] };
-  const since = mappedSince(replay.segmentSpans, trace.events);
+  const opening = isOpen && {
+    ...tablesOfState(context, before),
+    hasFreeRequested: action.includes(TraceAction.FreeRequested),
+    hasFreeCompleted: action.includes(TraceAction.FreeCompleted),
+  };
   const closing =
     to === length
       ? { segments: trace.segments, blocks: trace.blocks }
@@ -57,13 +62,16 @@ export function windowSnapshot(context: DeviceModel, window: EventWindow): Snaps
         ...trace,
         ...closing,
         events: sliceEvents(trace.events, [{ first: from, count: to - from }]),
-        ...(from > 0 && { opening: openingAt(context, from - 1) }),
+        ...(opening && { opening }),
       },
     ],
     ...holdersUpTo(context, to),
     warnings: [
       ...snapshot.warnings,
-      { code: 'window', message: warningText(length, { from, to }) },
+      {
+        code: 'window',
+        message: `This is part of a recording: events ${formatCount(from)} to ${formatCount(to - 1)} of ${formatCount(length)}. Events and peaks outside this part are unknown.`,
+      },
     ],
   };
 }
@@ -80,20 +88,6 @@ function holdersUpTo({ snapshot, replay }: DeviceModel, to: EventIndex): Partial
     (row, id) => row >= 0 && start[id] < to,
   );
   return { holders: { ...holders, ...gather(HOLDER_COLUMNS, holders, rows) } };
-}
-
-/** An opening has no place for blocks outside all known segments; the window then starts with the recording. */
-function hasLooseBlocks({ trace, replay }: DeviceModel, from: EventIndex): boolean {
-  if (from <= 0) return false;
-  const since = mappedSince(replay.segmentSpans, trace.events);
-  return allocatorStateAt(replay, since, from - 1).segments.kind.includes(SegmentKind.None);
-}
-
-function warningText(length: number, { from, to }: EventWindow): string {
-  return (
-    `This is part of a recording: events ${formatCount(from)} to ${formatCount(to - 1)} of ` +
-    `${formatCount(length)}. Events and peaks outside this part are unknown.`
-  );
 }
 
 /** The annotations that overlap the window, plus their names, which may not be in the snapshot's strings yet. */
@@ -142,31 +136,27 @@ function tablesOfState(
   let count = s.length;
   while (count > 0 && s.kind[count - 1] === SegmentKind.None) count--;
   const blockCount = s.firstBlock[count] ?? 0;
-  const requestedOf = (row: number) => {
-    const requested = b.allocation[row] < 0 ? 0 : allocations.requestedBytes[b.allocation[row]];
+  const ids = b.allocation.subarray(0, blockCount);
+  const stack = ids.map((id) => (id < 0 ? NO_STACK : allocations.stack[id]));
+  const requestedBytes = Float64Array.from(ids, (id, row) => {
+    const requested = id < 0 ? 0 : allocations.requestedBytes[id];
     return Number.isNaN(requested) ? b.sizeBytes[row] : requested;
-  };
-  const stack = Int32Array.from(b.allocation.subarray(0, blockCount), (id) =>
-    id < 0 ? NO_STACK : allocations.stack[id],
-  );
-  const requestedBytes = Float64Array.from({ length: blockCount }, (_, row) => requestedOf(row));
-  const sum = (segment: number, value: (row: number) => number) => {
-    let total = 0;
-    for (let row = s.firstBlock[segment]; row < s.firstBlock[segment + 1]; row++) {
-      if (b.state[row] !== BlockState.Inactive) total += value(row);
-    }
-    return total;
-  };
-  const each = (value: (segment: number) => number) =>
-    Float64Array.from({ length: count }, (_, segment) => value(segment));
+  });
+  const sums = (bytes: ArrayLike<number>) =>
+    Float64Array.from({ length: count }, (_, segment) => {
+      let total = 0;
+      for (let row = s.firstBlock[segment]; row < s.firstBlock[segment + 1]; row++)
+        if (b.state[row] !== BlockState.Inactive) total += bytes[row];
+      return total;
+    });
   return {
     segments: {
       length: count,
       address: s.address.slice(0, count),
       totalBytes: s.sizeBytes.slice(0, count),
       allocatedBytes: s.allocatedBytes.slice(0, count),
-      activeBytes: each((segment) => sum(segment, (row) => b.sizeBytes[row])),
-      requestedBytes: each((segment) => sum(segment, requestedOf)),
+      activeBytes: sums(b.sizeBytes),
+      requestedBytes: sums(requestedBytes),
       stream: s.stream.slice(0, count),
       isSmall: s.isSmall.slice(0, count),
       pool: s.pool.slice(0, count),
@@ -182,17 +172,5 @@ function tablesOfState(
       state: b.state.slice(0, blockCount),
       stack,
     },
-  };
-}
-
-/** The state after `event` as a window's opening. */
-function openingAt(context: DeviceModel, event: EventIndex): InitialState {
-  const { trace, replay } = context;
-  const since = mappedSince(replay.segmentSpans, trace.events);
-  const { action } = trace.events;
-  return {
-    ...tablesOfState(context, allocatorStateAt(replay, since, event)),
-    hasFreeRequested: action.includes(TraceAction.FreeRequested),
-    hasFreeCompleted: action.includes(TraceAction.FreeCompleted),
   };
 }
