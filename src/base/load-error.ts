@@ -1,3 +1,5 @@
+import { errorText } from './errors.ts';
+
 /** A failure to show to the user. It is plain data, so it can be sent to another thread. */
 export interface LoadFailure {
   /** Stable, for tests and the CLI: 'empty', 'png', 'truncated', 'not-a-snapshot', 'holds-code', … */
@@ -21,4 +23,11 @@ export class LoadError extends Error {
     super(failure.message);
     this.failure = { advice: '', byte: undefined, partialEvents: undefined, ...failure };
   }
+}
+
+/** @param doing what failed, should the error be none that we expect: 'The analysis failed' */
+export function failureOf(error: unknown, doing: string, advice = ''): LoadFailure {
+  if (error instanceof LoadError) return error.failure;
+  const message = `${doing}: ${errorText(error)}`;
+  return new LoadError({ code: 'unexpected', message, advice }).failure;
 }

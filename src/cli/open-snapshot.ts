@@ -1,5 +1,4 @@
 import { readFile, stat } from 'node:fs/promises';
-import { replayDevice } from '../allocator/replay/replay.ts';
 import { createDeviceModels, type DeviceModel } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource } from '../format/input/types.ts';
@@ -48,8 +47,7 @@ async function openSource(
   });
   const names = await namesBeside(path);
   const snapshot = names === undefined ? bare : withHolders(bare, names);
-  const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
-  return { file, snapshot, contexts: createDeviceModels(snapshot, replays) };
+  return { file, snapshot, contexts: createDeviceModels(snapshot) };
 }
 
 /** For run.pickle.gz the text of run.holders.json, where vramscope.holders wrote names. */

@@ -8,8 +8,8 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { Analysis } from '../analysis/findings/analyse.ts';
 import { type RankedFinding, rankFindings } from '../analysis/findings/ranked-findings.ts';
 import type { Judgement } from '../analysis/verdict/verdict.ts';
-import { errorText, isAbortError } from '../base/errors.ts';
-import { LoadError, type LoadFailure } from '../base/load-error.ts';
+import { isAbortError } from '../base/errors.ts';
+import { failureOf, type LoadFailure } from '../base/load-error.ts';
 import { withinTime } from '../base/task.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { AnalysisClient } from '../worker/analysis/client.ts';
@@ -66,7 +66,8 @@ export function createFindingsStore(needs: Needs) {
       timings.reach('analysed');
     } catch (error) {
       // Opening another file also aborts the run.
-      if (!isAbortError(error)) store.setState({ phase: 'failed', failure: failureOf(error) });
+      if (!isAbortError(error))
+        store.setState({ phase: 'failed', failure: failureOf(error, 'The analysis failed') });
     }
   }
 
@@ -112,10 +113,4 @@ function withProgress(progress: FindingsProgress): (state: FindingsState) => Fin
     progress.kind === 'check'
       ? { ...state, checks: [...state.checks, progress.check] }
       : { ...state, findings: rankFindings([...state.findings, progress.finding]) };
-}
-
-function failureOf(error: unknown): LoadFailure {
-  if (error instanceof LoadError) return error.failure;
-  const message = errorText(error);
-  return new LoadError({ code: 'unexpected', message: `The analysis failed: ${message}` }).failure;
 }

@@ -1,6 +1,5 @@
 /** Opens what the user gave, one file at a time. The newest wins; the store shows progress. */
-import { errorText } from '../base/errors.ts';
-import { LoadError, type LoadFailure } from '../base/load-error.ts';
+import { failureOf, LoadError } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import { createSessionClient, type SessionClient } from '../worker/client.ts';
 import type { OpenOptions, OpenProgress, OpenSource } from '../worker/protocol.ts';
@@ -22,6 +21,8 @@ export interface SnapshotLoaderOptions {
   /** Loads the code that shows a snapshot, in parallel with reading. Resolves to what comes before it is shown. */
   readonly prepare: () => Promise<(info: SessionInfo, source: OpenSource) => void>;
 }
+
+const REPORT_IT = 'This is a bug in vramscope, not a problem with your file. Please report it.';
 
 export function createSnapshotLoader({ client, idle, session, prepare }: SnapshotLoaderOptions) {
   let controller: AbortController | undefined;
@@ -58,7 +59,7 @@ export function createSnapshotLoader({ client, idle, session, prepare }: Snapsho
       opened = source;
       become({ phase: 'ready', info });
     } catch (error) {
-      const failure = failureOf(error);
+      const failure = failureOf(error, 'vramscope failed while reading this file', REPORT_IT);
       const partial = failure.partialEvents === undefined ? undefined : progress?.partial;
       if (own.signal.aborted) become(withOpen(previous));
       else become({ phase: 'failed', name, failure, previous, partial });
@@ -101,15 +102,6 @@ function tellOffline(): never {
     message: 'Part of the page could not be loaded.',
     advice: 'Reload the page and open the file again.',
   });
-}
-
-function failureOf(error: unknown): LoadFailure {
-  if (error instanceof LoadError) return error.failure;
-  return new LoadError({
-    code: 'unexpected',
-    message: `vramscope failed while reading this file: ${errorText(error)}`,
-    advice: 'This is a bug in vramscope, not a problem with your file. Please report it.',
-  }).failure;
 }
 
 /** The second file of the comparison, in its own worker. It starts reading at once and closes with the comparison. */

@@ -3,7 +3,6 @@
  * in it is trusted before it is checked.
  */
 
-import { replayDevice } from '../../allocator/replay/replay.ts';
 import { isRecord } from '../../base/collections.ts';
 import { LoadError, type LoadFailure } from '../../base/load-error.ts';
 import { createDeviceModels } from '../../device/model/device-model.ts';
@@ -42,8 +41,7 @@ export async function readRankFile(
     if (isSummaryName(path)) return { summary: readSummary(await textOf(source, platform)) };
     const { version, allowPartial } = options;
     const { snapshot, file } = await readSnapshot(source, platform, { allowPartial });
-    const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
-    const contexts = createDeviceModels(snapshot, replays);
+    const contexts = createDeviceModels(snapshot);
     return { summary: await summarize(file, contexts, { version, rank: rankOfName(path) }) };
   } catch (error) {
     if (!(error instanceof LoadError)) throw error;

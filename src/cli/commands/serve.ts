@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -55,7 +56,8 @@ export function addServing(program: Command, io: CliIo): void {
       const page = io.pageFolder;
       const server = await serveSnapshots({ page, files: served, areRanks, source, port });
       await announce(server, files, options, io);
-      await aborted(io.interruption());
+      const interruption = io.interruption();
+      if (!interruption.aborted) await once(interruption, 'abort');
       await server.close();
     });
 }
@@ -104,11 +106,4 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port < 65536) return port;
   throw new InvalidArgumentError('Enter a port from 0 (any free port) to 65535.');
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

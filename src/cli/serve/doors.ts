@@ -8,6 +8,7 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
@@ -107,27 +108,26 @@ export function hasScreen({ platform, env }: Desktop): boolean {
   return (env.DISPLAY ?? env.WAYLAND_DISPLAY ?? '') !== '';
 }
 
+const BROWSERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
 /** The command and its arguments. The address has no characters that a shell interprets. */
-export function browserCommand(platform: NodeJS.Platform, address: string): readonly string[] {
-  switch (platform) {
-    case 'darwin':
-      return ['open', address];
-    case 'win32':
-      return ['rundll32', 'url.dll,FileProtocolHandler', address];
-    default:
-      return ['xdg-open', address];
-  }
-}
+export const browserCommand = (platform: NodeJS.Platform, address: string): readonly string[] => [
+  ...(BROWSERS[platform] ?? ['xdg-open']),
+  address,
+];
 
 /** Resolves to false if the browser could not be started. */
-export function openBrowser(platform: NodeJS.Platform, address: string): Promise<boolean> {
+export async function openBrowser(platform: NodeJS.Platform, address: string): Promise<boolean> {
   const [command = '', ...args] = browserCommand(platform, address);
-  return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: 'ignore', detached: true });
-    child.once('error', () => resolve(false));
-    child.once('spawn', () => {
-      child.unref();
-      resolve(true);
-    });
-  });
+  const child = spawn(command, args, { stdio: 'ignore', detached: true });
+  try {
+    await once(child, 'spawn');
+  } catch {
+    return false;
+  }
+  child.unref();
+  return true;
 }

@@ -12,6 +12,7 @@
  *
  * Requests for another host are refused: a web page elsewhere could point its host name here.
  */
+import { once } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { basename, join } from 'node:path';
@@ -186,17 +187,14 @@ async function listen(server: Server, wanted: number): Promise<number> {
   throw new Error(`The ports ${wanted} to ${wanted + MOST_PORTS - 1} are all in use.`);
 }
 
-function tryPort(server: Server, port: number): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(undefined);
-      else reject(error);
-    };
-    server.once('error', failed);
-    server.listen(port, LOOPBACK, () => {
-      server.off('error', failed);
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
+async function tryPort(server: Server, port: number): Promise<number | undefined> {
+  server.listen(port, LOOPBACK);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
+    throw error;
+  }
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
 }

@@ -1,3 +1,4 @@
+import { replayDevice } from '../../allocator/replay/replay.ts';
 import type { Replay } from '../../allocator/replay/types.ts';
 import { assert } from '../../base/errors.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
@@ -18,8 +19,13 @@ export interface DeviceModel {
   annotations(): readonly AnnotationSpan[];
 }
 
-/** `replays[i]` belongs to `snapshot.devices[i]`. */
-export function createDeviceModels(snapshot: Snapshot, replays: readonly Replay[]): DeviceModel[] {
+/** @param replays of the devices, in their order, where they are already made */
+export function createDeviceModels(
+  snapshot: Snapshot,
+  replays: readonly Replay[] = snapshot.devices.map((device) =>
+    replayDevice(device, snapshot.settings),
+  ),
+): DeviceModel[] {
   assert(replays.length === snapshot.devices.length, 'one replay for each device');
   const stacks = new StackReader(snapshot);
   return snapshot.devices.map((trace, i) => {

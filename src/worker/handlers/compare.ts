@@ -7,7 +7,7 @@ import type {
   DifferenceFlame,
   DifferenceFlameOptions,
 } from '../../analysis/compare/difference-flame.ts';
-import type { Comparison, Moment, RunProfile } from '../../analysis/compare/types.ts';
+import type { Comparison, Moment } from '../../analysis/compare/types.ts';
 import type { FileInfo } from '../../format/snapshot/tables.ts';
 import { type DeviceRequest, queryHandlers } from '../queries.ts';
 
@@ -16,14 +16,8 @@ export interface SideRequest extends DeviceRequest {
   readonly at: Moment;
 }
 
-export interface ComparisonRequest {
+export interface Pair {
   /** Unique to a pair of sides; later queries refer to the pair by it. */
-  readonly pair: string;
-  readonly a: RunProfile;
-  readonly b: RunProfile;
-}
-
-export interface DifferenceFlameRequest extends DifferenceFlameOptions {
   readonly pair: string;
 }
 
@@ -41,7 +35,10 @@ export const compareHandlers = queryHandlers({
     return buildProfile(device.context, { file, deviceIndex, at });
   },
 
-  async comparison(device, { pair, a, b }: ComparisonRequest): Promise<PageComparison> {
+  async comparison(
+    device,
+    { pair, a, b }: Pair & Pick<Comparison, 'a' | 'b'>,
+  ): Promise<PageComparison> {
     const [{ compareSides }, { DifferenceFlame }] = await Promise.all([loadCompare(), loadFlame()]);
     device.once(compareCache).last = { pair, flame: new DifferenceFlame(a, b) };
     const { a: _, b: __, ...comparison } = compareSides(a, b);
@@ -49,7 +46,7 @@ export const compareHandlers = queryHandlers({
   },
 
   /** Undefined if this pair was not compared, or another one was compared since. */
-  differenceFlame(device, { pair, ...options }: DifferenceFlameRequest) {
+  differenceFlame(device, { pair, ...options }: Pair & DifferenceFlameOptions) {
     const { last } = device.once(compareCache);
     return last?.pair === pair ? last.flame.graph(options) : undefined;
   },

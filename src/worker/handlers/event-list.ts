@@ -2,17 +2,15 @@
 
 import { LruCache } from '../../base/collections.ts';
 import {
-  type ActionCount,
   type EventFilter,
   type EventList,
   eventFacets,
   filterEvents,
 } from '../../device/lists/event-list.ts';
-import { EventReader, type EventRow } from '../../device/lists/event-reader.ts';
+import { EventReader } from '../../device/lists/event-reader.ts';
 import { eventsCsv } from '../../device/lists/rows-text.ts';
 import { eventsInWindow } from '../../device/model/events.ts';
 import { matchStacks } from '../../device/search/match-search.ts';
-import type { SearchProblem } from '../../device/search/types.ts';
 import type { TimeAxis } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
@@ -35,26 +33,21 @@ export interface EventChoiceRequest {
   readonly choice: EventChoice;
 }
 
-export interface EventRangeRequest extends EventChoiceRequest {
-  /** Rows of the list, from <= i < to. */
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface EventListAnswer {
-  readonly length: number;
-  readonly actions: readonly ActionCount[];
-  readonly problem: SearchProblem | undefined;
-}
-
 export const eventListHandlers = queryHandlers({
   eventFacets: ({ context }) => eventFacets(context),
-  async eventList(device, { choice }: EventChoiceRequest): Promise<EventListAnswer> {
+  async eventList(device, { choice }: EventChoiceRequest) {
     const { length, actions } = await listOf(device, choice);
     const { problem } = await device.matches(choice.search, choice.at);
     return { length, actions, problem };
   },
-  eventRows: rowsOf,
+  /** Rows from <= i < to. */
+  async eventRows(
+    device,
+    { choice, from, to }: EventChoiceRequest & { readonly from: number; readonly to: number },
+  ) {
+    const list = await listOf(device, choice);
+    return device.once(eventReader).rows(list.slice(from, to));
+  },
   /** The row of an event, or of the next one in the list. */
   async eventRowIndex(device, { choice, event }: EventChoiceRequest & AtEvent) {
     return (await listOf(device, choice)).rowIndex(event);
@@ -71,14 +64,6 @@ export const eventListHandlers = queryHandlers({
     return fileOf(pieces, { clock: device.clock, signal: call.signal, mime: 'text/csv' });
   },
 });
-
-async function rowsOf(
-  device: OpenDevice,
-  { choice, from, to }: EventRangeRequest,
-): Promise<readonly EventRow[]> {
-  const list = await listOf(device, choice);
-  return device.once(eventReader).rows(list.slice(from, to));
-}
 
 const eventReader = (device: OpenDevice) =>
   new EventReader(device.context, () => device.once(allocationUses));

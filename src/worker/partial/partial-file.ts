@@ -103,14 +103,10 @@ export class PartialFile {
    * snapshot must consist of the events that were read.
    */
   async finish(snapshot: Snapshot): Promise<readonly (EarlyReplay | undefined)[]> {
-    try {
-      return await this.#finish(snapshot);
-    } catch {
-      // The worker died, so everything is replayed here.
-      return [];
-    } finally {
-      this.close();
-    }
+    // If the worker died, everything is replayed here.
+    const replays = await this.#finish(snapshot).catch(() => []);
+    this.close();
+    return replays;
   }
 
   close(): void {
