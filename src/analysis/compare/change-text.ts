@@ -6,7 +6,7 @@ import { formatBytes, plural } from '../../base/format.ts';
 import { FRAME_RANK } from '../../device/model/frame-kinds.ts';
 import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
 import { entryLabel } from '../account/types.ts';
-import type { CallSiteChange, EntryChange, RunProfile, SideFrame } from './types.ts';
+import type { CallSiteChange, EntryChange, RunChangeKind, RunProfile, SideFrame } from './types.ts';
 
 /** '+3.10 GiB', '-512 bytes', '+0 bytes'. */
 export const signedBytes = (bytes: number): string =>
@@ -66,6 +66,30 @@ export function joinWithAnd(parts: readonly string[]): string {
 
 /** 'train.py:21', or a function's name if the file is not known. */
 export const lineText = (frame: SideFrame): string => frameLocation(frame) ?? functionText(frame);
+
+/** 'model.py:42', 'model.py:42 → :45' where the line moved; without a line, what the memory is. */
+export function changedPlace({ a, b, class: className }: CallSiteChange): string {
+  const frame = b?.frame ?? a?.frame;
+  if (frame === undefined) return PLACES[className] ?? 'no Python stack';
+  if (a?.frame === undefined || b?.frame === undefined) return lineText(frame);
+  const [before, after] = [lineText(a.frame), lineText(b.frame)];
+  if (before === after) return after;
+  const isSameFile = fileName(a.frame.filename) === fileName(b.frame.filename);
+  return `${before} → ${isSameFile ? `:${b.frame.line}` : after}`;
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  rounding: 'rounding to whole blocks',
+  'before-recording': 'before the recording',
+  unaccounted: 'not explained by the events',
+};
+
+export const RUN_LABELS: Readonly<Record<RunChangeKind, string>> = {
+  'lives-longer': 'lives longer',
+  'lives-shorter': 'lives shorter',
+  'churns-more': 'made more often',
+  'churns-less': 'made less often',
+};
 
 /** If there is no line, the absence of one. */
 export const placeLabel = (frame: SideFrame | undefined, none = 'no Python stack'): string =>

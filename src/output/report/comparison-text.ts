@@ -2,9 +2,11 @@
 
 import { COUNTER_NAMES } from '../../allocator/replay/types.ts';
 import {
+  changedPlace,
   changedPlaces,
   lineText,
   placeLabel,
+  RUN_LABELS,
   signedBytes,
 } from '../../analysis/compare/change-text.ts';
 import type { FailedThreshold } from '../../analysis/compare/thresholds.ts';
@@ -20,13 +22,6 @@ const MAX_SITES = 20;
 const MAX_RUN_CHANGES = 5;
 /** Lines named for a failed limit. */
 const MAX_BLAMED = 3;
-
-const RUN_LABELS = {
-  'lives-longer': 'lives longer',
-  'lives-shorter': 'lives shorter',
-  'churns-more': 'is allocated more often',
-  'churns-less': 'is allocated less often',
-} as const;
 
 export function comparisonText(
   comparison: Comparison,
@@ -102,19 +97,12 @@ export function siteTable(
 }
 
 const siteCells = (site: CallSiteChange): string[] => [
-  `${placeText(site)}${viaText(site)}`,
+  `${changedPlace(site)}${viaText(site)}`,
   classLabel(site.class),
   site.kind.replace(/^only-(.)$/, (_, side: string) => `only in ${side.toUpperCase()}`),
   `${formatCount(site.countA)} → ${formatCount(site.countB)}`,
   ...byteCells(site.bytesA, site.bytesB),
 ];
-
-/** 'model.py:42', or 'model.py:42 → model.py:57' if the line moved. */
-function placeText({ a, b, class: className }: CallSiteChange): string {
-  const places = [a?.frame, b?.frame].flatMap((frame) => (frame ? lineText(frame) : []));
-  if (places.length === 0) return className === 'rounding' ? 'rounding' : 'no Python stack';
-  return [...new Set(places)].join(' → ');
-}
 
 /** ' via linear.py:134': the callee, which distinguishes rows of the same line. */
 function viaText({ a, b }: CallSiteChange): string {

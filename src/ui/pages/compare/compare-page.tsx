@@ -48,8 +48,7 @@ export function ComparePage(props: ComparePageProps) {
 const NONE = createSessionStore();
 
 function WaitingPage({ info, onClose }: Omit<ComparePageProps, 'second'>) {
-  const handle = useComparisonView(info.file, undefined);
-  const { a, b } = handle;
+  const { a, b } = useComparisonView(info.file, undefined).view;
   const missing = [a, b].find((file) => file !== undefined && file.bytes !== info.file.bytes);
   return (
     <main className="view fill">
@@ -108,9 +107,9 @@ function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
 
 /** If a link names the two open files in the other order, swaps them. */
 function useLinkOfTheseFiles(handle: ComparisonViewHandle, open: FileId, second: FileId): void {
-  const { a, b, view, adjust } = handle;
+  const { view, adjust } = handle;
   const isReversed =
-    a?.bytes === second.bytes && b?.bytes === open.bytes && open.bytes !== second.bytes;
+    view.a?.bytes === second.bytes && view.b?.bytes === open.bytes && open.bytes !== second.bytes;
   useEffect(() => {
     adjust(isReversed ? { isSwapped: !view.isSwapped } : {});
   }, [adjust, isReversed, view.isSwapped]);

@@ -16,7 +16,6 @@ import {
   flag,
   oneOf,
   type Param,
-  type Params,
   parseIndex,
   parseRange,
   parseSort,
@@ -45,6 +44,9 @@ function setting<T>(
 
 /** Each setting: what it is at first, its key in a link, and how it is read and written there. */
 const SETTINGS = {
+  /** The files that the link was made for. */
+  a: { usual: undefined as FileId | undefined, ...fileIdParam('a') },
+  b: { usual: undefined as FileId | undefined, ...fileIdParam('b') },
   tab: setting<CompareTab>('sites', 'tab', oneOf(...TABS)),
   at: setting<'peak' | 'end'>('peak', 'at', oneOf('peak', 'end')),
   /** Positions of the devices in their files; undefined: each file's main device. */
@@ -72,44 +74,24 @@ export const DEFAULT_COMPARISON = Object.fromEntries(
   Object.entries(SETTINGS).map(([name, { usual }]) => [name, usual]),
 ) as ComparisonView;
 
-/** The files that the link was made for. */
-interface ComparedFiles {
-  readonly a: FileId | undefined;
-  readonly b: FileId | undefined;
-}
-
-export interface ParsedComparison extends ComparedFiles {
-  readonly view: ComparisonView;
-}
-
-const NO_FILES: ComparedFiles = { a: undefined, b: undefined };
-const FILE_PARAMS: Params<ComparedFiles> = { a: fileIdParam('a'), b: fileIdParam('b') };
-
 function readSort(text: string): Sort<SortKey> | undefined {
   const sort = parseSort(text);
   const key = SORT_KEYS.find((known) => known === sort?.key);
   return sort && key && { ...sort, key };
 }
 
-export function encodeComparison(
-  view: ComparisonView,
-  a: FileId | undefined,
-  b: FileId | undefined,
-): string {
+export function encodeComparison(view: ComparisonView): string {
   const url = new URLSearchParams();
-  writeParams(url, FILE_PARAMS, { a, b }, NO_FILES);
   writeParams(url, SETTINGS, view, DEFAULT_COMPARISON);
   return url.toString();
 }
 
 /** Never throws: an unreadable part gets its default. */
-export function parseComparison(text: string): ParsedComparison {
-  const url = new URLSearchParams(text);
-  const view = readParams(url, SETTINGS, DEFAULT_COMPARISON);
-  return { view, ...readParams(url, FILE_PARAMS, NO_FILES) };
-}
+export const parseComparison = (text: string): ComparisonView =>
+  readParams(new URLSearchParams(text), SETTINGS, DEFAULT_COMPARISON);
 
-export interface ComparisonViewHandle extends ParsedComparison {
+export interface ComparisonViewHandle {
+  readonly view: ComparisonView;
   /** A change that Back undoes. */
   readonly commit: (change: Partial<ComparisonView>) => void;
   /** A change that Back skips: an automatic one, or part of a gesture. */
@@ -120,16 +102,15 @@ export function useComparisonView(
   a: FileId | undefined,
   b: FileId | undefined,
 ): ComparisonViewHandle {
-  const { view } = useStores();
+  const { view: store } = useStores();
   const text = useView((state) => state.comparison) ?? '';
-  const parsed = useMemo(() => parseComparison(text), [text]);
   return useMemo(() => {
     const write = (how: 'commit' | 'adjust') => (change: Partial<ComparisonView>) => {
-      const current = parseComparison(view.getState().view.comparison ?? '');
-      const changed = { ...current.view, ...change };
-      const comparison = encodeComparison(changed, a ?? current.a, b ?? current.b);
-      if (comparison !== view.getState().view.comparison) view[how]({ comparison });
+      const before = store.getState().view.comparison;
+      const now = { ...parseComparison(before ?? ''), ...change };
+      const comparison = encodeComparison({ ...now, a: a ?? now.a, b: b ?? now.b });
+      if (comparison !== before) store[how]({ comparison });
     };
-    return { ...parsed, commit: write('commit'), adjust: write('adjust') };
-  }, [view, parsed, a, b]);
+    return { view: parseComparison(text), commit: write('commit'), adjust: write('adjust') };
+  }, [store, text, a, b]);
 }

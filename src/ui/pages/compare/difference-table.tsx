@@ -71,11 +71,8 @@ function nextSort(key: SortKey, before: ComparisonView['sort']): ComparisonView[
   return { key, descending: before.key === key ? !before.descending : !isText };
 }
 
-interface FilterBarProps extends DifferenceTableProps {
-  readonly shown: readonly SiteRow[];
-}
-
-function FilterBar({ rows, shown, view, onChange }: FilterBarProps) {
+function FilterBar(props: DifferenceTableProps & { readonly shown: readonly SiteRow[] }) {
+  const { rows, shown, view, onChange } = props;
   const classes = [...new Set(rows.map((row) => row.class))].sort();
   const bytes = shown.reduce((sum, row) => sum + row.differenceBytes, 0);
   return (

@@ -1,11 +1,6 @@
-import { lineText } from '../../../analysis/compare/change-text.ts';
-import type {
-  CallSiteChange,
-  ChangeKind,
-  RunChange,
-  RunChangeKind,
-} from '../../../analysis/compare/types.ts';
-import { fileName } from '../../../base/file-names.ts';
+import { ascending, descending } from 'd3';
+import { changedPlace, lineText, RUN_LABELS } from '../../../analysis/compare/change-text.ts';
+import type { CallSiteChange, ChangeKind, RunChange } from '../../../analysis/compare/types.ts';
 import { functionText } from '../../../device/model/frame-text.ts';
 import type { PageComparison } from '../../../worker/protocol.ts';
 import type { ComparisonView, SortKey } from './comparison-view.ts';
@@ -18,13 +13,6 @@ export const KIND_LABELS: Readonly<Record<ChangeKind, { label: string; about: st
   larger: { label: 'larger', about: 'As many allocations, larger ones' },
   smaller: { label: 'smaller', about: 'As many allocations, smaller ones' },
   mixed: { label: 'mixed', about: 'Other sizes and another number of them' },
-};
-
-const RUN_LABELS: Readonly<Record<RunChangeKind, string>> = {
-  'lives-longer': 'lives longer',
-  'lives-shorter': 'lives shorter',
-  'churns-more': 'made more often',
-  'churns-less': 'made less often',
 };
 
 export interface SiteRow extends CallSiteChange {
@@ -45,27 +33,11 @@ export function siteRows({ sites, runChanges }: PageComparison): SiteRow[] {
     .map((site, i) => ({
       ...site,
       name: `${i + 1}`,
-      place: placeOf(site),
+      place: changedPlace(site),
       about: aboutOf(site),
       run: runText(site, runs),
     }));
 }
-
-function placeOf({ a, b, class: className }: CallSiteChange): string {
-  const frame = b?.frame ?? a?.frame;
-  if (frame === undefined) return PLACES[className] ?? 'no Python stack';
-  if (a?.frame === undefined || b?.frame === undefined) return lineText(frame);
-  const [before, after] = [lineText(a.frame), lineText(b.frame)];
-  if (before === after) return after;
-  const isSameFile = fileName(a.frame.filename) === fileName(b.frame.filename);
-  return `${before} → ${isSameFile ? `:${b.frame.line}` : after}`;
-}
-
-const PLACES: Readonly<Record<string, string>> = {
-  rounding: 'rounding to whole blocks',
-  'before-recording': 'before the recording',
-  unaccounted: 'not explained by the events',
-};
 
 function aboutOf({ a, b }: CallSiteChange): string {
   const { frame, innermost } = b ?? a ?? {};
@@ -95,29 +67,22 @@ export function shownRows(rows: readonly SiteRow[], filters: Filters): SiteRow[]
       (filters.class === undefined || row.class === filters.class) &&
       (text === '' || searchText(row).includes(text)),
   );
-  const { key, descending } = filters.sort;
-  const sign = descending ? -1 : 1;
-  return shown.sort((x, y) => sign * compareBy(key, x, y) || Number(x.name) - Number(y.name));
+  const { key, descending: isDescending } = filters.sort;
+  const of = SORTED_BY[key];
+  const order = isDescending ? descending : ascending;
+  return shown.sort((x, y) => order(of(x), of(y)) || Number(x.name) - Number(y.name));
 }
 
 const searchText = ({ place, about, a, b }: SiteRow): string =>
   [place, about, a?.frame?.filename, b?.frame?.filename].join(' ').toLowerCase();
 
-function compareBy(key: SortKey, x: SiteRow, y: SiteRow): number {
-  switch (key) {
-    case 'place':
-    case 'class':
-    case 'kind':
-      return x[key] < y[key] ? -1 : Number(x[key] > y[key]);
-    case 'a':
-      return x.bytesA - y.bytesA;
-    case 'b':
-      return x.bytesB - y.bytesB;
-    case 'count':
-      return x.countB - x.countA - (y.countB - y.countA);
-    case 'difference':
-      return x.differenceBytes - y.differenceBytes;
-    case 'size':
-      return Math.abs(x.differenceBytes) - Math.abs(y.differenceBytes);
-  }
-}
+const SORTED_BY: Readonly<Record<SortKey, (row: SiteRow) => string | number>> = {
+  place: ({ place }) => place,
+  class: (row) => row.class,
+  kind: ({ kind }) => kind,
+  a: ({ bytesA }) => bytesA,
+  b: ({ bytesB }) => bytesB,
+  count: ({ countA, countB }) => countB - countA,
+  difference: ({ differenceBytes }) => differenceBytes,
+  size: ({ differenceBytes }) => Math.abs(differenceBytes),
+};

@@ -55,9 +55,9 @@ function SampleCards() {
     <section aria-labelledby="samples-heading">
       <h2 id="samples-heading">Or open a sample</h2>
       <ul className="samples">
-        {SAMPLES.map(({ url, title, about }) => (
-          <li key={url}>
-            <Button className="sample" onClick={() => void loader.open({ kind: 'url', url })}>
+        {SAMPLES.map(([name, title, about]) => (
+          <li key={name}>
+            <Button className="sample" onClick={() => void loader.open(sampleOf(name))}>
               <strong>{title}</strong>
               <span className="dim">{about}</span>
             </Button>
@@ -68,34 +68,27 @@ function SampleCards() {
   );
 }
 
-interface Sample {
-  readonly url: string;
-  readonly title: string;
-  readonly about: string;
-}
+const sampleOf = (name: string) => ({ kind: 'url', url: `samples/${name}.pickle.gz` }) as const;
 
 /** Real recordings from an H200, served with the page. The single-file page has none. */
-const SAMPLES: readonly Sample[] = import.meta.env.VITE_SINGLE
+const SAMPLES: readonly (readonly [name: string, title: string, about: string])[] = import.meta.env
+  .VITE_SINGLE
   ? []
   : [
-      {
-        url: 'samples/train_gpt_small.pickle.gz',
-        title: 'Healthy training',
-        about: 'A small GPT: the same pattern every step, with AdamW state from step 1 on.',
-      },
-      {
-        url: 'samples/leak_forward_hook.pickle.gz',
-        title: 'A leak',
-        about: 'A forward hook keeps one tensor per step, and memory climbs.',
-      },
-      {
-        url: 'samples/oom_fragmented.pickle.gz',
-        title: 'Out of memory',
-        about: 'An allocation fails with 2 of 6 reserved GiB in use.',
-      },
-      {
-        url: 'samples/frag_gpt_varlen.pickle.gz',
-        title: 'Fragmentation',
-        about: 'Varying sequence lengths: reserved memory is three times what is used.',
-      },
+      [
+        'train_gpt_small',
+        'Healthy training',
+        'A small GPT: the same pattern every step, with AdamW state from step 1 on.',
+      ],
+      [
+        'leak_forward_hook',
+        'A leak',
+        'A forward hook keeps one tensor per step, and memory climbs.',
+      ],
+      ['oom_fragmented', 'Out of memory', 'An allocation fails with 2 of 6 reserved GiB in use.'],
+      [
+        'frag_gpt_varlen',
+        'Fragmentation',
+        'Varying sequence lengths: reserved memory is three times what is used.',
+      ],
     ];

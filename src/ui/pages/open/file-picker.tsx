@@ -46,12 +46,8 @@ export function FilePickerRoot({ onPicking, onFiles, children }: FilePickerRootP
   );
 }
 
-interface FilePickerProps extends ButtonProps {
-  /** Called before the file chooser opens. */
-  readonly onPick?: () => void;
-}
-
-export function FilePicker({ onPick, ...props }: FilePickerProps) {
+/** @param onPick called before the file chooser opens */
+export function FilePicker({ onPick, ...props }: ButtonProps & { readonly onPick?: () => void }) {
   const pickFile = useContext(PickFileContext);
   const pick = () => {
     onPick?.();

@@ -114,34 +114,34 @@ async function ownSources({ files, folders }: GivenFiles): Promise<RankSource[]>
   const named = files
     .filter(({ name }) => !folderNames.has(name))
     .map((file) => ({ path: file.webkitRelativePath || file.name, source: fileSource(file) }));
-  const found: RankSource[] = [];
-  for (const folder of folders) await addFolder(folder, '', MAX_DEPTH, found);
+  const found = await Promise.all(folders.map((folder) => folderSources(folder)));
   // A chosen folder lists every file in it: keep those of ranks.
   return [
     ...named.filter(({ path }) => !path.includes('/') || isRankFile(lastPart(path))),
-    ...found,
+    ...found.flat(),
   ];
 }
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-async function addFolder(
+async function folderSources(
   folder: FileSystemEntry,
-  above: string,
-  depth: number,
-  found: RankSource[],
-): Promise<void> {
+  above = '',
+  depth = MAX_DEPTH,
+): Promise<RankSource[]> {
+  const found: RankSource[] = [];
+  const inside = `${above}${folder.name}/`;
   for (const entry of await entriesOf(folder as FileSystemDirectoryEntry)) {
-    const path = `${above}${folder.name}/${entry.name}`;
     if (entry.isFile && isRankFile(entry.name)) {
       const file = await new Promise<File>((...done) =>
         (entry as FileSystemFileEntry).file(...done),
       );
-      found.push({ path, source: fileSource(file) });
+      found.push({ path: inside + entry.name, source: fileSource(file) });
     } else if (entry.isDirectory && depth > 0 && !entry.name.startsWith('.')) {
-      await addFolder(entry, `${above}${folder.name}/`, depth - 1, found);
+      found.push(...(await folderSources(entry, inside, depth - 1)));
     }
   }
+  return found;
 }
 
 /** A reader returns about 100 entries per call, and none at the end. */

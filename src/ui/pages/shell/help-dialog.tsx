@@ -4,11 +4,6 @@ import { Dialog } from '../../shared/buttons.tsx';
 import { Fact } from '../../shared/facts.tsx';
 import markdown from './help.md?raw';
 
-interface HelpDialogProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}
-
 /** '## Title', then lines such as '- **block**: A piece …' or '- `Shift` `Drag`: Zoom …'. */
 const [TERMS, ...KEYS] = markdown
   .split(/^## /m)
@@ -22,7 +17,7 @@ const [TERMS, ...KEYS] = markdown
     return { title, entries };
   });
 
-export function HelpDialog(props: HelpDialogProps) {
+export function HelpDialog(props: { readonly isOpen: boolean; readonly onClose: () => void }) {
   return (
     <Dialog title="Help" {...props}>
       <div className="help-columns">

@@ -27,22 +27,20 @@ export function SummaryStrip() {
   const shown = useDevice();
   const { info, device } = shown;
   const notes = notesOf(info, device);
-  const isWhole = device.recording === 'complete' && info.file.partial === undefined;
   const isDoubtful = info.file.partial !== undefined || device.anomalies > 0;
-  const { allocatedBytes, activeBytes, reservedBytes } = device.peaks;
   const main = mainPeak(device.peaks);
   const hasTrace = device.events > 0;
   const [oom, recording, end] = [oomStat(shown), recordingStat(shown), endStat(shown)];
   const first = hasTrace ? peakStat(`Peak ${main.of}`, main) : end;
-  const peaks = [
-    peakStat('Peak allocated', allocatedBytes),
-    peakStat('Peak active', activeBytes),
-    peakStat('Peak reserved', reservedBytes),
-  ];
+  const peaks = (['allocated', 'active', 'reserved'] as const).map((of) =>
+    peakStat(`Peak ${of}`, device.peaks[`${of}Bytes`]),
+  );
   return (
     <section className="summary" aria-label="Summary">
       {/* The last figure is dropped first: what the recording lacks matters more than the peak. */}
-      <Stats stats={isWhole ? [oom, first, recording] : [oom, recording, first]} />
+      <Stats
+        stats={recording.tone === 'good' ? [oom, first, recording] : [oom, recording, first]}
+      />
       <Popover
         className="summary-all"
         button={(id) => (
@@ -111,16 +109,18 @@ function peakStat(label: string, { bytes, event }: Peak): Stat {
 
 function oomStat({ info, device }: DeviceInView): Stat {
   const label = 'Out of memory';
-  const unknown = { label, value: "can't tell" };
   const ooms = failedOoms(device);
   const [first] = ooms;
   const retried = device.ooms.length - ooms.length;
-  if (device.events === 0) return { ...unknown, note: 'no recorded history' };
   if (first === undefined) {
-    if (device.recording === 'truncated' || info.file.partial !== undefined)
-      return { ...unknown, note: 'part of the recording is missing' };
-    const note =
-      retried > 0 ? `${formatCount(retried)} retried, no error` : 'no out-of-memory events';
+    const isCut = device.recording === 'truncated' || info.file.partial !== undefined;
+    if (device.events === 0 || isCut) {
+      const none = device.events === 0;
+      const note = none ? 'no recorded history' : 'part of the recording is missing';
+      return { label, value: "can't tell", note };
+    }
+    const none = 'no out-of-memory events';
+    const note = retried > 0 ? `${formatCount(retried)} retried, no error` : none;
     return { label, value: 'none', note };
   }
   const others =

@@ -54,12 +54,11 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
   const isSame = account.moment.event === accountAtEnd.moment.event;
   const current = { main: account, end: accountAtEnd, cursor: atCursor }[shown];
   if (account.reservedBytes === 0 && accountAtEnd.reservedBytes === 0) return undefined;
-  const options: Shown[] = [
-    'main',
-    ...(isSame ? [] : (['end'] as const)),
-    ...(device.events > 0 ? (['cursor'] as const) : []),
-  ];
   const labelOf = (name: Shown) => MOMENTS[name === 'main' ? account.moment.why : name];
+  const isOffered = { main: true, end: !isSame, cursor: device.events > 0 };
+  const options = (['main', 'end', 'cursor'] as const)
+    .filter((name) => isOffered[name])
+    .map((value) => ({ value, label: labelOf(value) }));
   const event = current?.moment.event ?? -1;
   return (
     <section className="column" aria-label="Where the memory is" aria-busy={current === undefined}>
@@ -68,12 +67,7 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
         {options.length === 1 ? (
           <span>{labelOf('main')}</span>
         ) : (
-          <Segmented<Shown>
-            label="Moment"
-            value={shown}
-            options={options.map((value) => ({ value, label: labelOf(value) }))}
-            onChange={setShown}
-          />
+          <Segmented<Shown> label="Moment" value={shown} options={options} onChange={setShown} />
         )}
         {event >= 0 && (
           <Button

@@ -1,5 +1,5 @@
 /** Each row of an account: its name, its color, the search that finds its blocks, and what a click on it shows. */
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect } from 'react';
 import {
   type Account,
   type AccountEntry,
@@ -22,7 +22,7 @@ import { useStores, useView } from '../../../state/stores.ts';
 import { openingCursor } from '../../../state/view-fitting.ts';
 import { useOverlayStore } from '../../plot/plot-source.ts';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
-import { useAsk } from '../../shared/use-query.ts';
+import { useAsk, useComposedQuery } from '../../shared/use-query.ts';
 import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
 
 /** Free memory belongs to no block, so no search finds it. */
@@ -166,36 +166,24 @@ function useMomentOfVerdict(judgement: Judgement | undefined): void {
   }, [judgement, view, device]);
 }
 
-/**
- * The account at the cursor, while `isWanted`. The previous one stays until it arrives; stale requests are canceled.
- */
+/** The account at the cursor, while `isWanted`. The previous one stays until it arrives, or if the worker is gone. */
 export function useAccountAtCursor(judgement: Judgement, isWanted: boolean): Account | undefined {
   const { analysis } = useAnalysis();
-  const { device } = useDevice();
+  const { index: deviceIndex, events } = useDevice().device;
   const ask = useAsk();
-  const event = useView(({ cursor }) => cursor) ?? device.events - 1;
-  const [found, setFound] = useState<Account>();
+  const event = useView(({ cursor }) => cursor) ?? events - 1;
   // Keeps the worker, which has a copy of the device, for the next event.
   useEffect(() => (isWanted ? analysis.hold() : undefined), [analysis, isWanted]);
-  useEffect(() => {
-    if (!isWanted) return;
-    const controller = new AbortController();
-    const { signal } = controller;
-    async function load(): Promise<void> {
-      const account = await analysis.query(
-        'account',
-        { deviceIndex: device.index, event },
-        { signal },
-      );
-      if (signal.aborted) return;
+  const fetch = useCallback(
+    async (request: { readonly event: EventIndex }, signal: AbortSignal): Promise<Account> => {
+      const account = await analysis.query('account', { deviceIndex, ...request }, { signal });
+      signal.throwIfAborted();
       await ask('nameParts', { parts: namedParts(judgement, account) });
-      setFound(account);
-    }
-    // If the worker is gone, the last account stays; the findings report the failure.
-    load().catch(() => undefined);
-    return () => controller.abort();
-  }, [analysis, ask, device, event, isWanted, judgement]);
-  return found;
+      return account;
+    },
+    [analysis, ask, deviceIndex, judgement],
+  );
+  return useComposedQuery(fetch, isWanted ? { event } : undefined, { cancelsStale: true }).value;
 }
 
 /** Filters all views to a part at its moment; for free memory, shows where it lies. */

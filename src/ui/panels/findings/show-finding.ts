@@ -71,19 +71,10 @@ export function leftFinding(
 
 /** Shows it in a view: around its events, at the moment that matters. */
 export function shownIn(view: EvidenceView, finding: Placed, events: number): Partial<ViewState> {
-  switch (view) {
-    case 'timeline':
-      return { view, axis: 'event', x: windowAround(finding.events, events), y: 'fit' };
-    case 'address-map':
-      return {
-        view,
-        axis: 'event',
-        x: windowAround(placedEvents(finding), events),
-        addresses: 'fit',
-      };
-    case 'flame-graph':
-      return { view, flame: { ...DEFAULT_FLAME, dataset: 'cursor' } };
-  }
+  if (view === 'flame-graph') return { view, flame: { ...DEFAULT_FLAME, dataset: 'cursor' } };
+  const isMap = view === 'address-map';
+  const x = windowAround(isMap ? placedEvents(finding) : finding.events, events);
+  return { view, axis: 'event', x, ...(isMap ? { addresses: 'fit' } : { y: 'fit' }) };
 }
 
 /** Gaps come and go; most of them exist at the end of the finding, so take its last quarter. */

@@ -158,26 +158,19 @@ export function ColorSelect() {
   );
 }
 
-export interface ShownLegend {
-  readonly legend: Legend;
-  /** The coloring of its swatches: the view may show another one by now. */
-  readonly colorBy: ColorBy;
-  readonly siteColors: SiteColors;
-  readonly isAtCursor: boolean;
-  /** False while a newer legend is awaited. */
-  readonly isCurrent: boolean;
-}
+type ShownLegend = NonNullable<ReturnType<typeof useLegend>>;
 
 /** A pan changes the window on each frame; the legend is requested once the window rests. */
 const REST_MS = 120;
 
 /** The legend at the cursor, else at the peak in view; undefined until it arrives. */
-function useLegend(): ShownLegend | undefined {
+function useLegend() {
   const resting = useRestingRequest();
   const { value: legend, request, isCurrent } = useQuery('legend', resting, { cancelsStale: true });
   const siteColors = useSiteColors(request?.colorBy === 'stack' ? legend : undefined);
   if (legend === undefined || request === undefined) return undefined;
   const { colorBy, at } = request;
+  // With the coloring of its swatches: the view may show another one by now.
   return { legend, colorBy, siteColors, isAtCursor: at !== undefined, isCurrent };
 }
 

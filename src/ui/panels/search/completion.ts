@@ -82,24 +82,19 @@ export function useCompletion(
   text: SearchText,
   known: KnownValues | undefined,
 ) {
-  const [isOpen, setIsOpen] = useState(false);
-  const [active, setActive] = useState(-1);
+  /** Index of the option in the list; -1 for none, undefined while the list is closed. */
+  const [reached, setReached] = useState<number>();
   const [caret, setCaret] = useState(0);
   const suggested = suggest(text.draft, caret, known);
   const { options } = suggested;
-  const isShown = isOpen && options.length > 0;
-
-  function setOpen(shall: boolean): void {
-    setIsOpen(shall);
-    setActive(-1);
-  }
+  const isShown = reached !== undefined && options.length > 0;
+  const active = isShown ? reached : -1;
+  const setOpen = (shall: boolean) => setReached(shall ? -1 : undefined);
 
   /** To the next or previous option, wrapping around; opens the list. */
   function step(direction: 1 | -1): void {
-    setIsOpen(true);
-    const none = direction > 0 ? -1 : options.length;
-    const from = active < 0 ? none : active;
-    if (options.length > 0) setActive((from + direction + options.length) % options.length);
+    const from = active < 0 && direction < 0 ? options.length : active;
+    setReached(options.length === 0 ? -1 : (from + direction + options.length) % options.length);
   }
 
   function choose(option: Suggestion): void {
@@ -117,9 +112,8 @@ export function useCompletion(
   return {
     /** Undefined while the list is closed, or has nothing to offer. */
     suggested: isShown ? suggested : undefined,
-    /** Index of the option in the list; -1 for none. */
     active,
-    option: isShown ? options[active] : undefined,
+    option: options[active],
     setCaret,
     setOpen,
     step,

@@ -31,13 +31,15 @@ export function SearchPanel(props: SearchPanelProps) {
   );
 }
 
-interface ProblemProps {
+/** Shows the place only if the error is about part of the text. */
+function Problem({
+  search,
+  problem,
+}: {
   readonly search: string;
   readonly problem: SearchProblem;
-}
-
-/** Shows the place only if the error is about part of the text. */
-function Problem({ search, problem: { at, length, message, isUnfinished } }: ProblemProps) {
+}) {
+  const { at, length, message, isUnfinished } = problem;
   const part = search.slice(at, at + length);
   return (
     <>
@@ -56,11 +58,13 @@ function Problem({ search, problem: { at, length, message, isUnfinished } }: Pro
 /** Characters shown on either side of an error. */
 const CONTEXT = 24;
 
-interface OptionsProps extends SearchPanelProps {
-  readonly suggested: Suggested;
-}
-
-function Options({ id, suggested, active, onChoose, search }: OptionsProps) {
+function Options({
+  id,
+  suggested,
+  active,
+  onChoose,
+  search,
+}: SearchPanelProps & { readonly suggested: Suggested }) {
   return (
     <>
       <div id={`${id}-list`} className="search-options" role="listbox" aria-label="Terms">

@@ -31,7 +31,7 @@ export function SourceDialog({ frame, onClose }: SourceDialogProps) {
         <span>{filename}</span>
       </CopyButton>
       <EditorForm frame={frame} />
-      <SourceNote filename={filename} source={source} />
+      <SourceNote filename={filename} {...source} />
       {failure !== undefined && <p className="notice">The lines could not be counted: {failure}</p>}
       {lines !== undefined && (
         <Lines frame={frame} lines={lines} text={source.text} onFiltered={onClose} />
@@ -68,13 +68,8 @@ function useSourceText(filename: string): SourceText {
   return read;
 }
 
-interface SourceNoteProps {
-  readonly filename: string;
-  readonly source: SourceText;
-}
-
 /** Where the text is from, or how to show it. */
-function SourceNote({ filename, source: { path, failure } }: SourceNoteProps) {
+function SourceNote({ filename, path, failure }: SourceText & { readonly filename: string }) {
   const { source: store } = useStores();
   const folder = useStore(store, (state) => state.folder);
   const input = useRef<HTMLInputElement>(null);
