@@ -6,7 +6,6 @@ import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { mainDeviceIndex } from '../../../device/model/main-device.ts';
 import type { SecondSession } from '../../../state/snapshot-loader.ts';
 import { createSessionStore, useStores } from '../../../state/stores.ts';
-import type { FileId } from '../../../state/url-params.ts';
 import { Button, IconButton, Segmented, Select } from '../../shared/buttons.tsx';
 import { deviceLabel } from '../../shared/device-labels.ts';
 import { Blank } from '../../shared/facts.tsx';
@@ -78,8 +77,15 @@ interface OpenPageProps extends ComparePageProps {
 function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
   const { session } = useServices();
   const handle = useComparisonView(info.file, secondInfo.file);
-  useLinkOfTheseFiles(handle, info.file, secondInfo.file);
-  const { deviceA, deviceB, isSwapped } = handle.view;
+  const { a: linkedA, b: linkedB, deviceA, deviceB, isSwapped } = handle.view;
+  const { adjust } = handle;
+  const [bytes, secondBytes] = [info.file.bytes, secondInfo.file.bytes];
+  // A link may name the two open files in the other order.
+  const isReversed =
+    linkedA?.bytes === secondBytes && linkedB?.bytes === bytes && bytes !== secondBytes;
+  useEffect(() => {
+    adjust(isReversed ? { isSwapped: !isSwapped } : {});
+  }, [adjust, isReversed, isSwapped]);
   const [a, b] = useMemo(() => {
     const opened = { session, info };
     const other = { session: second.session, info: secondInfo };
@@ -103,16 +109,6 @@ function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
     );
   }
   return <Compared a={a} b={b} handle={handle} onClose={onClose} />;
-}
-
-/** If a link names the two open files in the other order, swaps them. */
-function useLinkOfTheseFiles(handle: ComparisonViewHandle, open: FileId, second: FileId): void {
-  const { view, adjust } = handle;
-  const isReversed =
-    view.a?.bytes === second.bytes && view.b?.bytes === open.bytes && open.bytes !== second.bytes;
-  useEffect(() => {
-    adjust(isReversed ? { isSwapped: !view.isSwapped } : {});
-  }, [adjust, isReversed, view.isSwapped]);
 }
 
 interface ComparedProps {

@@ -86,12 +86,15 @@ function useLinkedHeights(a: ViewStore, b: ViewStore): void {
       own.subscribe(({ view: { y } }) => {
         if (other.getState().view.y !== y) other.adjust({ y });
       });
-    const stops = [follow(a, b), follow(b, a)];
-    return () => {
-      for (const stop of stops) stop();
-    };
+    return stopping(follow(a, b), follow(b, a));
   }, [a, b]);
 }
+
+const stopping =
+  (...stops: readonly (() => void)[]) =>
+  () => {
+    for (const stop of stops) stop();
+  };
 
 function useLinkedWindows({ a, b, link, window, onWindow }: LinkedTimelinesProps): void {
   useEffect(() => {
@@ -103,10 +106,7 @@ function useLinkedWindows({ a, b, link, window, onWindow }: LinkedTimelinesProps
           return;
         onWindow(x === 'all' ? undefined : mapped(x, (event) => toCommon(link, side, event)));
       });
-    const stops = [follow(a), follow(b)];
-    return () => {
-      for (const stop of stops) stop();
-    };
+    return stopping(follow(a), follow(b));
   }, [a, b, link, onWindow]);
   useEffect(() => {
     for (const { view, side } of [a, b]) {

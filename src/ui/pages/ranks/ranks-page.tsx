@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { JobView, RankDetails, RankRow } from '../../../analysis/ranks/job-view.ts';
 import { isSummaryName } from '../../../analysis/summary-file/rank-of-name.ts';
 import { plural } from '../../../base/format.ts';
-import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../../../device/classes/types.ts';
+import { classLabels } from '../../../device/classes/types.ts';
 import { frameTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
@@ -223,12 +223,8 @@ function Verdict({ job }: { readonly job: JobView }) {
 
 function Legend({ job }: { readonly job: JobView }) {
   const colors = classColors(useTheme(), 'class');
-  const used = MEMORY_CLASS_ORDER.filter((of) =>
-    job.ranks.some(({ classBytes }) => (classBytes[of] ?? 0) > 0),
-  );
-  const entries = used.map((of) => {
-    const { label = '', about } = MEMORY_CLASSES[of] ?? {};
-    return { label, title: about, color: colors[of] ?? '' };
-  });
+  const entries = classLabels()
+    .filter((one) => job.ranks.some(({ classBytes }) => (classBytes[one.class] ?? 0) > 0))
+    .map((one) => ({ label: one.label, title: one.about, color: colors[one.class] ?? '' }));
   return <ColorKey label="Classes of memory" entries={entries} />;
 }

@@ -107,7 +107,7 @@ function addStyle(part: Element | undefined, style: string): void {
 /** Wraps the view's SVG in one with a title above it. */
 function titledSvg(view: string, { title, width, height, background, color }: Frame): string {
   const nested = view.replace('<svg ', `<svg y="${TITLE_HEIGHT}" `);
-  const escapedTitle = escaped(title);
+  const escapedTitle = new XMLSerializer().serializeToString(document.createTextNode(title));
   const whole = height + TITLE_HEIGHT;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${whole}" ` +
@@ -148,8 +148,4 @@ async function drawn(
       else resolve(blob);
     });
   });
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

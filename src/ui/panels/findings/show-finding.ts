@@ -64,8 +64,8 @@ export function leftFinding(
   if (finding === undefined) return { finding: undefined };
   return {
     finding: undefined,
-    ...(view.search === evidenceSearch(finding, label) ? { search: '' } : {}),
-    ...(view.cursor === Math.max(0, finding.events.last) ? { cursor: opening } : {}),
+    ...(view.search === evidenceSearch(finding, label) && { search: '' }),
+    ...(view.cursor === Math.max(0, finding.events.last) && { cursor: opening }),
   };
 }
 

@@ -33,49 +33,19 @@ export function OomMessageBox() {
 }
 
 function Result({ result }: { readonly result: OomMessageResult }) {
-  if (result.status === 'read') return <Verdict {...result} />;
-  const [text, about] =
-    result.status === 'incomplete'
-      ? [
-          `This is an out-of-memory message, but it does not say ${listed(result.missing)}.`,
-          result.note,
-        ]
-      : ['This isn’t a PyTorch out-of-memory message.', OTHER_MESSAGES];
+  const shown = shownOf(result);
+  const tone = result.status === 'read' ? 'severe' : 'unknown';
   return (
     <>
-      <VerdictCard verdict={{ tone: 'unknown', text, also: [about], advice: [] }} />
-      <HowToRecord />
-    </>
-  );
-}
-
-const OTHER_MESSAGES =
-  'PyTorch’s message says “CUDA out of memory. Tried to allocate … GiB” (or HIP, XPU, MPS), or “Allocation on device 0 would exceed allowed memory”. Messages from NCCL, cuDNN or the system’s OOM killer look different.';
-
-function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status: 'read' }>) {
-  const { text, arithmetic, advice } = verdict;
-  const also = verdict.also === undefined ? [] : [verdict.also];
-  if (count > 1) {
-    const device = message.device === undefined ? '' : `, of GPU ${message.device}`;
-    also.push(`The text has ${count} such messages. This is the first${device}.`);
-  }
-  return (
-    <>
-      <VerdictCard verdict={{ tone: 'severe', text, also, advice: [] }} />
-      <h4>The arithmetic</h4>
-      <ul>{arithmetic.map(item)}</ul>
-      <h4>What to try</h4>
-      <ol className="advice">{advice.map(item)}</ol>
-      <HowToRecord />
-    </>
-  );
-}
-
-const item = (text: string) => <li key={text}>{text}</li>;
-
-function HowToRecord() {
-  return (
-    <>
+      <VerdictCard verdict={{ tone, ...shown, advice: [] }} />
+      {result.status === 'read' && (
+        <>
+          <h4>The arithmetic</h4>
+          <ul>{result.verdict.arithmetic.map(item)}</ul>
+          <h4>What to try</h4>
+          <ol className="advice">{result.verdict.advice.map(item)}</ol>
+        </>
+      )}
       <h4>Which line, and what filled the memory</h4>
       <p className="dim">
         The message does not name a line of code. Record a snapshot and open it here:
@@ -84,6 +54,26 @@ function HowToRecord() {
     </>
   );
 }
+
+const item = (text: string) => <li key={text}>{text}</li>;
+
+function shownOf(result: OomMessageResult): { readonly text: string; readonly also: string[] } {
+  if (result.status === 'incomplete') {
+    const text = `This is an out-of-memory message, but it does not say ${listed(result.missing)}.`;
+    return { text, also: [result.note] };
+  }
+  if (result.status !== 'read') {
+    return { text: 'This isn’t a PyTorch out-of-memory message.', also: [OTHER_MESSAGES] };
+  }
+  const { verdict, message, count } = result;
+  const device = message.device === undefined ? '' : `, of GPU ${message.device}`;
+  const more =
+    count > 1 ? `The text has ${count} such messages. This is the first${device}.` : undefined;
+  return { text: verdict.text, also: [verdict.also ?? [], more ?? []].flat() };
+}
+
+const OTHER_MESSAGES =
+  'PyTorch’s message says “CUDA out of memory. Tried to allocate … GiB” (or HIP, XPU, MPS), or “Allocation on device 0 would exceed allowed memory”. Messages from NCCL, cuDNN or the system’s OOM killer look different.';
 
 /** 'a, b and c' */
 const listed = (names: readonly string[]): string => new Intl.ListFormat('en-GB').format(names);

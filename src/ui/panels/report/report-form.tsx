@@ -112,10 +112,12 @@ async function windowInView(
 ): Promise<EventWindow> {
   if (x === 'all') return { from: 0, to: events };
   const eventAt = (timeUs: number) => ask('eventAt', { timeUs });
-  const from = axis === 'event' ? Math.floor(x.from) : await eventAt(x.from);
-  const last = axis === 'event' ? Math.ceil(x.to) : (await eventAt(x.to)) + 1;
+  const [from, to] =
+    axis === 'event'
+      ? [Math.floor(x.from), Math.ceil(x.to)]
+      : [await eventAt(x.from), (await eventAt(x.to)) + 1];
   const first = Math.min(Math.max(0, from), Math.max(0, events - 1));
-  return { from: first, to: Math.min(Math.max(last, first + 1), events) };
+  return { from: first, to: Math.min(Math.max(to, first + 1), events) };
 }
 
 /** The browser's own encoder is faster than building a string of millions of characters. */
