@@ -78,8 +78,10 @@ function Frame({ frame }: { readonly frame: FrameView }) {
           {isWhole ? name : short}
         </Button>
       )}
-      <FramePlace frame={frame} />
-      <FrameLinks frame={frame} />
+      <span className="frame-end">
+        <FramePlace frame={frame} />
+        <FrameLinks frame={frame} />
+      </span>
       {extras !== undefined && (
         <dl className="frame-extras dim small">
           {Object.entries(extras).map(([key, value]) => (
