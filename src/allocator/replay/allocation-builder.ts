@@ -30,12 +30,9 @@ export class AllocationBuilder {
   reserve(length: number): void {
     if (length <= this.table.length) return;
     const { preexisting, length: _, ...columns } = this.table;
-    const table = tableOf(preexisting, length);
-    for (const [name, column] of Object.entries(columns)) {
-      const larger = table[name as keyof typeof columns];
-      larger.set(column.subarray(0, this.#next));
-    }
-    this.table = table;
+    this.table = tableOf(preexisting, length);
+    for (const [name, column] of Object.entries(columns))
+      this.table[name as keyof typeof columns].set(column.subarray(0, this.#next));
   }
 
   /** Starts the allocation of an alloc event, which is row `at` of the events. {@link setPlace} adds its place. */

@@ -118,17 +118,8 @@ export function completeLiveReplay(
     tables.anomalyCount === 0 &&
     hasSegments === trace.segments.length > 0 &&
     isUsualKind(traceKindOf(trace)) &&
-    hasUsualRules(settings) &&
+    JSON.stringify(blockRules(settings)) === JSON.stringify(blockRules({})) &&
     !new FinalPools(trace).isNeeded &&
     endsAsTheFile(trace, tables.end);
   return isRight ? completeReplay(tables, trace, NOTHING) : undefined;
-}
-
-function hasUsualRules(settings: Snapshot['settings']): boolean {
-  const [rules, usual] = [blockRules(settings), blockRules({})];
-  return (
-    !rules.hasDivisions &&
-    rules.maxSplitBytes === usual.maxSplitBytes &&
-    rules.largeSegmentBytes === usual.largeSegmentBytes
-  );
 }

@@ -68,7 +68,7 @@ export function unknownsOf(
     ],
     [
       'private-pools',
-      trace.pools.length > 1 && requests.pool.some((pool) => pool > 0),
+      trace.pools.length > 1 && replay.allocations.pool.some((pool) => pool > 0),
       'Private pools (CUDA graphs, MemPool) keep their memory to the end of the simulation: the trace does not say when your program released them.',
     ],
     [

@@ -2,7 +2,6 @@
  * What the program requested from the allocator, in order: the trace without the allocator's own actions. Made once for
  * a device, then run under any number of settings.
  */
-import { upperBound } from '../../base/binary-search.ts';
 import {
   type DeviceTrace,
   type EventIndex,
@@ -12,7 +11,7 @@ import {
 import type { ReservedSteps } from '../replay/counters.ts';
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import { endsWithoutFree, findRetriedOoms } from '../replay/trace-events.ts';
-import type { AllocationIndex, AllocationTable, ReplayColumns } from '../replay/types.ts';
+import type { AllocationIndex, ReplayColumns } from '../replay/types.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 
 /** Free is a free_requested followed at once by its free_completed, as nearly all are. */
@@ -75,7 +74,6 @@ export function collectRequests(
     row,
     event,
     allocations: replay.allocations,
-    pool: poolsOfAllocations(trace, replay.allocations),
     /** Groups of segment frees in the recording: retries, and calls of empty_cache(). */
     releases,
     /** Recorded OOMs, and those that the program never saw as an error. */
@@ -102,24 +100,6 @@ function requestOfBlock(
   if (requested === t) return RequestKind.Free;
   const wasRequestedJustBefore = requested === t - 1 && allocationOfEvent[t - 1] === row;
   return wasRequestedJustBefore ? undefined : RequestKind.FreeCompleted;
-}
-
-/**
- * Up to 2.11, events do not give their pool. An expandable segment's address space always belongs to one pool, so an
- * allocation inside a private pool's final mapping was in that pool.
- */
-function poolsOfAllocations(trace: DeviceTrace, { pool, address }: AllocationTable): Uint16Array {
-  const { segments, events } = trace;
-  const isPrivate = (s: number) => segments.isExpandable[s] === 1 && segments.pool[s] > 0;
-  const rows = Array.from({ length: segments.length }, (_, s) => s).filter(isPrivate);
-  if (events.pool !== undefined || rows.length === 0) return pool;
-  const starts = rows.map((s) => segments.address[s]);
-  return pool.map((known, row) => {
-    const at = upperBound(starts, address[row]) - 1;
-    if (at < 0) return known;
-    const isInside = address[row] < starts[at] + segments.totalBytes[rows[at]];
-    return isInside ? segments.pool[rows[at]] : known;
-  });
 }
 
 /**
@@ -151,7 +131,9 @@ function releaseRuns(
   peakBytes: number,
   settings: AllocSettings,
 ): ReleaseRun[] {
-  const { action, sizeBytes } = trace.events;
+  const { action, sizeBytes, stack } = trace.events;
+  // It can be recognized only if stacks tell it from a call of empty_cache().
+  const hasCollection = settings.garbageCollectionThreshold > 0;
   const runs: ReleaseRun[] = [];
   for (let t = 0; t < action.length; t++) {
     if (!isRelease(action[t])) continue;
@@ -165,7 +147,7 @@ function releaseRuns(
     const isRetry =
       isForOneRequest(trace, event, t) &&
       !isServedBy(trace, settings, event, t) &&
-      (sizeBytes[t] > mostBytes || collects(trace, settings, event));
+      (sizeBytes[t] > mostBytes || (hasCollection && stack[event] !== NO_STACK));
     runs.push({ event, end: t, cause: isRetry ? 'alloc' : 'user', smallestBytes });
   }
   return runs;
@@ -184,15 +166,6 @@ function isForOneRequest({ events }: DeviceTrace, event: EventIndex, end: EventI
       action[end] === TraceAction.SegmentMap ||
       action[end] === TraceAction.Oom);
   return isRequest && (stack[event] === NO_STACK || stack[event] === stack[end]);
-}
-
-/** Garbage collection can be recognized only if stacks tell it from a call of empty_cache(). */
-function collects(
-  { events }: DeviceTrace,
-  { garbageCollectionThreshold }: AllocSettings,
-  event: EventIndex,
-): boolean {
-  return garbageCollectionThreshold > 0 && events.stack[event] !== NO_STACK;
 }
 
 /** Whether one of the freed segments (each a single cached block) would have served the request. */

@@ -152,9 +152,8 @@ export class Simulation {
   }
 
   #alloc(row: number, event: EventIndex): void {
-    const { requestedBytes, stream } = this.#allocations;
-    const pool = this.#input.requests.pool[row];
-    const block = this.allocator.malloc(requestedBytes[row], stream[row], pool);
+    const { requestedBytes, stream, pool } = this.#allocations;
+    const block = this.allocator.malloc(requestedBytes[row], stream[row], pool[row]);
     this.#blockOf[row] = block;
     if (block === NO_BLOCK) this.#fail(requestedBytes[row], event, false);
   }
