@@ -31,4 +31,5 @@ declare class DOMException extends Error {
 }
 declare const performance: { now(): number };
 declare function setTimeout(work: () => void, ms: number): number;
+declare function atob(text: string): string;
 declare function clearTimeout(timer: number): void;

@@ -17,27 +17,32 @@ const MARKER_CARRY = 64;
  */
 const MAX_BYTES_BEFORE_DATA = 64 * 2 ** 20;
 
-/** The value of each base64 digit; 64 marks other bytes. Padding and line breaks are skipped. */
-const DIGITS = new Uint8Array(256).fill(64);
-for (let i = 0; i < 64; i++) {
-  DIGITS['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.charCodeAt(i)] = i;
-}
-
 /**
  * The bytes of the first embedded file. PyTorch pads them with one to three NULs after the pickle.
  * @throws LoadError 'html-without-snapshot' when there is none, 'truncated' when the page breaks off inside it
  */
 export async function* embeddedFile(input: ByteStream): AsyncGenerator<Uint8Array> {
   const cursor = new ByteCursor(input);
+  let decodedBytes = 0;
+  let digits = '';
   try {
     const quote = await skipToData(cursor);
-    const decoder = new Base64Decoder();
     for await (const chunk of cursor.take()) {
       const end = chunk.indexOf(quote);
-      yield decoder.decode(end < 0 ? chunk : chunk.subarray(0, end));
+      // Padding and line breaks are left out.
+      digits += latin1(end < 0 ? chunk : chunk.subarray(0, end)).replace(/[^A-Za-z0-9+/]+/g, '');
+      // Four digits are three bytes. Up to three wait for the next chunk; the last may be two or three.
+      const isLast = end >= 0 && digits.length % 4 !== 1;
+      const whole = isLast ? digits.length : digits.length - (digits.length % 4);
+      const text = atob(digits.slice(0, whole));
+      digits = digits.slice(whole);
+      const bytes = new Uint8Array(text.length);
+      for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+      decodedBytes += bytes.length;
+      yield bytes;
       if (end >= 0) return;
     }
-    throw cutShortError('HTML', decoder.decodedBytes);
+    throw cutShortError('HTML', decodedBytes);
   } finally {
     await cursor.close();
   }
@@ -61,32 +66,4 @@ async function skipToData(cursor: ByteCursor): Promise<number> {
     message: 'This web page contains no memory snapshot.',
     advice: `${SNAPSHOT_ADVICE} Pages written by trace_plot contain one; the viewer's own page does not.`,
   });
-}
-
-/** A streaming decoder: up to three digits wait for the next chunk. */
-class Base64Decoder {
-  decodedBytes = 0;
-  #bits = 0;
-  #bitCount = 0;
-
-  decode(text: Uint8Array): Uint8Array {
-    const bytes = new Uint8Array(((text.length + 4) * 3) >> 2);
-    let length = 0;
-    let bits = this.#bits;
-    let bitCount = this.#bitCount;
-    for (let i = 0; i < text.length; i++) {
-      const digit = DIGITS[text[i]];
-      if (digit > 63) continue;
-      // At most 6 + 6 bits are pending; older bits are shifted out of the stored byte.
-      bits = ((bits & 0x3f) << 6) | digit;
-      bitCount += 6;
-      if (bitCount < 8) continue;
-      bitCount -= 8;
-      bytes[length++] = bits >> bitCount;
-    }
-    this.#bits = bits;
-    this.#bitCount = bitCount;
-    this.decodedBytes += length;
-    return bytes.subarray(0, length);
-  }
 }

@@ -41,80 +41,63 @@ export async function unwrap<T>(
   open: OpenBytes,
   read: PayloadReader<T>,
 ): Promise<Unwrapped<T>> {
-  const unwrapper = new Unwrapper(platform, read);
-  return { ...(await unwrapper.layer(open, undefined, 0)), archive: unwrapper.archive };
-}
+  let archive: ArchiveChoice | undefined;
+  let zipFilesTried = 0;
 
-class Unwrapper<T> {
-  readonly #platform: Platform;
-  readonly #read: PayloadReader<T>;
-  archive: ArchiveChoice | undefined;
-  #zipFilesTried = 0;
-
-  constructor(platform: Platform, read: PayloadReader<T>) {
-    this.#platform = platform;
-    this.#read = read;
-  }
-
-  async layer(open: OpenBytes, outer: Container | undefined, depth: number): Promise<Layer<T>> {
+  async function layer(
+    from: OpenBytes,
+    outer: Container | undefined,
+    depth: number,
+  ): Promise<Layer<T>> {
     if (depth > MAX_DEPTH) throw tooNested();
-    const cursor = new ByteCursor(open());
+    const cursor = new ByteCursor(from());
     try {
       const found = sniff(await cursor.peek(HEAD_BYTES));
       if (found.kind === 'foreign') throw foreignError(found.format, outer);
       const { container } = found;
-      const content = firstFrom(cursor, open);
-      return { payload: await this.#content(container, content, depth), container };
+      const inner = async (bytes: OpenBytes) => (await layer(bytes, container, depth + 1)).payload;
+      return { payload: await contentOf(container, firstFrom(cursor, from), inner), container };
     } finally {
       await cursor.close();
     }
   }
 
-  async #content(container: Container, open: OpenBytes, depth: number): Promise<T> {
+  async function contentOf(container: Container, bytes: OpenBytes, inner: Inner<T>): Promise<T> {
     switch (container) {
       case 'pickle':
       case 'json':
       case 'compact':
-        return this.#read(container, open);
+        return read(container, bytes);
       case 'gzip':
-        return this.#inner(() => gunzip(this.#platform, open), container, depth);
+        return inner(() => gunzip(platform, bytes));
       // Few files need these, so load them on demand.
       case 'zstd': {
         const { unzstd } = await import('./zstd.ts');
-        return this.#inner(() => unzstd(open()), container, depth);
+        return inner(() => unzstd(bytes()));
       }
       case 'html': {
         const { embeddedFile } = await import('./html.ts');
-        return this.#inner(() => embeddedFile(open()), container, depth);
+        return inner(() => embeddedFile(bytes()));
       }
       case 'zip':
-        return this.#zip(open, depth);
+        return firstInZip(bytes, inner);
     }
   }
 
-  async #inner(open: OpenBytes, container: Container, depth: number): Promise<T> {
-    return (await this.layer(open, container, depth + 1)).payload;
-  }
-
-  async #zip(open: OpenBytes, depth: number): Promise<T> {
-    // Few files need it, so load it on demand.
+  async function firstInZip(bytes: OpenBytes, inner: Inner<T>): Promise<T> {
     const zip = await import('./zip.ts');
-    const entries = await zip.readDirectory(open());
-    if (entries === undefined) {
-      return this.#inner(() => zip.salvageEntry(this.#platform, open), 'zip', depth);
-    }
+    const entries = await zip.readDirectory(bytes());
+    if (entries === undefined) return inner(() => zip.salvageEntry(platform, bytes));
     if (zip.hasCheckpoint(entries)) throw foreignError(TORCH_CHECKPOINT, undefined);
     if (zip.hasOnlyArrays(entries)) {
       const what = 'an archive of NumPy arrays (.npz)';
       throw foreignError({ code: 'numpy', what, advice: SNAPSHOT_ADVICE }, undefined);
     }
     for (const [i, entry] of entries.slice(0, MAX_ZIP_FILES).entries()) {
-      if (++this.#zipFilesTried > MAX_ZIP_FILES_IN_ALL) break;
+      if (++zipFilesTried > MAX_ZIP_FILES_IN_ALL) break;
       try {
-        const openFile = () => zip.openEntry(this.#platform, open, entry);
-        const payload = await this.#inner(openFile, 'zip', depth);
-        const unread = entries.slice(i + 1).map(({ name }) => name);
-        this.archive = { opened: entry.name, unread };
+        const payload = await inner(() => zip.openEntry(platform, bytes, entry));
+        archive = { opened: entry.name, unread: entries.slice(i + 1).map(({ name }) => name) };
         return payload;
       } catch (error) {
         if (!isNoSnapshot(error) || entries.length === 1) throw error;
@@ -122,7 +105,13 @@ class Unwrapper<T> {
     }
     throw zip.zipWithoutSnapshot(entries);
   }
+
+  const outermost = await layer(open, undefined, 0);
+  return { ...outermost, archive };
 }
+
+/** Unwraps the next layer. */
+type Inner<T> = (open: OpenBytes) => Promise<T>;
 
 /** The first call continues what the cursor has begun to read; later calls start over. */
 function firstFrom(cursor: ByteCursor, open: OpenBytes): OpenBytes {

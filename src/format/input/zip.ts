@@ -36,10 +36,25 @@ export interface ZipEntry {
  */
 export async function readDirectory(stream: ByteStream): Promise<readonly ZipEntry[] | undefined> {
   const { tail, size } = await tailOf(stream);
-  const entries = parseDirectory(tail, size);
-  if (entries === undefined) return undefined;
-  const isOwn = (name: string): boolean => !/(^|\/)(__MACOSX\/|\.DS_Store$|\._)|\/$/.test(name);
-  return entries.filter((entry) => isOwn(entry.name) && entry.sizeBytes > 0);
+  const view = new DataView(tail.buffer, tail.byteOffset, tail.length);
+  const end = findEnd(view);
+  if (end < 0) return undefined;
+  const tailStart = size - tail.length;
+  const { count, at } = directoryPlace(view, end, tailStart);
+  if (at < tailStart) throw unsupportedError('zip', 'has a directory of more than 1 MiB');
+  const entries: ZipEntry[] = [];
+  let position = at - tailStart;
+  for (let i = 0; i < count; i++) {
+    if (position + 46 > view.byteLength || view.getUint32(position, true) !== 0x02014b50) {
+      throw damagedError('zip', `directory entry ${i + 1} of ${count} is missing`, undefined);
+    }
+    const entry = parseEntry(view, position);
+    const isOwn = !/(^|\/)(__MACOSX\/|\.DS_Store$|\._)|\/$/.test(entry.name);
+    if (isOwn && entry.sizeBytes > 0) entries.push(entry);
+    position +=
+      46 + [28, 30, 32].reduce((sum, field) => sum + view.getUint16(position + field, true), 0);
+  }
+  return entries;
 }
 
 /** @throws LoadError 'truncated', 'zip-damaged' or 'zip-unsupported' */
@@ -124,26 +139,6 @@ async function tailOf(stream: ByteStream): Promise<{ tail: Uint8Array; size: num
     }
   }
   return { tail: concatBytes(pieces), size };
-}
-
-function parseDirectory(tail: Uint8Array, size: number): ZipEntry[] | undefined {
-  const view = new DataView(tail.buffer, tail.byteOffset, tail.length);
-  const end = findEnd(view);
-  if (end < 0) return undefined;
-  const tailStart = size - tail.length;
-  const { count, at } = directoryPlace(view, end, tailStart);
-  if (at < tailStart) throw unsupportedError('zip', 'has a directory of more than 1 MiB');
-  const entries: ZipEntry[] = [];
-  let position = at - tailStart;
-  for (let i = 0; i < count; i++) {
-    if (position + 46 > view.byteLength || view.getUint32(position, true) !== 0x02014b50) {
-      throw damagedError('zip', `directory entry ${i + 1} of ${count} is missing`, undefined);
-    }
-    entries.push(parseEntry(view, position));
-    position +=
-      46 + [28, 30, 32].reduce((sum, field) => sum + view.getUint16(position + field, true), 0);
-  }
-  return entries;
 }
 
 /** Index of the end-of-directory record, which a comment of up to 64 kB may follow; -1 if there is none. */

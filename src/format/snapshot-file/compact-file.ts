@@ -4,7 +4,6 @@
  *   "vramscope" 00   version   header length   header, JSON in UTF-8   columns, one after the other
  *   10 bytes         varint    varint
  */
-import { isRecord } from '../../base/collections.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { ARRAYS, type Column, type ColumnType } from '../../base/table.ts';
 import { COMPACT_MAGIC } from '../input/sniff.ts';
@@ -16,21 +15,23 @@ import {
   decodeColumn,
   encodeColumn,
 } from './column-codec.ts';
+import { type Checked, check, fields, isCount, isString, listOf } from './compact-rest.ts';
 
 /** Increase when older code cannot read the file. */
 const VERSION = 1;
 
-interface ColumnHead {
-  readonly name: string;
-  readonly type: ColumnType;
-  readonly length: number;
-  readonly bytes: number;
-}
-
-interface Head {
-  readonly columns: readonly ColumnHead[];
-  readonly rest: unknown;
-}
+const isHead = fields({
+  columns: listOf(
+    fields({
+      name: isString,
+      type: check<ColumnType>((value) => Object.hasOwn(ARRAYS, String(value))),
+      length: isCount,
+      bytes: isCount,
+    }),
+  ),
+  rest: check<unknown>(() => true),
+});
+type Head = Checked<typeof isHead>;
 
 export interface CompactFile {
   readonly columns: ReadonlyMap<string, Column>;
@@ -78,20 +79,6 @@ function parseHead(json: Uint8Array, at: number): Head {
   if (!isHead(head)) throw damagedAt(at);
   return head;
 }
-
-function isHead(value: unknown): value is Head {
-  if (!isRecord(value) || !Array.isArray(value.columns)) return false;
-  return value.columns.every(
-    (column) =>
-      isRecord(column) &&
-      typeof column.name === 'string' &&
-      Object.hasOwn(ARRAYS, String(column.type)) &&
-      isCount(column.length) &&
-      isCount(column.bytes),
-  );
-}
-
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
 function newerVersion(version: number): LoadError {
   return new LoadError({

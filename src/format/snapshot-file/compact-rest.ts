@@ -11,9 +11,9 @@ import type {
 } from '../snapshot/tables.ts';
 
 type Check<T> = (value: unknown) => value is T;
-type Checked<C> = C extends Check<infer T> ? T : never;
+export type Checked<C> = C extends Check<infer T> ? T : never;
 
-const check =
+export const check =
   <T>(isSuch: (value: unknown) => boolean): Check<T> =>
   (value): value is T =>
     isSuch(value);
@@ -21,7 +21,7 @@ const check =
 const optional = <T>(is: Check<T>): Check<T | undefined> =>
   check((value) => value === undefined || is(value));
 
-const listOf = <T>(is: Check<T>, most = Infinity): Check<readonly T[]> =>
+export const listOf = <T>(is: Check<T>, most = Infinity): Check<readonly T[]> =>
   check((value) => Array.isArray(value) && value.length <= most && value.every(is));
 
 const pairOf = <A, B>(isFirst: Check<A>, isSecond: Check<B>): Check<readonly [A, B]> =>
@@ -33,16 +33,16 @@ const pairOf = <A, B>(isFirst: Check<A>, isSecond: Check<B>): Check<readonly [A,
 const valuesOf = <T>(is: Check<T>): Check<Readonly<Record<string, T>>> =>
   check((value) => isRecord(value) && Object.values(value).every(is));
 
-const fields = <F extends Readonly<Record<string, Check<unknown>>>>(
+export const fields = <F extends Readonly<Record<string, Check<unknown>>>>(
   checks: F,
 ): Check<{ readonly [K in keyof F]: Checked<F[K]> }> =>
   check((value) => isRecord(value) && Object.entries(checks).every(([key, is]) => is(value[key])));
 
 const isBoolean = check<boolean>((value) => typeof value === 'boolean');
-const isString = check<string>((value) => typeof value === 'string');
+export const isString = check<string>((value) => typeof value === 'string');
 const isNumber = check<number>(Number.isFinite);
 const isInteger = check<number>(Number.isSafeInteger);
-const isCount = check<number>((value) => isInteger(value) && value >= 0);
+export const isCount = check<number>((value) => isInteger(value) && value >= 0);
 /** JSON has no 64-bit integers: they are in decimal. */
 const isWholeText = check<string>((value) => isString(value) && /^-?\d{1,20}$/.test(value));
 const isNumberOrNull = check((value) => value === null || isNumber(value));

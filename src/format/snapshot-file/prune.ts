@@ -71,10 +71,8 @@ class SharedStrings {
 
   /** The new row of an old one; -1 stays. */
   keep(row: StringIndex, change = (text: string) => text): StringIndex {
-    return row < 0 ? row : this.add(change(this.#snapshot.strings.get(row)));
-  }
-
-  add(text: string): StringIndex {
+    if (row < 0) return row;
+    const text = change(this.#snapshot.strings.get(row));
     return getOrMake(this.#rowOf, text, () => this.#texts.push(text) - 1);
   }
 }

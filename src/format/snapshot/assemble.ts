@@ -151,17 +151,17 @@ function deviceTraces(
       device === ordinals.at(-1) &&
       events.category !== undefined &&
       events.timeUs === undefined;
-    return {
-      device,
-      kind: isCpu ? 'host' : 'cuda',
-      events,
-      ...schema.segments.tables(segmentsByDevice.get(device) ?? []),
-      streams: schema.fields.streams,
-      pools: schema.fields.pools,
-      ringOverflowed: overflowed(device),
-    };
+    const trace = traceOf(schema, device, events, segmentsByDevice.get(device) ?? []);
+    return { ...trace, kind: isCpu ? 'host' : 'cuda', ringOverflowed: overflowed(device) };
   });
 }
+
+const traceOf = (
+  { segments, fields: { streams, pools } }: SnapshotSchema,
+  device: number,
+  events: EventTable,
+  rows: readonly SegmentRow[],
+) => ({ device, events, ...segments.tables(rows), streams, pools });
 
 /** Pinned memory in 2.14 and later: one list of entries, or a list of such lists. */
 function hostTraces(
@@ -179,17 +179,8 @@ function hostTraces(
   const runs = isDirect
     ? schema.fields.rows(traces.tag, traces.val, Sink.Event, traces.key)
     : tracesIn(schema, traces).flat();
-  return [
-    {
-      device: 0,
-      kind: 'host',
-      events: withoutEmptyColumns(sliceEvents(allEvents, runs)),
-      ...schema.segments.tables(segments),
-      streams: schema.fields.streams,
-      pools: schema.fields.pools,
-      ringOverflowed: undefined,
-    },
-  ];
+  const events = withoutEmptyColumns(sliceEvents(allEvents, runs));
+  return [{ ...traceOf(schema, 0, events, segments), kind: 'host', ringOverflowed: undefined }];
 }
 
 /** Leaves out segments with impossible devices; they were counted when read. */

@@ -73,7 +73,12 @@ export class FieldReader {
 
   /** @throws LoadError for a list with more traces than any machine has devices */
   checkDevice(device: number): void {
-    if (device >= MAX_DEVICES) throw tooManyDevices(device);
+    if (device < MAX_DEVICES) return;
+    throw new LoadError({
+      code: 'too-many-devices',
+      message: `The file names device ${device}, but no machine has more than ${MAX_DEVICES}.`,
+      advice: CORRUPT_ADVICE,
+    });
   }
 
   address(tag: number, val: number): number {
@@ -186,12 +191,4 @@ export class FieldReader {
     if (!this.#growth.allows(this.#listed, 1))
       throw corrupt(`lists of '${field}' stand for more than the file has bytes`);
   }
-}
-
-function tooManyDevices(device: number): LoadError {
-  return new LoadError({
-    code: 'too-many-devices',
-    message: `The file names device ${device}, but no machine has more than ${MAX_DEVICES}.`,
-    advice: CORRUPT_ADVICE,
-  });
 }
