@@ -170,6 +170,17 @@ function fitIn32Bits(column: Column, length: number): boolean {
   return true;
 }
 
+/** Rows by a key from 0 to `keys` - 1: those of key k are rows[first[k]] to before rows[first[k + 1]], ascending. */
+export function rowsByKey(keyOf: ArrayLike<number>, keys: number) {
+  const first = new Int32Array(keys + 1);
+  for (let row = 0; row < keyOf.length; row++) first[keyOf[row] + 1]++;
+  for (let key = 0; key < keys; key++) first[key + 1] += first[key];
+  const next = first.slice();
+  const rows = new Int32Array(keyOf.length);
+  for (let row = 0; row < keyOf.length; row++) rows[next[keyOf[row]]++] = row;
+  return { first, rows };
+}
+
 /** ArrayBuffer.transfer is newer than our TypeScript lib. */
 interface Transferable {
   readonly transfer?: (bytes: number) => ArrayBuffer;

@@ -6,7 +6,7 @@ import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../allocator/simulator/presets.ts';
 import { buildProfile } from '../../analysis/compare/build-profile.ts';
 import { compareSides } from '../../analysis/compare/compare.ts';
-import { allocationRows, orderAllocations } from '../../device/lists/allocation-rows.ts';
+import { allocationRow, orderAllocations } from '../../device/lists/allocation-rows.ts';
 import { orderCallSites } from '../../device/lists/call-site-table.ts';
 import { earlierUses } from '../../device/model/allocation-labels.ts';
 import { callSiteTable } from '../../device/model/call-sites.ts';
@@ -150,7 +150,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       // A row takes at least 100 bytes, so no more rows than this can fit.
       const shown = ids.subarray(offset, offset + Math.ceil(maxBytes / 100));
       const earlier = earlierUses(device.replay.allocations);
-      const rows = allocationRows(device, earlier, shown, undefined).map((row) => ({
+      const described = Array.from(shown, (id) => allocationRow(device, earlier, id, undefined));
+      const rows = described.map((row) => ({
         name: row.label,
         bytes: row.blockBytes,
         requestedBytes: row.requestedBytes,

@@ -107,20 +107,15 @@ function freesHaveStacks(
 }
 
 /** Runs of allocations made by a forward pass, with no other code in between. */
-export interface ForwardRuns {
-  /** First and last allocation, as events. */
-  readonly begin: Int32Array;
-  readonly end: Int32Array;
-  /** Allocation → how many runs ended before it, which is its own run if it is in one. */
-  readonly before: Int32Array;
-}
+export type ForwardRuns = ReturnType<typeof findForwardRuns>;
 
 export function findForwardRuns(
   { length, preexisting, stack, start }: AllocationTable,
   { role }: StackRoles,
-): ForwardRuns {
+) {
   const begin: number[] = [];
   const end: number[] = [];
+  /** Allocation → how many runs ended before it, which is its own run if it is in one. */
   const before = new Int32Array(length);
   let isInside = false;
   // Allocations from before the trace have no order.
@@ -132,5 +127,6 @@ export function findForwardRuns(
     isInside = isForward;
   }
   if (isInside) end.push(start[length - 1]);
+  /** `begin` and `end`: first and last allocation, as events. */
   return { begin: Int32Array.from(begin), end: Int32Array.from(end), before };
 }

@@ -105,21 +105,15 @@ function* held(source: ClassSource): Generator<WrittenLabel> {
   }
 }
 
-interface ReadText {
-  readonly text: string;
-  readonly class: MemoryClass | undefined;
-  readonly name: string;
-}
-
-type TextReader = (column: Int32Array | undefined, event: EventIndex) => ReadText | undefined;
+type TextReader = ReturnType<typeof textReader>;
 
 /** Reads each distinct text once. Returns undefined if the event has no text. */
-function textReader(strings: StringTable): TextReader {
-  const read = memoized((row: number): ReadText => {
+function textReader(strings: StringTable) {
+  const read = memoized((row: number) => {
     const text = strings.get(row);
     return { text, class: classNamed(text), name: nameIn(text) };
   });
-  return (column, event) => {
+  return (column: Int32Array | undefined, event: EventIndex) => {
     const row = column?.[event] ?? -1;
     return row > 0 ? read(row) : undefined;
   };
@@ -139,24 +133,9 @@ interface Label {
 }
 
 /** For a tensor labeled several times, the first of these wins: a saved parameter is a parameter. */
-const RANKS = [
-  'param',
-  'buffer',
-  'optim',
-  'grad',
-  'input',
-  'comm',
-  'work',
-  'grow',
-  'kept',
-  'activ',
-] as const;
+const RANKS = 'param buffer optim grad input comm work grow kept activ'.split(' ');
 
-function labelsOf({
-  snapshot,
-  trace,
-  replay,
-}: ClassSource): ReadonlyMap<AllocationIndex, Pick<Label, 'kind' | 'name'>> {
+function labelsOf({ snapshot, trace, replay }: ClassSource): ReadonlyMap<AllocationIndex, Label> {
   const best = new Map<AllocationIndex, Label>();
   const { labels, addresses, startUs = 0 } = snapshot;
   const { timeUs } = trace.events;

@@ -1,5 +1,5 @@
 /** From a tree to its visible boxes: zoomed into one box, without boxes that are too thin. */
-import { addTo } from '../../base/collections.ts';
+import { addTo, getOrMake } from '../../base/collections.ts';
 import { type FlameTotal, totalsOf, type WeighedTree } from './folded-tree.ts';
 import type { FrameGroups, GroupIndex } from './frame-groups.ts';
 import type { FlameGroup } from './types.ts';
@@ -60,22 +60,13 @@ const bySize = (nodes: FlameNode[]): FlameNode[] => nodes.sort((a, b) => b.magni
 
 /** The visible boxes, parents before children, siblings by size. Box 0 is the zoomed one or the root. */
 function boxesOf(whole: FlameNode, groups: FrameGroups, smallest: number) {
-  const nodes: Omit<FlameNode, 'children'>[] = [];
-  const parent: number[] = [];
-  const hidden: number[] = [];
+  type Weights = Omit<FlameNode, 'children'>;
+  const nodes: (Weights & { readonly parent: number; readonly hidden: number })[] = [];
   /** Group → its index in the answer. */
-  const known = new Map<GroupIndex, number>();
-  const position = ({ group }: Pick<FlameNode, 'group'>): number => {
-    if (group < 0) return -1;
-    if (!known.has(group)) known.set(group, known.size);
-    return known.get(group) ?? -1;
-  };
-  const group: number[] = [];
-  const push = (node: Omit<FlameNode, 'children'>, above: number, merged: number): number => {
-    parent.push(above);
-    hidden.push(merged);
-    group.push(position(node));
-    return nodes.push(node) - 1;
+  const known = new Map<GroupIndex, number>([[-1, -1]]);
+  const push = (node: Weights, parent: number, hidden: number): number => {
+    getOrMake(known, node.group, () => known.size - 1);
+    return nodes.push({ ...node, parent, hidden }) - 1;
   };
   const add = (node: FlameNode, above: number): void => {
     const box = push(node, above, 0);
@@ -95,7 +86,7 @@ function boxesOf(whole: FlameNode, groups: FrameGroups, smallest: number) {
     if (merged > 0) push({ ...rest, selfMagnitude: rest.magnitude }, box, merged);
   };
   add(whole, -1);
-  const met = [...known.keys()];
+  const met = [...known.keys()].slice(1);
   const column = (name: keyof FlameTotal | 'selfMagnitude') =>
     Float64Array.from(nodes, (node) => node[name]);
   return {
@@ -103,9 +94,9 @@ function boxesOf(whole: FlameNode, groups: FrameGroups, smallest: number) {
     boxes: {
       length: nodes.length,
       /** -1 for box 0. */
-      parent: Int32Array.from(parent),
+      parent: Int32Array.from(nodes, ({ parent }) => parent),
       /** Index into `groups`; -1 for the root and for merged boxes (see `hidden`). */
-      group: Int32Array.from(group),
+      group: Int32Array.from(nodes, ({ group }) => known.get(group) ?? -1),
       /** Weight including callees; negative where a difference shrank. */
       value: column('value'),
       /** Width: the value or, in a difference, the sum of its stacks' absolute values. */
@@ -117,7 +108,7 @@ function boxesOf(whole: FlameNode, groups: FrameGroups, smallest: number) {
       /** Part of the width that matches the search; the whole width without a search. */
       matched: column('matched'),
       /** How many boxes too small to see this one merges; 0 for ordinary boxes. */
-      hidden: Int32Array.from(hidden),
+      hidden: Int32Array.from(nodes, ({ hidden }) => hidden),
     },
     groups: met.map((group) => groups.describe(group)),
     /** Short name of each group, used in paths. */

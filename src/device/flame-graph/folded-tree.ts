@@ -10,6 +10,7 @@
  */
 import { growableInt32 } from '../../base/growable.ts';
 import { TupleInterner } from '../../base/interners.ts';
+import { rowsByKey } from '../../base/table.ts';
 import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import type { StackSource } from '../model/stacks.ts';
@@ -65,6 +66,8 @@ export function foldTree(
   const rowOf = roots.map(fold);
   const group = rows.a.slice(0, rows.length);
   const parent = rows.b.slice(0, rows.length);
+  // The root is in no row.
+  const children = rowsByKey(parent.subarray(1), rows.length);
   /** Number of rows above it; the root has 0. */
   const depth = new Int32Array(rows.length);
   for (let row = 1; row < rows.length; row++) depth[row] = depth[parent[row]] + 1;
@@ -77,25 +80,14 @@ export function foldTree(
     stackOf: stackOf.finish(),
     /** By class, or one: row of {@link StackWeights} → row of this tree. */
     rowOf,
-    ...childLists(parent),
+    /** Children of row r are `child[firstChild[r]]` to before `child[firstChild[r + 1]]`. */
+    firstChild: children.first,
+    child: children.rows.map((row) => row + 1),
     isOutermost: outermostRows(group, parent),
   };
 }
 
-/** Children of row r are `child[firstChild[r]]` to before `child[firstChild[r + 1]]`. */
-function childLists(parent: Int32Array) {
-  const { length } = parent;
-  const firstChild = new Int32Array(length + 1);
-  for (let row = 1; row < length; row++) firstChild[parent[row] + 1]++;
-  for (let row = 0; row < length; row++) firstChild[row + 1] += firstChild[row];
-  const next = firstChild.slice(0, length);
-  const child = new Int32Array(Math.max(0, length - 1));
-  for (let row = 1; row < length; row++) child[next[parent[row]]++] = row;
-  return { firstChild, child };
-}
-
-/**
- * 1 where no row above has the same group, so recursion counts once. */
+/** 1 where no row above has the same group, so recursion counts once. */
 function outermostRows(group: Int32Array, parent: Int32Array): Uint8Array {
   const isOutermost = new Uint8Array(group.length).fill(1);
   for (let row = 1; row < group.length; row++) {

@@ -75,15 +75,8 @@ function rowOf(stack: number, isFromBefore: boolean, stackCount: number): number
   return stack === NO_STACK ? stackCount + NO_CONTEXT_ROW : EMPTY_STACK;
 }
 
-interface Membership {
-  /** Ids to check: from <= id < to. */
-  readonly from: number;
-  readonly to: number;
-  /** 1 belongs, 0 does not, -1 was freed (differences only). */
-  readonly sign: (id: number) => number;
-}
-
-function membership(table: AllocationTable, { set, weight }: WeighOptions): Membership {
+/** Ids to check (from <= id < to), and whether one belongs: 1, 0, or -1 if it was freed (differences only). */
+function membership(table: AllocationTable, { set, weight }: WeighOptions) {
   const { start, end, freeRequested } = table;
   const leaves = (id: number) =>
     weight === 'allocated' ? Math.min(freeRequested[id], end[id]) : end[id];
@@ -91,7 +84,7 @@ function membership(table: AllocationTable, { set, weight }: WeighOptions): Memb
     case 'live': {
       const { event } = set;
       const to = upperBound(start, event);
-      return { from: 0, to, sign: (id) => (leaves(id) > event ? 1 : 0) };
+      return { from: 0, to, sign: (id: number) => Number(leaves(id) > event) };
     }
     case 'window': {
       const from = lowerBound(start, Math.max(0, set.from));
@@ -102,7 +95,8 @@ function membership(table: AllocationTable, { set, weight }: WeighOptions): Memb
       const to = upperBound(start, Math.max(before, after));
       const isLive = (id: number, event: EventIndex) => start[id] <= event && leaves(id) > event;
       // Skips what is live at both ends instead of adding and subtracting it, so large sums stay exact.
-      return { from: 0, to, sign: (id) => Number(isLive(id, after)) - Number(isLive(id, before)) };
+      const sign = (id: number) => Number(isLive(id, after)) - Number(isLive(id, before));
+      return { from: 0, to, sign };
     }
   }
 }

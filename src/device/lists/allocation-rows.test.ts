@@ -12,7 +12,7 @@ import { searchTerm } from '../search/qualifier.ts';
 import {
   type AllocationKey,
   type AllocationRow,
-  allocationRows,
+  allocationRow,
   orderAllocations,
 } from './allocation-rows.ts';
 import { type CallSiteKey, callSiteRow, orderCallSites } from './call-site-table.ts';
@@ -77,7 +77,8 @@ describe('a drawn trace', () => {
 
   test('rows say how long, as far as the trace shows it', () => {
     const earlier = earlierUses(context.replay.allocations);
-    const rows = allocationRows(context, earlier, [A, B, D], drawn.eventOf('-A?'));
+    const at = drawn.eventOf('-A?');
+    const rows = [A, B, D].map((id) => allocationRow(context, earlier, id, at));
     const { length } = context.trace.events;
     expect(
       rows.map(({ state, lifeEvents, isLifeLonger }) => [state, lifeEvents, isLifeLonger]),
@@ -123,7 +124,7 @@ describe('a drawn trace', () => {
 
 test('without a trace no lifetime is known', () => {
   const [context] = contextsOf(loadCapture('no_history.pickle.gz'));
-  const [row] = allocationRows(context, earlierUses(context.replay.allocations), [0], undefined);
+  const row = allocationRow(context, earlierUses(context.replay.allocations), 0, undefined);
   expect(row).toMatchObject({ lifeEvents: Number.NaN, lifeUs: Number.NaN, state: 'live' });
   const cells = allocationsTsv([row]).split('\n')[1].split('\t');
   expect(cells.slice(4, 11)).toEqual(['', '', '', '', '', '', 'yes']);
@@ -160,9 +161,8 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
           at: undefined,
         });
         expect(order.length).toBe(context.replay.allocations.length);
-        const values = allocationRows(context, earlier, order.subarray(0, 500), undefined).map(
-          value,
-        );
+        const first = [...order.subarray(0, 500)];
+        const values = first.map((id) => value(allocationRow(context, earlier, id, undefined)));
         const known = values.filter((each) => !Number.isNaN(each));
         expect(values.slice(0, known.length)).toEqual(known);
         expect(known.every((each, i) => i === 0 || known[i - 1] <= each)).toBe(true);

@@ -17,22 +17,13 @@ export type Clock = 'events' | 'us';
 /** 'later': allocated after the cursor. */
 export type StateAt = keyof typeof STATE_ORDER;
 
-export type AllocationRow = ReturnType<typeof rowOf>;
+export type AllocationRow = ReturnType<typeof allocationRow>;
 
 /**
- * Table rows of some allocations. `earlier`: how often each address was used before (`earlierUses`), for labels.
- * `cursor`: the event after which states are taken; undefined for the end.
+ * An allocation's table row. `earlier`: how often each address was used before (`earlierUses`), for the label.
+ * `cursor`: the event after which the state is taken; undefined for the end.
  */
-export function allocationRows(
-  context: DeviceModel,
-  earlier: Int32Array,
-  ids: Iterable<AllocationIndex>,
-  cursor: EventIndex | undefined,
-): AllocationRow[] {
-  return Array.from(ids, (id) => rowOf(context, earlier, id, cursor));
-}
-
-function rowOf(
+export function allocationRow(
   context: DeviceModel,
   earlier: Int32Array,
   id: AllocationIndex,

@@ -30,17 +30,11 @@ export function upTo(count: number): Uint32Array<ArrayBuffer> {
   return places;
 }
 
-/** A key's 64 bits, transformed to sort as unsigned integers; low word first. */
-interface Words {
-  readonly low: Uint32Array;
-  readonly high: Uint32Array;
-}
-
 /**
- * A positive double's bits sort as numbers do, a negative one's in reverse. So we set the sign bit of positive keys and
+ * The keys' 64 bits in two words, transformed to sort as unsigned integers. A positive double's bits sort as numbers do, a negative one's in reverse. So we set the sign bit of positive keys and
  * flip all bits of negative ones.
  */
-function sortableWords(keys: Float64Array, isDescending: boolean): Words {
+function sortableWords(keys: Float64Array, isDescending: boolean) {
   const low = new Uint32Array(keys.length);
   const high = new Uint32Array(keys.length);
   const value = new Float64Array(1);

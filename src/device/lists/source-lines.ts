@@ -12,28 +12,13 @@ import type { FlameSet } from '../flame-graph/types.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 
 /** Bytes are those of blocks, as memory_allocated() counts them. */
-export interface SourceLine {
-  /** From 1 on; 0 if the recording does not say. */
-  readonly line: number;
-  /** Of all allocations, including those that were freed. */
-  readonly allocatedBytes: number;
-  /** Live at the peak of allocated memory. */
-  readonly peakBytes: number;
-  /** Live at the end of the recording. */
-  readonly endBytes: number;
-  readonly allocations: number;
-  /** The function that the line is in; that of one of them if it is in several. */
-  readonly name: string;
-}
-
-/** The sums of a stack, in the order of {@link SourceLine}. */
-type Sums = [allocatedBytes: number, peakBytes: number, endBytes: number, allocations: number];
+export type SourceLine = ReturnType<typeof sourceLines>[number];
 
 /**
  * The lines of a file that are in any stack, in order. A line that a stack has twice (recursion) counts once.
  * @param filename as recorded
  */
-export function sourceLines(context: DeviceModel, filename: string): readonly SourceLine[] {
+export function sourceLines(context: DeviceModel, filename: string) {
   const { snapshot, replay, trace } = context;
   const { strings, frames, stacks } = snapshot;
   const last = trace.events.length - 1;
@@ -41,41 +26,44 @@ export function sourceLines(context: DeviceModel, filename: string): readonly So
     weighStacks(context, { set, weight }).value;
   // Blocks from before the recording have no stack, so no line.
   const all: FlameSet = { kind: 'window', from: 0, to: last + 1 };
-  const columns = [
-    weigh(all, 'allocated'),
-    weigh({ kind: 'live', event: replay.peaks.allocatedBytes.event }, 'allocated'),
-    weigh({ kind: 'live', event: last }, 'allocated'),
-    weigh(all, 'count'),
-  ];
+  const peak: FlameSet = { kind: 'live', event: replay.peaks.allocatedBytes.event };
+  const allocatedBytes = weigh(all, 'allocated');
+  const peakBytes = weigh(peak, 'allocated');
+  const endBytes = weigh({ kind: 'live', event: last }, 'allocated');
+  const allocations = weigh(all, 'count');
+  const columns = [allocatedBytes, peakBytes, endBytes, allocations];
+  const newLine = (line: number) => ({
+    /** From 1 on; 0 if the recording does not say. */
+    line,
+    /** Of all allocations, including those that were freed. */
+    allocatedBytes: 0,
+    /** Live at the peak of allocated memory. */
+    peakBytes: 0,
+    /** Live at the end of the recording. */
+    endBytes: 0,
+    allocations: 0,
+    /** The function that the line is in; that of one of them if it is in several. */
+    name: '',
+  });
   const isOfFile = Uint8Array.from({ length: frames.length }, (_, frame) =>
     Number(strings.get(frames.filename[frame]) === filename),
   );
-  const sumsOf = new Map<number, Sums>();
-  const nameOf = new Map<number, string>();
-  const seen = new Set<number>();
+  const lines = new Map<number, ReturnType<typeof newLine>>();
+  const seen = new Map<number, string>();
   for (let stack = 1; stack < stacks.length; stack++) {
     if (columns.every((column) => column[stack] === 0)) continue;
     seen.clear();
     for (const frame of context.stacks.frames(stack)) {
-      if (isOfFile[frame] !== 1) continue;
-      seen.add(frames.line[frame]);
-      nameOf.set(frames.line[frame], strings.get(frames.name[frame]));
+      if (isOfFile[frame] === 1) seen.set(frames.line[frame], strings.get(frames.name[frame]));
     }
-    for (const line of seen) {
-      const sums = getOrMake(sumsOf, line, (): Sums => [0, 0, 0, 0]);
-      columns.forEach((column, index) => {
-        sums[index] = (sums[index] ?? 0) + (column[stack] ?? 0);
-      });
+    for (const [at, name] of seen) {
+      const line = getOrMake(lines, at, () => newLine(at));
+      line.allocatedBytes += allocatedBytes[stack];
+      line.peakBytes += peakBytes[stack];
+      line.endBytes += endBytes[stack];
+      line.allocations += allocations[stack];
+      line.name = name;
     }
   }
-  return [...sumsOf]
-    .sort(([a], [b]) => a - b)
-    .map(([line, [allocatedBytes, peakBytes, endBytes, allocations]]) => ({
-      line,
-      allocatedBytes,
-      peakBytes,
-      endBytes,
-      allocations,
-      name: nameOf.get(line) ?? '',
-    }));
+  return [...lines.values()].sort((a, b) => a.line - b.line);
 }

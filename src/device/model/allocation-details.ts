@@ -119,13 +119,15 @@ export function carriedValues({ snapshot, trace }: DeviceModel, event: EventInde
   };
 }
 
-/** The result of the timeline's hit test at one state. */
+/** What lies in a range of bytes of the stack at one state. */
 export interface StackRange {
+  /** Allocations that overlap the range, bottom first; empty above the stack. */
   readonly ids: readonly AllocationIndex[];
+  /** Sum of their whole blocks, not only the overlap. */
   readonly totalBytes: number;
-  /** The one that covers most; -1 for none. */
+  /** The one that covers most of the range, the lowest of equals; -1 for none. */
   readonly main: AllocationIndex;
-  /** Lower edge of `main` in the stack, in bytes. */
+  /** Bytes below `main` in the stack; 0 for none. */
   readonly mainBottomBytes: number;
 }
 

@@ -120,14 +120,9 @@ function peakIn(
 /**
  * The innermost range around each event: `span[i]` (an index into the spans, -1 outside all) from event `from[i]` to
  * before `from[i + 1]`. Innermost means started last.
+ * @param spans in `annotationSpans` order, outer before inner
  */
-export interface InnermostSpans {
-  readonly from: readonly EventIndex[];
-  readonly span: readonly number[];
-}
-
-/** @param spans in `annotationSpans` order, outer before inner */
-export function innermostSpans(spans: readonly AnnotationSpan[]): InnermostSpans {
+export function innermostSpans(spans: readonly AnnotationSpan[]) {
   const used = [...spans.keys()].filter(
     (row) => spans[row].endEvent > spans[row].startEvent && !isMoment(spans[row]),
   );

@@ -8,8 +8,8 @@
  *     track 1    |fwd|  |bwd|          |fwd|
  */
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
-import { getOrMake } from '../../base/collections.ts';
-import { createTable, type TableOf, type TableSchema } from '../../base/table.ts';
+import { addTo, getOrMake } from '../../base/collections.ts';
+import { createTable, rowsByKey, type TableOf, type TableSchema } from '../../base/table.ts';
 import type {
   AnnotationTable,
   DeviceTrace,
@@ -118,13 +118,11 @@ function pairRanges(table: AnnotationTable, isOwn: (device: number) => boolean):
     const time = table.timeUs[row];
     if (Number.isNaN(time) || !isOwn(device)) continue;
     const key = `${device} ${table.name[row]}`;
-    const starts = open.get(key) ?? [];
-    open.set(key, starts);
     if (table.isStart[row] === 1) {
-      starts.push(row);
+      addTo(open, key, row);
       continue;
     }
-    const start = starts.pop();
+    const start = open.get(key)?.pop();
     const startUs = start === undefined ? Number.NaN : table.timeUs[start];
     ranges.push({ name: table.name[row], startUs, endUs: time });
   }
@@ -193,12 +191,15 @@ export interface AnnotationTracks extends TableOf<typeof TRACK_COLUMNS> {
 
 /** @param spans by start, as from `annotationSpans` */
 export function annotationTracks(spans: readonly AnnotationSpan[]): AnnotationTracks {
-  const first = firstRows(spans);
-  const next = first.slice();
+  const levels = spans.reduce((most, { depth }) => Math.max(most, depth + 1), 0);
+  const { first, rows } = rowsByKey(
+    spans.map(({ depth }) => depth),
+    levels,
+  );
   const names = new Map<string, number>();
   const tracks = createTable(TRACK_COLUMNS, spans.length);
-  for (const span of spans) {
-    const row = next[span.depth]++;
+  for (const [row, index] of rows.entries()) {
+    const span = spans[index];
     tracks.name[row] = getOrMake(names, span.name, () => names.size);
     tracks.startUs[row] = span.startUs;
     tracks.endUs[row] = span.endUs;
@@ -207,14 +208,6 @@ export function annotationTracks(spans: readonly AnnotationSpan[]): AnnotationTr
     tracks.isComplete[row] = Number(span.complete);
   }
   return { ...tracks, first, names: [...names.keys()] };
-}
-
-function firstRows(spans: readonly AnnotationSpan[]): Int32Array {
-  const levels = spans.reduce((most, { depth }) => Math.max(most, depth + 1), 0);
-  const first = new Int32Array(levels + 1);
-  for (const { depth } of spans) first[depth + 1]++;
-  for (let track = 0; track < levels; track++) first[track + 1] += first[track];
-  return first;
 }
 
 /** The range in a row, as an object. */

@@ -1,6 +1,7 @@
 import { eventsOf, findRetriedOoms } from '../../allocator/replay/trace-events.ts';
 import {
   ACTION_NAMES,
+  EMPTY_STACK,
   type EventTable,
   type FileInfo,
   type Snapshot,
@@ -95,42 +96,34 @@ function annotationWarnings(snapshot: Snapshot): SnapshotWarning[] {
 }
 
 /** Number of distinct items in a device's trace and final state. */
-export interface TraceCounts {
-  /** Call stacks of any event, block or segment, except the empty one. */
-  readonly stacks: number;
-  /** Frames in those stacks. */
-  readonly frames: number;
-  /** Streams of events and segments. */
-  readonly streams: number;
-}
-
-export function traceCounts({ snapshot, trace }: DeviceModel): TraceCounts {
-  const { stacks } = snapshot;
-  const isUsed = new Uint8Array(stacks.length);
-  for (const column of [trace.events.stack, trace.blocks.stack, trace.segments.stack]) {
-    for (let i = 0; i < column.length; i++) if (column[i] > 0) isUsed[column[i]] = 1;
-  }
+export function traceCounts({ snapshot, trace }: DeviceModel) {
+  const { stacks, frames } = snapshot;
+  const { events, blocks, segments, streams } = trace;
+  const isUsed = marked(stacks.length, [events.stack, blocks.stack, segments.stack]);
+  isUsed[EMPTY_STACK] = 0;
   const stackCount = countOnes(isUsed);
-  const isFrameUsed = new Uint8Array(snapshot.frames.length);
+  const isFrameUsed = new Uint8Array(frames.length);
   // A caller's row comes before its callees', so one pass from the end reaches all frames of used stacks.
   for (let row = stacks.length - 1; row > 0; row--) {
     if (isUsed[row] === 0) continue;
     isFrameUsed[stacks.frame[row]] = 1;
     isUsed[stacks.parent[row]] = 1;
   }
-  const isStreamUsed = new Uint8Array(trace.streams.length);
-  for (const column of [trace.events.stream, trace.segments.stream]) {
-    for (let i = 0; i < column.length; i++) isStreamUsed[column[i]] = 1;
-  }
   return {
+    /** Call stacks of any event, block or segment, except the empty one. */
     stacks: stackCount,
+    /** Frames in those stacks. */
     frames: countOnes(isFrameUsed),
-    streams: countOnes(isStreamUsed),
+    /** Streams of events and segments. */
+    streams: countOnes(marked(streams.length, [events.stream, segments.stream])),
   };
 }
 
-function countOnes(flags: Uint8Array): number {
-  let count = 0;
-  for (let i = 0; i < flags.length; i++) count += flags[i];
-  return count;
+/** 1 for the rows that the columns refer to. */
+function marked(rows: number, columns: readonly (Int32Array | Uint16Array)[]): Uint8Array {
+  const isMarked = new Uint8Array(rows);
+  for (const column of columns) for (const row of column) if (row >= 0) isMarked[row] = 1;
+  return isMarked;
 }
+
+const countOnes = (flags: Uint8Array): number => flags.reduce((count, flag) => count + flag, 0);

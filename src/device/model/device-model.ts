@@ -1,5 +1,6 @@
 import { replayDevice } from '../../allocator/replay/replay.ts';
 import type { Replay } from '../../allocator/replay/types.ts';
+import { memoized } from '../../base/collections.ts';
 import { assert } from '../../base/errors.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
 import { annotationSpans } from './annotations.ts';
@@ -35,16 +36,8 @@ export function createDeviceModels(
       trace,
       replay,
       stacks,
-      callSites: once(() => callSiteTable({ snapshot, replay, stacks })),
-      annotations: once(() => annotationSpans({ snapshot, trace })),
+      callSites: memoized<void, CallSiteTable>(() => callSiteTable({ snapshot, replay, stacks })),
+      annotations: memoized<void, AnnotationSpan[]>(() => annotationSpans({ snapshot, trace })),
     };
   });
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

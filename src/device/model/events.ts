@@ -142,16 +142,11 @@ export function findTimeFolds(timeUs: NarrowColumn | undefined): TimeFolds {
   };
 }
 
-interface LongSteps {
-  readonly leastUs: number;
-  /** Events more than `leastUs` after the previous one. */
-  readonly events: readonly number[];
-  /** Time before all other events. */
-  readonly restUs: number;
-}
-
-/** One pass over millions of events leaves thousands to examine at most. */
-function longSteps(timeUs: NarrowColumn, leastUs: number): LongSteps {
+/**
+ * The events more than `leastUs` after the previous one, and the time before all others. One pass over millions of
+ * events leaves thousands to examine at most.
+ */
+function longSteps(timeUs: NarrowColumn, leastUs: number) {
   const events: number[] = [];
   let restUs = 0;
   for (let event = 1; event < timeUs.length; event++) {

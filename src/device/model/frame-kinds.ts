@@ -37,18 +37,6 @@ const NODE: FrameClass = { kind: 'cpp', isPlumbing: false, says: 'backward-node'
 const OPERATOR: FrameClass = { kind: 'cpp', isPlumbing: true, says: 'operator' };
 const ENGINE: FrameClass = { kind: 'cpp', isPlumbing: true, says: 'engine' };
 const PLUMBING: FrameClass = { kind: 'cpp', isPlumbing: true, says: undefined };
-const CLASSES = [
-  USER,
-  FRAMEWORK,
-  PYTORCH,
-  RUNTIME,
-  FUNCTION,
-  NODE,
-  OPERATOR,
-  ENGINE,
-  PLUMBING,
-] as const;
-
 /** What the unwinder and the profiler write for an unknown file. */
 export const NO_FILE: ReadonlySet<string> = new Set(['', '??', 'none', 'None']);
 const NATIVE_FILE = /\.(c|cc|cpp|cxx|cu|cuh|h|hh|hpp|inl|s|so|dylib|dll|pyd)(\.[\d.]+)?$/i;
@@ -177,13 +165,11 @@ const RUNS_SCRIPT = /^<frozen runpy>$|(^|[\\/])runpy\.py$/;
 export class FrameKinds {
   readonly #strings: StringTable;
   readonly #frames: FrameTable;
-  /** Index into CLASSES + 1; 0 = not computed. */
-  readonly #known: Uint8Array;
+  readonly #known: (FrameClass | undefined)[] = [];
 
   constructor(strings: StringTable, frames: FrameTable, stacks?: StackTable) {
     this.#strings = strings;
     this.#frames = frames;
-    this.#known = new Uint8Array(frames.length);
     if (stacks !== undefined) this.#markLaunchers(stacks);
   }
 
@@ -198,19 +184,18 @@ export class FrameKinds {
       if (runner[frame[row]] === 0) continue;
       for (let at = parent[row]; at > 0 && isSeen[at] === 0; at = parent[at]) {
         isSeen[at] = 1;
-        if (this.of(frame[at]).kind === 'user')
-          this.#known[frame[at]] = CLASSES.indexOf(RUNTIME) + 1;
+        if (this.of(frame[at]).kind === 'user') this.#known[frame[at]] = RUNTIME;
       }
     }
   }
 
   of(frame: FrameIndex): FrameClass {
-    if (this.#known[frame] === 0) {
-      const name = this.#strings.get(this.#frames.name[frame]);
-      const filename = this.#strings.get(this.#frames.filename[frame]);
-      this.#known[frame] = CLASSES.indexOf(classifyFrame(name, filename)) + 1;
-    }
-    return CLASSES[this.#known[frame] - 1];
+    const known = this.#known[frame];
+    if (known !== undefined) return known;
+    const name = this.#strings.get(this.#frames.name[frame]);
+    const found = classifyFrame(name, this.#strings.get(this.#frames.filename[frame]));
+    this.#known[frame] = found;
+    return found;
   }
 
   isPython(frame: FrameIndex): boolean {

@@ -31,43 +31,25 @@ export interface Holder {
   readonly owner: HolderOwner;
 }
 
-export interface HolderTotal {
-  readonly owner: HolderOwner;
-  /** Memory that autograd saved for a backward pass; the owner's tensors keep it alive. */
-  readonly isGraph: boolean;
-  /** Of blocks. */
-  readonly bytes: number;
-  readonly allocations: readonly AllocationIndex[];
-}
-
-export interface HolderShare {
-  /** Bytes of blocks live at the end, and of those with a name. */
-  readonly liveBytes: number;
-  readonly namedBytes: number;
-}
-
 const NO_ROWS = new Int32Array(0);
 const known = new WeakMap<AllocationTable, Int32Array>();
 
 /** Allocation → row in the table of holders; -1 without a name. Undefined if the file has no names. */
 export function holderRows({ snapshot, replay }: HolderSource): Int32Array | undefined {
   const { holders } = snapshot;
+  const { allocations } = replay;
   if (holders === undefined) return undefined;
-  const found = known.get(replay.allocations);
+  const found = known.get(allocations);
   if (found !== undefined) return found;
-  const rows = findRows(holders, replay.allocations);
-  known.set(replay.allocations, rows);
-  return rows;
-}
-
-/** A storage begins where its block does; of all blocks at an address, only the last one can still be live. */
-function findRows(holders: HolderTable, { length, address, end }: AllocationTable): Int32Array {
   const rowAt = new Map<number, number>();
   for (let row = 0; row < holders.length; row++) rowAt.set(holders.address[row], row);
+  // A storage begins where its block does; of all blocks at an address, only the last one can still be live.
+  const { length, address, end } = allocations;
   const rows = new Int32Array(length).fill(-1);
   for (let id = 0; id < length; id++) {
     if (end[id] === NEVER) rows[id] = rowAt.get(address[id]) ?? -1;
   }
+  known.set(allocations, rows);
   return rows;
 }
 
@@ -84,21 +66,21 @@ export function holderOf(source: HolderSource, id: AllocationIndex): Holder | un
 }
 
 /** Largest first. An owner whose tensors also keep a graph appears twice. */
-export function holderTotals(source: HolderSource): HolderTotal[] {
+export function holderTotals(source: HolderSource) {
   const { holders } = source.snapshot;
   if (holders === undefined) return [];
   const { sizeBytes } = source.replay.allocations;
-  const totals = new Map<number, HolderTotal & { bytes: number; allocations: AllocationIndex[] }>();
+  const newTotal = (owner: HolderOwner, isGraph: boolean) => {
+    /** `isGraph`: memory that autograd saved for a backward pass; the owner's tensors keep it alive. */
+    return { owner, isGraph, bytes: 0, allocations: [] as AllocationIndex[] };
+  };
+  const totals = new Map<number, ReturnType<typeof newTotal>>();
   for (const [id, row] of (holderRows(source) ?? NO_ROWS).entries()) {
     if (row < 0) continue;
     const isGraph = HOLDER_KINDS[holders.kind[row]] === 'graph';
     const key = holders.owner[row] * 2 + Number(isGraph);
-    const total = getOrMake(totals, key, () => ({
-      owner: holders.owners[holders.owner[row]],
-      isGraph,
-      bytes: 0,
-      allocations: [],
-    }));
+    const make = () => newTotal(holders.owners[holders.owner[row]], isGraph);
+    const total = getOrMake(totals, key, make);
     total.bytes += sizeBytes[id];
     total.allocations.push(id);
   }
@@ -152,8 +134,8 @@ function heldText(owner: HolderOwner, isGraph: boolean): string {
   return `${ownerText(owner, isGraph)}${where}${how}`;
 }
 
-/** Undefined if the file has no names. */
-export function holderShare(source: HolderSource): HolderShare | undefined {
+/** Bytes of blocks live at the end, and of those with a name. Undefined if the file has no names. */
+export function holderShare(source: HolderSource) {
   const rows = holderRows(source);
   if (rows === undefined) return undefined;
   const { sizeBytes, end, length } = source.replay.allocations;

@@ -11,21 +11,10 @@ interface Recorded {
 
 /** Index of the device with the highest peak of allocated bytes; pinned host memory only if no GPU has any. */
 export function mainDeviceIndex(devices: readonly Recorded[]): number {
-  let main = 0;
-  devices.forEach((device, i) => {
-    if (isAbove(device, devices[main])) main = i;
-  });
+  const bytes = devices.map(({ peaks }) => peaks.allocatedBytes.bytes);
+  const isGpu = devices.map(({ kind }, i) => Number(kind === 'cuda' && bytes[i] > 0));
+  const [main = 0] = [...devices.keys()].sort((a, b) => isGpu[b] - isGpu[a] || bytes[b] - bytes[a]);
   return main;
-}
-
-function isAbove(device: Recorded, other: Recorded | undefined): boolean {
-  if (other === undefined) return true;
-  const [own, best] = [device, other].map(({ kind, peaks }) => ({
-    isGpu: kind === 'cuda' && peaks.allocatedBytes.bytes > 0,
-    bytes: peaks.allocatedBytes.bytes,
-  }));
-  if (own.isGpu !== best.isGpu) return own.isGpu;
-  return own.bytes > best.bytes;
 }
 
 /**
@@ -56,34 +45,29 @@ export function isUnusedDevice(device: {
   return device.events === 0 && device.segmentsAtEnd === 0 && device.end.reservedBytes === 0;
 }
 
-/** Peak reserved minus peak active memory, each at its own moment. */
-export interface ReservedOverhead {
-  readonly bytes: number;
-  /** Share of the reserved peak. */
-  readonly share: number;
-  /** 'none': gaps that every program has. */
-  readonly severity: 'high' | 'medium' | 'low' | 'none';
-}
-
 const MIN_SHARE = 1 / 3;
 const MIN_BYTES = 128 * 2 ** 20;
 const SEVERE_SHARE = 0.45;
 const SEVERE_BYTES = 2 ** 30;
 
 /**
+ * Peak reserved minus peak active memory, each at its own moment, and its share of the reserved peak.
  * Example: 15.86 GiB reserved, at most 5.36 GiB active: 10.50 GiB, 66%, high.
  * @param ooms recorded OOMs, including retried ones
  */
 export function reservedOverhead(
   { reservedBytes, activeBytes }: Readonly<Record<'reservedBytes' | 'activeBytes', Peak>>,
   ooms: number,
-): ReservedOverhead {
+) {
   const bytes = reservedBytes.bytes - activeBytes.bytes;
   const share = reservedBytes.bytes > 0 ? bytes / reservedBytes.bytes : 0;
   return { bytes, share, severity: severityOf(bytes, share, ooms) };
 }
 
-function severityOf(bytes: number, share: number, ooms: number): ReservedOverhead['severity'] {
+/** 'none': gaps that every program has. */
+type Severity = 'high' | 'medium' | 'low' | 'none';
+
+function severityOf(bytes: number, share: number, ooms: number): Severity {
   if (share < MIN_SHARE || bytes < MIN_BYTES) return 'none';
   if (ooms > 0 || (share >= SEVERE_SHARE && bytes >= SEVERE_BYTES)) return 'high';
   return bytes >= SEVERE_BYTES / 2 ? 'medium' : 'low';

@@ -174,32 +174,16 @@ const ABSENCE_TEXTS: Readonly<Record<StackKind, string>> = {
 
 export const absenceText = (kind: StackKind): string => ABSENCE_TEXTS[kind];
 
-/** Filters call stacks, for example to Python frames if C++ was recorded too. */
-
 /** 1 for Python frames. */
-export function pythonFrameMask(
-  length: number,
-  isPython: (frame: FrameIndex) => boolean,
-): Uint8Array {
-  return Uint8Array.from({ length }, (_, frame) => (isPython(frame) ? 1 : 0));
-}
-
-interface ReducedStacks {
-  readonly stacks: StackTable;
-  /** Row of the whole table → row with its kept frames. */
-  readonly rowOf: Int32Array;
-  /** Row of `stacks` → the first row of the whole table with these frames, ending in the innermost one. */
-  readonly recordedOf: Int32Array;
-}
+export const pythonFrameMask = (length: number, isPython: (frame: FrameIndex) => boolean) =>
+  Uint8Array.from({ length }, (_, frame) => (isPython(frame) ? 1 : 0));
 
 /** The stack tree with only the kept frames. Callers still come before callees. */
-export function keepOnlyFrames(
-  { length, frame, parent }: StackTable,
-  isKept: Uint8Array,
-): ReducedStacks {
+export function keepOnlyFrames({ length, frame, parent }: StackTable, isKept: Uint8Array) {
   const frames = growableInt32();
   const parents = growableInt32();
   const recorded = growableInt32();
+  /** Row of the whole table → row with its kept frames. */
   const rowOf = new Int32Array(length);
   const known = new Map<number, number>();
   const add = (own: number, above: number, stack: StackIndex): number => {
@@ -225,7 +209,9 @@ export function keepOnlyFrames(
     frame: frames.finish(),
     parent: parents.finish(),
   };
-  return { stacks, rowOf, recordedOf: recorded.finish() };
+  /** Row of `stacks` → the first row of the whole table with these frames, ending in the innermost one. */
+  const recordedOf = recorded.finish();
+  return { stacks, rowOf, recordedOf };
 }
 
 /** A one-line description of the allocating code, enough to distinguish stacks. */

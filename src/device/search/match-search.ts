@@ -55,18 +55,10 @@ export function matchStacks(context: DeviceModel, text: string): StackMatches {
   return { mask, problem: undefined };
 }
 
-interface ReadTerm {
-  readonly term: Term;
-  readonly matcher: Matcher;
-}
-
 /** Regular expressions are compiled here: their problem is moved to its place in the search. */
-function readTerms(text: string): {
-  readonly terms: readonly ReadTerm[];
-  readonly problem: SearchProblem | undefined;
-} {
+function readTerms(text: string) {
   const { terms, problem } = parseSearch(text);
-  const read: ReadTerm[] = [];
+  const read: { term: Term; matcher: Matcher }[] = [];
   for (const term of terms) {
     const matcher = matcherOf(term);
     if ('problem' in matcher) {
@@ -115,13 +107,8 @@ function unionOf(masks: readonly Uint8Array[]): Uint8Array {
   return union;
 }
 
-type MatchTotals = Pick<
-  SearchMatches,
-  'count' | 'blockBytes' | 'requestedBytes' | 'requestedUnknown' | 'peakBytes' | 'endBytes'
->;
-
 /** Totals of the allocations in a mask (all without one). */
-function totalsOf(context: DeviceModel, mask: Uint8Array | undefined): MatchTotals {
+function totalsOf(context: DeviceModel, mask: Uint8Array | undefined) {
   const { allocations, peaks } = context.replay;
   const { length, sizeBytes, requestedBytes: requested } = allocations;
   const totals = { count: 0, blockBytes: 0, requestedBytes: 0, requestedUnknown: 0 };

@@ -16,15 +16,12 @@ export interface TermAnswer {
   readonly note?: string | undefined;
 }
 
-/** The stacks that match a term. Index of the mask: stack + 1. */
-export type StackAnswer = TermAnswer;
-
 /** Without `allocations`, those of the matching stacks match. Without `stacks`, no stack does. */
 export interface Matcher {
   /** `at`: the event after which states and ages are taken. */
   allocations?(device: DeviceModel, at: EventIndex): TermAnswer;
-  /** Also decides for events without an allocation. */
-  stacks?(device: DeviceModel): StackAnswer;
+  /** Index of the mask: stack + 1. Also decides for events without an allocation. */
+  stacks?(device: DeviceModel): TermAnswer;
 }
 
 export interface Qualifier {

@@ -2,8 +2,7 @@
 import type { DeviceModel } from '../model/device-model.ts';
 import { type Qualifier, searchTerm } from './qualifier.ts';
 import { FIGURES } from './qualifiers/figures.ts';
-import { NAMES } from './qualifiers/names.ts';
-import { STACKS } from './qualifiers/stacks.ts';
+import { NAMES, STACKS } from './qualifiers/names.ts';
 
 const ALL = { ...FIGURES, ...NAMES, ...STACKS };
 

@@ -50,29 +50,25 @@ export function compileRegex(
 }
 
 const refused = (source: string, what: string): { readonly problem: SearchProblem } => ({
-  problem: problemOf(source, `This regular expression ${what}.`),
+  problem: problemAt(0, source.length, `This regular expression ${what}.`),
 });
 
-/** A problem with the whole pattern. */
-const problemOf = (source: string, message: string): SearchProblem => ({
-  at: 0,
-  length: source.length,
-  message,
-  isUnfinished: false,
-});
+const problemAt = (at: number, length: number, message: string): SearchProblem => {
+  return { at, length, message, isUnfinished: false };
+};
 
 /** RE2's message, a suggestion, and the position: the part that RE2 names, or the unmatched parenthesis. */
 function explain(source: string, error: Error): SearchProblem {
   if (!(error instanceof regexEngine().RE2JSSyntaxException)) {
-    return problemOf(source, `Invalid regular expression: ${error.message}.`);
+    return problemAt(0, source.length, `Invalid regular expression: ${error.message}.`);
   }
   const description = error.getDescription();
   const part = error.getPattern() ?? '';
   const at = errorOffset(source, description, part);
   const length = at + part.length <= source.length ? Math.max(1, part.length) : 1;
   const advice = ADVICE.find(([word]) => description.includes(word))?.[1];
-  const message = `Invalid regular expression: ${description}${advice === undefined ? '' : `; ${advice}`}.`;
-  return { at, length, message, isUnfinished: false };
+  const hint = advice === undefined ? '' : `; ${advice}`;
+  return problemAt(at, length, `Invalid regular expression: ${description}${hint}.`);
 }
 
 const ADVICE: readonly (readonly [string, string])[] = [

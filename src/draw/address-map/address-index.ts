@@ -5,23 +5,16 @@ import { TupleInterner } from '../../base/interners.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import { MaxEndPyramid } from '../timeline/max-end-pyramid.ts';
 import type { TimelineIndex } from '../timeline/timeline-index.ts';
-import { type AddressLayout, addressLayout } from './address-layout.ts';
+import { addressLayout } from './address-layout.ts';
 import type { SegmentLives } from './segment-lives.ts';
 
-export interface AddressIndex {
-  readonly timeline: TimelineIndex<AllocationTable>;
-  readonly segments: SegmentLives;
-  readonly segmentsMaxEnd: MaxEndPyramid;
-  readonly layout: AddressLayout;
-  readonly blockPlaces: Places;
-  readonly segmentPlaces: Places;
-}
+export type AddressIndex = ReturnType<typeof buildAddressIndex>;
 
 /** 12 bytes per allocation: 23 MB and 80 ms for 1.9 M. */
 export function buildAddressIndex(
   timeline: TimelineIndex<AllocationTable>,
   segments: SegmentLives,
-): AddressIndex {
+) {
   const layout = addressLayout(segments, timeline.allocations);
   return {
     timeline,
@@ -38,22 +31,16 @@ export function buildAddressIndex(
  * allocations of a training had 994. So a block that leaves a place and returns within one pixel column needs no
  * drawing, and per-place figures fit in the CPU cache where per-allocation figures do not.
  */
-export interface Places {
-  readonly count: number;
-  /** One entry per place, in order of first use. */
-  readonly offset: Float64Array;
-  readonly bytes: Float64Array;
-  /** The place of each row. */
-  readonly placeOfRow: Int32Array;
-}
+export type Places = ReturnType<typeof distinctPlaces>;
 
 const WORD = 2 ** 32;
 /** Sizes have up to 43 bits, so that the upper words of an offset and a size fit in one. */
 const SIZE_WORDS = 2 ** 11;
 
 /** 4 bytes per row, and 16 per place. */
-export function distinctPlaces(offsets: Float64Array, sizes: NarrowColumn): Places {
+export function distinctPlaces(offsets: Float64Array, sizes: NarrowColumn) {
   const places = new TupleInterner();
+  /** The place of each row. */
   const placeOfRow = new Int32Array(offsets.length);
   for (let row = 0; row < placeOfRow.length; row++) {
     const [from, size] = [offsets[row], sizes[row]];
@@ -61,6 +48,7 @@ export function distinctPlaces(offsets: Float64Array, sizes: NarrowColumn): Plac
     placeOfRow[row] = places.intern(from | 0, size | 0, upper);
   }
   const count = places.length;
+  /** One entry per place, in order of first use. */
   const offset = new Float64Array(count);
   const bytes = new Float64Array(count);
   for (let row = 0; row < placeOfRow.length; row++) {

@@ -15,19 +15,7 @@ import { upperBound } from '../../base/binary-search.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import { SEGMENT_CLASSES, type SegmentClass, type SegmentLives } from './segment-lives.ts';
 
-export interface AddressLayout {
-  /** One entry per slot, by address. */
-  readonly slotAddress: Float64Array;
-  readonly slotBytes: Float64Array;
-  /** Where the slot begins in the packed order: the bytes of the slots below. */
-  readonly slotOffset: Float64Array;
-  readonly totalBytes: number;
-  /** Where each segment life and each allocation begins in the packed order. */
-  readonly segmentOffset: Float64Array;
-  readonly allocationOffset: Float64Array;
-  /** Number of allocations outside of every segment in the file, drawn in slots of their own. */
-  readonly strays: number;
-}
+export type AddressLayout = ReturnType<typeof addressLayout>;
 
 interface Ranges {
   readonly length: number;
@@ -35,18 +23,22 @@ interface Ranges {
   readonly sizeBytes: NarrowColumn;
 }
 
-export function addressLayout(segments: SegmentLives, allocations: AllocationTable): AddressLayout {
+export function addressLayout(segments: SegmentLives, allocations: AllocationTable) {
   const reserved = new Slots([segments]);
   const placed = reserved.place(allocations);
   const strays = placed.outside;
   const slots = strays.length === 0 ? reserved : new Slots([segments, strays]);
   return {
+    /** One entry per slot, by address. */
     slotAddress: slots.address,
     slotBytes: slots.sizeBytes,
+    /** Where the slot begins in the packed order: the bytes of the slots below. */
     slotOffset: slots.offset,
     totalBytes: slots.totalBytes,
+    /** Where each segment life and each allocation begins in the packed order. */
     segmentOffset: slots.place(segments).offsets,
     allocationOffset: strays.length === 0 ? placed.offsets : slots.place(allocations).offsets,
+    /** Number of allocations outside of every segment in the file, drawn in slots of their own. */
     strays: strays.length,
   };
 }
@@ -82,7 +74,7 @@ class Slots {
   }
 
   /** Offsets of ranges. Returns separately those that don't fit in one slot. */
-  place({ length, address, sizeBytes }: Ranges): Placed {
+  place({ length, address, sizeBytes }: Ranges) {
     const offsets = new Float64Array(length);
     const rows: number[] = [];
     let slot = 0;
@@ -97,7 +89,12 @@ class Slots {
         rows.push(row);
       }
     }
-    return { offsets, outside: pick(rows, address, sizeBytes) };
+    const outside: Ranges = {
+      length: rows.length,
+      address: Float64Array.from(rows, (row) => address[row]),
+      sizeBytes: Float64Array.from(rows, (row) => sizeBytes[row]),
+    };
+    return { offsets, outside };
   }
 
   /** Neighbors in a table mostly lie in the same slot, which avoids the search. */
@@ -105,19 +102,6 @@ class Slots {
     const next = slot + 1 < this.address.length ? this.address[slot + 1] : Infinity;
     return this.address[slot] <= address && address < next;
   }
-}
-
-interface Placed {
-  readonly offsets: Float64Array;
-  readonly outside: Ranges;
-}
-
-function pick(rows: readonly number[], address: Float64Array, sizeBytes: NarrowColumn): Ranges {
-  return {
-    length: rows.length,
-    address: Float64Array.from(rows, (row) => address[row]),
-    sizeBytes: Float64Array.from(rows, (row) => sizeBytes[row]),
-  };
 }
 
 function byAddress(tables: readonly Ranges[]): (readonly [from: number, to: number])[] {

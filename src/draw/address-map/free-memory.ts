@@ -15,18 +15,12 @@ import { type ColumnAxis, columnRanges, highestStates } from '../timeline/column
 import type { AddressIndex } from './address-index.ts';
 import type { SegmentLife } from './segment-lives.ts';
 
-export interface FreeMemory {
-  readonly freeBytes: number;
-  readonly largestBytes: number;
-  readonly ranges: number;
-}
+export type FreeMemory = ReturnType<FreeSweep['at']>;
 
 /** One value per column, NaN outside of the trace, at the same states as the map. */
-export interface FreeColumns {
+export type FreeColumns = Readonly<Record<'freeBytes' | 'largestBytes', Float64Array>> & {
   readonly states: Int32Array;
-  readonly freeBytes: Float64Array;
-  readonly largestBytes: Float64Array;
-}
+};
 
 /** Moves forward through states, never back. */
 export class FreeSweep {
@@ -42,7 +36,7 @@ export class FreeSweep {
     this.#index = index;
   }
 
-  at(state: EventIndex): FreeMemory {
+  at(state: EventIndex) {
     this.#moveSegments(state);
     this.#moveBlocks(state);
     let freeBytes = 0;
@@ -105,21 +99,18 @@ export function* freeColumns(index: AddressIndex, axis: ColumnAxis): Task<FreeCo
   const states = highestStates(timeline, columnRanges(timeline, axis));
   const sweep = new FreeSweep(index);
   const empty = () => new Float64Array(states.length).fill(Number.NaN);
-  const columns = { states, freeBytes: empty(), largestBytes: empty() };
-  const { freeBytes, largestBytes } = columns;
+  const [freeBytes, largestBytes] = [empty(), empty()];
+  let found: FreeMemory | undefined;
   // A column visits all live blocks, so we check the clock after each one.
   yield* stepwise(states.length, 1, (column) => {
     if (states[column] < 0) return;
-    if (column > 0 && states[column] === states[column - 1]) {
-      freeBytes[column] = freeBytes[column - 1];
-      largestBytes[column] = largestBytes[column - 1];
-      return;
+    if (found === undefined || states[column] !== states[column - 1]) {
+      found = sweep.at(states[column]);
     }
-    const found = sweep.at(states[column]);
     freeBytes[column] = found.freeBytes;
     largestBytes[column] = found.largestBytes;
   });
-  return columns;
+  return { states, freeBytes, largestBytes };
 }
 
 /** Bytes of the packed order, from `from` to before `to`. */

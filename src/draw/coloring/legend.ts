@@ -121,17 +121,15 @@ function stackEntries(
   const named = heaviest.flatMap(([site], at) => (isNamed(at) ? [site] : []));
   const labels = siteLabels(context, named);
   const entries: LegendEntry[] = [];
-  const other = newSum();
+  const others: Sum[] = [];
   for (const [at, [, sum]] of heaviest.entries()) {
     if (isNamed(at)) entries.push({ ...labels[entries.length], swatch: swatches[at], ...sum });
-    else {
-      other.bytes += sum.bytes;
-      other.count += sum.count;
-    }
+    else others.push(sum);
   }
-  const others = heaviest.length - entries.length;
-  if (others === 0) return entries;
-  const label = plural(others, 'other call site');
+  if (others.length === 0) return entries;
+  const label = plural(others.length, 'other call site');
   const about = 'Too light here for a color that no other has.';
-  return [...entries, { label, about, term: undefined, swatch: 'several', ...other }];
+  const bytes = sumBy(others, (sum) => sum.bytes);
+  const count = sumBy(others, (sum) => sum.count);
+  return [...entries, { label, about, term: undefined, swatch: 'several', bytes, count }];
 }

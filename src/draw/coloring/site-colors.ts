@@ -18,13 +18,8 @@ export const colorOfClass = (siteClass: number, count: number): number =>
 
 /** Class → color; other classes have {@link colorOfClass}. */
 export function readSiteColors(text: SiteColors): ReadonlyMap<number, number> {
-  const pairs = text === '' ? [] : text.split(',');
-  return new Map(pairs.map((pair) => pairOf(pair)));
-}
-
-function pairOf(text: string): [siteClass: number, color: number] {
-  const [siteClass = '', color = ''] = text.split(':');
-  return [Number(siteClass), Number(color)];
+  const pairs = [...text.matchAll(/(\d+):(\d+)/g)];
+  return new Map(pairs.map(([, siteClass, color]) => [Number(siteClass), Number(color)]));
 }
 
 /** Classes of the call sites that a legend names, heaviest first. */
@@ -49,7 +44,7 @@ export function siteColorsInView(
   count: number,
 ): SiteColors {
   const kept = readSiteColors(before);
-  const given = new Map(named.flatMap((one) => (kept.has(one) ? [[one, kept.get(one) ?? 0]] : [])));
+  const given = new Map([...kept].filter(([one]) => named.includes(one)));
   const isFree = (color: number) => ![...given.values()].includes(color);
   const give = (siteClass: number, color: number) => given.set(siteClass, color);
   const waiting = named.filter((one) => !given.has(one));

@@ -10,12 +10,13 @@
 import { stepwise, type Task } from '../../base/task.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { classLabels } from '../../device/classes/types.ts';
+import type { StackRange } from '../../device/model/allocation-details.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { COLUMNS_PER_STEP } from './column-cache.ts';
 import { columnRanges, counterLines, drawnStates } from './columns.ts';
 import { LiveBytes, NO_LAYER } from './live-bytes.ts';
-import { type StackHits, stackHits, type TimelineIndex } from './timeline-index.ts';
+import { stackHits, type TimelineIndex } from './timeline-index.ts';
 import type { Scene } from './timeline-painter.ts';
 import {
   lastOnly,
@@ -115,7 +116,7 @@ export class LayerRenderer implements StackRenderer {
     return drawLayers(index, scene, out);
   }
 
-  hits({ mask, onlyMatches }: Matching, state: EventIndex, from: number, to: number): StackHits {
+  hits({ mask, onlyMatches }: Matching, state: EventIndex, from: number, to: number): StackRange {
     return stackHits(this.#index, state, from, to, this.#layers(mask, onlyMatches));
   }
 

@@ -93,14 +93,12 @@ export class ColumnCache {
   }
 
   #unusedSlot(): number {
-    while (this.#usedIn[this.#nextSlot] === this.#frame) this.#step();
-    const slot = this.#nextSlot;
-    this.#step();
+    let slot: number;
+    do {
+      slot = this.#nextSlot;
+      this.#nextSlot = (slot + 1) % this.slots;
+    } while (this.#usedIn[slot] === this.#frame);
     return slot;
-  }
-
-  #step(): void {
-    this.#nextSlot = (this.#nextSlot + 1) % this.slots;
   }
 
   #forget({ width, height }: Viewport): void {
@@ -117,17 +115,11 @@ export class ColumnCache {
   }
 }
 
-function isSame(one: Look, other: Look): boolean {
-  const { viewport: a } = one;
-  const { viewport: b } = other;
-  return (
-    one.classOf === other.classOf &&
-    a.width === b.width &&
-    a.height === b.height &&
-    a.y0 === b.y0 &&
-    a.y1 === b.y1
-  );
-}
+const SHAPE = ['width', 'height', 'y0', 'y1'] as const;
+
+const isSame = (one: Look, other: Look): boolean =>
+  one.classOf === other.classOf &&
+  SHAPE.every((name) => one.viewport[name] === other.viewport[name]);
 
 /**
  * Finds the slot with a given column content, by fingerprint. Training steps are alike, so a picture of many steps

@@ -14,11 +14,7 @@ import type { PlotAxis, Viewport } from './types.ts';
 import { axisExtent } from './viewport.ts';
 
 /** The states first[c] to last[c], inclusive, hold somewhere in column c. */
-export interface ColumnRanges {
-  readonly width: number;
-  readonly first: Int32Array;
-  readonly last: Int32Array;
-}
+type ColumnRanges = ReturnType<typeof emptyRanges>;
 
 /** The part of a viewport that decides which events a column covers. */
 export type ColumnAxis = Pick<Viewport, 'axis' | 'x0' | 'x1' | 'width'>;
@@ -78,7 +74,7 @@ function statesByTime(
   return ranges;
 }
 
-function emptyRanges(width: number): ColumnRanges {
+function emptyRanges(width: number) {
   return { width, first: new Int32Array(width).fill(-1), last: new Int32Array(width).fill(-1) };
 }
 
@@ -108,15 +104,11 @@ function counterColumns(
   return out;
 }
 
-/** The active counter per column: the state that the raster draws, and the column's minimum. */
-export interface DrawnStates {
-  /** First event with the most active bytes; -1 outside the trace. */
-  readonly states: Int32Array;
-  readonly maxBytes: Float64Array;
-  readonly minBytes: Float64Array;
-}
-
-export function drawnStates(index: TimelineIndex, ranges: ColumnRanges): DrawnStates {
+/**
+ * The active counter per column: the state that the raster draws (the first event with the most active bytes, -1
+ * outside the trace), and the column's maximum and minimum.
+ */
+export function drawnStates(index: TimelineIndex, ranges: ColumnRanges) {
   const blocks = index.counter('activeBytes');
   const states = new Int32Array(ranges.width).fill(-1);
   const maxBytes = unknown(ranges);
@@ -145,7 +137,7 @@ export function counterLines(
   index: TimelineIndex,
   names: readonly CounterName[],
   ranges: ColumnRanges,
-  { maxBytes }: DrawnStates,
+  { maxBytes }: { readonly maxBytes: Float64Array },
 ): { readonly [K in CounterName]?: Float64Array } {
   return Object.fromEntries(
     names.map((name) => [

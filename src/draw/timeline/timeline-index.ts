@@ -15,6 +15,7 @@ import type {
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
 import { getOrMake } from '../../base/collections.ts';
 import type { NarrowColumn } from '../../base/table.ts';
+import type { StackRange } from '../../device/model/allocation-details.ts';
 import { findTimeFolds, type TimeFolds } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { CounterBlocks } from './counter-blocks.ts';
@@ -102,17 +103,6 @@ function buildNextIds(allocations: StackedAllocations, eventCount: number): Int3
   return nextIds;
 }
 
-export interface StackHits {
-  /** Allocations that overlap the range, bottom first; empty above the stack. */
-  readonly ids: readonly AllocationIndex[];
-  /** Sum of their whole blocks, not only the overlap. */
-  readonly totalBytes: number;
-  /** The one that covers most of the range, the lowest of equals; -1 for none. */
-  readonly main: AllocationIndex;
-  /** Bytes below `main` in the stack; 0 for none. */
-  readonly mainBottomBytes: number;
-}
-
 /**
  * The allocations that overlap bytes `bytesFrom` to `bytesTo` (from the bottom of the stack) at a state. Computed from
  * the pyramid rather than from pixels, so it finds even what they cannot show. Cost grows with the number of live
@@ -125,7 +115,7 @@ export function stackHits(
   bytesFrom: number,
   bytesTo: number,
   layers?: LiveBytes,
-): StackHits {
+): StackRange {
   const { sizeBytes } = index.allocations;
   const bottoms = layers?.bottomsAt(Math.max(0, state)) ?? new Float64Array(1);
   const ids: AllocationIndex[] = [];

@@ -4,17 +4,13 @@ import type { AllocationIndex, CounterName } from '../../allocator/replay/types.
 import { lowerBound } from '../../base/binary-search.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import type { Task } from '../../base/task.ts';
+import type { StackRange } from '../../device/model/allocation-details.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { firstColoring } from '../coloring/first-colorings.ts';
 import { MAX_CLASSES, mix } from './colors.ts';
 import { LiveBytes } from './live-bytes.ts';
-import {
-  type StackedAllocations,
-  type StackHits,
-  stackHits,
-  TimelineIndex,
-} from './timeline-index.ts';
+import { type StackedAllocations, stackHits, TimelineIndex } from './timeline-index.ts';
 import { type Scene, TimelinePainter } from './timeline-painter.ts';
 import type { Palette, TimelineFrame } from './types.ts';
 
@@ -39,7 +35,7 @@ export interface StackRenderer {
     matching: Matching,
     out: Uint32Array | undefined,
   ): Task<TimelineFrame>;
-  hits(matching: Matching, state: EventIndex, bytesFrom: number, bytesTo: number): StackHits;
+  hits(matching: Matching, state: EventIndex, bytesFrom: number, bytesTo: number): StackRange;
 }
 
 /** Enough for the compiler to see every branch, and only 10 ms of work on 5.7 M events. */
@@ -114,7 +110,7 @@ export class TimelineRenderer implements StackRenderer {
     return only.painter.begin({ ...scene, ...matches }, out);
   }
 
-  hits(matching: Matching, state: EventIndex, bytesFrom: number, bytesTo: number): StackHits {
+  hits(matching: Matching, state: EventIndex, bytesFrom: number, bytesTo: number): StackRange {
     const { mask, onlyMatches } = matching;
     if (mask === undefined || !onlyMatches)
       return stackHits(this.#index, state, bytesFrom, bytesTo);

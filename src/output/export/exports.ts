@@ -7,7 +7,7 @@ import {
   type FlameStack,
   flameStacks,
 } from '../../device/flame-graph/flame-context.ts';
-import { allocationRows } from '../../device/lists/allocation-rows.ts';
+import { allocationRow } from '../../device/lists/allocation-rows.ts';
 import { EventList } from '../../device/lists/event-list.ts';
 import { EventReader } from '../../device/lists/event-reader.ts';
 import { upTo } from '../../device/lists/order-by-keys.ts';
@@ -133,10 +133,12 @@ function allocationsCsv(context: DeviceModel): Generator<string> {
   const cells = Object.values(ALLOCATION_COLUMNS);
   const { allocations } = context.replay;
   const earlier = earlierUses(allocations);
+  const lineOf = (id: number): string => {
+    const row = allocationRow(context, earlier, id, undefined);
+    return csvLine(cells.map((of) => text(of(row))));
+  };
   return csvPieces([Object.keys(ALLOCATION_COLUMNS)], allocations.length, (ids) =>
-    allocationRows(context, earlier, ids, undefined).map((row) =>
-      csvLine(cells.map((of) => text(of(row)))),
-    ),
+    Array.from(ids, lineOf),
   );
 }
 

@@ -5,7 +5,7 @@ import { LruCache } from '../../base/collections.ts';
 import {
   type AllocationKey,
   type AllocationRow,
-  allocationRows,
+  allocationRow,
   type Clock,
   orderAllocations,
 } from '../../device/lists/allocation-rows.ts';
@@ -91,8 +91,10 @@ function allocationList(
 ): List {
   const { context } = device;
   const order = orderAllocations(context, mask, { ...options, key: key as AllocationKey });
-  const rows = (ids: Ids, at: ListRequest['at']) =>
-    allocationRows(context, device.once(allocationUses), ids, at);
+  const rows = (ids: Ids, at: ListRequest['at']) => {
+    const earlier = device.once(allocationUses);
+    return Array.from(ids, (id) => allocationRow(context, earlier, id, at));
+  };
   return {
     order,
     place: (allocation) => order.indexOf(allocation),

@@ -1,12 +1,13 @@
-/** Qualifiers for a name: of a class, a part of the memory account, a variable, an annotation, or an event's label. */
+/** Qualifiers for a name: of a class, a part of the memory account, a variable, an annotation, an event's label, or code. */
 import { type AllocationIndex, NEVER, type Replay } from '../../../allocator/replay/types.ts';
 import { lowerBound } from '../../../base/binary-search.ts';
+import { NO_STACK, type Snapshot } from '../../../format/snapshot/tables.ts';
 import { classify } from '../../classes/classify.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES, type MemoryClassId } from '../../classes/types.ts';
 import type { DeviceModel } from '../../model/device-model.ts';
 import { holderRows, holderTotals } from '../../model/holders.ts';
-import { maskOf, noteOfTimes, onceForEach } from '../masks.ts';
-import { type Matcher, matching, type Qualifier } from '../qualifier.ts';
+import { allocationLabelled, maskOf, noteOfTimes, onceForEach, stacksOfFrames } from '../masks.ts';
+import { frameText, type Matcher, matching, type Qualifier } from '../qualifier.ts';
 
 /** Accepted words that are not a prefix of a class's name. */
 const OTHER_NAMES: Readonly<Record<string, MemoryClassId>> = {
@@ -151,4 +152,47 @@ function inAnnotation(device: DeviceModel, name: string) {
   const hasAny = device.snapshot.annotations.length > 0;
   const note = hasAny ? (noteOfTimes(device) ?? unknown) : 'This snapshot has no annotations.';
   return { mask, note };
+}
+
+const ALLOCATION_LABEL = /^b[0-9a-f]{1,16}_\d{1,9}$/i;
+
+export const STACKS = {
+  /** The stack contains exactly that frame. */
+  frame: {
+    help: 'a function, a file and a line',
+    examples: ['frame:"forward@model.py:12"'],
+    read: (frame) =>
+      frame === ''
+        ? undefined
+        : { stacks: (device) => stacksOfFrames(device, framesSpelled(device.snapshot, frame)) },
+  },
+  /** The call site of one allocation, see `StackReader.siteOf`. Allocations without a stack share one site. */
+  site: {
+    help: 'the name of an allocation',
+    examples: ['site:b7f064c000000_0'],
+    read: (label) =>
+      ALLOCATION_LABEL.test(label)
+        ? { stacks: (device) => stacksOfSite(device, label.toLowerCase()) }
+        : undefined,
+  },
+} as const satisfies Readonly<Record<string, Qualifier>>;
+
+/** By FrameIndex: 1 = the frame has this spelling, as `frameText` writes it. */
+function framesSpelled({ strings, frames }: Snapshot, spelling: string): Uint8Array {
+  // Only these can be part of it, so few spellings need to be built.
+  const isPart = onceForEach(strings.length, (row) => spelling.includes(strings.get(row)));
+  return maskOf(frames.length, (frame) => {
+    if (!isPart(frames.name[frame]) || !isPart(frames.filename[frame])) return false;
+    const name = strings.get(frames.name[frame]);
+    const filename = strings.get(frames.filename[frame]);
+    return frameText({ name, filename, line: frames.line[frame] }) === spelling;
+  });
+}
+
+function stacksOfSite(device: DeviceModel, label: string) {
+  const { snapshot, replay, stacks } = device;
+  const { allocation, note } = allocationLabelled(device, label);
+  const site = allocation < 0 ? undefined : stacks.siteOf(replay.allocations.stack[allocation]);
+  const rows = snapshot.stacks.length - NO_STACK;
+  return { mask: maskOf(rows, (row) => stacks.siteOf(row + NO_STACK) === site), note };
 }
