@@ -74,7 +74,6 @@ export function createSnapshotLoader({ client, idle, session, prepare }: Snapsho
     openPartially: async () => {
       if (latest !== undefined) await open(latest, { allowPartial: true });
     },
-    /** Source of the open file, if any. */
     opened: () => opened,
     /** The page shows the opened file. Until this call, the page is not idle. */
     shown: () => endShowing?.(),

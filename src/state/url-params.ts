@@ -1,6 +1,5 @@
 /** Values of a view ↔ parameters of a URL, by a table that says how each is written. */
 
-/** How one value is written. */
 export interface Param<T> {
   readonly key: string;
   /** Undefined for unreadable text. */

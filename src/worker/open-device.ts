@@ -108,7 +108,6 @@ export class OpenDevice {
     return stackOrder === 'class' ? this.once((await loadAnswers()).layersOf) : this.timeline;
   }
 
-  /** Draws a whole frame of the timeline. */
   frame(request: FrameRequest, signal?: AbortSignal): Promise<TimelineFrame> {
     const { colorBy, palette, highlight } = request;
     const begin = async (out: Uint32Array | undefined) => {

@@ -141,7 +141,6 @@ function stringsOf({ strings, frames, annotations }: Snapshot): Map<StringIndex,
 export class AnalysisDevice {
   /** For alloc and free events, `trace` has only action and time. */
   readonly input: DeviceTables;
-  /** The allocator's settings, as recorded. */
   readonly settings: Snapshot['settings'];
   /** See OpenDevice.once. */
   readonly once = onceFor<AnalysisDevice>(this);

@@ -160,7 +160,6 @@ function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {
   );
 }
 
-/** A link that filters to the value of a qualifier. */
 const filtered = (qualifier: string, value: string | undefined, text = value) =>
   value === undefined ? undefined : (
     <FilterLink term={searchTerm(qualifier, value)}>{text}</FilterLink>

@@ -127,7 +127,6 @@ function CopyFindings() {
   );
 }
 
-/** The progress, with buttons to stop and resume. */
 function Progress() {
   const { phase, checks } = useFindings();
   const { info, device } = useDevice();
@@ -146,7 +145,6 @@ function Progress() {
   );
 }
 
-/** What stopped it, and a button to try again. */
 function Failed() {
   const { failure } = useFindings();
   const { info, device } = useDevice();

@@ -7,7 +7,6 @@ import type { Recipe } from './recipes.ts';
 const loadRecipes = () => import('./recipes.ts');
 const NONE: readonly Recipe[] = [];
 
-/** How to record a snapshot, ready to copy. */
 export function RecordRecipes() {
   // Without a network they are missing; the rest of the page works.
   const recipes = useLazy(loadRecipes, true, () => undefined)?.RECIPES ?? NONE;

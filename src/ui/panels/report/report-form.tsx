@@ -21,7 +21,6 @@ const NOTHING_CHOSEN = {
 };
 type ReportChoice = Readonly<typeof NOTHING_CHOSEN>;
 
-/** What the report includes, and what it must leave out. */
 export function ReportForm() {
   const shown = useDevice();
   const { info } = shown;

@@ -21,7 +21,6 @@ export interface SettingRow extends Partial<WhatIfCase> {
   readonly card: CardFit | undefined;
 }
 
-/** A setting that has been run. */
 export interface RunRow extends SettingRow {
   readonly result: WhatIfResult;
 }
@@ -99,7 +98,6 @@ interface RunOptions {
   /** Also searches the smallest card of each. */
   readonly hasCards?: boolean;
   readonly signal: AbortSignal;
-  /** Hears of the setting that is being run. */
   readonly onRunning?: (progress: Extract<WhatIfProgress, { kind: 'running' }>) => void;
 }
 

@@ -98,12 +98,7 @@ function useEvidence(): AddressHighlight | undefined {
   }, [evidence, drawn]);
 }
 
-interface FreeLegendProps {
-  /** The outlined evidence of a finding. */
-  readonly highlight: AddressHighlight | undefined;
-}
-
-function FreeLegend({ highlight }: FreeLegendProps) {
+function FreeLegend({ highlight }: { readonly highlight: AddressHighlight | undefined }) {
   const theme = useTheme();
   const { gap, largest, free } = addressColors(theme);
   const colors = highlightColors(theme);

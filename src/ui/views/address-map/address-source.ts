@@ -73,13 +73,9 @@ export function addressSource({
 /** A hover outlines the block, else the gap, else the pixel. */
 function plotHit(hit: AddressHit, pixel: PixelRequest, slots: AddressSlots['slots']): PlotHit {
   const { block, gap } = hit;
-  const content = addressContent(hit, slots);
-  if (block === undefined) {
-    const { from, to } = gap ?? { from: pixel.bytesFrom, to: pixel.bytesTo };
-    return { bottomBytes: from, topBytes: to, content, selection: undefined };
-  }
-  const topBytes = block.bottomBytes + block.blockBytes;
-  return { bottomBytes: block.bottomBytes, topBytes, content, selection: block.label };
+  const bottomBytes = block?.bottomBytes ?? gap?.from ?? pixel.bytesFrom;
+  const topBytes = block ? bottomBytes + block.blockBytes : (gap?.to ?? pixel.bytesTo);
+  return { bottomBytes, topBytes, content: addressContent(hit, slots), selection: block?.label };
 }
 
 export function addressContent(hit: AddressHit, slots: readonly AddressSlot[]): TooltipContent {
