@@ -246,7 +246,7 @@ function SidePanel() {
 }
 
 /** The number of findings listed; red if any is more than low. */
-function FindingCount({ findings }: { readonly findings: FindingsState['findings'] }) {
+function FindingCount({ findings }: Pick<FindingsState, 'findings'>) {
   if (findings.length === 0) return undefined;
   const isHarmless = findings.every(({ severity }) => severity === 'low');
   return (

@@ -79,7 +79,12 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
           </Button>
         )}
       </div>
-      {current !== undefined && <AccountTotals account={current} />}
+      {current !== undefined && (
+        <p>
+          <Bytes as="strong" bytes={current.reservedBytes} /> reserved.
+          <span className="dim"> {limitText(current)}</span>
+        </p>
+      )}
       {current !== undefined && current.reservedBytes > 0 && (
         // The key resets hover and folding when the moment changes.
         <AccountParts
@@ -96,19 +101,13 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
   );
 }
 
-/** '8.73 GiB reserved. 4.39 GiB more was requested; the limit is about 11.47 GiB.' */
-function AccountTotals({ account }: { readonly account: Account }) {
-  const { reservedBytes, limitBytes, requestedBytes } = account;
-  const rest = [
+/** '4.39 GiB more was requested; the limit is about 11.47 GiB.' */
+function limitText({ limitBytes, requestedBytes }: Account): string {
+  const parts = [
     requestedBytes === undefined ? [] : `${formatBytes(requestedBytes)} more was requested`,
     limitBytes === undefined ? [] : `the limit is about ${formatBytes(limitBytes)}`,
   ].flat();
-  return (
-    <p>
-      <Bytes as="strong" bytes={reservedBytes} /> reserved.
-      {rest.length > 0 && <span className="dim"> {sentenceCase(rest.join('; '))}.</span>}
-    </p>
-  );
+  return parts.length === 0 ? '' : `${sentenceCase(parts.join('; '))}.`;
 }
 
 /** Parts below this share are grouped into one row. */

@@ -18,11 +18,7 @@ import { VIEW_LABELS } from '../../shared/view-names.ts';
 import { resultOf, runMissing, whatIfStoreOf } from '../what-if/what-if-runs.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
 
-interface FindingBodyProps {
-  readonly finding: RankedFinding;
-}
-
-export function FindingBody({ finding }: FindingBodyProps) {
+export function FindingBody({ finding }: { readonly finding: RankedFinding }) {
   const { advice, parts, facts, stack, stackKind, disproof } = finding;
   return (
     <div className="column ruled">
@@ -57,7 +53,7 @@ export function FindingBody({ finding }: FindingBodyProps) {
   );
 }
 
-function ShowButtons({ finding }: FindingBodyProps) {
+function ShowButtons({ finding }: { readonly finding: RankedFinding }) {
   const { device } = useDevice();
   const { view } = useStores();
   const ask = useAsk();
