@@ -100,10 +100,5 @@ export function failedOoms(
 
 /** Segments that are allocated or freed for the request itself. */
 function isOfDriver(action: number): boolean {
-  return (
-    action === TraceAction.SegmentAlloc ||
-    action === TraceAction.SegmentFree ||
-    action === TraceAction.SegmentMap ||
-    action === TraceAction.SegmentUnmap
-  );
+  return action >= TraceAction.SegmentAlloc && action <= TraceAction.SegmentUnmap;
 }

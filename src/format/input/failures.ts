@@ -57,20 +57,15 @@ export function unsupportedError(container: string, detail: string): LoadError {
   });
 }
 
-/** `name` and Node's `code` of a thrown value, in lower case: 'notreadableerror eisdir'. */
-function errorKind(error: unknown): string {
-  if (!(error instanceof Error)) return '';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return `${error.name} ${code}`.toLowerCase();
-}
-
 /**
  * Converts an error of a byte source to a failure to show. A dropped folder is NotReadableError or NotFoundError in a
  * browser (like a file that changed or was deleted) and EISDIR in Node. Returns undefined for errors that are not about
  * reading (an abort, a bug); rethrow those.
  */
 export function sourceFailure(error: unknown, name: string): LoadError | undefined {
-  const kind = errorKind(error);
+  if (!(error instanceof Error)) return undefined;
+  // With Node's code: 'notreadableerror eisdir'.
+  const kind = `${error.name} ${'code' in error ? error.code : ''}`.toLowerCase();
   if (kind.includes('eisdir')) {
     return new LoadError({
       code: 'folder',

@@ -30,8 +30,11 @@ const MAX_JSON_OBJECTS = 2 ** 21;
  */
 export async function readJson(open: OpenBytes): Promise<Snapshot> {
   const bytes = await collectBytes(open(), MAX_JSON_BYTES);
-  if (bytes === undefined) throw tooBig(`of more than ${MAX_JSON_BYTES / 2 ** 20} MiB`);
-  if (countObjects(bytes) > MAX_JSON_OBJECTS) throw tooBig('of millions of objects');
+  const code = 'json-too-big';
+  if (bytes === undefined)
+    throw tooBig(code, `This is JSON of more than ${MAX_JSON_BYTES / 2 ** 20} MiB`);
+  if (countObjects(bytes) > MAX_JSON_OBJECTS)
+    throw tooBig(code, 'This is JSON of millions of objects');
   const value = parse(bytes);
   try {
     return snapshotFromValue(value);
@@ -46,13 +49,12 @@ export async function readJson(open: OpenBytes): Promise<Snapshot> {
   });
 }
 
-function tooBig(what: string): LoadError {
-  return new LoadError({
-    code: 'json-too-big',
-    message: `This is JSON ${what}, which is too large to read at once.`,
+const tooBig = (code: string, what: string): LoadError =>
+  new LoadError({
+    code,
+    message: `${what}, too large to read at once.`,
     advice: 'Open the original pickle instead: vramscope reads pickles of any size.',
   });
-}
 
 function countObjects(bytes: Uint8Array): number {
   let count = 0;
@@ -85,9 +87,6 @@ const MAX_COMPACT_BYTES = 2 ** 30;
 export async function readCompact(open: OpenBytes): Promise<DecodedSnapshot> {
   const bytes = await collectBytes(open(), MAX_COMPACT_BYTES);
   if (bytes !== undefined) return decodeSnapshot(bytes);
-  throw new LoadError({
-    code: 'compact-too-big',
-    message: `This compact snapshot is larger than ${MAX_COMPACT_BYTES / 2 ** 20} MiB, too large to read at once.`,
-    advice: 'Open the original pickle instead: vramscope reads pickles of any size.',
-  });
+  const most = `${MAX_COMPACT_BYTES / 2 ** 20} MiB`;
+  throw tooBig('compact-too-big', `This compact snapshot is larger than ${most}`);
 }
