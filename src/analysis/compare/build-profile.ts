@@ -2,7 +2,7 @@
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { perCounter } from '../../allocator/replay/types.ts';
-import { addUp, memoized, sumBy } from '../../base/collections.ts';
+import { addUp, getOrMake, memoized, sumBy } from '../../base/collections.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -20,7 +20,6 @@ import type { Moment, SideFrame } from './types.ts';
 
 export interface ProfileOptions {
   readonly file: FileInfo;
-  /** Position of the device in the file. */
   readonly deviceIndex: number;
   readonly at: Moment;
 }
@@ -99,10 +98,8 @@ function sitesAt(device: DeviceModel, tree: StackTree, event: EventIndex): SideS
   const { replay } = device;
   const { allocations: table } = replay;
   const { classOf } = classify(device);
-  const sums = new Map<
-    string,
-    Pick<SideSite, 'stack' | 'class' | 'example'> & { readonly bySize: Map<number, number> }
-  >();
+  type Sum = Pick<SideSite, 'stack' | 'class' | 'example'> & { bySize: Map<number, number> };
+  const sums = new Map<string, Sum>();
   let [rounding, rounded, total] = [0, 0, 0];
   for (let id = 0; id < table.length && table.start[id] <= event; id++) {
     // Allocated bytes drop when the free is requested, not when it completes.
@@ -116,10 +113,8 @@ function sitesAt(device: DeviceModel, tree: StackTree, event: EventIndex): SideS
     rounding += size - requested;
     const stack = isOld ? -1 : tree.rowOf[id];
     const own = isOld ? 'before-recording' : MEMORY_CLASSES[classOf[id]].id;
-    const key = `${stack} ${own}`;
-    const sum = sums.get(key) ?? { stack, class: own, example: id, bySize: new Map() };
-    if (sum.example === id) sums.set(key, sum);
-    addUp(sum.bySize, requested, 1);
+    const none = () => ({ stack, class: own, example: id, bySize: new Map<number, number>() });
+    addUp(getOrMake(sums, `${stack} ${own}`, none).bySize, requested, 1);
   }
   const rest = replay.countersAt(event).allocatedBytes - total;
   return [
@@ -186,17 +181,16 @@ function stackTree({ snapshot, stacks: reader }: DeviceModel, analysis: Analysis
 function stackRuns({ replay, trace }: DeviceModel, { rowOf }: StackTree) {
   const { allocations: table } = replay;
   const events = trace.events.length;
+  const none = () => ({ allocations: 0, totalBytes: 0, lifetimes: 0 });
   const byRow = new Map<number, { allocations: number; totalBytes: number; lifetimes: number }>();
   for (let id = 0; id < table.length; id++) {
-    const sum = byRow.get(rowOf[id]) ?? { allocations: 0, totalBytes: 0, lifetimes: 0 };
-    if (sum.allocations === 0) byRow.set(rowOf[id], sum);
+    const sum = getOrMake(byRow, rowOf[id], none);
     const lived = Math.min(events, table.end[id]) - Math.max(0, table.start[id]);
     sum.allocations++;
     sum.totalBytes += table.sizeBytes[id];
     sum.lifetimes += events === 0 ? 0 : lived / events;
   }
   return Array.from(byRow, ([stack, { allocations, totalBytes, lifetimes }]) => ({
-    /** Of all its allocations. */
     ...{ stack, allocations, totalBytes },
     /** Mean lifetime, as a share of the recording's events. */
     lifetimeShare: lifetimes / allocations,

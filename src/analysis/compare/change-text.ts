@@ -27,17 +27,10 @@ export function lineOf(side: RunProfile, stack: number): SideFrame | undefined {
   return best;
 }
 
-/** All changes at one line, or of one class if there is no line. */
-interface ChangedPlace {
-  readonly frame: SideFrame | undefined;
-  readonly class: string;
-  readonly bytes: number;
-}
-
 const frameOf = ({ a, b }: CallSiteChange): SideFrame | undefined => (b ?? a)?.frame;
 
-/** In order of first occurrence. */
-export function changedPlaces(sites: readonly CallSiteChange[]): ChangedPlace[] {
+/** All changes at one line, or of one class if there is no line; in order of first occurrence. */
+export function changedPlaces(sites: readonly CallSiteChange[]) {
   const places = groupBy(sites, (site) => {
     const frame = frameOf(site);
     return frame === undefined ? site.class : `${frame.filename}:${frame.line} ${frame.name}`;

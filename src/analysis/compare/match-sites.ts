@@ -118,7 +118,6 @@ export function mergeStacks(a: RunProfile, b: RunProfile, { toA }: FrameAlignmen
   return { ofA, ofB, length, frame: rows.a.slice(0, length), parent: rows.b.slice(0, length) };
 }
 
-/** The sums of a part's sites or entries. */
 export function changeOf(
   a: readonly Pick<SideEntry, 'bytes' | 'count'>[],
   b: readonly Pick<SideEntry, 'bytes' | 'count'>[],

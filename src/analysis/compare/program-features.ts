@@ -56,17 +56,9 @@ const OPTIMIZER_LABELS: Readonly<Record<string, string>> = {
 
 const RECOMPUTES = /^(unpack_hook|recompute_fn|backward)$/;
 
-export interface Program {
-  readonly features: ReadonlySet<Feature>;
-  /** 'Adam'; undefined if no optimizer allocated anything. */
-  readonly optimizer: string | undefined;
-  /** Whether anything was allocated in a backward pass. */
-  readonly hasBackward: boolean;
-  /** The user's lines that checkpointing reruns in the backward pass. */
-  readonly recomputed: readonly SideFrame[];
-}
+export type Program = ReturnType<typeof programOf>;
 
-export function programOf(side: RunProfile): Program {
+export function programOf(side: RunProfile) {
   const facts = side.frames.map(factsOf);
   const features = new Set<Feature>();
   const optimizers = new Map<string, number>();
@@ -81,8 +73,11 @@ export function programOf(side: RunProfile): Program {
   }
   return {
     features,
+    /** 'Adam'; undefined if no optimizer allocated anything. */
     optimizer: largestFirst(optimizers)[0]?.[0],
+    /** Whether anything was allocated in a backward pass. */
     hasBackward: side.runs.some(({ stack }) => isBackward(side, stack)),
+    /** The user's lines that checkpointing reruns in the backward pass. */
     recomputed: largestFirst(recomputed).map(([line]) => line),
   };
 }

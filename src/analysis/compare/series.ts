@@ -9,27 +9,21 @@ import { alignFrames } from './align-frames.ts';
 import { framesOf, lineOf, lineText, signedBytes } from './change-text.ts';
 import type { RunProfile, SideFrame } from './types.ts';
 
-export interface SeriesSite {
+export type RunSeries = ReturnType<typeof compareSeries>;
+
+/** `bytes` and `counts` have one value per file. */
+interface Row {
   readonly class: string;
   readonly frame: SideFrame | undefined;
-  /** One value per file. */
-  readonly bytes: readonly number[];
-  readonly counts: readonly number[];
-  /** Each file has more than the one before. */
-  readonly grows: boolean;
+  readonly bytes: number[];
+  readonly counts: number[];
 }
 
-export interface RunSeries {
-  readonly sides: readonly RunProfile[];
-  /** The largest growth from the first file to the last comes first. They add up to each file's allocated bytes. */
-  readonly sites: readonly SeriesSite[];
-  readonly classes: readonly { readonly class: string; readonly bytes: readonly number[] }[];
-  readonly verdict: string;
-}
+type GrowingRow = Row & { readonly grows: boolean };
 
 /** In the order given; all are aligned with the first. */
-export function compareSeries(sides: readonly RunProfile[]): RunSeries {
-  const rows = new Map<string, Omit<SeriesSite, 'grows'> & Record<'bytes' | 'counts', number[]>>();
+export function compareSeries(sides: readonly RunProfile[]) {
+  const rows = new Map<string, Row>();
   const zeros = () => new Array<number>(sides.length).fill(0);
   sides.forEach((side, at) => {
     const keyOf = stackKeys(sides[0], side);
@@ -44,6 +38,7 @@ export function compareSeries(sides: readonly RunProfile[]): RunSeries {
       row.counts[at] += count;
     }
   });
+  /** The largest growth from the first file to the last comes first. They add up to each file's allocated bytes. */
   const sites = Array.from(rows.values(), (row) => ({ ...row, grows: grows(row.bytes) }));
   sites.sort(byGrowth);
   const classes = Array.from(
@@ -53,12 +48,7 @@ export function compareSeries(sides: readonly RunProfile[]): RunSeries {
       bytes: sides.map((_, i) => sumBy(same, ({ bytes }) => bytes[i])),
     }),
   );
-  return {
-    sides,
-    sites,
-    classes: classes.sort(byGrowth),
-    verdict: verdictOf(sides, sites),
-  };
+  return { sides, sites, classes: classes.sort(byGrowth), verdict: verdictOf(sides, sites) };
 }
 
 /** The same text for the same stack in any file, with frames in the first file's numbers. */
@@ -77,12 +67,10 @@ function stackKeys(first: RunProfile, side: RunProfile): (stack: number) => stri
 export const growthOf = (bytes: readonly number[]): number =>
   (bytes[bytes.length - 1] ?? 0) - (bytes[0] ?? 0);
 
-interface Sized {
-  readonly bytes: readonly number[];
-}
-const byGrowth = (x: Sized, y: Sized): number =>
+const byGrowth = (x: Pick<Row, 'bytes'>, y: Pick<Row, 'bytes'>): number =>
   Math.abs(growthOf(y.bytes)) - Math.abs(growthOf(x.bytes));
 
+/** Each file has more than the one before. */
 const grows = (bytes: readonly number[]): boolean =>
   bytes.every((own, i) => i === 0 || own > bytes[i - 1]);
 
@@ -91,7 +79,7 @@ const NOTABLE_BYTES = 2 ** 20;
 const MAX_LINES = 3;
 
 /** @param sites the largest growth first */
-function verdictOf(sides: readonly RunProfile[], sites: readonly SeriesSite[]): string {
+function verdictOf(sides: readonly RunProfile[], sites: readonly GrowingRow[]): string {
   const totals = sides.map(({ counters }) => counters.allocatedBytes);
   const head = `Allocated ${totals.map(formatBytes).join(' → ')} (${signedBytes(growthOf(totals))})`;
   const growing = sites.filter(

@@ -54,7 +54,6 @@ function medianRatio(sites: readonly CallSiteChange[]): number {
 
 const isNear = (value: number, wanted: number): boolean => Math.abs(value / wanted - 1) <= NEAR;
 
-/** The parameters agree within a few percent. */
 function hasSameModel(facts: ComparisonFacts): boolean {
   const { bytesA, bytesB } = classChange(facts, 'parameters');
   return bytesA === 0 || isNear(bytesB / bytesA, 1);

@@ -46,7 +46,6 @@ export function thresholdBytes(side: RunProfile, counter: CounterName, at: Momen
   return at === 'peak' ? side.peak[counter] : side.counters[counter];
 }
 
-/** The thresholds that B exceeds, in the order given. */
 export function failedThresholds(
   a: RunProfile,
   b: RunProfile,

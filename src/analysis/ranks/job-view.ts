@@ -78,12 +78,8 @@ const rankRow = ({ summary, ...rank }: JobRank, { outliers, difference }: Job) =
 function classBytes({ classes }: RankSummary): number[] {
   const bytes = MEMORY_CLASSES.map(() => 0);
   for (const { class: id, peakBytes } of classes) {
-    bytes[
-      Math.max(
-        0,
-        MEMORY_CLASSES.findIndex((one) => one.id === id),
-      )
-    ] += peakBytes;
+    const known = MEMORY_CLASSES.findIndex((one) => one.id === id);
+    bytes[Math.max(0, known)] += peakBytes;
   }
   return bytes;
 }
@@ -101,15 +97,13 @@ export function rankDetails(job: Job, rank: number) {
   const isPair = job.ranks.length === 2;
   const peers = job.ranks.filter((one) => one !== own && (isPair || one.role === own.role));
   const { summary } = own;
+  const others = peers.map((peer) => linesOf(peer.summary));
   return {
     rank,
     verdict: summary.verdict?.text ?? '',
     /** What the rank is compared with: 'its role', 'rank 0'. */
     peers: isPair ? `rank ${peers[0]?.rank}` : 'its role',
-    lines: lineRows(
-      linesOf(summary),
-      peers.map((peer) => linesOf(peer.summary)),
-    ),
+    lines: lineRows(linesOf(summary), others),
     /** The other ranks of its role, the nearest to the middle first; at most {@link MAX_MIDDLE_RANKS}. */
     middleRanks: nearestToMiddle(own, peers),
     leftOut: summary.leftOut,
@@ -125,10 +119,8 @@ function lineRows(own: RankLines, others: readonly RankLines[]): LineRow[] {
   const distance = ({ bytes, roleBytes }: LineRow) =>
     roleBytes === null ? 0 : Math.abs(bytes - roleBytes);
   const far = rows.filter((row) => distance(row) > MIN_DIFFERENCE * own.peakBytes);
-  const shown =
-    far.length > 0
-      ? far
-      : rows.filter(({ bytes }) => bytes > 0).map((row) => ({ ...row, roleBytes: null }));
+  const held = rows.filter(({ bytes }) => bytes > 0);
+  const shown = far.length > 0 ? far : held.map((row) => ({ ...row, roleBytes: null }));
   return shown.sort((a, b) => distance(b) - distance(a) || b.bytes - a.bytes).slice(0, MAX_LINES);
 }
 

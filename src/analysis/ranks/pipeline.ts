@@ -9,13 +9,7 @@ import { formatBytes } from '../../base/format.ts';
 import type { Member } from './number-files.ts';
 import type { RankLines } from './rank-lines.ts';
 
-export interface PipelineStages {
-  /** Bytes that fall with the stage, by rank. */
-  readonly bytes: ReadonlyMap<number, number>;
-  /** Ranks with the same level are one stage, or stages that hold the same amount. */
-  readonly level: ReadonlyMap<number, number>;
-  readonly text: string;
-}
+export type PipelineStages = NonNullable<ReturnType<typeof findPipeline>>;
 
 /** Share of the highest: smaller differences count as equal. */
 const SAME_LEVEL = 0.05;
@@ -26,7 +20,7 @@ const MIN_LEVELS = 3;
 const SLACK = 1.02;
 
 /** Undefined if memory does not fall with the rank. `ranks`: all of one job, in order, with at least two roles. */
-export function findPipeline(ranks: readonly Member[]): PipelineStages | undefined {
+export function findPipeline(ranks: readonly Member[]) {
   if (ranks.length < MIN_LEVELS) return undefined;
   const lines = ranks.map((one) => one.lines);
   const falling = fallingLines(lines);
@@ -38,7 +32,9 @@ export function findPipeline(ranks: readonly Member[]): PipelineStages | undefin
     return undefined;
   const textOf = (own: number, rank: number | undefined) => `${formatBytes(own)} on rank ${rank}`;
   return {
+    /** Bytes that fall with the stage, by rank. */
     bytes: new Map(ranks.map(({ rank }, i) => [rank, bytes[i]])),
+    /** Ranks with the same level are one stage, or stages that hold the same amount. */
     level: new Map(ranks.map(({ rank }, i) => [rank, level[i]])),
     text: `Activations fall with the stage, as in a 1F1B pipeline: from ${textOf(first, ranks[0].rank)} to ${textOf(last, ranks.at(-1)?.rank)}.`,
   };

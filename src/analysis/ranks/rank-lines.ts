@@ -21,84 +21,61 @@ const known = new WeakMap<RankSummary, RankLines>();
 
 /** Cached by summary: files arrive one by one, and each time the whole job is analysed again. */
 export function linesOf(summary: RankSummary): RankLines {
-  const found = known.get(summary) ?? new RankLines(summary);
+  const found = known.get(summary) ?? rankLines(summary);
   known.set(summary, found);
   return found;
 }
 
-class RankLines {
-  readonly summary: RankSummary;
+export type RankLines = ReturnType<typeof rankLines>;
+
+function rankLines(summary: RankSummary) {
+  const { callSites, program, findings, steps, peak, ooms, classes } = summary;
+  const { count, keys } = program;
   /** Peak of allocated bytes; 0 if not known. */
-  readonly peakBytes: number;
+  const peakBytes = peak.allocatedBytes.bytes ?? 0;
   /** By line key; only lines that the summary lists. */
-  readonly uses: ReadonlyMap<string, LineUse>;
+  const uses = new Map<string, LineUse>();
+  // The largest call site comes first, so it names the line.
+  for (const { line, peakBytes, peakCount, frame, label, class: own } of callSites) {
+    const first = uses.get(line);
+    uses.set(line, {
+      bytes: (first?.bytes ?? 0) + peakBytes,
+      count: (first?.count ?? 0) + peakCount,
+      frame: first?.frame ?? frame,
+      label: first?.label ?? (frame === null ? label : frameLabelOf(frame)),
+      class: first?.class ?? own,
+    });
+  }
+  const use = (line: string): LineUse => uses.get(line) ?? NO_USE;
   /** Allocations over the recording, by line key: all lines, or those with the smallest keys. */
-  readonly allocations: ReadonlyMap<string, number>;
-  /**
-   * Lines that belong to the rank's regular work: they allocate in nearly every step, or hold memory at the peak. This
-   * leaves out chance events: a log line, a retry.
-   */
-  readonly regular: ReadonlySet<string>;
+  const allocations = new Map(keys.map((key, i) => [key, program.allocations[i] ?? 0]));
+  const isRegular = (key: string) =>
+    (allocations.get(key) ?? 0) >= 0.8 * (steps?.count ?? 0) || use(key).bytes > 0.01 * peakBytes;
   /** Growth of medium severity or higher. */
-  readonly growth: readonly SummaryFinding[];
-  /** Its program ran out of memory, so its file lacks what it would have done next. */
-  readonly isCutShort: boolean;
-
-  constructor(summary: RankSummary) {
-    const { callSites, program, findings, steps, peak, ooms } = summary;
-    this.summary = summary;
-    this.peakBytes = peak.allocatedBytes.bytes ?? 0;
-    const uses = new Map<string, LineUse>();
-    // The largest call site comes first, so it names the line.
-    for (const { line, peakBytes, peakCount, frame, label, class: own } of callSites) {
-      const known = uses.get(line);
-      uses.set(line, {
-        bytes: (known?.bytes ?? 0) + peakBytes,
-        count: (known?.count ?? 0) + peakCount,
-        frame: known?.frame ?? frame,
-        label: known?.label ?? (frame === null ? label : frameLabelOf(frame)),
-        class: known?.class ?? own,
-      });
-    }
-    this.uses = uses;
-    this.allocations = new Map(program.keys.map((key, i) => [key, program.allocations[i] ?? 0]));
-    const regular = [...this.allocations].filter(
-      ([key, count]) =>
-        count >= 0.8 * (steps?.count ?? 0) || this.use(key).bytes > 0.01 * this.peakBytes,
-    );
-    this.regular = new Set(regular.map(([key]) => key));
-    this.growth = findings.filter(
-      ({ detector, severity }) => detector === 'growth' && severity !== 'low',
-    );
-    this.isCutShort = ooms.some(({ wasRetried }) => !wasRetried);
-  }
-
-  use(line: string): LineUse {
-    return this.uses.get(line) ?? NO_USE;
-  }
-
-  /** Bytes of a class at the peak. */
-  classBytes(id: string): number {
-    return this.summary.classes.find((one) => one.class === id)?.peakBytes ?? 0;
-  }
-
-  linesOfFinding({ sites }: SummaryFinding): string[] {
-    const own = this.summary.callSites.filter(({ key }) => sites.includes(key));
-    return [...new Set(own.map(({ line }) => line))];
-  }
-
-  growsAt({ frame }: SummaryFinding): boolean {
-    return this.growth.some((one) => isSameLine(one.frame, frame));
-  }
-
-  /** Whether the summary would list this line: only the smallest keys of a long program fit. */
-  knows(key: string): boolean {
-    const { count, keys } = this.summary.program;
-    return count <= keys.length || key <= (keys.at(-1) ?? '');
-  }
+  const growth = findings.filter(
+    ({ detector, severity }) => detector === 'growth' && severity !== 'low',
+  );
+  return {
+    ...{ summary, peakBytes, uses, use, allocations, growth },
+    /**
+     * Lines that belong to the rank's regular work: they allocate in nearly every step, or hold memory at the peak. This
+     * leaves out chance events: a log line, a retry.
+     */
+    regular: new Set(keys.filter(isRegular)),
+    /** Its program ran out of memory, so its file lacks what it would have done next. */
+    isCutShort: ooms.some(({ wasRetried }) => !wasRetried),
+    /** Bytes of a class at the peak. */
+    classBytes: (id: string): number => classes.find((one) => one.class === id)?.peakBytes ?? 0,
+    linesOfFinding({ sites }: SummaryFinding): string[] {
+      const own = callSites.filter(({ key }) => sites.includes(key));
+      return [...new Set(own.map(({ line }) => line))];
+    },
+    growsAt: ({ frame }: SummaryFinding): boolean =>
+      growth.some((one) => isSameLine(one.frame, frame)),
+    /** Whether the summary would list this line: only the smallest keys of a long program fit. */
+    knows: (key: string): boolean => count <= keys.length || key <= (keys.at(-1) ?? ''),
+  };
 }
-
-export type { RankLines };
 
 /** Compares the ends of the paths: each rank may have its own mount. */
 function isSameLine(a: FrameReport | null, b: FrameReport | null): boolean {

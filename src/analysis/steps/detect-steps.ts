@@ -94,15 +94,10 @@ function fromAnnotations(
 
 /** A step ends with the optimizer. If a loop has two (a GAN), the busier one counts. */
 function fromOptimizerRanges(groups: Groups): StepSequence | undefined {
-  let best: readonly AnnotationSpan[] = [];
-  for (const [key, spans] of groups) {
-    if (OPTIMIZER_RANGE.test(key) && spans.length > best.length) best = spans;
-  }
-  const inTrace = best.filter(({ endEvent }) => endEvent > 0);
-  return optimizerSequence(
-    inTrace.map(({ endEvent }) => endEvent - 1),
-    0,
-  );
+  const calls = [...groups].flatMap(([key, spans]) => (OPTIMIZER_RANGE.test(key) ? [spans] : []));
+  const [best = []] = calls.sort((a, b) => b.length - a.length);
+  const ends = best.flatMap(({ endEvent }) => (endEvent > 0 ? endEvent - 1 : []));
+  return optimizerSequence(ends, 0);
 }
 
 /** Adam and others allocate temporaries whenever they run: a run of such allocations ends a step. */
@@ -120,11 +115,8 @@ function fromOptimizerStacks(context: AnalysisInput): StepSequence | undefined {
     }
     previous = call;
   }
-  let [row, best]: [StackIndex, readonly EventIndex[]] = [0, []];
-  for (const [call, ends] of endsByCall) {
-    if (ends.length > best.length) [row, best] = [call, ends];
-  }
-  return optimizerSequence(best, row);
+  const [[row, ends] = [0, []]] = [...endsByCall].sort(([, a], [, b]) => b.length - a.length);
+  return optimizerSequence(ends, row);
 }
 
 function optimizerSequence(ends: readonly EventIndex[], row: StackIndex): StepSequence | undefined {

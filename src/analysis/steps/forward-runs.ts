@@ -83,7 +83,7 @@ function findRuns(context: AnalysisInput, ooms: readonly EventIndex[]): ForwardR
       continue;
     }
     if (open === undefined || open.call !== call) {
-      open = newRun(call, id);
+      open = { call, first: id, last: id, ...NOTHING };
       runs.push(open);
     }
     open.last = id;
@@ -94,11 +94,8 @@ function findRuns(context: AnalysisInput, ooms: readonly EventIndex[]): ForwardR
   return runs;
 }
 
-function newRun(call: StackIndex, first: AllocationIndex): ForwardRun {
-  return {
-    call,
-    first,
-    last: first,
+const NOTHING = {
+  ...{
     close: 0,
     allocations: 0,
     bytes: 0,
@@ -106,11 +103,9 @@ function newRun(call: StackIndex, first: AllocationIndex): ForwardRun {
     keptBytes: 0,
     unusedBytes: 0,
     lateBytes: 0,
-    output: -1,
-    isCutOff: false,
-    oom: undefined,
-  };
-}
+  },
+  ...{ output: -1, isCutOff: false, oom: undefined },
+};
 
 function measureKept(
   context: AnalysisInput,

@@ -71,7 +71,8 @@ export function foldedStacks(stacks: Iterable<FlameStack>, isDifference: boolean
   const lines: string[] = [];
   for (const { groups, value } of stacks) {
     const path = groups.map(frameText).join(';');
-    const weight = wholeText(Math.abs(value));
+    // All digits, because these programs cannot read 1e21.
+    const weight = BigInt(Math.round(Math.abs(value)));
     if (!isDifference) lines.push(`${path} ${weight}\n`);
     else lines.push(value < 0 ? `${path} ${weight} 0\n` : `${path} 0 ${weight}\n`);
   }
@@ -84,9 +85,4 @@ function frameText(group: FlameGroup): string {
   if (group.kind === 'class') return group.label;
   const text = group.location === '' ? group.label : `${group.label} (${group.location})`;
   return text.replaceAll(';', ':').replaceAll(/\s+/g, ' ');
-}
-
-/** Writes all digits, because these programs cannot read 1e21. */
-function wholeText(value: number): string {
-  return BigInt(Math.round(value)).toString();
 }

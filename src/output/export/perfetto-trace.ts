@@ -33,6 +33,7 @@ export function* perfettoTrace(context: DeviceModel): Generator<string> {
   }
   const step = Math.max(1, Math.ceil(length / MAX_POINTS));
   const pid = trace.device;
+  const name = trace.kind === 'host' ? 'pinned host memory' : `cuda:${pid} memory`;
   const other = {
     source: 'vramscope',
     counters:
@@ -41,7 +42,7 @@ export function* perfettoTrace(context: DeviceModel): Generator<string> {
         : `highest of each counter over every ${step} events, at the first of them`,
   };
   yield `{"displayTimeUnit":"ms","baseTimeNanoseconds":0,"otherData":${JSON.stringify(other)},"traceEvents":[\n`;
-  yield line({ ph: 'M', pid, tid: 0, name: 'process_name', args: { name: processName(context) } });
+  yield line({ ph: 'M', pid, tid: 0, name: 'process_name', args: { name } });
   yield* annotations(context, snapshot.startUs + (timeUs[0] ?? 0));
   yield* counters(context, timeUs, step);
   yield* instants(context, timeUs);
@@ -50,9 +51,6 @@ export function* perfettoTrace(context: DeviceModel): Generator<string> {
 }
 
 const line = (event: object): string => `${JSON.stringify(event)},\n`;
-
-const processName = ({ trace }: DeviceModel): string =>
-  trace.kind === 'host' ? 'pinned host memory' : `cuda:${trace.device} memory`;
 
 function* annotations(context: DeviceModel, originUs: number): Generator<string> {
   const pid = context.trace.device;

@@ -37,7 +37,8 @@ export function memoryChart(
     const cells = Array.from(allocated, (bytes, column) =>
       cell(levelOf(bytes, top), levelOf(reserved[column], top), row),
     );
-    const label = i === 0 ? `${formatBytes(top).padStart(LABEL_WIDTH)} ┤` : axis('│');
+    const label =
+      i === 0 ? `${formatBytes(top).padStart(LABEL_WIDTH)} ┤` : `${' '.repeat(LABEL_WIDTH)} │`;
     return `${label} ${cells.join('')}`.trimEnd();
   });
   const first = '0';
@@ -48,8 +49,6 @@ export function memoryChart(
     `${' '.repeat(LABEL_WIDTH + 3)}${first}${last.padStart(width - first.length)}`,
   ];
 }
-
-const axis = (mark: string): string => `${' '.repeat(LABEL_WIDTH)} ${mark}`;
 
 /** Height in eighths of a cell, at least one for anything above 0. */
 function levelOf(bytes: number, top: number): number {

@@ -56,10 +56,7 @@ export function parseReport(json: string): ParsedReport {
   if (typeof value.format !== 'number') return problem('is damaged');
   if (value.format > FORMAT) return problem('was made by a newer vramscope');
   if (typeof value.base64 !== 'string') return problem('holds no data');
-  const text = (key: keyof ReportHead): string => {
-    const found = value[key];
-    return typeof found === 'string' ? found : '';
-  };
+  const text = (key: keyof ReportHead) => (typeof value[key] === 'string' ? value[key] : '');
   const report: Report = {
     title: text('title'),
     notes: text('notes'),
@@ -71,9 +68,10 @@ export function parseReport(json: string): ParsedReport {
   return { kind: 'report', report };
 }
 
-function problem(what: string): ParsedReport {
-  return { kind: 'problem', problem: `This report ${what}. Ask its author to export it again.` };
-}
+const problem = (what: string): ParsedReport => ({
+  kind: 'problem',
+  problem: `This report ${what}. Ask its author to export it again.`,
+});
 
 function parseJson(json: string): unknown {
   try {

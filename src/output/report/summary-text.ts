@@ -4,7 +4,6 @@ import { type ClassTotal, MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type {
   MemoryFigures,
   PoolName,
-  StatFigures,
   StatName,
 } from '../../device/memory-summary/memory-stats.ts';
 import { settingRows } from '../../device/memory-summary/settings.ts';
@@ -63,11 +62,8 @@ function classesText(classes: readonly ClassTotal[]): string {
 
 function phasesText(phases: readonly AnnotationGroup[]): string {
   const rows = phases.slice(0, LISTED_PHASES).map(({ name, count, peaks }) => {
-    const { allocatedBytes, activeBytes, reservedBytes } = peaks;
-    const most = [allocatedBytes, activeBytes, reservedBytes].map((peak) =>
-      formatBytes(peak.bytes),
-    );
-    return [name, formatCount(count), ...most];
+    const most = [peaks.allocatedBytes, peaks.activeBytes, peaks.reservedBytes];
+    return [name, formatCount(count), ...most.map(({ bytes }) => formatBytes(bytes))];
   });
   const header = ['Phases', 'Times', 'Peak allocated', 'Peak active', 'Peak reserved'];
   const hidden = phases.length - rows.length;
@@ -105,15 +101,8 @@ export function changedSettings(settings: Readonly<Record<string, SettingValue>>
   return changed.map(({ name, value }) => `${name} = ${value}`);
 }
 
-export interface StatText {
-  readonly name: StatName;
-  readonly label: string;
-  readonly isBytes: boolean;
-  /** One sentence, for a tooltip. */
-  readonly about: string;
-}
-
-const STATS: Readonly<Record<StatName, Pick<StatText, 'label' | 'about'>>> = {
+/** `about`: one sentence, for a tooltip. */
+const STATS: Readonly<Record<StatName, { readonly label: string; readonly about: string }>> = {
   allocatedBytes: { label: 'Allocated memory', about: 'Blocks in use by tensors.' },
   activeBytes: {
     label: 'Active memory',
@@ -142,7 +131,7 @@ const STATS: Readonly<Record<StatName, Pick<StatText, 'label' | 'about'>>> = {
   },
 };
 
-export const STAT_TEXTS: readonly StatText[] = (Object.keys(STATS) as StatName[]).map((name) => {
+export const STAT_TEXTS = (Object.keys(STATS) as StatName[]).map((name) => {
   return { name, isBytes: name.endsWith('Bytes'), ...STATS[name] };
 });
 
@@ -152,19 +141,13 @@ export const POOL_TEXTS: readonly { readonly pool: PoolName; readonly label: str
   { pool: 'small', label: 'small pool' },
 ];
 
-export interface FieldText {
-  readonly field: keyof StatFigures;
-  readonly label: string;
-  /** Needs the start of the process; otherwise the figure is a lower bound. */
-  readonly needsWhole: boolean;
-}
-
-export const FIELD_TEXTS: readonly FieldText[] = [
+/** `needsWhole`: needs the start of the process; otherwise the figure is a lower bound. */
+export const FIELD_TEXTS = [
   { field: 'current', label: 'Current', needsWhole: false },
   { field: 'peak', label: 'Peak so far', needsWhole: true },
   { field: 'allocated', label: 'Allocated in total', needsWhole: true },
   { field: 'freed', label: 'Freed in total', needsWhole: true },
-];
+] as const;
 
 /** Explains figures of a trace that starts late. */
 export const PARTIAL_TEXT =
@@ -174,8 +157,8 @@ export const PARTIAL_TEXT =
 export function figureText(
   figures: MemoryFigures,
   pool: PoolName,
-  { name, isBytes }: StatText,
-  { field, needsWhole }: FieldText,
+  { name, isBytes }: Pick<(typeof STAT_TEXTS)[number], 'name' | 'isBytes'>,
+  { field, needsWhole }: (typeof FIELD_TEXTS)[number],
 ): string {
   const value = figures.pools[pool][name][field];
   const text = isBytes ? formatBytes(value) : formatCount(value);

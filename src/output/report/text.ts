@@ -164,12 +164,7 @@ export const MARKDOWN: Writer = {
   },
 };
 
-export interface DeviceOrder {
-  /** Positions of the devices to list, the main one first. */
-  readonly shown: readonly number[];
-  /** Names the omitted devices, if any. */
-  readonly note: string | undefined;
-}
+export type DeviceOrder = ReturnType<typeof deviceOrder>;
 
 /** All devices, in file order. */
 export const fileOrder = (devices: readonly unknown[]): DeviceOrder => ({
@@ -178,9 +173,7 @@ export const fileOrder = (devices: readonly unknown[]): DeviceOrder => ({
 });
 
 /** Leaves out devices that the process did not use, unless there are no others, and names them in a note. */
-export function deviceOrder(
-  contexts: readonly Pick<DeviceModel, 'trace' | 'replay'>[],
-): DeviceOrder {
+export function deviceOrder(contexts: readonly Pick<DeviceModel, 'trace' | 'replay'>[]) {
   const devices = contexts.map(({ trace, replay }) => ({
     name: trace.kind === 'host' ? 'pinned host memory' : `device ${trace.device}`,
     kind: trace.kind,
@@ -192,11 +185,10 @@ export function deviceOrder(
   const main = mainDeviceIndex(devices);
   const unused = devices.filter((device, i) => i !== main && isUnusedDevice(device));
   const shown = devices.flatMap((device, i) => (unused.includes(device) ? [] : [i]));
+  const names = unused.map(({ name }) => name).join(', ');
   return {
+    /** Positions of the devices to list, the main one first. */
     shown: shown.sort((a, b) => Number(b === main) - Number(a === main) || a - b),
-    note:
-      unused.length === 0
-        ? undefined
-        : `Not used by this process: ${unused.map(({ name }) => name).join(', ')}.`,
+    note: names === '' ? undefined : `Not used by this process: ${names}.`,
   };
 }
