@@ -4,7 +4,7 @@ import { blockRules } from '../../allocator/replay/rounding.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { cacheReleaseAt, type PinningBlock } from '../../allocator/state/empty-cache.ts';
 import type { AllocatorState, SegmentStateIndex } from '../../allocator/state/types.ts';
-import { groupBy } from '../../base/collections.ts';
+import { groupBy, sumBy } from '../../base/collections.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { stackKind } from '../model/stacks.ts';
@@ -34,12 +34,11 @@ export function stateOverview(
     pinSites: sites.slice(0, MAX_PIN_SITES).map(({ own }) => pinSite(context, own)),
     /** How many more sites there are, and the bytes they pin. */
     otherPinSites: others.length,
-    otherPinnedBytes: Math.round(others.reduce((sum, { keptBytes }) => sum + keptBytes, 0)),
+    otherPinnedBytes: Math.round(sumBy(others, ({ keptBytes }) => keptBytes)),
   };
 }
 
-const keptBy = (pins: readonly PinningBlock[]): number =>
-  pins.reduce((sum, { bytes }) => sum + bytes, 0);
+const keptBy = (pins: readonly PinningBlock[]): number => sumBy(pins, ({ bytes }) => bytes);
 
 export type PinSite = ReturnType<typeof pinSite>;
 

@@ -45,10 +45,7 @@ export class StateReader {
 }
 
 /** A live block, and its segment's position in the order. */
-export interface LocatedBlock {
-  readonly allocation: AllocationIndex;
-  readonly position: number;
-}
+export type LocatedBlock = NonNullable<ReturnType<typeof stepToBlock>>;
 
 /**
  * An allocation's block (step 0), or the live block before (-1) or after (1) it, across segments in display order. If
@@ -59,7 +56,7 @@ export function stepToBlock(
   allocation: AllocationIndex,
   step: -1 | 0 | 1,
   position: number,
-): LocatedBlock | undefined {
+) {
   const ids: AllocationIndex[] = [];
   const positions: number[] = [];
   for (const [at, row] of grouped.order.entries()) {

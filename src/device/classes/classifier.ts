@@ -145,15 +145,14 @@ export class Classifier {
     if ((hints & FrameRole.Recompute) !== 0) return this.#recomputed(id);
     if (freeRequested[id] <= passEnd) {
       if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
-      if (this.#isFreedByCollective(id)) return Evidence.Reduced;
+      const freedBy = this.#roles.hints[this.#freedBy(id)];
+      if ((freedBy & FrameRole.Collective) !== 0) return Evidence.Reduced;
       return Evidence.BackwardFreed;
     }
-    if (isLastPass) {
-      // We can't know what would have outlived this pass; a gradient has the size of a parameter.
-      const isModelSize = this.#modelSizes.has(requestedBytes[id]);
-      return isModelSize ? Evidence.SizeOfParameter : Evidence.BackwardFreed;
-    }
-    return Evidence.BackwardKept;
+    if (!isLastPass) return Evidence.BackwardKept;
+    // We can't know what would have outlived this pass; a gradient has the size of a parameter.
+    const isModelSize = this.#modelSizes.has(requestedBytes[id]);
+    return isModelSize ? Evidence.SizeOfParameter : Evidence.BackwardFreed;
   }
 
   /** Activation checkpointing runs a forward again: what it keeps is an activation until the backward pass uses it. */
@@ -161,22 +160,17 @@ export class Classifier {
     const { freeRequested, start } = this.#table;
     const free = freeRequested[id];
     const isFreedThere = this.#passes.hasFreeStacks
-      ? (this.#freeHints(free) & FrameRole.Recompute) !== 0
+      ? (this.#roles.hints[this.#freedBy(id)] & FrameRole.Recompute) !== 0
       : free - start[id] <= SHORT_EVENTS / 4;
-    if (isFreedThere) return Evidence.BackwardFreed;
-    return Evidence.Recomputed;
+    return isFreedThere ? Evidence.BackwardFreed : Evidence.Recomputed;
   }
 
   #inOptimizer(id: AllocationIndex, hints: number): Evidence {
-    const { freeRequested } = this.#table;
-    const { begin } = this.#passes;
-    const nextBackward = begin[this.#nextPass(id)] ?? NEVER - 1;
+    const nextBackward = this.#passes.begin[this.#nextPass(id)] ?? NEVER - 1;
     const isState = (hints & (FrameRole.StateInit | FrameRole.Building)) !== 0;
     const isLast = nextBackward === NEVER - 1 && this.#passes.endsIn === StackRole.Optimizer;
-    if (freeRequested[id] > nextBackward && (isState || !isLast)) {
-      return Evidence.OptimizerKept;
-    }
-    return Evidence.OptimizerFreed;
+    const isKept = this.#table.freeRequested[id] > nextBackward && (isState || !isLast);
+    return isKept ? Evidence.OptimizerKept : Evidence.OptimizerFreed;
   }
 
   /** Index of the first backward pass that begins after an allocation. */
@@ -209,28 +203,19 @@ export class Classifier {
   #freedInForward(id: AllocationIndex, hints: number): Evidence {
     const { freeRequested, start } = this.#table;
     const isScratch = freeRequested[id] === start[id] + 1;
-    if (isScratch && (hints & FrameRole.Convolution) !== 0) {
-      return Evidence.ConvolutionFreed;
-    }
-    return Evidence.ForwardFreed;
+    const isWorkspace = isScratch && (hints & FrameRole.Convolution) !== 0;
+    return isWorkspace ? Evidence.ConvolutionFreed : Evidence.ForwardFreed;
   }
 
-  #isFreedByCollective(id: AllocationIndex): boolean {
-    if (!this.#passes.hasFreeStacks) return false;
-    return (this.#freeHints(this.#table.freeRequested[id]) & FrameRole.Collective) !== 0;
-  }
-
-  /** What the stack of the free tells about the allocation. */
-  #freeHints(free: EventIndex): number {
-    if (free > this.#last) return 0;
-    return this.#roles.hints[this.#source.trace.events.stack[free] - NO_STACK];
+  /** The row of the roles for the code that freed it; that of no stack if unknown. */
+  #freedBy(id: AllocationIndex): number {
+    const free = this.#table.freeRequested[id];
+    if (!this.#passes.hasFreeStacks || free > this.#last) return 0;
+    return this.#source.trace.events.stack[free] - NO_STACK;
   }
 
   #isFreedInBackward(id: AllocationIndex): boolean {
-    const free = this.#table.freeRequested[id];
-    if (!this.#passes.hasFreeStacks || free > this.#last) return false;
-    const freedBy = this.#source.trace.events.stack[free];
-    return this.#roles.role[freedBy - NO_STACK] === StackRole.Backward;
+    return this.#roles.role[this.#freedBy(id)] === StackRole.Backward;
   }
 
   /** Whether it outlives the step that made it and the next one. */
@@ -266,9 +251,8 @@ export class Classifier {
   }
 
   #keptOver(id: AllocationIndex, hints: number): Evidence {
-    const isCache = (hints & FrameRole.Cache) !== 0;
-    if (isCache && !this.#isGathered(id)) return Evidence.CacheStack;
-    return Evidence.OutlivesSteps;
+    const isCache = (hints & FrameRole.Cache) !== 0 && !this.#isGathered(id);
+    return isCache ? Evidence.CacheStack : Evidence.OutlivesSteps;
   }
 
   /** If it is still live after its line made several others, nothing replaced it. */
@@ -322,9 +306,7 @@ export class Classifier {
     const isModel = isLong || (isEarly && free - start[id] > INSTANT_EVENTS);
     const isLastCopy = (hints & FrameRole.Copied) !== 0 && free === NEVER;
     if ((hints & FrameRole.Building) !== 0 && (isModel || isLastCopy)) return Evidence.BuiltAndKept;
-    if ((hints & FrameRole.Loader) !== 0) {
-      return Evidence.DataLoader;
-    }
+    if ((hints & FrameRole.Loader) !== 0) return Evidence.DataLoader;
     const isInstant = free - start[id] <= INSTANT_EVENTS;
     const isInference = this.#passes.begin.length === 0;
     if (!isInstant && isInference && (hints & FrameRole.Cache) !== 0) {

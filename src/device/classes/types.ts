@@ -6,8 +6,8 @@
 import type { AllocationIndex, Replay } from '../../allocator/replay/types.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
 import type { AllocationDetails } from '../model/allocation-details.ts';
+import type { PoolKind } from '../model/allocation-labels.ts';
 import type { Holder } from '../model/holders.ts';
-import type { PoolKind } from '../model/pool-kinds.ts';
 import type { StackReader, StackSource } from '../model/stacks.ts';
 
 /** Id, label, description. Add new ones at the end. */

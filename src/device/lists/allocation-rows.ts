@@ -9,7 +9,7 @@ import { timeOfEventUs } from '../model/events.ts';
 import { holderOf, holderRows } from '../model/holders.ts';
 import { callSiteLine } from '../model/stacks.ts';
 import { callSiteOrder } from './call-site-table.ts';
-import { orderByKeys, upTo } from './order-by-keys.ts';
+import { compareText, orderByKeys, upTo } from './order-by-keys.ts';
 
 /** The unit of times. */
 export type Clock = 'events' | 'us';
@@ -182,9 +182,7 @@ const SORTED_BY = {
 /** The rank of each text; equal texts share one. */
 function ranks(texts: readonly string[]): Float64Array {
   const places = new Float64Array(texts.length);
-  const sorted = upTo(texts.length).sort((a, b) =>
-    texts[a] < texts[b] ? -1 : Number(texts[a] > texts[b]),
-  );
+  const sorted = upTo(texts.length).sort((a, b) => compareText(texts[a], texts[b]));
   let place = 0;
   for (const [i, row] of sorted.entries()) {
     if (i > 0 && texts[row] !== texts[sorted[i - 1]]) place++;

@@ -9,7 +9,7 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';
 import { callSiteLine } from '../model/stacks.ts';
-import { orderByKeys, upTo } from './order-by-keys.ts';
+import { compareText, orderByKeys, upTo } from './order-by-keys.ts';
 
 export type CallSiteKey = keyof typeof SORTED_BY;
 
@@ -113,10 +113,4 @@ export function callSiteOrder(
     for (const stack of same) order[stack + 1] = place;
   });
   return order;
-}
-
-/** Independent of locale. */
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

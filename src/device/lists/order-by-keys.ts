@@ -23,6 +23,9 @@ export function orderByKeys(keys: Float64Array, isDescending: boolean): Uint32Ar
   return order;
 }
 
+/** Independent of locale. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
 /** 0 to count - 1. A loop, because `from` uses an iterator and takes ten times as long. */
 export function upTo(count: number): Uint32Array<ArrayBuffer> {
   const places = new Uint32Array(count);

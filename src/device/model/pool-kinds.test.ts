@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
+import { poolKind } from './allocation-labels.ts';
 import type { DeviceModel } from './device-model.ts';
-import { poolKind } from './pool-kinds.ts';
 
 const kindsOf = (context: DeviceModel) =>
   context.trace.pools.map(({ id }, pool) => [id.join(), poolKind(context, pool)]);

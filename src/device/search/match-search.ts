@@ -9,12 +9,11 @@ import { type EventIndex, NO_STACK } from '../../format/snapshot/tables.ts';
 import { allocationLabel } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
-import { allocationsOfStacks } from './masks.ts';
 import { quotedMatcher, regexMatcher, wordMatcher } from './match-words.ts';
 import { parseSearch } from './parse-search.ts';
-import type { Matcher, TermAnswer } from './qualifier.ts';
+import { allocationsOfStacks, type Matcher, type TermAnswer } from './qualifier.ts';
 import { qualifierNamed } from './qualifiers.ts';
-import type { SearchMatches, SearchProblem, StackMatches, Term, TermMatches } from './types.ts';
+import type { SearchMatches, SearchProblem, Term, TermMatches } from './types.ts';
 
 /**
  * Never throws: an invalid text gives a problem and no mask. `at` is the cursor, the event after which states and ages
@@ -43,9 +42,10 @@ export function matchAllocations(
 
 /**
  * Matching stacks, for events without an allocation (segments, OOMs). A term about the allocation itself (size, age,
- * pool, …) matches none; negated, it matches all.
+ * pool, …) matches none; negated, it matches all. Index of the mask: stack + 1, row 0 means no stack; undefined for an
+ * empty or invalid search.
  */
-export function matchStacks(context: DeviceModel, text: string): StackMatches {
+export function matchStacks(context: DeviceModel, text: string) {
   const { terms, problem } = readTerms(text);
   if (problem !== undefined || terms.length === 0) return { mask: undefined, problem };
   const mask = new Uint8Array(context.snapshot.stacks.length - NO_STACK).fill(1);

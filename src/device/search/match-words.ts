@@ -11,11 +11,12 @@ import type { DeviceModel } from '../model/device-model.ts';
 import {
   allocationLabelled,
   allocationsOfStacks,
+  type Matcher,
   maskOf,
+  matching,
   onceForEach,
   stacksOfFrames,
-} from './masks.ts';
-import { type Matcher, matching } from './qualifier.ts';
+} from './qualifier.ts';
 import { compileRegex } from './regex.ts';
 import type { SearchProblem } from './types.ts';
 

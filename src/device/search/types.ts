@@ -62,10 +62,3 @@ export interface SearchMatches {
   readonly frames: Uint8Array | undefined;
   readonly problem: SearchProblem | undefined;
 }
-
-/** Matching stacks, for events without an allocation. */
-export interface StackMatches {
-  /** Index: stack + 1; row 0 means no stack. Undefined for an empty or invalid search. */
-  readonly mask: Uint8Array | undefined;
-  readonly problem: SearchProblem | undefined;
-}

@@ -9,8 +9,7 @@
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import { contrastColor } from '../timeline/colors.ts';
-import { Outline } from '../timeline/outline.ts';
+import { contrastColor, Outline } from '../timeline/colors.ts';
 import type { Palette, Viewport } from '../timeline/types.ts';
 import type { AddressIndex } from './address-index.ts';
 import type { AddressLayout } from './address-layout.ts';

@@ -5,10 +5,9 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { classLabels } from '../../device/classes/types.ts';
-import { privatePoolText, streamText } from '../../device/model/allocation-labels.ts';
+import { poolKind, privatePoolText, streamText } from '../../device/model/allocation-labels.ts';
 import { annotationGroupKeys, innermostSpans } from '../../device/model/annotation-groups.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
-import { poolKind } from '../../device/model/pool-kinds.ts';
 import { searchTerm } from '../../device/search/qualifier.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import type { ColorBy } from '../timeline/types.ts';

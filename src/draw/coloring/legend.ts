@@ -23,13 +23,7 @@ export interface LegendEntry extends ColorLabel {
   readonly count: number;
 }
 
-export interface Legend {
-  /** The figures are for the state after this event. */
-  readonly event: EventIndex;
-  /** Sum of all entries: active memory at the event. */
-  readonly totalBytes: number;
-  readonly entries: readonly LegendEntry[];
-}
+export type Legend = ReturnType<typeof legendAt>;
 
 /** Maximum number of stacks to name; there may be thousands. */
 const NAMED_STACKS = 8;
@@ -41,7 +35,7 @@ export function legendAt(
   colorBy: ColorBy,
   coloring: Coloring,
   event: EventIndex,
-): Legend {
+) {
   const isByStack = colorBy === 'stack';
   const sums = new Map<LegendEntry['swatch'], Sum>();
   const sites = new Map<StackIndex, Sum>();
@@ -72,6 +66,7 @@ export function legendAt(
     ...(pending.count > 0 ? [pending] : []),
   ];
   if (isByStack) entries.sort(largestFirst);
+  /** The state after the event; `totalBytes` is its active memory. */
   return { event, totalBytes: sumBy(entries, ({ bytes }) => bytes), entries };
 }
 

@@ -32,20 +32,13 @@ export function siteLabels(
   sites: readonly StackIndex[],
 ): readonly ColorLabel[] {
   const { stacks } = context;
-  const labels = sites.map((site) =>
-    siteText(stacks.topUserFrameView(site), stacks.leafFrameView(site)),
-  );
-  const unique = withCallers(
-    labels,
-    sites.map((site) => callersOf(context, site)),
-  );
-  return sites.map((site, at) => {
-    const frame = stacks.topUserFrameView(site);
-    return {
-      label: unique[at],
-      about: frame === undefined ? '' : aboutOf(frame),
-      term: termOf(context, site),
-    };
+  const frames = sites.map((site) => stacks.topUserFrameView(site));
+  const labels = sites.map((site, at) => siteText(frames[at], stacks.leafFrameView(site)));
+  const callers = sites.map((site) => callersOf(context, site));
+  return withCallers(labels, callers).map((label, at) => {
+    const frame = frames[at];
+    const about = frame === undefined ? '' : aboutOf(frame);
+    return { label, about, term: termOf(context, sites[at]) };
   });
 }
 

@@ -71,7 +71,7 @@ export function mix(color: number, other: number, share: number): number {
 }
 
 /** Mean of two colors per channel, rounded down; without a loop, for large areas. */
-export function halfway(color: number, other: number): number {
+function halfway(color: number, other: number): number {
   return ((((color ^ other) & 0xfefefefe) >>> 1) + (color & other)) >>> 0;
 }
 
@@ -139,5 +139,60 @@ function writeFour(
     out[at + 1] = colors1[codes[base1 + row]];
     out[at + 2] = colors2[codes[base2 + row]];
     out[at + 3] = colors3[codes[base3 + row]];
+  }
+}
+
+/**
+ * An outlined area over a finished picture, such as the selected allocation: in each column a span of rows, at least one.
+ * Where the spans of neighboring columns differ, the part without a neighbor is outline too, so the outline stays closed
+ * where it steps down. There is no line along the frame's sides, because the area may continue beyond them.
+ */
+export class Outline {
+  readonly #view: Viewport;
+  /** Rows from the bottom, `to` excluded; equal where there is nothing. Not clipped. */
+  readonly #from: Float64Array;
+  readonly #to: Float64Array;
+
+  constructor(view: Viewport) {
+    this.#view = view;
+    this.#from = new Float64Array(view.width);
+    this.#to = new Float64Array(view.width);
+  }
+
+  /** In this column the area starts at bottomBytes. */
+  set(column: number, bottomBytes: number, sizeBytes: number): void {
+    const { y0, y1, height } = this.#view;
+    const rowsPerByte = height / (y1 - y0);
+    const bottom = (bottomBytes - y0) * rowsPerByte;
+    const top = (bottomBytes + sizeBytes - y0) * rowsPerByte;
+    const from = Math.ceil(bottom - 0.5);
+    const to = Math.ceil(top - 0.5);
+    const isThin = from === to;
+    this.#from[column] = isThin ? Math.floor((bottom + top) / 2) : from;
+    this.#to[column] = isThin ? this.#from[column] + 1 : to;
+  }
+
+  /** `fill`: how far the inside goes to the outline's color. */
+  draw(pixels: Uint32Array, color: number, fill: 'half' | 'quarter' | 'none'): void {
+    const { width, height } = this.#view;
+    for (let column = 0; column < width; column++) {
+      const to = Math.min(height, this.#to[column]);
+      for (let row = Math.max(0, this.#from[column]); row < to; row++) {
+        const at = (height - 1 - row) * width + column;
+        if (this.#isOutline(column, row)) pixels[at] = color;
+        else if (fill === 'half') pixels[at] = halfway(pixels[at], color);
+        else if (fill === 'quarter') pixels[at] = halfway(pixels[at], halfway(pixels[at], color));
+      }
+    }
+  }
+
+  #isOutline(column: number, row: number): boolean {
+    if (row === this.#from[column] || row === this.#to[column] - 1) return true;
+    return !this.#covers(column - 1, row) || !this.#covers(column + 1, row);
+  }
+
+  #covers(column: number, row: number): boolean {
+    if (column < 0 || column >= this.#view.width) return true;
+    return row >= this.#from[column] && row < this.#to[column];
   }
 }

@@ -2,11 +2,10 @@
 import type { AllocationIndex, CounterName } from '../../allocator/replay/types.ts';
 import { runToEnd, type Task } from '../../base/task.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import { colorTable, contrastColor, FADE_BIT, writeColumns } from './colors.ts';
+import { colorTable, contrastColor, FADE_BIT, Outline, writeColumns } from './colors.ts';
 import { ColumnCache } from './column-cache.ts';
 import { columnRanges, counterLines, drawnStates } from './columns.ts';
 import { LiveSetSweep } from './live-set-sweep.ts';
-import { Outline } from './outline.ts';
 import { ColumnPainter } from './paint-column.ts';
 import type { TimelineIndex } from './timeline-index.ts';
 import type { Palette, TimelineFrame, Viewport } from './types.ts';

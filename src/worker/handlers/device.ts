@@ -6,7 +6,7 @@ import { type ClassifiedDetails, classAt, evidenceAt } from '../../device/classe
 import { MemoryStats } from '../../device/memory-summary/memory-stats.ts';
 import { traceFacts } from '../../device/memory-summary/trace-facts.ts';
 import { allocationDetails } from '../../device/model/allocation-details.ts';
-import { findAllocation } from '../../device/model/allocation-labels.ts';
+import { findAllocation, poolKind } from '../../device/model/allocation-labels.ts';
 import {
   type AnnotationGroup,
   groupAnnotations,
@@ -14,7 +14,6 @@ import {
 } from '../../device/model/annotation-groups.ts';
 import { eventAtTime } from '../../device/model/events.ts';
 import { holderOf } from '../../device/model/holders.ts';
-import { poolKind } from '../../device/model/pool-kinds.ts';
 import { liveBytesAt, positionBefore, stepMatch } from '../../device/search/match-search.ts';
 import { type NamedPart, nameParts } from '../../device/search/qualifiers/names.ts';
 import { knownValues } from '../../device/search/qualifiers.ts';

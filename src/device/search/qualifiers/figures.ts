@@ -4,8 +4,15 @@ import { parseBytes } from '../../../base/format.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { privatePoolText, streamText } from '../../model/allocation-labels.ts';
 import type { DeviceModel } from '../../model/device-model.ts';
-import { maskOf, noteOfTimes } from '../masks.ts';
-import { COMPARE, type Comparison, type Matcher, matching, type Qualifier } from '../qualifier.ts';
+import {
+  COMPARE,
+  type Comparison,
+  type Matcher,
+  maskOf,
+  matching,
+  noteOfTimes,
+  type Qualifier,
+} from '../qualifier.ts';
 
 const DURATION = /^(\d{1,15}(?:\.\d{1,15})?)(us|µs|μs|ms|s|min|h)?$/i;
 /** The other spellings all mean microseconds. */

@@ -6,8 +6,17 @@ import { classify } from '../../classes/classify.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES, type MemoryClassId } from '../../classes/types.ts';
 import type { DeviceModel } from '../../model/device-model.ts';
 import { holderRows, holderTotals } from '../../model/holders.ts';
-import { allocationLabelled, maskOf, noteOfTimes, onceForEach, stacksOfFrames } from '../masks.ts';
-import { frameText, type Matcher, matching, type Qualifier } from '../qualifier.ts';
+import {
+  allocationLabelled,
+  frameText,
+  type Matcher,
+  maskOf,
+  matching,
+  noteOfTimes,
+  onceForEach,
+  type Qualifier,
+  stacksOfFrames,
+} from '../qualifier.ts';
 
 /** Accepted words that are not a prefix of a class's name. */
 const OTHER_NAMES: Readonly<Record<string, MemoryClassId>> = {
