@@ -12,7 +12,7 @@ import type { Palette, TimelineFrame, Viewport } from './types.ts';
 
 export interface Scene {
   readonly viewport: Viewport;
-  /** Class of each allocation, see classes.ts. */
+  /** Class of each allocation, see first-colorings.ts. */
   readonly classOf: Uint8Array;
   readonly palette: Palette;
   /** Allocations of this class are dimmed, even after their free is requested. */
