@@ -1,4 +1,4 @@
-// What floors 1 to 7 may use beside ES2023: browsers and Node both have it.
+// What floors 1 to 7 may use besides ES2023: browsers and Node both have it.
 declare class TextDecoder {
   constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });
   decode(input?: Uint8Array): string;

@@ -86,7 +86,7 @@ function start(root: HTMLElement): void {
       if (problem !== undefined) onNotices([problem]);
     });
   }
-  // From the local server alone: a list of another host could name any file of this machine.
+  // Only from the local server: another host's list could name any file on this machine.
   const sourceList = /^[\w-]+\.json$/.exec(params.get('source') ?? '');
   if (sourceList !== null) {
     servedSource(sourceList[0]).then(
@@ -99,7 +99,7 @@ function start(root: HTMLElement): void {
   else if (snapshotUrl !== undefined) void loader.open({ kind: 'url', url: snapshotUrl });
 }
 
-/** Opens the view it was made at, unless the address names another: people can link into a report. */
+/** Opens the view that the report was saved from, unless the address names another: links may lead into a report. */
 function openReport({ title, hash, base64 }: Report, loader: SnapshotLoader): void {
   if (window.location.hash === '' && hash !== '') window.history.replaceState(null, '', `#${hash}`);
   void loader.open(reportSource(title, base64));

@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("files", nargs="*", metavar="FILE", help="snapshots to open, or a folder with the ranks of a job; without any, the page has samples")
     made.add_argument("--port", type=port_number, default=DEFAULT_PORT, help="port on this machine; if it is taken, the next free one (default %(default)s)")
     made.add_argument("--no-open", dest="opens", action="store_false", help="only print the address")
-    made.add_argument("--source", metavar="FOLDER", help="the program: its lines are shown with their memory, and open in your editor")
+    made.add_argument("--source", metavar="FOLDER", help="the program's code: its lines are shown with their memory, and open in your editor")
     made.add_argument("--version", action="version", version=__version__)
     return made
 

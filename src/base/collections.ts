@@ -1,4 +1,4 @@
-/** Maps that make, group, count, sum and forget; plain objects. */
+/** Helpers for maps and plain objects: caching, grouping, counting, summing. */
 
 /** Calls `make` once for each key. Results live as long as the returned function. */
 export function memoized<K, V>(make: (key: K) => V): (key: K) => V {

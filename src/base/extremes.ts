@@ -1,4 +1,4 @@
-/** Math.max and Math.min take each value as an argument and throw at some 100,000 of them. */
+/** Math.max and Math.min take each value as an argument and throw at about 100,000 of them. */
 
 /** -Infinity for an empty array. */
 export function highest(values: ArrayLike<number>): number {

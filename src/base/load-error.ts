@@ -25,7 +25,7 @@ export class LoadError extends Error {
   }
 }
 
-/** @param doing what failed, should the error be none that we expect: 'The analysis failed' */
+/** @param doing what failed, for unexpected errors: 'The analysis failed' */
 export function failureOf(error: unknown, doing: string, advice = ''): LoadFailure {
   if (error instanceof LoadError) return error.failure;
   const message = `${doing}: ${errorText(error)}`;

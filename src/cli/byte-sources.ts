@@ -180,5 +180,5 @@ async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 function toBytes(chunk: unknown): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk;
-  throw new TypeError('A byte stream gave something else than bytes');
+  throw new TypeError('A byte stream gave something other than bytes');
 }

@@ -100,7 +100,7 @@ const thisThread = (): WorkerLike => ({
 /** What a thread does instead of reading a command line. */
 export function serveJobs(): void {
   parentPort?.addEventListener('message', (event) => {
-    // The types of Node know no ports.
+    // Node's types lack `ports`.
     const [port] = (event as Event & { readonly ports: readonly MessagePort[] }).ports;
     if (port !== undefined) serve<Jobs>(port, HANDLERS);
   });

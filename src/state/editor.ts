@@ -66,13 +66,13 @@ export function mappedPath({ from, to }: Pick<EditorChoice, 'from' | 'to'>, file
   return isInside ? to + file.slice(from.length) : file;
 }
 
-/** A link may not run script in the page, nor replace it by another. */
+/** A link must neither run a script in the page nor replace the page. */
 const EDITOR_SCHEME = /^(?!javascript:|data:|blob:|vbscript:|about:|file:)[a-z][a-z0-9+.-]*:/i;
 
 export const isEditorTemplate = (template: string): boolean =>
   EDITOR_SCHEME.test(template) && /\{(path|file)\}/.test(template);
 
-/** Undefined if no editor is chosen, or the template is no link. @param file its path on this machine */
+/** Undefined if no editor is chosen, or the template is not a link. @param file its path on this machine */
 export function editorLink(choice: EditorChoice, file: string, line: number): string | undefined {
   const template = templateOf(choice);
   if (!isEditorTemplate(template)) return undefined;

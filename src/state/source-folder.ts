@@ -1,6 +1,6 @@
 /**
- * The text of the program: from a folder that the user chose, or that `vramscope FILE --source DIR` serves. Nothing of
- * it leaves the page, or outlives it.
+ * The program's source text, from a folder that the user chose or that `vramscope FILE --source DIR` serves. None of
+ * it leaves the page or outlives it.
  */
 import { createStore } from 'zustand/vanilla';
 
@@ -32,7 +32,7 @@ export class SourceFolder {
 
   /**
    * The file that shares most folders with a recorded path, counted from the end: '/workspace/run/models/gpt.py' is
-   * 'run/models/gpt.py' rather than 'old/gpt.py'. Undefined without one of that name, or if two share as many.
+   * 'run/models/gpt.py' rather than 'old/gpt.py'. Undefined if no file has that name, or if two share equally many.
    */
   find(recorded: string): SourceFile | undefined {
     const wanted = parts(recorded);

@@ -24,7 +24,7 @@ export function openingCursor(
   if (oom !== undefined) return oom.event;
   const { severity } = reservedOverhead(device.peaks, device.ooms.length);
   const { event } = device.peaks.reservedBytes;
-  // A finding covers it then, usually the largest one.
+  // A finding then covers it, usually the largest one.
   const isFragmented = (severity === 'high' || severity === 'medium') && event >= 0;
   return isFragmented ? event : Math.max(0, mainPeak(device.peaks).event);
 }

@@ -241,7 +241,8 @@ export class DeviceReplay {
     const group = this.#blocks.owner[block];
     const isSmallOrExpandable = group < 0 || this.#tracker.isSmall(group);
     if (shouldSplit(available, rounded, isSmallOrExpandable, this.#plan.rules)) return rounded;
-    if (available < rounded) this.#anomaly(t, 'an alloc of more than is free at its address');
+    if (available < rounded)
+      this.#anomaly(t, 'an alloc is larger than the free memory at its address');
     return available;
   }
 
@@ -253,7 +254,7 @@ export class DeviceReplay {
       block = this.#endBlock(block, t);
     } else if (block < 0 && this.#knowsSegments) {
       // Inside a free block or outside all of them: the allocator never does this.
-      this.#anomaly(t, 'an alloc that begins at no free block');
+      this.#anomaly(t, 'an alloc does not begin at a free block');
       if (this.anomalyCount <= MAX_SEARCHES) block = this.#blocks.freeBlockWith(address);
     }
     const isInside = block >= 0 && this.#blocks.address[block] < address;
@@ -265,7 +266,7 @@ export class DeviceReplay {
     const block = this.#blocks.at(this.#events.address[t - this.#offset]);
     const row = block < 0 ? -1 : this.#blocks.allocation[block];
     if (row < 0 || table.freeRequested[row] !== NEVER) {
-      this.#anomaly(t, 'a free is requested of a block that is not allocated');
+      this.#anomaly(t, 'a free is requested for a block that is not allocated');
       return;
     }
     this.#allocationOfEvent[t] = row;
@@ -285,7 +286,7 @@ export class DeviceReplay {
     const row = block < 0 ? -1 : this.#blocks.allocation[block];
     this.#lastRequested = -1;
     if (row < 0) {
-      this.#anomaly(t, 'a free is completed of a block that is not live');
+      this.#anomaly(t, 'a free is completed for a block that is not live');
       return;
     }
     this.#allocationOfEvent[t] = row;
@@ -316,7 +317,7 @@ export class DeviceReplay {
     this.#knowsSegments = true;
     const known = fields.isExpandable ? -1 : this.#tracker.nativeAt(fields.address);
     if (known >= 0) {
-      this.#anomaly(t, 'a segment is allocated where one is');
+      this.#anomaly(t, 'a segment is allocated where one already exists');
       this.#dropSegment(known, t);
     }
     const group = this.#tracker.open(t, fields);
@@ -338,7 +339,7 @@ export class DeviceReplay {
     const at = t - this.#offset;
     const row = this.#tracker.nativeAt(events.address[at]);
     if (row < 0) {
-      this.#anomaly(t, 'a segment is freed that is not there');
+      this.#anomaly(t, 'a segment is freed that does not exist');
       return;
     }
     const block = this.#blocks.at(events.address[at]);

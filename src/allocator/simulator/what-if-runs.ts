@@ -1,6 +1,6 @@
 /**
- * Runs of one recording under several settings, one after another. It yields every few milliseconds, so that a page can
- * pause and cancel, and the command line can stop when its time is up. What has been yielded by then stays known.
+ * Runs of one recording under several settings, one after another. It yields every few milliseconds, so that a page
+ * can pause and cancel, and the command line can stop when its time is up. Results yielded by then are kept.
  */
 import type { AllocConf } from './alloc-conf.ts';
 import { type RecordedRun, recordedLimit } from './recorded-run.ts';
@@ -47,7 +47,7 @@ export type RunStep<Card = CardFit> =
   | ({ readonly kind: 'case' } & WhatIfCase)
   | { readonly kind: 'card'; readonly settings: string; readonly card: Card };
 
-/** What the page is told of its plan: the recorded run first. */
+/** Sent to the page as the plan runs. The recorded run comes first. */
 export type WhatIfProgress =
   | {
       readonly kind: 'recorded';

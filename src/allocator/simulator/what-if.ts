@@ -122,7 +122,7 @@ export const smallestLimit: CardSearch<SmallestLimit> = function* (input, conf, 
 /** Yields a limit in bytes to try, and receives whether all requests fit under it. */
 type LimitSearch<Found> = Generator<number, Found, boolean>;
 
-/** Runs what a search wants to try. Its last limit that fits is the one that it finds, with these `retries`. */
+/** Makes the runs that a search asks for. `retries` are those of the last limit that fits, which is the one found. */
 function* tryLimits<Found>(
   input: WhatIfInput,
   conf: AllocConf,

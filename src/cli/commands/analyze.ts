@@ -61,7 +61,7 @@ export async function findingsOf({
   return buildFindings(file, snapshot.devices, analyses);
 }
 
-/** Low findings never fail a run: they are no fault of the program. */
+/** Findings of low severity never fail a run: the program is not at fault. */
 function isFailed({ devices }: FindingsReport, failing: readonly DetectorId[]): boolean {
   return devices.some(({ findings }) =>
     findings.some(({ detector, severity }) => severity !== 'low' && failing.includes(detector)),

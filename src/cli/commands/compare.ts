@@ -55,7 +55,7 @@ export function compareCommand(io: CliIo): Command {
       'position of the device in the files (default: the one with the highest peak)',
       parseWhole,
     )
-    .option('--device-b <position>', 'position of the device in B, where it is another', parseWhole)
+    .option('--device-b <position>', 'position of the device in B, if it differs', parseWhole)
     .option(
       '--fail-on <gate>',
       'exit with code 1 if B is above A by more than this: allocated:+2%; may be given again',

@@ -41,7 +41,7 @@ export function ranksCommand(io: CliIo, version: string): Command {
     .argument('<paths...>', 'folders, snapshots and summaries (see summarize)')
     .option(
       '--pattern <regexp>',
-      "where the rank stands in a path, as a group: 'gpu(\\d+)' (default: rank3, rank_00003, r3)",
+      "how to find the rank in a path, as a group: 'gpu(\\d+)' (default: rank3, rank_00003, r3)",
       parsePattern,
     )
     .option(
@@ -64,7 +64,7 @@ export function ranksCommand(io: CliIo, version: string): Command {
       const [first] = unread;
       if (unread.length === files.length && first !== undefined) {
         const { code, message } = first.failure;
-        const more = unread.length === 1 ? '' : ` So it is with all ${unread.length} files.`;
+        const more = unread.length === 1 ? '' : ` The same goes for all ${unread.length} files.`;
         throw new LoadError({ code, message: `${first.path}: ${message}${more}` });
       }
       const job = analyseJob(files, options);

@@ -10,7 +10,7 @@ import { hasScreen, openBrowser } from '../serve/doors.ts';
 import { type SnapshotServer, serveSnapshots } from '../serve/snapshot-server.ts';
 import { sourceFiles } from '../serve/source-files.ts';
 
-/** A port that nothing else on such machines uses. */
+/** A port that hardly anything else uses on such machines. */
 const DEFAULT_PORT = 7878;
 
 interface ServeCommandOptions {
@@ -35,7 +35,7 @@ export function addServing(program: Command, io: CliIo): void {
     .option('--no-open', 'only print the address')
     .option(
       '--source <folder>',
-      'the program: its lines are shown with their memory, and open in your editor',
+      "the program's code: its lines are shown with their memory, and open in your editor",
     )
     .action(async (files: string[], options: ServeCommandOptions) => {
       const [first] = files;
@@ -50,7 +50,7 @@ export function addServing(program: Command, io: CliIo): void {
       const source = options.source === undefined ? undefined : await sourceFiles(options.source);
       if (source?.isComplete === false) {
         io.writeError(
-          `vramscope: ${options.source} has more than ${source.paths.length} files; the others are left out\n`,
+          `vramscope: ${options.source} has more than ${source.paths.length} files; the rest are ignored\n`,
         );
       }
       const page = io.pageFolder;

@@ -40,7 +40,7 @@ const EXAMPLES = `
   vramscope whatif snapshot.pickle --json | jq '.devices[0].cases[].peakReservedBytes'
 
 Settings are written as in PYTORCH_ALLOC_CONF; '' is the default allocator. Without --setting,
-ten that are worth trying are tried. The limit is what PyTorch may reserve, as with
+ten that are worth trying are run. The limit is what PyTorch may reserve, as with
 torch.cuda.set_per_process_memory_fraction(). Without --limit it is the one that the recorded run hit,
 if it hit one; with --limit none nothing runs out of memory.
 `;

@@ -283,7 +283,7 @@ export interface Question {
   readonly input: unknown;
 }
 
-/** @throws LoadError for what the agent can ask better */
+/** @throws LoadError for questions that the agent can correct */
 export async function answerQuestion({ tool: name, input }: Question): Promise<string> {
   const asked = TOOLS[name];
   if (asked === undefined) throw refusal('There is no such tool.');

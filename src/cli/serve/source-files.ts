@@ -5,7 +5,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
 
-/** A checkout has fewer. Somebody's whole disk ends here, and the start says so. */
+/** A checkout has fewer. The limit stops at a whole disk, and the command says so when it starts. */
 const MAX_FILES = 20_000;
 const LEFT_OUT = /^(\..*|__pycache__|node_modules)$/;
 
@@ -21,7 +21,7 @@ export interface SourceFiles {
 /**
  * All Python files in a folder and those below. Leaves out hidden folders and virtual environments, and follows no
  * link.
- * @throws LoadError 'unreadable' if it is no folder
+ * @throws LoadError 'unreadable' if it is not a folder
  */
 export async function sourceFiles(folder: string): Promise<SourceFiles> {
   const root = await realpath(folder).catch((error: unknown) => {
@@ -33,7 +33,7 @@ export async function sourceFiles(folder: string): Promise<SourceFiles> {
   const waiting = [root];
   for (let next = waiting.pop(); next !== undefined && paths.length < MAX_FILES; ) {
     const own = next;
-    // A folder that may not be read has nothing to show.
+    // Skip a folder that we may not read.
     const entries = await readdir(own, { withFileTypes: true }).catch(() => []);
     for (const entry of entries) {
       const path = join(own, entry.name);

@@ -34,8 +34,8 @@ export function upTo(count: number): Uint32Array<ArrayBuffer> {
 }
 
 /**
- * The keys' 64 bits in two words, transformed to sort as unsigned integers. A positive double's bits sort as numbers do, a negative one's in reverse. So we set the sign bit of positive keys and
- * flip all bits of negative ones.
+ * The keys' 64 bits in two words, transformed to sort as unsigned integers. A positive double's bits sort as numbers
+ * do, a negative one's in reverse. So we set the sign bit of positive keys and flip all bits of negative ones.
  */
 function sortableWords(keys: Float64Array, isDescending: boolean) {
   const low = new Uint32Array(keys.length);

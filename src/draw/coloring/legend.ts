@@ -123,7 +123,7 @@ function stackEntries(
   }
   if (others.length === 0) return entries;
   const label = plural(others.length, 'other call site');
-  const about = 'Too light here for a color that no other has.';
+  const about = 'Too small here to get a color of its own.';
   const bytes = sumBy(others, (sum) => sum.bytes);
   const count = sumBy(others, (sum) => sum.count);
   return [...entries, { label, about, term: undefined, swatch: 'several', bytes, count }];

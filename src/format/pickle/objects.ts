@@ -31,7 +31,8 @@ export const makeObject = (machine: ValueMachine): void => machine.push(Tag.Open
 /** callable arguments → result */
 export function call(machine: ValueMachine): void {
   const { tags, vals, sp } = machine;
-  if (sp < 2 || tags[sp - 2] !== Tag.Callable) throw corrupt('it calls what is no function');
+  if (sp < 2 || tags[sp - 2] !== Tag.Callable)
+    throw corrupt('it calls something that is not a function');
   machine.closeTop();
   machine.sp = sp - 2;
   const args = machine.kept.items(tags[sp - 1], vals[sp - 1]) ?? [];
@@ -50,7 +51,7 @@ export function build(machine: ValueMachine): void {
     // The state of numpy.dtype: (3, '<', …).
     const order = kept.items(state, vals[sp - 1])?.[1];
     if (order?.tag === Tag.String && machine.strings.get(order.first) === '>')
-      throw corrupt('it holds big-endian numbers of numpy');
+      throw corrupt('it holds big-endian numbers from numpy');
   }
   if (state === Tag.Dict || state === Tag.Row) machine.adopt(object, state, vals[sp - 1]);
 }

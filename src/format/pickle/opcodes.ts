@@ -44,7 +44,7 @@ export function readRareOpcode(
 ): number {
   const run = RUNS.get(op);
   if (run !== undefined) return run(machine, buffer, pos + HEADER_BYTES[op]);
-  throw corrupt(`byte 0x${op.toString(16).padStart(2, '0')} is no pickle opcode`);
+  throw corrupt(`byte 0x${op.toString(16).padStart(2, '0')} is not a pickle opcode`);
 }
 
 /** @param next where the opcode's header ends */
@@ -237,7 +237,8 @@ function uint(buffer: Uint8Array, from: number, to: number): number {
 }
 
 function integer(line: string): bigint {
-  if (!/^\s*[+-]?\d{1,400}\s*$/.test(line)) throw corrupt(`'${line.slice(0, 40)}' is no integer`);
+  if (!/^\s*[+-]?\d{1,400}\s*$/.test(line))
+    throw corrupt(`'${line.slice(0, 40)}' is not an integer`);
   return BigInt(line.trim());
 }
 
@@ -246,7 +247,7 @@ function decimal(line: string): number {
   if (line === 'inf' || line === '-inf') return line === 'inf' ? Infinity : -Infinity;
   const value = Number(line);
   if (line.trim() === '' || Number.isNaN(value))
-    throw corrupt(`'${line.slice(0, 40)}' is no number`);
+    throw corrupt(`'${line.slice(0, 40)}' is not a number`);
   return value;
 }
 

@@ -44,7 +44,7 @@ export class ValueMachine {
   /** Classes and functions that the pickle names, except those that only hold data, and where the first stands. */
   readonly callables = new Set<string>();
   codeAt: number | undefined;
-  /** Items for containers that had closed; they are left out. */
+  /** Items added to containers that had already closed; they are ignored. */
   lateItems = 0;
   readonly nodeSink: number;
 
@@ -77,7 +77,7 @@ export class ValueMachine {
   /** Doubles the stack. Callers that hold `tags` or `vals` must read them again. */
   grow(): void {
     if (!this.growth.allows(this.tags.length, BYTES_PER_STACK_SLOT)) {
-      throw corrupt(`it stacks ${this.sp} values in few bytes`);
+      throw corrupt(`it puts ${this.sp} values on the stack in too few bytes`);
     }
     this.tags = enlarged(this.tags);
     this.vals = enlarged(this.vals);
@@ -108,7 +108,8 @@ export class ValueMachine {
 
   popMark(): number {
     const mark = this.marks.pop();
-    if (mark === undefined || mark > this.sp) throw corrupt('a value list ends that never began');
+    if (mark === undefined || mark > this.sp)
+      throw corrupt('it ends a list of values that never began');
     return mark;
   }
 
@@ -119,7 +120,7 @@ export class ValueMachine {
 
   /** Stores the top value in the memo. Open containers are updated there when they close. */
   memoize(slot: number): void {
-    if (this.sp === 0) throw corrupt('a value is remembered from an empty stack');
+    if (this.sp === 0) throw corrupt('a value is memoized from an empty stack');
     const top = this.sp - 1;
     const tag = this.tags[top];
     if (this.memo.get(slot) !== undefined) this.memo.isRewritten = true;
@@ -130,7 +131,7 @@ export class ValueMachine {
 
   recall(slot: number): void {
     const value = this.memo.get(slot);
-    if (value === undefined) throw corrupt(`memo slot ${slot} is used and was never filled`);
+    if (value === undefined) throw corrupt(`memo slot ${slot} is read but was never filled`);
     if (value.tag < Tag.OpenDict) this.push(value.tag as Tag, value.val);
     else this.#recallOpen(slot);
   }
@@ -295,7 +296,7 @@ export class ValueMachine {
     const tag = slot < 0 ? Tag.None : this.tags[slot];
     const isContainer = tag >= Tag.OpenDict || CLOSED.includes(tag);
     if (isContainer) return tag === open || tag === open + 2;
-    throw corrupt('items are added to something that holds none');
+    throw corrupt('items are added to a value that cannot hold any');
   }
 
   /** Pickles may add to a container that has closed, because it was used before; PyTorch's never do. */

@@ -294,13 +294,13 @@ function collectWarnings(
     warn('unknown-action', unknown(length, 'an action', word, 'they change no counter'));
   for (const [field, { count, byte }] of schema.fields.badValues) {
     const where = byte === undefined ? '' : `, the first at byte ${byte}`;
-    const message = `${count} values of '${field}' are of a kind it cannot have${where}; they are read as none.`;
+    const message = `${count} values of '${field}' have the wrong type${where}; they are treated as missing.`;
     warn('bad-value', message);
   }
   const { callables, lateItems } = schema.machine;
   const names = [...callables].join(', ');
   if (names !== '') warn('holds-code', `The pickle names ${names}; nothing was run.`);
-  const late = `${lateItems} values are added to lists or dictionaries after their use; they are left out.`;
+  const late = `${lateItems} values were added to lists or dictionaries after those had been used; they are ignored.`;
   if (lateItems > 0) warn('bad-value', late);
   return [...warnings, ...schema.segments.warnings];
 }

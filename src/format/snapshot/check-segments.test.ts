@@ -35,7 +35,7 @@ describe('what no allocator has is counted', () => {
     const outside = segment({ blocks: [block({ address: 2 ** 40 }), block({ size: 2 ** 30 })] });
     const { warnings } = snapshotOf(outside);
     expect(warnings.map(({ message }) => message)).toContain(
-      '2 blocks lie outside of their segment; they are shown as written.',
+      '2 blocks lie outside their segment; they are shown as written.',
     );
   });
 
@@ -44,7 +44,7 @@ describe('what no allocator has is counted', () => {
       segment({ blocks: [block({ requested_size: 35e12 })] }),
     );
     expect(warnings.map(({ message }) => message).join()).toContain(
-      '1 blocks were requested larger than they are; their size is taken.',
+      '1 blocks are smaller than what was requested; their own size is used.',
     );
     expect([...(devices[0]?.blocks.requestedBytes ?? [])]).toEqual([512]);
   });
@@ -52,17 +52,13 @@ describe('what no allocator has is counted', () => {
   test('a segment three times counts once', () => {
     const { devices, warnings } = snapshotOf(segment(), segment(), segment());
     expect(warnings.map(({ message }) => message).join()).toContain(
-      '2 segments lie where another one does; they are left out.',
+      '2 segments overlap another one; they are ignored.',
     );
     expect(devices[0]?.segments.length).toBe(1);
   });
 
   test.each([
-    [
-      'blocks that overlap',
-      [segment({ blocks: [block(), block()] })],
-      /1 blocks lie where another/,
-    ],
+    ['blocks that overlap', [segment({ blocks: [block(), block()] })], /1 blocks overlap another/],
     ['a segment fuller than it is', [segment({ active_size: 2 ** 30 })], /1 segments have more/],
     ['a segment without address', [segment({ address: undefined })], /1 values of 'addr/],
   ])('%s', (_, segments, expected) => {

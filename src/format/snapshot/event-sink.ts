@@ -116,7 +116,7 @@ export class EventSink {
       const row = this.length++;
       if (row === this.columns.action.length) {
         if (!this.#growth.allows(row, BYTES_PER_EVENT))
-          throw corrupt(`${row} events stand in few bytes`);
+          throw corrupt(`it holds ${row} events in too few bytes`);
         this.columns = grow(DENSE_COLUMNS, this.columns, this.#growth.next(row));
       }
       const columns = this.columns;

@@ -11,7 +11,7 @@ import { EMPTY_STACK, NO_STACK, TraceAction } from './tables.ts';
 /** Keys by their number. The device is redundant: the trace's place in the file gives it. */
 const FIELDS = ['', 'action', 'addr', 'size', 'stream', 'time_us', 'frames', 'pool_id', 'device'];
 const [, ACTION, ADDRESS, SIZE, STREAM, TIME, FRAMES, POOL] = FIELDS.keys();
-/** Texts that most events lack follow from here on. */
+/** From here on: texts that most events lack. */
 const TEXT = FIELDS.length;
 /** Rows with any other key are left to the opcode loop. */
 const OTHER = 31;
@@ -26,15 +26,15 @@ export const UNREAD = -2;
 /** Most memo slots of a row: one for itself and one per key. */
 export const MAX_SLOTS = 32;
 
-/** After learning this many rows that no other is like, learn one in as many. */
+/** After learning this many rows without a match, learn only one row in this many. */
 const LEARNING_BACKOFF = 16;
 
 export class RowReader {
   readonly template = new RowTemplate();
-  /** Where the value read last ends, and the memo slot after it. */
+  /** Where the last value read ends, and the next free memo slot. */
   at = 0;
   next = 0;
-  /** Rows that could be learned since one was like the template. */
+  /** Rows offered for learning since the last one that matched the template. */
   learnings = 0;
 
   readonly #machine: ValueMachine;
@@ -44,9 +44,9 @@ export class RowReader {
   /** By string row; 0 means not looked up yet. */
   readonly #fieldOf = new Uint8Array(1 << 16);
   readonly #textKeys: readonly string[];
-  /** Where the row at hand begins, and then where each value up to FRAMES begins and ends. */
+  /** Where the current row begins, and then where each value up to FRAMES begins and ends. */
   readonly #edges = new Int32Array(2 * FRAMES + 1);
-  /** The row at hand names a memo slot to fill, so no other row has its bytes. */
+  /** The current row names the memo slots that it fills, so no other row has the same bytes. */
   #namesSlot = false;
 
   constructor(machine: ValueMachine, events: EventSink, fields: FieldReader) {
@@ -57,7 +57,10 @@ export class RowReader {
     this.#textKeys = events.textKeys.slice(0, OTHER - TEXT);
   }
 
-  /** Reads one row with its keys in any order, and learns how it is written. Returns `start` for a row that it leaves. */
+  /**
+   * Reads one row with its keys in any order, and learns how it is written. Returns `start` if it cannot read the
+   * row.
+   */
   read(buffer: Uint8Array, view: DataView, start: number, limit: number): number {
     const machine = this.#machine;
     const events = this.#events;
@@ -127,7 +130,7 @@ export class RowReader {
     machine.push(Tag.Row, Sink.Event * ROWS_PER_SINK + row);
     events.took(row + 1, hasTime, hasPool);
     memo.length = this.next;
-    // Only rows that end in their frames can be like others.
+    // Only rows that end with their frames can match the template.
     const isAlike = isFixed && edges[2 * FRAMES] === at;
     if (
       isAlike &&
@@ -161,12 +164,12 @@ export class RowReader {
     return op === 0x4a ? Math.max(view.getInt32(at + 1, true), UNREAD) : UNREAD;
   }
 
-  /** The string that the BINGET or LONG_BINGET at `at` gives, or UNREAD. */
+  /** The string that the BINGET or LONG_BINGET at `at` reads, or UNREAD. */
   #string(buffer: Uint8Array, view: DataView, at: number, slot: number): number {
     return this.#recall(buffer, view, at, slot, Tag.String);
   }
 
-  /** The value of that kind that the BINGET or LONG_BINGET at `at` gives, or UNREAD. */
+  /** The value with this tag that the BINGET or LONG_BINGET at `at` reads, or UNREAD. */
   #recall(buffer: Uint8Array, view: DataView, at: number, slot: number, tag: Tag): number {
     const { tags, vals } = this.#machine.memo;
     const named = slotAt(buffer, view, at);
@@ -179,7 +182,7 @@ export class RowReader {
   #text(buffer: Uint8Array, view: DataView, at: number, slot: number): number {
     const op = buffer[at];
     if (op === 0x8c || op === 0x58) {
-      // The length has one byte or four.
+      // The length takes one byte or four.
       const from = at + HEADER_BYTES[op];
       if (op === 0x58 && view.getInt32(at + 1, true) > 255) return UNREAD;
       this.at = from + buffer[at + 1];
@@ -192,7 +195,7 @@ export class RowReader {
 
   #pool(buffer: Uint8Array, view: DataView, at: number, slot: number): number {
     let tuple = this.#recall(buffer, view, at, slot, Tag.Tuple);
-    // Two numbers of one byte, and TUPLE2.
+    // Two numbers of one byte each, and TUPLE2.
     if (buffer[at] === 0x4b && buffer[at + 2] === 0x4b && buffer[at + 4] === 0x86) {
       tuple = this.#machine.kept.pairId(buffer[at + 1], buffer[at + 3]);
       this.at = at + 5;
@@ -235,7 +238,7 @@ export class RowReader {
     return tag === Tag.Node ? list : EMPTY_STACK;
   }
 
-  /** If the opcode at `at` writes the next memo slot, does so. False if it writes another one. */
+  /** If the opcode at `at` fills the next memo slot, does so. Returns false if it fills another one. */
   #put(buffer: Uint8Array, view: DataView, tag: Tag, val: number): boolean {
     const op = buffer[this.at];
     if (op !== 0x94 && op !== 0x71 && op !== 0x72) return true;

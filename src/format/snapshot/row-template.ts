@@ -1,12 +1,12 @@
 /**
- * How rows are written: a run of at most eight bytes before each of the first five values, and one of the last few tails
+ * How rows are written: at most eight bytes (a run) before each of the first five values, and more bytes (a tail)
  * between the time and the frames. Example, as CPython writes rows (the runs in brackets):
  *
  *   [} 94 ( 6a a6 01 00 00] action [6a a8 01 00 00 8a 06] address [68 15] size [68 0a] stream
  *   [6a a9 01 00 00 8a 07] time, and the tail [6a aa 01 00 00 8c 03 'N/A' 94 68 10] frames
  *
- * Bytes mean the same in each row as long as no memo slot is filled twice. So a row with known runs and a known tail has the
- * same keys, and the same values between its time and its frames.
+ * Equal bytes mean the same in each row as long as no memo slot is filled twice. So a row with known runs and a known
+ * tail has the same keys, and the same values between its time and its frames.
  */
 
 /** Longer tails are not learned. */
@@ -15,12 +15,12 @@ export const MAX_TAIL_BYTES = 256;
 const MAX_TAILS = 8;
 const MAX_RUN_BYTES = 8;
 const RUNS = 5;
-/** The runs that end in LONG1 and the number of its digits. */
+/** The runs that end with LONG1 and its number of digits. */
 const ADDRESS_RUN = 1;
 const TIME_RUN = 4;
 const LONG1 = 0x8a;
 
-/** What the rows with a tail have between their time and their frames, and what the whole row puts into the memo. */
+/** What a tail stands for (the values between the time and the frames), and what the whole row puts into the memo. */
 interface TailValues {
   readonly memoTags: Uint8Array;
   readonly memoVals: Int32Array;
@@ -60,9 +60,9 @@ export class RowTail {
 }
 
 export class RowTemplate {
-  /** The last one is first. Empty before the first row. */
+  /** Newest first. Empty before the first row. */
   tails: readonly RowTail[] = [];
-  /** Two words of each run, with masks of the bytes that belong to it. */
+  /** Two words for each run, and masks of the bytes that belong to it. */
   words = new Int32Array(2 * RUNS);
   masks = new Int32Array(2 * RUNS);
   runBytes = new Int32Array(RUNS);
@@ -77,7 +77,7 @@ export class RowTemplate {
   }
 
   /**
-   * Learns the runs and the tail, unless they are too long or numbers are short.
+   * Learns the runs and the tail, unless they are too long, or a number is not written as LONG1.
    * @param edges where the row begins, where each of its first values begins and ends, and where its frames begin
    */
   learn(view: DataView, edges: Int32Array, isMemoized: boolean, values: () => TailValues): void {

@@ -34,12 +34,12 @@ interface Value {
 
 /** What can be wrong, and how it was handled. {n} is the number of affected segments or blocks. */
 const CONTRADICTIONS = {
-  overlap: '{n} segments lie where another one does; they are left out.',
+  overlap: '{n} segments overlap another one; they are ignored.',
   overfull:
     '{n} segments have more allocated or active bytes than they hold; they are shown as written.',
-  outside: '{n} blocks lie outside of their segment; they are shown as written.',
-  blockOverlap: '{n} blocks lie where another one does; they are shown as written.',
-  requested: '{n} blocks were requested larger than they are; their size is taken.',
+  outside: '{n} blocks lie outside their segment; they are shown as written.',
+  blockOverlap: '{n} blocks overlap another one; they are shown as written.',
+  requested: '{n} blocks are smaller than what was requested; their own size is used.',
 } as const;
 type Contradiction = keyof typeof CONTRADICTIONS;
 

@@ -82,7 +82,7 @@ export function citeWhatIf(
 
 function citationOf({ trace, replay, snapshot }: Parameters<typeof citeWhatIf>[1]): string {
   if (trace.events.length > MOST_EVENTS) {
-    return `What ${CITED_SETTING} would have come to is not simulated here above ${formatCount(MOST_EVENTS)} events. Run vramscope whatif instead.`;
+    return `${CITED_SETTING} is not simulated here for recordings of more than ${formatCount(MOST_EVENTS)} events. Run vramscope whatif instead.`;
   }
   const conf = parseAllocConf(CITED_SETTING);
   if (!conf.ok) throw new Error(conf.message);

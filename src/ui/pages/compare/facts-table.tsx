@@ -110,7 +110,7 @@ const RECORDINGS: Readonly<Record<RunProfile['recording'], string>> = {
 const recordingText = ({ recording, file }: RunProfile): string =>
   file.partial === undefined
     ? RECORDINGS[recording]
-    : `${RECORDINGS[recording]}, read up to a fault`;
+    : `${RECORDINGS[recording]}, read up to the damage`;
 
 const RECORDING_FACTS: readonly (readonly [name: string, textOf: (run: RunProfile) => string])[] = [
   ['File', ({ file }) => file.name],

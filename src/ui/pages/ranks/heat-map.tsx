@@ -34,7 +34,9 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
   const paint = useMemo(() => paintHeat(job, order, rowPx), [job, order, rowPx]);
   if (job.heatSteps === 0) {
     return (
-      <p className="note dim">No steps were found in these recordings: nothing to line up by.</p>
+      <p className="note dim">
+        No steps were found in these recordings, so they cannot be lined up.
+      </p>
     );
   }
   function placeOf({ nativeEvent, currentTarget }: MouseEvent): Place | undefined {

@@ -59,7 +59,7 @@ const WORDS = {
   ],
   strip: ['Over time', 'Allocated bytes over the recording'],
   peak: ['Peak'],
-  above: ['Above role', 'Above the middle of ranks that do the same'],
+  above: ['Above role', 'Above the median of the ranks that do the same work'],
   notes: [''],
 } as const;
 
@@ -106,7 +106,7 @@ function rankColumns(job: JobView, theme: ThemeName): readonly Column<ListItem>[
   ];
 }
 
-const COUNTED = 'No name says which rank this is: it was counted';
+const COUNTED = 'No name says which rank this is, so it was numbered in order';
 
 function RankNotes({ row: { outlier, ooms } }: { readonly row: RankRow }) {
   return (

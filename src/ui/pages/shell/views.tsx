@@ -78,8 +78,8 @@ function NoTrace() {
     <div className="blank">
       <h2>No history was recorded on this device</h2>
       <p>
-        {device.recordingReason} Over time there is nothing to show; this is how memory stood when
-        the snapshot was taken, in {plural(device.segmentsAtEnd, 'segment')}:
+        {device.recordingReason} There is nothing to show over time. This is the memory at the time
+        of the snapshot, in {plural(device.segmentsAtEnd, 'segment')}:
       </p>
       <dl className="facts">
         {COUNTERS.map(({ name, label, about }) => (

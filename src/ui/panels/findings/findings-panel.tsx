@@ -76,7 +76,7 @@ export function FindingsPanel() {
         </p>
       )}
       {judgement !== undefined && <AccountPanel judgement={judgement} />}
-      <ul className="column" aria-label="Findings, the first to look at first">
+      <ul className="column" aria-label="Findings, most important first">
         {lead !== undefined && cardOf(lead)}
         {others.length > 0 && <li className="dim small">Also found</li>}
         {others.map(cardOf)}

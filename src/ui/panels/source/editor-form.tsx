@@ -18,7 +18,7 @@ import { useLocalPath } from '../../shared/frame-links.tsx';
 const CHOICES = [
   { value: '', label: 'no editor' },
   ...EDITORS.map(({ id, label }) => ({ value: id as string, label })),
-  { value: OWN_EDITOR, label: 'another, by its link' },
+  { value: OWN_EDITOR, label: 'another, by a link' },
 ];
 
 /** Which editor opens the lines, and where the files are on this machine. */

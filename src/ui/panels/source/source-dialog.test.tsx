@@ -44,7 +44,9 @@ it('shows the text from a folder that the user chooses', async () => {
   Object.defineProperty(file, 'webkitRelativePath', { value: 'checkout/capture.py' });
   file.text = async () => code;
   await user.upload(screen.getByLabelText('Folder of your code'), file);
-  await screen.findByText('The text is that of checkout/capture.py. It may have changed since.');
+  await screen.findByText(
+    'This is the text of checkout/capture.py. It may have changed since the recording.',
+  );
   expect(few).toBeLessThan(100);
   expect(rows().length).toBeGreaterThanOrEqual(400);
   expect(row(338)?.textContent).toContain('192.00 MiBline_338()');

@@ -75,7 +75,8 @@ function SourceNote({ filename, path, failure }: SourceText & { readonly filenam
   const input = useRef<HTMLInputElement>(null);
   const textOf = ({ name }: SourceFolder): string => {
     if (failure !== undefined) return `${path} could not be read: ${failure}`;
-    if (path !== undefined) return `The text is that of ${path}. It may have changed since.`;
+    if (path !== undefined)
+      return `This is the text of ${path}. It may have changed since the recording.`;
     return `${name} has no ${fileName(filename)}, or several that could be it.`;
   };
   return (

@@ -134,6 +134,6 @@ it('never rounds a little to nothing, nor almost all to all', () => {
 it('says of which bytes the rounding is not known', () => {
   expect(roundingText({ roundingBytes: 512, unknownBytes: 0 })).toBe('512 bytes');
   expect(roundingText({ roundingBytes: 512, unknownBytes: 1024 })).toContain(
-    'not known of 1.00 KiB',
+    'unknown for 1.00 KiB',
   );
 });

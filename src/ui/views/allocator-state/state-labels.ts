@@ -45,7 +45,7 @@ export function roundingText({
   unknownBytes,
 }: Pick<SpaceTotals, 'roundingBytes' | 'unknownBytes'>): string {
   const known = formatBytes(roundingBytes);
-  return unknownBytes === 0 ? known : `${known}, not known of ${formatBytes(unknownBytes)}`;
+  return unknownBytes === 0 ? known : `${known}, unknown for ${formatBytes(unknownBytes)}`;
 }
 
 export function releaseSentence(release: ReleaseSums, totals: SpaceTotals): string {

@@ -91,8 +91,8 @@ export function FlameCanvas(props: FlameCanvasProps) {
       </div>
       <p id="flame-hint" className="visually-hidden">
         Each box is a frame. Its width is the memory that it and its callees hold; its callees are
-        below it. Arrow keys go from box to box, Enter zooms into one, Escape zooms out. What is
-        chosen is described behind the graph; the table has the same figures as text.
+        below it. Arrow keys go from box to box, Enter zooms into one, Escape zooms out. The chosen
+        box is described after the graph; the table has the same figures as text.
       </p>
     </>
   );

@@ -111,7 +111,7 @@ function SegmentPanel({ segment }: { readonly segment: SegmentLife }) {
           <SegmentFactList found={value} state={state} />
           <SegmentStack heading="Created by" stack={value.facts.stack} />
           {value.facts.releaseStack !== undefined && (
-            <SegmentStack heading="Given back by" stack={value.facts.releaseStack} />
+            <SegmentStack heading="Released by" stack={value.facts.releaseStack} />
           )}
         </>
       )}
