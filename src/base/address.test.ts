@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { AddressMap } from './address.ts';
 
-/** Few distinct addresses, so that operations meet; the last ones are neither aligned nor below 2^52. */
+/** Few distinct addresses, so that operations collide; the last ones are neither aligned nor below 2^52. */
 const address = fc.oneof(
   fc.integer({ min: 0, max: 40 }).map((n) => 0x7f0000000000 + n * 512),
   fc.integer({ min: 0, max: 3000 }).map((n) => n * 2 ** 21),
@@ -30,7 +30,7 @@ it('does what a Map does, also while it grows and shrinks', () => {
           map.delete(key);
           expected.delete(key);
         }
-        // A hundred thousand times: `expect` would take most of the time.
+        // Runs a hundred thousand times: `expect` would take most of the time.
         if (answer !== before || map.size !== expected.size)
           expect([at, answer, map.size]).toEqual([at, before, expected.size]);
       }

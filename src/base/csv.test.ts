@@ -16,7 +16,7 @@ it('finds the beginning of a cell behind blanks and behind every separator', () 
     expect(csvField(`a${separator}=cmd()`)).toMatch(/^"a[;\t\r\n]+' ?=cmd\(\)"$/);
   }
   expect(csvField('\t=cmd()')).toBe('"\t\'=cmd()"');
-  // A name of a million blanks takes no longer than its length.
+  // A name of a million spaces takes no longer than its length warrants.
   expect(csvField(';\t '.repeat(300_000)).length).toBe(900_002);
 });
 

@@ -12,7 +12,7 @@ import {
   withinTime,
 } from './task.ts';
 
-/** A clock that moves on by 1 ms a step of work. */
+/** A clock that advances by 1 ms per step of work. */
 function setUp() {
   let nowMs = 0;
   const log: number[] = [];

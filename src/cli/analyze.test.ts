@@ -51,10 +51,10 @@ describe('--fail-on', () => {
     ['fragmentation,oom', LEAK, 0],
     ['growth,fragmentation,oom', 'fixtures/oom_fragmented.pickle.gz', 1],
     ['growth', HEALTHY, 0],
-    // Low: told, and no failure.
+    // Of low severity: reported, but not a failure.
     ['oom,growth', 'fixtures/kv_cache_generate.pickle.gz', 0],
     ['growth', 'fixtures/no_history.pickle.gz', 0],
-    // By its name of before.
+    // By its former name.
     ['churn', 'fixtures/oom_fragmented.pickle.gz', 1],
   ])('%s on %s: %d', async (detectors, path, expected) => {
     const { exitCode, out } = await cli(['analyze', path, '--fail-on', detectors]);

@@ -1,4 +1,4 @@
-/** A rank's file has a trace of each device of its machine; three of these four are empty. */
+/** A rank's file has a trace for each device of its machine; three of these four are empty. */
 import { describe, expect, it } from 'vitest';
 import { cli } from '../testing/cli-run.ts';
 

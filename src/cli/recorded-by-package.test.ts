@@ -31,14 +31,14 @@ describe('a file of vramscope.record', () => {
     const [then, end] = [await deviceOf('oom.oom'), await deviceOf('oom')];
     expect([then.recording, end.recording]).toEqual(['complete', 'complete']);
     expect([then.ooms.length, end.ooms.length]).toEqual([1, 1]);
-    // A snapshot is an event of the one that follows it, and nothing ran in between.
+    // A snapshot is an event of the next one, and nothing ran in between.
     expect(end.events - then.events).toBe(1);
   });
 
   test('of the last steps begins like one whose ring ran over', async () => {
     const { recording, events } = await deviceOf('last-steps');
     expect(recording).toBe('truncated');
-    // Two of six steps alike, of 523 events each, and the snapshot that was taken in between.
+    // Two of six equal steps, of 523 events each, and the snapshot taken in between.
     expect(events).toBe(1047);
   });
 
@@ -51,7 +51,7 @@ describe('a file of vramscope.record', () => {
     const { peakByClass, actions } = await deviceOf('labels');
     expect(actions.annotate).toBe(371);
     const bytesOf = (id: string) => peakByClass.find((row) => row.class === id)?.bytes ?? 0;
-    // Adam keeps two tensors a parameter; the state is made of large blocks, some rounded up.
+    // Adam keeps two tensors per parameter. The state consists of large blocks, some rounded up.
     expect(bytesOf('optimizer-state') / bytesOf('parameters')).toBeCloseTo(2, 1);
     expect(bytesOf('unknown')).toBeLessThan(1024);
   });

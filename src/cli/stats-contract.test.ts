@@ -3,7 +3,7 @@ import type { DeviceStats, StatsReport } from '../output/report/stats.ts';
 import { captureNames, statsOfDevice, truthOf } from '../testing/captures.ts';
 import { cli } from '../testing/cli-run.ts';
 
-/** Files whose truth was read at another moment than they were written, or that have no trace. */
+/** Files whose truth was read at a different time than the file was written, or that have no trace. */
 const NO_TRUTH = /^(legacy_segments_list|no_history|protocols)/;
 
 async function statsOf(name: string): Promise<StatsReport> {
@@ -45,7 +45,7 @@ test('all protocols and the HTML of one snapshot give the same figures', async (
   const names = captureNames().filter((name) => /^protocols_p\d/.test(name));
   expect(names).toHaveLength(6);
   const reports = await Promise.all([...names, 'protocols_trace_plot.html.gz'].map(statsOf));
-  // Pickles say their number from protocol 2 on.
+  // Pickles state their protocol from 2 on.
   expect(reports.map(({ file }) => file.protocol).slice(2, 6)).toEqual([2, 3, 4, 5]);
   const [first] = reports;
   expect(first.devices[0]).toMatchObject({ events: 217, anomalies: 0 });

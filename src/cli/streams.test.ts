@@ -12,7 +12,7 @@ import { type HostProcess, processIo } from './cli-io.ts';
 const folder = mkdtempSync(join(tmpdir(), 'vramscope-streams-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Each chunk is copied when it comes: it is lent until the next. */
+/** Copies each chunk as it arrives: it is valid only until the next. */
 async function copiesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   const copies: Uint8Array[] = [];
   for await (const chunk of chunks) copies.push(new Uint8Array(chunk));
@@ -57,7 +57,7 @@ test('a pipe with a name is read once, and may be asked again', async () => {
   const path = join(folder, 'pipe');
   spawnSync('mkfifo', [path]);
   const content = Uint8Array.from({ length: 300_000 }, (_, i) => i >>> 9);
-  // More than a pipe holds: it is written while it is read.
+  // More than a pipe holds, so it is written while it is read.
   const writing = writeFile(path, content);
   const source = await fileSource(path);
   expect(source).toMatchObject({ name: 'pipe', size: undefined });
@@ -112,7 +112,7 @@ describe('gunzip', () => {
 });
 
 describe('output', () => {
-  /** A process that writes to `stdout`; no signal ever comes. */
+  /** A process that writes to `stdout` and never gets a signal. */
   const ioOf = (stdout: ReturnType<typeof sink>, env: Record<string, string> = {}) => {
     const host = { stdin: pieces(), stdout, stderr: sink(), env, platform: 'linux' };
     return processIo(host as unknown as HostProcess, '/no/page', '/no/script');

@@ -14,7 +14,7 @@ const PRESET_CONFS = PRESETS.map((text): AllocConf => {
   return conf;
 });
 
-/** One small allocation each, in a segment of its own. */
+/** Small allocations, each in its own segment. */
 function manyPlaces(count: number, place: (i: number) => object) {
   const trace = Array.from({ length: count }, (_, i) => {
     const common = { addr: (i + 1) * 2 * MIB, stream: 0, frames: [], ...place(i) };
@@ -41,7 +41,7 @@ test.each([
   const seconds = cpuSeconds(() => {
     const runs = runWhatIf(context, { confs: PRESET_CONFS, limit: 'none', budgetMs: Infinity });
     expect(runs.notSimulated).toEqual([]);
-    // Each stream and pool has a segment of its own, whatever the settings.
+    // Each stream and pool has its own segment, whatever the settings.
     for (const { result } of runs.cases) expect(result.peakReservedBytes).toBe(20_000 * 2 * MIB);
   });
   expect(seconds).toBeLessThan(8);

@@ -42,7 +42,7 @@ const JUDGEMENT = {
 };
 const CLEAR = { detector: 'oom', status: 'clear', reason: 'None.' } as const;
 
-/** An analysis that answers when it is told to. */
+/** An analysis that answers on command. */
 function setUp(timeoutMs = 10_000) {
   const asked: {
     deviceIndex: number;

@@ -4,7 +4,7 @@ import { type GivenFiles, type GivenRoutes, routeGivenFiles } from './given-file
 const files = (...names: string[]) => names.map((name) => new File([], name));
 const folder = { isDirectory: true, name: 'ranks' } as FileSystemEntry;
 
-/** The route taken, with the names that it was given. */
+/** The chosen route and the file names it received. */
 function taken(given: GivenFiles, isOpen = false): string[] {
   const log: string[] = [];
   const namesOf = (many: GivenFiles) => many.files.map(({ name }) => name);

@@ -6,7 +6,7 @@ import { createViewStore, DEFAULT_VIEW, type ViewStore } from './view-store.ts';
 
 const INFO = sessionInfoOf('a.pickle');
 
-/** A history of URLs with the browser's rules: push cuts off what lies ahead, Back fires popstate. */
+/** A history of URLs with the browser's rules: push drops later entries, Back fires popstate. */
 class FakeWindow {
   entries: string[];
   at = 0;
@@ -45,7 +45,7 @@ let window: FakeWindow;
 let store: ViewStore;
 let sync: ReturnType<typeof startUrlSync>;
 let problems: readonly string[];
-/** How often the address was said to lag, and to have caught up. */
+/** How often the address was reported to lag, and to have caught up. */
 let lags: number;
 let caughtUp: number;
 
@@ -122,7 +122,7 @@ describe('the address bar', () => {
     wheel(5);
     store.beginDrag();
     wheel(5);
-    // A drag that is held still is the same drag.
+    // A drag that pauses is still the same drag.
     pause();
     wheel(5);
     store.endDrag();

@@ -118,7 +118,7 @@ describe('a file opens at the moment that matters', () => {
     expect(openingCursor(deviceInfo({ ooms, peaks: fragmented(60) }))).toBe(20);
   });
 
-  // What is asked of the peaks before any check has run is what the checks come to.
+  // The cursor is chosen from the peaks, before any check has run. It must agree with the checks.
   it.each([
     'frag_gpt_varlen',
     'default_stacks/frag_gpt_varlen',
@@ -139,7 +139,7 @@ describe('a file opens at the moment that matters', () => {
     const info = snapshotDevice(context, 0);
     const { account, verdict } = await analysisOf(context);
     const cursor = openingCursor(info) ?? -1;
-    // A tensor that is replaced by larger ones leaves gaps too: most was reserved where they were largest.
+    // A tensor that is replaced by larger ones leaves gaps too: reserved memory peaked where they were largest.
     const hasGaps = verdict.cause === 'fragmentation' || verdict.cause === 'growing';
     if (account.moment.why === 'peak' && hasGaps) {
       const { reservedBytes, allocatedBytes } = context.replay.countersAt(cursor);

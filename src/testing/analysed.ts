@@ -3,7 +3,7 @@ import type { DeviceModel } from '../device/model/device-model.ts';
 
 const analysed = new WeakMap<DeviceModel, Promise<Analysis>>();
 
-/** What is said of a device, analysed once for all who ask. So it is nobody's to change. */
+/** The analysis of a device, made once and shared by all tests, so do not change it. */
 export function analysisOf(context: DeviceModel): Promise<Analysis> {
   const known = analysed.get(context) ?? analyse(context);
   analysed.set(context, known);

@@ -1,4 +1,4 @@
-/** Random allocator programs in the words of `snapshotFromText`, so that a counterexample reads well. */
+/** Random allocator programs in the notation of `snapshotFromText`, so that a counterexample reads well. */
 import fc from 'fast-check';
 
 const MI = 2 ** 20;
@@ -7,14 +7,14 @@ const step = fc.record({
   kind: fc.nat(99),
   pick: fc.nat(),
   stream: fc.nat(1),
-  /** Both pools, both sides of the split limit of 1 MiB, and of the segment sizes. */
+  /** Sizes for both pools, both sides of the 1 MiB split limit, and both sides of the segment sizes. */
   bytes: fc.oneof(
     fc.constantFrom(0, 1, 512, 513, 300_000, MI, MI + 1, 3 * MI, 19 * MI, 19 * MI + 5, 33 * MI),
     fc.integer({ min: 1, max: 24 * MI }),
   ),
 });
 
-/** Allocs, frees (some of them pending for a while) and an empty_cache now and then. */
+/** Allocs, frees (some of them pending for a while) and an occasional empty_cache. */
 export function allocatorProgram(settings: readonly string[]): fc.Arbitrary<string[]> {
   return fc.array(step, { minLength: 1, maxLength: 60 }).map((steps) => {
     const lines = [...settings];

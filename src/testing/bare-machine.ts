@@ -1,4 +1,7 @@
-/** A machine with nothing on it, for tests of what installs: an empty home, and a PATH of one folder with what a test puts there. */
+/**
+ * A machine with nothing installed, for tests of installers: an empty home, and a PATH of one folder that holds what
+ * the test puts there.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,11 +9,11 @@ import { dirname, join } from 'node:path';
 
 export interface BareMachine {
   readonly folder: string;
-  /** Puts a shell script into the folder of the PATH, `bin`. There is no other program. */
+  /** Puts a shell script into `bin`, the only folder on the PATH. No other program can be found. */
   add(name: string, script: string): void;
-  /** Runs a script of Node as root would, and resolves to what it printed and its exit code. */
+  /** Runs a Node script as root would, and resolves to its output and exit code. */
   run(script: string, env?: NodeJS.ProcessEnv): Promise<Outcome>;
-  /** What its scripts have written to `$LOG`. */
+  /** What its scripts wrote to `$LOG`. */
   log(): string;
   remove(): void;
 }
@@ -48,5 +51,5 @@ export function bareMachine(): BareMachine {
   };
 }
 
-/** The folder of the project. */
+/** The project's folder. */
 export const PROJECT = dirname(dirname(import.meta.dirname));

@@ -1,14 +1,14 @@
 /**
- * Small files that ask for much: gigabytes of memory, minutes of work, or figures that are none.
- * Each must be answered within seconds, by a snapshot with a warning or by one sentence.
+ * Small files that demand a lot: gigabytes of memory, minutes of work, or figures that are not numbers. Each must be
+ * answered within seconds, by a snapshot with a warning or by one sentence.
  */
 import { gzipSync, zipSync } from 'fflate';
 import { join, type PickleValue, sampleSnapshot, writePickle } from './write-pickle.ts';
 
 export interface Bomb {
-  /** What it is, also a good file name. */
+  /** Describes the file; also a valid file name. */
   readonly name: string;
-  /** LoadFailure.code, or a part of the warning that a file which opens must give. */
+  /** LoadFailure.code, or part of the warning for a file that opens. */
   readonly answer: { readonly code: string } | { readonly warning: RegExp };
   readonly make: () => Uint8Array;
 }
@@ -33,7 +33,7 @@ function manyKeys(count: number): Uint8Array {
   const pair = (_: unknown, i: number) => `X\x07\0\0\0k${String(i).padStart(6, '0')}K\x01`;
   return ascii(Array.from({ length: count }, pair).join(''));
 }
-/** `opcodes` as often as fill `length` bytes, without a string of that length in between. */
+/** `opcodes`, repeated to fill `length` bytes without building a string of that length. */
 function repeated(opcodes: string | readonly number[], length: number): Uint8Array {
   const unit = join(opcodes);
   const whole = new Uint8Array(length - (length % unit.length));
@@ -130,7 +130,7 @@ const AMPLIFIED: readonly Bomb[] = [
 
 type Fields = { readonly [key: string]: PickleValue };
 
-/** The sample with one more event, which has `fields` in place of its own. */
+/** The sample with one more event, whose own fields are `fields`. */
 const withEvent = (fields: Fields): Fields => {
   const sample = sampleSnapshot();
   const [events = []] = sample.device_traces as readonly PickleValue[][];
@@ -146,9 +146,9 @@ const withTrace = (...items: readonly PickleValue[]): Fields => {
   const [events = []] = sample.device_traces as readonly PickleValue[][];
   return { ...sample, device_traces: [[...events, ...items]] };
 };
-/** JSON has no NaN and no infinity, but fractions, negative numbers and 1e300. */
+/** JSON has no NaN and no infinity, but it has fractions, negative numbers and 1e300. */
 const json = (value: unknown): Uint8Array => ascii(JSON.stringify(value));
-/** A pickle in which one BININT1 72 is another number, by its opcodes. */
+/** A pickle in which one BININT1 72 is replaced by another number, given as opcodes. */
 const number = (opcodes: ArrayLike<number>): Uint8Array => {
   const pickle = writePickle(withEvent({ size: 72 }));
   const at = pickle.findLastIndex((byte, i) => byte === 0x4b && pickle[i + 1] === 72);

@@ -1,4 +1,4 @@
-/** The real captures in fixtures/, and what the allocator itself said about them. */
+/** The real captures in fixtures/, and what the allocator itself reported about them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { SnapshotDecoder } from '../format/snapshot/decoder.ts';
@@ -15,31 +15,31 @@ interface Truth {
 }
 
 /**
- * Names of all captures whose truth covers the whole process: 'train_gpt_small.pickle.gz',
- * 'whatif_gc08/….pickle.gz'. Those of near-miss/ were mostly recorded after the model was built,
- * when some of the allocator's peaks had passed: they are for the detectors. Those of record/ were written by the
- * Python package, which says what the allocator counted in the file itself.
+ * Names of the captures whose truth covers the whole process: 'train_gpt_small.pickle.gz', 'whatif_gc08/….pickle.gz'.
+ * Excludes near-miss/, which tests the detectors: most of it was recorded after the model was built, when some of the
+ * allocator's peaks had passed. Also excludes record/, which the Python package wrote: there the allocator's figures
+ * are in the file itself.
  */
 export function captureNames(): string[] {
   return allCaptureNames().filter((name) => !/^(near-miss|record)\//.test(name));
 }
 
 /**
- * Names of all captures, those of near-miss/ too, but for pairs/ and classes/, which have one program twice, and for
- * others/, programs that other people wrote, whose truth files are of another form: see verdict/others.test.ts.
+ * Names of all captures, near-miss/ included. Excludes pairs/ and classes/, which hold each program twice, and
+ * others/, programs by other people whose truth files have another form: see verdict/others.test.ts.
  */
 export function allCaptureNames(): string[] {
   return namesBelow(FOLDER).filter((name) => !/^(pairs|classes|others)\//.test(name));
 }
 
-/** 'pairs/gpt_train' for each program that was recorded with Python stacks and with all stacks. */
+/** 'pairs/gpt_train' for each program recorded with Python stacks and with all stacks. */
 export function pairNames(): string[] {
   return namesBelow(`${FOLDER}/pairs`)
     .filter((name) => name.endsWith('.python.pickle.gz'))
     .map((name) => `pairs/${name.replace('.python.pickle.gz', '')}`);
 }
 
-/** 'classes/gpt.python.pickle.gz': runs in which each tensor was labelled, see class-truth.ts. */
+/** 'classes/gpt.python.pickle.gz': runs in which every tensor was labeled, see class-truth.ts. */
 export function labelledCaptureNames(): string[] {
   return namesBelow(`${FOLDER}/classes`).map((name) => `classes/${name}`);
 }
@@ -55,7 +55,7 @@ function namesBelow(folder: string): string[] {
     .sort();
 }
 
-/** Those of a program that is there again under other settings, but for expandable segments. */
+/** The programs that were also recorded under other settings, except with expandable segments. */
 export const isRepeated = (name: string): boolean =>
   /^(whatif_(?!expandable)|settings\/)/.test(name);
 
@@ -66,8 +66,8 @@ export function captureBytes(name: string): Uint8Array {
 const loaded = new Map<string, Snapshot>();
 
 /**
- * Read once, for whoever asks: all captures together are some 200 MB as tables, and 40 files of tests
- * would otherwise decode most of them again. So they are nobody's to change.
+ * Read once and shared: all captures together take some 200 MB as tables, and 40 test files would otherwise decode
+ * most of them again. So do not change them.
  */
 export function loadCapture(name: string): Snapshot {
   const known = loaded.get(name);
@@ -79,7 +79,7 @@ export function loadCapture(name: string): Snapshot {
   return snapshot;
 }
 
-/** What the allocator says of a device that the process did not use: a rank's truth leaves these out. */
+/** Stands for a device that the process did not use: a rank's truth omits these. */
 const UNUSED: Truth['stats'][string] = {
   'requested_bytes.all.peak': 0,
   'allocated_bytes.all.peak': 0,
@@ -89,7 +89,7 @@ const UNUSED: Truth['stats'][string] = {
   num_ooms: 0,
 };
 
-/** The allocator's figures of a device. */
+/** The allocator's figures for a device. */
 export const statsOfDevice = ({ stats }: Truth, device: number): Truth['stats'][string] =>
   stats[device] ?? UNUSED;
 

@@ -1,4 +1,4 @@
-/** How many bytes of a labelled recording get the class that its program gave them. */
+/** How many bytes of a labeled recording get the class that the program itself gave them. */
 
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -9,19 +9,19 @@ import type { DeviceModel } from '../device/model/device-model.ts';
 import { labelledCaptureNames, loadCapture } from './captures.ts';
 import { contextsOf } from './contexts.ts';
 
-/** Time and address of an alloc event, the class of what it allocated, and its name. */
+/** Time and address of an alloc event, and the class and name of the allocation. */
 type ClassLabel = readonly [timeUs: number, address: number, of: string, name: string];
 
 export interface ClassAccuracy {
   readonly peakBytes: number;
-  /** Shares of bytes with the right class: of those allocated at the peak, and of bytes times their time. */
+  /** Shares of bytes with the right class: of those live at the peak, and of bytes times lifetime. */
   readonly peakShare: number;
   readonly timeShare: number;
-  /** Bytes at the peak by 'right class, class given'. */
+  /** Bytes at the peak by 'right class, assigned class'. */
   readonly confusion: ReadonlyMap<string, number>;
 }
 
-/** Words of the labels that begin the name of a class. */
+/** First words of the labels, each the beginning of a class's name. */
 const idOf = (word: string): MemoryClassId =>
   MEMORY_CLASSES.find(({ id }) => id.startsWith(word))?.id ?? 'unknown';
 
@@ -31,7 +31,7 @@ let labels: Readonly<Record<string, readonly ClassLabel[]>> | undefined;
 function classAccuracy(name: string): ClassAccuracy {
   labels ??= JSON.parse(gunzipSync(readFileSync('fixtures/classes/labels.json.gz')).toString());
   const key = name.replace('classes/', '').replace('.pickle.gz', '');
-  // Ranks have a trace for each device of their machine; they use one.
+  // A rank's file has a trace for each device of its machine, but it used only one.
   const used = contextsOf(loadCapture(name)).filter(({ replay }) => replay.allocations.length > 0);
   return accuracyOf(used[0], labels?.[key] ?? []);
 }
@@ -40,7 +40,7 @@ function classAccuracy(name: string): ClassAccuracy {
 export const labelledRuns = (): (ClassAccuracy & { readonly name: string })[] =>
   labelledCaptureNames().map((name) => ({ name, ...classAccuracy(name) }));
 
-/** What is not labelled was dropped soon: a temporary. */
+/** Unlabeled memory was freed soon: it is temporary. */
 function trueClasses(
   { replay, trace, snapshot }: DeviceModel,
   labels: readonly ClassLabel[],

@@ -7,7 +7,7 @@ export interface CliRun {
   readonly error: string;
 }
 
-/** A terminal of 80 columns that nobody reads. */
+/** A terminal of 80 columns. */
 export const QUIET_IO: CliIo = {
   stdin: piecesOf(new Uint8Array(0)),
   stdinFile: () => undefined,

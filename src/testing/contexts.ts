@@ -7,7 +7,7 @@ import { NO_STACK, type Snapshot, type StackIndex } from '../format/snapshot/tab
 const replayed = new WeakMap<Snapshot, readonly Replay[]>();
 const modelled = new WeakMap<Snapshot, readonly DeviceModel[]>();
 
-/** Of each device, made once: captures are shared (captures.ts). */
+/** Cached by device, because captures are shared (captures.ts). */
 export function replaysOf(snapshot: Snapshot): readonly Replay[] {
   const { devices, settings } = snapshot;
   const replays = replayed.get(snapshot) ?? devices.map((trace) => replayDevice(trace, settings));
@@ -15,19 +15,19 @@ export function replaysOf(snapshot: Snapshot): readonly Replay[] {
   return replays;
 }
 
-/** All devices of a snapshot, each made once, too. */
+/** The models of all devices of a snapshot, each made once. */
 export function contextsOf(snapshot: Snapshot): readonly DeviceModel[] {
   const contexts = modelled.get(snapshot) ?? createDeviceModels(snapshot, replaysOf(snapshot));
   modelled.set(snapshot, contexts);
   return contexts;
 }
 
-/** A dictionary such as _snapshot() returns; the first device of it, replayed. */
+/** Replays the first device of a dictionary such as _snapshot() returns. */
 export function contextOf(value: unknown): DeviceModel {
   return contextsOf(snapshotFromValue(value))[0];
 }
 
-/** Trace entries with times 10 us apart, from 1,000 us on, where they have none. */
+/** Adds times to trace entries that have none: 10 us apart, from 1,000 us on. */
 export function traceOf(...entries: readonly Readonly<Record<string, unknown>>[]): unknown {
   const timed = entries.map((entry, i) => ({
     stream: 0,
@@ -37,7 +37,7 @@ export function traceOf(...entries: readonly Readonly<Record<string, unknown>>[]
   return { segments: [], device_traces: [timed] };
 }
 
-/** A stack as text, innermost frame first: rows differ from snapshot to snapshot, texts do not. */
+/** A stack as text, innermost frame first: row numbers differ between snapshots, texts do not. */
 export function describeStack(
   { strings, frames, stacks }: Pick<Snapshot, 'strings' | 'frames' | 'stacks'>,
   stack: StackIndex,

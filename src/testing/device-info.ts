@@ -1,4 +1,4 @@
-/** A device of 100 events without times or peaks, but for what is given. */
+/** A device of 100 events without times or peaks, except as given. */
 
 import type { Counters, Peak } from '../allocator/replay/types.ts';
 import type { DeviceInfo, SessionInfo } from '../device/model/device-info.ts';
@@ -47,7 +47,7 @@ export function deviceInfo(given: Partial<DeviceInfo> = {}): DeviceInfo {
   };
 }
 
-/** What is said of an open file without a device: for tests of what goes around it. */
+/** Information about an open file without devices, for tests of what surrounds them. */
 export function sessionInfoOf(name: string): SessionInfo {
   return {
     file: {
@@ -64,7 +64,7 @@ export function sessionInfoOf(name: string): SessionInfo {
   };
 }
 
-/** What the crosshair says at an event of a device whose counters are all 0. */
+/** The crosshair at an event of a device whose counters are all 0. */
 export function crosshairOf(event: number): Crosshair {
   return { event, action: 'alloc', timeUs: 0, counters: ZERO };
 }

@@ -4,9 +4,9 @@ const isColumn = (value: object): value is Column =>
   Array.isArray(value) || (ArrayBuffer.isView(value) && 'length' in value);
 
 /**
- * Where two values are not equal in toEqual's sense, of each column the first row alone:
- * 'devices.0.events.sizeBytes.17: 512, not 1024'. It is for tables of 100,000 rows, of each of which
- * toEqual makes a key, which takes it seconds a file; and its own list of what differs has no end.
+ * Where two values differ in the sense of toEqual, with only the first row of each column:
+ * 'devices.0.events.sizeBytes.17: 512, not 1024'. For tables of 100,000 rows: toEqual creates a key for each row,
+ * which takes seconds per file, and prints an endless list of differences.
  */
 export function differences(actual: unknown, expected: unknown, path = ''): readonly string[] {
   if (Object.is(actual, expected)) return [];

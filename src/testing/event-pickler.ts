@@ -1,13 +1,13 @@
-/** Events as PyTorch's picklers write them, byte by byte, for tests of the ways that they are read. */
+/** Events as PyTorch's picklers write them, byte by byte, to test every way of reading them. */
 import { uint32 } from './write-pickle.ts';
 
 /**
- * 'memoize': CPython, protocols 4 and 5; 'put': CPython, protocols 2 and 3; 'cpp': PyTorch's C++
- * pickler, which remembers strings and those lists that come again.
+ * 'memoize': CPython, protocols 4 and 5. 'put': CPython, protocols 2 and 3. 'cpp': PyTorch's C++ pickler, which
+ * memoizes strings and the lists that occur again.
  */
 export type PickleForm = 'memoize' | 'put' | 'cpp';
 
-/** An event's keys and values in their order; what is undefined is left out. */
+/** An event's keys and values in order; undefined values are omitted. */
 export interface WrittenEvent {
   readonly action: string;
   readonly [key: string]:
@@ -46,7 +46,7 @@ export class EventPickler {
     this.raw(0x65, 0x28);
   }
 
-  /** @param texts how texts are written: each anew, as CPython gets them of C++, or by the memo */
+  /** @param texts how texts are written: out in full each time, as CPython gets them from C++, or by the memo */
   event(event: WrittenEvent, texts: 'anew' | 'by memo' = 'by memo'): void {
     this.#open('}', undefined);
     this.#mark();
@@ -61,7 +61,7 @@ export class EventPickler {
     this.raw(0x75);
   }
 
-  /** All of it, with bytes behind STOP, so that the last event is not near the end of the buffer. */
+  /** The whole pickle, with bytes after STOP, so that the last event is not near the end of the buffer. */
   finish(): Uint8Array {
     this.raw(0x65, 0x61, 0x75, 0x2e);
     return Uint8Array.from([...this.#bytes, ...new Array<number>(4000).fill(0)]);
@@ -84,7 +84,7 @@ export class EventPickler {
     this.#slot++;
   }
 
-  /** False where nothing of that name is in the memo. */
+  /** Returns false if the memo has nothing of that name. */
   #get(name: string): boolean {
     const slot = this.#slots.get(name);
     if (slot === undefined) return false;
@@ -110,7 +110,7 @@ export class EventPickler {
       bytes.setBigInt64(0, BigInt(value), true);
       let count = 8;
       if (this.#form !== 'cpp') {
-        // As few bytes as hold the sign too.
+        // The fewest bytes that also hold the sign.
         while (BigInt.asIntN(8 * (count - 1), BigInt(value)) === BigInt(value)) count--;
       }
       this.raw(0x8a, count, ...new Uint8Array(bytes.buffer).subarray(0, count));
@@ -124,7 +124,7 @@ export class EventPickler {
     if (this.#form !== 'cpp') this.#put(undefined);
   }
 
-  /** A list of frames by their numbers: from the memo if it was there before. */
+  /** A list of frames by their numbers; from the memo if it was written before. */
   #frames(frames: readonly number[]): void {
     const name = `frames ${frames.join()}`;
     if (frames.length > 0 && this.#get(name)) return;

@@ -7,7 +7,7 @@ type Answers = {
   ) => Promise<SessionQueries[K]['result']>;
 };
 
-/** A session that answers these queries, and takes pixels back. */
+/** A session that answers the given queries and takes pixels back. */
 export function fakeSession(answers: Answers): Pick<SessionApi, 'query' | 'recycle'> {
   return {
     query(name, request, options) {

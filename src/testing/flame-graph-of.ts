@@ -17,7 +17,7 @@ export interface FlameGraphShape {
   readonly smallestShare?: number;
 }
 
-/** A flame graph by line, however small its boxes, unless the shape says otherwise. */
+/** A flame graph by line that keeps even the smallest boxes, unless the shape says otherwise. */
 export function flameGraphOf(
   context: DeviceModel,
   options: WeighOptions,

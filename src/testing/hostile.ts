@@ -1,16 +1,16 @@
 /**
- * Files that are no snapshot, broken ones and malicious ones, made in memory, each with the code of
- * the LoadError that opening it must give. Used by the reader's tests and in the browser.
+ * Files that are not snapshots, damaged ones and malicious ones, made in memory, each with the code of the LoadError
+ * that opening it must give. Used by the reader's tests and in the browser.
  */
 import { gzipSync, zipSync } from 'fflate';
 import { join, sampleSnapshot, uint32, writePickle } from './write-pickle.ts';
 
 export interface HostileFile {
-  /** What it is, also a good file name. */
+  /** Describes the file; also a valid file name. */
   readonly name: string;
   /** LoadFailure.code */
   readonly code: string;
-  /** Whole events before the fault, so that opening a part is on offer. */
+  /** Complete events before the error, so that opening a part is offered. */
   readonly hasPartial: boolean;
   readonly make: () => Uint8Array;
 }
@@ -38,7 +38,7 @@ const random = (length: number): Uint8Array => {
 const PNG = join([0x89], 'PNG\r\n', [0x1a], '\n', [0, 0, 0, 13], 'IHDR', new Uint8Array(17));
 const PROTO_4 = [0x80, 4];
 
-/** `cos\nsystem` called with a string by REDUCE: what pickle.load would run. */
+/** `cos\nsystem` called with a string by REDUCE: pickle.load would run it. */
 export const osSystemPickle = (): Uint8Array =>
   join([0x80, 2], 'cos\nsystem\n', 'X', uint32(13), 'echo pwned>&2', '\x85R.');
 
@@ -170,14 +170,14 @@ function flip(bytes: Uint8Array, index: number): Uint8Array {
   return copy;
 }
 
-/** 0xff is no opcode. */
+/** 0xff is not an opcode. */
 function withGarbage(bytes: Uint8Array, at: number): Uint8Array {
   const copy = bytes.slice();
   copy.fill(0xff, at, at + 200);
   return copy;
 }
 
-/** Damage that looks like opcodes: from `at` on, the next dictionary becomes a class that is called. */
+/** Damage that looks like opcodes: from `at` on, the next dictionary becomes a call of a class. */
 function withGlobal(bytes: Uint8Array, at: number): Uint8Array {
   const copy = bytes.slice();
   const dictionary = copy.findIndex((byte, i) => i >= at && byte === 0x7d && copy[i + 1] === 0x28);

@@ -1,6 +1,6 @@
 /**
- * The plain way to draw a column of the address map, as an oracle: every pixel looks at every block
- * and segment there is. Knows addresses alone, nothing of slots but where each one begins.
+ * Draws a column of the address map the plain way, as an oracle: every pixel looks at every block and segment. It
+ * knows only addresses, and of slots only where each one begins.
  */
 
 import type { AllocationTable, SegmentSpanTable } from '../allocator/replay/types.ts';
@@ -11,7 +11,7 @@ import type { Viewport } from '../draw/timeline/types.ts';
 /** Where an address is in the packed order. */
 export type OffsetOf = (address: number) => number;
 
-/** Undefined where nothing was ever reserved. */
+/** Undefined if nothing was ever reserved there. */
 export function offsetOfAddress(layout: AddressLayout, address: number): number | undefined {
   const slot = layout.slotAddress.findIndex(
     (from, i) => address >= from && address < from + layout.slotBytes[i],

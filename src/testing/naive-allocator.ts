@@ -1,7 +1,7 @@
 /**
- * A caching allocator written for reading, not for speed: sorted lists of blocks, counters by adding
- * up. It plays the programs that tests draw, so that what the replay finds can be held to something
- * that works the other way round: it knows what it did, the replay has to find out.
+ * A caching allocator written for clarity, not speed: sorted lists of blocks, counters by adding up. It plays the
+ * programs that tests draw, as an independent check of the replay: the allocator knows what it did, and the replay
+ * must find it out.
  */
 import type { Counters } from '../allocator/replay/types.ts';
 
@@ -9,7 +9,7 @@ const KI = 1024;
 const MI = KI * KI;
 const SMALL_PAGE = 2 * MI;
 const LARGE_PAGE = 20 * MI;
-/** Expandable segments begin at multiples of this, and their pages are counted from there. */
+/** Expandable segments begin at multiples of this, and their pages count from there. */
 export const RESERVED = 2 ** 32;
 
 export interface NaiveBlock {
@@ -27,7 +27,7 @@ export interface SegmentPlace {
   readonly isExpandable: boolean;
 }
 
-/** One cudaMalloc, or one unbroken range of an expandable segment's mapped pages. */
+/** One cudaMalloc, or one unbroken range of mapped pages of an expandable segment. */
 export interface NaiveSegment extends SegmentPlace {
   address: number;
   blocks: NaiveBlock[];
@@ -38,7 +38,7 @@ const endOf = (block: NaiveBlock): number => block.address + block.bytes;
 export const segmentBytes = (segment: NaiveSegment): number => sum(segment.blocks, (b) => b.bytes);
 export const isSmallRequest = (bytes: number): boolean => roundUp(bytes) <= MI;
 
-/** Bytes of the cudaMalloc for a request: 2 MiB, 20 MiB, or the request in steps of 2 MiB. */
+/** Bytes of the cudaMalloc for a request: 2 MiB, 20 MiB, or the request rounded up to 2 MiB. */
 export function segmentBytesFor(bytes: number): number {
   if (isSmallRequest(bytes)) return 2 * MI;
   return roundUp(bytes) < 10 * MI ? 20 * MI : Math.ceil(bytes / (2 * MI)) * 2 * MI;
@@ -46,10 +46,10 @@ export function segmentBytesFor(bytes: number): number {
 
 export class NaiveAllocator {
   readonly segments: NaiveSegment[] = [];
-  /** Requests of this size and more split nothing. */
+  /** Requests of this size or more split nothing. */
   maxSplitBytes = Infinity;
 
-  /** A new segment, or new pages: those join the mapped range that they touch. */
+  /** A new segment, or new pages, which join an adjacent mapped range. */
   grow(address: number, bytes: number, place: SegmentPlace, frames?: readonly object[]): void {
     const block = freeBlock(address, bytes);
     this.segments.push({ ...place, address, blocks: [block], frames });
@@ -57,7 +57,7 @@ export class NaiveAllocator {
     if (place.isExpandable) this.#joinMappings();
   }
 
-  /** Gives memory back: a whole segment, or pages in the middle of a free block. */
+  /** Returns memory: a whole segment, or pages in the middle of a free block. */
   shrink(address: number, bytes: number): void {
     const { segment, block } = this.#freeBlockWith(address, bytes);
     const { blocks, ...place } = segment;
@@ -71,7 +71,7 @@ export class NaiveAllocator {
     this.segments.splice(this.segments.indexOf(segment), 1, ...kept);
   }
 
-  /** What empty_cache gives back: segments that are free as a whole, whole pages of mapped ranges. */
+  /** What empty_cache returns: completely free segments, and whole pages of mapped ranges. */
   releasable(): { address: number; bytes: number; isExpandable: boolean }[] {
     return this.segments.flatMap(({ blocks, isExpandable, isSmall }) =>
       blocks
@@ -88,7 +88,7 @@ export class NaiveAllocator {
     );
   }
 
-  /** The free block that a request would get: the smallest that holds it, lowest address first. */
+  /** The free block that a request would get: the smallest that fits, at the lowest address. */
   bestFit(bytes: number, place: Omit<SegmentPlace, 'isExpandable'>): NaiveBlock | undefined {
     const fits = this.segments
       .filter((s) => s.stream === place.stream && s.isSmall === place.isSmall)
@@ -98,7 +98,7 @@ export class NaiveAllocator {
     return fits.sort((a, b) => a.bytes - b.bytes || a.address - b.address)[0];
   }
 
-  /** Takes the front of a free block, or all of it where a rest is not split off. */
+  /** Takes the front of a free block, or all of it if the rest is not split off. */
   take(block: NaiveBlock, requestedBytes: number, frames: readonly object[] | undefined): void {
     const segment = this.#segmentOf(block);
     const rounded = roundUp(requestedBytes);
@@ -125,7 +125,7 @@ export class NaiveAllocator {
     segment.blocks = mergeFree(segment.blocks);
   }
 
-  /** The five counters as memory_stats() has them, by adding up. */
+  /** The five counters of memory_stats(), by adding up. */
   counters(): Counters {
     const blocks = this.segments.flatMap((s) => s.blocks);
     const active = blocks.filter((b) => b.state !== 'inactive');

@@ -1,7 +1,7 @@
 /**
- * The plain way to draw a frame, as an oracle: no index, no sweep, no chunks. Every column looks at
- * every event it covers and every allocation there is, every pixel at every allocation live.
- * Shares nothing with the raster but its definitions.
+ * Draws a frame the plain way, as an oracle: no index, no sweep, no chunks. Every column looks at every event it
+ * covers and every allocation, every pixel at every live allocation. Shares nothing with the raster but its
+ * definitions.
  */
 
 import type { Replay } from '../allocator/replay/types.ts';
@@ -99,7 +99,7 @@ function naivePixel(bands: readonly Band[], centre: number, rowBytes: number): N
   return labels.size === 1 ? owner.label : NAIVE_THIN;
 }
 
-/** Number of pixel centres in a band, counted by walking from a pixel's lower edge. */
+/** Number of pixel centers in a layer, counted by walking from a pixel's lower edge. */
 function rowsOwned(band: Band, low: number, rowBytes: number): number {
   let rows = 0;
   const holds = (centre: number): boolean => band.bottom <= centre && centre < band.top;
@@ -108,7 +108,7 @@ function rowsOwned(band: Band, low: number, rowBytes: number): number {
   return rows;
 }
 
-/** Twelve distinct colors, so that every code of a test has a color of its own. */
+/** Twelve distinct colors, so that every code in a test has its own. */
 export const TEST_PALETTE: Palette = {
   classes: Uint32Array.from(
     { length: 12 },
@@ -119,7 +119,7 @@ export const TEST_PALETTE: Palette = {
   thin: 0xff909090,
 };
 
-/** Color to label, the inverse of the palette's table: pixels can be compared with the oracle's. */
+/** Color to label, the inverse of the palette's table, so that pixels can be compared with the oracle's. */
 export function pixelLabel(palette: Palette): Map<number, NaivePixel> {
   const table = colorTable(palette);
   const labels = new Map<number, NaivePixel>();

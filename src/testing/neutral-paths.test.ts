@@ -1,4 +1,4 @@
-/** Captures are public: the paths inside must say nothing of the machine that recorded them. */
+/** Captures are public, so their paths must not reveal anything about the machine that recorded them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -6,8 +6,8 @@ import { decompress as decompressZstd } from 'fzstd';
 import { expect, it } from 'vitest';
 
 /**
- * Where people and machines keep their own files. A neutral path starts with /workspace, /opt or /usr.
- * One letter may stand before a path: a pickle writes the length of a string as a byte.
+ * Where people and machines keep their own files. A neutral path starts with /workspace, /opt or /usr. One letter may
+ * precede a path, because a pickle writes a string's length as a byte.
  */
 const MACHINE_PATH = /(?<![\w.-]{2})\/(root|home|tmp|work|mnt|media|data|scratch|Users)\/[\w.-]+/g;
 

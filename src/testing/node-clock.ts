@@ -1,8 +1,8 @@
 import type { Clock } from '../base/task.ts';
 
 /**
- * A clock for tests and benches that let real messages in. Node hands a port up to 1,000 messages
- * before it looks at timers and files again, so a message to oneself is no way to yield there.
+ * A clock for tests and benches that lets real messages in. Node handles up to 1,000 messages of a port before it
+ * returns to timers and files, so a message to oneself does not yield there.
  */
 export const nodeClock: Clock = {
   now: () => performance.now(),

@@ -1,4 +1,4 @@
-/** A session on a capture in this thread, and the analysis beside it: what the page's workers do, without workers. */
+/** A session on a capture, and its analysis, both in this thread: the work of the page's workers without workers. */
 
 import { serveAnalysis } from '../worker/analysis/serve-analysis.ts';
 import { webPlatform } from '../worker/gunzip.ts';
@@ -9,8 +9,8 @@ import { captureBytes } from './captures.ts';
 import { nodeClock } from './node-clock.ts';
 
 /**
- * A session that opens captures by their names: `{ kind: 'url', url: 'leak_forward_hook' }`.
- * @param bytesOf a snapshot's bytes by name, where it is none of fixtures/
+ * A session that opens captures by name: `{ kind: 'url', url: 'leak_forward_hook' }`.
+ * @param bytesOf a snapshot's bytes by name, if it is not in fixtures/
  */
 export function captureSession(
   bytesOf = (name: string) => captureBytes(`${name}.pickle.gz`),
@@ -32,7 +32,7 @@ export async function openSession(name: string): Promise<SessionApi> {
   return session;
 }
 
-/** A worker that runs in this thread; `crash` is what the browser does when a real one dies. */
+/** A worker that runs in this thread; `crash` does what the browser does when a real one dies. */
 export class InThreadWorker {
   isTerminated = false;
   readonly #listeners = new Map<string, (event: Event) => void>();

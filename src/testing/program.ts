@@ -1,4 +1,4 @@
-/** Programs made by hand: what each line allocates and when it is freed, as a trace. */
+/** Hand-made programs: what each line allocates and when it is freed, as a trace. */
 import type { DeviceModel } from '../device/model/device-model.ts';
 import { contextOf, traceOf } from './contexts.ts';
 
@@ -8,7 +8,7 @@ interface Frame {
   readonly line: number;
 }
 
-/** Innermost first; [] is a thread of autograd, which runs no Python. */
+/** Innermost first; [] is an autograd thread, which runs no Python. */
 type Stack = readonly Frame[];
 
 /** A tensor, until it is freed. */
@@ -19,14 +19,14 @@ export interface Tensor {
 
 const TORCH = '/usr/lib/python3.12/site-packages/torch';
 
-/** 'train.py:12' of the program, called from nowhere. */
+/** 'train.py:12' of the program, without callers. */
 export const at = (line: number, name = '<module>'): Frame => ({
   name,
   filename: '/workspace/train.py',
   line,
 });
 
-/** A frame of PyTorch: inTorch('nn/modules/module.py', 'convert'). */
+/** A PyTorch frame: inTorch('nn/modules/module.py', 'convert'). */
 export const inTorch = (file: string, name: string, line = 1): Frame => ({
   name,
   filename: `${TORCH}/${file}`,
@@ -34,7 +34,7 @@ export const inTorch = (file: string, name: string, line = 1): Frame => ({
 });
 
 const MODULE = 'nn/modules/module.py';
-/** The stack of a linear layer in a model that `line` calls. */
+/** The stack of a linear layer in a model called by `line`. */
 export const forwardAt = (line: number): Stack => [
   inTorch('nn/modules/linear.py', 'forward', 134),
   inTorch(MODULE, '_call_impl', 1790),
@@ -47,7 +47,7 @@ export const movedAt = (line: number): Stack => [
   at(line),
 ];
 export const BACKWARD: Stack = [];
-/** The stack of a state that Adam makes for a parameter in opt.step() in `line`. */
+/** The stack of Adam's state for a parameter, made in opt.step() in `line`. */
 export const adamAt = (line: number): Stack => [
   inTorch('optim/adam.py', '_init_group', 178),
   inTorch('optim/adam.py', 'step', 238),
@@ -56,7 +56,7 @@ export const adamAt = (line: number): Stack => [
 
 export class Program {
   readonly #entries: Readonly<Record<string, unknown>>[] = [];
-  /** In order of their allocation. */
+  /** In order of allocation. */
   readonly tensors: Tensor[] = [];
 
   /** Allocates a tensor of `size` bytes. */
@@ -74,7 +74,7 @@ export class Program {
     }
   }
 
-  /** Allocates and frees at once, `times` times: what else a program does. */
+  /** Allocates and frees at once, `times` times, like the rest of a program. */
   work(times: number, frames: Stack): void {
     for (let i = 0; i < times; i++) this.free(this.alloc(512, frames));
   }

@@ -1,4 +1,4 @@
-/** Jobs for tests: summaries of real ranks, and copies of them that are changed in one way. */
+/** Jobs for tests: summaries of real ranks, and copies changed in one way. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { RankFile } from '../analysis/ranks/number-files.ts';
@@ -10,7 +10,7 @@ export function fleetSummary(name: string): RankSummary {
   return readSummary(readFileSync(`fixtures/fleet/${name}.vramscope.json`, 'utf8'));
 }
 
-/** 'skewed_experts.all': the four ranks of a job of fixtures/fleet. */
+/** 'skewed_experts.all': the four ranks of a job in fixtures/fleet. */
 export function fleetJob(name: string): RankFile[] {
   return [0, 1, 2, 3].map((rank) => {
     const path = `${name}_rank${rank}.vramscope.json.gz`;
@@ -25,7 +25,7 @@ export const pipelineRanks = (): RankFile[] =>
     summary: fleetSummary(`pipeline_rank${rank}`),
   }));
 
-/** `count` ranks of one job that do just the same, as rank 0 of the FSDP2 job does. */
+/** `count` identical ranks of one job, copies of rank 0 of the FSDP2 job. */
 export function equalRanks(count: number): RankFile[] {
   const summary = fleetSummary('fsdp2_rank0');
   return Array.from({ length: count }, (_, rank) => ({
@@ -50,7 +50,7 @@ export function largestSite({ callSites }: RankSummary): SummarySite {
   return found;
 }
 
-/** A call site with so much more memory, and the peaks with it. */
+/** A call site with this much more memory, and the peaks raised with it. */
 export function grown(summary: RankSummary, key: string, by: Partial<SummarySite>): RankSummary {
   const before = summary.callSites.find((site) => site.key === key);
   if (before === undefined) throw new Error(`no call site ${key}`);
@@ -60,7 +60,7 @@ export function grown(summary: RankSummary, key: string, by: Partial<SummarySite
   return raised({ ...summary, callSites }, more);
 }
 
-/** One that the others do not have. */
+/** A call site that the others lack. */
 export function withSite(summary: RankSummary, site: SummarySite): RankSummary {
   const { program } = summary;
   return raised(

@@ -1,4 +1,4 @@
-/** Shows a component as the workbench does, on a real capture: for tests in jsdom. */
+/** Renders a component on a real capture as the workbench does, for tests in jsdom. */
 import { cleanup, configure, render } from '@testing-library/react';
 import { type UserEvent, userEvent } from '@testing-library/user-event';
 import { type ReactNode, useMemo } from 'react';
@@ -21,23 +21,23 @@ import type { SessionApi } from '../worker/protocol.ts';
 import { captureSession, InThreadWorker } from './open-session.ts';
 
 export interface Shown {
-  /** Types and clicks as a person does. */
+  /** Types and clicks like a person. */
   readonly user: UserEvent;
   readonly session: SessionApi;
-  /** What the page looks at now: what would stand in the URL. */
+  /** The page's current view, as the URL would hold it. */
   readonly view: () => ViewState;
-  /** As another part of the page would change it. */
+  /** Changes the view as another part of the page would. */
   readonly commit: (change: Partial<ViewState>) => void;
 }
 
-// A busy machine takes longer than the second that is waited by default; who finds sooner waits no longer.
+// A busy machine takes longer than the default wait of one second. Queries that succeed sooner do not wait.
 configure({ asyncUtilTimeout: 20_000, getElementError: (message) => new Error(message ?? '') });
 
 /**
- * Opens a capture and renders `children` on the device that it opens on. All of it is the real thing
- * but for the workers, which run in this thread.
+ * Opens a capture and renders `children` on its initial device. Everything is real except the workers, which run in
+ * this thread.
  * @param name of a capture, such as 'leak_forward_hook'
- * @param bytes of a snapshot that is none of fixtures/
+ * @param bytes of a snapshot that is not in fixtures/
  */
 export async function renderOn(
   name: string,
@@ -62,9 +62,9 @@ export async function renderOn(
     prepare: async () => (info) => stores.view.restore(openingView(info)),
   });
   await loader.open({ kind: 'url', url: name });
-  // No timeline will paint a first frame, which findings wait for.
+  // No timeline will paint a first frame, which the findings wait for.
   timings.reach('painted');
-  // jsdom lays nothing out.
+  // jsdom has no layout.
   Element.prototype.scrollIntoView = () => undefined;
   HTMLDialogElement.prototype.showModal = function show() {
     this.open = true;

@@ -1,4 +1,4 @@
-/** Sides of a comparison from captures and from snapshots drawn as text. */
+/** Sides of a comparison, from captures and from snapshots drawn as text. */
 import { buildProfile } from '../analysis/compare/build-profile.ts';
 import type { Moment, RunProfile } from '../analysis/compare/types.ts';
 import { mainDeviceIndex } from '../device/model/main-device.ts';
@@ -7,7 +7,7 @@ import { loadCapture } from './captures.ts';
 import { contextsOf } from './contexts.ts';
 import { snapshotFromText } from './snapshot-from-text.ts';
 
-/** Of the device that the snapshot is about. */
+/** Of the snapshot's main device. */
 function sideOf(snapshot: Snapshot, name = 'x.pickle', at: Moment = 'peak'): RunProfile {
   const contexts = contextsOf(snapshot);
   const main = mainDeviceIndex(

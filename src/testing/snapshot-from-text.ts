@@ -1,6 +1,6 @@
 /**
- * Snapshots drawn as text, for tests that should be read at a glance. One line is one thing that
- * happens, blank lines and `# …` are skipped:
+ * Snapshots drawn as text, for tests that can be read at a glance. Each line is one event; blank lines and `# …` are
+ * skipped:
  *
  *   +seg 2Mi small @0x1000000    segment_alloc; also stream=N, pool=1,0
  *   -seg @0x1000000              segment_free
@@ -10,22 +10,21 @@
  *                                at=0x1000000, category=gradient. Without a stack it has frames: []
  *   -A                           free_requested and free_completed
  *   -A?  and later  -A!          the two apart
- *   empty                        empty_cache: segment_free and segment_unmap of all that is unused
+ *   empty                        empty_cache: segment_free and segment_unmap of everything unused
  *   oom 4Ki free=128 @train.py:10 forward
- *                                with frames: [] after a bare @, without frames where there is none
+ *                                frames: [] after a bare @, no frames without an @
  *   snapshot
  *   begin NAME, end NAME         annotation, at the time of the next event
  *   set max_split_size=134217728
- *                                allocator setting; whoever reads them gets this value all along
- *   device 1                     what follows happens on that device (0 until then)
- *   record                       recording starts here: what is above has no events and no stacks
- *   ring                         the same, but all was recorded and the ring dropped the events: the
- *                                stacks stay. What PyTorch says of it: set trace_alloc_overflowed=true
- *   dump                         the trace was taken here; what is below shows in the segments alone
+ *                                allocator setting; it applies from the beginning
+ *   device 1                     what follows happens on that device (0 before)
+ *   record                       recording starts here: what comes before has no events or stacks
+ *   ring                         the same, but the ring dropped the events: everything was recorded, so the
+ *                                stacks stay. PyTorch's own statement: set trace_alloc_overflowed=true
+ *   dump                         the trace ends here; what follows shows only in the segments
  *
- * Sizes are bytes or Ki, Mi, Gi. A block lies where the allocator would put it (best fit); one that
- * fits nowhere draws a segment first, as it would (mapped pages after `set expandable_segments=true`).
- * Events are 10 us apart.
+ * Sizes are bytes or Ki, Mi, Gi. A block lies where the allocator would put it (best fit). One that fits nowhere gets
+ * a new segment first (mapped pages after `set expandable_segments=true`). Events are 10 us apart.
  */
 import type { Counters } from '../allocator/replay/types.ts';
 import { snapshotFromValue } from '../format/snapshot/from-value.ts';
@@ -43,11 +42,11 @@ import {
 
 export interface DrawnSnapshot {
   readonly snapshot: Snapshot;
-  /** First event of a line by its first word ('+A', '-A', 'oom'); `nth` of several such lines, from 0. */
+  /** First event of a line, by its first word ('+A', '-A', 'oom'); `nth` counts such lines from 0. */
   eventOf(word: string, nth?: number): number;
-  /** Address of the block last drawn under a name. */
+  /** Address of the last block drawn under a name. */
   addressOf(name: string): number;
-  /** The allocator's counters: entry 0 before the trace, entry t + 1 after event t. By device. */
+  /** The allocator's counters by device: entry 0 before the trace, entry t + 1 after event t. */
   readonly counters: readonly (readonly Counters[])[];
 }
 
@@ -56,7 +55,7 @@ type Frames = readonly object[] | undefined;
 
 const FIRST_ADDRESS = 0x7f0000000000;
 
-/** @throws Error with the line when the text says what cannot be, such as a free of an unknown name. */
+/** @throws Error with the line if the text says something impossible, such as a free of an unknown name */
 export function snapshotFromText(text: string): DrawnSnapshot {
   const drawing = new Drawing();
   for (const line of text.split('\n').map((raw) => raw.replace(/(^|\s)#.*/, '').trim())) {
@@ -94,7 +93,7 @@ class Drawing {
       throw new Error(`In the line "${line}": ${String(error)}`);
     }
     const drawn = this.#device.entries.length;
-    // An alloc may draw a segment first; the event that its line means is the last.
+    // An alloc may add a segment first; the event that its line means is the last one.
     const event = word.startsWith('+') ? drawn - 1 : first;
     if (drawn > first) this.#words.set(word, [...(this.#words.get(word) ?? []), event]);
   }
@@ -184,7 +183,7 @@ class Drawing {
     }
   }
 
-  /** A segment for a request; under expandable_segments, new pages behind the place's last ones. */
+  /** A segment for a request; under expandable_segments, new pages behind the pool's last ones. */
   #growFor(bytes: number, place: Omit<SegmentPlace, 'isExpandable'>, frames: Frames): void {
     const isExpandable = this.#settings.expandable_segments === true;
     const key = JSON.stringify([this.#devices.indexOf(this.#device), place]);

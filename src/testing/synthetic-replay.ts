@@ -1,4 +1,4 @@
-/** Small made-up replays for tests: lifetimes in, counters by brute force. */
+/** Small invented replays for tests: lifetimes as input, counters by brute force. */
 import fc from 'fast-check';
 import {
   type AllocationTable,
@@ -27,7 +27,7 @@ const NAMES: readonly CounterName[] = [
   'inactiveSplitBytes',
 ];
 
-/** `lives` in order of start. Reserved is made up: the highest active so far, in steps of 1,000. */
+/** `lives` in order of start. Reserved memory is invented: the highest active so far, in steps of 1,000. */
 export function syntheticReplay(lives: readonly Life[], eventCount: number): Replay {
   const allocations = allocationTable(lives);
   const series = new Map(NAMES.map((name) => [name, counterSeries(name, lives, eventCount)]));
@@ -122,10 +122,10 @@ interface OpenLife {
 
 const CLASSES = 12;
 
-/** Slivers and slabs: with rows of 1 to 256 bytes some are far thinner than a pixel, some many. */
+/** Slivers and slabs: with rows of 1 to 256 bytes, some are far thinner than a pixel and some much thicker. */
 const size = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 3000 }));
 
-/** `bias` below 100 makes deep stacks (more allocations than frees), above it shallow ones. */
+/** A `bias` below 100 makes deep stacks (more allocations than frees), one above 100 shallow ones. */
 const step = fc.record({ pick: fc.nat(), sizeBytes: size, kind: fc.nat(199), gapUs: fc.nat(3) });
 
 export const randomTrace: fc.Arbitrary<RandomTrace> = fc
@@ -163,7 +163,7 @@ export const randomTrace: fc.Arbitrary<RandomTrace> = fc
     };
   });
 
-/** The first time a block is picked its free is requested, the second time it completes. */
+/** A block is picked twice: first its free is requested, then it completes. */
 function free(open: OpenLife[], at: number, event: number): void {
   const life = open[at];
   if (life.freeRequested === undefined) {

@@ -1,4 +1,4 @@
-/** pickleparser beside our own machine: the values of a pickle by a program that is not ours. */
+/** pickleparser beside our own machine: the values of a pickle according to an independent program. */
 import { BufferReader, Parser } from 'pickleparser';
 import { concatBytes } from '../base/bytes.ts';
 import { HEADER_BYTES } from '../format/pickle/opcodes.ts';

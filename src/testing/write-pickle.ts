@@ -9,12 +9,12 @@ export type PickleValue =
   | readonly PickleValue[]
   | { readonly [key: string]: PickleValue };
 
-/** Bytes of the pickle of `value`: undefined is None, integers up to 2^53 are LONG1. */
+/** The pickle of `value`, as bytes: undefined is None, integers up to 2^53 are LONG1. */
 export function writePickle(value: PickleValue): Uint8Array {
   return join([0x80, 4], pieces(value), '.');
 }
 
-/** One array of bytes from byte lists and strings of one byte a character. */
+/** One array from byte lists and strings of one byte per character. */
 export function join(...parts: readonly (string | ArrayLike<number>)[]): Uint8Array {
   return concatBytes(
     parts.map((part) => {
@@ -36,7 +36,7 @@ function pieces(value: PickleValue): Uint8Array {
   return join('}(', concatBytes(pairs), 'u');
 }
 
-/** BININT1 where it fits, LONG1 of eight bytes else: what C++ pickles do, and all exact. */
+/** BININT1 if it fits, else LONG1 of eight bytes: what C++ pickles contain, and all exact. */
 function number(value: number): Uint8Array {
   if (value >= 0 && value < 256) return join('K', [value]);
   const bytes = new DataView(new ArrayBuffer(8));

@@ -65,7 +65,7 @@ class FakeSession implements SessionApi {
   };
 }
 
-/** A worker that is a port and a list of listeners; `die` is what the browser does to it. */
+/** A worker that is a port and a list of listeners; `die` does what the browser does to it. */
 class FakeWorker {
   isTerminated = false;
   readonly session: FakeSession;
@@ -75,7 +75,7 @@ class FakeWorker {
     this.session = new FakeSession(number);
   }
   postMessage(_message: unknown, [port]: Transferable[]): void {
-    // Tests change what it does after this.
+    // Tests change its behavior after this.
     const { session } = this;
     if (port instanceof MessagePort)
       serveSession(port, { ...session, open: (...given) => session.open(...given) });
@@ -164,7 +164,7 @@ describe('the session client', () => {
     await client.open(FILE, {});
     const stop = new AbortController();
     const hit = client.query('hit', HIT, { signal: stop.signal });
-    // Answered after the question before it was heard.
+    // Answered after the previous question was received.
     await client.query('eventAt', EVENT);
     expect(running).toBe(1);
     stop.abort();
@@ -278,7 +278,7 @@ describe('a worker that dies', () => {
     const { client, workers, ended } = setUp();
     await client.open(FILE, {});
     const hit = client.query('hit', HIT);
-    // Answered after the question before it was heard.
+    // Answered after the previous question was received.
     await client.query('eventAt', EVENT);
     workers[0]?.die();
     for (const call of [hit, client.query('frame', FRAME)]) {

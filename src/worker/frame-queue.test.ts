@@ -3,7 +3,7 @@ import { isAbortError } from '../base/errors.ts';
 import { type Clock, stepwise, type Task } from '../base/task.ts';
 import { FrameQueue } from './frame-queue.ts';
 
-/** A clock that only drawing moves on; the page's messages get in at `yieldTask`, once they are due. */
+/** A clock that only drawing advances. The page's messages get in at `yieldTask` once they are due. */
 function setUp(sliceMs?: number) {
   let nowMs = 0;
   const messages: { readonly dueMs: number; readonly arrive: () => void }[] = [];

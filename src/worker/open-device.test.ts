@@ -95,13 +95,13 @@ test('what is highlighted stays as it is, makes all others paler, and moves noth
   plain.pixels.forEach((pixel, i) => {
     if (meant[i] === 1 && highlighted.pixels[i] !== pixel) throw new Error(`Pixel ${i} is changed`);
   });
-  // What is thinner than a pixel has one color, highlighted or not.
+  // Pixels that several thin blocks share have one color, highlighted or not.
   const isPaler = plain.pixels.filter((pixel, i) => pixel !== highlighted.pixels[i]);
   expect(isPaler.length).toBeGreaterThan(0.1 * meant.length);
-  // Unlike what a search dims, the others can still be told apart.
+  // Unlike blocks that a search dims, the others can still be told apart.
   const others = (pixels: Uint32Array) => new Set(pixels.filter((_, i) => meant[i] === 0)).size;
   expect(others(highlighted.pixels)).toBeGreaterThan(others(dimmed.pixels));
-  // A search comes before a highlight.
+  // A search takes precedence over a highlight.
   expect((await frameOf({ ...large, search, onlyMatches: false }, -1, 'size<1MiB')).pixels).toEqual(
     dimmed.pixels,
   );

@@ -10,7 +10,7 @@ import { type UrlSourceOptions, urlSource } from './url-source.ts';
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  // A chunk is lent until the next is asked for.
+  // A chunk is valid only until the next is requested.
   for await (const chunk of chunks) parts.push(chunk.slice());
   return Buffer.concat(parts);
 }
@@ -64,7 +64,7 @@ describe('a file on disk', () => {
   });
 });
 
-/** A file whose slices from `from` on cannot be read, as the browser tells it. */
+/** A file whose slices from `from` on cannot be read, with the browser's error. */
 function unreadableBlob(size: number, from: number): Blob {
   class UnreadableBlob extends Blob {
     override get size() {
@@ -86,7 +86,7 @@ function onlySlices<T extends Blob>(blob: T): T {
   return blob;
 }
 
-/** The blob with a stream that gives `whole` reads of it, and then does what `then` says. */
+/** The blob with a stream that returns `whole` reads of it, and then does what `then` says. */
 function blobThat(
   bytes: Buffer,
   whole: number,

@@ -7,7 +7,7 @@ import { differences } from '../../testing/differences.ts';
 import { completeLiveReplay, type EventChunk, LiveReplay } from './live-replay.ts';
 import { COUNTER_NAMES, NEVER, type Replay } from './types.ts';
 
-/** Events `first` to before `to` in columns of their own, as they go to another thread. */
+/** Events `first` to before `to` in columns of their own, as they are sent to another thread. */
 function chunkOf({ events }: DeviceTrace, first: number, to: number): EventChunk {
   return {
     first,
@@ -21,7 +21,7 @@ function chunkOf({ events }: DeviceTrace, first: number, to: number): EventChunk
   };
 }
 
-/** @param expected what is said of the events to come, which may be wrong */
+/** @param expected the announced number of events, which may be wrong */
 function feed(
   live: LiveReplay,
   trace: DeviceTrace,
@@ -35,7 +35,7 @@ function feed(
   }
 }
 
-/** All that a replay says, its counters after each event too. */
+/** Everything that a replay returns, including its counters after each event. */
 function plain(replay: Replay) {
   const { countersAt, fillCounter, ...tables } = replay;
   const { length } = replay.allocationOfEvent;
@@ -66,7 +66,7 @@ function deviceOf(name: string) {
 }
 
 describe('a trace replayed as its events come', () => {
-  /** Complete recordings, and those of them that were replayed as they came. */
+  /** Complete recordings, and how many of them were replayed while they arrived. */
   const seen = { complete: 0, live: 0 };
 
   it.each(NAMES)('%s: as the whole, or not at all', (name) => {
@@ -74,7 +74,7 @@ describe('a trace replayed as its events come', () => {
       const live = new LiveReplay(trace.segments.length > 0);
       feed(live, trace, [997, 64, 5000]);
       const replay = completeLiveReplay(live.finish(), trace, settings);
-      // What begins late can only be replayed from its end.
+      // A recording that begins late can only be replayed from its end.
       if (whole.recording !== 'complete' || whole.anomalyCount > 0) expect(replay).toBeUndefined();
       if (replay !== undefined) expect(differences(plain(replay), plain(whole))).toEqual([]);
       seen.complete += Number(whole.recording === 'complete');

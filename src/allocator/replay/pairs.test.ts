@@ -1,4 +1,6 @@
-/** One program recorded with stacks="python" and with stacks="all": stacks must change nothing but frames. */
+/**
+ * Programs recorded with stacks="python" and with stacks="all": the kind of stacks must change nothing but frames.
+ */
 import { describe, expect, it } from 'vitest';
 import { ACTION_NAMES, type DeviceTrace } from '../../format/snapshot/tables.ts';
 import { loadCapture, pairNames, settingsCaptureNames, truthOf } from '../../testing/captures.ts';
@@ -8,7 +10,7 @@ const STACKS = ['python', 'all'] as const;
 
 /** Its ring lost the events of the peaks. */
 const TRUNCATED = 'pairs/ring';
-/** A free completes when the GPU is done with the block: at another event in each run. */
+/** A free completes when the GPU is done with the block, so at a different event in each run. */
 const GPU_ORDERS_FREES = 'pairs/pending_frees';
 
 const recordings = [
@@ -56,7 +58,10 @@ describe('the same program', () => {
   );
 });
 
-/** Sizes of what was allocated and taken from the driver. Frees may come in another order: autocast's casts go by a hash map's. */
+/**
+ * Sizes of allocations and segments. Frees may come in another order: autocast frees its casts in the order of a hash
+ * map.
+ */
 function requestsOf({ events }: DeviceTrace): string[] {
   return Array.from({ length: events.length }, (_, t) => t)
     .filter((t) => /^(alloc|segment_alloc|oom)$/.test(ACTION_NAMES[events.action[t]]))

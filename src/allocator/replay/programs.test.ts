@@ -1,4 +1,4 @@
-/** Random programs, played by an allocator that adds up what it does, and found again by the replay. */
+/** Random programs, run by an allocator that only adds up, and reconstructed by the replay. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -93,7 +93,7 @@ function liveRanges({ allocations: a }: Replay, t: number): Range[] {
   return ranges(a.length, (i) => a.start[i] <= t && t < a.end[i], a.address, a.sizeBytes);
 }
 
-/** Mapped pieces that touch are one range. */
+/** Adjacent mapped pieces form one range. */
 function mappedRanges({ segmentSpans: s }: Replay, t: number): Range[] {
   const pieces = ranges(s.length, (i) => s.start[i] <= t && t < s.end[i], s.address, s.sizeBytes);
   const joined: Range[] = [];

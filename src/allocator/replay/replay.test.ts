@@ -9,7 +9,7 @@ import { replaysOf } from '../../testing/contexts.ts';
 import { replayDevice } from './replay.ts';
 import { COUNTER_NAMES, NEVER, type Replay } from './types.ts';
 
-/** Written before the moment their truth was read: its peaks came later, or before the recording. */
+/** Written before their truth was read: their peaks came later, or before the recording. */
 const EARLIER = /legacy_segments_list|no_history|protocols_p/;
 
 describe('against the allocator', () => {
@@ -65,7 +65,7 @@ describe('how much was recorded', () => {
 });
 
 describe('a trace cut at its beginning', () => {
-  // Settings native and expandable, a small and a big pool, record_stream, private pools.
+  // Covers native and expandable segments, small and large pools, record_stream, private pools.
   it.each([
     'train_gpt_small.pickle.gz',
     'streams_record_stream.pickle.gz',
@@ -204,7 +204,7 @@ function sumsAt({ allocations: a, segmentSpans: s }: Replay, t: number) {
   };
 }
 
-/** fillCounter for every counter, as one object an event. */
+/** fillCounter for all counters, as one object per event. */
 function filledCounters(replay: Replay, length: number) {
   const columns = COUNTER_NAMES.map((name) => {
     const out = new Float64Array(length);
@@ -216,7 +216,7 @@ function filledCounters(replay: Replay, length: number) {
   );
 }
 
-/** The trace as a recording that began at event `from` would have it. */
+/** The trace as a recording that began at event `from` would contain it. */
 function cutFront(trace: DeviceTrace, from: number): DeviceTrace {
   const { events } = trace;
   const cut = <T extends Column>(column: T) => column.subarray(from) as T;

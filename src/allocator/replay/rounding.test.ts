@@ -25,7 +25,7 @@ describe('round_size', () => {
   });
 
   it.each([
-    // Up to 512 bytes times the divisions nothing changes.
+    // Up to 512 bytes times the divisions, rounding is the same.
     [4096, 4096],
     [4097, 4608],
     [MI, MI],

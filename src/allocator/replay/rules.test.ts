@@ -1,4 +1,4 @@
-/** Each rule of the allocator, and each way a trace can be incomplete, as a few drawn lines. */
+/** Each allocator rule, and each way a trace can be incomplete, in a few drawn lines. */
 import { describe, expect, it } from 'vitest';
 import { snapshotFromValue } from '../../format/snapshot/from-value.ts';
 import type { DeviceTrace } from '../../format/snapshot/tables.ts';
@@ -19,7 +19,7 @@ function replayText(text: string): Drawn {
   return { ...drawn, trace, replay: replayDevice(trace, drawn.snapshot.settings) };
 }
 
-/** The replay of bare trace entries. */
+/** Replays bare trace entries. */
 function replayEntries(entries: readonly object[], segments: readonly object[] = []): Replay {
   const { devices, settings } = snapshotFromValue({ segments, device_traces: [entries] });
   return replayDevice(devices[0], settings);

@@ -70,7 +70,7 @@ test('options that change nothing here are read, and named with why', () => {
 
 test('divisions by size: below the first as the first, above the last by >', () => {
   const { divisions } = settingsOf('roundup_power2_divisions:[256:1,512:2,1024:4,>:8]');
-  // As PyTorch 2.11 lists them for this text: 1 to 128 MiB as 256, and '>' is what is above the last.
+  // As PyTorch 2.11 lists them for this text: 1 to 128 MiB as 256, and '>' is everything above the last.
   expect(divisions).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 8, 8, 8, 8, 8]);
 });
 

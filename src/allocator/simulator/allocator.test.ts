@@ -32,7 +32,7 @@ function allocatorOf(text: string, limitBytes: number): CachingAllocator {
   });
 }
 
-/** Everything that must hold between any two requests; what does not, by name. Plain, as it is asked often. */
+/** Checks everything that must hold between requests; names what does not. Kept simple because it runs often. */
 function broken({ table, arenas, memory }: CachingAllocator, used: readonly BlockRow[]): string[] {
   const { address, sizeBytes, use, next, prev } = table;
   const rows = table.rows().sort((a, b) => address[a] - address[b]);
@@ -78,7 +78,7 @@ const step = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('alloc'),
-      // As many small ones as large: 1 byte to 128 MiB by orders of magnitude.
+      // Equally many small and large ones: 1 byte to 128 MiB, spread by orders of magnitude.
       bytes: fc.tuple(fc.integer({ min: 0, max: 27 }), fc.double({ min: 0, max: 1, noNaN: true })),
       stream: fc.nat(STREAMS - 1),
       pool: fc.constantFrom(0, 0, 0, 1),
@@ -130,7 +130,7 @@ test('blocks never overlap, free and used are what is reserved, all freed and em
         expect(allocator.allocatedBytes).toBe(0);
         allocator.emptyCache();
         expect(broken(allocator, [])).toEqual([]);
-        // A graph may still use a private pool: it keeps what it has.
+        // A graph may still use a private pool, so it keeps its memory.
         if (!privatePool) expect(allocator.memory.reservedBytes).toBe(0);
       },
     ),
@@ -142,12 +142,13 @@ test('expandable: pages are mapped for what is missing at the end, whole free pa
   const { memory, ...rest } = watched('expandable_segments:True');
   const a = rest.alloc(30 * MIB);
   expect(memory.reservedBytes).toBe(40 * MIB);
-  // 10 MiB are left: 15 need 5 more, one page.
+  // 10 MiB are free: 15 MiB need 5 more, which is one page.
   rest.alloc(15 * MIB);
   expect(memory.reservedBytes).toBe(60 * MIB);
   rest.free(a);
   rest.allocator.emptyCache();
-  // Of the 30 MiB at the front the first page goes, the second is shared; at the end 15 MiB are no page.
+  // Of the 30 MiB at the front, the first page is released and the second is shared; the 15 MiB at the end hold no
+  // whole page.
   expect(memory.reservedBytes).toBe(40 * MIB);
   // The lowest gap comes first: one page there and the 10 MiB behind it.
   rest.alloc(25 * MIB);
@@ -168,7 +169,7 @@ test('garbage is collected above the threshold, oldest first, with a limit only'
   rest.free(rest.alloc(60 * MIB));
   const b = rest.alloc(70 * MIB);
   rest.free(b);
-  // 130 MiB are over 100: the 60, unused for longer, go before 90 are asked for.
+  // 130 MiB exceed 100: the 60, unused for longer, are released before 90 are requested.
   rest.alloc(90 * MIB);
   expect(memory.reservedBytes).toBe(160 * MIB);
 });

@@ -1,4 +1,6 @@
-/** Against real runs on an H200: the recorded ones event by event, and the same workloads under other settings. */
+/**
+ * Compares with real runs on an H200: the recorded ones event by event, and the same workloads under other settings.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { runToEnd } from '../../base/task.ts';
@@ -43,7 +45,9 @@ function settingsOf(text: string): { text: string; settings: AllocSettings } {
   return conf;
 }
 
-/** A truth of memory_stats() alone, without the counts of the capture scripts, says nothing of retries and calls. */
+/**
+ * A truth of only memory_stats(), without the counts of the capture scripts, says nothing about retries and calls.
+ */
 const hasCounts = (capture: string): boolean =>
   Object.values(truthOf(capture).stats).every((stats) => stats.num_alloc_retries !== undefined);
 
@@ -133,7 +137,7 @@ describe('the recorded settings', () => {
     const [input] = inputsOf('near-miss/cudnn_tries_workspaces.pickle.gz');
     const unlimited = simulate(input, settingsOf(''), {});
     expect(unlimited).toMatchObject({ ooms: [], retriedOoms: 0, servedOoms: 1 });
-    // The request of 4 GiB that failed for good is in it, the attempt at 4.6 GiB is not.
+    // Includes the request of 4 GiB that finally failed, but not the attempt at 4.6 GiB.
     expect(unlimited.peakAllocatedBytes).toBeLessThan(4.1 * GIB);
     expect(runToEnd(smallestLimit(input, settingsOf(''))).limitBytes).toBeLessThan(4.1 * GIB);
   });
@@ -161,7 +165,7 @@ const workloads: Readonly<Record<string, Workload>> = JSON.parse(
   readFileSync('fixtures/whatif.truth.json', 'utf8'),
 ).workloads;
 
-/** The workload whose timing matters, run again with the GPU to itself. */
+/** The timing-sensitive workload, rerun with the GPU to itself. */
 const ALONE: {
   readonly workload: string;
   readonly settings: Readonly<Record<string, readonly number[]>>;
@@ -241,7 +245,7 @@ describe('other settings', () => {
   test('peak reserved within 0.5 % in 95 % of the cells, and in all where the timing is the same', () => {
     const wrong = cells.filter((cell) => off(cell) > 0.005);
     expect(wrong.length / cells.length).toBeLessThanOrEqual(0.05);
-    // The GPU was busy with other runs at the same time: its frees came earlier. See docs/whatif.md.
+    // The GPU was busy with other runs at the time, so its frees came earlier. See docs/whatif.md.
     expect(wrong.map(({ workload }) => workload)).toEqual([
       'streams_record_stream',
       'streams_record_stream',

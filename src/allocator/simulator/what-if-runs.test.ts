@@ -62,7 +62,7 @@ describe('what-if runs', () => {
         });
         expect(card.retries).toBe(retries);
       }
-      // The default allocator fits the same card only by releasing all its cached memory.
+      // The default allocator fits the same card only by releasing its whole cache.
       expect(cards[0]?.card.retries).toBeGreaterThan(5);
       expect(cards[1]?.card.retries).toBe(0);
     },

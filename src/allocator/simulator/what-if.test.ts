@@ -14,7 +14,7 @@ import { commonCard, simulate, smallestLimit, whatIf, whatIfInput } from './what
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
-/** 15 MiB is no multiple of the small pool's 2 MiB pages. */
+/** 15 MiB is not a multiple of the small pool's 2 MiB pages. */
 const NEWER = [
   'large_segment_size_mb:15',
   'expandable_segments:True,large_segment_size_mb:15',
@@ -136,7 +136,7 @@ test('throw_on_cudamalloc_oom fails where the others release what is cached and 
   expect(retried).toMatchObject({ retries: 4, ooms: [] });
   expect(thrown.retries).toBe(0);
   expect(thrown.ooms).toHaveLength(1);
-  // Up to there the runs are the same: it is the first request that the limit has no room for.
+  // The runs are the same up to there: it is the first request that does not fit under the limit.
   const [{ event, requestedBytes, missingBytes }] = thrown.ooms;
   expect(thrown.peakReservedBytes + requestedBytes).toBeGreaterThan(limitBytes);
   expect(missingBytes).toBeLessThanOrEqual(requestedBytes + 2 * MIB);

@@ -45,7 +45,7 @@ function rowsOf({ segments: s, blocks: b }: AllocatorState, replay: Replay): str
   return rows;
 }
 
-/** The counters by adding up. Fails where blocks overlap, leave a hole, or sum to something else. */
+/** The counters, by adding up. Fails if blocks overlap, leave a hole, or have another sum. */
 function sumsOf({ segments: s, blocks: b }: AllocatorState) {
   const sums = { allocatedBytes: 0, activeBytes: 0, reservedBytes: 0, inactiveSplitBytes: 0 };
   for (let i = 0; i < s.length; i++) {

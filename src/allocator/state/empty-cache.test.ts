@@ -21,7 +21,7 @@ function releaseAt({ trace, replay }: DeviceModel, event: number): CacheRelease 
   );
 }
 
-/** Entries in a row with which memory went back to the driver. */
+/** Consecutive entries that returned memory to the driver. */
 function* releases({ action, sizeBytes }: EventTable) {
   const isRelease = (t: number) =>
     action[t] === TraceAction.SegmentFree || action[t] === TraceAction.SegmentUnmap;
@@ -43,8 +43,8 @@ const atTheEnd = (context: DeviceModel): CacheRelease =>
   releaseAt(context, context.trace.events.length - 1);
 
 /**
- * Those in which memory goes back, in an empty_cache() or to make room. Garbage collection and the
- * split limit give back a part of the cache by rules of their own, so their captures are not here.
+ * Captures in which memory is returned by empty_cache() or to make room. Garbage collection and the split limit
+ * return part of the cache by their own rules, so their captures are not here.
  */
 const WITH_RELEASES = [
   'cuda_graph_pool',
@@ -131,7 +131,7 @@ describe('why memory stays', () => {
         -middle
       `),
     );
-    // Free is 2 to 62 MiB of 80: the pages from 20 to 60; and 64 to 80, on a page with `high`.
+    // Free are 2 to 62 MiB of 80, with the pages from 20 to 60; and 64 to 80, on a page that `high` is on.
     expect(release).toMatchObject({
       releasedBytes: 40 * MI,
       releasedSegments: 0,

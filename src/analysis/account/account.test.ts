@@ -14,12 +14,12 @@ const NAMES = [
   ...allCaptureNames().filter((name) => !/^protocols_/.test(name)),
   ...pairNames().map((name) => `${name}.all.pickle.gz`),
 ];
-/** Accounts of so many moments beside the peak, the end and the OOMs. */
+/** Number of accounts besides those of the peak, the end and the OOMs. */
 const RANDOM_EVENTS = 100;
 
 const sumOf = ({ entries }: Account): number => entries.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** The same in every run: a test that fails once must fail again. */
+/** Always the same, so that a test that fails once fails again. */
 function* randomEvents(count: number, below: number): Generator<EventIndex> {
   let seed = 12345;
   for (let i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/** Names of variables in the account and in the verdict, for a recording that has them. */
+/** Variable names in the account and the verdict, for a recording that has them. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { analysisOf } from '../../testing/analysed.ts';

@@ -7,7 +7,7 @@ import type { Comparison, RunProfile } from './types.ts';
 
 const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
 
-/** Call sites, classes and causes add up to the difference, and to what each side has. */
+/** Call sites, classes and causes add up to the difference, and to each side's bytes. */
 function expectExact({ a, b, sites, classes, entries, causes, differenceBytes }: Comparison): void {
   expect(sum(sites.map((site) => site.differenceBytes))).toBe(differenceBytes);
   expect(sum(classes.map((one) => one.bytesB - one.bytesA))).toBe(differenceBytes);
@@ -15,7 +15,7 @@ function expectExact({ a, b, sites, classes, entries, causes, differenceBytes }:
   const changed = entries.filter((entry) => entry.differenceBytes !== 0);
   expect(new Set(causes.flatMap((cause) => cause.entries))).toEqual(new Set(changed));
   expect(sum(entries.map((entry) => entry.differenceBytes))).toBe(differenceBytes);
-  // What explains none of a difference never leads.
+  // Something that explains none of a difference never comes first.
   if (Math.abs(differenceBytes) >= 2 ** 20)
     expect(causes[0].bytes * differenceBytes).toBeGreaterThan(0);
   for (const parts of [sites, classes, entries]) {
@@ -28,7 +28,7 @@ const program = fc
   .constantFrom([], ['set max_split_size=134217728'], ['set roundup_power2_divisions=4'])
   .chain((settings) => allocatorProgram(settings))
   .chain((lines) =>
-    // Somewhere in between the recording begins: what is above is memory from before it.
+    // The recording begins somewhere in between: what comes before is memory from before it.
     fc
       .nat(lines.length)
       .map((at) => [...lines.slice(0, at), 'record', ...lines.slice(at)].join('\n')),
@@ -144,7 +144,7 @@ describe('real recordings', () => {
     expect(comparison.verdict).toMatch(says);
   });
 
-  /** Each side is a run of its own; what differs is named first, whatever else follows from it. */
+  /** Each side is a run of its own. The actual difference is named first, whatever else follows from it. */
   it.each([
     [
       'accumulate',
@@ -166,7 +166,7 @@ describe('real recordings', () => {
     ['eager_compiled', /: B runs compiled code \(torch\.compile\) and A runs eagerly/],
     ['edited', /: B runs code that A does not have, margin at train\.py:41/],
     ['edited_comments', /^No difference/],
-    // An evaluation between steps that lacks no_grad(): neither side has activations at its peak.
+    // An evaluation between steps without no_grad(): neither side has activations at its peak.
     [
       'eval_no_grad',
       /: \+729\.04 MiB of temporaries, at pairs\.py:87, which only B keeps; the two files alone do not show why\./,
@@ -242,7 +242,7 @@ it.each([
   const side = drawnSide(`+x 1Mi @${stack}`);
   const start = process.cpuUsage();
   compareSides(side, side);
-  // Half a second; quadratic steps took more than ten.
+  // This takes half a second; a quadratic algorithm took more than ten.
   expect(process.cpuUsage(start).user / 1e6).toBeLessThan(5);
 });
 

@@ -15,7 +15,7 @@ it.each([['batch2'], ['moved']])(
     for (const groupBy of ['line', 'function', 'file', 'module'] as const) {
       const graph = new DifferenceFlame(a, b).graph({ ...OPTIONS, groupBy });
       expect(graph.total.value).toBe(differenceBytes - rounded);
-      // What moved to another line has gone nowhere.
+      // Memory that moved to another line is still there.
       expect(graph.total.magnitude).toBe(graph.total.value);
     }
   },

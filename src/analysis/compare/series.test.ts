@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { drawnSide } from '../../testing/sides.ts';
 import { compareSeries } from './series.ts';
 
-/** A dump after so many steps: a MiB is kept a step, the model stays. */
+/** A dump after a number of steps: each step keeps 1 MiB, and the model stays. */
 const dump = (steps: number, line = 7) =>
   drawnSide(
     [

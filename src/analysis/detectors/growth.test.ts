@@ -1,4 +1,4 @@
-/** What growth says of recorded programs: which line, what that line does, and by which law. */
+/** What the growth detector says about recorded programs: which line, what it does, and the law of growth. */
 import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';

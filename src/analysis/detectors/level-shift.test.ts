@@ -1,4 +1,4 @@
-/** Steps up that stay, in recorded programs and in series of peaks; and what only looks like one. */
+/** Lasting steps up, in recorded programs and in series of peaks; and what only looks like one. */
 import { describe, expect, it } from 'vitest';
 import { allCaptureNames, loadCapture, pairNames } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';

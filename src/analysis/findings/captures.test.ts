@@ -1,4 +1,4 @@
-/** What shared captures must tell, and what look-alikes must not. Lines are those of the scripts. */
+/** What the shared captures must show, and what look-alikes must not. Line numbers are those of the scripts. */
 import { describe, expect, it } from 'vitest';
 import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -25,7 +25,7 @@ const statuses = (name: string, detector: DetectorId): string[] =>
 const MIB = 2 ** 20;
 
 describe('growth: leaks', () => {
-  // name, line, kind, bytes a step (of blocks; what the script keeps), steps
+  // name, line, kind, bytes per step (of blocks; what the script keeps), steps
   it.each([
     ['leak_loss_graph', 233, 'kept-graph', 66_099_200, 40],
     ['leak_loss_scalar', 84, 'kept-scalar', 512, 80],
@@ -66,7 +66,7 @@ describe('growth: leaks', () => {
       ['kept-graph', 331],
       ['kept-hook', 327],
     ]);
-    // Without the 32 MiB of cuBLAS's workspace, which the first step keeps from a line of the graph.
+    // Without the 32 MiB of cuBLAS's workspace, which the first step keeps at a line of the graph.
     for (const { bytes, perStep } of found) {
       expect(Math.abs(bytes / 30 / (perStep?.bytes ?? 0) - 1)).toBeLessThan(0.01);
     }
@@ -170,11 +170,11 @@ describe('what cannot be known is not called clear', () => {
 
 describe('no-grad', () => {
   it.each([
-    // Dropped one by one, they set the peak: no alarm as long as there is room for them.
+    // Dropped one by one, they set the peak: no alarm while there is room for them.
     ['eval_without_no_grad', 385, 'low'],
     ['leak_output_list', 262, 'high'],
     ['near-miss/leak_graph_and_hook', 331, 'high'],
-    // The peak, which training sets, would be as high without them.
+    // Training sets the peak, which would be as high without them.
     ['near-miss/eval_forgot_no_grad', 402, 'low'],
     ['near-miss/eval_shares_the_line', 410, 'low'],
   ])('%s keeps graphs for nothing', (name, line, severity) => {
@@ -217,7 +217,7 @@ describe('no-grad', () => {
 describe('oom', () => {
   it.each([
     ['oom_batch_too_big', 'too-large', 512 * MIB, 47],
-    // It failed in backward; the loss made a tensor of that size in the forward pass.
+    // It failed in backward; the loss had made a tensor of that size in the forward pass.
     ['oom_observer', 'too-large', 500 * MIB, 84],
     ['oom_fragmented', 'fragmented', 398_194_176, 322],
     ['whatif_gc08/oom_fragmented', 'fragmented', undefined, 322],
@@ -227,7 +227,7 @@ describe('oom', () => {
     expect(finding).toMatchObject({ kind: cause, severity: 'high' });
     expect(finding.frame?.line).toBe(line);
     if (bytes !== undefined) expect(finding.bytes).toBe(bytes);
-    // All were under set_per_process_memory_fraction, on a card that was nearly empty.
+    // All ran under set_per_process_memory_fraction, on a card that was nearly empty.
     expect(finding.claim).toContain('set_per_process_memory_fraction');
   });
 

@@ -1,4 +1,4 @@
-/** What led to an OOM, and what did not: of programs recorded with Python stacks and with all stacks. */
+/** What led to an OOM and what did not, in programs recorded with Python stacks and with all stacks. */
 import { describe, expect, it } from 'vitest';
 import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
@@ -25,9 +25,9 @@ async function checked(name: string, detector: DetectorId): Promise<string | und
 
 describe.each(BOTH)('graphs without backward, stacks=%s', (stacks) => {
   it.each([
-    // The first pass of the evaluation runs out; all earlier ones, of another line, had a backward.
+    // The evaluation's first pass runs out of memory; all earlier passes, from another line, had a backward.
     ['oom_eval_no_grad', 'high', 'graph-at-oom', 579, / the forward pass at capture\.py:579 /],
-    // Eight passes went well, and the ninth ran out.
+    // Eight passes succeeded, and the ninth ran out of memory.
     [
       'oom_eval_ninth_pass',
       'high',
@@ -52,7 +52,7 @@ describe.each(BOTH)('graphs without backward, stacks=%s', (stacks) => {
   });
 
   it.each([
-    // Each graph is kept, and each had its backward: the logits that a loss frees before it are no sign.
+    // Each graph is kept, and each had its backward: logits that a loss frees before it are not evidence.
     ['leak_loss_graph', '16 forward passes: 16 kept a graph that backward used.'],
     ['experts_skewed', '14 forward passes: 14 kept a graph that backward used.'],
     ['oom_larger_batch', '4 forward passes: 4 kept a graph that backward used.'],

@@ -1,4 +1,4 @@
-/** What people read of a finding, for every capture there is and for files that are odd. */
+/** What people read about a finding, for every capture and for odd files. */
 import { describe, expect, it } from 'vitest';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { snapshotFromValue } from '../../format/snapshot/from-value.ts';
@@ -14,9 +14,9 @@ import {
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { type Analysis, analyse } from './analyse.ts';
 
-/** Longer is no claim. */
+/** A longer text is not a claim. */
 const MAX_LENGTH = 500;
-/** Names of C++ that nobody can read, and of files that nobody has. */
+/** C++ names that nobody can read, and files that nobody has. */
 const UNREADABLE = /\?\?|std::|tmpxft/;
 
 const NAMES = [

@@ -1,4 +1,4 @@
-/** What holds for every detector, and for the next one that is added. */
+/** What holds for every detector, including any added later. */
 import { describe, expect, it } from 'vitest';
 import {
   bytesAreOf,

@@ -113,7 +113,7 @@ describe('a message cut in the middle', () => {
       if (result.status !== 'read') continue;
       const { otherBytes, otherProcesses, ...message } = result.message;
       for (const [name, value] of Object.entries(message)) {
-        // Only what the end of the text would have named as this process may be missing or differ.
+        // Only what the end of the text would have attributed to this process may be missing or differ.
         if (value !== undefined && name !== 'processBytes')
           expect(full).toMatchObject({ [name]: value });
       }
@@ -129,7 +129,7 @@ describe('a message cut in the middle', () => {
   });
 });
 
-/** Real texts, with where they are from. */
+/** Real texts and their sources. */
 interface Sample {
   readonly name: string;
   readonly source: string;
@@ -147,7 +147,7 @@ const FIGURES = [
   'allowedBytes',
 ] as const;
 
-/** Requested, allocated, reserved, free, of all, others', limit; '–' where the text does not say. */
+/** Requested, allocated, reserved, free, total, others', limit; '–' if the text does not say. */
 const figuresOf = (message: OomMessage): string =>
   FIGURES.map((name) => message[name])
     .map((bytes) => (bytes === undefined ? '–' : formatBytes(bytes)))
@@ -157,7 +157,7 @@ const figuresOf = (message: OomMessage): string =>
     .replaceAll(' KiB', 'K')
     .replaceAll(' bytes', 'B');
 
-/** What the text itself says; reserved and others' are sums and differences of it. */
+/** Figures in the text itself; reserved and others' are sums and differences of these. */
 const READ: readonly (readonly [name: string, cause: string, figures: string])[] = [
   ['cached-torch-1.0', 'too-large', '1.00M, 10.90G, 10.93G, 576.00K, 11.17G, 244.96M, –'],
   ['cached-but-free', 'driver-refused', '8.13G, 643.57M, 676.00M, 8.20G, 10.76G, 1.90G, –'],

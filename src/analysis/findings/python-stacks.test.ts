@@ -1,4 +1,4 @@
-/** Programs recorded twice, with Python stacks and as PyTorch does by default, with those of C++ too. */
+/** Programs recorded twice: with Python stacks, and with PyTorch's default, which includes C++ frames. */
 import { describe, expect, it } from 'vitest';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import { analysisOf } from '../../testing/analysed.ts';

@@ -1,4 +1,4 @@
-/** Programs drawn by hand: each detector's own question, without anybody's script. */
+/** Hand-drawn programs: each detector's own question, independent of any script. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { abortError, isAbortError } from '../../base/errors.ts';
@@ -10,12 +10,12 @@ import type { DetectorResult } from './types.ts';
 
 const MIB = 2 ** 20;
 
-/** A program: allocates by line of train.py, frees by hand. Addresses are never used twice. */
+/** A program: allocates by line of train.py, frees explicitly. Addresses are never reused. */
 class HandDrawnProgram {
   readonly entries: Record<string, unknown>[] = [];
   #next = 0x7f0000000000;
 
-  /** Address of what is allocated next. */
+  /** Address of the next allocation. */
   get next(): number {
     return this.#next;
   }
@@ -60,7 +60,7 @@ class HandDrawnProgram {
   }
 }
 
-/** A loop: lines 10 and 11 are a step's own, and freed in it. */
+/** A loop: lines 10 and 11 allocate memory of the step, which is freed in it. */
 function loop(
   steps: number,
   body: (program: HandDrawnProgram, step: number) => void,
@@ -191,7 +191,7 @@ describe('no-grad', () => {
       return name === 'forward' ? [own, CALL, ...callers] : [own, ...callers];
     }
   }
-  /** One pass: with a graph all stays until `end`, without each layer's input goes at once. */
+  /** One pass: with a graph everything stays until `end`, without one each layer's input is freed at once. */
   function pass(
     p: Model,
     hasGraph: boolean,
@@ -276,12 +276,12 @@ describe('fragmentation', () => {
       status: 'cannot-tell',
       reason: expect.stringContaining('1.00 GiB was reserved already then'),
     });
-    // Taken while recording it is known to have been for 64 MiB.
+    // Allocated during the recording, so it is known that 64 MiB needed it.
     const taken = { action: 'segment_alloc', addr: address, size: 1024 * MIB, frames: [] };
     expect(ask(taken, ...entries).status).toBe('found');
   });
 
-  /** A weight in a segment of `room` that it does not fill, then a tensor that is copied into a larger one. */
+  /** A weight in a segment of `room` bytes that it does not fill, then a tensor that is copied into a larger one. */
   function growingCopies(room: number): Finding {
     const program = new HandDrawnProgram();
     const segment = (size: number) =>

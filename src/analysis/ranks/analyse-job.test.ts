@@ -126,7 +126,7 @@ it('a rank that alone runs other code is compared with the largest role', () => 
 });
 
 describe('a DDP job whose rank 0 alone does more', () => {
-  // Validation runs the lines of training again, and lines of its own.
+  // Validation runs the training lines again, and lines of its own.
   it.each([
     ['a validation batch', 2, 12],
     ['a copy for checkpoints', 1, 1],
@@ -221,7 +221,7 @@ describe('a pipeline', () => {
     ]);
     expect(job.outliers).toEqual([]);
     expect(job.verdict).toContain('Activations fall with the stage');
-    // What falls is 162 MiB a stage: once it is taken off, the two middle stages are alike.
+    // Each stage has 162 MiB less than the one before: without that, the two middle stages are alike.
     const [, a, b] = job.ranks;
     expect(Math.abs((a.aboveRoleBytes ?? 0) - (b.aboveRoleBytes ?? 0))).toBeLessThan(8 * MIB);
   });
@@ -241,7 +241,7 @@ describe('a pipeline', () => {
 });
 
 describe('jobs on four GPUs, recorded with Python stacks and with all stacks', () => {
-  // Names, and lines, as fixtures/fleet/README.md has them.
+  // Names and lines as in fixtures/fleet/README.md.
   it.each([
     ['healthy_fsdp2.python', undefined, undefined, []],
     ['healthy_ddp.python', undefined, undefined, []],
@@ -392,7 +392,7 @@ describe('files', () => {
       ...equalRanks(3),
       ...other.map(({ summary }, i) => ({ path: `rank${3 + i}.pickle`, summary })),
     ];
-    // Four do the same, so the three are the odd ones.
+    // Four do the same work, so the other three are the odd ones.
     expect(analyseJob(mixed).problems).toMatchObject([
       { code: 'several-jobs', message: expect.stringMatching(/^Ranks 0–2 share hardly a line/) },
     ]);

@@ -1,4 +1,4 @@
-/** Steps of recorded programs: how many there are, and what says so. */
+/** Steps of recorded programs: how many there are, and where they were found. */
 import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -36,7 +36,7 @@ describe('the steps of a program', () => {
 
 describe('the line of a loop', () => {
   it.each([
-    // model(tokens(…)): two functions that one line calls.
+    // model(tokens(…)): one line that calls two functions.
     ['pairs/leak_output_list.python', 'capture.py:328 (leak_output_list)'],
     ['pairs/gpt_train.python', 'capture.py:118 (gpt_train)'],
     // Lines of one function.

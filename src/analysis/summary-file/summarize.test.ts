@@ -64,7 +64,7 @@ describe('a summary', () => {
     const { steps, peak } = await summaryOf('fleet/fsdp2_rank2');
     expect(steps?.count).toBe(12);
     expect(steps?.allocatedBytes).toHaveLength(12);
-    // 8 MiB more is kept in each, and the last is the highest.
+    // Each keeps 8 MiB more, and the last is the highest.
     const { allocatedBytes = [] } = steps ?? {};
     const rises = allocatedBytes.slice(3).map((bytes, i) => bytes - (allocatedBytes[i + 2] ?? 0));
     expect(Math.min(...rises)).toBeGreaterThan(7 * 2 ** 20);

@@ -1,6 +1,6 @@
 /**
- * The forecast is held against what happened: recordings are cut at half, and the rate that the first half shows is
- * compared with what the second half really added a step.
+ * Compares the forecast with what happened: recordings are cut in half, and the rate in the first half is compared
+ * with what each step of the second half really added.
  */
 import { expect, it } from 'vitest';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -11,8 +11,8 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { type Analysis, analyse } from '../findings/analyse.ts';
 
 /**
- * Whole programs that keep as much in each repetition, to the end of the recording. In two shorter ones, of 12 and 30
- * steps, the step at the cut makes a larger difference: near-miss/leak_lightning (27%) and fleet/fsdp2_rank2 (14%).
+ * Whole programs that keep equal amounts in each repetition until the recording ends. In two shorter ones, of 12 and
+ * 30 steps, the step at the cut matters more: near-miss/leak_lightning (27%) and fleet/fsdp2_rank2 (14%).
  */
 const STEADY = [
   'leak_loss_graph',

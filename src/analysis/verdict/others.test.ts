@@ -1,4 +1,6 @@
-/** Programs that other people wrote, with a fault of one line or none: cause, bytes and line, and the allocator's counters. */
+/**
+ * Programs by other people, with a fault in one line or none: cause, bytes and line, and the allocator's counters.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fileName } from '../../base/file-names.ts';
@@ -12,7 +14,7 @@ const NAMES = readdirSync(`fixtures/${FOLDER}`)
   .filter((name) => name.endsWith('.pickle.gz'))
   .map((name) => name.replace('.pickle.gz', ''));
 const GIB = 2 ** 30;
-/** What the figures of a program may differ by from the memory that its fault gave back. */
+/** How much a program's figures may differ from the memory that fixing its fault gave back. */
 const TOLERANCE = 0.1;
 
 interface Truth {

@@ -1,4 +1,4 @@
-/** The verdict of every capture: its cause, its line, and that the healthy ones have none. */
+/** The verdict on every capture: its cause and line, and none for the healthy ones. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { frameLocation } from '../../device/model/frame-text.ts';
@@ -46,7 +46,7 @@ describe('a healthy run', () => {
   it.each(EXPECTED.healthy)('%s', async (key) => {
     const { verdict, findings } = await analysed(key);
     expect([verdict.cause, verdict.severity]).toEqual(['none', 'none']);
-    // A green check never stands beside a finding that contradicts it.
+    // A green check never appears beside a finding that contradicts it.
     expect(findings.filter(({ severity }) => severity !== 'low')).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** The MCP server as an agent's client sees it: the SDK's own client, over a pair of transports in memory. */
+/** The MCP server as an agent's client sees it: the SDK's own client, over in-memory transports. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -190,7 +190,7 @@ describe('a file that somebody made for an agent', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vramscope-mcp-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** One allocation that stays, in a function of that name. */
+  /** One allocation that stays, in a function of the given name. */
   function writeNamed(file: string, name: string, settings: Record<string, string> = {}): string {
     const path = join(folder, file);
     const frames = [{ name, filename: `/app/${name}.py`, line: 12 }];

@@ -62,7 +62,7 @@ describe('the browser', () => {
   });
 });
 
-/** A row of the table that both servers are held to. */
+/** A row of the table that both servers are tested with. */
 interface ServerCase {
   readonly name: string;
   readonly path: string;
@@ -88,7 +88,7 @@ describe('the server', () => {
   let server: SnapshotServer;
   let base: URL;
 
-  /** As the browser that was let in. */
+  /** Requests as the browser that was let in. */
   let cookie = '';
 
   function ask(path: string, more: Record<string, string> = {}, method = 'GET', body = '') {
@@ -124,7 +124,7 @@ describe('the server', () => {
     cookie = await enter(base);
   });
 
-  /** Opens the printed address: its cookie from then on. */
+  /** Opens the printed address: later requests carry its cookie. */
   async function enter(address: URL): Promise<string> {
     const first = await fetch(address);
     return first.headers.get('set-cookie')?.replace(/;.*/, '') ?? '';
@@ -220,7 +220,7 @@ describe('the server', () => {
       spawnSync('mkfifo', [file]);
       expect((await ask(path)).status).toBe(404);
       rmSync(file);
-      // Gone altogether: the server goes on.
+      // Deleted altogether: the server continues.
       expect((await ask(path)).status).toBe(404);
     }
     expect((await ask(base.pathname)).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Classes of recorded programs, and the rules that each of them shows. */
+/** Classes of recorded programs, and the rules that each program demonstrates. */
 import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { labelledRuns } from '../../testing/class-truth.ts';
@@ -32,11 +32,11 @@ it('every class has its names, its place in lists, and every evidence its text',
 });
 
 describe('the peak of a small GPT', () => {
-  // The model has 131.2 MiB of parameters; AdamW keeps two tensors of the size of each.
+  // The model has 131.2 MiB of parameters; AdamW keeps two tensors of each size.
   it.each(['train_gpt_small', 'train_gpt_checkpoint', 'train_gpt_amp'])('%s', (name) => {
     const peak = peakOf(name);
     expect(peak.parameters).toBeCloseTo(131.2, 0);
-    // Blocks that other tensors left are a little larger.
+    // Blocks reused from other tensors are a little larger.
     expect(peak['optimizer-state']).toBeGreaterThan(261);
     expect(peak['optimizer-state']).toBeLessThan(275);
     expect(peak.workspaces).toBeGreaterThanOrEqual(64);
@@ -118,7 +118,7 @@ describe('what the program wrote', () => {
   });
 });
 
-/** Each tensor was labelled by the program in a run of its own; the recordings know nothing of it. */
+/** The program labeled each tensor in a separate run; the recordings contain no labels. */
 describe('labelled runs', () => {
   it.each(labelledRuns())('$name: nearly all bytes get the right class', (run) => {
     const { peakShare, timeShare } = run;

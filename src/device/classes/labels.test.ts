@@ -13,7 +13,7 @@ const entry = (time_us: number, action: string, addr: number) => {
   return { action, addr, size: 512, stream: 0, time_us, frames: [] };
 };
 
-/** An address that is used twice, and one that is used once. */
+/** One address that is used twice, and one that is used once. */
 const events = [
   entry(10, 'alloc', A),
   entry(20, 'free_requested', A),

@@ -1,4 +1,4 @@
-/** The rules of classes, each on a program made by hand that shows it and one that must not. */
+/** The rules of classes, each on a hand-made program that shows it and on one that must not. */
 import { describe, expect, it } from 'vitest';
 import {
   adamAt,
@@ -17,7 +17,7 @@ import { classAt, evidenceAt } from './types.ts';
 const MiB = 2 ** 20;
 const SIZES = [4, 3, 2].map((size) => size * MiB);
 
-/** 'parameters' of each tensor that a program made, by its place in `program.tensors`. */
+/** The class of each tensor, such as 'parameters', by its position in `program.tensors`. */
 function classesOf(context: DeviceModel): readonly string[] {
   const found = classify(context);
   return Array.from(
@@ -29,7 +29,10 @@ function classesOf(context: DeviceModel): readonly string[] {
 const idsOf = (program: Program, tensors: readonly Tensor[]): number[] =>
   tensors.map((tensor) => program.tensors.indexOf(tensor));
 
-/** `steps` steps of a model whose weights have `sizes`; `inStep` is called within each, before its backward pass. */
+/**
+ * `steps` steps of a model whose weights have the given `sizes`; `inStep` is called in each, before its backward
+ * pass.
+ */
 function train(
   program: Program,
   {
@@ -101,7 +104,7 @@ describe('what an evaluation gathers', () => {
     at(41),
   ];
 
-  /** One batch after the other: what `gather` makes of each stays until the next, or to the end. */
+  /** Batch by batch: what `gather` makes of each stays until the next one, or to the end. */
   function evaluate(program: Program, batches: number, gather: (batch: number) => void): void {
     for (let batch = 0; batch < batches; batch++) {
       const input = program.alloc(MiB, [at(39)]);
@@ -156,7 +159,7 @@ describe('what an evaluation gathers', () => {
 });
 
 describe('growing state', () => {
-  /** A loop over forward passes; `sizes` of what one line makes in each, and holds until the next one is made. */
+  /** A loop of forward passes; `sizes` are what one line makes in each, and keeps until it makes the next. */
   function replacing(sizes: readonly number[]): readonly string[] {
     const program = new Program();
     train(program);
@@ -237,7 +240,7 @@ describe('copies of the model', () => {
     at(line),
   ];
 
-  /** Copies by the allocations of `tensors`. */
+  /** Numbers of copies, by the allocations of `tensors`. */
   function copiesOf(program: Program, tensors: readonly Tensor[]): (number | undefined)[] {
     const found = classify(program.context());
     const ids = idsOf(program, tensors);

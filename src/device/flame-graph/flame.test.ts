@@ -193,7 +193,7 @@ describe('tables', () => {
       ]);
 
   it('count recursion once', () => {
-    // D's stack has 'forward' twice; 'main' is called from no other line of its own file.
+    // D's stack has 'forward' twice; 'main' is called from no other line of its file.
     expect(rowsOf('function', live(TREE.eventOf('+D')))).toEqual([
       ['main main.py', 0, 12, 3],
       ['forward model.py', 10, 10, 2],

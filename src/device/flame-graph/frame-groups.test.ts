@@ -48,7 +48,7 @@ describe('searches of boxes', () => {
     );
     const { rows } = flame.rows.page({ by: 'total', descending: true }, 0, 40);
     return rows.flatMap(({ group, total }) =>
-      // Of frames whose file the unwinder does not know, none finds just those.
+      // Searching for frames without a known file finds exactly those.
       group.kind === 'frame' && group.search !== undefined ? [{ search: group.search, total }] : [],
     );
   }

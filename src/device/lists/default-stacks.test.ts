@@ -1,6 +1,6 @@
 /**
- * Programs that were recorded twice: with Python stacks, and as PyTorch does by default, with C++ frames too.
- * Tables and legends name the same lines with the same bytes.
+ * Programs recorded twice: with Python stacks, and with PyTorch's default, which includes C++ frames. Tables and
+ * legends name the same lines with the same bytes.
  */
 
 import { describe, expect, it } from 'vitest';
@@ -18,9 +18,9 @@ import { matchAllocations } from '../search/match-search.ts';
 import { searchTerm } from '../search/qualifier.ts';
 import { type CallSiteRow, callSiteRow } from './call-site-table.ts';
 
-/** What no one should read. */
+/** Must not appear on screen. */
 const RAW = /\?\?|std::|at::|c10::|tmpxft|</;
-/** TorchInductor names a file by a hash, which differs from run to run. */
+/** TorchInductor names a file by a hash that differs from run to run. */
 const GENERATED = /\bc[a-z\d]{50,}\.py/;
 const NAMES = [
   ...['leak_loss_graph', 'oom_batch_too_big', 'frag_gpt_varlen', 'eval_without_no_grad'].map(
@@ -41,7 +41,7 @@ function rowsOf(context: DeviceModel): readonly CallSiteRow[] {
   );
 }
 
-/** A line a call site of Python; one for all that ran no Python. */
+/** One row per Python call site, and one for everything that ran no Python. */
 function linesOf(context: DeviceModel): string[] {
   let [otherBytes, otherCount] = [0, 0];
   const lines: string[] = [];
@@ -66,7 +66,7 @@ function legendOf(context: DeviceModel, colorBy: 'stack' | 'site'): Legend {
   return legendAt(context, index, colorBy, coloring, replay.peaks.activeBytes.event);
 }
 
-/** Entries of lines of Python, without callers: they depend on what else is in the legend. */
+/** Entries for Python lines, without callers, which depend on the rest of the legend. */
 const pythonEntries = ({ entries }: Legend) =>
   entries
     .filter(({ label, term }) => term !== undefined && !label.endsWith('(backward pass)'))
@@ -88,7 +88,7 @@ describe.each(NAMES)('%s', (_name, python, all) => {
     expect(other.totalBytes).toBe(own.totalBytes);
     const [expected, found] = [pythonEntries(own), pythonEntries(other)];
     expect(found.length).toBeGreaterThan(0);
-    // The nodes of the backward pass, which Python alone does not tell apart, take the place of the lightest.
+    // Backward nodes, which Python stacks cannot distinguish, take the places of the lightest lines.
     expect(expected.slice(0, found.length)).toEqual(found);
     for (const { label } of other.entries) expect(label).not.toMatch(RAW);
     const labels = other.entries.map(({ label }) => label);

@@ -37,7 +37,7 @@ function list(
 
 const eventsOf = (events: EventList): readonly number[] => events.slice(0, events.length);
 
-/** What the rows themselves say: the filter has to agree with what is read. */
+/** The conditions applied to the rows themselves, which the filter must agree with. */
 function naive(context: DeviceModel, filter: Partial<EventFilter>): readonly number[] {
   const { length } = context.trace.events;
   const wanted = { ...NO_FILTER, ...filter };

@@ -200,7 +200,7 @@ describe('details', () => {
   });
 });
 
-/** Events of a capture: rows cost some 20 µs each. */
+/** Events of a capture: each row costs about 20 µs. */
 const LOOKED_AT = 10_000;
 
 describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) => {
@@ -210,7 +210,7 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
     for (const context of contexts) {
       const { events } = context.trace;
       const reader = new EventReader(context);
-      // All of most captures, and one in so many of the few long ones.
+      // All events of most captures, and a sample of the few long ones.
       const step = Math.ceil(events.length / LOOKED_AT);
       const length = Math.ceil(events.length / step) || 0;
       const rows = reader.rows(Array.from({ length }, (_, i) => i * step));
@@ -233,7 +233,7 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
   });
 });
 
-/** One in seventeen of them, 60 of many: each is a scan of all. */
+/** One in seventeen of them, 60 if there are many: each is a scan of all. */
 function checkLabels({ replay, snapshot }: DeviceModel, reader: EventReader): void {
   const { allocations } = replay;
   const step = Math.max(17, Math.ceil(allocations.length / 60));

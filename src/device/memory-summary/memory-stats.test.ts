@@ -25,7 +25,7 @@ import {
   type StatName,
 } from './memory-stats.ts';
 
-/** Our names for the keys of torch.cuda.memory_stats() that the captures' truth has. */
+/** Our names for the keys of torch.cuda.memory_stats() in the captures' truth. */
 const TRUTH_KEYS: Readonly<Record<string, StatName>> = {
   allocated_bytes: 'allocatedBytes',
   active_bytes: 'activeBytes',
@@ -36,7 +36,7 @@ const TRUTH_KEYS: Readonly<Record<string, StatName>> = {
   segment: 'segments',
 };
 
-/** Written before their truth was read: what was freed in between is not in the file. */
+/** Written before their truth was read: the file lacks what was freed in between. */
 const WRITTEN_EARLIER = /^(oom_observer|protocols_p\d)\./;
 
 const tallyOf = (text: string): MemoryStats =>

@@ -15,7 +15,7 @@ import { annotationSpans } from './annotations.ts';
 import type { DeviceModel } from './device-model.ts';
 import type { AnnotationSpan } from './types.ts';
 
-/** Looks at every event. */
+/** The same by looking at every event. */
 function plainMaximum({ replay, trace }: DeviceModel, counter: CounterName): RangeMaximum {
   const values = new Float64Array(trace.events.length);
   replay.fillCounter(counter, 0, values);

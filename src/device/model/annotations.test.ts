@@ -122,7 +122,7 @@ describe('ranges', () => {
   });
 
   test('nest to the level at which they were opened', () => {
-    // true opens a range, false closes the innermost.
+    // true opens a range, false closes the innermost one.
     fc.assert(
       fc.property(fc.array(fc.boolean()), (moves) => {
         const marks: Mark[] = [];

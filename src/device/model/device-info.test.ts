@@ -94,6 +94,6 @@ test('of twelve OOMs of a capture in which cuDNN tries workspaces, eleven were r
   const [tries] = contextsOf(loadCapture('near-miss/cudnn_tries_workspaces.pickle.gz'));
   const { ooms } = deviceInfo(tries, 0);
   expect(ooms.filter(({ wasRetried }) => wasRetried)).toHaveLength(11);
-  // 4 GiB that the script asks for at its end, and reports the error of.
+  // 4 GiB that the script requests at its end, catching the error.
   expect(failedOoms({ ooms })).toMatchObject([{ requestedBytes: 4 * 2 ** 30 }]);
 });

@@ -5,7 +5,7 @@ import { classifyFrame, FrameKinds, isPythonFrame } from './frame-kinds.ts';
 const SITE = '/usr/local/venv1/lib/python3.12/site-packages';
 
 test.each([
-  // the user's own, wherever it lies
+  // the user's own, wherever it is
   ['main', '/workspace/experiments/scenarios.py', 'user'],
   ['train', 'train.py', 'user'],
   ['train', 'C:\\Users\\ann\\project\\train.py', 'user'],
@@ -23,7 +23,7 @@ test.each([
   ['main', '/workspace/project/bin/train.py', 'user'],
   ['main', '/home/ann/.cache/bazel/execroot/train.py', 'user'],
   ['<module>', '<doctest model.GPT[2]>', 'user'],
-  // generated, launched or wrapped: no line of the user's
+  // generated, launched or wrapped: not a line of the user's
   ['propagate', '/tmp/torch_geometric.nn.conv.gat_conv_GATConv_propagate_x1y2z3ab.py', 'runtime'],
   ['collect', '/root/.cache/pyg/message_passing/torch_geometric.nn.conv.sage_conv.py', 'runtime'],
   ['forward', '/tmp/tmpq8b_x1zz.py', 'runtime'],
@@ -44,7 +44,7 @@ test.each([
   ['launch_command', `${SITE}/accelerate/commands/launch.py`, 'framework'],
   ['forward', '/root/.cache/huggingface/modules/transformers_modules/x/modeling_x.py', 'framework'],
   ['forward', '/root/.cache/torch/hub/ultralytics_yolov5_master/models/yolo.py', 'framework'],
-  // Python of others
+  // other people's Python
   ['compile', `${SITE}/triton/compiler/compiler.py`, 'pytorch'],
   ['forward', `${SITE}/torchvision/models/resnet.py`, 'framework'],
   ['_call_impl', `${SITE}/torch/nn/modules/module.py`, 'pytorch'],

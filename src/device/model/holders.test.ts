@@ -1,4 +1,6 @@
-/** A run that vramscope.record wrote with names on a GPU: fixtures/capture/holders.py says what each holder gave back. */
+/**
+ * A run on a GPU that vramscope.record wrote with names: fixtures/capture/holders.py says what each holder gave back.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Snapshot } from '../../format/snapshot/tables.ts';
@@ -106,7 +108,7 @@ describe('in a report', () => {
   });
 });
 
-/** As vramscope.holders writes it, in JSON. */
+/** The names as vramscope.holders writes them, in JSON. */
 function written(holders: unknown): unknown {
   const frames = [{ name: 'f', filename: 'a.py', line: 1 }];
   const trace = traceOf({ action: 'alloc', addr: 512, size: 512, frames });

@@ -110,7 +110,7 @@ test('every stack of a real capture with C++ frames has a line to look at', () =
   for (const stack of trace.events.stack) {
     if (stack > 0 && stacks.topUserFrame(stack) === undefined) without.add(stack);
   }
-  // The frees of autograd's own threads: nothing but the engine, its nodes letting go of tensors.
+  // Frees by autograd's own threads: only the engine, whose nodes release their tensors.
   for (const stack of without) {
     const names = stacks.view(stack).frames.map(({ name }) => name);
     expect(names.join()).toContain('torch::autograd::Engine::thread_main');
@@ -143,7 +143,7 @@ describe('the call site of a stack', () => {
     expect(other).not.toBe(a);
     expect(same).toBe(node);
     expect(node).not.toBe(empty);
-    // Nothing says what ran: as in a recording of Python alone.
+    // Nothing says what ran, as in a Python-only recording.
     expect(plumbing).toBe(empty);
   });
 

@@ -49,7 +49,7 @@ describe('idle gaps', () => {
 });
 
 describe('the cut', () => {
-  /** As it is defined: a share of the axis as cut, round after round. */
+  /** By its definition: a share of the axis as cut so far, round after round. */
   function plainCutUs(timeUs: readonly number[]): number {
     let foldedUs = (timeUs.at(-1) ?? 0) - (timeUs[0] ?? 0);
     for (let round = 0; round < 3; round++) {

@@ -15,7 +15,7 @@ import { loadRegexEngine } from './regex.ts';
 
 await loadRegexEngine();
 
-/** Rows of the allocations that match; all of them without a mask. */
+/** The allocations that match; all of them without a mask. */
 function rows(context: DeviceModel, search: string, at?: number): number[] {
   const { mask, problem } = matchAllocations(context, search, at);
   expect(problem).toBeUndefined();
@@ -106,7 +106,7 @@ describe('a drawn trace', () => {
     expect(rows(CONTEXT, 'state:pending', pending)).toEqual([A]);
     expect(rows(CONTEXT, 'state:live', pending)).toEqual([B, C]);
     expect(rows(CONTEXT, 'state:freed', pending)).toEqual([]);
-    // A life that is over has its length, one that is to come has none.
+    // A finished life has its length, a future one has none.
     const life = event('-A!') - event('+A');
     expect(rows(CONTEXT, `age:${life}`)).toContain(A);
     expect(rows(CONTEXT, `age>=0`, event('+B'))).toEqual([A, B]);
@@ -128,7 +128,7 @@ describe('a drawn trace', () => {
     expect(rows(CONTEXT, `0x${hex(address('B'))}`)).toEqual([B]);
     expect(rows(CONTEXT, hex(address('B') + 1023))).toEqual([B]);
     expect(rows(CONTEXT, hex(address('B') + 1024))).toEqual([]);
-    // D took the place of A.
+    // D took A's place.
     expect(address('D')).not.toBe(address('B'));
     const atA = idsOf(CONTEXT, (id) => {
       const { address: from, sizeBytes } = CONTEXT.replay.allocations;
@@ -383,7 +383,7 @@ test('terms are joined as sets are', () => {
   );
 });
 
-/** The Python frames of a stack; of one that has none its name. */
+/** The Python frames of a stack, or its name if it has none. */
 function siteOf(allocation: AllocationDetails | undefined): string | undefined {
   const frames = allocation?.allocStack.frames ?? [];
   const python = frames.filter(({ kind }) => kind !== 'cpp');

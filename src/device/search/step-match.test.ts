@@ -60,7 +60,7 @@ test.each(['train_annotated', 'streams_record_stream', 'cuda_graph_pool', 'compi
     const terms = known.flatMap(([kind, values]) => values.map((value) => searchTerm(kind, value)));
     expect(new Set(terms).size).toBe(terms.length);
     const counts = terms.map((term) => matchAllocations(own, term, undefined).count);
-    // A phase may allocate nothing; what an allocation carries, it is found by.
+    // A phase may allocate nothing. An allocation is found by everything it carries.
     const carried = counts.slice(phase.length);
     expect(carried.every((count) => count > 0)).toBe(true);
     if (phase.length > 0) expect(Math.max(...counts)).toBeGreaterThan(0);

@@ -25,7 +25,7 @@ import {
 import { segmentLives } from './segment-lives.ts';
 
 const CLASSES = 3;
-/** Such that all shades of all of them differ, which a test below sees to. */
+/** Chosen so that all their shades differ, which a test below checks. */
 const PALETTE: AddressPalette = {
   classes: Uint32Array.of(0xff1020f0, 0xff20e010, 0xfff03008),
   background: 0xffffffff,
@@ -43,7 +43,7 @@ const NAMES: readonly (readonly [code: number, name: string])[] = [
   [AWAITING_CODE, 'pending'],
 ];
 
-/** Color to the oracle's words. A gap's edge is a separator, however much of it is bare. */
+/** Color to the oracle's words. A gap's edge is a separator, however much of it is not reserved. */
 const WORDS = new Map<number, string>();
 const table = addressColorTable(PALETTE);
 for (let bare = 0; bare < 4; bare++) {
@@ -83,7 +83,7 @@ const sceneOf = (viewport: Viewport, { classOf }: Drawn): AddressScene => {
   return { viewport, classOf, palette: PALETTE, highlights: [] };
 };
 
-/** Pixels that are not the oracle's, in words. */
+/** Pixels that differ from the oracle's, in words. */
 function mistakes(drawn: Drawn, frame: AddressFrame): string[] {
   const { replay, index, classOf } = drawn;
   const { viewport, pixels, states } = frame;
@@ -104,7 +104,7 @@ function mistakes(drawn: Drawn, frame: AddressFrame): string[] {
   return wrong;
 }
 
-/** Rows of a power of two bytes, so that the oracle's sums are exact as well. */
+/** Rows of a power of two bytes, so that the oracle's sums are exact too. */
 const randomView = fc
   .record({
     width: fc.integer({ min: 1, max: 20 }),

@@ -25,7 +25,7 @@ const NAMES = new Map([
   [PALETTE.highlight.gap, 'G'],
 ]);
 
-/** One line a row, the highest first; '-' is anything else: a fill. */
+/** One line per row, the highest first; '-' is anything else: a fill. */
 function drawn(highlights: readonly Highlight[], states: readonly number[]): string {
   const { length: width } = states;
   const viewport: Viewport = { axis: 'event', x0: 0, x1: 9, y0: 0, y1: 50, width, height: 5 };
@@ -71,7 +71,7 @@ function indexOf(lines: string) {
   return { index: buildAddressIndex(timeline, lives), replay, events: trace.events.length };
 }
 
-/** What no block covers of the segments at a state, by marking pages. */
+/** The parts of the segments that no block covers at a state, found by marking pages. */
 function plainGaps(allocations: AllocationTable, segments: AllocationTable, state: number) {
   const gaps: FreeRange[] = [];
   const isLive = (table: AllocationTable, row: number) =>

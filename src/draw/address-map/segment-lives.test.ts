@@ -22,7 +22,7 @@ function spansOf(...rows: readonly Row[]): SegmentSpanTable {
   };
 }
 
-/** Events 0 to 9: maps, but for the unmaps at those given. */
+/** Events 0 to 9: maps, except for unmaps at the given events. */
 function eventsOf(...unmaps: readonly number[]) {
   const action = new Uint8Array(10).fill(TraceAction.SegmentMap);
   for (const event of unmaps) action[event] = TraceAction.SegmentUnmap;

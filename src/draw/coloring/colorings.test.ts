@@ -24,7 +24,7 @@ function legendOf(context: DeviceModel, colorBy: ColorBy, event: number): Legend
   return legendAt(context, indexOf(context), colorBy, coloringOf(context, colorBy), event);
 }
 
-/** Names of the classes of the allocations, in their order. */
+/** The class names of the allocations, in order. */
 function words(context: DeviceModel, colorBy: ColorBy): string[] {
   const { classOf, classes } = coloringOf(context, colorBy);
   return [...classOf].map(
@@ -58,7 +58,7 @@ describe.each([
     }
   });
 
-  // Of phases the innermost has the color, while the search finds all that enclose it.
+  // The innermost phase decides the color, while the search finds all that enclose it.
   test.each(COLORINGS.filter((by) => by !== 'stack' && by !== 'phase'))(
     'by %s: the search of a class finds just its allocations',
     (colorBy) => {

@@ -1,4 +1,4 @@
-/** Real captures: the picture's top is the allocator's own figure, its pixels those of the oracle. */
+/** Real captures: the picture's top equals the allocator's own figure, its pixels the oracle's. */
 import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { replaysOf } from '../../testing/contexts.ts';
@@ -11,7 +11,7 @@ import type { Viewport } from './types.ts';
 
 const WORDS = pixelLabel(TEST_PALETTE);
 
-/** Whole, 1 % in the middle, deep in the stack; rows of a power of two bytes keep the oracle exact. */
+/** The whole, 1% in the middle, and deep in the stack; rows of a power of two bytes keep the oracle exact. */
 function viewsOf(eventCount: number, peakBytes: number): Viewport[] {
   const rowBytes = 2 ** Math.ceil(Math.log2(peakBytes / 100));
   const whole: Viewport = {

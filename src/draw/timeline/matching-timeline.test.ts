@@ -11,7 +11,7 @@ import { drawFrame } from './timeline-painter.ts';
 import { matchingTimeline, rowIn, withDimmedClass } from './timeline-renderer.ts';
 import type { Viewport } from './types.ts';
 
-/** Every n-th allocation, or those of a coin. */
+/** Every n-th allocation, or random ones. */
 const maskOf = (length: number, seed: number): Uint8Array =>
   Uint8Array.from({ length }, (_, id) => (Math.imul(id + 1, seed | 1) >>> 7) & 1);
 

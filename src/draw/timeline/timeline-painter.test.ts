@@ -70,7 +70,7 @@ function withWidth(view: Viewport, width: number): Viewport {
   return { ...view, width, x1: view.x0 + ((view.x1 - view.x0) / view.width) * width };
 }
 
-/** The next scene of a session: panned by columns, and perhaps changed in one more thing. */
+/** The next scene of a session: panned by columns, and perhaps with one more change. */
 function changed(scene: Scene, by: number, change: string, allocations: number): Scene {
   const view = panned(scene.viewport, by);
   if (change === 'selected') return { ...scene, viewport: view, selected: (by + 12) % allocations };
@@ -86,7 +86,7 @@ function wordAt(frame: TimelineFrame, column: number, row: number): string | und
   return WORDS.get(frame.pixels[(height - 1 - row) * width + column]);
 }
 
-/** Differences from the oracle, in words; empty when every pixel, state and line is right. */
+/** Differences from the oracle, in words; empty if every pixel, state and line is right. */
 function mistakes(trace: RandomTrace, drawn: Replay, view: Viewport): string[] {
   const frame = drawFrame(
     new TimelineIndex(drawn, trace.eventCount, trace.timeUs),
@@ -181,7 +181,7 @@ describe('a frame', () => {
           let scene = sceneOf(withWidth(view, view.width + 16), trace.classOf);
           for (const { by, change } of steps) {
             scene = changed(scene, by, change, trace.replay.allocations.length);
-            // A frame given up half way leaves the painter's buffers half painted.
+            // An abandoned frame leaves the painter's buffers half painted.
             if (change === 'stop') painter.begin(scene).next();
             expect(painter.draw(scene)).toEqual(drawFrame(index, scene));
           }

@@ -24,7 +24,7 @@ const randomExtent = fc.record({
 });
 const randomWidth = fc.integer({ min: 1, max: 3840 });
 
-/** What a user does: up to 20 wheel turns and drags. */
+/** A user's moves: up to 20 wheel turns and drags. */
 const randomMoves = fc.array(
   fc.record({
     kind: fc.constantFrom('zoomX', 'zoomY', 'pan', 'range'),

@@ -5,7 +5,7 @@ import { BOMBS } from '../../testing/bombs.ts';
 import { bytesSource } from '../../testing/byte-source.ts';
 import { readSnapshot } from './read-snapshot.ts';
 
-/** A warning or one sentence, soon: what each hostile file must be answered by. */
+/** Each hostile file must be answered soon, by a warning or one sentence. */
 describe('a file that asks for too much, or holds what it cannot', () => {
   it.each(BOMBS)('$name', async ({ make, answer, name }) => {
     const bytes = make();
@@ -19,7 +19,7 @@ describe('a file that asks for too much, or holds what it cannot', () => {
     );
     if ('code' in answer) expect(opened).toEqual(answer);
     else expect(opened).toMatch(answer.warning);
-    // Processor time, as the machine may be busy with other things.
+    // Processor time, because the machine may be busy with other things.
     expect(process.cpuUsage(start).user).toBeLessThan(10e6);
   });
 });

@@ -14,7 +14,7 @@ import type { ByteSource, ReadOptions, ReadProgress } from './types.ts';
 const open = (bytes: Uint8Array, options?: ReadOptions, chunkBytes?: number) =>
   readSnapshot(bytesSource(bytes, 'test', chunkBytes), webPlatform, options);
 
-/** Everything of a snapshot that must not depend on how it came, as plain values. */
+/** Everything in a snapshot that must not depend on its container, as plain values. */
 function contentOf(snapshot: Snapshot) {
   const { strings, frames, stacks, devices, settings } = snapshot;
   const text = (index: number): string => strings.get(index);

@@ -23,7 +23,7 @@ async function contentOf(bytes: Uint8Array, chunkBytes = 1 << 16) {
   return unwrap(webPlatform, () => source.chunks(), read);
 }
 
-/** A zstd frame of stored blocks, as RFC 8878 section 3.1.1 says. */
+/** A zstd frame of stored blocks, see RFC 8878, section 3.1.1. */
 function storedZstd(bytes: Uint8Array): Uint8Array {
   const blocks: Uint8Array[] = [];
   for (let at = 0; at === 0 || at < bytes.length; at += 5000) {
@@ -159,7 +159,7 @@ describe('unwrap', () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(files.length - 1), part, async (index, share) => {
         const [name, , bytes] = files[index];
-        // Of two parts the first alone is a whole file: those are cut in the second.
+        // Of two parts, the first alone is a complete file: those are cut in the second.
         const from = bytes.length * (/two/.test(name) ? 0.5 : 0.1);
         const cut = bytes.subarray(0, Math.floor(from + share * (bytes.length - from)));
         await expect(contentOf(cut)).rejects.toMatchObject({ failure: { code: 'truncated' } });

@@ -6,7 +6,7 @@ import { PickleDecoder } from './pickle-decoder.ts';
 import type { Schema, Tag } from './types.ts';
 import { ValueMachine } from './value-machine.ts';
 
-/** A schema that takes nothing: every value stays in the machine. */
+/** A schema without sinks: every value stays in the machine. */
 const NO_SCHEMA: Schema = { bind: () => undefined, nodeSink: 0, node: () => 0 };
 
 function decoded(bytes: Uint8Array, chunk = bytes.length) {
@@ -107,7 +107,7 @@ describe('values', () => {
   });
 });
 
-/** Dictionaries as the machine gives them. */
+/** Dictionaries as the machine returns them. */
 function asMaps(value: PickleValue): unknown {
   if (Array.isArray(value)) return value.map(asMaps);
   if (typeof value !== 'object') return value;
@@ -167,7 +167,7 @@ describe('broken and hostile pickles', () => {
   });
 
   it('does not build what shared lists would stand for', () => {
-    // 60 levels, each a list of the one below twice: 2^60 values.
+    // 60 levels, each a list that holds the one below twice: 2^60 values.
     const level = (i: number) => Array.from(join('](', 'h', [i], 'h', [i], 'e', 'q', [i + 1], '0'));
     const levels = Array.from({ length: 60 }, (_, i) => level(i));
     const value = pickle(']', 'q', [0], '0', ...levels, 'h', [60], '.');

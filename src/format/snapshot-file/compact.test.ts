@@ -11,7 +11,7 @@ import { readCompactFile } from './compact-file.ts';
 import { decodeSnapshot, encodeSnapshot } from './compact-snapshot.ts';
 import { prune } from './prune.ts';
 
-/** Tables of equal content: rows of strings and stacks may have moved. */
+/** The tables' content, comparable even if rows of strings and stacks have moved. */
 function contentOf(snapshot: Snapshot) {
   const { strings, annotations, devices, settings, warnings, addresses } = snapshot;
   const text = (column: Int32Array | undefined) =>
@@ -76,7 +76,7 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
 
   it('is less than a tenth of the pickle, once in base64', () => {
     const { length } = captureBytes(name);
-    // Below this there is hardly a trace: names and settings alone take their place.
+    // Smaller files have hardly any trace: their names and settings dominate.
     if (length < 100_000) return;
     const packed = gzipSync(encodeSnapshot(prune(snapshot, WHOLE))).length;
     expect((packed * 4) / 3).toBeLessThan(length / 10);

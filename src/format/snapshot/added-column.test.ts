@@ -1,6 +1,6 @@
 /**
- * What it takes to carry one more field of an event: a line in the schema. Two are added here, a text
- * and a number that no PyTorch writes yet, and nothing else is changed.
+ * Adding a field of an event takes one line in the schema. This adds two, a text and a number that no PyTorch writes
+ * yet, and changes nothing else.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EventReader } from '../../device/lists/event-reader.ts';
@@ -18,7 +18,7 @@ const ADDED = {
   priority: { type: 'f64', optional: true, pickleKey: 'priority' },
 };
 
-// As if the two lines stood there; the schema is shared with the tests of other files.
+// Pretends that the two lines are there; other files' tests share the schema.
 beforeAll(() => {
   Object.assign(EVENT_COLUMNS, ADDED);
 });
@@ -53,7 +53,7 @@ function decoded(): Snapshot {
   return decoder.finish();
 }
 
-/** The two columns of each device, texts for their rows. */
+/** The two columns of each device, with texts instead of rows. */
 function added({ devices, strings }: Snapshot) {
   return devices.map(({ events }) => {
     const { tensorName, priority } = events as unknown as Readonly<

@@ -13,7 +13,7 @@ import { SnapshotDecoder } from './decoder.ts';
 import { snapshotFromValue } from './from-value.ts';
 import type { Snapshot } from './tables.ts';
 
-// What the Python package wrote has no truth file beside it.
+// Files written by the Python package have no truth file beside them.
 const captures = allCaptureNames().filter((name) => !name.startsWith('record/'));
 
 function decode(bytes: Uint8Array, chunkSizes: readonly number[]): Snapshot {
@@ -26,7 +26,7 @@ function decode(bytes: Uint8Array, chunkSizes: readonly number[]): Snapshot {
   return decoder.finish();
 }
 
-/** A snapshot with every index resolved, so that two decoders that number things apart can be compared. */
+/** A snapshot with every index resolved, to compare decoders that number things differently. */
 function resolved(snapshot: Snapshot) {
   const { strings, frames, stacks } = snapshot;
   const stackTexts: string[] = [''];
@@ -64,11 +64,11 @@ describe('decoding', () => {
   it.each(captures)('%s: counts as the allocator says', (name) => {
     const snapshot = loadCapture(name);
     const truth = truthOf(name);
-    // These were written before the moment their truth was read: without a trace, inside an OOM, mid-run.
-    // That of a rank of fleet/ is memory_stats() alone, without counts.
+    // These were written before their truth was read: without a trace, inside an OOM, mid-run. The truth of a rank in
+    // fleet/ is memory_stats() alone, without counts.
     if (!/legacy_segments_list|oom_observer|protocols_p|^fleet/.test(name)) {
       const counts = snapshot.devices.map((device) => device.events.length);
-      // The truth was read after the dump, which is itself a `snapshot` event (but for the first one).
+      // The truth was read after the dump, which is itself a `snapshot` event (except for the first one).
       counts.forEach((count, i) => {
         expect([0, 1]).toContain(truth.events[i] - count);
       });
@@ -84,7 +84,7 @@ describe('decoding', () => {
     }
   });
 
-  // The largest, programs that are there again under other settings, and more of the same show nothing more.
+  // The largest captures, programs that exist again under other settings, and repetitions show nothing more.
   it.each(
     captures.filter(
       (name) =>

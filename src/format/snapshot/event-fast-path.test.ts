@@ -10,7 +10,7 @@ import { EventSink } from './event-sink.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** The tables, or the fault and the tables up to it. */
+/** The tables, or the error and the tables up to it. */
 function outcome(bytes: Uint8Array, chunkSizes: readonly number[]): unknown {
   const decoder = new SnapshotDecoder();
   decoder.attach(EventFastPath);
@@ -29,7 +29,7 @@ function outcome(bytes: Uint8Array, chunkSizes: readonly number[]): unknown {
   return { fault, part: decoder.eventCount > 0 ? partOf(decoder) : undefined };
 }
 
-/** What was read of a file that broke off; a splice may leave no snapshot of it, which is then the fault. */
+/** What was read of a truncated file; a splice may leave no snapshot, which is then the error. */
 function partOf(decoder: SnapshotDecoder): object {
   try {
     return plain(decoder.finishPartial('cut'));
@@ -39,7 +39,7 @@ function partOf(decoder: SnapshotDecoder): object {
   }
 }
 
-/** All there is in a snapshot, its strings, frames and stacks as numbered. */
+/** Everything in a snapshot; its strings, frames and stacks by number. */
 function plain(snapshot: ReturnType<SnapshotDecoder['finish']>) {
   const { strings, ...tables } = snapshot;
   const texts = Array.from({ length: strings.length }, (_, row) => strings.get(row));
@@ -57,10 +57,10 @@ function withEntries(value: object): object {
   return Array.isArray(value) ? parts.map(([, part]) => part) : Object.fromEntries(parts);
 }
 
-/** A byte at a time, the fast path never sees a whole row. */
+/** One byte at a time, so the fast path never sees a whole row. */
 const byOpcodes = (bytes: Uint8Array) => outcome(bytes, [1]);
 
-/** Events that the sink takes from the stack machine, with all of it decoded at once. */
+/** Events that the sink takes from the stack machine, when everything is decoded at once. */
 function rowsOfSink(bytes: Uint8Array): number {
   let rows = 0;
   const bind = EventSink.prototype.bind;
@@ -116,14 +116,14 @@ describe('the fast path', () => {
     const events = Array.from({ length: 400 }, (__, i) => usual(i, more(i)));
     const bytes = pickleOf(form, events);
     expect(differences(outcome(bytes, [bytes.length]), byOpcodes(bytes))).toEqual([]);
-    // The first rows of each kind; of protocol 2 also the 160 or so with memo slots of one byte.
+    // The first rows of each kind; for protocol 2 also the 160 or so with memo slots of one byte.
     expect(rowsOfSink(bytes)).toBeLessThan(form === 'put' ? 200 : 40);
   });
 
   it('is off once the memo was rewritten', () => {
     const pickler = new EventPickler('memoize');
     for (let i = 0; i < 100; i++) pickler.event(usual(i));
-    // The slot of the first key holds another string from here on.
+    // From here on, the slot of the first key holds another string.
     pickler.raw(0x8c, 1, 0x78, 0x71, 5, 0x30);
     for (let i = 0; i < 100; i++) pickler.event(usual(i));
     const bytes = pickler.finish();
@@ -166,7 +166,7 @@ describe('the fast path', () => {
 const text = fc.constantFrom('', 'N/A', 'forward', 'step 12', 'a text that is longer than a word');
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
-/** An event, mostly like the others; numbers at the edges of what the fast path takes. */
+/** An event, mostly like the others; its numbers are at the limits of what the fast path takes. */
 const event: fc.Arbitrary<WrittenEvent> = fc.record({
   action: fc.constantFrom('alloc', 'free_requested', 'free_completed', 'snapshot', 'odd'),
   addr: fc.constantFrom(ADDRESS, ADDRESS + 512, 0, -4096, 2 ** 52, 2 ** 52 - 1),
@@ -180,7 +180,7 @@ const event: fc.Arbitrary<WrittenEvent> = fc.record({
   frames: optional(fc.constantFrom([], [1], [1, 2], [2, 3, 4, 5, 6])),
 });
 
-/** What no pickler writes between two events. */
+/** Opcodes that no pickler writes between two events. */
 const splice = fc.constantFrom(
   { name: 'POP_MARK MARK', bytes: [0x31, 0x28] },
   { name: 'POP', bytes: [0x30] },
@@ -214,7 +214,7 @@ it('reads what is spliced and cut as the opcodes read it', () => {
       fc.constantFrom<'anew' | 'by memo'>('anew', 'by memo'),
       (form, parts, sizes, cut, texts) => {
         const pickler = new EventPickler(form);
-        // Enough of them to learn from, and in 'put' to be past the slots of one byte.
+        // Enough to learn from and, in 'put', to be past the slots of one byte.
         for (let i = 0; i < 60; i++) pickler.event(usual(i, { user_metadata: 'N/A' }), texts);
         for (const each of parts) {
           if ('event' in each) pickler.event(each.event, texts);

@@ -51,7 +51,7 @@ describe('the format through the versions', () => {
     const text = (value: string) => join([0x8c, value.length], value);
     const whole = writePickle(sampleSnapshot());
     const segments = writePickle(sampleSnapshot().segments).subarray(2, -1);
-    // The items between EMPTY_LIST MARK and APPENDS, as MARK … TUPLE.
+    // Turns the items between EMPTY_LIST MARK and APPENDS into MARK … TUPLE.
     const tuple = join('(', segments.subarray(2, -1), 't');
     const top = join([0x80, 4], '}(', text('segments'), tuple, text('device_traces'), ']', 'u.');
     expect(decode(top).devices[0].segments).toEqual(decode(whole).devices[0].segments);
@@ -176,7 +176,7 @@ describe('the format through the versions', () => {
       const { devices, startUs } = read(trace(...times.map((time_us) => event({ time_us }))));
       return { startUs, timeUs: devices[0].events.timeUs };
     };
-    // Several threads write: an event may be stamped before the one that it comes after.
+    // Several threads write, so an event may have an earlier time than the one before it.
     expect(timesOf(start + 3, start, start + 2 ** 32 - 1)).toEqual({
       startUs: start,
       timeUs: Uint32Array.of(3, 0, 2 ** 32 - 1),

@@ -13,7 +13,7 @@ const contextOfCapture = (name: string): DeviceModel => {
   return context;
 };
 
-/** RFC 4180, by the letter: quotes double, a quoted field may hold line ends. */
+/** A strict RFC 4180 reader: quotes are doubled, and quoted fields may contain line ends. */
 function readCsv(text: string): string[][] {
   const rows: string[][] = [];
   const fields = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/gy;

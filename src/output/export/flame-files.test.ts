@@ -58,9 +58,9 @@ describe('folded stacks', () => {
 });
 
 /**
- * What the schema asks of a file with sampled profiles: the required properties and their types,
- * units from its list, and what its comments say: indices are of shared frames, weights go with
- * samples, the end is not before the start.
+ * What the schema requires of a file with sampled profiles: required properties and their types, units from its list,
+ * and the rules in its comments: indices refer to shared frames, weights belong to samples, the end is not before the
+ * start.
  */
 function expectValid(text: string): void {
   const file = JSON.parse(text);

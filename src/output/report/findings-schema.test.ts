@@ -1,6 +1,6 @@
 /**
- * The contract `vramscope.findings/2`, key by key: no key more, none less, and only words that docs/findings.md lists.
- * The types hold the schema to all that there is: a new cause or remedy does not compile without its word here.
+ * The contract `vramscope.findings/2`, key by key: exactly these keys, and only words that docs/findings.md lists.
+ * The types tie the schema to the code: a new cause or remedy does not compile without its word here.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { buildFindings, type FindingsReport } from './findings.ts';
 
-/** All words of a type, and no others: the compiler counts them. */
+/** All words of a type, and no others; the compiler checks that none is missing. */
 const wordsOf = <Word extends string>(words: Readonly<Record<Word, true>>) =>
   z.enum(Object.keys(words) as [Word, ...Word[]]);
 
@@ -220,7 +220,7 @@ const report = z.strictObject({
   ),
 }) satisfies z.ZodType<FindingsReport>;
 
-/** As a program reads it: through JSON, where NaN is null and undefined is no key. */
+/** As a program reads it: in JSON, NaN is null and undefined keys are missing. */
 async function reportOf(name: string): Promise<unknown> {
   const snapshot = loadCapture(name);
   const analyses = [];
@@ -236,7 +236,7 @@ async function reportOf(name: string): Promise<unknown> {
   return JSON.parse(JSON.stringify(buildFindings(file, snapshot.devices, analyses)));
 }
 
-/** One of these has the names of variables. */
+/** One of these has variable names. */
 const NAMES = allCaptureNames().filter((name) => !name.includes('/') || name.includes('holders'));
 
 describe('vramscope.findings/2', () => {
@@ -255,7 +255,7 @@ describe('vramscope.findings/2', () => {
   });
 });
 
-/** Whether an example has nothing that the report has not: keys may be left out, and lists may end early. */
+/** Whether an example contains nothing that the report lacks: keys may be omitted, and lists may be shorter. */
 function expectPartOf(example: unknown, whole: unknown, path: string): void {
   if (typeof example !== 'object' || example === null) {
     expect([path, example]).toEqual([path, whole]);

@@ -90,7 +90,7 @@ describe('for people', () => {
     expect(lines.filter((line) => line.startsWith('- Try: '))).toHaveLength(2);
     const account = lines.findIndex((line) => /^At the peak, .* reserved$/.test(line));
     expect(lines[account + 2]).toMatch(/^kept autograd graphs, scenarios\.py:262 .* GiB/);
-    // A leak has a figure a step, at the peak and at the end: each names its moment.
+    // A leak has a figure per step, at the peak and at the end; each names its moment.
     expect(lines).toContain('HIGH growth: kept-graph, 1.84 GiB kept by the end');
     expect(report.devices[0].verdict).toMatchObject({ tone: 'warning', also: expect.any(Array) });
     expect(lines.filter((line) => line.length > 80 && !/\/|^ +bytes +count$/.test(line))).toEqual(
@@ -113,7 +113,7 @@ describe('for people', () => {
     const text = findingsText(await reportOf('leak_forward_hook'), MARKDOWN).join('\n');
     expect(text).toContain('## 1 finding in a\\_\\<b\\>.pickle');
     expect(text).toContain('### HIGH growth: kept-hook, 20.00 MiB kept by the end');
-    // The claim names the function <lambda>; inside a code fence it may stand as it is.
+    // The claim names the function <lambda>, which may stay unescaped inside a code span.
     const prose = text.split('```').filter((_, i) => i % 2 === 0);
     expect(prose.join('')).toContain('\\<lambda\\>');
     expect(prose.join('')).not.toMatch(/[^\\]<lambda/);

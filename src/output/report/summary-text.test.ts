@@ -40,7 +40,7 @@ test('has the figures, the phases, the settings and what was recorded', () => {
   const text = textOf('train_annotated.pickle.gz', ['Mind the gap.']);
   expect(text).toContain('train_annotated.pickle.gz (1,234 bytes), device 0\n\nAt the end\n');
   expect(text).toMatch(/^Allocated memory +65\.00 MiB +827\.35 MiB/m);
-  // Two workspaces of cuBLAS, which nobody frees.
+  // Two cuBLAS workspaces, which nobody frees.
   expect(text).toMatch(/^workspaces +65\.00 MiB +3$/m);
   expect(text).toMatch(/^## forward ## +4 /m);
   expect(text).toContain("Allocator settings: all at PyTorch's defaults");

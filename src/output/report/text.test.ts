@@ -6,7 +6,7 @@ test('Markdown: no name mentions somebody, and none becomes a link', () => {
     '@octocat fixes #1, GH-12, octo/repo#3 at https://evil.example, www.evil.example, a@b.example';
   const text = inline(name);
   for (const linked of [/@\w/, /#\d/, /GH-\d/, /:\/\//, /www\./]) expect(text).not.toMatch(linked);
-  // What is seen is what it was.
+  // Visible text stays unchanged.
   expect(text.replaceAll('<!-- -->', '').replaceAll('\\', '')).toBe(name);
   expect(inline('&#64;octocat')).toBe('\\&\\#<!-- -->64;octocat');
 });

@@ -22,7 +22,7 @@ function sentence(capture: string, setting: string, limitBytes?: number | 'recor
 test.each([
   ['frag_gpt_varlen', 'would have needed 5.44 GiB instead of 15.86 GiB'],
   ['leak_forward_hook', 'would have needed 276.00 MiB instead of 264.00 MiB'],
-  // Fragmented: what failed would have fitted.
+  // Fragmented: the failed request would have fit.
   [
     'oom_fragmented',
     'would have served the request that failed, with 2.64 GiB instead of 6.00 GiB',

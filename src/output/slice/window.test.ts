@@ -5,7 +5,7 @@ import { allCaptureNames, isRepeated, loadCapture } from '../../testing/captures
 import { contextsOf, describeStack } from '../../testing/contexts.ts';
 import { windowSnapshot } from './window-snapshot.ts';
 
-/** Windows in the middle, to the end and from the start of a trace of n events. */
+/** Windows at the start, in the middle and to the end of a trace of n events. */
 function windowsOf(n: number) {
   return [
     { from: Math.floor(n / 3), to: Math.floor((2 * n) / 3) },

@@ -1,4 +1,4 @@
-/** Case `number` of a seed: the bytes of a file that may be a snapshot, and may be anything. */
+/** Case `number` of a seed: the bytes of a file that may or may not be a snapshot. */
 import { gzipSync, zipSync } from 'fflate';
 import { traceplotHtml } from '../hostile.ts';
 import { join, uint32 } from '../write-pickle.ts';
@@ -15,10 +15,10 @@ export interface FuzzCase {
   readonly bytes: Uint8Array;
 }
 
-/** @param compact bytes of a compact snapshot, to spoil */
+/** @param compact bytes of a compact snapshot, to damage */
 export function fuzzCase(seed: number, number: number, compact: Uint8Array): FuzzCase {
   const random = new Random(seed, number);
-  // Half of them are whole pickles with wrong values: only those have figures to compare.
+  // Half of them are complete pickles with wrong values: only those have figures to compare.
   const kind = random.chance(0.5) ? 'values' : random.pick(CASE_KINDS);
   return { kind, bytes: bytesOf(random, kind, compact) };
 }
@@ -52,7 +52,7 @@ function opcodesOf(random: Random): Uint8Array[] {
   return emitPickle(value, style);
 }
 
-/** Opcodes that do the most damage where nobody expects them. */
+/** Opcodes that do the most damage in unexpected places. */
 const ODD_OPCODES: readonly (readonly (string | readonly number[])[])[] = [
   ['('],
   ['.'],
@@ -131,7 +131,7 @@ function spoilOpcodes(random: Random, opcodes: readonly Uint8Array[]): Uint8Arra
   return spoiled;
 }
 
-/** @param share of the cases that are spoiled at all */
+/** @param share of the cases that are damaged at all */
 function spoilBytes(random: Random, whole: Uint8Array, share = 1): Uint8Array {
   if (!random.chance(share) || whole.length === 0) return whole;
   let bytes: Uint8Array = whole.slice();
@@ -173,7 +173,7 @@ function contain(random: Random, pickle: Uint8Array): Uint8Array {
 
 const HEADER_VALUES = ['-1', '0.5', '1e999', 'null', '[]', '{}', '""', '99999999', '"\\u202e"'];
 
-/** The header is JSON, whose length stands before it: one of its values becomes another. */
+/** The header is JSON with its length in front: replaces one of its values. */
 function spoilHeader(random: Random, compact: Uint8Array): Uint8Array {
   const { at, length, json } = headerOf(compact);
   const values = [...json.matchAll(/(?<=[:,[])(-?\d+|"[^"]*"|true|false)(?=[,}\]])/g)];
@@ -185,7 +185,7 @@ function spoilHeader(random: Random, compact: Uint8Array): Uint8Array {
   return join(compact.subarray(0, at), varint(bytes.length), bytes, compact.subarray(at + length));
 }
 
-/** Where the length of the header stands, and how many bytes it and the header take. */
+/** Where the header's length is, and how many bytes it and the header take. */
 function headerOf(compact: Uint8Array): { at: number; length: number; json: string } {
   const at = 11;
   let bytes = 0;

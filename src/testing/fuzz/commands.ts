@@ -1,4 +1,4 @@
-/** Every command on one file, as a user or an agent calls them: each answers with figures or refuses in words. */
+/** Runs every command on one file, as a user or an agent would. Each must answer with figures, or refuse in words. */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,15 +9,15 @@ import { cli } from '../cli-run.ts';
 import { sampleSnapshot, writePickle } from '../write-pickle.ts';
 
 const PAGE = '<!doctype html><meta charset="utf-8" />';
-/** What no text has. */
+/** Must not occur in any text. */
 const UNSEEN = /[^\P{Cc}\n\t]|\p{Cf}/u;
-/** What no sentence of ours has; a file's words, such as an action that is no number, are quoted. */
+/** Must not occur in our own sentences. Words from the file are quoted, such as an action that is not a number. */
 const NO_FIGURE = /\bNaN\b|\bInfinity\b|\bundefined\b/;
 const QUOTED = /'[^']*'|"[^"]*"/g;
-/** The last table of a comparison, whose cells are the file's words. */
+/** The last table of a comparison, whose cells are words from the file. */
 const SETTINGS = /^(### )?Settings\n[\s\S]*/m;
 
-/** The place that is wrong, undefined where none is. */
+/** The faulty place; undefined if there is none. */
 function wrongIn(text: string): string | undefined {
   const own = text.replace(QUOTED, '""').replace(SETTINGS, '');
   for (const [pattern, of] of [
@@ -38,14 +38,14 @@ export class Commands {
 
   readonly #onCommand: () => void;
 
-  /** @param onCommand is called before each: the limit of time is for one */
+  /** @param onCommand called before each command, since the time limit is per command */
   constructor(onCommand: () => void = () => undefined) {
     this.#onCommand = onCommand;
     writeFileSync(this.#well, writePickle(sampleSnapshot()));
     writeFileSync(join(this.#folder, 'vramscope.html'), PAGE);
   }
 
-  /** What went wrong with which command; undefined where all went well. Crashes are thrown as they are. */
+  /** Which command failed, and how; undefined if all went well. Crashes are thrown unchanged. */
   async fault(bytes: Uint8Array): Promise<string | undefined> {
     writeFileSync(this.#file, bytes);
     const [file, well] = [this.#file, this.#well];
@@ -106,7 +106,7 @@ export class Commands {
   }
 }
 
-/** That it is none; a figure that is not known is null. */
+/** Unknown figures must be null. */
 function problemOfJson(text: string): string | undefined {
   try {
     JSON.parse(text);

@@ -1,16 +1,13 @@
-/**
- * A value as a pickle, opcode by opcode, in any of the ways that picklers write: the opcodes stay
- * apart, so that they can be spoiled one by one.
- */
+/** Pickles a value in any of the ways that picklers use, as separate opcodes, so that each can be damaged. */
 import { join, uint32 } from '../write-pickle.ts';
 import { Dict, Float, type Py, type Seq } from './py-values.ts';
 import type { Random } from './random.ts';
 
 export interface Style {
   readonly protocol: 0 | 1 | 2 | 4 | 5;
-  /** Whether what comes twice is named from the memo. */
+  /** Whether repeated values are read from the memo. */
   readonly hasMemo: boolean;
-  /** Items that one APPENDS or SETITEMS takes; 0 writes them one by one. */
+  /** Items per APPENDS or SETITEMS; 0 writes them one by one. */
   readonly batch: number;
 }
 
@@ -42,7 +39,7 @@ class Emitter {
   }
 
   value(value: Py, depth: number): void {
-    // A value that holds itself, without a memo, has no end.
+    // Without a memo, a value that contains itself would never end.
     const isTooMuch = depth > MAX_DEPTH || this.opcodes.length > MAX_OPCODES;
     if (value === null || isTooMuch) this.#op('N');
     else if (typeof value === 'boolean') this.#boolean(value);
@@ -178,7 +175,7 @@ class Emitter {
   }
 }
 
-/** Two's complement ends where the rest is the sign of the last digit. */
+/** Two's complement ends where the rest only repeats the sign of the last digit. */
 function isSignOf(rest: bigint, last: number | undefined): boolean {
   if (last === undefined) return false;
   return rest === (last < 128 ? 0n : -1n);

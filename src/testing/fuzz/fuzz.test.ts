@@ -9,7 +9,7 @@ import { Oracle } from './oracle.ts';
 
 /** `npm run fuzz` runs more of them. */
 const CASES = 400;
-/** Every command takes as long as a hundred readings: on one case in so many. */
+/** Running every command takes as long as reading a hundred files, so only every n-th case does it. */
 const COMMANDS_EVERY = 100;
 const oracle = Oracle.start();
 const commands = new Commands();
@@ -31,11 +31,11 @@ it('opens a file as CPython does, with a warning, or says in words why not, what
     if (isFault(outcome)) faults.push(`${number} (${kind}): ${outcome.kind}: ${outcome.detail}`);
   }
   expect(faults).toEqual([]);
-  // Cases that all end alike would show nothing.
+  // If all cases ended alike, they would show nothing.
   expect(ends.size).toBe(oracle === undefined ? 3 : 4);
 }, 300_000);
 
-/** Cases that were not answered well once, made small; `npm run fuzz` made them. */
+/** Cases that once failed, minimized; `npm run fuzz` made them. */
 const KEPT = new URL('../../../fixtures/fuzz/', import.meta.url);
 
 it.each(readdirSync(KEPT))('answers %s, which it once did not', async (name) => {

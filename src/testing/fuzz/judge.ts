@@ -20,15 +20,15 @@ import { bytesSource } from '../byte-source.ts';
 import type { Commands } from './commands.ts';
 import type { EventFigures, Figures, OracleAnswer, SegmentFigures } from './oracle.ts';
 
-/** The first four are well; the others are faults of ours. */
+/** The first four are fine; the others are our faults. */
 export const OUTCOMES = [
   'opened, as CPython reads it',
   'opened, CPython not asked',
   'opened with a warning',
   'refused in one sentence',
   'crash',
-  'a part was promised that does not open',
-  'a figure that is none',
+  'a promised part does not open',
+  'a figure that is not a number',
   'a command that does not answer well',
   'a figure that differs from CPython, without a warning',
 ] as const;
@@ -42,7 +42,7 @@ export interface Outcome {
 export const isFault = ({ kind }: Outcome): boolean => OUTCOMES.indexOf(kind) > 3;
 
 /**
- * @param ask what CPython makes of the bytes; undefined where they are no pickle, or there is no Python
+ * @param ask what CPython makes of the bytes; undefined if they are not a pickle or there is no Python
  * @param commands runs every command too
  */
 export async function judge(
@@ -55,7 +55,7 @@ export async function judge(
     if (fault !== undefined) return { kind: 'a command that does not answer well', detail: fault };
     const { snapshot, file } = await readSnapshot(bytesSource(bytes), nodePlatform);
     const bad = workThrough(snapshot, file);
-    if (bad !== undefined) return { kind: 'a figure that is none', detail: bad };
+    if (bad !== undefined) return { kind: 'a figure that is not a number', detail: bad };
     if (snapshot.warnings.some(({ code }) => code !== 'no-trace')) {
       return { kind: 'opened with a warning', detail: snapshot.warnings[0]?.code ?? '' };
     }
@@ -75,7 +75,7 @@ export async function judge(
   }
 }
 
-/** The events that it promises must be there. */
+/** The promised events must be there. */
 async function refusal(bytes: Uint8Array, { failure }: LoadError): Promise<Outcome> {
   const detail = failure.code;
   if (failure.partialEvents === undefined) return { kind: 'refused in one sentence', detail };
@@ -84,17 +84,17 @@ async function refusal(bytes: Uint8Array, { failure }: LoadError): Promise<Outco
     const { snapshot, file } = await readSnapshot(bytesSource(bytes), nodePlatform, options);
     const events = snapshot.devices.reduce((sum, device) => sum + device.events.length, 0);
     const bad = workThrough(snapshot, file);
-    if (bad !== undefined) return { kind: 'a figure that is none', detail: bad };
+    if (bad !== undefined) return { kind: 'a figure that is not a number', detail: bad };
     if (events === failure.partialEvents) return { kind: 'refused in one sentence', detail };
     const found = `${failure.partialEvents} promised, ${events} opened`;
-    return { kind: 'a part was promised that does not open', detail: found };
+    return { kind: 'a promised part does not open', detail: found };
   } catch (error) {
     if (!(error instanceof LoadError)) throw error;
-    return { kind: 'a part was promised that does not open', detail: error.message };
+    return { kind: 'a promised part does not open', detail: error.message };
   }
 }
 
-/** What a user sees of it first, and a simulation: anything that is no number shows here. */
+/** What a user sees first, plus a simulation: NaN or infinity shows up here. */
 function workThrough(
   snapshot: Snapshot,
   file: Parameters<typeof buildStats>[0],
@@ -103,7 +103,7 @@ function workThrough(
   const contexts = createDeviceModels(snapshot, replays);
   const report = buildStats(file, snapshot, contexts);
   const text = statsText(report, contexts, { columns: 80, color: false }).join('\n');
-  // Words of the file are quoted.
+  // Words from the file are quoted.
   const own = text.replace(/'[^']*'|^ {2}.* = /gm, '');
   const bad = /\bNaN\b|Infinity|undefined|−\d|[^\P{Cc}\n]|\p{Bidi_Control}|\u2028/u.exec(own);
   if (bad !== null) return own.slice(Math.max(0, bad.index - 60), bad.index + 20);
@@ -194,7 +194,7 @@ function segmentsOf(
   });
 }
 
-/** Both sides in one order, whatever that is. */
+/** Sorts both sides the same way. */
 function bySegment(a: SegmentFigures, b: SegmentFigures): number {
   const [left, right] = [JSON.stringify(a), JSON.stringify(b)];
   return left < right ? -1 : Number(left > right);

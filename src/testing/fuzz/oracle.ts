@@ -1,11 +1,11 @@
-/** CPython's unpickler, where python3 is there: what a pickle says, by a program that is not ours. */
+/** CPython's unpickler, if python3 is installed: an independent reading of the same pickle. */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { uint32 } from '../write-pickle.ts';
 
 /** action, address, size, stream, time, frames or -1, category */
 export type EventFigures = readonly [string, string, string, string, string, number, string];
-/** device, address, total size, and of each block address, size and state */
+/** device, address, total size, and the address, size and state of each block */
 export type SegmentFigures = readonly [
   string,
   string,
@@ -20,11 +20,11 @@ export interface Figures {
 
 export type OracleAnswer =
   | Figures
-  /** Unpickled, and no snapshot. */
+  /** Unpickled, but not a snapshot. */
   | { readonly none: true }
-  /** CPython refuses it, too. */
+  /** CPython refuses it too. */
   | { readonly refused: string }
-  /** Something in it has no such figure: a size that is a text. */
+  /** Some figure in it is not a number: a size that is a text. */
   | { readonly odd: string };
 
 export class Oracle {
@@ -39,7 +39,7 @@ export class Oracle {
     });
   }
 
-  /** Undefined where there is no python3. */
+  /** Undefined without python3. */
   static start(script = 'src/testing/fuzz/oracle.py'): Oracle | undefined {
     return spawnSync('python3', ['--version']).status === 0 ? new Oracle(script) : undefined;
   }

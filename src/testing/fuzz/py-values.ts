@@ -1,4 +1,4 @@
-/** Values as Python has them, odd ones too: keys of any kind, keys that come twice, shared containers. */
+/** Values as Python has them, including odd ones: keys of any type, duplicate keys, shared containers. */
 export type Py = null | boolean | bigint | string | Float | Seq | Dict;
 
 export class Float {
@@ -28,7 +28,7 @@ export const list = (...items: Py[]): Seq => new Seq('list', items);
 export const dict = (fields: Readonly<Record<string, Py>>): Dict =>
   new Dict(Object.entries(fields));
 
-/** As JSON has it, where it can: a key that comes twice stays so. */
+/** As JSON where possible; duplicate keys are kept. */
 export function toJson(value: Py, depth = 0): string {
   if (depth > 20) return 'null';
   if (value instanceof Float) return Number.isFinite(value.value) ? String(value.value) : '1e999';

@@ -1,4 +1,4 @@
-/** Small snapshots, right ones and ones that went wrong in a few places. */
+/** Small snapshots: correct ones, and ones with a few errors. */
 import { Dict, dict, Float, list, type Py, Seq } from './py-values.ts';
 import type { Random } from './random.ts';
 
@@ -7,7 +7,7 @@ const ACTIONS = ['alloc', 'free_requested', 'free_completed', 'segment_alloc', '
 const RARE_ACTIONS = ['segment_map', 'segment_unmap', 'snapshot', 'oom', 'annotate', 'odd'];
 const STATES = ['active_allocated', 'inactive', 'active_pending_free', 'active_awaiting_free'];
 
-/** What a value may become that nobody expects there. */
+/** Values that nobody expects. */
 const ODD: readonly (() => Py)[] = [
   () => null,
   () => true,
@@ -94,7 +94,9 @@ function poolId(random: Random): Py {
   ]);
 }
 
-/** Segments that no allocator has: twice, within each other, without address; blocks outside, or requested larger. */
+/**
+ * Segments that no allocator makes: duplicate, nested, without address; blocks outside, or smaller than requested.
+ */
 function contradict(random: Random, segments: Dict[]): void {
   const one = random.pick(segments);
   if (one === undefined) return;
@@ -156,7 +158,7 @@ function segment(random: Random, stacks: readonly Py[], i: bigint, device: bigin
   });
 }
 
-/** Changes a few places of a value: other kinds, keys dropped, doubled or of another kind, items shared. */
+/** Changes a value in a few places: other types; keys dropped, duplicated or of another type; shared items. */
 export function spoil(random: Random, value: Py, places: number): void {
   for (let i = 0; i < places; i++) {
     const holders = holdersIn(value);

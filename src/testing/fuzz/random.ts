@@ -1,4 +1,4 @@
-/** Random choices that a seed gives again: a case is its seed and its number. */
+/** Random choices that a seed repeats: a case is given by its seed and number. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) | 0;
   }
 
-  /** 0 up to, and not with, 1. (mulberry32) */
+  /** From 0 up to, but not including, 1. (mulberry32) */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

@@ -1,4 +1,4 @@
-/** Runs cases `first` to `first + count` of a seed; the parent watches how far it is (scripts/fuzz.mjs). */
+/** Runs cases `first` to `first + count` of a seed. The parent watches its progress (scripts/fuzz.mjs). */
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ const { seed, first, end, at } = workerData as {
   readonly seed: number;
   readonly first: number;
   readonly end: number;
-  /** The case at hand, and how many commands were run: the parent sees that something happens. */
+  /** The current case and the number of commands run, so that the parent sees progress. */
   readonly at: Int32Array;
 };
 
@@ -41,7 +41,7 @@ for (let number = first; number < end; number++) {
 oracle?.close();
 commands.close();
 
-/** A crash is the same one where it has the same message; its stack may differ. */
+/** Crashes with the same message count as one; their stacks may differ. */
 function isAlike(one: Outcome, other: Outcome): boolean {
   if (one.kind !== other.kind) return false;
   const [first, second] = [one, other].map(({ detail }) => detail.split('\n')[0]);

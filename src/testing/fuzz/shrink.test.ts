@@ -3,7 +3,7 @@ import { shrink } from './shrink.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-/** Goes wrong when it holds all of these letters, in this order. */
+/** Fails if the text holds all of these letters, in this order. */
 const holds = (letters: string) => async (bytes: Uint8Array) =>
   new RegExp([...letters].join('.*')).test(decoder.decode(bytes));
 
@@ -14,7 +14,7 @@ it('keeps what makes a file go wrong, and nothing else', async () => {
 });
 
 it('finds the smallest file also where one part needs another', async () => {
-  // A 'Y' needs an 'X' before it: the last pass over single bytes takes both, one after the other.
+  // A 'Y' needs an 'X' before it: the last pass over single bytes removes both, one after the other.
   const needs = async (bytes: Uint8Array) => /^(?!.*Y)|X.*Y/.test(decoder.decode(bytes));
   expect(await shrink(encoder.encode('aXbYc'), needs)).toHaveLength(0);
 });

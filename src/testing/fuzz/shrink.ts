@@ -1,7 +1,7 @@
-/** From a file that goes wrong to a small one that goes wrong the same way, which a person can read. */
+/** Reduces a file that fails to a small one that fails in the same way and that a person can read. */
 
 export interface ShrinkOptions {
-  /** Time after which the smallest one so far is good enough. */
+  /** After this time, the smallest one so far is good enough. */
   readonly limitMs?: number;
   readonly now?: () => number;
 }
@@ -9,9 +9,9 @@ export interface ShrinkOptions {
 const LIMIT_MS = 20_000;
 
 /**
- * Takes away parts, half of the file at first and single bytes at last, for as long as the rest goes
- * wrong the same way. Example: 'abcXdeYf' becomes 'XY' where both have to be there.
- * @param isSame whether a file goes wrong as the first one does
+ * Removes parts, first half of the file and at last single bytes, as long as the rest fails in the same way. Example:
+ * 'abcXdeYf' becomes 'XY' if both are needed.
+ * @param isSame whether a file fails as the first one does
  */
 export async function shrink(
   bytes: Uint8Array,
@@ -29,7 +29,7 @@ export async function shrink(
       if (await isSame(smaller)) smallest = smaller;
       else at += length;
     }
-    // What was needed for a part that is gone may go now, too.
+    // What a removed part needed may be removable now.
     const goesOn = length === 1 && smallest.length < before;
     if (!goesOn) length = length === 1 ? 0 : Math.ceil(length / 2);
   }

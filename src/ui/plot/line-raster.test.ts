@@ -4,7 +4,7 @@ import { drawLine, type LineStyle } from './line-raster.ts';
 
 const STYLE: LineStyle = { color: 2, halo: 1, thickness: 1, dash: undefined, reach: 0 };
 
-/** One letter a pixel: '#' line, '+' halo, '~' a veil, '.' untouched. */
+/** One letter per pixel: '#' line, '+' halo, '~' a veil, '.' untouched. */
 function draw(values: readonly number[], height: number, style: LineStyle = STYLE): string[] {
   const width = values.length;
   const viewport: Viewport = { axis: 'event', x0: 0, x1: width, y0: 0, y1: height, width, height };

@@ -11,7 +11,7 @@ import { createOverlayStore } from './plot-source.ts';
 
 const VIEWPORT = { axis: 'event', x0: 0, x1: 10, y0: 0, y1: 100, width: 10, height: 10 } as const;
 
-/** A plot of ten events, whose columns show the event of their number; it counts what it asks of the worker. */
+/** A plot of ten events, one per column. It counts what it asks the worker. */
 function setUp() {
   const requests: string[] = [];
   const answers: (() => void)[] = [];
@@ -43,7 +43,7 @@ function setUp() {
     repaint,
   });
   const moveTo = (x: number) => hover.setPointer({ x, y: 5, clientX: x, clientY: 5 });
-  /** Answers what is out, and lets the page take the answer. */
+  /** Answers the pending query, and lets the page receive the answer. */
   const answer = async () => {
     answers.shift()?.();
     await new Promise((resolve) => setTimeout(resolve));

@@ -6,7 +6,7 @@ import { onPlotKey, PlotNavigation } from './plot-navigation.ts';
 import type { PlotHit } from './plot-source.ts';
 import { viewportOf } from './viewport-of.ts';
 
-/** Blocks of 100 bytes on top of each other, ten at any event. */
+/** Blocks of 100 bytes, stacked; ten at any event. */
 const BLOCK = 100;
 const BLOCKS = 10;
 
@@ -132,7 +132,7 @@ describe('moving about', () => {
     const { cursor } = now();
     const { commits } = view.getState();
     const clicked = navigation.click({ x: 100, y: 95 });
-    // A key that follows is about the event that was clicked.
+    // A key pressed next refers to the clicked event.
     expect(now()).toMatchObject({ cursor: 500, selection: undefined });
     await clicked;
     expect(now().selection).toBeDefined();

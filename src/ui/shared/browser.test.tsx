@@ -8,7 +8,7 @@ const pressed: number[] = [];
 
 function Page({ shown }: { readonly shown: number }) {
   useKeys(() => pressed.push(shown) > 0);
-  // As early as can be: what is shown has just been put on the page.
+  // As early as possible: the content was just put on the page.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a key for each
   useLayoutEffect(() => pressKey(), [shown]);
   return null;

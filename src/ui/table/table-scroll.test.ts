@@ -17,7 +17,7 @@ import {
   visibleRows,
 } from './table-scroll.ts';
 
-/** What every browser allows: Firefox stops first, at 17.9 million. */
+/** What every browser allows: Firefox has the lowest limit, 17.9 million. */
 const BROWSER_LIMIT_PX = 16_000_000;
 
 const geometry: fc.Arbitrary<ScrollGeometry> = fc.record({
@@ -45,7 +45,7 @@ describe('the scrollbar of a table', () => {
     fc.assert(
       fc.property(placed, ({ g, position }) => {
         const back = positionOf(g, scrollTopOf(g, position));
-        // Within the pixel at either end that is taken as the end.
+        // Except within the pixel at either end, which counts as the end.
         const perPixel = contentPx(g) / scrollPx(g);
         expect(Math.abs(back - position)).toBeLessThanOrEqual(1.01 * Math.max(1, perPixel * 1.01));
       }),
@@ -122,7 +122,7 @@ describe('showing a row', () => {
     fc.assert(
       fc.property(placed, ({ g, row, position }) => {
         fc.pre(isWhole(g, position, row) && g.bodyPx >= ROW_HEIGHT_PX);
-        // A row that is whole to the last bit may move by that bit.
+        // A row that is visible to the last bit may move by that bit.
         expect(positionShowing(g, position, row)).toBeCloseTo(position, 9);
       }),
     );
@@ -148,7 +148,7 @@ describe('moving by the wheel', () => {
       position = next;
       steps++;
     }
-    // Two pixels of this scrollbar are 195 of rows.
+    // Two pixels of this scrollbar are 195 pixels of rows.
     expect(steps).toBe(8);
   });
 });

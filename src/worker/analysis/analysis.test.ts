@@ -13,13 +13,13 @@ import { InThreadWorker, openSession } from '../../testing/open-session.ts';
 import type { SessionApi } from '../protocol.ts';
 import { type AnalysisClient, type AnalysisClientOptions, createAnalysisClient } from './client.ts';
 
-/** Timeouts, and the time they are measured by, stand still until they are told to go on; messages do not wait for them. */
+/** Timeouts, and the clock that measures them, stand still until told to advance; messages do not wait for them. */
 function useFakeTimeouts(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** Lets time pass, and then whatever messages are on their way arrive. */
+/** Lets time pass, and then lets the messages on their way arrive. */
 async function passMs(ms: number): Promise<void> {
   vi.advanceTimersByTime(ms);
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
@@ -69,7 +69,7 @@ describe('over the ports', () => {
     expect(await client.query('findings', { deviceIndex: 0 })).toEqual(await analysisOf(context));
   });
 
-  // On a copy that lacks most columns of the trace.
+  // The copy lacks most columns of the trace.
   it.each([
     'frag_gpt_varlen',
     'oom_fragmented',
@@ -238,7 +238,7 @@ describe('a user who moves', () => {
     const { client } = clientOf(session);
     let isLong = false;
     let isAnswered = false;
-    // The first that is told took as long as nobody is waited for.
+    // By the first report, the quarter second in which the analysis waits for nobody is over.
     const onProgress = () => {
       if (!isLong) vi.advanceTimersByTime(300);
       isLong = true;
@@ -248,7 +248,7 @@ describe('a user who moves', () => {
       isAnswered = true;
     });
     while (!isLong) await passMs(0);
-    // A movement every 10 ms, as long as the analysis has to wait for them.
+    // A movement every 10 ms, for as long as the analysis has to wait.
     for (let ms = 0; ms < 300; ms += 10) {
       client.yieldToInteraction();
       await passMs(10);

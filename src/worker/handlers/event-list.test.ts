@@ -31,7 +31,7 @@ const rowsOf = async (choice: EventChoice) => {
 describe('events for the page', () => {
   it('are those of the allocations that a search finds, and of nobody’s by their stack', async () => {
     const choice = { ...ALL, search: 'forward' };
-    // A's segment was drawn by the same line.
+    // A's segment was created by the same line.
     const found = [eventOf('+A') - 1, eventOf('+A'), eventOf('-A'), eventOf('-A') + 1];
     expect(await rowsOf(choice)).toEqual(found);
     expect(await listed(choice)).toMatchObject({ length: 4, problem: undefined });

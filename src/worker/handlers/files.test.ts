@@ -6,7 +6,7 @@ import { nodeClock } from '../../testing/node-clock.ts';
 import { OpenDevice } from '../open-device.ts';
 import { fileHandlers } from './files.ts';
 
-/** 6,302 events are four pieces: with the fourth it is told how far the file is. */
+/** 6,302 events make four pieces: at the fourth, progress is reported. */
 const device = new OpenDevice(contextsOf(loadCapture('oom_fragmented.pickle.gz'))[0], nodeClock);
 const REQUEST = { deviceIndex: 0, kind: 'counters-csv' } as const;
 

@@ -13,13 +13,13 @@ import { createSession } from '../session.ts';
 import { connectWorker } from '../worker-connection.ts';
 import { servePartialReplay } from './partial-replay.ts';
 
-/** A clock on which any reading is slow. */
+/** A clock that makes all reading slow. */
 const slowClock = { ...nodeClock, now: () => performance.now() * 1000 };
 
-/** Into how many chunks a file is cut. */
+/** Number of chunks that a file is cut into. */
 const CHUNKS = 60;
 
-/** Bytes that come one chunk at a time, with a pause after each in which others get their turns. */
+/** Yields bytes chunk by chunk, with a pause after each, in which others get their turn. */
 function slowSource(bytes: Uint8Array, pause: () => Promise<unknown>): ByteSource {
   return {
     name: 'slow.pickle',
@@ -38,7 +38,7 @@ const turns = async (count: number) => {
   for (let i = 0; i < count; i++) await nodeClock.yieldTask();
 };
 
-/** A replay worker that runs in this thread, behind real ports. */
+/** A replay worker in this thread, behind real ports. */
 class InThreadReplayWorker {
   #ports: readonly MessagePort[] = [];
   readonly #onError: ((event: Event) => void)[] = [];
@@ -70,7 +70,7 @@ interface OpeningOptions {
 function opening(options: OpeningOptions = {}) {
   const { pause = () => turns(20), clock = slowClock, onMore } = options;
   const workers: InThreadReplayWorker[] = [];
-  /** What could be seen, each time that there was more. */
+  /** What was visible, each time that there was more. */
   const seen: PartialState[] = [];
   let bytes = new Uint8Array(0);
   const session = createSession({
@@ -120,12 +120,12 @@ const wholeOf = ({ index, events, peaks }: SessionInfo['devices'][number]): Fram
   ...ALL_ALLOCATIONS,
 });
 
-// Fetching it takes longer than reading a file of a test.
+// Loading it takes longer than reading a test's file.
 beforeAll(loadAnswers);
 
 const TRAIN = captureBytes('train_gpt_small.pickle.gz');
 
-/** As the file is when it is read at once. */
+/** The same as when the file is read at once. */
 async function readAtOnce(bytes: Uint8Array) {
   const session = createSession({
     platform: webPlatform,

@@ -17,7 +17,7 @@ interface TestWorker {
   terminate(): void;
 }
 
-/** Workers in this thread. `dies`: on reading such a file, as a browser ends a tab's worker. */
+/** Workers in this thread. `dies`: when it reads such a file, as when a browser ends a tab's worker. */
 function clientWith(dies: (path: string) => boolean = () => false) {
   const count = { started: 0, alive: 0, most: 0 };
   const createWorker = (): TestWorker => {
@@ -78,7 +78,7 @@ describe('the workers of the ranks page', () => {
     await client.read(JOB, (done) => progress.push(done));
     const job = await client.job();
     expect(progress.at(-1)).toBe(4);
-    // Readers are ended with their tables; the one that holds the summaries stays.
+    // Readers end together with their tables; the worker that holds the summaries stays.
     expect(count).toEqual({ started: 3, alive: 1, most: 3 });
     expect(job.ranks.map(({ rank, steps }) => [rank, steps])).toEqual([
       [0, 12],
@@ -103,7 +103,7 @@ describe('the workers of the ranks page', () => {
     expect(details?.middleRanks).toEqual([0, 1, 3]);
     expect(details?.stepEvents).toHaveLength(12);
     const healthy = await client.details(0);
-    // A rank that is as the others are: what it holds, largest first.
+    // A rank like the others: what it holds, largest first.
     expect(healthy?.lines.every(({ roleBytes }) => roleBytes === null)).toBe(true);
     expect(await client.details(77)).toBeUndefined();
     expect(await client.markdown()).toContain('| 2 | A | 605.98 MiB |');

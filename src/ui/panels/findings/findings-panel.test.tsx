@@ -47,7 +47,7 @@ const LEAK = 'pairs/leak_forward_hook.python';
 /** The panel once every check is done. */
 async function showFindings(name: string): Promise<Shown> {
   const shown = await renderOn(name, <MarkedPanel />);
-  // By its label: a role takes long to look up, and is again after each report of a check.
+  // By label: looking up roles is slow, and repeats after each check.
   await screen.findByLabelText('Copy all findings as Markdown');
   return shown;
 }
@@ -123,7 +123,7 @@ it('marks what the verdict is about lightly, until one click takes the mark away
   const mark = screen.getByRole('button', { name: 'Marked in the plots' });
   await user.click(mark);
   expect(overlays.getState().highlights).toEqual([]);
-  // What is selected is drawn in any case, and as before.
+  // A selected finding is drawn in any case, and as before.
   const head = findings().getByRole('button', { name: /by a hook/ });
   await user.click(head);
   expect(overlays.getState().highlights).toMatchObject([{ style: 'growth', isLight: false }]);
@@ -156,7 +156,7 @@ it('says what was checked once it is unfolded', async () => {
 });
 
 const rows = () => within(screen.getByRole('list', { name: 'Parts of the reserved memory' }));
-/** '201,326,592 bytes' of each row, added up. */
+/** The sum of '201,326,592 bytes' and the like over all rows. */
 const exactBytes = (elements: readonly HTMLElement[]): number =>
   elements
     .map(({ title }) => Number(/^([\d,]+) bytes/.exec(title)?.[1]?.replaceAll(',', '')))
@@ -168,7 +168,7 @@ it.each(['oom_fragmented', 'leak_output_list', 'no_history', 'train_gpt_small'])
     const { session, view } = await showFindings(name);
     const account = screen.getByRole('region', { name: 'Where the memory is' });
     const [total] = within(account).getAllByTitle(/ bytes/);
-    // The row of smaller entries has their sum, and a row for each in it.
+    // The row of smaller entries shows their sum, and contains a row for each.
     const buttons = rows().getAllByRole('button');
     const figures = buttons.map((row) => within(row).getByTitle(/ bytes$/));
     expect(total && exactBytes([total])).toBe(exactBytes(figures));
@@ -190,7 +190,7 @@ it('filters all views to the blocks of a row, and the search finds as many bytes
   const { search, cursor } = view();
   const summary = await session.query('searchSummary', { deviceIndex: 0, search, at: cursor });
   expect(summary.cursorBytes).toBe(exactBytes([within(row).getByTitle(/ bytes$/)]));
-  // Another row takes its place; a class that is the same bytes is searched by the legend's name.
+  // Another row replaces it; a class with the same bytes is searched by the legend's name.
   await user.click(rows().getByRole('button', { name: /^optimizer state/ }));
   await expect.poll(() => view().search).toBe('class:optimizer-state');
   await user.click(rows().getByRole('button', { name: /^optimizer state/ }));

@@ -44,7 +44,7 @@ describe('ranking', () => {
     ]);
     expect(idAt(rankFindings([at(10), at(20), at(30)]))).toEqual(expected);
     expect(idAt(rankFindings([at(30), at(10), at(20)]))).toEqual(expected);
-    // As they stream in: what has been named is named again.
+    // As they stream in, earlier ones are named again.
     expect(idAt(rankFindings([...rankFindings([at(20), at(10)]), at(30)]))).toEqual(expected);
   });
 });
@@ -68,7 +68,7 @@ describe('showing a finding', () => {
     ]);
     const [gap] = highlightsOf(await first('frag_gpt_varlen'), true);
     expect(gap).toMatchObject({ style: 'gap', isLight: true });
-    // From the start the blocks are marked that selecting the finding would search for.
+    // The blocks that selecting the finding would search for are highlighted from the start.
     expect(highlightsOf(leak, true)).toMatchObject([{ search: change.search }]);
     const [oom] = highlightsOf(await first('oom_batch_too_big'), true);
     expect(oom).toMatchObject({ style: 'oom', search: '' });

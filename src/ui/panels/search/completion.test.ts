@@ -71,7 +71,7 @@ describe('a completion', () => {
   });
 });
 
-/** What keys made the box do, in words. */
+/** What the keys made the box do, in words. */
 function pressed(draft: string, option: string | undefined, key: string, shiftKey = false) {
   const done: string[] = [];
   const isTaken = onSearchKey(

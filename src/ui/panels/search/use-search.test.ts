@@ -30,7 +30,7 @@ test('in time', () => {
   const x = { from: 100, to: 200 };
   const seen = life(3, 9, 30_000, 31_000);
   expect(windowShowing(x, 'time', seen, EXTENTS)).toEqual({ from: 29_950, to: 30_050 });
-  // From before the trace: where it began is not known, it is there from the first event on.
+  // From before the trace: its start is unknown, but it is there from the first event on.
   expect(windowShowing(x, 'time', life(-1, 9, Number.NaN, 50), EXTENTS)).toEqual({
     from: 0,
     to: 100,

@@ -20,7 +20,7 @@ const DRAWN = snapshotFromText(`
 const [CONTEXT] = contextsOf(DRAWN.snapshot);
 const SET = { kind: 'live', event: DRAWN.eventOf('+B') } as const;
 
-/** Writes down what is drawn; letters are 6 px wide. */
+/** Records what is drawn; letters are 6 px wide. */
 class DrawLog implements FlameContext {
   readonly log: string[] = [];
   fillStyle = '';

@@ -18,7 +18,7 @@ import { sortRows } from './settings-table.tsx';
 const LIMIT = 16 * 2 ** 30;
 const SETTINGS = ['', 'expandable_segments:True', 'max_split_size_mb:64', 'never_run:True'];
 
-/** What the worker answered of a real fragmented run: three of the four settings. */
+/** What the worker answered for a real fragmented run: three of the four settings. */
 function resultsOf(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults {
   const [context] = contextsOf(loadCapture('frag_gpt_varlen.pickle.gz'));
   if (context === undefined) throw new Error('no device');
