@@ -1,7 +1,7 @@
 /**
  * The work on one file, in a thread or in this one: the same messages and the same pool as the page's workers have.
  */
-import { type MessagePort, parentPort, Worker } from 'node:worker_threads';
+import { parentPort, Worker } from 'node:worker_threads';
 import { buildProfile } from '../analysis/compare/build-profile.ts';
 import type { Moment, RunProfile } from '../analysis/compare/types.ts';
 import {
@@ -10,8 +10,7 @@ import {
   readRankFile,
 } from '../analysis/summary-file/read-rank-file.ts';
 import { LoadError } from '../base/load-error.ts';
-import { type Handlers, type Method, serve } from '../worker/rpc.ts';
-import { connectWorker, type WorkerLike } from '../worker/worker-connection.ts';
+import { connect, type Endpoint, type Handlers, type Method, serve } from '../worker/rpc.ts';
 import { WorkerPool } from '../worker/worker-pool.ts';
 import { fileSource, nodePlatform } from './byte-sources.ts';
 import type { Question } from './mcp/tools.ts';
@@ -76,32 +75,26 @@ export type JobPool = WorkerPool<Jobs>;
 export function createJobPool(script: string | undefined, threads: number): JobPool {
   const create = script === undefined ? thisThread : () => startThread(script);
   const crashed = ['A thread of vramscope has stopped', 'It may be short of memory.'] as const;
-  return new WorkerPool<Jobs>(
-    () => connectWorker(create(), { crashed }),
-    script === undefined ? 1 : threads,
-  );
+  return new WorkerPool<Jobs>(() => connect(create(), crashed), script === undefined ? 1 : threads);
 }
 
-function startThread(script: string): WorkerLike {
+function startThread(script: string): Endpoint {
   const thread = new Worker(script);
   return {
-    postMessage: (message, ports) => thread.postMessage(message, ports),
-    addEventListener: (type, listener) => thread.on(type, listener),
+    postMessage: (message, moved) => thread.postMessage(message, moved),
+    addEventListener: (type, listener) =>
+      thread.on(type, (data) => listener(type === 'message' ? { data } : data)),
     terminate: () => thread.terminate(),
   };
 }
 
-const thisThread = (): WorkerLike => ({
-  postMessage: (_, [port]) => serve<Jobs>(port, HANDLERS),
-  addEventListener: () => undefined,
-  terminate: () => undefined,
-});
+function thisThread(): Endpoint {
+  const { port1, port2 } = new MessageChannel();
+  serve<Jobs>(port2, HANDLERS);
+  return port1;
+}
 
 /** What a thread does instead of reading a command line. */
 export function serveJobs(): void {
-  parentPort?.addEventListener('message', (event) => {
-    // Node's types lack `ports`.
-    const [port] = (event as Event & { readonly ports: readonly MessagePort[] }).ports;
-    if (port !== undefined) serve<Jobs>(port, HANDLERS);
-  });
+  if (parentPort !== null) serve<Jobs>(parentPort, HANDLERS);
 }

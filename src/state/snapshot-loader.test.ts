@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { LoadError } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import { deviceInfo } from '../testing/device-info.ts';
-import type { CallOptions, OpenOptions, OpenProgress, OpenSource } from '../worker/protocol.ts';
+import type {
+  CallOptions,
+  OpenOptions,
+  OpenProgress,
+  OpenRequest,
+  OpenSource,
+} from '../worker/protocol.ts';
 import { createIdleCounter } from './page-timings.ts';
 import { createSnapshotLoader, nameOf } from './snapshot-loader.ts';
 import { createSessionStore, openInfo } from './stores.ts';
@@ -32,7 +38,7 @@ function setup(prepare = async () => (_: SessionInfo) => {}) {
   const calls: Call[] = [];
   const idle = createIdleCounter();
   const session = createSessionStore();
-  const open = (_: OpenSource, options: OpenOptions, call: CallOptions<OpenProgress> = {}) =>
+  const open = ({ source: _, ...options }: OpenRequest, call: CallOptions<OpenProgress> = {}) =>
     new Promise<SessionInfo>((resolve, reject) => {
       call.signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
       calls.push({ options, onProgress: call.onProgress, resolve, reject });

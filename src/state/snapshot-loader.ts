@@ -50,7 +50,7 @@ export function createSnapshotLoader({ client, idle, session, prepare }: Snapsho
     const end = idle.begin();
     let isToBeShown = false;
     try {
-      const reading = client.open(source, options, { signal: own.signal, onProgress });
+      const reading = client.open({ source, ...options }, { signal: own.signal, onProgress });
       const [info, take] = await Promise.all([reading, prepare().catch(tellOffline)]);
       if (controller !== own) return;
       take(info, source);

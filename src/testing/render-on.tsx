@@ -18,7 +18,7 @@ import {
 } from '../ui/shared/services.ts';
 import { createAnalysisClient } from '../worker/analysis/client.ts';
 import type { SessionApi } from '../worker/protocol.ts';
-import { captureSession, InThreadWorker } from './open-session.ts';
+import { analysisWorker, captureSession } from './open-session.ts';
 
 export interface Shown {
   /** Types and clicks like a person. */
@@ -51,7 +51,7 @@ export async function renderOn(
   const notices = createStore<readonly string[]>(() => []);
   const analysis = createAnalysisClient({
     session,
-    createWorker: () => new InThreadWorker(),
+    createWorker: analysisWorker,
     idle,
   });
   const findings = createFindingsStore({ analysis, idle, timings });

@@ -3,12 +3,19 @@ import { isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
 import { fakeSession } from '../testing/fake-session.ts';
-import { blobSource } from './blob-source.ts';
+import { InThreadWorker } from '../testing/in-thread-worker.ts';
+import { sourceOf } from './byte-source.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';
 import { ALL_ALLOCATIONS } from './open-device.ts';
-import { pageBlob } from './page-blob.ts';
-import type { FrameRequest, OpenProgress, OpenSource, SessionApi, WireSource } from './protocol.ts';
-import { serveSession } from './session.ts';
+import type {
+  FrameRequest,
+  OpeningMethods,
+  OpenProgress,
+  OpenRequest,
+  OpenSource,
+  SessionApi,
+} from './protocol.ts';
+import { serve } from './rpc.ts';
 
 const PROGRESS: OpenProgress = { phase: 'reading', readBytes: 0, totalBytes: 9, events: 0 };
 const FRAME: FrameRequest = {
@@ -45,7 +52,7 @@ class FakeSession implements SessionApi {
   constructor(number: number) {
     this.number = number;
   }
-  open: SessionApi['open'] = async (source, _options, call) => {
+  open: SessionApi['open'] = async ({ source }, call) => {
     this.asked.push(source);
     call?.onProgress?.(PROGRESS);
     call?.onProgress?.({ ...PROGRESS, readBytes: 9 });
@@ -65,41 +72,29 @@ class FakeSession implements SessionApi {
   };
 }
 
-/** A worker that is a port and a list of listeners; `die` does what the browser does to it. */
-class FakeWorker {
-  isTerminated = false;
+/** A worker with such a session; `crash` does what the browser does to it. */
+class FakeWorker extends InThreadWorker {
   readonly session: FakeSession;
-  readonly #onError: ((event: Event) => void)[] = [];
 
   constructor(number: number) {
-    this.session = new FakeSession(number);
-  }
-  postMessage(_message: unknown, [port]: Transferable[]): void {
+    const session = new FakeSession(number);
     // Tests change its behavior after this.
-    const { session } = this;
-    if (port instanceof MessagePort)
-      serveSession(port, { ...session, open: (...given) => session.open(...given) });
-  }
-  addEventListener(type: string, listener: (event: Event) => void): void {
-    if (type === 'error') this.#onError.push(listener);
-  }
-  terminate(): void {
-    this.isTerminated = true;
-  }
-  die(): void {
-    for (const listener of this.#onError) listener(new Event('error'));
+    const open: SessionApi['open'] = (...given) => session.open(...given);
+    super((page) => serve<OpeningMethods>(page, { ...session, open }, session.query));
+    this.session = session;
   }
 }
 
-function setUp(options: SessionClientOptions = {}) {
+function setUp(options: Partial<SessionClientOptions> = {}) {
   const workers: FakeWorker[] = [];
   const client = createSessionClient({
+    idle: { during: (work) => work() },
     baseUrl: 'https://host/app/index.html?snapshot=x',
     ...options,
     createWorker: () => {
       const worker = new FakeWorker(workers.length);
       workers.push(worker);
-      return worker as unknown as Worker;
+      return worker;
     },
   });
   /** Of each worker. */
@@ -125,25 +120,25 @@ describe('the session client', () => {
     const reached: string[] = [];
     const timings = { start: () => reached.push('start'), reach: (s: string) => reached.push(s) };
     const { client } = setUp({ timings });
-    expect(await client.open(FILE, {})).toMatchObject({ file: { name: 'x' } });
+    expect(await client.open({ source: FILE })).toMatchObject({ file: { name: 'x' } });
     expect(reached).toEqual(['start', 'firstByte', 'decoded']);
     expect(await client.query('eventAt', EVENT)).toBe(0);
   });
 
   it('means URLs from the page', async () => {
     const { client, workers } = setUp();
-    await client.open({ kind: 'url', url: 'samples/oom.pickle' }, {});
+    await client.open({ source: { kind: 'url', url: 'samples/oom.pickle' } });
     expect(workers[0]?.session.asked).toEqual([
       { kind: 'url', url: 'https://host/app/samples/oom.pickle' },
     ]);
-    await expect(client.open({ kind: 'url', url: 'http://[' }, {})).rejects.toMatchObject({
+    await expect(client.open({ source: { kind: 'url', url: 'http://[' } })).rejects.toMatchObject({
       failure: { code: 'bad-url' },
     });
   });
 
   it('moves the pixels of a frame there and back', async () => {
     const { client, workers } = setUp();
-    await client.open(FILE, {});
+    await client.open({ source: FILE });
     const { pixels } = await client.query('frame', FRAME);
     expect([...pixels]).toEqual([7, 7, 7, 7]);
     await client.recycle({ pixels });
@@ -161,7 +156,7 @@ describe('the session client', () => {
       return work().finally(() => running--);
     };
     const { client } = setUp({ idle: { during } });
-    await client.open(FILE, {});
+    await client.open({ source: FILE });
     const stop = new AbortController();
     const hit = client.query('hit', HIT, { signal: stop.signal });
     // Answered after the previous question was received.
@@ -182,8 +177,8 @@ describe('the session client', () => {
 describe('one worker a file', () => {
   it('a second file is opened in another one, and the first ends then', async () => {
     const { client, workers, ended } = setUp();
-    await client.open(FILE, {});
-    const second = client.open(OTHER, {});
+    await client.open({ source: FILE });
+    const second = client.open({ source: OTHER });
     expect(await client.query('eventAt', EVENT)).toBe(0);
     await second;
     expect(await client.query('eventAt', EVENT)).toBe(1);
@@ -193,27 +188,27 @@ describe('one worker a file', () => {
 
   it('what is still asked about the first is cancelled', async () => {
     const { client } = setUp();
-    await client.open(FILE, {});
+    await client.open({ source: FILE });
     const { port1: port } = new MessageChannel();
     const asked = [client.query('hit', HIT), client.attachAnalysis({ port })];
-    await client.open(OTHER, {});
+    await client.open({ source: OTHER });
     for (const one of asked) await expect(one).rejects.toSatisfy(isAbortError);
   });
 
   it('a file that is cancelled ends its worker at once; the open one stays', async () => {
     const { client, workers, ended } = setUp();
-    await client.open(FILE, {});
+    await client.open({ source: FILE });
     client.expectFile();
     slowOpening(workers[1]);
     const stop = new AbortController();
-    const opening = client.open(OTHER, {}, { signal: stop.signal });
+    const opening = client.open({ source: OTHER }, { signal: stop.signal });
     stop.abort();
     await expect(opening).rejects.toSatisfy(isAbortError);
     expect(ended()).toEqual([false, true]);
     expect(await client.query('eventAt', EVENT)).toBe(0);
-    await client.open(OTHER, {});
+    await client.open({ source: OTHER });
     expect(await client.query('eventAt', EVENT)).toBe(2);
-    await expect(client.open(OTHER, {}, { signal: AbortSignal.abort() })).rejects.toSatisfy(
+    await expect(client.open({ source: OTHER }, { signal: AbortSignal.abort() })).rejects.toSatisfy(
       isAbortError,
     );
     expect(await client.query('eventAt', EVENT)).toBe(2);
@@ -221,15 +216,15 @@ describe('one worker a file', () => {
 
   it('a file that fails leaves the open one, and what was read of it is there until the next', async () => {
     const { client, workers, ended } = setUp();
-    await client.open(FILE, {});
-    const opening = client.open(OTHER, {});
+    await client.open({ source: FILE });
+    const opening = client.open({ source: OTHER });
     const failing = new LoadError({ code: 'png', message: 'A picture.' });
     if (workers[1] !== undefined) workers[1].session.open = () => Promise.reject(failing);
     await expect(opening).rejects.toMatchObject({ failure: { code: 'png' } });
     expect(await client.query('eventAt', EVENT)).toBe(0);
     const { viewport } = await client.partialFrame({ ...FRAME, trace: 3, width: 2, height: 1 });
     expect(viewport).toMatchObject({ x0: 3, width: 2, height: 1 });
-    await client.open(OTHER, {});
+    await client.open({ source: OTHER });
     expect(ended()).toEqual([true, true, false]);
     await expect(
       client.partialFrame({ ...FRAME, trace: 3, width: 2, height: 1 }),
@@ -238,8 +233,8 @@ describe('one worker a file', () => {
 
   it('of two files that are given at once the second is opened', async () => {
     const { client, ended } = setUp();
-    const first = client.open(FILE, {});
-    const second = client.open(OTHER, {});
+    const first = client.open({ source: FILE });
+    const second = client.open({ source: OTHER });
     await expect(first).rejects.toSatisfy(isAbortError);
     await second;
     expect(await client.query('eventAt', EVENT)).toBe(1);
@@ -250,7 +245,7 @@ describe('one worker a file', () => {
     const { client, workers, ended } = setUp();
     client.expectFile()();
     expect(ended()).toEqual([false]);
-    await client.open(FILE, {});
+    await client.open({ source: FILE });
     expect(workers).toHaveLength(1);
     const leave = client.expectFile();
     client.expectFile();
@@ -258,7 +253,7 @@ describe('one worker a file', () => {
     leave();
     expect(ended()).toEqual([false, true]);
     client.expectFile();
-    await client.open(OTHER, {});
+    await client.open({ source: OTHER });
     expect(ended()).toEqual([true, true, false]);
   });
 
@@ -266,7 +261,7 @@ describe('one worker a file', () => {
     const { client, workers } = setUp();
     slowOpening(workers[0]);
     const stop = new AbortController();
-    const opening = client.open(FILE, {}, { signal: stop.signal });
+    const opening = client.open({ source: FILE }, { signal: stop.signal });
     stop.abort();
     await expect(opening).rejects.toSatisfy(isAbortError);
     expect(workers).toHaveLength(2);
@@ -276,34 +271,34 @@ describe('one worker a file', () => {
 describe('a worker that dies', () => {
   it('with the open file: all questions are told, and the next file is opened', async () => {
     const { client, workers, ended } = setUp();
-    await client.open(FILE, {});
+    await client.open({ source: FILE });
     const hit = client.query('hit', HIT);
     // Answered after the previous question was received.
     await client.query('eventAt', EVENT);
-    workers[0]?.die();
+    workers[0]?.crash();
     for (const call of [hit, client.query('frame', FRAME)]) {
       await expect(call).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });
     }
-    await client.open(FILE, {});
+    await client.open({ source: FILE });
     expect(await client.query('eventAt', EVENT)).toBe(1);
     expect(ended()).toEqual([true, false]);
   });
 
   it('while it reads: that opening fails, and the open file stays', async () => {
     const { client, workers } = setUp();
-    await client.open(FILE, {});
+    await client.open({ source: FILE });
     client.expectFile();
     slowOpening(workers[1]);
-    const opening = client.open(OTHER, {});
-    workers[1]?.die();
+    const opening = client.open({ source: OTHER });
+    workers[1]?.crash();
     await expect(opening).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });
     expect(await client.query('eventAt', EVENT)).toBe(0);
   });
 
   it('before it is needed: another one takes its place', async () => {
     const { client, workers } = setUp();
-    workers[0]?.die();
-    expect(await client.open(FILE, {})).toMatchObject({ file: { name: 'x' } });
+    workers[0]?.crash();
+    expect(await client.open({ source: FILE })).toMatchObject({ file: { name: 'x' } });
     expect(await client.query('eventAt', EVENT)).toBe(1);
   });
 });
@@ -313,14 +308,14 @@ describe('a file of a page from disk', () => {
   function openFromDisk(blob: Blob, onChunk: (chunk: Uint8Array) => void) {
     const { client, workers } = setUp({ readsFiles: true });
     Object.assign(workers[0]?.session ?? {}, {
-      open: async (source: WireSource) => {
-        if (source.kind !== 'page') throw new Error('The worker was to read it');
-        const { chunks } = blobSource(pageBlob(source.port, source), source.name);
+      open: async ({ source }: OpenRequest) => {
+        expect(source.kind).toBe('page');
+        const { name, chunks } = await sourceOf(source);
         for await (const chunk of chunks()) onChunk(chunk);
-        return sessionInfoOf(source.name);
+        return sessionInfoOf(name);
       },
     });
-    return client.open({ kind: 'blob', blob, name: 'a' }, {});
+    return client.open({ source: { kind: 'blob', blob, name: 'a' } });
   }
 
   it('is read by the page for its worker', async () => {
@@ -347,7 +342,7 @@ describe('a file of a page from disk', () => {
 
 it('ends with its workers', async () => {
   const { client, ended } = setUp();
-  await client.open(FILE, {});
+  await client.open({ source: FILE });
   client.close();
   expect(ended()).toEqual([true]);
   await expect(client.query('frame', FRAME)).rejects.toMatchObject({

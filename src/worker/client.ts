@@ -11,14 +11,8 @@
 import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { servePageBlob } from './page-blob.ts';
-import type {
-  OpenOptions,
-  OpenProgress,
-  SessionApi,
-  SessionMethods,
-  WireSource,
-} from './protocol.ts';
-import { connectWorker, type WorkerConnection, type WorkerLike } from './worker-connection.ts';
+import type { Idle, OpenProgress, SessionApi, SessionMethods, WireSource } from './protocol.ts';
+import { connect, type Endpoint, type Remote, transferring } from './rpc.ts';
 import { newSessionWorker } from './workers.ts';
 
 const CRASHED = [
@@ -34,53 +28,42 @@ export interface SessionClient extends SessionApi {
 }
 
 export interface SessionClientOptions {
-  /** Counts each pending query as work. */
-  readonly idle?: { during<T>(work: () => Promise<T>): Promise<T> };
+  readonly idle: Idle;
   readonly timings?: { start(): void; reach(stage: 'firstByte' | 'decoded'): void };
   /** Relative URLs are relative to the page, not to the worker's script. */
   readonly baseUrl?: string;
-  readonly createWorker?: () => WorkerLike;
+  readonly createWorker?: () => Endpoint;
   /** Files are read in the page, not in its workers; by default in a page without an origin, such as one from disk. */
   readonly readsFiles?: boolean;
 }
 
-type Connection = WorkerConnection<SessionMethods>;
-
-export function createSessionClient(options: SessionClientOptions = {}): SessionClient {
-  const { idle, timings, createWorker = newSessionWorker } = options;
-  const baseUrl = options.baseUrl ?? globalThis.document?.baseURI;
+export function createSessionClient(given: SessionClientOptions): SessionClient {
+  const { idle, timings, createWorker = newSessionWorker } = given;
+  const baseUrl = given.baseUrl ?? globalThis.document?.baseURI;
   const { readsFiles = globalThis.location?.protocol === 'file:' || globalThis.origin === 'null' } =
-    options;
-  const during: <T>(work: () => Promise<T>) => Promise<T> = idle?.during ?? ((work) => work());
-  const start = (): Connection => connectWorker(createWorker(), { crashed: CRASHED });
-  let spare: Connection | undefined = start();
+    given;
+  const start = (): Remote<SessionMethods> => connect(createWorker(), CRASHED);
+  let spare: Remote<SessionMethods> | undefined = start();
   /** Holds the open file. */
-  let current: Connection | undefined;
+  let current: Remote<SessionMethods> | undefined;
   /** Is reading the next file, or failed to. */
-  let reading: Connection | undefined;
+  let reading: Remote<SessionMethods> | undefined;
   let isClosed = false;
 
-  function makeSpare(): Connection {
+  function makeSpare(): Remote<SessionMethods> {
     if (spare === undefined || spare.isOver) spare = start();
     return spare;
   }
 
-  /** A file of a page from disk is read here, since its workers may be unable to. */
-  function send(
-    { call }: Connection,
-    source: WireSource,
-    options: OpenOptions,
-    onProgress: (progress: OpenProgress) => void,
-  ) {
-    if (source.kind !== 'blob' || !readsFiles)
-      return call('open', { source, options }, { onProgress });
+  /** As the worker reads it. A file of a page from disk is read here, since its workers may be unable to. */
+  function wireSource(source: WireSource): WireSource {
+    if (source.kind === 'url') return { ...source, url: absoluteUrl(source.url, baseUrl) };
+    if (source.kind === 'page' || !readsFiles) return source;
     const { blob, name } = source;
-    const port = servePageBlob(blob);
-    const onPage = { kind: 'page', port, name, size: blob.size, type: blob.type } as const;
-    return call('open', { source: onPage, options }, { onProgress, transfer: [port] });
+    return { kind: 'page', port: servePageBlob(blob), name, size: blob.size, type: blob.type };
   }
 
-  const open: SessionApi['open'] = async (source, openOptions, call = {}) => {
+  const open: SessionApi['open'] = async ({ source, ...options }, call = {}) => {
     timings?.start();
     reading?.end(abortError('Another file was opened'));
     const own = makeSpare();
@@ -94,9 +77,12 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       call.onProgress?.(progress);
     };
     try {
-      const info = await during(async () =>
-        send(own, absolute(source, baseUrl), await withNames(openOptions, source), onProgress),
-      );
+      const info = await idle.during(async () => {
+        const names = source.kind === 'blob' ? await source.holders?.text() : undefined;
+        const wire = wireSource(source);
+        const request = { ...options, source: wire, holders: names };
+        return own.call('open', transferring(request, wire), { onProgress });
+      });
       if (reading !== own) throw abortError('Another file was opened');
       reading = undefined;
       current?.end(abortError('Another file is open'));
@@ -112,7 +98,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   };
 
   /** The worker with the open file. */
-  async function holder(): Promise<Connection> {
+  async function holder(): Promise<Remote<SessionMethods>> {
     if (current !== undefined) return current;
     throw new LoadError({ code: 'nothing-open', message: 'No snapshot is open.' });
   }
@@ -129,18 +115,17 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       };
     },
     query: (name, request, callOptions) =>
-      during(async () => (await holder()).call(name, request, callOptions)),
+      idle.during(async () => (await holder()).call(name, request, callOptions)),
     async partialFrame(request) {
       if (reading === undefined) throw abortError('No file is read');
       return reading.call('partialFrame', request);
     },
     async recycle(request) {
-      const { buffer } = request.pixels;
-      if (!(buffer instanceof ArrayBuffer) || buffer.byteLength === 0) return undefined;
-      return current?.call('recycle', request, { transfer: [buffer] }).catch(() => undefined);
+      if (request.pixels.length === 0) return undefined;
+      return current?.call('recycle', transferring(request)).catch(() => undefined);
     },
     attachAnalysis: async (request) =>
-      (await holder()).call('attachAnalysis', request, { transfer: [request.port] }),
+      (await holder()).call('attachAnalysis', transferring(request)),
     close() {
       isClosed = true;
       const closed = new LoadError({ code: 'closed', message: 'This session was closed.' });
@@ -149,19 +134,14 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   };
 }
 
-async function withNames(options: OpenOptions, source: WireSource): Promise<OpenOptions> {
-  if (source.kind !== 'blob' || source.holders === undefined) return options;
-  return { ...options, holders: await source.holders.text() };
-}
-
-function absolute(source: WireSource, baseUrl: string | undefined): WireSource {
-  if (source.kind !== 'url') return source;
+/** @throws LoadError 'bad-url' */
+export function absoluteUrl(url: string, baseUrl: string | undefined): string {
   try {
-    return { kind: 'url', url: new URL(source.url, baseUrl).href };
+    return new URL(url, baseUrl).href;
   } catch {
     throw new LoadError({
       code: 'bad-url',
-      message: `"${source.url}" is not a web address.`,
+      message: `"${url}" is not a web address.`,
       advice: 'Enter the full address, such as https://example.com/snapshot.pickle.',
     });
   }

@@ -6,13 +6,14 @@ import { type Clock, createPause } from '../base/task.ts';
 import { type SessionInfo, sessionInfo } from '../device/model/device-info.ts';
 import { createDeviceModels } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
-import type { ByteSource, Platform } from '../format/input/types.ts';
+import type { ByteSource } from '../format/input/types.ts';
 import { withHolders } from '../format/snapshot/from-value.ts';
+import { webPlatform } from './byte-source.ts';
 import { FrameQueue } from './frame-queue.ts';
 import { OpenDevice } from './open-device.ts';
 import { LongFile } from './partial/long-file.ts';
 import type { PartialFile, ReplayWorker } from './partial/partial-file.ts';
-import type { OpenOptions, OpenPhase, OpenProgress } from './protocol.ts';
+import type { OpenPhase, OpenProgress, OpenRequest } from './protocol.ts';
 
 export interface OpenSnapshot {
   readonly info: SessionInfo;
@@ -23,26 +24,28 @@ export interface OpenSnapshot {
 
 export interface OpenJob {
   readonly source: ByteSource;
-  readonly platform: Platform;
   readonly clock: Clock;
-  readonly options: OpenOptions;
+  readonly options: Omit<OpenRequest, 'source'>;
   readonly onProgress: (progress: OpenProgress) => void;
   /** Starts the worker that replays and draws a long file while it is read. */
-  readonly startReplayWorker?: () => ReplayWorker | undefined;
+  readonly startReplayWorker?: (() => ReplayWorker | undefined) | undefined;
   /** Receives the visible part of such a file, and undefined once the file is open. */
   readonly onPartial?: (partial: PartialFile | undefined) => void;
   /** Aborts the opening, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Pictures of a file that is being read wait at most about this long. */
+const BUSY_MS = 12;
+
 /** @throws LoadError */
 export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
-  const { clock, options, signal, startReplayWorker = () => undefined, onPartial } = job;
+  const { source, clock, options, signal, startReplayWorker, onPartial } = job;
   const pause = createPause({ clock, sliceMs: BUSY_MS, signal });
   let progress: OpenProgress = {
     phase: 'reading',
     readBytes: 0,
-    totalBytes: job.source.size,
+    totalBytes: source.size,
     events: 0,
   };
   const report = (step: Partial<OpenProgress>) => {
@@ -53,7 +56,7 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
     onPartial?.(long.partial);
     report({});
   };
-  const long = new LongFile({ size: job.source.size, clock, startReplayWorker, onMore });
+  const long = new LongFile({ size: source.size, clock, startReplayWorker, onMore });
   /** Reports the next phase, and lets messages in before it. */
   const enter = async (phase: OpenPhase) => {
     report({ phase });
@@ -62,24 +65,15 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   };
 
   await enter('reading');
-  const source: ByteSource = {
-    name: job.source.name,
-    get size() {
-      return job.source.size;
+  const read = readSnapshot(source, webPlatform, {
+    allowPartial: options.allowPartial === true,
+    onProgress: report,
+    onRead(decoder, moment) {
+      long.onRead(decoder, moment);
+      // Awaiting the next chunk is not enough: if it has already arrived, reading goes on before any message.
+      return pause();
     },
-    chunks: () => inPieces(job.source.chunks(), pause),
-  };
-  // Data can grow twentyfold when decompressed, so the output is split into pieces as well.
-  const gunzip: Platform['gunzip'] = (chunks) => inPieces(job.platform.gunzip(chunks), pause);
-  const read = readSnapshot(
-    source,
-    { gunzip },
-    {
-      allowPartial: options.allowPartial === true,
-      onRead: long.onRead,
-      onProgress: report,
-    },
-  );
+  });
   const { snapshot: bare, file } = await read.catch(async (error: unknown) => {
     await long.partial?.settle();
     throw error;
@@ -108,25 +102,4 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   for (const { timeline } of devices) timeline.warmUp();
   const contexts = devices.map(({ context }) => context);
   return { info: sessionInfo(file, snapshot, contexts), devices, frames };
-}
-
-/** The decoder handles this much in about 5 ms without a break. */
-const PIECE_BYTES = 2 ** 20;
-/** Pictures of a file that is being read wait at most about this long. */
-const BUSY_MS = 12;
-
-/**
- * Passes bytes on in small pieces and lets messages in between. Awaiting the next chunk is not enough: if it has
- * already arrived, the reader resumes before any message.
- */
-async function* inPieces(
-  chunks: AsyncIterable<Uint8Array>,
-  pause: () => Promise<void>,
-): AsyncIterable<Uint8Array> {
-  for await (const chunk of chunks) {
-    for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
-      yield chunk.subarray(from, from + PIECE_BYTES);
-      await pause();
-    }
-  }
 }

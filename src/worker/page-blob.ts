@@ -35,12 +35,11 @@ function unreadable(error: unknown): never {
 }
 
 /** The worker's side of {@link servePageBlob}. */
-export function pageBlob(port: MessagePort, { size, type }: Pick<Blob, 'size' | 'type'>) {
+export function pageBlob(
+  port: MessagePort,
+  { size, type }: Pick<Blob, 'size' | 'type'>,
+): ReadableBlob {
   const { call } = connect<PageBlobMethods>(port);
   const arrayBuffer = async (from: number, to: number) => (await call('read', { from, to })).buffer;
-  return {
-    size,
-    type,
-    slice: (from: number, to: number) => ({ arrayBuffer: () => arrayBuffer(from, to) }),
-  } satisfies ReadableBlob;
+  return { size, type, slice: (from, to) => ({ arrayBuffer: () => arrayBuffer(from, to) }) };
 }

@@ -8,7 +8,7 @@ import type { HANDLERS } from './answers.ts';
 import type { FrameRequest } from './open-device.ts';
 import type { PartialFrameRequest, PartialState } from './partial/partial-replay.ts';
 import type { QueriesOf } from './queries.ts';
-import type { Call, CallOptions, Method } from './rpc.ts';
+import type { Call, Calls, Method } from './rpc.ts';
 
 export type { AnalysisQueries, FindingsProgress } from './analysis/serve-analysis.ts';
 export type * from './handlers/address-map.ts';
@@ -47,6 +47,10 @@ export type WireSource =
 export interface OpenOptions {
   /** Open the complete events before the damage and mark the snapshot as partial. */
   readonly allowPartial?: boolean;
+}
+
+export interface OpenRequest extends OpenOptions {
+  readonly source: WireSource;
   /** The text of NAME.holders.json: the client reads it. */
   readonly holders?: string | undefined;
 }
@@ -59,7 +63,7 @@ export interface OpenProgress {
   readonly readBytes: number;
   readonly totalBytes: number | undefined;
   readonly events: number;
-  /** What can already be drawn, see {@link SessionApi.partialFrame}; undefined if nothing can. */
+  /** What can already be drawn, see {@link SessionMethods.partialFrame}; undefined if nothing can. */
   readonly partial?: PartialState | undefined;
 }
 
@@ -70,36 +74,28 @@ export interface SessionQueries extends DeviceQueries {
   readonly frame: Method<FrameRequest, TimelineFrame>;
 }
 
-export interface SessionApi {
+export interface OpeningMethods {
   /** Rejects with LoadError (src/base/load-error.ts) or AbortError. */
-  open(
-    source: WireSource,
-    options: OpenOptions,
-    call?: CallOptions<OpenProgress>,
-  ): Promise<SessionInfo>;
-  readonly query: Call<SessionQueries>;
+  readonly open: Method<OpenRequest, SessionInfo, OpenProgress>;
   /** The available part of a file that is being read, or whose reading failed partway. */
-  partialFrame(request: PartialFrameRequest): Promise<TimelineFrame>;
+  readonly partialFrame: Method<PartialFrameRequest, TimelineFrame>;
   /**
    * Returns a frame's pixels when they are on screen, so that the next frame need not allocate. The array is
    * transferred and has length 0 afterwards. Optional; never rejects.
    */
-  recycle(request: { readonly pixels: Uint32Array }): Promise<undefined>;
+  readonly recycle: Method<{ readonly pixels: Uint32Array }, undefined>;
   /**
    * Serves copies of the open file's devices on a port, which is transferred (analysis/device-copy.ts). Stays
    * pending while the file is open, then rejects.
    */
-  attachAnalysis(request: { readonly port: MessagePort }): Promise<never>;
-}
-
-/** The messages of {@link SessionApi}: one for each method and each query. */
-export interface SessionMethods extends SessionQueries {
-  readonly open: Method<
-    { readonly source: WireSource; readonly options: OpenOptions },
-    SessionInfo,
-    OpenProgress
-  >;
-  readonly partialFrame: Method<PartialFrameRequest, TimelineFrame>;
-  readonly recycle: Method<{ readonly pixels: Uint32Array }, undefined>;
   readonly attachAnalysis: Method<{ readonly port: MessagePort }, never>;
 }
+
+export interface SessionMethods extends SessionQueries, OpeningMethods {}
+
+/** Counts each pending query as work. */
+export interface Idle {
+  during<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export type SessionApi = Calls<OpeningMethods> & { readonly query: Call<SessionQueries> };

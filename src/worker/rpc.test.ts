@@ -85,7 +85,7 @@ describe('calls over a port', () => {
 
   it('moves buffers both ways and copies none', async () => {
     const sent = new Uint8Array([1, 2, 3]);
-    const got = await connected().call('flip', sent, { transfer: [sent.buffer] });
+    const got = await connected().call('flip', transferring(sent));
     expect([...got]).toEqual([3, 2, 1]);
     expect(sent.byteLength).toBe(0);
   });
@@ -132,7 +132,7 @@ describe('errors over a port', () => {
   it('rejects what is pending and what comes later when the other side is gone', async () => {
     const remote = connected();
     const calls = [remote.call('wait', 'a'), remote.call('wait', 'b')];
-    remote.fail(new LoadError({ code: 'worker-crashed', message: 'It stopped.' }));
+    remote.end(new LoadError({ code: 'worker-crashed', message: 'It stopped.' }));
     for (const call of [...calls, remote.call('count', 1)]) {
       await expect(call).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });
     }

@@ -1,5 +1,5 @@
 /**
- * Typed calls over a MessagePort: requests and responses by id, progress, abort, transfer, errors.
+ * Typed calls between threads: requests and responses by id, progress, abort, transfer, errors.
  *
  *   caller                           server
  *   call {id 7, 'open', request}  →  handler runs
@@ -7,9 +7,11 @@
  *   abort {id 7}                  →  call.signal is aborted   at most once
  *                                 ←  done {id 7, value} or failed {id 7, error}
  *
- * An aborted call rejects at once; later answers to it are ignored.
+ * An aborted call rejects at once; later answers to it are ignored. Types end at the thread: messages are trusted to
+ * come from the same build.
  */
 import { abortError, assertUnreachable } from '../base/errors.ts';
+import { LoadError } from '../base/load-error.ts';
 import { fromWireError, toWireError, type WireError } from './errors.ts';
 
 export interface Method<Request, Result, Progress = never> {
@@ -34,6 +36,23 @@ export type Handlers<M extends Methods<M>> = {
   ) => Promise<M[K]['result']> | M[K]['result'];
 };
 
+/** One side of a connection: a worker, a thread or a port, and inside a worker its global scope. */
+export interface Endpoint {
+  postMessage(message: unknown, transfer: Transferable[]): void;
+  addEventListener(
+    type: 'message' | 'messageerror' | 'error',
+    listener: (event: object) => void,
+  ): void;
+  /** Of a port, which delivers nothing before. */
+  start?(): void;
+  close?(): void;
+  /** Of a worker or thread. */
+  terminate?(): unknown;
+}
+
+/** The page, seen from inside a worker. */
+export const outside = globalThis as unknown as Endpoint;
+
 type ToServer =
   | {
       readonly type: 'call';
@@ -43,23 +62,21 @@ type ToServer =
     }
   | { readonly type: 'abort'; readonly id: number };
 type ToCaller =
-  | { readonly type: 'progress'; readonly id: number; readonly value: unknown }
-  | { readonly type: 'done'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'progress' | 'done'; readonly id: number; readonly value: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly error: WireError };
 
 /**
- * Answers calls that arrive at `port` until it is closed. Types end at the port: messages are trusted to come from
- * the same build.
+ * Answers the calls of the other side for as long as it is there.
  * @param others answers the methods that have no handler
  */
 export function serve<M extends Methods<M>>(
-  port: MessagePort,
+  caller: Endpoint,
   handlers: Handlers<M>,
-  others?: (method: string, request: unknown, call: HandlerCall<unknown>) => unknown,
+  others?: (method: never, request: never, call: HandlerCall<unknown>) => unknown,
 ): void {
   const running = new Map<number, AbortController>();
   const send = (message: ToCaller, transfer: Transferable[] = []) =>
-    port.postMessage(message, transfer);
+    caller.postMessage(message, transfer);
 
   async function run(id: number, method: string, request: unknown): Promise<void> {
     const controller = new AbortController();
@@ -68,7 +85,9 @@ export function serve<M extends Methods<M>>(
     running.set(id, controller);
     try {
       const handle = Reflect.get(handlers, method);
-      const value = await (handle ? handle(request, call) : others?.(method, request, call));
+      const value = await (handle
+        ? handle(request, call)
+        : others?.(method as never, request as never, call));
       send({ type: 'done', id, value }, transferablesOf(value));
     } catch (error) {
       send({ type: 'failed', id, error: toWireError(error) });
@@ -77,50 +96,47 @@ export function serve<M extends Methods<M>>(
     }
   }
 
-  listen<ToServer>(port, (message) => {
+  listen<ToServer>(caller, (message) => {
     if (message.type === 'call') void run(message.id, message.method, message.request);
     else running.get(message.id)?.abort(abortError('Cancelled'));
   });
 }
 
-function listen<T>(port: MessagePort, receive: (message: T) => void): void {
-  port.addEventListener('message', (event: MessageEvent<T>) => receive(event.data));
-  port.start();
+function listen<T>(from: Endpoint, receive: (message: T) => void): void {
+  from.addEventListener('message', (event) => receive((event as MessageEvent<T>).data));
+  from.start?.();
 }
 
 /**
- * Big arrays of a result that are moved instead of copied. The handler names them and `serve` moves them; until then,
- * and in tests, the result is an ordinary object.
+ * Arrays and ports of a request or result that are moved instead of copied. Who makes it names them; until it is sent,
+ * and in tests, it is an ordinary object.
  *
  *   return transferring({ rows, total });   // rows has length 0 here once it is sent
  */
-const moving = new WeakMap<object, readonly ArrayBufferView[]>();
+const moving = new WeakMap<object, readonly Transferable[]>();
 
-/** Marks all typed arrays in `part` of a result to be moved. They must be plain data that nobody else keeps. */
-export function transferring<T extends object>(result: T, part: object = result): T {
-  moving.set(result, arraysIn(part));
-  return result;
+/** Marks all typed arrays and ports in `part` of a message to be moved. They must be plain data that nobody else keeps. */
+export function transferring<T extends object>(message: T, part: object = message): T {
+  moving.set(message, movableIn(part));
+  return message;
 }
 
-function arraysIn(value: unknown): ArrayBufferView[] {
-  if (ArrayBuffer.isView(value)) return [value];
+function movableIn(value: unknown): Transferable[] {
+  if (value instanceof MessagePort) return [value];
+  // Shared memory cannot move.
+  if (ArrayBuffer.isView(value)) return value.buffer instanceof ArrayBuffer ? [value.buffer] : [];
   if (typeof value !== 'object' || value === null) return [];
   const parts = value instanceof Map ? value.values() : Object.values(value);
-  return [...parts].flatMap(arraysIn);
+  return [...parts].flatMap(movableIn);
 }
 
-/** The buffers marked for moving, if any. Excludes shared memory, which cannot move. */
-export function transferablesOf(result: unknown): Transferable[] {
-  if (typeof result !== 'object' || result === null) return [];
-  const buffers = (moving.get(result) ?? []).map(({ buffer }) => buffer);
-  return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
-}
+export const transferablesOf = (message: unknown): Transferable[] => [
+  ...new Set(moving.get(message as object)),
+];
 
 export interface CallOptions<P = never> {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: P) => void) | undefined;
-  /** Buffers and ports of the request to move to the other side. */
-  readonly transfer?: readonly Transferable[];
 }
 
 /** Rejects only with LoadError or an AbortError. */
@@ -130,10 +146,20 @@ export type Call<M extends Methods<M>> = <K extends keyof M>(
   options?: CallOptions<M[K]['progress']>,
 ) => Promise<M[K]['result']>;
 
+/** The same, one function a method. */
+export type Calls<M extends Methods<M>> = {
+  readonly [K in keyof M]: (
+    request: M[K]['request'],
+    options?: CallOptions<M[K]['progress']>,
+  ) => Promise<M[K]['result']>;
+};
+
+/** The other side of {@link serve}. */
 export interface Remote<M extends Methods<M>> {
   readonly call: Call<M>;
-  /** The other side is gone: rejects all pending and later calls. */
-  fail(error: Error): void;
+  /** Ends the worker or port, and rejects pending and later calls with `error`. The first end counts. */
+  end(error: Error): void;
+  readonly isOver: boolean;
 }
 
 interface Pending {
@@ -143,8 +169,11 @@ interface Pending {
   readonly release: () => void;
 }
 
-/** The other side of {@link serve}. */
-export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
+/** @param crashed what to tell the user if a worker dies: a sentence without its full stop, and advice */
+export function connect<M extends Methods<M>>(
+  server: Endpoint,
+  crashed: readonly [message: string, advice: string] = ['It has stopped', ''],
+): Remote<M> {
   const pending = new Map<number, Pending>();
   let nextId = 0;
   let failure: Error | undefined;
@@ -157,7 +186,18 @@ export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
     return call;
   }
 
-  listen<ToCaller>(port, (message) => {
+  function end(error: Error): void {
+    if (failure !== undefined) return;
+    failure = error;
+    if (server.terminate) server.terminate();
+    else server.close?.();
+    for (const id of [...pending.keys()]) take(id)?.reject(error);
+  }
+
+  const onCrash = (event: object) => end(crashError(event, ...crashed));
+  server.addEventListener('error', onCrash);
+  server.addEventListener('messageerror', onCrash);
+  listen<ToCaller>(server, (message) => {
     switch (message.type) {
       case 'progress':
         return pending.get(message.id)?.onProgress?.(message.value);
@@ -170,33 +210,35 @@ export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
     }
   });
 
-  function start(
-    method: string,
-    request: unknown,
-    { signal, onProgress, transfer = [] }: CallOptions<never>,
-  ): Promise<unknown> {
-    return new Promise((resolve, reject) => {
+  const call: Call<M> = (method, request, { signal, onProgress } = {}) =>
+    new Promise((resolve, reject) => {
       if (failure !== undefined) return reject(failure);
       if (signal?.aborted) return reject(abortError('Cancelled'));
       const id = nextId++;
+      const send = (message: ToServer, transfer: Transferable[] = []) =>
+        server.postMessage(message, transfer);
       const abort = () => {
         take(id)?.reject(abortError('Cancelled'));
-        port.postMessage({ type: 'abort', id } satisfies ToServer);
+        send({ type: 'abort', id });
       };
       signal?.addEventListener('abort', abort, { once: true });
       const release = () => signal?.removeEventListener('abort', abort);
-      const report = onProgress as Pending['onProgress'];
-      pending.set(id, { resolve, reject, onProgress: report, release });
-      port.postMessage({ type: 'call', id, method, request } satisfies ToServer, [...transfer]);
+      pending.set(id, { resolve, reject, onProgress, release } as Pending);
+      send({ type: 'call', id, method: String(method), request }, transferablesOf(request));
     });
-  }
 
   return {
-    call: (method, request, options = {}) =>
-      start(String(method), request, options) as Promise<M[typeof method]['result']>,
-    fail(error) {
-      failure = error;
-      for (const id of [...pending.keys()]) take(id)?.reject(error);
+    call,
+    end,
+    get isOver() {
+      return failure !== undefined;
     },
   };
+}
+
+function crashError(event: object, message: string, advice: string): LoadError {
+  // An ErrorEvent has a message; the event for a worker that the browser killed may not.
+  const reason = 'message' in event ? event.message : undefined;
+  const text = typeof reason === 'string' && reason !== '' ? ` (${reason})` : '';
+  return new LoadError({ code: 'worker-crashed', message: `${message}${text}.`, advice });
 }

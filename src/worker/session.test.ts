@@ -4,10 +4,9 @@ import { isAbortError } from '../base/errors.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { Palette } from '../draw/timeline/types.ts';
 import { nodeClock } from '../testing/node-clock.ts';
-import { blobSource } from './blob-source.ts';
-import { webPlatform } from './gunzip.ts';
+import { sourceOf } from './byte-source.ts';
 import { ALL_ALLOCATIONS, type FrameRequest } from './open-device.ts';
-import type { OpenProgress, OpenSource } from './protocol.ts';
+import type { OpenProgress, OpenRequest } from './protocol.ts';
 import { createSession, type SessionHost } from './session.ts';
 
 const PALETTE: Palette = {
@@ -18,17 +17,13 @@ const PALETTE: Palette = {
 };
 
 const host: SessionHost = {
-  platform: webPlatform,
   clock: nodeClock,
-  sourceOf: async (source) => {
-    if (source.kind !== 'blob') throw new Error('These tests open blobs alone');
-    return blobSource(source.blob, source.name);
-  },
+  sourceOf,
 };
 
-function fixture(name: string): OpenSource {
+function fixture(name: string): OpenRequest {
   const bytes = readFileSync(new URL(`../../fixtures/${name}`, import.meta.url));
-  return { kind: 'blob', blob: new Blob([new Uint8Array(bytes)]), name };
+  return { source: { kind: 'blob', blob: new Blob([new Uint8Array(bytes)]), name } };
 }
 const truthOf = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../fixtures/${name}.truth.json`, import.meta.url), 'utf8'));
@@ -62,12 +57,12 @@ describe('an open snapshot', () => {
 
   beforeAll(async () => {
     const onProgress = (step: OpenProgress) => progress.push(step);
-    info = await session.open(fixture('train_gpt_small.pickle.gz'), {}, { onProgress });
+    info = await session.open(fixture('train_gpt_small.pickle.gz'), { onProgress });
   });
 
   it('draws the picture that was asked for last, whatever the one before needs', async () => {
     const session = createSession(host);
-    const info = await session.open(fixture('train_gpt_small.pickle.gz'), {});
+    const info = await session.open(fixture('train_gpt_small.pickle.gz'));
     const first = session.query('frame', { ...whole(info), search: 'size>=1MiB' });
     const second = session.query('frame', { ...whole(info), selected: 3 });
     await expect(first).rejects.toSatisfy(isAbortError);

@@ -1,27 +1,20 @@
 /**
  * The session: reads one file, holds it and answers queries about it. Independent of workers and the DOM: the worker
- * serves it over a port, and tests call it in Node.
+ * serves it, and tests call it in Node.
  */
 import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { Clock } from '../base/task.ts';
-import type { ByteSource, Platform } from '../format/input/types.ts';
+import type { ByteSource } from '../format/input/types.ts';
 import { loadAnswers } from './load-answers.ts';
 import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
 import type { PartialFile, ReplayWorker } from './partial/partial-file.ts';
-import type {
-  FrameRequest,
-  SessionApi,
-  SessionMethods,
-  SessionQueries,
-  WireSource,
-} from './protocol.ts';
+import type { FrameRequest, SessionApi, SessionQueries, WireSource } from './protocol.ts';
 import { type DeviceRequest, queryHandlers } from './queries.ts';
-import { type CallOptions, type Handlers, serve, transferring } from './rpc.ts';
+import { type CallOptions, transferring } from './rpc.ts';
 
 export interface SessionHost {
-  readonly platform: Platform;
   readonly clock: Clock;
   /** Rejects with LoadError. */
   readonly sourceOf: (source: WireSource) => Promise<ByteSource>;
@@ -38,7 +31,7 @@ const FRAMES = queryHandlers({
 const NEVER_ABORTED = new AbortController().signal;
 
 export function createSession(host: SessionHost): SessionApi {
-  const { platform, clock, startReplayWorker = () => undefined } = host;
+  const { clock, startReplayWorker } = host;
   let current: OpenSnapshot | undefined;
   let partial: PartialFile | undefined;
 
@@ -60,14 +53,13 @@ export function createSession(host: SessionHost): SessionApi {
   }
 
   return {
-    async open(source, options, { onProgress = () => undefined } = {}) {
-      partial?.close();
-      partial = undefined;
-      const job = { source: await host.sourceOf(source), platform, clock, options };
+    async open({ source: wire, ...options }, { onProgress = () => undefined } = {}) {
       const onPartial = (file: PartialFile | undefined) => {
         partial = file;
       };
-      current = await openSnapshot({ ...job, onProgress, startReplayWorker, onPartial });
+      const source = await host.sourceOf(wire);
+      const job = { source, clock, options, onProgress, startReplayWorker, onPartial };
+      current = await openSnapshot(job);
       // If this fails, the first query fails with the same error.
       loadAnswers().catch(() => undefined);
       return current.info;
@@ -87,15 +79,4 @@ export function createSession(host: SessionHost): SessionApi {
       return new Promise(() => undefined);
     },
   };
-}
-
-export function serveSession(port: MessagePort, session: SessionApi): void {
-  const { open, query, ...others } = session;
-  const handlers: Handlers<Omit<SessionMethods, keyof SessionQueries>> = {
-    ...others,
-    open: ({ source, options }, call) => open(source, options, call),
-  };
-  serve(port, handlers, (name, request, call) =>
-    query(name as keyof SessionQueries, request as never, call),
-  );
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ByteSource } from '../format/input/types.ts';
 import { blobSource } from './blob-source.ts';
-import { webPlatform } from './gunzip.ts';
+import { webPlatform } from './byte-source.ts';
 import { type UrlSourceOptions, urlSource } from './url-source.ts';
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { replayDevice } from '../allocator/replay/replay.ts';
 import { SnapshotDecoder } from '../format/snapshot/decoder.ts';
-import { webPlatform } from './gunzip.ts';
 import { madeUpPickle, warmUp } from './warm-up.ts';
 
 const clock = { now: () => performance.now(), yieldTask: () => Promise.resolve() };
@@ -19,7 +18,7 @@ it('makes up a snapshot that is one', () => {
 
 it('ends quietly when a real file comes', async () => {
   const controller = new AbortController();
-  const done = warmUp(clock, webPlatform, controller.signal);
+  const done = warmUp(clock, controller.signal);
   controller.abort();
   await expect(done).resolves.toBeUndefined();
 });

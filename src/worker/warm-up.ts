@@ -3,7 +3,6 @@
  * compiled code: the first file of 1 MB takes 260 ms to decode without this, and 40 ms with it.
  */
 import type { Clock } from '../base/task.ts';
-import type { Platform } from '../format/input/types.ts';
 import { openSnapshot } from './open-snapshot.ts';
 
 /** Steps of the synthetic run: enough for the compiler to optimize, at most 100 ms of work. */
@@ -13,7 +12,7 @@ const SEGMENT_ADDRESS = 0x7f00_0000_0000;
 const BLOCK_BYTES = 4096;
 
 /** Ends quietly when `signal` is aborted, which happens when a real file arrives. */
-export async function warmUp(clock: Clock, platform: Platform, signal: AbortSignal): Promise<void> {
+export async function warmUp(clock: Clock, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const bytes = madeUpPickle();
   const source = {
@@ -23,7 +22,7 @@ export async function warmUp(clock: Clock, platform: Platform, signal: AbortSign
       yield bytes;
     },
   };
-  const job = { source, platform, clock, options: {}, signal, onProgress: () => undefined };
+  const job = { source, clock, options: {}, signal, onProgress: () => undefined };
   await openSnapshot(job).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });

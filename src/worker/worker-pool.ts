@@ -5,8 +5,7 @@
 import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { startTimer } from '../base/task.ts';
-import type { Methods } from './rpc.ts';
-import type { WorkerConnection } from './worker-connection.ts';
+import type { Methods, Remote } from './rpc.ts';
 
 export interface CallLimits {
   /** Counted from the moment a worker begins. */
@@ -15,14 +14,14 @@ export interface CallLimits {
 }
 
 export class WorkerPool<M extends Methods<M>> {
-  readonly #start: () => WorkerConnection<M>;
+  readonly #start: () => Remote<M>;
   readonly #size: number;
-  readonly #free: WorkerConnection<M>[] = [];
-  readonly #busy = new Set<WorkerConnection<M>>();
+  readonly #free: Remote<M>[] = [];
+  readonly #busy = new Set<Remote<M>>();
   readonly #waiting: (() => void)[] = [];
   #isClosed = false;
 
-  constructor(start: () => WorkerConnection<M>, size: number) {
+  constructor(start: () => Remote<M>, size: number) {
     this.#start = start;
     this.#size = Math.max(1, size);
   }
@@ -59,7 +58,7 @@ export class WorkerPool<M extends Methods<M>> {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  async #take(): Promise<WorkerConnection<M>> {
+  async #take(): Promise<Remote<M>> {
     while (!this.#isClosed && this.#busy.size >= this.#size) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }

@@ -1,7 +1,7 @@
 import { LoadError } from '../../base/load-error.ts';
 import { SnapshotDecoder } from '../snapshot/decoder.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
-import type { ByteStream, OpenBytes } from './byte-cursor.ts';
+import { type ByteStream, inPieces, type OpenBytes } from './byte-cursor.ts';
 import { sourceFailure } from './failures.ts';
 import type { ByteSource, ReadOptions } from './types.ts';
 
@@ -32,9 +32,9 @@ export async function readPickle(
 ): Promise<ReadPickle> {
   const decoder = new SnapshotDecoder();
   try {
-    await pump(open, decoder, meter, onRead).finally(() => {
-      onRead?.(decoder, { share: meter.share, isEnd: true });
-    });
+    await pump(open, decoder, meter, onRead).finally(() =>
+      onRead?.(decoder, { share: meter.share, isEnd: true }),
+    );
     return { snapshot: decoder.finish(), protocol: decoder.protocol, partial: undefined };
   } catch (error) {
     return partialOf(decoder, error, allowPartial);
@@ -50,7 +50,7 @@ async function pump(
   let trailingBytes = 0;
   let bytes = 0;
   let isFast = false;
-  for await (const chunk of open()) {
+  for await (const chunk of inPieces(open())) {
     if (decoder.stopped) trailingBytes += chunk.length;
     if (trailingBytes > MAX_TRAILING_BYTES) return;
     bytes += chunk.length;
@@ -66,7 +66,7 @@ async function pump(
     decoder.push(chunk);
     meter.events = decoder.eventCount;
     meter.report();
-    onRead?.(decoder, { share, isEnd: false });
+    await onRead?.(decoder, { share, isEnd: false });
   }
 }
 
@@ -152,7 +152,7 @@ export class Meter {
   async *open(): ByteStream & AsyncGenerator<Uint8Array> {
     this.#readBytes = 0;
     try {
-      for await (const chunk of this.#source.chunks()) {
+      for await (const chunk of inPieces(this.#source.chunks())) {
         this.#readBytes += chunk.length;
         this.#highestBytes = Math.max(this.#highestBytes, this.#readBytes);
         this.report();

@@ -6,7 +6,7 @@ import { LoadError } from '../../base/load-error.ts';
 import { bytesSource, fixture, gunzippedFixture } from '../../testing/byte-source.ts';
 import { HOSTILE_FILES, osSystemPickle } from '../../testing/hostile.ts';
 import { join, sampleSnapshot, uint32, writePickle } from '../../testing/write-pickle.ts';
-import { webPlatform } from '../../worker/gunzip.ts';
+import { webPlatform } from '../../worker/byte-source.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
 import { readSnapshot } from './read-snapshot.ts';
 import type { ByteSource, ReadOptions, ReadProgress } from './types.ts';

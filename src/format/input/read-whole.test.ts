@@ -2,7 +2,7 @@ import { gzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { bytesSource, gunzippedFixture } from '../../testing/byte-source.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { webPlatform } from '../../worker/gunzip.ts';
+import { webPlatform } from '../../worker/byte-source.ts';
 import { encodeSnapshot } from '../snapshot-file/compact-snapshot.ts';
 import { readSnapshot } from './read-snapshot.ts';
 

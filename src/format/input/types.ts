@@ -37,8 +37,8 @@ export interface ReadOptions {
   readonly allowPartial?: boolean;
   /** Called at most about 20 times a second. */
   readonly onProgress?: (progress: ReadProgress) => void;
-  /** Called after each chunk of a pickle, and once more where it ends or breaks off. */
-  readonly onRead?: (decoder: SnapshotDecoder, moment: ReadMoment) => void;
+  /** Called after each piece of a pickle, and once more where it ends or breaks off. The next waits for its result. */
+  readonly onRead?: (decoder: SnapshotDecoder, moment: ReadMoment) => Promise<void> | void;
 }
 
 export interface ReadResult {

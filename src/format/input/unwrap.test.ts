@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { bytesSource, fixture, gunzippedFixture } from '../../testing/byte-source.ts';
 import { traceplotHtml } from '../../testing/hostile.ts';
 import { join, uint32 } from '../../testing/write-pickle.ts';
-import { webPlatform } from '../../worker/gunzip.ts';
+import { webPlatform } from '../../worker/byte-source.ts';
 import { collectBytes, type OpenBytes } from './byte-cursor.ts';
 import { unwrap } from './unwrap.ts';
 

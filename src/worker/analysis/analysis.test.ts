@@ -9,7 +9,8 @@ import { createIdleCounter } from '../../state/page-timings.ts';
 import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { InThreadWorker, openSession } from '../../testing/open-session.ts';
+import type { InThreadWorker } from '../../testing/in-thread-worker.ts';
+import { analysisWorker, openSession } from '../../testing/open-session.ts';
 import type { SessionApi } from '../protocol.ts';
 import { type AnalysisClient, type AnalysisClientOptions, createAnalysisClient } from './client.ts';
 
@@ -40,8 +41,9 @@ function clientOf(session: SessionApi, options: Partial<AnalysisClientOptions> =
   const workers: InThreadWorker[] = [];
   const client = createAnalysisClient({
     session,
+    idle: createIdleCounter(),
     createWorker: () => {
-      const worker = new InThreadWorker();
+      const worker = analysisWorker();
       workers.push(worker);
       return worker;
     },

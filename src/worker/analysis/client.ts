@@ -5,9 +5,8 @@
  */
 import { abortError } from '../../base/errors.ts';
 import { startTimer } from '../../base/task.ts';
-import type { SessionApi } from '../protocol.ts';
-import type { Call } from '../rpc.ts';
-import { connectWorker, type WorkerConnection, type WorkerLike } from '../worker-connection.ts';
+import type { Idle, SessionApi } from '../protocol.ts';
+import { type Call, connect, type Endpoint, type Remote, transferring } from '../rpc.ts';
 import { newAnalysisWorker } from '../workers.ts';
 import type { AnalysisMethods, AnalysisQueries } from './serve-analysis.ts';
 
@@ -19,7 +18,7 @@ const CRASHED = [
 export interface AnalysisClient {
   /** Rejects with LoadError (also if the worker crashes) or an AbortError. */
   readonly query: Call<AnalysisQueries>;
-  /** Starts the worker and keeps it and its data until the returned function is called. */
+  /** Starts the worker and keeps it and its data until the returned function is called, once. */
   hold(): () => void;
   /** The user is moving through the views, so a running analysis pauses briefly. Cheap, even if none runs. */
   yieldToInteraction(): void;
@@ -29,9 +28,8 @@ export interface AnalysisClient {
 export interface AnalysisClientOptions {
   /** Serves copies of the open file's devices. */
   readonly session: Pick<SessionApi, 'attachAnalysis'>;
-  /** Counts each pending query as work. */
-  readonly idle?: { during<T>(work: () => Promise<T>): Promise<T> };
-  readonly createWorker?: () => WorkerLike;
+  readonly idle: Idle;
+  readonly createWorker?: () => Endpoint;
   /** How long the copy is kept for another query. */
   readonly idleTimeoutMs?: number;
   /** Monotonic milliseconds. */
@@ -47,21 +45,18 @@ const REPORT_INTERVAL_MS = 50;
 export function createAnalysisClient(options: AnalysisClientOptions): AnalysisClient {
   const { session, idle, createWorker = newAnalysisWorker } = options;
   const { idleTimeoutMs = IDLE_TIMEOUT_MS, now = () => performance.now() } = options;
-  const during: <T>(work: () => Promise<T>) => Promise<T> = idle?.during ?? ((work) => work());
-  let connection: WorkerConnection<AnalysisMethods> | undefined;
+  let connection: Remote<AnalysisMethods> | undefined;
   let holders = 0;
   let running = 0;
   let reportedMs = -Infinity;
   let stopTimer = () => {};
 
-  function connected(): WorkerConnection<AnalysisMethods> {
+  function connected(): Remote<AnalysisMethods> {
     if (connection !== undefined && !connection.isOver) return connection;
     const { port1, port2 } = new MessageChannel();
-    const opened = connectWorker<AnalysisMethods>(createWorker(), {
-      ports: [port2],
-      crashed: CRASHED,
-    });
+    const opened = connect<AnalysisMethods>(createWorker(), CRASHED);
     connection = opened;
+    opened.call('attach', transferring({ session: port2 })).catch(() => undefined);
     // Rejects when the file is closed.
     session.attachAnalysis({ port: port1 }).catch(opened.end);
     return opened;
@@ -76,11 +71,8 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     stopTimer();
     connected();
     holders++;
-    let isHeld = true;
     return () => {
-      if (isHeld) holders--;
-      isHeld = false;
-      if (holders === 0) stopTimer = startTimer(idleTimeoutMs, close);
+      if (--holders === 0) stopTimer = startTimer(idleTimeoutMs, close);
     };
   }
 
@@ -89,7 +81,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
       const release = hold();
       running++;
       try {
-        return await during(() => connected().call(name, request, callOptions));
+        return await idle.during(() => connected().call(name, request, callOptions));
       } finally {
         running--;
         release();

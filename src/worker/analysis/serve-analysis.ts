@@ -18,7 +18,15 @@ import type { Check, Finding } from '../../analysis/findings/detectors.ts';
 import { assert } from '../../base/errors.ts';
 import { type Clock, sleep } from '../../base/task.ts';
 import type { AtEvent, DeviceRequest, QueriesOf } from '../queries.ts';
-import { connect, type HandlerCall, type Method, serve } from '../rpc.ts';
+import {
+  connect,
+  type Endpoint,
+  type HandlerCall,
+  type Handlers,
+  type Method,
+  type Remote,
+  serve,
+} from '../rpc.ts';
 import { AnalysisDevice, type CopyMethods } from './device-copy.ts';
 
 /** A detector's findings arrive before its check. The result repeats all of them, ranked. */
@@ -94,22 +102,23 @@ const HANDLERS = {
 export interface AnalysisQueries extends QueriesOf<typeof HANDLERS> {}
 
 export interface AnalysisMethods extends AnalysisQueries {
+  /** Gives the port on which the session worker answers {@link CopyMethods}. Comes first. */
+  readonly attach: Method<{ readonly session: MessagePort }, undefined>;
   /** The user zooms or pans: see {@link InteractionThrottle}. */
   readonly yieldToInteraction: Method<undefined, undefined>;
 }
 
-/** @param session answers {@link CopyMethods} */
-export function serveAnalysis(page: MessagePort, session: MessagePort, clock: Clock): void {
+export function serveAnalysis(page: Endpoint, clock: Clock): void {
   const throttle = new InteractionThrottle(clock);
-  const copies = connect<CopyMethods>(session);
+  let copies: Remote<CopyMethods> | undefined;
   /** One device's copy at a time; the next device replaces it. */
   let latest: { readonly index: number; readonly device: Promise<AnalysisDevice> } | undefined;
 
   function deviceAt({ deviceIndex: index }: DeviceRequest): Promise<AnalysisDevice> {
     if (latest?.index === index) return latest.device;
-    const device = copies
-      .call('copy', { deviceIndex: index })
-      .then((copy) => new AnalysisDevice(copy));
+    assert(copies !== undefined, 'the port to the session comes first');
+    const copy = copies.call('copy', { deviceIndex: index });
+    const device = copy.then((tables) => new AnalysisDevice(tables));
     latest = { index, device };
     // Retry a failed copy the next time.
     device.catch(() => {
@@ -118,19 +127,22 @@ export function serveAnalysis(page: MessagePort, session: MessagePort, clock: Cl
     return device;
   }
 
-  serve(
-    page,
-    { yieldToInteraction: () => throttle.noteInteraction() },
-    async (name, request, call) => {
-      const device = await deviceAt(request as DeviceRequest);
-      const wait = throttle.createPause();
-      const pause = async () => {
-        await wait();
-        call.signal.throwIfAborted();
-      };
-      return Reflect.get(HANDLERS, name)(device, request, { ...call, pause });
+  const handlers: Handlers<Omit<AnalysisMethods, keyof AnalysisQueries>> = {
+    attach({ session }) {
+      copies = connect(session);
+      return undefined;
     },
-  );
+    yieldToInteraction: () => throttle.noteInteraction(),
+  };
+  serve(page, handlers, async (name: keyof AnalysisQueries, request: DeviceRequest, call) => {
+    const device = await deviceAt(request);
+    const wait = throttle.createPause();
+    const pause = async () => {
+      await wait();
+      call.signal.throwIfAborted();
+    };
+    return HANDLERS[name](device, request as never, { ...call, pause });
+  });
 }
 
 /** Pause between two movements of a slow hand. */

@@ -18,7 +18,7 @@ export interface LongFileOptions {
   /** Size of the file in bytes, if known. */
   readonly size: number | undefined;
   readonly clock: Clock;
-  readonly startReplayWorker: () => ReplayWorker | undefined;
+  readonly startReplayWorker: (() => ReplayWorker | undefined) | undefined;
   readonly onMore: () => void;
 }
 
@@ -52,7 +52,7 @@ export class LongFile {
   async #load(): Promise<void> {
     this.#isLoading = true;
     const { clock, onMore, startReplayWorker } = this.#options;
-    const worker = startReplayWorker();
+    const worker = startReplayWorker?.();
     if (worker === undefined) return;
     try {
       const { PartialFile } = await loadAnswers();

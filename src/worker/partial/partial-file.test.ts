@@ -4,13 +4,13 @@ import type { Clock } from '../../base/task.ts';
 import type { SessionInfo } from '../../device/model/device-info.ts';
 import type { ByteSource } from '../../format/input/types.ts';
 import { captureBytes } from '../../testing/captures.ts';
+import { InThreadWorker } from '../../testing/in-thread-worker.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
-import { webPlatform } from '../gunzip.ts';
 import { loadAnswers } from '../load-answers.ts';
 import { ALL_ALLOCATIONS } from '../open-device.ts';
 import type { FrameRequest, OpenProgress, PartialState, SessionApi } from '../protocol.ts';
+import { connect } from '../rpc.ts';
 import { createSession } from '../session.ts';
-import { connectWorker } from '../worker-connection.ts';
 import { servePartialReplay } from './partial-replay.ts';
 
 /** A clock that makes all reading slow. */
@@ -38,28 +38,6 @@ const turns = async (count: number) => {
   for (let i = 0; i < count; i++) await nodeClock.yieldTask();
 };
 
-/** A replay worker in this thread, behind real ports. */
-class InThreadReplayWorker {
-  #ports: readonly MessagePort[] = [];
-  readonly #onError: ((event: Event) => void)[] = [];
-  isTerminated = false;
-
-  postMessage = (_message: unknown, given?: Transferable[] | StructuredSerializeOptions): void => {
-    this.#ports = Array.isArray(given) ? given.filter((one) => one instanceof MessagePort) : [];
-    for (const port of this.#ports) servePartialReplay(port);
-  };
-  addEventListener = (type: string, listener: (event: Event) => void): void => {
-    if (type === 'error') this.#onError.push(listener);
-  };
-  terminate = (): void => {
-    this.isTerminated = true;
-    for (const port of this.#ports) port.close();
-  };
-  crash(): void {
-    for (const listener of this.#onError) listener(new Event('error'));
-  }
-}
-
 interface OpeningOptions {
   /** Awaited after each chunk of the file. */
   readonly pause?: () => Promise<unknown>;
@@ -69,17 +47,16 @@ interface OpeningOptions {
 
 function opening(options: OpeningOptions = {}) {
   const { pause = () => turns(20), clock = slowClock, onMore } = options;
-  const workers: InThreadReplayWorker[] = [];
+  const workers: InThreadWorker[] = [];
   /** What was visible, each time that there was more. */
   const seen: PartialState[] = [];
   let bytes = new Uint8Array(0);
   const session = createSession({
-    platform: webPlatform,
     clock,
     startReplayWorker: () => {
-      const worker = new InThreadReplayWorker();
+      const worker = new InThreadWorker(servePartialReplay);
       workers.push(worker);
-      return connectWorker(worker, { crashed: ['Stopped', ''] });
+      return connect(worker);
     },
     sourceOf: async () => slowSource(bytes, pause),
   });
@@ -92,7 +69,7 @@ function opening(options: OpeningOptions = {}) {
   };
   const open = (given: Uint8Array) => {
     bytes = new Uint8Array(given);
-    return session.open({ kind: 'url', url: 'slow' }, {}, { onProgress });
+    return session.open({ source: { kind: 'url', url: 'slow' } }, { onProgress });
   };
   return { session, workers, seen, open };
 }
@@ -128,11 +105,10 @@ const TRAIN = captureBytes('train_gpt_small.pickle.gz');
 /** The same as when the file is read at once. */
 async function readAtOnce(bytes: Uint8Array) {
   const session = createSession({
-    platform: webPlatform,
     clock: nodeClock,
     sourceOf: async () => slowSource(bytes, async () => undefined),
   });
-  return { session, info: await session.open({ kind: 'url', url: 'slow' }, {}) };
+  return { session, info: await session.open({ source: { kind: 'url', url: 'slow' } }) };
 }
 
 describe('a file that is replayed while it is read', () => {

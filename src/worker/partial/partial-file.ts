@@ -21,11 +21,10 @@ import type { SnapshotDecoder } from '../../format/snapshot/decoder.ts';
 import type { SnapshotSchema } from '../../format/snapshot/schema.ts';
 import { tracesSoFar } from '../../format/snapshot/snapshot-so-far.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
-import { transferablesOf, transferring } from '../rpc.ts';
-import type { WorkerConnection } from '../worker-connection.ts';
+import { type Remote, transferring } from '../rpc.ts';
 import type { PartialFrameRequest, PartialState, ReplayMethods } from './partial-replay.ts';
 
-export type ReplayWorker = WorkerConnection<ReplayMethods>;
+export type ReplayWorker = Remote<ReplayMethods>;
 
 /** A device's replay, finished when its file has been read, and the extremes of its counters. */
 export interface EarlyReplay {
@@ -184,7 +183,7 @@ export class PartialFile {
     const chunk = { ...columns, trace: index, first: trace.events, hasSegments, expected };
     trace.events += count;
     const fed = this.#worker
-      .call('feed', chunk, { transfer: transferablesOf(transferring(chunk)) })
+      .call('feed', transferring(chunk))
       .then((state) => this.#grow(state))
       // The worker died; `finish` will notice.
       .catch(() => undefined);

@@ -19,7 +19,7 @@ import { type BlockExtremes, CounterBlocks } from '../../draw/timeline/counter-b
 import { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { drawFrame } from '../../draw/timeline/timeline-painter.ts';
 import type { Palette, TimelineFrame } from '../../draw/timeline/types.ts';
-import { type Method, serve, transferring } from '../rpc.ts';
+import { type Endpoint, type Method, serve, transferring } from '../rpc.ts';
 
 export interface TraceChunk extends EventChunk {
   /** Position in the file's list of traces. */
@@ -62,10 +62,10 @@ export interface ReplayMethods {
   readonly finish: Method<undefined, ReadonlyMap<number, PartialResult | undefined>>;
 }
 
-export function servePartialReplay(port: MessagePort): void {
+export function servePartialReplay(caller: Endpoint): void {
   const traces = new Map<number, PartialTrace>();
   let sites: StackSites = { siteOf: new Int32Array(0), hashes: new Uint32Array(0) };
-  serve<ReplayMethods>(port, {
+  serve<ReplayMethods>(caller, {
     feed(chunk) {
       const { trace, hasSegments } = chunk;
       return getOrMake(traces, trace, () => new PartialTrace(hasSegments)).feed(chunk);

@@ -1,6 +1,5 @@
-/** The replay worker: waits for the session worker's port. */
+/** The replay worker, which the session worker starts. */
+import { outside } from '../rpc.ts';
 import { servePartialReplay } from './partial-replay.ts';
 
-self.addEventListener('message', ({ ports: [port] }) => {
-  if (port !== undefined) servePartialReplay(port);
-});
+servePartialReplay(outside);

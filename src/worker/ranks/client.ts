@@ -7,7 +7,8 @@ import type { JobView, RankDetails } from '../../analysis/ranks/job-view.ts';
 import { isSummaryName } from '../../analysis/summary-file/rank-of-name.ts';
 import type { ReadRank } from '../../analysis/summary-file/read-rank-file.ts';
 import { abortError, errorText, isAbortError } from '../../base/errors.ts';
-import { connectWorker, type WorkerConnection, type WorkerLike } from '../worker-connection.ts';
+import { absoluteUrl } from '../client.ts';
+import { connect, type Endpoint, type Remote } from '../rpc.ts';
 import { WorkerPool } from '../worker-pool.ts';
 import { newRanksWorker } from '../workers.ts';
 import type { RankSource, RanksMethods } from './serve-ranks.ts';
@@ -15,8 +16,7 @@ import type { RankSource, RanksMethods } from './serve-ranks.ts';
 export type { RankSource } from './serve-ranks.ts';
 
 export interface RanksClientOptions {
-  readonly version: string;
-  readonly createWorker?: () => WorkerLike;
+  readonly createWorker?: () => Endpoint;
   /** Workers that read snapshots. Reading a large one takes half a gigabyte. */
   readonly readers?: number;
   /** Relative URLs are relative to the page, not to the worker's script. */
@@ -41,11 +41,10 @@ const CRASHED = [
   'Make summaries of the files with the command line: vramscope summarize FILE.',
 ] as const;
 
-export function createRanksClient(options: RanksClientOptions): RanksClient {
-  const { version, createWorker = newRanksWorker } = options;
+export function createRanksClient(options: RanksClientOptions = {}): RanksClient {
+  const { createWorker = newRanksWorker } = options;
   const baseUrl = options.baseUrl ?? globalThis.document?.baseURI;
-  const start = (): WorkerConnection<RanksMethods> =>
-    connectWorker(createWorker(), { hello: version, crashed: CRASHED });
+  const start = (): Remote<RanksMethods> => connect(createWorker(), CRASHED);
   const holder = start();
   const readers = new WorkerPool(
     start,
@@ -53,7 +52,7 @@ export function createRanksClient(options: RanksClientOptions): RanksClient {
   );
   const absolute = ({ path, source }: RankSource): RankSource =>
     source.kind === 'url'
-      ? { path, source: { kind: 'url', url: new URL(source.url, baseUrl).href } }
+      ? { path, source: { kind: 'url', url: absoluteUrl(source.url, baseUrl) } }
       : { path, source };
 
   async function readSnapshot(source: RankSource): Promise<void> {

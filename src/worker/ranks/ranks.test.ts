@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CURVE_POINTS } from '../../analysis/ranks/job-view.ts';
 import { bytesSource, fixture } from '../../testing/byte-source.ts';
-import { webPlatform } from '../gunzip.ts';
+import { InThreadWorker } from '../../testing/in-thread-worker.ts';
+import type { OpenSource } from '../protocol.ts';
 import { createRanksClient, type RankSource, type RanksClient } from './client.ts';
 import { serveRanks } from './serve-ranks.ts';
 
@@ -11,44 +12,30 @@ afterEach(() => {
   for (const client of opened.splice(0)) client.close();
 });
 
-interface TestWorker {
-  postMessage(message: unknown, transfer?: unknown): void;
-  addEventListener(): void;
-  terminate(): void;
-}
-
 /** Workers in this thread. `dies`: when it reads such a file, as when a browser ends a tab's worker. */
 function clientWith(dies: (path: string) => boolean = () => false) {
   const count = { started: 0, alive: 0, most: 0 };
-  const createWorker = (): TestWorker => {
-    count.started++;
-    count.alive++;
-    count.most = Math.max(count.most, count.alive);
-    return {
-      postMessage: (_, transfer) => {
-        const [port] = transfer as [MessagePort];
-        serveRanks(port, {
-          platform: webPlatform,
-          version: '9.9.9',
-          sourceOf: async (source) => {
-            if (source.kind !== 'blob') throw new Error('no files of servers here');
-            if (dies(source.name)) throw new Error('out of memory');
-            const bytes = new Uint8Array(await source.blob.arrayBuffer());
-            return bytesSource(bytes, source.name);
-          },
-        });
-      },
-      addEventListener: () => undefined,
-      terminate: () => {
-        count.alive--;
-      },
-    };
+  const sourceOf = async (source: OpenSource) => {
+    if (source.kind !== 'blob') throw new Error('no files of servers here');
+    if (dies(source.name)) throw new Error('out of memory');
+    return bytesSource(new Uint8Array(await source.blob.arrayBuffer()), source.name);
   };
+  class CountedWorker extends InThreadWorker {
+    constructor() {
+      super((page) => serveRanks(page, { version: '9.9.9', sourceOf }));
+      count.started++;
+      count.alive++;
+      count.most = Math.max(count.most, count.alive);
+    }
+    override terminate(): void {
+      super.terminate();
+      count.alive--;
+    }
+  }
   const client = createRanksClient({
-    version: '9.9.9',
     readers: 2,
     baseUrl: 'https://host/',
-    createWorker: createWorker as never,
+    createWorker: () => new CountedWorker(),
   });
   opened.push(client);
   return { client, count };

@@ -11,11 +11,12 @@ import {
   rankDetails,
 } from '../../analysis/ranks/job-view.ts';
 import { type ReadRank, readRankFile } from '../../analysis/summary-file/read-rank-file.ts';
-import type { ByteSource, Platform } from '../../format/input/types.ts';
+import type { ByteSource } from '../../format/input/types.ts';
 import { ranksText } from '../../output/report/ranks.ts';
 import { MARKDOWN } from '../../output/report/text.ts';
+import { webPlatform } from '../byte-source.ts';
 import type { OpenSource } from '../protocol.ts';
-import { type Method, serve, transferring } from '../rpc.ts';
+import { type Endpoint, type Method, serve, transferring } from '../rpc.ts';
 
 /** A file of a job, and its path in the folder. */
 export interface RankSource {
@@ -35,7 +36,6 @@ export interface RanksMethods {
 }
 
 export interface RanksServerOptions {
-  readonly platform: Platform;
   readonly version: string;
   readonly sourceOf: (source: OpenSource) => ByteSource | Promise<ByteSource>;
 }
@@ -44,14 +44,14 @@ export interface RanksServerOptions {
 const READ_AT_ONCE = 16;
 const PROGRESS_EVERY = 16;
 
-export function serveRanks(port: MessagePort, options: RanksServerOptions): void {
-  const { platform, version, sourceOf } = options;
+export function serveRanks(page: Endpoint, options: RanksServerOptions): void {
+  const { version, sourceOf } = options;
   const files: JobFile[] = [];
   let latest: Job | undefined;
 
   // A truncated file is shown as far as it goes, and named.
   const readRank = ({ path, source }: RankSource): Promise<ReadRank> =>
-    readRankFile(path, () => sourceOf(source), platform, { version, allowPartial: true });
+    readRankFile(path, () => sourceOf(source), webPlatform, { version, allowPartial: true });
 
   function add(file: JobFile): undefined {
     files.push(file);
@@ -63,7 +63,7 @@ export function serveRanks(port: MessagePort, options: RanksServerOptions): void
     return latest;
   }
 
-  serve<RanksMethods>(port, {
+  serve<RanksMethods>(page, {
     readRank,
     async readSummaries({ sources }, { onProgress }) {
       const rest = sources.values();

@@ -34,7 +34,7 @@ export function useJob(given: GivenRanks): JobState {
   const { idle } = useServices();
   const [state, setState] = useState(NOTHING);
   useEffect(() => {
-    const client = createRanksClient({ version: String(import.meta.env.VITE_VERSION) });
+    const client = createRanksClient();
     let isOver = false;
     const update = (change: Partial<JobState>) => {
       if (!isOver) setState((before) => ({ ...before, ...change }));

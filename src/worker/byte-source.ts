@@ -1,5 +1,16 @@
-/** The platform interface of format/input, built on web standards that browsers and Node 20 share. */
-import type { Platform } from '../format/input/types.ts';
+/** Where a worker's bytes come from, and how it unpacks them: web standards that browsers and Node 20 share. */
+import type { ByteSource, Platform } from '../format/input/types.ts';
+import { blobSource } from './blob-source.ts';
+import { pageBlob } from './page-blob.ts';
+import type { WireSource } from './protocol.ts';
+
+/** Rejects with LoadError. */
+export async function sourceOf(source: WireSource): Promise<ByteSource> {
+  if (source.kind === 'blob') return blobSource(source.blob, source.name);
+  if (source.kind === 'page') return blobSource(pageBlob(source.port, source), source.name);
+  const { urlSource } = await import('./url-source.ts');
+  return urlSource(source.url);
+}
 
 export const webPlatform: Platform = { gunzip };
 
