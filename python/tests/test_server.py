@@ -15,23 +15,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from vramscope.rank_files import rank_files
-from vramscope.server import SnapshotServer, byte_range, check_readable
+from vramscope.server import SnapshotServer, check_readable
 from vramscope.source_files import source_files
 
 # What both servers answer: src/cli/serve/serve.test.ts reads the same table.
 CASES = json.loads((Path(__file__).resolve().parents[2] / "fixtures/server-cases.json").read_text(encoding="utf-8"))["cases"]
-
-
-class RangeTest(unittest.TestCase):
-    def test_a_range_is_what_the_header_says(self):
-        self.assertEqual(byte_range("bytes=0-99", 1000), (0, 100))
-        self.assertEqual(byte_range("bytes=990-", 1000), (990, 1000))
-        self.assertEqual(byte_range("bytes=-5", 1000), (995, 1000))
-        self.assertEqual(byte_range("bytes=10-99999", 1000), (10, 1000))
-        self.assertEqual(byte_range("bytes=1000-", 1000), "unsatisfiable")
-        self.assertEqual(byte_range("bytes=-0", 1000), "unsatisfiable")
-        for header in (None, "", "bytes=-", "bytes=5-2", "bytes=0-1,5-6", "bytes=a-b", "bytes=0-1\n", "bytes=٣-"):
-            self.assertIsNone(byte_range(header, 1000))
 
 
 class ServerTest(unittest.TestCase):
@@ -69,16 +57,11 @@ class ServerTest(unittest.TestCase):
         self.assertEqual((headers["x-content-type-options"], headers["x-frame-options"]), ("nosniff", "DENY"))
         self.assertEqual(self.ask(self.base, method="HEAD")[2], b"")
 
-    def test_gives_out_the_named_file_whole_and_by_ranges(self):
+    def test_gives_out_the_named_file(self):
         path = f"{self.base}files/0/my%20run.pickle"
         status, headers, body = self.ask(path)
-        self.assertEqual((status, len(body), headers["accept-ranges"]), (200, 200, "bytes"))
+        self.assertEqual((status, body), (200, b"0123456789" * 20))
         self.assertIn("sandbox", headers["content-security-policy"])
-        status, headers, body = self.ask(path, {"Range": "bytes=10-19"})
-        self.assertEqual((status, body, headers["content-range"]), (206, b"0123456789", "bytes 10-19/200"))
-        self.assertEqual(self.ask(path, {"Range": "bytes=200-"})[0], 416)
-        self.assertEqual(self.ask(path, {"Range": "bytes=0-1", "If-Range": '"older"'})[0], 200)
-        self.assertEqual(self.ask(path, {"Range": "bytes=0-1", "If-Range": headers["etag"]})[0], 206)
         status, headers, body = self.ask(path, method="HEAD")
         self.assertEqual((status, body, headers["content-length"]), (200, b"", "200"))
 

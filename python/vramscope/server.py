@@ -24,7 +24,7 @@ import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import TCPServer, ThreadingMixIn
-from typing import Optional, Sequence, Tuple, Union
+from typing import Optional, Sequence, Union
 from urllib.parse import quote
 
 from .doors import Doors
@@ -210,39 +210,20 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def _send_file(self, path):
-        """By ranges, up to the length that was announced: a file that shrinks meanwhile breaks the connection off."""
+        """Up to the length that was announced: a file that shrinks meanwhile breaks the connection off."""
         file = open_regular(path)
         if file is None:
             return self._refuse(404, "The file is gone or cannot be read.")
         with file:
-            info = os.fstat(file.fileno())
-            size, etag = info.st_size, f'"{info.st_size:x}-{info.st_mtime_ns:x}"'
-            is_same = self.headers.get("If-Range") in (None, etag)
-            wanted = byte_range(self.headers.get("Range"), size) if is_same else None
-            if wanted == "unsatisfiable":
-                return self._head(416, {"Content-Range": f"bytes */{size}", "Content-Length": "0"})
-            start, end = wanted or (0, size)
-            headers = {
-                "Content-Type": "application/octet-stream",
-                "Content-Length": str(end - start),
-                "Accept-Ranges": "bytes",
-                "ETag": etag,
-            }
-            if wanted is not None:
-                headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
-            self._head(200 if wanted is None else 206, headers)
-            if self.command != "HEAD":
-                self._send_bytes(file, start, end)
-
-    def _send_bytes(self, file, start, end):
-        file.seek(start)
-        while start < end:
-            piece = file.read(min(PIECE_BYTES, end - start))
-            if not piece:
-                self.close_connection = True
-                return
-            self.wfile.write(piece)
-            start += len(piece)
+            left = os.fstat(file.fileno()).st_size
+            self._head(200, {"Content-Type": "application/octet-stream", "Content-Length": str(left)})
+            while left > 0 and self.command != "HEAD":
+                piece = file.read(min(PIECE_BYTES, left))
+                if not piece:
+                    self.close_connection = True
+                    return
+                self.wfile.write(piece)
+                left -= len(piece)
 
     def _refuse(self, status, words):
         text = f"{words}\n".encode()
@@ -283,26 +264,6 @@ def open_regular(path):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     return None
-
-
-def byte_range(header: Optional[str], size: int) -> Union[Tuple[int, int], str, None]:
-    """One range of a `Range` header: 'bytes=0-99' is (0, 100), 'bytes=-5' the last five.
-
-    'unsatisfiable' when it lies behind the end; None (send all) for what is no such header, or names several ranges.
-    RFC 9110, 14.1.2.
-    """
-    match = re.match(r"^bytes=([0-9]{0,15})-([0-9]{0,15})\Z", header or "")
-    if match is None or match[0] == "bytes=-":
-        return None
-    first, last = match[1], match[2]
-    if first == "":
-        count = min(int(last), size)
-        return "unsatisfiable" if count == 0 else (size - count, size)
-    start = int(first)
-    if last != "" and int(last) < start:
-        return None
-    end = size if last == "" else min(int(last) + 1, size)
-    return "unsatisfiable" if start >= size else (start, end)
 
 
 def check_readable(file: Union[str, Path]) -> Optional[str]:

@@ -10,7 +10,14 @@ import {
   readRankFile,
 } from '../analysis/summary-file/read-rank-file.ts';
 import { LoadError } from '../base/load-error.ts';
-import { connect, type Endpoint, type Handlers, type Method, serve } from '../worker/rpc.ts';
+import {
+  connect,
+  type Endpoint,
+  type Handlers,
+  inThisThread,
+  type Method,
+  serve,
+} from '../worker/rpc.ts';
 import { WorkerPool } from '../worker/worker-pool.ts';
 import { fileSource, nodePlatform } from './byte-sources.ts';
 import type { Question } from './mcp/tools.ts';
@@ -88,11 +95,7 @@ function startThread(script: string): Endpoint {
   };
 }
 
-function thisThread(): Endpoint {
-  const { port1, port2 } = new MessageChannel();
-  serve<Jobs>(port2, HANDLERS);
-  return port1;
-}
+const thisThread = (): Endpoint => inThisThread((caller) => serve<Jobs>(caller, HANDLERS));
 
 /** What a thread does instead of reading a command line. */
 export function serveJobs(): void {

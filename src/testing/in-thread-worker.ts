@@ -1,28 +1,28 @@
-import type { Endpoint } from '../worker/rpc.ts';
+import { type Endpoint, inThisThread } from '../worker/rpc.ts';
 
 /** A worker that runs in this thread; `crash` is what the browser does when a real one dies. */
 export class InThreadWorker implements Endpoint {
   isTerminated = false;
-  readonly #ports = new MessageChannel();
+  readonly #port: MessagePort;
   readonly #onError: ((event: object) => void)[] = [];
 
   /** @param serve what the worker's script does */
   constructor(serve: (page: Endpoint) => void) {
-    serve(this.#ports.port2);
+    this.#port = inThisThread(serve);
   }
   postMessage(message: unknown, moved: Transferable[]): void {
-    this.#ports.port1.postMessage(message, moved);
+    this.#port.postMessage(message, moved);
   }
   addEventListener(type: string, listener: (event: object) => void): void {
     if (type === 'error') this.#onError.push(listener);
-    else this.#ports.port1.addEventListener(type, listener);
+    else this.#port.addEventListener(type, listener);
   }
   start(): void {
-    this.#ports.port1.start();
+    this.#port.start();
   }
   terminate(): void {
     this.isTerminated = true;
-    this.#ports.port1.close();
+    this.#port.close();
   }
   crash(): void {
     for (const listener of this.#onError) listener(new Event('error'));

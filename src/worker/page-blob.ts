@@ -4,7 +4,7 @@
  */
 import { errorText } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
-import { connect, type Method, serve, transferring } from './rpc.ts';
+import { connect, inThisThread, type Method, serve, transferring } from './rpc.ts';
 
 /** The used part of a Blob. */
 export interface ReadableBlob extends Pick<Blob, 'size' | 'type'> {
@@ -18,16 +18,15 @@ interface PageBlobMethods {
 }
 
 /** Reads what the other end of the port requests, until that end closes. */
-export function servePageBlob(blob: Blob): MessagePort {
-  const { port1, port2 } = new MessageChannel();
-  serve<PageBlobMethods>(port1, {
-    async read({ from, to }) {
-      const buffer = await blob.slice(from, to).arrayBuffer().catch(unreadable);
-      return transferring(new Uint8Array(buffer));
-    },
-  });
-  return port2;
-}
+export const servePageBlob = (blob: Blob): MessagePort =>
+  inThisThread((worker) =>
+    serve<PageBlobMethods>(worker, {
+      async read({ from, to }) {
+        const buffer = await blob.slice(from, to).arrayBuffer().catch(unreadable);
+        return transferring(new Uint8Array(buffer));
+      },
+    }),
+  );
 
 /** Keeps the browser's own words, to which the reader adds what to do. */
 function unreadable(error: unknown): never {

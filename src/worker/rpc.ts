@@ -102,6 +102,13 @@ export function serve<M extends Methods<M>>(
   });
 }
 
+/** Serves a caller in this thread: the port is its side. */
+export function inThisThread(serveOn: (caller: Endpoint) => void): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  serveOn(port2);
+  return port1;
+}
+
 function listen<T>(from: Endpoint, receive: (message: T) => void): void {
   from.addEventListener('message', (event) => receive((event as MessageEvent<T>).data));
   from.start?.();

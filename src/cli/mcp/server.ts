@@ -1,6 +1,7 @@
 /** `vramscope mcp`: the Model Context Protocol over stdin and stdout. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { sleep } from '../../base/task.ts';
 import { createJobPool } from '../jobs.ts';
 import { refusalText } from './answer.ts';
 import { TOOLS } from './tools.ts';
@@ -54,7 +55,8 @@ export async function serveMcp(
   void ended?.then(async () => {
     while (running.size > 0) await Promise.allSettled(running);
     // The last answer is sent one turn after it arrives.
-    setImmediate(() => void server.close());
+    await sleep(0);
+    await server.close();
   });
   await closed;
   pool.close();

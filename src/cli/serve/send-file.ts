@@ -1,4 +1,4 @@
-/** Sends a file from disk, streamed and by ranges, and fails visibly if the file changes meanwhile. */
+/** Sends a file from disk as a stream, and fails visibly if the file changes meanwhile. */
 import { constants, readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -24,29 +24,13 @@ export async function sendFile(
     return;
   }
   try {
-    const { size, mtimeMs } = await file.stat();
-    const etag = `"${size.toString(36)}-${mtimeMs.toString(36)}"`;
-    const isSame =
-      request.headers['if-range'] === undefined || request.headers['if-range'] === etag;
-    const range = isSame ? byteRange(request.headers.range, size) : undefined;
-    if (range === 'unsatisfiable') {
-      response.writeHead(416, { 'content-range': `bytes */${size}` });
+    const { size } = await file.stat();
+    response.writeHead(200, { 'content-type': type, 'content-length': size });
+    if (request.method === 'HEAD' || size === 0) {
       response.end();
       return;
     }
-    const { from, to } = range ?? { from: 0, to: size };
-    response.writeHead(range === undefined ? 200 : 206, {
-      'content-type': type,
-      'content-length': to - from,
-      'accept-ranges': 'bytes',
-      etag,
-      ...(range !== undefined && { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
-    });
-    if (request.method === 'HEAD' || from === to) {
-      response.end();
-      return;
-    }
-    await pipeline(file.createReadStream({ start: from, end: to - 1, autoClose: false }), response);
+    await pipeline(file.createReadStream({ end: size - 1, autoClose: false }), response);
   } catch {
     // The reader left, or the file ended early. Closing the connection early says so.
     response.destroy();
@@ -66,34 +50,6 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
   if (file === undefined || (await file.stat()).isFile()) return file;
   await file.close();
   return undefined;
-}
-
-interface ByteRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/**
- * One range of a `Range` header on a file of `size` bytes: 'bytes=0-99' is 0 to 100, 'bytes=-5' the last five.
- * 'unsatisfiable' if it starts beyond the end; undefined (send all) for several ranges or any other header.
- * @source RFC 9110, 14.1.2
- */
-export function byteRange(
-  header: string | undefined,
-  size: number,
-): ByteRange | 'unsatisfiable' | undefined {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
-  if (match === null) return undefined;
-  const [, first = '', last = ''] = match;
-  if (first === '' && last === '') return undefined;
-  if (first === '') {
-    const count = Math.min(Number(last), size);
-    return count === 0 ? 'unsatisfiable' : { from: size - count, to: size };
-  }
-  const from = Number(first);
-  const to = last === '' ? size : Math.min(Number(last) + 1, size);
-  if (last !== '' && Number(last) < from) return undefined;
-  return from >= size ? 'unsatisfiable' : { from, to };
 }
 
 const TYPES: Readonly<Record<string, string>> = {

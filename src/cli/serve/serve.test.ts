@@ -14,37 +14,10 @@ import {
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserCommand, hasScreen } from './doors.ts';
-import { byteRange } from './send-file.ts';
 import { type SnapshotServer, serveSnapshots } from './snapshot-server.ts';
 import { sourceFiles } from './source-files.ts';
-
-describe('a range of bytes', () => {
-  it('is what the header says', () => {
-    expect(byteRange('bytes=0-99', 1000)).toEqual({ from: 0, to: 100 });
-    expect(byteRange('bytes=990-', 1000)).toEqual({ from: 990, to: 1000 });
-    expect(byteRange('bytes=-5', 1000)).toEqual({ from: 995, to: 1000 });
-    expect(byteRange('bytes=5-2', 1000)).toBeUndefined();
-    expect(byteRange('bytes=1000-', 1000)).toBe('unsatisfiable');
-    expect(byteRange('bytes=0-1,5-6', 1000)).toBeUndefined();
-    expect(byteRange(undefined, 1000)).toBeUndefined();
-  });
-
-  it('never reaches beyond the file, whatever the header', () => {
-    const header = fc.oneof(fc.string(), fc.stringMatching(/^bytes=\d{0,4}-\d{0,4}$/));
-    fc.assert(
-      fc.property(header, fc.nat(2000), (text, size) => {
-        const range = byteRange(text, size);
-        if (range === undefined || range === 'unsatisfiable') return;
-        expect(range.from).toBeGreaterThanOrEqual(0);
-        expect(range.to).toBeGreaterThan(range.from);
-        expect(range.to).toBeLessThanOrEqual(size);
-      }),
-    );
-  });
-});
 
 describe('the browser', () => {
   it('is not looked for where nobody sees it', () => {
