@@ -83,8 +83,9 @@ function entryChanges(a: RunProfile, b: RunProfile, { files }: FrameAlignment) {
   for (const entry of b.entries) pairOf(entry, (file) => files.get(file) ?? file).b.push(entry);
   return Array.from(pairs.values(), (pair) => {
     const sums = changeOf(pair.a, pair.b);
-    // The lines and the rate come from the largest entry of the side that has more.
-    const [{ kind, lines, rate, isGrowing }] = sums.bytesA > sums.bytesB ? pair.a : pair.b;
+    // The lines and the rate come from the largest entry of the side that has more; entries of 0 bytes may have one side.
+    const isMoreInA = pair.b.length === 0 || sums.bytesA > sums.bytesB;
+    const [{ kind, lines, rate, isGrowing }] = isMoreInA ? pair.a : pair.b;
     return { kind, lines, rate: isGrowing ? rate : undefined, ...sums };
   });
 }
