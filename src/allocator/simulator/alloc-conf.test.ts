@@ -84,6 +84,12 @@ test.each(captureNames())(
   },
 );
 
+test('a word of 100 kB takes no longer to refuse than to read', () => {
+  const start = process.cpuUsage();
+  expect(parseAllocConf(`${'long/'.repeat(20_000)}:True`).ok).toBe(false);
+  expect(process.cpuUsage(start).user).toBeLessThan(0.3e6);
+});
+
 describe('what is wrong, and where', () => {
   test.each([
     ['expandable_segment:True', 0, 18, 'Did you mean expandable_segments?'],

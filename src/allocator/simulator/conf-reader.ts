@@ -98,9 +98,12 @@ export function closestName(text: string, names: readonly string[]): string | un
   const typed = text.toLowerCase();
   const parts = names.filter((name) => typed.length > 3 && isPart(typed, name));
   if (parts.length === 1) return parts[0];
+  const most = (name: string) => MOST_CHANGED * Math.max(typed.length, name.length);
   const near = names
+    // Each letter more is an edit, and a file may hold a word of 100 kB.
+    .filter((name) => Math.abs(typed.length - name.length) <= most(name))
     .map((name) => ({ name, changes: editDistance(typed, name.toLowerCase()) }))
-    .filter(({ name, changes }) => changes <= MOST_CHANGED * Math.max(typed.length, name.length));
+    .filter(({ name, changes }) => changes <= most(name));
   return near.sort((a, b) => a.changes - b.changes)[0]?.name;
 }
 
