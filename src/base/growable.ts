@@ -8,6 +8,9 @@
 import type { Column } from './table.ts';
 
 const CHUNK = 1 << 16;
+const STEP = 8;
+/** Most files are small: the first chunk takes its full size in two steps. */
+const FIRST_ROOM = CHUNK / STEP ** 2;
 
 interface ColumnConstructor<T extends Column> {
   new (length: number): T;
@@ -21,15 +24,18 @@ export class GrowableColumn<T extends Column> {
 
   constructor(create: ColumnConstructor<T>) {
     this.#create = create;
-    // A chunk is half a megabyte: create the first one with the first value.
+    // The first chunk is created with the first value.
     this.#tail = new create(0);
   }
 
   push(value: number): void {
     const at = this.length & (CHUNK - 1);
     if (at === 0) {
-      this.#tail = new this.#create(CHUNK);
+      this.#tail = new this.#create(this.length === 0 ? FIRST_ROOM : CHUNK);
       this.#chunks.push(this.#tail);
+    } else if (at === this.#tail.length) {
+      this.#tail = enlarged(this.#tail, at * STEP);
+      this.#chunks[0] = this.#tail;
     }
     this.#tail[at] = value;
     this.length++;
@@ -53,6 +59,8 @@ export class GrowableColumn<T extends Column> {
 export const growableFloat64 = (): GrowableColumn<Float64Array> => new GrowableColumn(Float64Array);
 export const growableInt32 = (): GrowableColumn<Int32Array> => new GrowableColumn(Int32Array);
 
+/** Fewer rows predict nothing. */
+const PREDICTIVE_ROWS = 2 ** 16;
 /** Rows that are always allowed, however little has been read. */
 const FREE_ROWS = 2 ** 20;
 
@@ -81,6 +89,7 @@ export class CapacityPolicy {
   }
 
   next(length: number): number {
+    if (length < PREDICTIVE_ROWS) return Math.min(length * STEP, PREDICTIVE_ROWS);
     return Math.ceil(length * this.#factor) + 1024;
   }
 }

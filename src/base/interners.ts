@@ -4,7 +4,7 @@ import { enlarged } from './growable.ts';
 export class StringInterner {
   /** Row 0 is ''. */
   length = 0;
-  #bytes = new Uint8Array(1 << 16);
+  #bytes = new Uint8Array(1 << 12);
   #offsets = new Int32Array(1 << 10);
   /** Open addressing: row + 1 in each used slot. */
   #slots = new Int32Array(1 << 11);

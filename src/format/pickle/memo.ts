@@ -20,8 +20,8 @@ export class Memo {
   /** A slot was filled twice, which no pickler does, so a slot no longer identifies one value. */
   isRewritten = false;
   /** Slots from `length` on are empty, whatever their contents. */
-  tags = new Uint8Array(1 << 16);
-  vals = new Int32Array(1 << 16);
+  tags = new Uint8Array(1 << 12);
+  vals = new Int32Array(1 << 12);
   readonly #growth: CapacityPolicy;
   readonly #aside = new Map<number, { tag: number; val: number }>();
 

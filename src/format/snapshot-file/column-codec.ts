@@ -120,7 +120,7 @@ function readDifferences(from: ByteReader, out: Column): void {
 }
 
 export class ByteWriter {
-  #bytes = new Uint8Array(1 << 16);
+  #bytes = new Uint8Array(1 << 10);
   length = 0;
 
   /** LEB128: seven bits per byte, lowest first, the top bit set on all but the last. 300 is ac 02. Up to 2^53. */

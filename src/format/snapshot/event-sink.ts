@@ -38,7 +38,7 @@ const DENSE_COLUMNS = pick(EVENT_COLUMNS, [
 ]);
 export type EventsSoFar = Pick<EventTable, keyof typeof DENSE_COLUMNS>;
 
-const FIRST_CAPACITY = 1 << 16;
+const FIRST_CAPACITY = 1 << 10;
 
 /** Keys read here one by one. The schema lists the keys of carried columns. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
