@@ -7,28 +7,17 @@ import { answerQuestion, TOOLS } from '../../cli/mcp/tools.ts';
 import { EXPORT_KINDS } from '../../output/export/exports.ts';
 import { cli } from '../cli-run.ts';
 import { sampleSnapshot, writePickle } from '../write-pickle.ts';
+import { around, noFigureIn } from './own-words.ts';
 
 const PAGE = '<!doctype html><meta charset="utf-8" />';
 /** Must not occur in any text. */
 const UNSEEN = /[^\P{Cc}\n\t]|\p{Cf}/u;
-/** Must not occur in our own sentences. Words from the file are quoted, such as an action that is not a number. */
-const NO_FIGURE = /\bNaN\b|\bInfinity\b|\bundefined\b/;
-const QUOTED = /'[^']*'|"[^"]*"/g;
 /** The last table of a comparison, whose cells are words from the file. */
 const SETTINGS = /^(### )?Settings\n[\s\S]*/m;
 
 /** The faulty place; undefined if there is none. */
-function wrongIn(text: string): string | undefined {
-  const own = text.replace(QUOTED, '""').replace(SETTINGS, '');
-  for (const [pattern, of] of [
-    [UNSEEN, text],
-    [NO_FIGURE, own],
-  ] as const) {
-    const found = pattern.exec(of);
-    if (found !== null) return of.slice(Math.max(0, found.index - 60), found.index + 20);
-  }
-  return undefined;
-}
+const wrongIn = (text: string): string | undefined =>
+  around(UNSEEN, text) ?? noFigureIn(text.replace(SETTINGS, ''));
 
 export class Commands {
   readonly #folder = mkdtempSync(join(tmpdir(), 'vramscope-fuzz-'));
@@ -84,9 +73,8 @@ export class Commands {
     if (exitCode === 3 && existsSync(this.#output)) return 'a file is left of what failed';
     if (readdirSync(this.#folder).some((name) => name.endsWith('.tmp')))
       return 'half a file is left';
-    const wrong = wrongIn(out);
-    if (wrong !== undefined) return wrong;
-    return args.includes('--json') && exitCode === 0 ? problemOfJson(out) : undefined;
+    if (args.includes('--json') && exitCode === 0) return problemOfJson(out);
+    return wrongIn(out);
   }
 
   async #asAgent(): Promise<string | undefined> {
@@ -99,18 +87,18 @@ export class Commands {
         return refusalText(error);
       });
       if (Buffer.byteLength(text) > DEFAULT_ANSWER_BYTES) return `mcp ${name}: ${text.length} long`;
-      const problem = wrongIn(text) ?? (isError ? undefined : problemOfJson(text));
+      const problem = isError ? wrongIn(text) : problemOfJson(text);
       if (problem !== undefined) return `mcp ${name}: ${problem} in ${text.slice(0, 300)}`;
     }
     return undefined;
   }
 }
 
-/** Unknown figures must be null. */
+/** Unknown figures must be null. The sentences in it are those of the other forms. */
 function problemOfJson(text: string): string | undefined {
   try {
     JSON.parse(text);
-    return undefined;
+    return around(UNSEEN, text);
   } catch (error) {
     return String(error);
   }

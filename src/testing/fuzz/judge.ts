@@ -19,6 +19,7 @@ import { statsText } from '../../output/report/stats-text.ts';
 import { bytesSource } from '../byte-source.ts';
 import type { Commands } from './commands.ts';
 import type { EventFigures, Figures, OracleAnswer, SegmentFigures } from './oracle.ts';
+import { around, noFigureIn } from './own-words.ts';
 
 /** The first four are fine; the others are our faults. */
 export const OUTCOMES = [
@@ -102,11 +103,17 @@ function workThrough(
   const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
   const contexts = createDeviceModels(snapshot, replays);
   const report = buildStats(file, snapshot, contexts);
-  const text = statsText(report, contexts, { columns: 80, color: false }).join('\n');
-  // Words from the file are quoted.
-  const own = text.replace(/'[^']*'|^ {2}.* = /gm, '');
-  const bad = /\bNaN\b|Infinity|undefined|−\d|[^\P{Cc}\n]|\p{Bidi_Control}|\u2028/u.exec(own);
-  if (bad !== null) return own.slice(Math.max(0, bad.index - 60), bad.index + 20);
+  const options = { columns: 80, color: false };
+  const figures = statsText({ ...report, warnings: [] }, contexts, options).join('\n');
+  // Names of settings are the file's words.
+  const texts = [figures.replace(/^ {2}.* = /gm, ''), ...report.warnings.map((one) => one.message)];
+  for (const text of texts) {
+    const bad = noFigureIn(text) ?? around(/−\d/, text);
+    if (bad !== undefined) return bad;
+  }
+  const shown = statsText(report, contexts, options).join('\n');
+  const unseen = around(/[^\P{Cc}\n]|\p{Bidi_Control}|\u2028/u, shown);
+  if (unseen !== undefined) return unseen;
   snapshot.devices.forEach((trace, i) => {
     const conf = parseAllocConf(PRESETS[i % PRESETS.length] ?? '');
     if (!conf.ok || trace.kind !== 'cuda' || trace.events.length === 0) return;

@@ -28,15 +28,19 @@ export const list = (...items: Py[]): Seq => new Seq('list', items);
 export const dict = (fields: Readonly<Record<string, Py>>): Dict =>
   new Dict(Object.entries(fields));
 
+/** JSON repeats shared values, and our promises are for files of less than 10 MB. */
+const MAX_VALUES = 200_000;
+
 /** As JSON where possible; duplicate keys are kept. */
-export function toJson(value: Py, depth = 0): string {
-  if (depth > 20) return 'null';
+export function toJson(value: Py, depth = 0, written = { values: 0 }): string {
+  if (depth > 20 || written.values++ > MAX_VALUES) return 'null';
   if (value instanceof Float) return Number.isFinite(value.value) ? String(value.value) : '1e999';
-  if (value instanceof Seq) return `[${value.items.map((item) => toJson(item, depth + 1)).join()}]`;
+  if (value instanceof Seq)
+    return `[${value.items.map((item) => toJson(item, depth + 1, written)).join()}]`;
   if (value instanceof Dict) {
     const pairs = value.pairs.map(([key, item]) => {
-      const name = typeof key === 'string' ? key : toJson(key, depth + 1);
-      return `${JSON.stringify(name)}:${toJson(item, depth + 1)}`;
+      const name = typeof key === 'string' ? key : toJson(key, depth + 1, written);
+      return `${JSON.stringify(name)}:${toJson(item, depth + 1, written)}`;
     });
     return `{${pairs.join()}}`;
   }
