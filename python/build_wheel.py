@@ -1,8 +1,8 @@
-"""Builds the wheel, with nothing but the standard library: `npm run build:python`, or pip by pyproject.toml.
+"""Builds the wheel with only the standard library: `npm run build:python`, or pip by pyproject.toml.
 
     python3 python/build_wheel.py OUT_FOLDER
 
-What it holds: the package, dist/ (the page) and dist-cli/ (the command line, for who has Node). The same input gives
+It contains the package, dist/ (the page) and dist-cli/ (the command line, for machines with Node). The same input gives
 the same bytes.
 """
 
@@ -17,12 +17,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 OLDEST_PYTHON = "3.9"
-# Of the oldest file that a zip can hold.
+# The oldest time that a zip can store.
 DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """The hook of PEP 517: writes the wheel into the folder and returns its name."""
+    """PEP 517 hook: writes the wheel into the folder and returns its name."""
     package = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
     version = package["version"]
     info = f"vramscope-{version}.dist-info"
@@ -48,7 +48,7 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def package_files(version):
-    """(path in the wheel, content), in the order of their names."""
+    """(path in the wheel, content), sorted by name."""
     for path in sorted((HERE / "vramscope").glob("*.py")):
         yield f"vramscope/{path.name}", path.read_bytes()
     yield "vramscope/VERSION", f"{version}\n".encode()
@@ -75,7 +75,7 @@ def metadata(package):
 
 
 def record(files, own_path):
-    """Every file's hash, as installers check it; its own line has none."""
+    """The hash of every file, which installers check; its own line has none."""
     def line(path, content):
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         return f"{path},sha256={digest},{len(content)}\n"

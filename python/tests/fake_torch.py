@@ -1,8 +1,8 @@
-"""A stand-in for PyTorch that notes how it is told to record."""
+"""A fake PyTorch that notes how it is told to record."""
 
 import types
 
-# What _record_memory_history took, from version to version.
+# Parameters of _record_memory_history in each version.
 SIGNATURES = {
     "2.1.0": "enabled='all', context='all', stacks='all', max_entries=2**63, device=None",
     "2.6.0": "enabled='all', context='all', stacks='all', max_entries=2**63, device=None, clear_history=False",
@@ -12,7 +12,7 @@ SIGNATURES = {
 
 
 def fake_torch(version="2.14.0", has_gpu=True):
-    """A PyTorch that notes what it is asked for. As the real one, it dies where CUDA was not started first."""
+    """A PyTorch that notes its calls. Like the real one, it dies if CUDA was not started first."""
     torch = types.ModuleType("torch")
     torch.__version__ = version
     torch.calls, torch.history_on, torch.is_started, torch.observers = [], False, False, []
@@ -52,7 +52,7 @@ def fake_torch(version="2.14.0", has_gpu=True):
 
 
 def add_tensors(torch):
-    """Tensors, modules and optimizers, as far as they hold one another; each tensor has a storage of its own."""
+    """Tensors, modules and optimizers, only as far as they hold each other; each tensor has its own storage."""
 
     class Storage:
         __slots__ = ("address", "bytes")
@@ -66,7 +66,7 @@ def add_tensors(torch):
         def data_ptr(self):
             return self.address
 
-    own = {}  # of each tensor, by its id: no attribute, as the walk must ask as it asks PyTorch's
+    own = {}  # by the tensor's id, not as attributes: the walk must ask these as it asks PyTorch's tensors
     nothing = {"storage": Storage(0, 0), "cuda": False, "grad": None, "grad_fn": None}
 
     def of(tensor):
@@ -107,7 +107,7 @@ def add_tensors(torch):
     graph = {}
 
     class Node:
-        """Of autograd: what it saved, and the nodes that follow."""
+        """An autograd node: what it saved, and the next nodes."""
 
         def __init__(self, saved, *following):
             graph[id(self)] = (types.SimpleNamespace(data=saved), [(node, 0) for node in following])

@@ -1,4 +1,4 @@
-"""Which variable holds it: the walk beside a stand-in for PyTorch. test_holders_torch.py has it beside a real one."""
+"""Which variable holds it: tests of the walk with a fake PyTorch. test_holders_torch.py uses a real one."""
 
 import collections
 import dataclasses
@@ -38,7 +38,7 @@ class HoldersTest(unittest.TestCase):
         return {row[2] for row in rows(found)}
 
     def name_of(self, tensor, found):
-        """(name, kind, owner) of a tensor; None where it has no name."""
+        """(name, kind, owner) of a tensor; None if it has no name."""
         own = [row for row in rows(found) if row[0] == tensor.address]
         return (own[0][2], own[0][3], found["owners"][own[0][4]]) if own else None
 
@@ -202,7 +202,7 @@ class HoldersTest(unittest.TestCase):
         box = Box()
         box.me, box.tensor = box, self.Tensor()
         address = box.tensor.address
-        hidden = iter([box])  # the walk is over before it gets there
+        hidden = iter([box])  # the walk ends before it gets there
         del box
         found = self.found(budget_s=0)
         self.assertNotIn("cycle", {owner.get("via") for owner in found["owners"]})

@@ -1,4 +1,4 @@
-"""The walk beside a real PyTorch, on the CPU: its tensors are taken for those of a GPU. Skipped where PyTorch is missing."""
+"""The walk with a real PyTorch on the CPU, whose tensors are treated as a GPU's. Skipped without PyTorch."""
 
 import gc
 import sys
@@ -69,7 +69,7 @@ class RealTensorsTest(unittest.TestCase):
             hooked = x.exp()
         checkpointed = checkpoint(layer, x, use_reentrant=False)
         ran.clear()
-        for tells_hooks in {Graphs(torch, None)._tells_hooks, False}:  # as PyTorch before 2.9 too
+        for tells_hooks in {Graphs(torch, None)._tells_hooks, False}:  # also as PyTorch before 2.9
             with mock.patch("vramscope.holder_graphs._tells_hooks", lambda torch: tells_hooks):
                 self.found()
         self.assertEqual(ran, [])

@@ -60,7 +60,7 @@ class ProgramTest(unittest.TestCase):
         self.assertTrue(program.has_screen("win32", {}))
 
     def announced(self, sees, opens=True):
-        """What is printed, and the addresses that the browser was sent to."""
+        """The printed text, and the addresses that the browser was sent to."""
         server = mock.Mock(port=7878, addresses=["http://127.0.0.1:7878/TOKEN/"], entrance_file=lambda _: Path("/tmp/once.html"))
         options = mock.Mock(port=7878, files=["a.pickle"], opens=opens)
         with mock.patch.object(program, "has_screen", lambda: sees), mock.patch("webbrowser.open", return_value=True) as browser:

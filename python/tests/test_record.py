@@ -1,4 +1,4 @@
-"""`vramscope.record` beside a stand-in for PyTorch; fixtures/capture/record_runs.py is the same on a GPU."""
+"""`vramscope.record` with a fake PyTorch; fixtures/capture/record_runs.py does the same on a GPU."""
 
 import asyncio
 import gzip
@@ -34,7 +34,7 @@ class RecordTest(unittest.TestCase):
         return torch
 
     def warned(self, action):
-        """What `action` warns of."""
+        """The warnings of `action`."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             action()

@@ -1,4 +1,4 @@
-"""`vramscope.record` where a program, its threads, its user or its disk do what nobody planned for."""
+"""`vramscope.record` when a program, its threads, its user or its disk do unexpected things."""
 
 import asyncio
 import os
@@ -66,7 +66,7 @@ class SurpriseTest(unittest.TestCase):
         with open(theirs) as file:
             self.assertEqual(file.read(), "precious")
         self.assertFalse(os.path.islink(self.path))
-        # Nor where the name was guessed.
+        # Nor if the name was guessed.
         with mock.patch("secrets.token_hex", lambda bytes: "guessed"):
             os.symlink(theirs, os.path.join(self.folder, ".vramscope-guessed.part"))
             with self.assertRaises(FileExistsError):
@@ -146,7 +146,7 @@ class SurpriseTest(unittest.TestCase):
                 self.assertIsNone(attempt("divide", lambda: 1 / 0))
 
     def test_ctrl_c_at_every_line_stops_the_history(self):
-        """Where it comes while a recording begins or ends: at each line of record.py, one run a line."""
+        """Ctrl+C while a recording begins or ends: at each line of record.py, one run per line."""
         interrupted = 0
         while self.is_interrupted_at(interrupted):
             self.assertFalse(self.torch.history_on, f"left on by Ctrl+C at line {interrupted} of the run")
@@ -155,7 +155,7 @@ class SurpriseTest(unittest.TestCase):
         self.assertGreater(interrupted, 40)
 
     def is_interrupted_at(self, left):
-        """Records with Ctrl+C after `left` lines of record.py; False where it has not that many."""
+        """Records with Ctrl+C after `left` lines of record.py; False if it has fewer."""
         vramscope.record.__globals__["_observer_attached"] = False
         recording = vramscope.record(self.path)
         with open(vramscope.record.__code__.co_filename) as source:
@@ -165,8 +165,8 @@ class SurpriseTest(unittest.TestCase):
             nonlocal left
             if frame.f_code.co_filename != vramscope.record.__code__.co_filename:
                 return None
-            # Python heeds no signal between the end of a block and what closes it. One that comes at the very entry of
-            # __exit__, before it has done anything, nothing can make up for.
+            # Python handles no signal between the end of a block and the code that closes it. Nothing can make up for one
+            # that arrives at the very entry of __exit__, before it has done anything.
             if event == "line" and not lines[frame.f_lineno - 1].startswith(("try:", "with ", "del self._entries")):
                 left -= 1
                 if left == -1:
@@ -192,7 +192,7 @@ class SurpriseTest(unittest.TestCase):
             with vramscope.record(self.path):
                 pass
 
-    # Calls that overlap
+    # Overlapping calls
 
     def test_recursion_is_one_recording(self):
         @vramscope.record(self.path)
@@ -332,7 +332,7 @@ class SurpriseTest(unittest.TestCase):
                     status = 1
                     try:
                         recording.__exit__(None, None, None)
-                        with vramscope.record(self.path + ".child"):  # one of its own
+                        with vramscope.record(self.path + ".child"):  # its own recording
                             pass
                         status = 0 if not os.path.exists(self.path) and os.path.exists(self.path + ".child") else 2
                     finally:
@@ -343,7 +343,7 @@ class SurpriseTest(unittest.TestCase):
 
     @unittest.skipUnless(IS_POSIX, "needs signals")
     def test_a_process_that_is_killed_leaves_no_half_file(self):
-        """Killed again and again while it writes: what is there under the name is whole."""
+        """Killed again and again while it writes: the file under that name is always complete."""
         code = f"""if True:
             import sys
             sys.path[:0] = {[os.path.dirname(os.path.abspath(__file__)), *sys.path]!r}

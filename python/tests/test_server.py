@@ -1,4 +1,4 @@
-"""The server gives out the page and the named files, to this machine and who knows the token, and nothing else."""
+"""The server sends only the page and the named files, and only to this machine and whoever knows the token."""
 
 import html
 import http.client
@@ -18,7 +18,7 @@ from vramscope.rank_files import rank_files
 from vramscope.server import SnapshotServer, check_readable
 from vramscope.source_files import source_files
 
-# What both servers answer: src/cli/serve/serve.test.ts reads the same table.
+# The answers of both servers: src/cli/serve/serve.test.ts reads the same table.
 CASES = json.loads((Path(__file__).resolve().parents[2] / "fixtures/server-cases.json").read_text(encoding="utf-8"))["cases"]
 
 
@@ -33,7 +33,7 @@ class ServerTest(unittest.TestCase):
         self.enter(SnapshotServer([self.named], port=0))
 
     def enter(self, server):
-        """As the browser that opens the printed address: it has the cookie from then on."""
+        """Acts like the browser that opens the printed address: from then on it has the cookie."""
         self.addCleanup(server.close)
         self.server, self.base, self.cookie = server, urlsplit(server.addresses[0]).path, ""
         self.cookie = self.ask(self.base)[1].get("set-cookie", "").split(";")[0]
@@ -130,7 +130,7 @@ class ServerTest(unittest.TestCase):
         child = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         port = int(child.stdout.readline())
         held = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(100)]
-        # The clock here is how long it is let; what is looked at is the processor's time in it.
+        # It may run for this long by the clock; what is measured is its processor time.
         with self.assertRaises(subprocess.TimeoutExpired):
             child.wait(timeout=3)
         said, _ = child.communicate("", timeout=20)

@@ -21,7 +21,7 @@ from .terminal import printable
 from .version import __version__
 
 OLDEST_NODE = (20, 19)
-# Commands of the command line, which needs Node, and where the page has the same.
+# Commands of the command line, which needs Node, and where the page offers the same.
 COMMANDS = {
     "analyze": "Open the file with `vramscope FILE`: Findings, on the right, has the same.",
     "compare": "Open one file with `vramscope FILE` and drop the other one on the page.",
@@ -62,7 +62,7 @@ def main(arguments=None) -> int:
         print(f"vramscope: {printable(options.source)} cannot be shown as source: {error.strerror}.", file=sys.stderr)
         return UNREADABLE
     if source is not None and not source.is_complete:
-        print(f"vramscope: {printable(options.source)} has more than {len(source.paths)} files; the others are left out", file=sys.stderr)
+        print(f"vramscope: {printable(options.source)} has more than {len(source.paths)} files; the rest are ignored", file=sys.stderr)
     try:
         server = SnapshotServer(files, options.port, are_ranks, source=source)
     except OSError as error:
@@ -106,14 +106,14 @@ def announce(server: SnapshotServer, options) -> None:
 
 
 def has_screen(platform=sys.platform, env=os.environ) -> bool:
-    """False on a machine that one is logged in to from afar: no display, or a session over SSH."""
+    """False if the user is on another machine: no display, or an SSH session."""
     if env.get("SSH_CONNECTION"):
         return False
     return platform in ("darwin", "win32") or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
 
 
 def run_node(arguments) -> int:
-    """The command line of the same version, which comes with this package and runs on Node."""
+    """Runs the command line of the same version, which is part of this package and needs Node."""
     node = shutil.which("node")
     version = node_version(node)
     if node is None or version is None or version < OLDEST_NODE:
@@ -132,7 +132,7 @@ def run_node(arguments) -> int:
 
 
 def node_version(node):
-    """(20, 19), or None where there is no Node."""
+    """(20, 19), or None without Node."""
     if node is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Trying what must never stop the program that is recorded."""
+"""Tries things that must never stop the recorded program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 
 
 def attempt(what, action):
-    """What `action` returns; None after a warning where it fails. Ctrl+C passes through."""
+    """What `action` returns; None, after a warning, if it fails. Ctrl+C passes through."""
     try:
         return action()
     except Exception as error:
@@ -16,10 +16,10 @@ def attempt(what, action):
 
 
 def warn(text):
-    """Warns, and never raises: where warnings are errors (`-W error`), the text goes to stderr."""
+    """Warns, and never raises: if warnings are errors (`-W error`), the text goes to stderr."""
     said = f"vramscope.record: {text}"
     try:
-        # Three levels up from here lies vramscope's own code for most callers: the text says who speaks.
+        # For most callers, three levels up is still vramscope's own code, so the text says where it comes from.
         warnings.warn(said, RuntimeWarning, stacklevel=3)
     except Exception:
         try:

@@ -1,8 +1,9 @@
-"""Who may come in: one browser, which gets a cookie when it opens the printed address, or the file that was made for it.
+"""Lets in one browser. It gets a cookie when it opens the printed address, or the entrance file made for it.
 
-Both work once: an address that somebody else reads later, from a terminal, a history or a list of processes, leads nowhere.
-The file is the browser's way in, as its command line can be read by every user of the machine: only the name of a file
-stands there, which only this user may read. The rules are those of src/cli/serve/doors.ts; fixtures/server-cases.json holds both to them.
+Each works once: an address that somebody later finds in a terminal, a history or a process list leads nowhere. The
+entrance file exists because every user of the machine can read the browser's command line. That shows only the file's
+name, and only this user can read the file. The rules are those of src/cli/serve/doors.ts; both are tested with
+fixtures/server-cases.json.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import time
 from pathlib import Path
 from typing import Dict, Optional, Set, Tuple
 
-# As long as a browser may take to start.
+# Time for a browser to start.
 ENTRANCE_S = 30
 COOKIE = "vramscope"
-# A browser from a snap sees neither the system's temporary folder nor hidden ones.
+# A browser from a snap sees neither the system's temporary folder nor hidden folders.
 SNAPS = "/snap/bin"
 
 PAGE = """<!doctype html>
@@ -33,27 +34,27 @@ PAGE = """<!doctype html>
 class Doors:
     def __init__(self, token: str):
         self._value = f"{COOKIE}={secrets.token_hex(16)}"
-        # Its path is the token, so that no other server on this machine is sent it.
-        # Lax: a Strict one would not come along from a file.
+        # Limited to the token's path, so that no other server on this machine receives it.
+        # Lax, because browsers don't send a Strict cookie on a visit from a file.
         self.cookie = f"{self._value}; Path=/{token}/; HttpOnly; SameSite=Lax"
         self._entrances: Dict[str, Tuple[str, float]] = {}
         self._files: Set[Path] = set()
         self._is_opened = False
-        # Requests are answered in threads of their own.
+        # Each request is answered in its own thread.
         self._lock = threading.Lock()
 
     def is_inside(self, cookies: str) -> bool:
-        """Whether a request's `Cookie` is that of the browser that was let in."""
+        """Whether a request's `Cookie` belongs to the browser that was let in."""
         return any(secrets.compare_digest(one.strip().encode(), self._value.encode()) for one in cookies.split(";"))
 
     def open_once(self) -> bool:
-        """True once: for the first that opens the printed address."""
+        """True once: for the first request to the printed address."""
         with self._lock:
             is_first, self._is_opened = not self._is_opened, True
             return is_first
 
     def entrance_file(self, root: str, address: str) -> Path:
-        """A file that leads to `address` through `root`, once, within half a minute; gone after that."""
+        """Writes a file that leads to `address` through `root` once, within half a minute, and is removed after that."""
         path = f"/open/{secrets.token_hex(16)}"
         self._entrances[path] = (address, time.monotonic() + ENTRANCE_S)
         folder = Path.home() if os.path.isdir(SNAPS) else Path(tempfile.gettempdir())
@@ -68,7 +69,7 @@ class Doors:
         return file
 
     def take(self, path: str) -> Optional[str]:
-        """Where the path of an entrance leads; from then on, nowhere."""
+        """Where an entrance's path leads. Works once."""
         address, until = self._entrances.pop(path, (None, 0))
         if address is None or time.monotonic() > until:
             return None
@@ -76,7 +77,7 @@ class Doors:
         return address
 
     def close(self) -> None:
-        """Takes the files away."""
+        """Removes the files."""
         while self._files:
             try:
                 self._files.pop().unlink()

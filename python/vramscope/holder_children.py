@@ -1,8 +1,8 @@
-"""What an object holds, read without running a line of the program: no property, no `__getattr__`, no method that a
-class overrides, no module that loads when it is looked at.
+"""Reads what an object holds without running a line of the program: no property, no `__getattr__`, no overridden
+method, no module that loads itself when it is accessed.
 
-`expander(type)` is a function of an object that yields (kind of step, key, what is there), or None where objects of that
-type hold nothing.
+`expander(type)` returns a function of an object that yields (kind of step, key, child), or None if objects of that type
+hold nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import weakref
 
 from .holder_names import ATTRIBUTE, BUFFER, ITEM, SAME, VARIABLE, WORDS, class_name, mro_of
 
-#: Entries of one dictionary or set that are read: copies of larger ones would take too much memory.
+#: Most entries of a dictionary or set to read: copies of larger ones would take too much memory.
 MOST_ENTRIES = 500_000
 #: PyTorch's own snapshots have four or five keys.
 MOST_KEYS_OF_SNAPSHOT = 16
-#: A type's flag: Python's collector knows what its objects hold.
+#: A type's flag: Python's garbage collector knows what its objects hold.
 HAS_REFERENTS = 1 << 14
 HOLD_NOTHING = (
     *(int, float, complex, str, bytes, bytearray, memoryview, bool, range, slice, type(None), type(...), type(NotImplemented)),
@@ -29,7 +29,7 @@ HOLD_NOTHING = (
     *(types.MethodDescriptorType, types.WrapperDescriptorType, property, staticmethod, classmethod),
     *(weakref.ReferenceType, weakref.ProxyType, weakref.CallableProxyType),
 )
-# Attributes of modules that wrap another: a person names what is inside. By the wrapping class.
+# Attributes of modules that wrap another one, by the wrapping class: a person names what is inside.
 PLUMBING = {
     "OptimizedModule": "_orig_mod",
     "DistributedDataParallel": "module",
@@ -66,26 +66,26 @@ def expander(kind):
 
 
 def holds_nothing(kind):
-    """By identity: to compare types may run the code of their types."""
+    """By identity, because comparing types may run code of their metaclasses."""
     return id(kind) in _NOTHING
 
 
 def holds_no_objects(o):
-    """A dictionary or tuple of numbers and texts, such as a frame of a snapshot that the program has read: Python's collector
-    leaves those alone, and so does the walk, which may meet millions.
+    """A dictionary or tuple of numbers and texts, such as a frame of a snapshot that the program has read. Python's
+    collector ignores those, and so does the walk, which may meet millions.
     """
     return (type(o) is dict or type(o) is tuple) and not gc.is_tracked(o)
 
 
 def is_plain(kind):
-    """A class of the program that is based on no container."""
+    """A class of the program that does not derive from a container."""
     return not any(id(c) in _BY_ID for c in mro_of(kind))
 
 
 def attributes_of(kind):
-    """Yields what is in an object's `__dict__` and slots; None where objects of this type have neither."""
+    """Yields what is in an object's `__dict__` and slots; None if objects of this type have neither."""
     classes = mro_of(kind)
-    # A class may define a `__dict__` of its own, as a property: the real one is a descriptor of Python's.
+    # A class may define its own `__dict__` as a property; the real one is a descriptor made by Python.
     dict_of = next((d.__get__ for c in classes if isinstance(d := class_dict(c).get("__dict__"), types.GetSetDescriptorType)), None)
     slots = [(name, d.__get__) for c in classes for name, d in class_dict(c).items() if type(d) is types.MemberDescriptorType]
     if dict_of is None and not slots:
@@ -162,7 +162,7 @@ def _function(o):
             yield VARIABLE, f" closes over {name}", cell.cell_contents
         except ValueError:
             pass  # not set yet
-    # Its attributes, if it has any: asked for, Python would make a dictionary for good.
+    # Its attributes, if it has any: asking for them otherwise would create a dictionary that stays.
     common = (o.__globals__, getattr(o, "__builtins__", None), o.__kwdefaults__)
     for held in gc.get_referents(o):
         if type(held) is dict and not any(held is each for each in common):
@@ -208,13 +208,13 @@ def _exception(o):
 
 
 def _referents(o):
-    """What Python's collector knows of an object of an extension: iterators, cells, caches."""
+    """What Python's collector knows about an extension's object: iterators, cells, caches."""
     for value in gc.get_referents(o):
         yield SAME, "", value
 
 
 def class_attributes(o):
-    """Of a class: what its objects share."""
+    """What the objects of a class share."""
     for name, value in list(class_dict(o).items()):
         if type(value) is staticmethod or type(value) is classmethod:
             value = value.__func__
@@ -225,14 +225,14 @@ def class_attributes(o):
 def locals_of(frame):
     """(name, value) of a frame's variables, leaving no reference behind.
 
-    Up to Python 3.12 a frame keeps the dictionary that it hands out, and with it every value of that moment until the
-    function returns: what was put in there is taken out again, unless the program itself has asked for `locals()`.
+    Up to Python 3.12, a frame keeps the dictionary that it returns, and with it every value of that moment until the
+    function returns. So the values are removed again, unless the program itself has asked for `locals()`.
     """
     held = frame.f_locals
     found = list(held.items())
     code = frame.f_code
-    if NEEDS_CLEARING and code.co_flags & 1:  # CO_OPTIMIZED: a function's, which is a copy
-        # The frame, `held` and the argument: nobody else has it.
+    if NEEDS_CLEARING and code.co_flags & 1:  # CO_OPTIMIZED: of a function, whose dictionary is a copy
+        # Referenced by the frame, `held` and the argument, and by nobody else.
         if sys.getrefcount(held) <= 3:
             for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
                 held.pop(name, None)

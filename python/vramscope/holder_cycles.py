@@ -1,4 +1,4 @@
-"""Tensors that only a reference cycle holds: no variable leads to them, and the collector has not come by yet."""
+"""Tensors that only a reference cycle holds: no variable leads to them, and the collector has not run yet."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import types
 from .holder_children import expander
 from .holder_names import ATTRIBUTE, ITEM, VARIABLE, Variable, class_name, item_key, mro_of
 
-#: Objects that are looked at, and times that all others are asked whether they refer to these.
+#: Most objects to examine, and how often all other objects may be asked whether they refer to these.
 MOST_OBJECTS, MOST_ROUNDS = 20_000, 30
 CONTAINERS = {id(kind) for kind in (dict, list, tuple, set, frozenset, collections.deque)}
 
 
 def name_cycles(walk, has_lost):
-    """Names what cycles alone hold: `Trainer.outputs[3]`, via a cycle through `Trainer.callback`.
+    """Names what only cycles hold: `Trainer.outputs[3]`, via a cycle through `Trainer.callback`.
 
     has_lost: whether a tensor that the walk has not seen holds memory that has no name.
     """
@@ -34,7 +34,7 @@ def name_cycles(walk, has_lost):
 
 
 def _add_referrers(group, walk):
-    """Adds to `group` what refers to it, however far, of what the walk has not seen; False where that is too much."""
+    """Adds to `group` everything unseen that refers to it, directly or not; False if that is too much."""
     skipped = {id(group), id(sys.modules), *(id(module.__dict__) for module in list(sys.modules.values()) if type(module) is types.ModuleType)}
     others = [o for o in gc.get_objects() if not walk.has_seen(o) and type(o) is not type and id(o) not in skipped]
     fresh = set(group)
@@ -50,10 +50,10 @@ def _add_referrers(group, walk):
 
 
 def _unreferenced(group):
-    """What the collector would find: objects that are referred to only from among themselves."""
+    """What the collector would find: objects that are referenced only by each other."""
     inside = collections.Counter(id(r) for o in group.values() for r in gc.get_referents(o))
     probe = object()
-    group[None] = probe  # how many references looking at them costs
+    group[None] = probe  # references that examining them adds
     del probe
     counts = {key: sys.getrefcount(o) for key, o in group.items()}
     ours = counts.pop(None)
@@ -66,7 +66,7 @@ def _unreferenced(group):
 
 
 def _rank(o):
-    """What a person would begin a name with: objects of a class of their own, then what runs, then containers."""
+    """What a person would begin a name with: objects of user classes, then running code, then containers."""
     kind = type(o)
     if kind in (types.FrameType, types.FunctionType, types.GeneratorType, types.TracebackType, types.CellType, types.MethodType):
         return 2
@@ -82,7 +82,7 @@ def _called(o):
 
 
 def _through(o, garbage):
-    """The step from `o` that leads back to it: `Trainer.callback`; None where none does."""
+    """The step from `o` that leads back to it: `Trainer.callback`; None if there is none."""
     expand = expander(type(o))
     for step, key, value in expand(o) if expand is not None else ():
         if id(value) in garbage and _leads_to(value, o, garbage):

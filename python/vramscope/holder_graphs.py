@@ -1,4 +1,4 @@
-"""What autograd saved for the backward pass has no variable: it is held by the graph of a tensor that has one.
+"""No variable holds what autograd saved for the backward pass: the graph of a tensor that has a variable does.
 
 No unpack hook runs: reading what a checkpoint saved would compute its layers again.
 """
@@ -8,18 +8,18 @@ from __future__ import annotations
 import sys
 import threading
 
-#: Nodes that are looked at between two looks at the clock and at the other threads: some tenths of a millisecond.
+#: Nodes examined between two checks of the clock and the other threads: some tenths of a millisecond.
 TURN = 32
 
 
 class Graphs:
-    """Names what the nodes of graphs hold: each node once, in the name of the first tensor that leads to it."""
+    """Names what graph nodes hold: each node once, after the first tensor that leads to it."""
 
     def __init__(self, torch, walk):
         self._walk = walk
         self._is_on_one_gpu = _is_on_one_gpu(torch)
         self.nodes = 0
-        #: Why not all of them were read.
+        #: Why some were not read.
         self.reason = None
         self._next = 0
         self._seen = set()
@@ -27,7 +27,7 @@ class Graphs:
         self._tells_hooks = _tells_hooks(torch)
 
     def run(self):
-        """Reads the graphs that the walk has found since it was last called."""
+        """Reads the graphs that the walk has found since the last call."""
         while self._next < len(self._walk.graphs) and self._may_go_on():  # what nodes hold may have graphs too
             self._graph(*self._walk.graphs[self._next])
             self._next += 1
@@ -83,7 +83,7 @@ def _as_list(value):
 
 
 def _tells_hooks(torch):
-    """Whether what is saved can be read as it is, packed where it is packed: newer PyTorch can."""
+    """Whether saved values can be read without unpacking them: newer PyTorch can."""
     saved = getattr(getattr(torch._C, "_autograd", None), "SavedTensor", None)
     return hasattr(saved, "data") and hasattr(saved, "unpack_hook")
 
@@ -104,7 +104,7 @@ def _stop(frame, event, argument):
 
 
 def _without_python(node, name):
-    """An attribute of a node; None where Python would run for it: an unpack hook is stopped before its first line."""
+    """An attribute of a node; None if that would run Python code: an unpack hook is stopped before its first line."""
     tracing = sys.gettrace()
     sys.settrace(_stop)
     try:
@@ -116,9 +116,9 @@ def _without_python(node, name):
 
 
 def reason_to_skip(is_on_one_gpu):
-    """Why graphs must not be looked at now; None where they may: a backward pass in another thread frees what they hold.
+    """Why graphs must not be read now, or None: a backward pass in another thread frees what they hold.
 
-    The thread that an OOM stopped is the one that runs the pass, unless it runs on several GPUs.
+    At an OOM, the stopped thread itself runs the pass, unless the pass runs on several GPUs.
     """
     me = threading.get_ident()
     others = [frame for thread, frame in sys._current_frames().items() if thread != me]

@@ -1,7 +1,7 @@
-"""How a person would name what a variable leads to: `model.layers[3].weight`, `cache in serve()['key']`.
+"""Names what a variable leads to as a person would: `model.layers[3].weight`, `cache in serve()['key']`.
 
-A way is a chain of links, each (the link before, the kind of step, its key, the object that it leads to): a name is
-written only where a tensor was found.
+A path is a chain of links, each (previous link, kind of step, key, object that it leads to). A name is written only
+when a tensor is found.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-#: Kinds of steps: an attribute, a module's buffer, an item, other words to put behind the name, words that name a variable
-#: further in (of a closure, a paused generator), and plumbing that no name shows.
+#: Kinds of steps: an attribute, a module's buffer, an item, other words to append to the name, words that name an inner
+#: variable (of a closure or a paused generator), and plumbing that no name shows.
 ATTRIBUTE, BUFFER, ITEM, WORDS, VARIABLE, SAME = range(6)
 LONGEST_KEY = 40
 NAME = re.compile(r"\w{1,80}")
@@ -21,12 +21,12 @@ class_name = type.__dict__["__name__"].__get__
 
 
 class Variable(NamedTuple):
-    """Where a way begins. `via` is '' for a variable of a running function or a module, else what keeps it: 'exception',
+    """Where a path begins. `via` is '' for a variable of a running function or a module, else what keeps it: 'exception',
     'last exception' (of an interactive Python), or 'cycle', which goes through `through`."""
 
     name: str
     function: str  # '' for a global
-    code: object  # whose instructions set it, where that is known
+    code: object  # whose instructions set it, if known
     file: str
     via: str
     through: str = ""
@@ -51,7 +51,7 @@ def chain_of(link):
 
 
 def name_of(link, with_keys=True):
-    """`with_keys=False` names the type of a dictionary's key instead of the key, which may be data."""
+    """`with_keys=False` writes the type of a dictionary's key instead of the key, which may be data."""
     text = ""
     for _, kind, key, _ in chain_of(link):
         if isinstance(key, Variable):
@@ -66,7 +66,7 @@ def name_of(link, with_keys=True):
 
 
 def item_key(key, with_keys=True):
-    """A key as Python writes it, cut where it is long; the name of its type where it is an object of the program."""
+    """A key as Python writes it, shortened if long; for an object of the program, the name of its type."""
     kind = type(key)
     if kind is int:
         return str(key) if abs(key) < 2**64 else "int"

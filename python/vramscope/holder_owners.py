@@ -1,6 +1,6 @@
 """The variable or container that holds many tensors: `losses`, a list of 60, set in train.py:301.
 
-A way from a variable to a tensor passes it before the first step that only says which of many: an item of a list.
+On the path from a variable to a tensor, it comes just before the first step that selects one of many: an item of a list.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import dis
 from .holder_children import class_dict
 from .holder_names import ATTRIBUTE, BUFFER, SAME, VARIABLE, Variable, chain_of, class_name, mro_of, name_of
 
-#: Dictionaries of that size are fields rather than entries: `state['history']` is what a person would name.
+#: Dictionaries up to this size have fields rather than entries: a person would name `state['history']`.
 MOST_FIELDS = 16
-#: Owners whose line is looked for: it takes a look at the code.
+#: Most owners whose line is searched for, because that means reading code.
 MOST_LINES = 300
 STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 SIZED = {id(kind): kind for kind in (list, tuple, dict, set, frozenset, collections.deque)}
 
 
 class Owners:
-    """Gives each link the number of its owner, and writes the owners."""
+    """Numbers the owner of each link, and writes the owners."""
 
     def __init__(self, with_keys=True):
         self._with_keys = with_keys
-        self._numbers = {}  # id of the owner's link's object and its name → number
+        self._numbers = {}  # (id of the owner's object, its name) → number
         self._links = []
 
     def index_of(self, link, kind):
@@ -58,10 +58,10 @@ class Owners:
 
 
 def _owner(chain, kind):
-    """The first link on the way that is more than a step to the next: for what belongs to a model, the model."""
+    """The first link on the path that is more than a step to the next one: for a model's parts, the model."""
     is_of_model = kind in ("parameter", "buffer", "gradient")
     for link, following in zip(chain, [*chain[1:], None]):
-        if following is None or _has_base(link, "torch", "Tensor"):  # a graph hangs on a tensor
+        if following is None or _has_base(link, "torch", "Tensor"):  # a graph belongs to a tensor
             return link
         if is_of_model and _has_base(link, "torch.nn.modules.module", "Module"):
             return link
@@ -79,7 +79,7 @@ def _has_base(link, module, name):
 
 
 def _place(chain, variable: Variable):
-    """(file, line) where the owner, or else its variable, is set; ('', 0) where the code does not say."""
+    """(file, line) where the owner, or else its variable, is set; ('', 0) if the code does not say."""
     for before, link in zip(reversed(chain[:-1]), reversed(chain)):
         if link[1] == ATTRIBUTE:
             for code in _codes_of(type(before[3])):
@@ -91,7 +91,7 @@ def _place(chain, variable: Variable):
 
 
 def _codes_of(kind):
-    """Code of the methods of a class and its bases, `__init__` first."""
+    """The code of a class's methods and of its bases', `__init__` first."""
     for c in mro_of(kind)[:4]:
         methods = [value for _, value in sorted(class_dict(c).items(), key=lambda item: item[0] != "__init__")]
         yield from (value.__code__ for value in methods if type(value) is type(_codes_of))

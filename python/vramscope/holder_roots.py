@@ -18,10 +18,10 @@ MODULE = "<module>"
 
 
 def roots(frame):
-    """Groups of (variable, value), each to be walked to its end before the next: the program's own before libraries',
-    running functions from the outermost on and those that an exception keeps, then globals.
+    """Groups of (variable, value), each to be walked completely before the next: the program's own before libraries',
+    running functions from the outermost in and those that an exception keeps, then globals.
 
-    frame: the innermost one to look at.
+    frame: the innermost frame to examine.
     """
     own, own_globals, library, library_globals = [], [], [], []
     modules = [(name, module) for name, module in list(sys.modules.items()) if type(module) is types.ModuleType]
@@ -57,7 +57,7 @@ def is_of_library(file):
 
 
 def _running(frame):
-    """Frames that run now, in all threads, ours first, each from the outermost on."""
+    """The running frames of all threads, this thread first, each from the outermost in."""
     me = threading.get_ident()
     tops = [frame, *(top for thread, top in sys._current_frames().items() if thread != me)]
     for top in tops:
@@ -70,7 +70,7 @@ def _running(frame):
 
 
 def _raised():
-    """Frames that an exception keeps: the one that is handled now, and the last one of an interactive Python."""
+    """Frames that an exception keeps: the one being handled, and the last one of an interactive Python."""
     for error, via in ((sys.exc_info()[1], "exception"), (_last_error(), "last exception")):
         step = None if error is None else traceback_of(error)
         while step is not None:
@@ -84,7 +84,7 @@ def _last_error():
 
 
 def _globals_of(held, prefix, code, via, file=""):
-    """Names that begin with an underscore come last: IPython keeps each result under some of its own."""
+    """Names that begin with an underscore come last: IPython keeps each result under several of these."""
     file = code.co_filename if code is not None else file
     shown = _shown_results(held)
     pairs = [(name, value) for name, value in list(held.items()) if type(name) is str and _may_hold(name, value)]
@@ -94,7 +94,7 @@ def _globals_of(held, prefix, code, via, file=""):
 
 
 def _shown_results(held):
-    """The ids of what IPython keeps in `Out` and again under `_`, `__`, `___` and `_4`: a person empties `Out`."""
+    """Ids of what IPython keeps both in `Out` and under `_`, `__`, `___` and `_4`: a person would empty `Out`."""
     shown = held.get("Out")
     return {id(value) for value in list(dict.values(shown))} if type(shown) is dict and shown is held.get("_oh") else ()
 

@@ -1,4 +1,4 @@
-"""What the walk asks of tensors, through PyTorch's own getters: a subclass's properties and hooks do not run."""
+"""Reads tensors through PyTorch's own getters, so that a subclass's properties and hooks do not run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .holder_names import mro_of
 
 
 class Tensors:
-    """Reads tensors of the PyTorch that the program has imported."""
+    """Reads the tensors of the PyTorch that the program has imported."""
 
     def __init__(self, torch):
         self.torch = torch
@@ -28,23 +28,23 @@ class Tensors:
                 self.roles[id(vars(torch)[name])] = "storage"
 
     def role(self, kind):
-        """'tensor', 'parameter', 'module', 'optimizer', 'storage' or None, by the class: never by what an object says."""
+        """'tensor', 'parameter', 'module', 'optimizer', 'storage' or None, by the class, never by asking the object."""
         return next((self.roles[id(c)] for c in mro_of(kind) if id(c) in self.roles), None)
 
     def is_wrapper(self, kind):
-        """A class with a `__torch_dispatch__` of its own."""
+        """Whether the class has its own `__torch_dispatch__`."""
         own = next((d for c in mro_of(kind) if (d := class_dict(c).get("__torch_dispatch__")) is not None), None)
         return own is not None and own is not class_dict(self.torch.Tensor).get("__torch_dispatch__")
 
     def quietly(self):
-        """`__torch_function__` of subclasses is off in this thread meanwhile."""
+        """Turns off `__torch_function__` of subclasses in this thread."""
         off = getattr(self.torch._C, "DisableTorchFunctionSubclass", None) or getattr(self.torch._C, "DisableTorchFunction", None)
         return off() if off is not None else contextlib.nullcontext()
 
     def storage(self, tensor, is_wrapper=False):
-        """(address, bytes) of the GPU memory under a tensor; (0, 0) where it has none of its own.
+        """(address, bytes) of a tensor's GPU memory; (0, 0) if it has none of its own.
 
-        is_wrapper: asking for its device would run `__torch_dispatch__`, so the address may be one of the CPU.
+        is_wrapper: asking for its device would run `__torch_dispatch__`, so this may be a CPU address.
         """
         try:
             if not is_wrapper and not self._is_cuda(tensor):
@@ -71,11 +71,11 @@ class Tensors:
     def graph(self, tensor):
         try:
             return self._grad_fn(tensor)
-        except Exception:  # a view that was changed in a way that has no graph
+        except Exception:  # a view that was modified in a way that autograd cannot track
             return None
 
     def parts(self, tensor):
-        """Tensors that a sparse one is made of."""
+        """The tensors that make up a sparse tensor."""
         try:
             if self._layout(tensor) is self.torch.sparse_coo:
                 return [("indices", tensor._indices()), ("values", tensor._values())]

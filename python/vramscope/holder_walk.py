@@ -1,4 +1,4 @@
-"""From the variables of a process to every tensor, breadth first: the first way that is found is the shortest."""
+"""Walks from a process's variables to every tensor, breadth first, so the first path found is the shortest."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .holder_children import attributes_of, class_attributes, expander, holds_no
 from .holder_names import ATTRIBUTE, BUFFER, SAME, WORDS, first_link, mro_of, name_of
 from .holder_roots import is_class
 
-#: Children of one object that are looked at before others have their turn.
+#: Children of one object to examine before others get their turn.
 TURN = 20_000
-#: Objects that are looked into at most: they are remembered, at some 200 bytes each.
+#: Most objects to examine: each is remembered, at some 200 bytes.
 MOST_OBJECTS = 2_000_000
 
 
@@ -21,22 +21,22 @@ class Walk:
 
     found: address of a storage → (link, kind, bytes); kind is 'parameter', 'buffer', 'gradient', 'optimizer', 'graph'
         or 'tensor'.
-    graphs: (link, node of autograd) of the tensors that have one.
+    graphs: (link, autograd node) of the tensors that have one.
     """
 
     def __init__(self, tensors, deadline, wanted=None, clock=time.perf_counter):
         self.found, self.graphs, self.objects, self.is_late = {}, [], 0, False
         self._tensors, self.deadline, self._wanted, self._clock = tensors, deadline, wanted, clock
         self._seen = set()
-        # (link, kind of what hangs below, where its children are read or None): modules go first.
+        # (link, kind of what is below, iterator of its children or None); modules come first.
         self._queue, self._modules, self._optimizers = deque(), deque(), []
         self._parameters = {}  # id → link
-        # By the id of a type: the type itself, so that it stays; its role; how its children are read; and whether it is a
+        # By the id of a type: the type itself, to keep it alive; its role; how its children are read; and whether it is a
         # wrapper (tensors), or has nothing but attributes (others).
         self._plans = {}
 
     def end_phase(self, deadline):
-        """Leaves what was not looked into, and goes on with the rest until then; returns how much was left."""
+        """Drops what was not examined, sets the next deadline, and returns how much was dropped."""
         left = len(self._queue) + len(self._modules)
         self._queue.clear()
         self._modules.clear()
@@ -44,7 +44,7 @@ class Walk:
         return left
 
     def group(self, variables):
-        """Walks from these variables to the end, or to the deadline."""
+        """Walks from these variables to the end or the deadline."""
         for variable, value in variables:
             if is_class(value):
                 self._queue.append((first_link(variable, value), None, class_attributes(value)))
@@ -53,7 +53,7 @@ class Walk:
         self._run()
 
     def optimizers(self):
-        """After all else: by then the parameters have their names."""
+        """Comes last, because by then the parameters have names."""
         while self._optimizers and not self.is_over():
             link = self._optimizers.pop(0)
             try:
@@ -63,7 +63,7 @@ class Walk:
             self._run()
 
     def meet(self, value, link, kind):
-        """Whatever else hangs on a link, and the tensors in it with that kind."""
+        """Adds whatever else belongs to a link, with its tensors as that kind."""
         self._meet(value, link, SAME, "", kind)
         self._run()
 
@@ -99,13 +99,13 @@ class Walk:
                 steps = expand(link[3])
             try:
                 is_through = self._take_turn(steps, link, kind)
-            except Exception:  # it changed meanwhile, or fights back: what raised is exhausted
+            except Exception:  # it changed meanwhile, or its code raised; either way the iterator is exhausted
                 is_through = False
             if not is_through:
                 self._queue.append((link, kind, steps))
 
     def _leads_nowhere(self, value):
-        """Whether an object holds numbers and texts alone: to ask for its `__dict__` would make one for good."""
+        """Whether an object holds only numbers and texts: asking for its `__dict__` would create one that stays."""
         plans = self._plans
         return all(plans.get(id(type(held))) is HOLDS_NOTHING for held in gc.get_referents(value))
 
@@ -166,11 +166,11 @@ class Walk:
         for name, part in self._tensors.parts(tensor):
             self._meet(part, link, ATTRIBUTE, name, kind)
         if expand is not None:
-            # The shard in a DTensor is what the DTensor is.
+            # The shard in a DTensor has the same role as the DTensor.
             self._modules.append((link, kind if is_wrapper else None, None))
 
     def _optimizer(self, optimizer, link):
-        """State by the parameter that it belongs to; whatever else there is by its attribute."""
+        """State by the parameter that it belongs to; anything else by attribute."""
         held = {name: value for _, name, value in attributes_of(type(optimizer))(optimizer)}
         for i, group in enumerate(held.pop("param_groups", ())):
             for j, parameter in enumerate(dict.get(group, "params", ())):
@@ -188,5 +188,5 @@ class Walk:
             self._meet(value, link, ATTRIBUTE, name, "optimizer")
 
 
-#: The plan of types that lead nowhere.
+#: For types that lead nowhere.
 HOLDS_NOTHING = ()

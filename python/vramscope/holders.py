@@ -3,7 +3,7 @@
     torch.cuda.memory._dump_snapshot("snapshot.pickle")
     vramscope.holders("snapshot.pickle")  # writes snapshot.holders.json beside it
 
-The program goes on as it was: nothing is allocated on the GPU, no reference is kept, and no code of the program runs.
+The program is not affected: nothing is allocated on the GPU, no reference is kept, and none of its code runs.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from .snapshot_file import path_of_rank, rank_and_size, replace_file, split_suff
 
 VERSION = 1
 BUDGET_S = 2.0
-#: Storages that are written at most.
+#: Most storages to write.
 MOST_STORAGES = 200_000
-#: Of the budget, for objects; what is left is for graphs.
+#: Share of the budget for objects; the rest is for graphs.
 SHARE_OF_OBJECTS = 0.65
 NAMES = ("all", "types")
 
 
 def holders(path=None, *, budget_s=BUDGET_S, names="all"):
-    """Names for the GPU memory of this process, as docs/python.md describes them; None where that fails, after a warning.
+    """Names for the GPU memory of this process, as docs/python.md describes them; None, after a warning, if that fails.
 
     path: of a snapshot. What is found is written beside it, as `NAME.holders.json`: vramscope opens both together. With
         several ranks each writes its own, as :func:`vramscope.record` does.
-    budget_s: seconds after which it ends; what was left is said.
+    budget_s: seconds after which it stops; the file then says how much was not examined.
     names: "types" leaves the keys of dictionaries out, which may be data.
     """
     check_names(names)
@@ -64,11 +64,11 @@ def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
     """The value of a snapshot's key `holders`.
 
     frame: the innermost one to look at.
-    wanted: addresses that are live in the snapshot; None where it is not known.
+    wanted: addresses that are live in the snapshot; None if unknown.
     """
     start = time.perf_counter()
     was_enabled = gc.isenabled()
-    gc.disable()  # what the program dropped stays until its own next collection
+    gc.disable()  # garbage of the program stays until its own next collection
     try:
         tensors = Tensors(torch)
         with tensors.quietly():
@@ -80,7 +80,7 @@ def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
             graphs = Graphs(torch, walk)
             graphs.run()
             name_cycles(walk, lambda tensor: walk.has_unnamed(tensor) or graphs.is_new(tensors.graph(tensor)))
-            graphs.run()  # of what the cycles hold
+            graphs.run()  # of the tensors in cycles
             owners = Owners(with_keys=names == "all")
             storages, more = _storages(walk.found, owners, names == "all")
         return {
@@ -100,7 +100,7 @@ def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
 
 
 def _storages(found, owners, with_keys):
-    """Columns of equal length, the largest storages first; and how many there was no room for."""
+    """Columns of equal length, the largest storages first, and how many did not fit."""
     largest = sorted(found.items(), key=lambda item: -item[1][2])
     columns = {"address": [], "bytes": [], "name": [], "kind": [], "owner": []}
     for address, (link, kind, nbytes) in largest[:MOST_STORAGES]:

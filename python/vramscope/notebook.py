@@ -1,6 +1,6 @@
-"""A snapshot in a notebook's cell: the whole page in a frame.
+"""Shows a snapshot in a notebook's cell: the whole page in a frame.
 
-The page and the file travel in the cell's output, so that it needs no server and no network, and works where the
+The page and the file are part of the cell's output, so this needs no server and no network, and works even if the
 notebook's browser cannot reach the kernel's machine. A larger file is served on loopback.
 """
 
@@ -20,12 +20,12 @@ from .server import SnapshotServer, check_readable
 from .terminal import printable
 from .version import __version__
 
-# A notebook's file keeps its outputs, and editors become slow with larger ones.
+# A notebook's file contains its outputs, and larger ones make editors slow.
 MOST_INLINE_BYTES = 24 << 20
 GZIP = b"\x1f\x8b"
 CHARSET = re.compile(r'<meta charset="[^"]*"\s*/?>', re.IGNORECASE)
 
-# Servers of larger files: one each, for as long as the kernel runs.
+# Servers of larger files, one each, for as long as the kernel runs.
 _servers = {}
 
 FRAME = """<div id="{id}" style="width:100%;height:{height}px"></div>
@@ -33,7 +33,7 @@ FRAME = """<div id="{id}" style="width:100%;height:{height}px"></div>
   const packed = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const frame = document.createElement("iframe");
-  // An origin of its own: nothing in the frame reaches the notebook.
+  // Its own origin: nothing in the frame can reach the notebook.
   frame.sandbox = "allow-scripts allow-downloads";
   frame.title = "vramscope";
   frame.style = "width:100%;height:100%;border:0";
@@ -59,11 +59,11 @@ def show(path="snapshot.pickle", *, height: int = 720, server: Optional[bool] = 
     """The snapshot at `path`, for the last line of a notebook's cell.
 
     height: of the frame, in pixels.
-    server: True hands the file over by a server on loopback, which only a browser on the kernel's own machine
-        reaches (or one with the port forwarded); False puts it into the cell's output. By default files of up to
+    server: True serves the file on loopback, which only a browser on the kernel's own machine can reach (or one with
+        the port forwarded); False puts it into the cell's output. By default files of up to
         24 MiB, compressed, go into the output.
 
-    Raises FileNotFoundError, or another OSError, where the file cannot be read.
+    Raises FileNotFoundError, or another OSError, if the file cannot be read.
     """
     path = Path(os.fspath(path))
     problem = check_readable(path)
@@ -111,5 +111,5 @@ def report_page(name: str, packed: bytes) -> str:
 
 def _gzipped(path: Path) -> bytes:
     content = path.read_bytes()
-    # What is compressed in another way (zip, zstd) hardly grows by it.
+    # This hardly enlarges files that are compressed in another way (zip, zstd).
     return content if content.startswith(GZIP) else gzip.compress(content, 6)

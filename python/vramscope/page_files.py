@@ -1,4 +1,4 @@
-"""The built page and the built command line: in the wheel beside this file, in a source tree beside package.json."""
+"""Finds the built page and command line: beside this file in the wheel, beside package.json in a source tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".webmanifest": "application/manifest+json",
 }
-# A service worker would outlive this server and answer for the next one at its port.
+# A service worker would outlive this server and answer for the next one on its port.
 LEFT_OUT = re.compile(r"^(sw|workbox-[\w-]+)\.js$")
 # The page in one file: what a notebook shows.
 ONE_FILE = "vramscope.html"
@@ -27,7 +27,7 @@ class PageFile(NamedTuple):
 
 
 def built(name: str) -> Path:
-    """`dist` or `dist-cli`, wherever it is. Raises FileNotFoundError where it was not built."""
+    """`dist` or `dist-cli`, wherever it is. Raises FileNotFoundError if it is not built."""
     package = Path(__file__).resolve().parent
     for folder in (package / name, package.parent.parent / name):
         if folder.is_dir():
@@ -36,7 +36,7 @@ def built(name: str) -> Path:
 
 
 def page_files() -> Dict[str, PageFile]:
-    """The page's files by their path in the address. Only these are served: no path of a request is looked up on the disk."""
+    """The page's files by URL path. Only these are served: no request's path is ever looked up on disk."""
     folder = built("dist")
     files = {}
     for parent, _, names in os.walk(folder):

@@ -1,4 +1,4 @@
-"""The files of a job: of folders all that are called like snapshots or summaries, as src/cli/ranks/rank-files.ts finds them."""
+"""The files of a job: in folders, all named like snapshots or summaries. Same rules as src/cli/rank-files.ts."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Iterator, List, Sequence, Set
 # As in src/analysis/summary-file/rank-of-name.ts.
 SUMMARY_NAME = re.compile(r"\.vramscope\.json(\.gz)?$", re.IGNORECASE)
 SNAPSHOT_NAME = re.compile(r"\.(pickle|pkl|pt|gz|zip|zst|html)$", re.IGNORECASE)
-# Compressed, and no snapshot: 'rank0.log.gz'.
+# Compressed, but not a snapshot: 'rank0.log.gz'.
 OTHER_NAME = re.compile(r"\.(log|txt|csv|tar|json|jsonl|npz|out|err)(\.(gz|zip|zst))?$", re.IGNORECASE)
-# 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' are found, a whole disk is not searched.
+# Finds 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' without searching a whole disk.
 MAX_DEPTH = 3
 
 
 def rank_files(paths: Sequence[str]) -> List[str]:
-    """Files as they are named, and those of folders. Links are followed, each target once, and none to a folder that the link lies in."""
+    """The named files, and those in folders. Follows links, each target once, but never to a folder that contains the link."""
     found = (file for path in paths for file in (_files_of(path, MAX_DEPTH, set()) if os.path.isdir(path) else [path]))
     return list(dict.fromkeys(found))
 
 
 def is_rank_file(name: str) -> bool:
-    """A file of a folder that is worth reading, by its name: hidden ones are not."""
+    """Whether a folder's file is worth reading, by its name. Hidden files are not."""
     if name.startswith("."):
         return False
     return bool(SUMMARY_NAME.search(name) or (SNAPSHOT_NAME.search(name) and not OTHER_NAME.search(name)))
@@ -32,7 +32,7 @@ def _files_of(folder: str, depth: int, seen: Set[str]) -> Iterator[str]:
     own = os.path.realpath(folder)
     seen.add(own)
     with os.scandir(folder) as scanned:
-        # Links last: a file goes by its own name where it has one here.
+        # Links last, so that a file keeps its own name if it is in this folder too.
         entries = sorted(scanned, key=lambda entry: (entry.is_symlink(), entry.name))
     for entry in entries:
         target = os.path.realpath(entry.path)

@@ -6,8 +6,8 @@
     @vramscope.record("snapshot.pickle", stacks="all")
     def main(): ...
 
-Nothing here stops the program that is recorded: what cannot be recorded or written is a warning, and an
-exception of the program passes through unchanged.
+Nothing here stops the recorded program: anything that cannot be recorded or written becomes a warning, and the
+program's exceptions pass through unchanged.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from .wrap_callable import wrap_callable
 
 MOST_EVENTS = 1_000_000
 
-# PyTorch has one history for the whole process: it runs while any recording does, and stops with the last of them,
-# unless the program has started it. Guarded by the lock, as is who has entered which recording.
+# PyTorch has one history for the whole process. It runs while any recording does, and stops with the last one, unless
+# the program started it. The lock guards this, and who has entered which recording.
 _lock = threading.RLock()
 _running = []
 _history_is_ours = False
-# PyTorch calls an observer for good once it is attached.
+# Once attached, an observer cannot be detached from PyTorch.
 _observer_attached = False
 
 
 class Recording:
-    """One recording: a context manager, a decorator, and what writes the file. See :func:`record`."""
+    """One recording: a context manager and a decorator that write the file. See :func:`record`."""
 
     def __init__(self, path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names):
         if stacks not in ("python", "all"):
@@ -51,16 +51,16 @@ class Recording:
         if pinned:
             self._options["record_pinned_host_memory"] = True
         self._on_oom = on_oom
-        # Seconds that may be spent to name what holds the memory.
+        # Most seconds to spend on naming what holds the memory.
         self._holders_s = BUDGET_S if holders is True else float(holders)
         self._names = names
         self._oom_was_seen = False
-        # Where the last steps end, and where the first of them begins: there the file begins too.
+        # Where the last steps end, and where the first of them begins, which is where the file begins.
         self._bounds = None if last_steps is None else deque(maxlen=last_steps + 1)
         self._torch = None
-        # One for each time that it was entered and not left: recursion, threads and tasks overlap.
+        # One entry for each time it was entered and not left: recursion, threads and tasks overlap.
         self._entries = []
-        #: Paths of the files that were written, in their order.
+        #: Paths of the written files, in order.
         self.files = []
 
     def __enter__(self):
@@ -79,7 +79,7 @@ class Recording:
 
     def __exit__(self, kind, error, traceback):
         try:
-            del self._entries[-1:]  # none is left in a process that was forked in between
+            del self._entries[-1:]  # none is left if the process was forked meanwhile
             if not self._entries:
                 self.dump()
         finally:
@@ -91,19 +91,19 @@ class Recording:
         return False
 
     def __call__(self, function):
-        """Records each call of `function`; a later call replaces the file of the one before.
+        """Records each call of `function`; a later call replaces the file of an earlier one.
 
-        Calls that overlap (recursion, threads, generators that are not through) are one recording.
+        Overlapping calls (recursion, threads, unfinished generators) are one recording.
         """
         return wrap_callable(function, self)
 
     def step(self):
-        """Marks the end of a step: with `last_steps=3` the file holds the last three, and what runs after them."""
+        """Marks the end of a step: with `last_steps=3` the file has the last three, and whatever runs after them."""
         if self._bounds is not None:
             self._bounds.append(_now_us())
 
     def dump(self, path=None):
-        """Writes what was recorded so far, to `path` or to the recording's own; returns the file's name, or None."""
+        """Writes what was recorded so far to `path` or the recording's own path; returns the file's name, or None."""
         if self._torch is None:
             return None
         return attempt("write the snapshot", lambda: self._write(self._path if path is None else os.fsdecode(path)))
@@ -153,7 +153,7 @@ class Recording:
         return find_holders(self._torch, sys._getframe(), self._holders_s, self._names, live or None)
 
     def _out_of_memory(self):
-        """What was alive when the request failed. The first time only: a program may catch one after another."""
+        """Writes what was alive when the request failed. Only the first time: a program may catch many such errors."""
         if self._oom_was_seen or not self._on_oom:
             return
         self._oom_was_seen = True
@@ -167,27 +167,27 @@ def record(
 ):
     """A recording of the GPU memory of this process, as a context manager or a decorator.
 
-    path: the file to write at the end, also when the program fails. With several ranks each writes its own:
+    path: the file to write at the end, even if the program fails. With several ranks each writes its own:
         `snapshot.pickle` becomes `snapshot-rank3.pickle`, or put `{rank}` where it belongs. A name that
         ends in `.gz` is compressed.
     stacks: "python", or "all" for C++ frames too: then the dump is many times slower.
     max_entries: events kept; older ones are dropped.
     last_steps: keep only the last N steps; call `.step()` on the recording at the end of each.
-    on_oom: when memory runs out, also write `snapshot.oom.pickle` at that very moment, once.
-    annotations: record the ranges of `torch.profiler.record_function`, where PyTorch can.
+    on_oom: when memory runs out for the first time, also write `snapshot.oom.pickle` at that very moment.
+    annotations: record the ranges of `torch.profiler.record_function`, if PyTorch can.
     pinned: record pinned host memory too (PyTorch 2.14 and later).
-    holders: name the variable that holds each tensor, once the snapshot is taken; for 2 seconds at most, or for as many
-        as are given. False leaves it out.
-    names: "types" leaves the keys of dictionaries out of those names, which may be data.
+    holders: name the variable that holds each tensor, once the snapshot is taken, within 2 seconds or the number of
+        seconds given. False omits this.
+    names: "types" leaves dictionary keys out of the names, because they may be data.
 
-    Starts before the model is built to know the line of every allocation. Works with PyTorch 2.1 to 2.14;
-    without a CUDA or ROCm device it warns and runs the program as it is.
+    Start it before the model is built, so that every allocation has its line. Works with PyTorch 2.1 to 2.14;
+    without a CUDA or ROCm device it warns and runs the program as usual.
     """
     return Recording(path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names)
 
 
 def _usable_torch():
-    """PyTorch, where it has a GPU to record; else None, after a warning that says what is missing."""
+    """PyTorch, if it has a GPU to record; else None, after a warning that says what is missing."""
     try:
         import torch
     except ImportError:
@@ -196,7 +196,7 @@ def _usable_torch():
         return warn(f"PyTorch cannot be imported ({error}): nothing is recorded")
     if not attempt("look for a CUDA device", lambda: torch.cuda.is_available()):
         return warn(f"PyTorch {torch.__version__} finds no CUDA device: nothing is recorded")
-    # Before CUDA starts there is no allocator: PyTorch ends the process where one is asked about its history.
+    # Before CUDA starts there is no allocator, and asking for its history would end the process.
     if attempt("start CUDA", lambda: torch.cuda.init() or True) is None:
         return None
     if not hasattr(torch.cuda.memory, "_record_memory_history"):
@@ -209,12 +209,12 @@ def _start_history(torch, options):
     if _history_is_ours or _history_is_on(torch):
         return
     memory = torch.cuda.memory
-    # The public one takes any words in some versions, and hands them to this one.
+    # In some versions the public function takes any keywords and passes them to this one.
     takes = getattr(memory, "_record_memory_history_impl", memory._record_memory_history)
     options, missing = _known_options(takes, options)
     for name in missing:
         warn(f"PyTorch {torch.__version__} does not know {name}: recording without it")
-    _history_is_ours = True  # before it is: Ctrl+C in between must stop it
+    _history_is_ours = True  # set this before starting: Ctrl+C in between must still stop it
     if attempt("start the recording", lambda: memory._record_memory_history(**options) or True) is None:
         _history_is_ours = False
 
@@ -233,7 +233,7 @@ def _history_is_on(torch):
 
 
 def _known_options(function, options):
-    """`options` that `function` takes, and the names of those that it does not."""
+    """The `options` that `function` takes, and the names of the others."""
     parameters = inspect.signature(function).parameters
     known = {name: value for name, value in options.items() if name in parameters}
     return known, [name for name in options if name not in parameters]
@@ -254,7 +254,7 @@ def _attach_observer(torch):
 
 
 def _forget_parent():
-    """A forked process has no GPU: the recordings are its parent's, and so are their files."""
+    """A forked process has no GPU: recordings and their files belong to its parent."""
     global _lock, _history_is_ours
     _lock = threading.RLock()  # another thread may have held it
     _history_is_ours = False
@@ -269,7 +269,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def keep_since(snapshot, start_us):
-    """Drops the events before `start_us`, as a ring of that length would have; False where events have no time."""
+    """Drops the events before `start_us`, as a ring buffer of that length would; False if events have no times."""
     traces = snapshot.get("device_traces", []) + snapshot.get("host_traces", [])
     if any("time_us" not in event for trace in traces for event in trace[:1]):
         return False

@@ -1,14 +1,14 @@
-"""The page on loopback, with the files that were named and no others.
+"""Serves the page on loopback, with only the named files.
 
     http://127.0.0.1:7878/5f0c…/?snapshot=files/0/snapshot.pickle
-                          token: other users of this machine do not know it, and who does still needs the cookie
+                          token: unknown to other users of this machine; the cookie is needed too
 
-Of a folder, the files that it had when the program began are named, in a list that the page reads:
+For a folder, the page reads a list of the files that it had when the program started:
 
     http://127.0.0.1:7878/5f0c…/?ranks=ranks.json
 
-Requests for another host are refused: a web page elsewhere could make its name point here. The rules, and
-the words of refusals, are those of the command line's server in src/cli/serve: fixtures/server-cases.json holds both to them.
+Requests for another host are refused: a web page elsewhere could point its host name here. The rules, and the words of
+refusals, are those of the command line's server in src/cli/serve; both are tested with fixtures/server-cases.json.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ MOST_PORTS = 20
 RANK_LIST = "ranks.json"
 SOURCE_LIST = "source.json"
 PIECE_BYTES = 1 << 20
-# Before the next look whether a connection can be had, when none can.
+# Seconds before the next attempt to accept a connection, after one failed.
 BACK_OFF_S = 0.1
-# Seconds that a connection may take for its request; each has a thread.
+# Seconds that a connection may take to send its request; each has a thread.
 REQUEST_S = 20
 OPENED_BEFORE = "This address works in one browser: the one that opened it first. Run vramscope again for a new one."
 
-# Where notebooks on this machine have their pages.
+# Origins of notebooks on this machine.
 NOTEBOOKS = "http://127.0.0.1:* http://localhost:* vscode-webview:"
 
 
 class SnapshotServer:
-    """Serves from its making on, in threads of its own, until `close()`.
+    """Serves from its creation until `close()`, in its own threads.
 
-    files: the snapshots; links are followed now and not later.
-    port: the wanted port; the next free one where it is in use; 0 for any.
-    are_ranks: the files are those of one job, and one address shows them beside each other.
+    files: the snapshots; links are followed now, not later.
+    port: the wanted port, or the next free one if it is in use; 0 for any.
+    are_ranks: the files belong to one job, and one address shows them together.
     is_framed: notebooks on this machine may show the page in a frame.
     source: the program's files, whose text the page may show.
     """
 
     def __init__(self, files: Sequence[Union[str, Path]], port: int = DEFAULT_PORT, are_ranks: bool = False, is_framed: bool = False, source: Optional[SourceFiles] = None):
         self._token = secrets.token_hex(16)
-        # A page in a notebook's frame gets no cookie from a browser; its address stands on no command line.
+        # Browsers give a page in a notebook's frame no cookie; its address is on no command line.
         self.doors = None if is_framed else Doors(self._token)
         self.files = [Path(file).resolve(strict=True) for file in files]
         self.page = page_files()
@@ -80,13 +80,13 @@ class SnapshotServer:
             named = [{"path": os.fsencode(path).decode(errors="replace"), "url": url} for path, url in zip(sources, source_urls)]
             self.lists[SOURCE_LIST] = json.dumps({"above": source.above.as_posix(), "files": named}).encode()
         shown = "" if source is None else f"&source={SOURCE_LIST}"
-        #: One for each file, in their order; one for all ranks; that of the bare page where there is none.
+        #: One per file, in order; one for all ranks; or the bare page if there are no files.
         self.addresses = [f"{root}?ranks={RANK_LIST}"] if are_ranks else [f"{root}?snapshot={url}{shown}" for url in urls] or [root]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="vramscope", daemon=True)
         self._thread.start()
 
     def entrance_file(self, address: str) -> Path:
-        """A file that only this user can read, and that leads a browser to `address` once: see `Doors`."""
+        """A file, readable by this user only, that leads a browser to `address` once: see `Doors`."""
         return self.doors.entrance_file(f"http://{LOOPBACK}:{self.port}", address)
 
     def close(self) -> None:
@@ -96,16 +96,16 @@ class SnapshotServer:
         self._server.server_close()
 
     def inside(self, path: str) -> Optional[str]:
-        """What of `path` comes after the token; None without the token."""
+        """The part of `path` after the token; None without the token."""
         start, token, name = (path.split("/", 2) + ["", ""])[:3]
         return name if start == "" and path.count("/") >= 2 and secrets.compare_digest(token.encode(), self._token.encode()) else None
 
 
 class _Listener(ThreadingMixIn, TCPServer):
     daemon_threads = True
-    # On Windows it would let another program take the port as well.
+    # On Windows this would let another program take the same port.
     allow_reuse_address = os.name != "nt"
-    # Browsers open several connections at once; five would be waiting at most.
+    # Browsers open several connections at once; the default lets only five wait.
     request_queue_size = 128
     owner: SnapshotServer
 
@@ -113,13 +113,13 @@ class _Listener(ThreadingMixIn, TCPServer):
         try:
             return super().get_request()
         except OSError as error:
-            # Without this, a program that may open no more files asks for the same connection as fast as it can.
+            # Without this, a process that has reached its limit of open files would retry the same connection in a busy loop.
             if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
                 time.sleep(BACK_OFF_S)
             raise
 
     def handle_error(self, request, client_address):
-        """A reader that leaves in between is no error; nothing of a request is printed."""
+        """A reader that leaves early is not an error; nothing about a request is printed."""
 
 
 def _listen(owner: SnapshotServer, wanted: int) -> _Listener:
@@ -144,29 +144,29 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def __getattr__(self, name):
-        # Any other method: without this the base class would answer 501 with a page of its own.
+        # Any other method: otherwise the base class would answer 501 with its own page.
         if name.startswith("do_"):
             return lambda: self._refuse(405, "This server only serves files.")
         raise AttributeError(name)
 
     def send_error(self, code, message=None, explain=None):
-        """For what is no request at all: as short as any other refusal."""
+        """For invalid requests: as short as any other refusal."""
         self._refuse(code, "Not a request that this server knows.")
 
     def version_string(self):
         return "vramscope"
 
     def log_message(self, *args):
-        """Addresses hold the token: nothing of them is printed."""
+        """Addresses contain the token, so they are not printed."""
 
     def _answer(self):
         owner = self.server.owner
         if not HOSTS.match(self.headers.get("Host", "")):
             return self._refuse(403, "Not this host.")
-        # Where one request ends and the next begins is then no question.
+        # Then it is never ambiguous where one request ends and the next begins.
         if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
             return self._refuse(400, "A request for a file has no body.")
-        # As it was sent: `self.path` has the slashes at its beginning made one.
+        # As sent: `self.path` merges slashes at its beginning into one.
         path = re.sub(r"[?#].*$", "", self.requestline.split()[1], flags=re.DOTALL)
         doors = owner.doors
         target = doors.take(path) if doors is not None and self.command == "GET" else None
@@ -199,7 +199,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(404, "A file of the page is gone.")
         with file:
             content = file.read()
-        # The page's own meta element says what it may load; only a header can say who may frame it.
+        # The page's own meta element limits what it loads; only a header can say who may frame it.
         ancestors = self.server.owner.frame_ancestors
         self._send(content, found.type, self._cookie, f"base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}")
 
@@ -210,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def _send_file(self, path):
-        """Up to the length that was announced: a file that shrinks meanwhile breaks the connection off."""
+        """Sends a file up to the announced length; if it shrinks meanwhile, the connection breaks off."""
         file = open_regular(path)
         if file is None:
             return self._refuse(404, "The file is gone or cannot be read.")
@@ -227,14 +227,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _refuse(self, status, words):
         text = f"{words}\n".encode()
-        # What a refused request brought along is not read: the next one would begin in it.
+        # The body of a refused request is not read, so the next request would begin inside it.
         self.close_connection = True
         self._head(status, {"Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(text)), "Connection": "close"})
         if self.command != "HEAD":
             self.wfile.write(text)
 
     def _head(self, status, headers, policy=None):
-        """The head of an answer. `policy`: for the page; all else, shown as a page, would be a blank one."""
+        """The head of an answer. `policy` is for the page; anything else would show as a blank page."""
         ancestors = self.server.owner.frame_ancestors
         self.send_response(status)
         self.send_header("Cache-Control", "no-store")
@@ -251,9 +251,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def open_regular(path):
-    """The file at this very path, for reading; None where there is none.
+    """Opens the file at exactly this path; None if there is none.
 
-    A link is not followed and a pipe not waited for: whoever may write in the folder could put one there since it was named.
+    Follows no link and waits for no pipe: anyone who can write to the folder could have put one there since.
     """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
@@ -267,7 +267,7 @@ def open_regular(path):
 
 
 def check_readable(file: Union[str, Path]) -> Optional[str]:
-    """Why `file` cannot be served, in a sentence; None where it can."""
+    """Why `file` cannot be served, in a sentence; None if it can."""
     path = Path(file)
     try:
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""What the file of a snapshot is called, and how it is written."""
+"""Names and writes snapshot files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import re
 import secrets
 import stat
 
-# Launchers that tell a process its rank before torch.distributed knows it.
+# Variables by which launchers tell a process its rank before torch.distributed knows it.
 RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 SIZE_VARIABLES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 
 
 def rank_and_size(torch=None):
-    """This process's rank and the number of ranks; (None, 1) for a process alone."""
+    """This process's rank and the number of ranks; (None, 1) for a single process."""
     distributed = getattr(torch, "distributed", None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
@@ -43,7 +43,7 @@ def path_of_rank(path, rank, size):
 
 
 def write_pickle(snapshot, path):
-    """Writes a snapshot, gzipped where the name ends in `.gz`. OSError where that fails: see :func:`replace_file`."""
+    """Writes a snapshot, gzipped if the name ends in `.gz`. Raises OSError if that fails: see :func:`replace_file`."""
 
     def write(file):
         if path.endswith(".gz"):
@@ -56,16 +56,16 @@ def write_pickle(snapshot, path):
 
 
 def replace_file(path, write):
-    """Calls `write(file)` with a new file that takes the place of `path` once it is whole.
+    """Calls `write(file)` with a new file that replaces `path` once it is complete.
 
-    A program that is killed in between leaves no half file under that name. A link at `path` is replaced, not followed:
-    it may be somebody else's. What is no file (a device, a pipe, an open file's link in /proc) is refused.
+    A program killed meanwhile leaves no partial file under that name. A link at `path` is replaced, not followed, because
+    it may be somebody else's. Anything but a file (a device, a pipe, an open file's link in /proc) is refused.
     """
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)
     _refuse_streams(path)
-    # Nobody can put a link there before: the name is not to be guessed, and O_EXCL follows none.
+    # Nobody can put a link there first: the name cannot be guessed, and O_EXCL follows no links.
     part = os.path.join(folder, f".vramscope-{secrets.token_hex(8)}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     try:

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import List, NamedTuple
 
-# A checkout has fewer. Somebody's whole disk ends here, and the start says so.
+# A checkout has fewer. The limit stops at a whole disk, and the command says so when it starts.
 MAX_FILES = 20_000
 LEFT_OUT = re.compile(r"^(\..*|__pycache__|node_modules)\Z")
 
@@ -18,16 +18,16 @@ LEFT_OUT = re.compile(r"^(\..*|__pycache__|node_modules)\Z")
 class SourceFiles(NamedTuple):
     #: The folder that holds the named one, without links: /home/me
     above: Path
-    #: From there: run/models/gpt.py
+    #: Relative to it: run/models/gpt.py
     paths: List[str]
     #: False if there were more.
     is_complete: bool
 
 
 def source_files(folder: str) -> SourceFiles:
-    """All Python files in a folder and those below, without hidden folders, virtual environments and links.
+    """All Python files in a folder and its subfolders, except hidden folders, virtual environments and links.
 
-    Raises OSError if it is no folder.
+    Raises OSError if it is not a folder.
     """
     root = Path(folder).resolve(strict=True)
     os.scandir(root).close()
