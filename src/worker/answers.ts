@@ -6,7 +6,7 @@ export { matchAllocations } from '../device/search/match-search.ts';
 export { dependsOnCursor } from '../device/search/parse-search.ts';
 export { loadRegexEngine, mayHoldRegex } from '../device/search/regex.ts';
 export { makeColoring } from '../draw/coloring/colorings.ts';
-export { serveDeviceCopies } from './analysis/device-copy.ts';
+export { cloneDevice } from './analysis/device-copy.ts';
 export { PartialFile } from './partial/partial-file.ts';
 
 import { LayerRenderer } from '../draw/timeline/class-layers.ts';

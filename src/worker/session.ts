@@ -6,13 +6,14 @@ import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { Clock } from '../base/task.ts';
 import type { ByteSource } from '../format/input/types.ts';
+import type { CopyMethods } from './analysis/device-copy.ts';
 import { loadAnswers } from './load-answers.ts';
 import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
 import type { PartialFile, ReplayWorker } from './partial/partial-file.ts';
 import type { FrameRequest, SessionApi, SessionQueries, WireSource } from './protocol.ts';
 import { type DeviceRequest, queryHandlers } from './queries.ts';
-import { type CallOptions, transferring } from './rpc.ts';
+import { type CallOptions, serve, transferring } from './rpc.ts';
 
 export interface SessionHost {
   readonly clock: Clock;
@@ -74,8 +75,9 @@ export function createSession(host: SessionHost): SessionApi {
       return undefined;
     },
     async attachAnalysis({ port }) {
-      const { serveDeviceCopies } = await loadAnswers();
-      serveDeviceCopies(port, (deviceIndex) => deviceOf({ deviceIndex }).context, clock);
+      const { cloneDevice } = await loadAnswers();
+      const copy = (request: DeviceRequest) => cloneDevice(deviceOf(request).context, clock);
+      serve<CopyMethods>(port, { copy });
       return new Promise(() => undefined);
     },
   };

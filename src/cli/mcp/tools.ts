@@ -6,9 +6,8 @@ import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../allocator/simulator/presets.ts';
 import { buildProfile } from '../../analysis/compare/build-profile.ts';
 import { compareSides } from '../../analysis/compare/compare.ts';
-import { allocationRow, orderAllocations } from '../../device/lists/allocation-rows.ts';
+import { allocationList } from '../../device/lists/allocation-rows.ts';
 import { orderCallSites } from '../../device/lists/call-site-table.ts';
-import { earlierUses } from '../../device/model/allocation-labels.ts';
 import { callSiteTable } from '../../device/model/call-sites.ts';
 import { deviceInfo, failedOoms } from '../../device/model/device-info.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -145,12 +144,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const { device } = await openDevice(path, number);
       const mask = await maskOf(device, search, undefined);
       const order = { key: sort, isDescending: sort !== 'start', clock: 'events' } as const;
-      const ids = orderAllocations(device, mask, { ...order, at: undefined });
+      const list = allocationList(device, mask, { ...order, at: undefined });
       const { offset, maxBytes } = wanted;
       // A row takes at least 100 bytes, so no more rows than this can fit.
-      const shown = ids.subarray(offset, offset + Math.ceil(maxBytes / 100));
-      const earlier = earlierUses(device.replay.allocations);
-      const described = Array.from(shown, (id) => allocationRow(device, earlier, id, undefined));
+      const described = list.rows(offset, offset + Math.ceil(maxBytes / 100), undefined);
       const rows = described.map((row) => ({
         name: row.label,
         bytes: row.blockBytes,
@@ -162,7 +159,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         class: row.class,
         line: lineText(row.line),
       }));
-      return pageText(rows, wanted, ids.length);
+      return pageText(rows, wanted, list.length);
     },
   ),
   what_if: tool(

@@ -6,7 +6,7 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { type StateOverview, segmentRow } from './describe-state.ts';
 import { segmentHit } from './segment-bars.ts';
 import type { SegmentOrder } from './segment-groups.ts';
-import { type LocatedBlock, StateReader, stepToBlock } from './state-reader.ts';
+import { type LocatedBlock, StateReader } from './state-reader.ts';
 
 const MI = 2 ** 20;
 
@@ -151,25 +151,31 @@ describe('pins', () => {
 describe('from block to block', () => {
   it('walks through all live blocks and back', () => {
     const context = opened('streams_record_stream');
-    const ordered = new StateReader(context).at(200, 'size');
+    const reader = new StateReader(context);
     const walk: LocatedBlock[] = [];
-    const next = (own: number, step: -1 | 1) => stepToBlock(ordered, own, step, 0);
+    const next = (allocation: number, step: -1 | 0 | 1) =>
+      reader.stepToBlock(200, 'size', { allocation, step, position: 0 });
     let at = next(-1, 1);
     for (; at !== undefined; at = next(at.allocation, 1)) walk.push(at);
-    expect(walk.length).toBe(ordered.grouped.totals.liveBlocks);
+    expect(walk.length).toBe(reader.at(200, 'size').grouped.totals.liveBlocks);
     const back: LocatedBlock[] = [];
     for (at = walk.at(-1); at !== undefined; at = next(at.allocation, -1)) back.push(at);
     expect(back.reverse()).toEqual(walk);
     for (const block of walk) {
-      expect(stepToBlock(ordered, block.allocation, 0, 0)).toEqual(block);
+      expect(next(block.allocation, 0)).toEqual(block);
     }
   });
 
   it('finds no block that is not live', () => {
-    const ordered = new StateReader(drawn('+a 1Mi @a.py:1 f\n-a')).at(Infinity, 'address');
-    expect(stepToBlock(ordered, 0, 0, 0)).toBeUndefined();
-    expect(stepToBlock(ordered, -1, 0, 0)).toBeUndefined();
-    expect(stepToBlock(ordered, -1, 1, 0)).toBeUndefined();
+    const reader = new StateReader(drawn('+a 1Mi @a.py:1 f\n-a'));
+    for (const [allocation, step] of [
+      [0, 0],
+      [-1, 0],
+      [-1, 1],
+    ] as const) {
+      const found = reader.stepToBlock(Infinity, 'address', { allocation, step, position: 0 });
+      expect(found).toBeUndefined();
+    }
   });
 });
 

@@ -5,7 +5,6 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
 import { allocationDetails } from '../model/allocation-details.ts';
-import { earlierUses } from '../model/allocation-labels.ts';
 import { callSiteTable } from '../model/call-sites.ts';
 import { matchAllocations } from '../search/match-search.ts';
 import { searchTerm } from '../search/qualifier.ts';
@@ -76,9 +75,8 @@ describe('a drawn trace', () => {
   });
 
   test('rows say how long, as far as the trace shows it', () => {
-    const earlier = earlierUses(context.replay.allocations);
     const at = drawn.eventOf('-A?');
-    const rows = [A, B, D].map((id) => allocationRow(context, earlier, id, at));
+    const rows = [A, B, D].map((id) => allocationRow(context, id, at));
     const { length } = context.trace.events;
     expect(
       rows.map(({ state, lifeEvents, isLifeLonger }) => [state, lifeEvents, isLifeLonger]),
@@ -99,8 +97,7 @@ describe('a drawn trace', () => {
   test('sites', () => {
     const table = callSiteTable(context, undefined);
     const order = orderCallSites(context, table, 'total', true);
-    const earlier = earlierUses(context.replay.allocations);
-    const rows = Array.from(order, (row) => callSiteRow(context, earlier, table, row));
+    const rows = Array.from(order, (row) => callSiteRow(context, table, row));
     expect(
       rows.map(({ line, allocations, totalBytes }) => [
         line.topFrame?.name,
@@ -124,7 +121,7 @@ describe('a drawn trace', () => {
 
 test('without a trace no lifetime is known', () => {
   const [context] = contextsOf(loadCapture('no_history.pickle.gz'));
-  const row = allocationRow(context, earlierUses(context.replay.allocations), 0, undefined);
+  const row = allocationRow(context, 0, undefined);
   expect(row).toMatchObject({ lifeEvents: Number.NaN, lifeUs: Number.NaN, state: 'live' });
   const cells = allocationsTsv([row]).split('\n')[1].split('\t');
   expect(cells.slice(4, 11)).toEqual(['', '', '', '', '', '', 'yes']);
@@ -152,7 +149,6 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
 
   test('every column is in order, unknown values last', () => {
     for (const context of contexts) {
-      const earlier = earlierUses(context.replay.allocations);
       for (const [key, value] of Object.entries(ALLOCATION_KEYS)) {
         const order = orderAllocations(context, undefined, {
           key: key as AllocationKey,
@@ -162,7 +158,7 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
         });
         expect(order.length).toBe(context.replay.allocations.length);
         const first = [...order.subarray(0, 500)];
-        const values = first.map((id) => value(allocationRow(context, earlier, id, undefined)));
+        const values = first.map((id) => value(allocationRow(context, id, undefined)));
         const known = values.filter((each) => !Number.isNaN(each));
         expect(values.slice(0, known.length)).toEqual(known);
         expect(known.every((each, i) => i === 0 || known[i - 1] <= each)).toBe(true);
@@ -173,7 +169,6 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
   test('rows and sites say what the details say', () => {
     for (const context of contexts) {
       const { allocations } = context.replay;
-      const earlier = earlierUses(allocations);
       const table = callSiteTable(context, undefined);
       const sum = (column: Float64Array) => column.reduce((a, b) => a + b, 0);
       expect(sum(table.allocations)).toBe(allocations.length);
@@ -181,7 +176,7 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
       expect(sum(table.endBytes)).toBe(context.replay.end.activeBytes);
       const step = Math.ceil(table.length / 8);
       for (let row = 0; row < table.length; row += step) {
-        const site = callSiteRow(context, earlier, table, row);
+        const site = callSiteRow(context, table, row);
         const details = allocationDetails(context, site.largest);
         expect(site.label).toBe(details.label);
         expect(site.line.topFrame).toEqual(details.topUserFrame);

@@ -3,7 +3,7 @@ import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { classify } from '../classes/classify.ts';
 import { classAt, MEMORY_CLASS_ORDER, MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
-import { labelText, privatePoolText, streamText } from '../model/allocation-labels.ts';
+import { earlierUses, labelText, privatePoolText, streamText } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf, holderRows } from '../model/holders.ts';
@@ -20,12 +20,10 @@ export type StateAt = keyof typeof STATE_ORDER;
 export type AllocationRow = ReturnType<typeof allocationRow>;
 
 /**
- * An allocation's table row. `earlier`: how often each address was used before (`earlierUses`), for the label.
- * `cursor`: the event after which the state is taken; undefined for the end.
+ * An allocation's table row. `cursor`: the event after which the state is taken; undefined for the end.
  */
 export function allocationRow(
   context: DeviceModel,
-  earlier: Int32Array,
   id: AllocationIndex,
   cursor: EventIndex | undefined,
 ) {
@@ -36,7 +34,7 @@ export function allocationRow(
   const privatePool = privatePoolText(trace.pools[table.pool[id]]);
   return {
     allocation: id,
-    label: labelText(snapshot.addresses, table.address[id], earlier[id]),
+    label: labelText(snapshot.addresses, table.address[id], earlierUses(table)[id]),
     blockBytes: table.sizeBytes[id],
     /** NaN if unknown; values derived from it are then NaN too. */
     requestedBytes: table.requestedBytes[id],
@@ -103,6 +101,25 @@ export interface AllocationOrder {
   readonly clock: Clock;
   /** The cursor, for states; undefined for the end. */
   readonly at: EventIndex | undefined;
+}
+
+export type AllocationList = ReturnType<typeof allocationList>;
+
+/** A mask's allocations (all without one) as the lines of a table. Lines are counted from 0. */
+export function allocationList(
+  context: DeviceModel,
+  mask: Uint8Array | undefined,
+  order: AllocationOrder,
+) {
+  const ids = orderAllocations(context, mask, order);
+  return {
+    length: ids.length,
+    /** -1 if it is not in the list. */
+    lineOf: (allocation: AllocationIndex) => ids.indexOf(allocation),
+    /** Lines from <= i < to. `at`: see {@link allocationRow}. */
+    rows: (from: number, to: number, at: EventIndex | undefined) =>
+      Array.from(ids.subarray(from, to), (id) => allocationRow(context, id, at)),
+  };
 }
 
 /** A mask's allocations (all without one), sorted; ties in order of alloc event. Unknown values last. */

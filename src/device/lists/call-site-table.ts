@@ -3,8 +3,8 @@
 import { type AllocationIndex, BEFORE_TRACE } from '../../allocator/replay/types.ts';
 import { addTo } from '../../base/collections.ts';
 import { type FrameIndex, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
-import { labelText } from '../model/allocation-labels.ts';
-import type { CallSiteTable } from '../model/call-sites.ts';
+import { earlierUses, labelText } from '../model/allocation-labels.ts';
+import { type CallSiteTable, callSiteTable } from '../model/call-sites.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';
@@ -22,6 +22,26 @@ export function orderCallSites(
 ): Uint32Array {
   const sortedBy = SORTED_BY[key](table, context);
   return orderByKeys(Float64Array.from(upTo(table.length), sortedBy), isDescending);
+}
+
+/** The call sites of a mask's allocations (all without one) as the lines of a table, like `allocationList`. */
+export function callSiteList(
+  context: DeviceModel,
+  mask: Uint8Array | undefined,
+  key: CallSiteKey,
+  isDescending: boolean,
+) {
+  const table = callSiteTable(context, mask);
+  const order = orderCallSites(context, table, key, isDescending);
+  return {
+    length: order.length,
+    lineOf(allocation: AllocationIndex) {
+      const stack = context.replay.allocations.stack[allocation];
+      return stack === undefined ? -1 : order.indexOf(table.stack.indexOf(stack));
+    },
+    rows: (from: number, to: number) =>
+      Array.from(order.subarray(from, to), (row) => callSiteRow(context, table, row)),
+  };
 }
 
 type SortedBy = (table: CallSiteTable, context: DeviceModel) => (row: number) => number;
@@ -51,13 +71,7 @@ const SORTED_BY = {
 
 export type CallSiteRow = ReturnType<typeof callSiteRow>;
 
-/** A site's row. `earlier`: `earlierUses`, for the label. */
-export function callSiteRow(
-  context: DeviceModel,
-  earlier: Int32Array,
-  table: CallSiteTable,
-  row: number,
-) {
+export function callSiteRow(context: DeviceModel, table: CallSiteTable, row: number) {
   const { snapshot, trace, replay, stacks } = context;
   const { address, sizeBytes, start } = replay.allocations;
   const largest: AllocationIndex = table.largest[row];
@@ -65,7 +79,11 @@ export function callSiteRow(
   const lastEvent = start[table.last[row]];
   return {
     /** The site's name for `siteTerm`: the label of its largest allocation. */
-    label: labelText(snapshot.addresses, address[largest], earlier[largest]),
+    label: labelText(
+      snapshot.addresses,
+      address[largest],
+      earlierUses(replay.allocations)[largest],
+    ),
     largest,
     allocations: table.allocations[row],
     /** How many are from before the trace. */

@@ -10,7 +10,6 @@ import { STACK_CLASSES } from '../../draw/coloring/site-colors.ts';
 import { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { loadCapture, pairNames } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { earlierUses } from '../model/allocation-labels.ts';
 import { callSiteTable } from '../model/call-sites.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { frameLabel, functionText } from '../model/frame-text.ts';
@@ -34,11 +33,8 @@ const NAMES = [
 const contextOf = (name: string): DeviceModel => contextsOf(loadCapture(name))[0];
 
 function rowsOf(context: DeviceModel): readonly CallSiteRow[] {
-  const earlier = earlierUses(context.replay.allocations);
   const table = callSiteTable(context, undefined);
-  return Array.from({ length: table.length }, (_, row) =>
-    callSiteRow(context, earlier, table, row),
-  );
+  return Array.from({ length: table.length }, (_, row) => callSiteRow(context, table, row));
 }
 
 /** One row per Python call site, and one for everything that ran no Python. */

@@ -32,20 +32,13 @@ type EventLine = Omit<CallSiteLine, 'topFrame'> & { readonly frame: CallSiteLine
 export type EventRow = ReturnType<EventReader['rows']>[number];
 export type EventDetails = ReturnType<EventReader['details']>;
 
-/** Reads a device's events; caches what tables need (8 MB at 1.9 M allocations). */
+/** Reads a device's events. */
 export class EventReader {
   readonly segments: SegmentEvents;
   readonly #context: DeviceModel;
-  readonly #usesOf: () => Int32Array;
-  #uses: Int32Array | undefined;
 
-  /** @param usesOf gives the context's `earlierUses`, if the caller already has it */
-  constructor(
-    context: DeviceModel,
-    usesOf: () => Int32Array = () => earlierUses(context.replay.allocations),
-  ) {
+  constructor(context: DeviceModel) {
     this.#context = context;
-    this.#usesOf = usesOf;
     this.segments = new SegmentEvents(context);
   }
 
@@ -131,9 +124,9 @@ export class EventReader {
 
   #label(allocation: AllocationIndex): string {
     const { snapshot, replay } = this.#context;
-    this.#uses ??= this.#usesOf();
-    const address = replay.allocations.address[allocation];
-    return labelText(snapshot.addresses, address, this.#uses[allocation]);
+    const { allocations } = replay;
+    const uses = earlierUses(allocations)[allocation];
+    return labelText(snapshot.addresses, allocations.address[allocation], uses);
   }
 
   /** For a block without a known allocation the use count is unknown, so the label has no number. */

@@ -95,12 +95,18 @@ export function findAllocation(
   return undefined;
 }
 
+const knownUses = new WeakMap<AllocationTable, Int32Array>();
+
 /**
- * For each allocation, the number of earlier ones at its address, as in its label. A single label needs only a scan,
- * but a table needs hundreds, so this column pays off at once: 60 ms and 8 MB for 1.9 M allocations.
+ * For each allocation, the number of earlier ones at its address, as in its label; computed on first use. A single label
+ * needs only a scan, but a table needs hundreds, so this column pays off at once: 60 ms and 8 MB for 1.9 M allocations.
  */
-export function earlierUses({ length, address }: AllocationTable): Int32Array {
+export function earlierUses(allocations: AllocationTable): Int32Array {
+  const known = knownUses.get(allocations);
+  if (known !== undefined) return known;
+  const { length, address } = allocations;
   const uses = new Int32Array(length);
+  knownUses.set(allocations, uses);
   const last = new AddressMap();
   for (let id = 0; id < length; id++) {
     const before = last.set(address[id], id);

@@ -13,7 +13,8 @@ import type { AllocationTable } from '../../allocator/replay/types.ts';
 import type { AddressSpace } from '../../base/address.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import type { NarrowColumn } from '../../base/table.ts';
-import { SEGMENT_CLASSES, type SegmentClass, type SegmentLives } from './segment-lives.ts';
+import type { SegmentLives } from './segment-lives.ts';
+import { SEGMENT_CLASSES, type SegmentClass } from './segment-timeline.ts';
 
 export type AddressLayout = ReturnType<typeof addressLayout>;
 
@@ -118,7 +119,7 @@ function byAddress(tables: readonly Ranges[]): (readonly [from: number, to: numb
 export type AddressSlots = ReturnType<typeof addressSlots>;
 export type AddressSlot = AddressSlots['slots'][number];
 
-/** @param classOf see classesOfSegments */
+/** @param classOf see SegmentTimeline */
 export function addressSlots(
   { layout, segments }: { readonly layout: AddressLayout; readonly segments: SegmentLives },
   classOf: Uint8Array,

@@ -33,6 +33,7 @@ const PALETTE: AddressPalette = {
   thin: 0xff6a7b4d,
   gap: 0xff10d0e8,
   separator: 0xff123456,
+  dim: 0,
 };
 
 const NAMES: readonly (readonly [code: number, name: string])[] = [
@@ -80,7 +81,7 @@ function drawnOf(snapshot: Snapshot): Drawn {
 }
 
 const sceneOf = (viewport: Viewport, { classOf }: Drawn): AddressScene => {
-  return { viewport, classOf, palette: PALETTE, highlights: [] };
+  return { viewport, classOf, palette: PALETTE, mask: undefined, highlights: [] };
 };
 
 /** Pixels that differ from the oracle's, in words. */

@@ -8,6 +8,7 @@ import { runToEnd, type Task } from '../../base/task.ts';
 import { writeColumns } from '../timeline/colors.ts';
 import { ColumnCache, ColumnContentCache } from '../timeline/column-cache.ts';
 import { columnRanges, highestStates } from '../timeline/columns.ts';
+import { dimClasses, lastOnly } from '../timeline/timeline-renderer.ts';
 import type { TimelineFrame, Viewport } from '../timeline/types.ts';
 import type { AddressIndex } from './address-index.ts';
 import { type AddressPalette, AddressRows, addressColorTable, BARE_CODE } from './address-rows.ts';
@@ -20,8 +21,8 @@ export interface AddressScene {
   /** Class of each allocation, below palette.classes.length. */
   readonly classOf: Uint8Array;
   readonly palette: AddressPalette;
-  /** Allocations of this class are dimmed, even after their free is requested. */
-  readonly dimmedClass?: number | undefined;
+  /** Allocations that match the search; the others are dimmed, even after their free is requested. */
+  readonly mask: Uint8Array | undefined;
   /** On top of each other. */
   readonly highlights: readonly Highlight[];
 }
@@ -37,6 +38,7 @@ export class AddressPainter {
   readonly #fingerprint = new Fingerprint();
   readonly #cache = new ColumnCache();
   readonly #contents = new ColumnContentCache();
+  readonly #dimmed = lastOnly(dimClasses);
 
   constructor(index: AddressIndex) {
     this.#index = index;
@@ -51,8 +53,11 @@ export class AddressPainter {
    * @param out pixels of an earlier frame, reused if the length fits
    */
   *begin(scene: AddressScene, out?: Uint32Array): Task<AddressFrame> {
-    const { viewport, classOf, palette, dimmedClass, highlights } = scene;
+    const { viewport, mask, highlights } = scene;
     const { width, height } = viewport;
+    const dimmed = scene.palette.classes.length;
+    const classOf = mask ? this.#dimmed(scene.classOf, mask, dimmed) : scene.classOf;
+    const palette = mask === undefined ? scene.palette : withDim(scene.palette);
     const index = this.#index;
     const blocks = this.#blocks;
     const segments = this.#segments;
@@ -61,14 +66,14 @@ export class AddressPainter {
     const pixels = out?.length === width * height ? out : new Uint32Array(width * height);
     const rows = new AddressRows(index, viewport, palette.classes.length);
     const states = highestStates(index.timeline, columnRanges(index.timeline, viewport));
-    const slots = cache.begin(scene, states);
+    const slots = cache.begin({ viewport, classOf }, states);
     const { codes } = cache;
     contents.begin(cache);
     /** States to paint, each once, in the order of the columns. */
     const due = states.filter(
       (state, column) => state >= 0 && slots[column] < 0 && state !== states[column - 1],
     );
-    blocks.reset({ kindOf: classOf, pending: palette.classes.length, dimmed: dimmedClass }, due);
+    blocks.reset({ kindOf: classOf, pending: palette.classes.length, dimmed }, due);
     // No segment is ever pending.
     segments.reset({ kindOf: index.segments.isExpandable, pending: 0 }, due);
     const changeBlock: Change = (place, kind, sign) => rows.addBlock(place, kind, sign);
@@ -106,3 +111,9 @@ export class AddressPainter {
     return runToEnd(this.begin(scene));
   }
 }
+
+/** With one more class, for what is dimmed. */
+const withDim = (palette: AddressPalette): AddressPalette => ({
+  ...palette,
+  classes: Uint32Array.of(...palette.classes, palette.dim),
+});

@@ -49,6 +49,8 @@ export interface AddressPalette extends Palette {
   readonly gap: number;
   /** Between segments. */
   readonly separator: number;
+  /** What does not match a search. */
+  readonly dim: number;
   /** Around what a finding refers to. */
   readonly highlight?: HighlightColors;
 }

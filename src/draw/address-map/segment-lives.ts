@@ -14,17 +14,15 @@
 import {
   type AllocationTable,
   NEVER,
-  type Replay,
   SEGMENT_SPAN_COLUMNS,
   type SegmentSpanTable,
 } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/collections.ts';
-import { gather, type NarrowColumn } from '../../base/table.ts';
+import { gather } from '../../base/table.ts';
 import { privatePoolText, streamText } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { timeOfEventUs } from '../../device/model/events.ts';
 import { type EventTable, TraceAction } from '../../format/snapshot/tables.ts';
-import { TimelineIndex } from '../timeline/timeline-index.ts';
 
 /** Row of {@link SegmentLives}: reserved before the trace first, then in order of start. */
 export type SegmentLife = number;
@@ -76,43 +74,6 @@ function joinedSpans(spans: SegmentSpanTable, { action }: Pick<EventTable, 'acti
     sizeBytes[piece] -= spans.sizeBytes[row];
   }
   return { start, address, sizeBytes };
-}
-
-/**
- * For the timeline's own painter, which treats segments as allocations: they are stacked in order of start, and the top
- * of the stack is the reserved counter. Columns show the event with the most reserved bytes.
- */
-export function buildSegmentIndex(
-  lives: SegmentLives,
-  replay: Pick<Replay, 'fillCounter'>,
-  eventCount: number,
-  timeUs: NarrowColumn | undefined,
-): TimelineIndex {
-  // Always the reserved counter: the painter reads it as active bytes.
-  const fillCounter: Replay['fillCounter'] = (_, from, out) =>
-    replay.fillCounter('reservedBytes', from, out);
-  return new TimelineIndex({ allocations: lives, fillCounter }, eventCount, timeUs);
-}
-
-/** One class each for the allocator's two pools, native and expandable, and one for all private pools. */
-export const SEGMENT_CLASSES = [
-  'small',
-  'large',
-  'expandable small',
-  'expandable large',
-  'private',
-] as const;
-export type SegmentClass = (typeof SEGMENT_CLASSES)[number];
-
-/** @param isPrivate whether a pool is private, by PoolIndex */
-export function classesOfSegments(
-  lives: SegmentLives,
-  isPrivate: (pool: number) => boolean,
-): Uint8Array {
-  return Uint8Array.from({ length: lives.length }, (_, row) => {
-    if (isPrivate(lives.pool[row])) return SEGMENT_CLASSES.indexOf('private');
-    return 2 * lives.isExpandable[row] + (lives.isSmall[row] === 1 ? 0 : 1);
-  });
 }
 
 export type SegmentFacts = ReturnType<typeof segmentFacts>;

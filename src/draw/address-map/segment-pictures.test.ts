@@ -5,21 +5,15 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { stackHits } from '../timeline/timeline-index.ts';
 import { drawFrame } from '../timeline/timeline-painter.ts';
-import {
-  buildSegmentIndex,
-  classesOfSegments,
-  SEGMENT_CLASSES,
-  segmentFacts,
-  segmentLives,
-} from './segment-lives.ts';
+import { segmentFacts } from './segment-lives.ts';
+import { SEGMENT_CLASSES, SegmentTimeline } from './segment-timeline.ts';
 
 function segmentsOf(snapshot: Parameters<typeof contextsOf>[0]) {
   const [context] = contextsOf(snapshot);
   const { trace, replay } = context;
-  const lives = segmentLives(replay.segmentSpans, trace.events);
-  const eventCount = trace.events.length;
-  const index = buildSegmentIndex(lives, replay, eventCount, trace.events.timeUs);
-  return { context, replay, lives, index, eventCount };
+  const { lives, index, classOf } = new SegmentTimeline(context);
+  const classes = Array.from(classOf, (of) => SEGMENT_CLASSES[of]);
+  return { context, replay, lives, index, classes, eventCount: trace.events.length };
 }
 
 describe('segments over time', () => {
@@ -57,19 +51,11 @@ describe('segments over time', () => {
 
   test('classes tell pools apart', () => {
     const text = '+A 512 @a.py:1 f\n+B 4Mi @a.py:2 f\n+C 4Mi @a.py:3 f pool=1,0';
-    const { lives, context } = segmentsOf(snapshotFromText(text).snapshot);
-    const isPrivate = (pool: number) => context.trace.pools[pool]?.id[0] !== 0;
-    const classes = classesOfSegments(lives, isPrivate);
-    expect(Array.from(classes, (of) => SEGMENT_CLASSES[of])).toEqual(['small', 'large', 'private']);
+    const { classes } = segmentsOf(snapshotFromText(text).snapshot);
+    expect(classes).toEqual(['small', 'large', 'private']);
     const expandable = `set expandable_segments=true\n${text.split('\n').slice(0, 2).join('\n')}`;
     const mapped = segmentsOf(snapshotFromText(expandable).snapshot);
-    const words = Array.from(
-      classesOfSegments(mapped.lives, () => false),
-      (of) => {
-        return SEGMENT_CLASSES[of];
-      },
-    );
-    expect(words).toEqual(['expandable small', 'expandable large']);
+    expect(mapped.classes).toEqual(['expandable small', 'expandable large']);
   });
 
   test('says what a segment is, who caused it and who gave it back', () => {

@@ -5,7 +5,7 @@
  * size) and on the number of classes, never on row numbers, so it stays the same across zooms, runs and files.
  */
 
-import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
+import type { AllocationTable } from '../../allocator/replay/types.ts';
 import { addUp } from '../../base/collections.ts';
 import { formatBytes } from '../../base/format.ts';
 import { FNV_PRIME, FNV_SEED, hashText, spread } from '../../base/hash.ts';
@@ -93,10 +93,8 @@ export function classesByStack(
   classCount: number,
   reader: StackReader = new StackReader(snapshot),
 ): Uint8Array {
-  const sites = sitesOfStacks(snapshot, reader);
-  const bytesOf = new Float64Array(snapshot.stacks.length).fill(Number.NaN);
-  addBytesOfStacks(bytesOf, allocations, 0);
-  return classesBySites(allocations, classesOfStacks(sites, bytesOf, classCount));
+  const colors = new StackColors();
+  return colors.classesOf(allocations, sitesOfStacks(snapshot, reader), classCount);
 }
 
 /** What stack classes depend on, besides bytes. */
@@ -113,43 +111,43 @@ export function sitesOfStacks(snapshot: StackSource, reader: StackReader): Stack
   return { siteOf, hashes: hashesOfStacks(snapshot, reader) };
 }
 
-/** Adds block bytes from row `from` on to their stacks' totals; NaN marks a stack without allocations. */
-export function addBytesOfStacks(
-  bytesOf: Float64Array,
-  { stack, sizeBytes, length }: Pick<AllocationTable, 'stack' | 'sizeBytes' | 'length'>,
-  from: AllocationIndex,
-): void {
-  for (let id = from; id < length; id++) {
-    if (stack[id] >= 0) bytesOf[stack[id]] = (bytesOf[stack[id]] || 0) + sizeBytes[id];
-  }
-}
+/** {@link classesByStack} of a table that still grows: rows are added up once. */
+export class StackColors {
+  /** Bytes of all allocations of each stack, up to the next row; NaN for a stack without any. */
+  #bytesOf = new Float64Array(0);
+  #nextRow = 0;
 
-/** Class of each stack, see {@link classesByStack}. */
-export function classesOfStacks(
-  { siteOf, hashes }: StackSites,
-  bytesOf: Float64Array,
-  classCount: number,
-): Uint8Array {
-  checkClassCount(classCount, FIRST_STACK_CLASS + 1);
-  const count = classCount - FIRST_STACK_CLASS;
-  const siteClasses = classesOfSites(siteOf, bytesOf, hashes, count);
-  return Uint8Array.from(siteOf, (site) => {
-    if (site === EMPTY_STACK) return CLASS_NO_PYTHON_STACK;
-    return site === NO_STACK ? CLASS_NO_CONTEXT : siteClasses[site];
-  });
-}
-
-/** Class of each allocation, from its stack. */
-export function classesBySites(
-  { stack, length, preexisting }: Pick<AllocationTable, 'stack' | 'length' | 'preexisting'>,
-  classOfStack: Uint8Array,
-): Uint8Array {
-  const classes = new Uint8Array(length);
-  for (let id = 0; id < length; id++) {
-    if (stack[id] >= 0) classes[id] = classOfStack[stack[id]];
-    else classes[id] = id < preexisting ? CLASS_BEFORE_RECORDING : CLASS_NO_CONTEXT;
+  /** Stacks newer than the sites get the first class. */
+  classesOf(
+    { stack, sizeBytes, length, preexisting }: AllocationTable,
+    { siteOf, hashes }: StackSites,
+    classCount: number,
+  ): Uint8Array {
+    checkClassCount(classCount, FIRST_STACK_CLASS + 1);
+    let stacks = siteOf.length;
+    for (let id = this.#nextRow; id < length; id++) stacks = Math.max(stacks, stack[id] + 1);
+    if (this.#bytesOf.length < stacks) {
+      const larger = new Float64Array(stacks).fill(Number.NaN);
+      larger.set(this.#bytesOf);
+      this.#bytesOf = larger;
+    }
+    const bytesOf = this.#bytesOf;
+    for (let id = this.#nextRow; id < length; id++) {
+      if (stack[id] >= 0) bytesOf[stack[id]] = (bytesOf[stack[id]] || 0) + sizeBytes[id];
+    }
+    this.#nextRow = length;
+    const siteClasses = classesOfSites(siteOf, bytesOf, hashes, classCount - FIRST_STACK_CLASS);
+    const classOfStack = Uint8Array.from(siteOf, (site) => {
+      if (site === EMPTY_STACK) return CLASS_NO_PYTHON_STACK;
+      return site === NO_STACK ? CLASS_NO_CONTEXT : siteClasses[site];
+    });
+    const classes = new Uint8Array(length);
+    for (let id = 0; id < length; id++) {
+      if (stack[id] >= 0) classes[id] = classOfStack[stack[id]];
+      else classes[id] = id < preexisting ? CLASS_BEFORE_RECORDING : CLASS_NO_CONTEXT;
+    }
+    return classes;
   }
-  return classes;
 }
 
 /**

@@ -12,7 +12,6 @@ import { EventList } from '../../device/lists/event-list.ts';
 import { EventReader } from '../../device/lists/event-reader.ts';
 import { upTo } from '../../device/lists/order-by-keys.ts';
 import { ALLOCATION_COLUMNS, type Cell, eventsCsv } from '../../device/lists/rows-text.ts';
-import { earlierUses } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { crosshairAt } from '../../device/model/events.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
@@ -132,9 +131,8 @@ function* csvPieces(
 function allocationsCsv(context: DeviceModel): Generator<string> {
   const cells = Object.values(ALLOCATION_COLUMNS);
   const { allocations } = context.replay;
-  const earlier = earlierUses(allocations);
   const lineOf = (id: number): string => {
-    const row = allocationRow(context, earlier, id, undefined);
+    const row = allocationRow(context, id, undefined);
     return csvLine(cells.map((of) => text(of(row))));
   };
   return csvPieces([Object.keys(ALLOCATION_COLUMNS)], allocations.length, (ids) =>

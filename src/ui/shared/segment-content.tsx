@@ -2,8 +2,8 @@ import { NEVER } from '../../allocator/replay/types.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
-import type { SegmentClass, SegmentFacts } from '../../draw/address-map/segment-lives.ts';
-import type { SegmentHit } from '../../worker/protocol.ts';
+import type { SegmentFacts } from '../../draw/address-map/segment-lives.ts';
+import type { SegmentClass, SegmentStackHit } from '../../draw/address-map/segment-timeline.ts';
 import type { TooltipContent } from '../plot/tooltip.ts';
 import { Blank } from './facts.tsx';
 import { useDevice } from './services.ts';
@@ -32,7 +32,7 @@ export function lifeText({ startEvent, endEvent, startUs, endUs }: SegmentFacts)
   return `${from} ${to}${Number.isNaN(durationUs) ? '' : `, ${formatDurationUs(durationUs)}`}`;
 }
 
-export function segmentContent({ main, count, totalBytes }: SegmentHit): TooltipContent {
+export function segmentContent({ main, count, totalBytes }: SegmentStackHit): TooltipContent {
   const place =
     main.topFrame === undefined ? absenceText(main.stack.kind) : frameLabel(main.topFrame);
   const lines = [place, segmentKindText(main), lifeText(main)];

@@ -6,6 +6,7 @@
  * Example: 5.7 M events with 1.9 M allocations take 288 MB in the session worker, and 160 MB here.
  */
 
+import type { ReplayColumns } from '../../allocator/replay/types.ts';
 import type { DeviceTables } from '../../analysis/findings/types.ts';
 import { onceFor } from '../../base/collections.ts';
 import {
@@ -32,7 +33,7 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import type { DeviceRequest } from '../queries.ts';
-import { type Method, serve, transferring } from '../rpc.ts';
+import { type Method, transferring } from '../rpc.ts';
 
 /** The columns sent for events other than alloc and free. Unrecognized texts and numbers are not sent. */
 const OTHER_COLUMNS = pick(EVENT_COLUMNS, ['address', 'sizeBytes', 'stream', 'stack', 'pool']);
@@ -46,63 +47,47 @@ const BUSY_MS = 4;
 
 /** Copies a device piece by piece, so that frames need not wait. Sending it transfers its arrays. */
 export async function cloneDevice(context: DeviceModel, clock: Clock) {
-  const { snapshot, trace, replay } = context;
   const slices = { clock, sliceMs: BUSY_MS };
   const pause = createPause(slices);
-  const { events, ...rest } = trace;
-  const { classOf, evidenceOf, copies } = await runTask(classifyInPieces(context), slices);
+  const { frames, stacks, annotations, settings, devices } = context.snapshot;
+  const { events, ...trace } = context.trace;
+  const { length, action, timeUs, oomDeviceFreeBytes } = events;
+  const classification = await runTask(classifyInPieces(context), slices);
   const shared = {
     snapshot: {
+      ...{ frames, stacks, annotations, settings },
       /** Only strings that frames and annotations use. */
-      strings: stringsOf(snapshot),
-      frames: snapshot.frames,
-      stacks: snapshot.stacks,
-      annotations: snapshot.annotations,
-      settings: snapshot.settings,
-      devices: snapshot.devices.map(({ device, kind }) => ({ device, kind })),
+      strings: stringsOf(context.snapshot),
+      devices: devices.map(({ device, kind }) => ({ device, kind })),
     },
-    trace: rest,
+    trace,
     events: {
-      length: events.length,
-      action: events.action,
-      timeUs: events.timeUs,
-      oomDeviceFreeBytes: events.oomDeviceFreeBytes,
+      ...{ length, action, timeUs, oomDeviceFreeBytes },
       others: await otherEvents(events, pause),
     },
-    replay: {
-      allocations: replay.allocations,
-      segmentSpans: replay.segmentSpans,
-      allocationOfEvent: replay.allocationOfEvent,
-      recording: replay.recording,
-      recordingReason: replay.recordingReason,
-      start: replay.start,
-      end: replay.end,
-      peaks: replay.peaks,
-      anomalyCount: replay.anomalyCount,
-    },
+    replay: context.replay as ReplayColumns,
     // No finding names a tensor.
-    classification: { classOf, evidenceOf, copies, names: new Map<number, string>() },
+    classification: { ...classification, names: new Map<number, string>() },
     owners: allocationOwners(context),
   };
   return transferring(await copied(shared, pause));
 }
 
-/** Relies on alloc and the two frees coming first in {@link TraceAction}. */
-const isOther = (action: number): boolean => action > TraceAction.FreeCompleted;
-
+/** The columns of all events but alloc and the two frees, which come first in {@link TraceAction}. */
 async function otherEvents(events: EventTable, pause: () => Promise<void>) {
   const { action } = events;
   const rows: number[] = [];
   for (let t = 0; t < action.length; t++) {
     if (t % PIECE === 0) await pause();
-    if (isOther(action[t] ?? 0)) rows.push(t);
+    if ((action[t] ?? 0) > TraceAction.FreeCompleted) rows.push(t);
   }
   return { event: Int32Array.from(rows), ...gather(OTHER_COLUMNS, events, rows) };
 }
 
-/** With arrays of its own, copied piece by piece. */
+/** With arrays of its own, copied piece by piece, and without functions. */
 async function copied<T>(value: T, pause: () => Promise<void>): Promise<T> {
   if (ArrayBuffer.isView(value)) return cloneColumn(value as T & Column, pause);
+  if (typeof value === 'function') return undefined as T;
   if (typeof value !== 'object' || value === null || value instanceof Map) return value;
   const parts: [string, unknown][] = [];
   for (const [key, part] of Object.entries(value)) parts.push([key, await copied(part, pause)]);
@@ -161,17 +146,7 @@ export class AnalysisDevice {
   }
 }
 
+/** What the session worker does for the analysis worker. */
 export interface CopyMethods {
   readonly copy: Method<DeviceRequest, DeviceCopy>;
-}
-
-/** Serves device copies to an analysis worker until that worker ends. */
-export function serveDeviceCopies(
-  port: MessagePort,
-  contextOf: (deviceIndex: number) => DeviceModel,
-  clock: Clock,
-): void {
-  serve<CopyMethods>(port, {
-    copy: ({ deviceIndex }) => cloneDevice(contextOf(deviceIndex), clock),
-  });
 }

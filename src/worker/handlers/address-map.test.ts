@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { SEGMENT_CLASSES } from '../../draw/address-map/segment-lives.ts';
+import type { AddressPalette } from '../../draw/address-map/address-rows.ts';
+import { SEGMENT_CLASSES } from '../../draw/address-map/segment-timeline.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -7,14 +8,14 @@ import { nodeClock } from '../../testing/node-clock.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { OpenDevice } from '../open-device.ts';
 import type { HandlerCall } from '../rpc.ts';
-import { addressMapHandlers, type DimmablePalette } from './address-map.ts';
+import { addressMapHandlers } from './address-map.ts';
 
 const CALL: HandlerCall<never> = {
   signal: new AbortController().signal,
   onProgress: () => undefined,
 };
 
-const PALETTE: DimmablePalette = {
+const PALETTE: AddressPalette = {
   classes: Uint32Array.from({ length: 15 }, (_, i) => 0xff000000 + 0x0a0b0c * (i + 1)),
   background: 0xffffffff,
   pending: 0xff0000ff,

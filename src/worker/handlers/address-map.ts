@@ -8,9 +8,9 @@ import {
   newestBlock,
   segmentUse,
 } from '../../draw/address-map/address-hits.ts';
-import { type AddressIndex, buildAddressIndex } from '../../draw/address-map/address-index.ts';
+import { buildAddressIndex } from '../../draw/address-map/address-index.ts';
 import { addressSlots } from '../../draw/address-map/address-layout.ts';
-import { AddressPainter, type AddressScene } from '../../draw/address-map/address-painter.ts';
+import { AddressPainter } from '../../draw/address-map/address-painter.ts';
 import type { AddressPalette } from '../../draw/address-map/address-rows.ts';
 import { FreeSweep, freeColumns } from '../../draw/address-map/free-memory.ts';
 import {
@@ -19,21 +19,9 @@ import {
   gapHighlights,
   type Highlight,
 } from '../../draw/address-map/highlights.ts';
-import {
-  buildSegmentIndex,
-  classesOfSegments,
-  SEGMENT_CLASSES,
-  type SegmentClass,
-  type SegmentFacts,
-  type SegmentLife,
-  type SegmentLives,
-  segmentFacts,
-  segmentLives,
-} from '../../draw/address-map/segment-lives.ts';
+import type { SegmentLife } from '../../draw/address-map/segment-lives.ts';
+import { type SegmentStackHit, SegmentTimeline } from '../../draw/address-map/segment-timeline.ts';
 import type { ColumnAxis } from '../../draw/timeline/columns.ts';
-import { stackHits, type TimelineIndex } from '../../draw/timeline/timeline-index.ts';
-import { type Scene, TimelinePainter } from '../../draw/timeline/timeline-painter.ts';
-import { dimClasses, lastOnly } from '../../draw/timeline/timeline-renderer.ts';
 import type { ColorBy, Palette, Viewport } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { FrameQueue } from '../frame-queue.ts';
@@ -42,16 +30,11 @@ import { type DeviceRequest, queryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 import type { PixelInfo, PixelRequest } from './timeline.ts';
 
-/** The map's colors, plus one for what does not match a search. */
-export interface DimmablePalette extends AddressPalette {
-  readonly dim: number;
-}
-
 export interface AddressFrameRequest extends DeviceRequest {
   /** y in bytes of the packed addresses, see address-layout.ts. */
   readonly viewport: Viewport;
   readonly colorBy: ColorBy;
-  readonly palette: DimmablePalette;
+  readonly palette: AddressPalette;
   /** Allocation to highlight, -1 for none. */
   readonly selected: AllocationIndex;
   /** Also highlighted, such as a finding's evidence. */
@@ -80,31 +63,24 @@ export interface AtState {
   readonly state: EventIndex;
 }
 
-export interface SegmentHit {
-  /** Segments that overlap the pixel, and their bytes. */
-  readonly count: number;
-  readonly totalBytes: number;
-  /** The segment that covers most of the pixel, and the bytes below it in the stack. */
-  readonly main: SegmentFacts;
-  readonly bottomBytes: number;
-}
-
 export const addressMapHandlers = queryHandlers({
   addressSlots(device) {
-    const { classOf } = device.once(segmentFramesOf);
+    const { classOf } = device.once(segmentsOf);
     return addressSlots(device.once(addressIndexOf), classOf, device.context.snapshot.addresses);
   },
 
   /** The newest wins, over timeline frames too. */
   async addressFrame(device, request: AddressFrameRequest, { signal }) {
     const painter = device.once(addressPainterOf);
-    const { viewport } = request;
+    const { viewport, palette, colorBy, search, cursor, selected, highlight } = request;
     const index = device.once(addressIndexOf);
-    const { allocations, gaps } = request.highlight;
-    const highlighted = allocations.flatMap((id) => allocationHighlights(index, id, 'block'));
-    const highlights = [...gaps, ...highlighted, ...allocationHighlights(index, request.selected)];
-    const begin = async (out: Uint32Array | undefined) =>
-      painter.begin({ viewport, ...(await colorsOf(device, request)), highlights }, out);
+    const marked = highlight.allocations.flatMap((id) => allocationHighlights(index, id, 'block'));
+    const highlights = [...highlight.gaps, ...marked, ...allocationHighlights(index, selected)];
+    const begin = async (out: Uint32Array | undefined) => {
+      const classOf = await device.classesBy(colorBy, palette.classes.length);
+      const { mask } = await device.matches(search, cursor);
+      return painter.begin({ viewport, classOf, palette, mask, highlights }, out);
+    };
     return transferring(await device.frames.draw(viewport, begin, signal));
   },
 
@@ -133,79 +109,37 @@ export const addressMapHandlers = queryHandlers({
 
   /** The newest wins. The line 'reservedBytes' is the top of the stack. */
   async segmentFrame(device, { viewport, palette, selected }: SegmentFrameRequest, { signal }) {
-    const { painter, classOf } = device.once(segmentFramesOf);
-    const scene: Scene = { viewport, classOf, palette, lines: [], selected };
+    const { painter, classOf } = device.once(segmentsOf);
+    const scene = { viewport, classOf, palette, lines: [], selected };
     const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
     return transferring(await device.frames.draw(viewport, begin, signal));
   },
 
   /** Covers all segments of the trace, in the order of SEGMENT_CLASSES. */
-  segmentKinds(device): readonly SegmentClass[] {
-    const present = new Set(device.once(segmentFramesOf).classOf);
-    return SEGMENT_CLASSES.filter((_, code) => present.has(code));
-  },
+  segmentKinds: (device) => device.once(segmentsOf).kinds(),
 
-  segmentHitOverTime(device, { state, bytesFrom, bytesTo }: PixelRequest): PixelInfo<SegmentHit> {
-    const { index } = device.once(segmentFramesOf);
-    const hits = stackHits(index, state, bytesFrom, bytesTo);
-    const crosshair = crosshairAt(device.context, state);
-    if (hits.main < 0) return { hit: undefined, crosshair };
-    const hit = {
-      count: hits.ids.length,
-      totalBytes: hits.totalBytes,
-      main: segmentFacts(device.context, device.once(livesOf), hits.main),
-      bottomBytes: hits.mainBottomBytes,
-    };
-    return { hit, crosshair };
-  },
+  segmentHitOverTime: (
+    device,
+    { state, bytesFrom, bytesTo }: PixelRequest,
+  ): PixelInfo<SegmentStackHit> => ({
+    hit: device.once(segmentsOf).hit(state, bytesFrom, bytesTo),
+    crosshair: crosshairAt(device.context, state),
+  }),
 
   segmentUse: (device, { segment, state }: AtState & { readonly segment: SegmentLife }) =>
     segmentUse(device.context, device.once(addressIndexOf), segment, state),
 });
 
-async function colorsOf(
-  device: OpenDevice,
-  { colorBy, palette, search, cursor }: AddressFrameRequest,
-): Promise<Pick<AddressScene, 'classOf' | 'palette' | 'dimmedClass'>> {
-  const { length } = palette.classes;
-  const classOf = await device.classesBy(colorBy, length);
-  const { mask } = await device.matches(search, cursor);
-  if (mask === undefined) return { classOf, palette };
-  const classes = Uint32Array.of(...palette.classes, palette.dim);
-  const dimmed = device.once(newDimClasses)(classOf, mask, length);
-  return { classOf: dimmed, palette: { ...palette, classes }, dimmedClass: length };
-}
-
 // What the address map keeps of a device between queries, see `OpenDevice.once`.
 
-const livesOf = ({ context: { replay, trace } }: OpenDevice): SegmentLives =>
-  segmentLives(replay.segmentSpans, trace.events);
+const segmentsOf = ({ context }: OpenDevice) => new SegmentTimeline(context);
 
-const addressIndexOf = (device: OpenDevice): AddressIndex =>
-  buildAddressIndex(device.index, device.once(livesOf));
+const addressIndexOf = (device: OpenDevice) =>
+  buildAddressIndex(device.index, device.once(segmentsOf).lives);
 
-const addressPainterOf = (device: OpenDevice): AddressPainter =>
-  new AddressPainter(device.once(addressIndexOf));
+const addressPainterOf = (device: OpenDevice) => new AddressPainter(device.once(addressIndexOf));
 
 /** Short slices for what is drawn below the map: frames are more urgent. */
 const FREE_SLICE_MS = 2;
 
-const freeQueueOf = ({ clock }: OpenDevice): FrameQueue => new FrameQueue(clock, FREE_SLICE_MS);
-
-interface SegmentFrames {
-  readonly index: TimelineIndex;
-  readonly classOf: Uint8Array;
-  readonly painter: TimelinePainter;
-}
-
-function segmentFramesOf(device: OpenDevice): SegmentFrames {
-  const { replay, trace } = device.context;
-  const { length, timeUs } = trace.events;
-  const lives = device.once(livesOf);
-  const index = buildSegmentIndex(lives, replay, length, timeUs);
-  const isPrivate = (pool: number) => trace.pools[pool]?.id.some((part) => part !== 0) ?? false;
-  const classOf = classesOfSegments(lives, isPrivate);
-  return { index, classOf, painter: new TimelinePainter(index) };
-}
-
-const newDimClasses = () => lastOnly(dimClasses);
+const freeQueueOf = ({ clock }: OpenDevice) => new FrameQueue(clock, FREE_SLICE_MS);

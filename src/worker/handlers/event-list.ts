@@ -16,7 +16,6 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import { type AtEvent, queryHandlers } from '../queries.ts';
 import type { HandlerCall } from '../rpc.ts';
-import { allocationUses } from './allocation-list.ts';
 import { fileOf } from './files.ts';
 
 /** What the view lists. Plain data: the same JSON means the same list. */
@@ -65,8 +64,7 @@ export const eventListHandlers = queryHandlers({
   },
 });
 
-const eventReader = (device: OpenDevice) =>
-  new EventReader(device.context, () => device.once(allocationUses));
+const eventReader = ({ context }: OpenDevice) => new EventReader(context);
 /** While the next list is made, the table may still read the previous one: 4 bytes an event each. */
 const CACHED_LISTS = 2;
 const eventLists = () => new LruCache<EventList>(CACHED_LISTS);

@@ -1,18 +1,11 @@
 import {
-  type Flame,
   FlameContext,
   type FlameShape,
   flameStacks,
 } from '../../device/flame-graph/flame-context.ts';
-import {
-  calleeTree,
-  callerTree,
-  type FlameGraph,
-  flameGraph,
-} from '../../device/flame-graph/flame-graph.ts';
+import { calleeTree, callerTree, flameGraph } from '../../device/flame-graph/flame-graph.ts';
 import type { FlameOrder } from '../../device/flame-graph/flame-table.ts';
 import { type FlameChoice, resolveDataset } from '../../device/flame-graph/stack-weights.ts';
-import type { FlameSet } from '../../device/flame-graph/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import { foldedStacks, speedscopeFile } from '../../output/export/flame-files.ts';
 import type { OpenDevice } from '../open-device.ts';
@@ -33,16 +26,6 @@ export interface FlameRequest extends FlameDataRequest {
   readonly smallestShare: number;
 }
 
-export interface FlameAnswer {
-  /** The resolved events; undefined if a difference has nothing to compare. */
-  readonly set: FlameSet | undefined;
-  readonly graph: FlameGraph | undefined;
-  readonly rowCount: number;
-  /** True if the search is valid and not empty; `matched` then says how much of each box matches. */
-  readonly isSearched: boolean;
-  readonly hasStacks: boolean;
-}
-
 export interface FlameRowsRequest extends FlameDataRequest {
   readonly order: FlameOrder;
   readonly from: number;
@@ -56,25 +39,28 @@ export interface FlameExportRequest extends FlameDataRequest {
 }
 
 export const flameGraphHandlers = queryHandlers({
-  async flame(device, request: FlameRequest): Promise<FlameAnswer> {
-    const hasStacks = device.context.snapshot.stacks.length > 1;
+  async flame(device, request: FlameRequest) {
     const { mask } = await device.matches(request.search, request.cursor);
-    const facts = { hasStacks, isSearched: mask !== undefined };
-    const found = await flameOf(device, request);
-    if (found === undefined) return { set: undefined, graph: undefined, rowCount: 0, ...facts };
-    const { groups, weighed, rows } = found.flame;
-    const whole = request.inverted ? calleeTree(weighed) : callerTree(weighed);
-    const graph = flameGraph(whole, groups, request);
-    const answer = { set: found.set, graph, rowCount: rows.length, ...facts };
-    return transferring(answer, graph.boxes);
+    const { set, flame } = (await flameOf(device, request)) ?? {};
+    const whole = flame && (request.inverted ? calleeTree : callerTree)(flame.weighed);
+    const graph = whole && flameGraph(whole, flame.groups, request);
+    const answer = {
+      /** The resolved events; like the graph, undefined if a difference has nothing to compare. */
+      set,
+      graph,
+      rowCount: flame?.rows.length ?? 0,
+      /** True if the search is valid and not empty; `matched` then says how much of each box matches. */
+      isSearched: mask !== undefined,
+      hasStacks: device.context.snapshot.stacks.length > 1,
+    };
+    return transferring(answer, graph?.boxes);
   },
 
   /** Rows from <= i < to; none if a difference has nothing to compare. */
   async flameRows(device, request: FlameRowsRequest) {
     const found = await flameOf(device, request);
-    return (
-      found?.flame.rows.page(request.order, request.from, request.to) ?? { length: 0, rows: [] }
-    );
+    const { order, from, to } = request;
+    return found?.flame.rows.page(order, from, to) ?? { length: 0, rows: [] };
   },
 
   /** The same row under another request; undefined if that has no such row. */
@@ -99,10 +85,7 @@ export const flameGraphHandlers = queryHandlers({
 
 const flameContextOf = ({ context }: OpenDevice): FlameContext => new FlameContext(context);
 
-async function flameOf(
-  device: OpenDevice,
-  request: FlameDataRequest,
-): Promise<{ readonly set: FlameSet; readonly flame: Flame } | undefined> {
+async function flameOf(device: OpenDevice, request: FlameDataRequest) {
   const set = resolveDataset(device.context, request);
   if (set === undefined) return undefined;
   const { groupBy, frames, weight, search, cursor, onlyMatches } = request;

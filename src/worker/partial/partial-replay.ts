@@ -7,14 +7,9 @@ import {
   LiveReplay,
   type LiveTables,
 } from '../../allocator/replay/live-replay.ts';
-import type { AllocationTable, CounterName, Replay } from '../../allocator/replay/types.ts';
+import type { CounterName, Replay } from '../../allocator/replay/types.ts';
 import { getOrMake } from '../../base/collections.ts';
-import {
-  addBytesOfStacks,
-  classesBySites,
-  classesOfStacks,
-  type StackSites,
-} from '../../draw/coloring/first-colorings.ts';
+import { StackColors, type StackSites } from '../../draw/coloring/first-colorings.ts';
 import { type BlockExtremes, CounterBlocks } from '../../draw/timeline/counter-blocks.ts';
 import { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { drawFrame } from '../../draw/timeline/timeline-painter.ts';
@@ -86,9 +81,7 @@ const COUNTERS = ['activeBytes', 'allocatedBytes', 'reservedBytes'] as const;
 class PartialTrace {
   readonly #replay: LiveReplay;
   readonly #counters = new Map<CounterName, CounterBlocks>();
-  /** Bytes of all allocations of each stack, up to the next row. */
-  #bytesOf = new Float64Array(0);
-  #nextRow = 0;
+  readonly #colors = new StackColors();
 
   constructor(hasSegments: boolean) {
     this.#replay = new LiveReplay(hasSegments);
@@ -120,7 +113,7 @@ class PartialTrace {
       width,
       height,
     } as const;
-    const classOf = this.#classes(allocations, sites, palette.classes.length);
+    const classOf = this.#colors.classesOf(allocations, sites, palette.classes.length);
     return drawFrame(index, { viewport, palette, classOf, lines: [], selected: -1 });
   }
 
@@ -129,21 +122,5 @@ class PartialTrace {
     const extremes = new Map<CounterName, BlockExtremes>();
     for (const [name, blocks] of this.#counters) extremes.set(name, blocks.extremes);
     return { ...this.#replay.finish(), extremes };
-  }
-
-  /** Colors allocations as the full timeline does, using the events so far. */
-  #classes(allocations: AllocationTable, sites: StackSites, classCount: number): Uint8Array {
-    // Stacks newer than the sites get the first class until the next update.
-    let stacks = sites.siteOf.length;
-    const newest = allocations.stack.subarray(this.#nextRow, allocations.length);
-    for (const stack of newest) stacks = Math.max(stacks, stack + 1);
-    if (this.#bytesOf.length < stacks) {
-      const larger = new Float64Array(stacks).fill(Number.NaN);
-      larger.set(this.#bytesOf);
-      this.#bytesOf = larger;
-    }
-    addBytesOfStacks(this.#bytesOf, allocations, this.#nextRow);
-    this.#nextRow = allocations.length;
-    return classesBySites(allocations, classesOfStacks(sites, this.#bytesOf, classCount));
   }
 }

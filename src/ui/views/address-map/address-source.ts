@@ -6,12 +6,12 @@ import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { AddressHit } from '../../../draw/address-map/address-hits.ts';
 import type { AddressSlot, AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import type { AddressFrame } from '../../../draw/address-map/address-painter.ts';
+import type { AddressPalette } from '../../../draw/address-map/address-rows.ts';
 import type { HighlightStyle } from '../../../draw/address-map/highlights.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type {
   AddressFrameRequest,
   AddressHighlight,
-  DimmablePalette,
   PixelRequest,
   SessionApi,
 } from '../../../worker/protocol.ts';
@@ -132,13 +132,13 @@ export function highlightColors(theme: ThemeName): Readonly<Record<HighlightStyl
   return { block: danger, gap: lines.inactiveSplitBytes };
 }
 
-const palettes = new LruCache<DimmablePalette>(16);
+const palettes = new LruCache<AddressPalette>(16);
 
 /** Returns the same object for the same arguments, like paletteFor. */
 function addressPaletteFor(
   theme: ThemeName,
   { colorBy, siteColors, onlyMatches }: Pick<ViewState, 'colorBy' | 'siteColors' | 'onlyMatches'>,
-): DimmablePalette {
+): AddressPalette {
   return palettes.getOrMake(`${theme} ${colorBy} ${onlyMatches} ${siteColors}`, () => {
     const { gap, dim, faint } = COLORS[theme];
     return {

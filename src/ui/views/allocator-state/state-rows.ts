@@ -2,8 +2,8 @@
 import { range } from 'd3';
 import { useEffect, useMemo, useState } from 'react';
 import type { SegmentGroup, SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
+import type { LocatedBlock } from '../../../device/allocator-state/state-reader.ts';
 import { useStores } from '../../../state/stores.ts';
-import type { StateBlock } from '../../../worker/protocol.ts';
 import { cursorKeys } from '../../panels/cursor/cursor-steps.ts';
 import { hasModifier, type KeyActions, useKeys } from '../../shared/browser.ts';
 import { useSelectedIndex } from '../../shared/selection.tsx';
@@ -70,7 +70,7 @@ export function useStateKeys({ event, order, folding, active, rowsPerPage, show 
   const selected = useSelectedIndex();
   const ask = useAsk();
   const here = rows[active];
-  const showBlock = (block: StateBlock | undefined) => {
+  const showBlock = (block: LocatedBlock | undefined) => {
     const row = block === undefined ? -1 : rowOf(rows, block.position);
     if (row >= 0) show(row);
   };

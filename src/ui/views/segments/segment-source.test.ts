@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { SegmentStackHit } from '../../../draw/address-map/segment-timeline.ts';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { crosshairOf, deviceInfo } from '../../../testing/device-info.ts';
 import { fakeSession } from '../../../testing/fake-session.ts';
-import type { SegmentHit } from '../../../worker/protocol.ts';
 import { segmentSource } from './segment-source.ts';
 
-const HIT: SegmentHit = {
+const HIT: SegmentStackHit = {
   count: 1,
   totalBytes: 100,
   bottomBytes: 40,
@@ -28,7 +28,7 @@ const HIT: SegmentHit = {
 };
 const PLACE = { state: 3, bytesFrom: 50, bytesTo: 60 };
 
-function sourceOf(hit: SegmentHit | undefined, reservedBytes = 0) {
+function sourceOf(hit: SegmentStackHit | undefined, reservedBytes = 0) {
   const pinned: number[] = [];
   const device = deviceInfo();
   const source = segmentSource({

@@ -3,11 +3,8 @@
 import { LruCache } from '../../../base/collections.ts';
 import { formatBytes } from '../../../base/format.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
-import {
-  SEGMENT_CLASSES,
-  type SegmentClass,
-  type SegmentLife,
-} from '../../../draw/address-map/segment-lives.ts';
+import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
+import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-timeline.ts';
 import type { Palette, TimelineFrame } from '../../../draw/timeline/types.ts';
 import type { SegmentFrameRequest, SessionApi } from '../../../worker/protocol.ts';
 import type { PlotHit, PlotSource } from '../../plot/plot-source.ts';
