@@ -103,8 +103,6 @@ export interface AllocationOrder {
   readonly at: EventIndex | undefined;
 }
 
-export type AllocationList = ReturnType<typeof allocationList>;
-
 /** A mask's allocations (all without one) as the lines of a table. Lines are counted from 0. */
 export function allocationList(
   context: DeviceModel,
