@@ -71,6 +71,8 @@ test('lists what is asked for, saves it, and keeps a row in sight', async ({ pag
   });
 
   await test.step('keeps the row that is clicked in sight when its details open below', async () => {
+    // Until then the table's height may change.
+    await idle(page);
     const lowest = tableOf(page).getByRole('row').nth(-2);
     const event = Number(await lowest.getAttribute('aria-rowindex')) - 2;
     await rowOf(page, event).click({ position: { x: 20, y: 5 } });

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { join, relative } from 'node:path';
 import { chromium } from '@playwright/test';
 import { strToU8, zipSync } from 'fflate';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { test as base, expect, vi } from 'vitest';
 import { hosted } from '../e2e/static-server.ts';
 import { type BareMachine, bareMachine } from '../src/testing/bare-machine.ts';
 
@@ -33,14 +33,8 @@ case "$*" in
 esac`;
 const HANG = 'echo "$$" >> "$LOG"; exec /bin/sleep 600';
 
-let machine: BareMachine;
-beforeEach(() => {
-  machine = bareMachine();
-});
-afterEach(() => machine.remove());
-
 /** Runs the installer with Playwright's downloads from a host that answers so. */
-async function install(answer: RequestListener, env: NodeJS.ProcessEnv = {}) {
+async function install(machine: BareMachine, answer: RequestListener, env: NodeJS.ProcessEnv = {}) {
   const host = await hosted(createServer(answer));
   const urls = { PLAYWRIGHT_DOWNLOAD_HOST: host.url };
   const { stdout, stderr, code } = await machine.run(SCRIPT, { ...urls, ...env });
@@ -64,20 +58,31 @@ const send = (script: string) => {
   return (_: unknown, response: Parameters<RequestListener>[1]) => response.end(zip);
 };
 
-const linux = it.skipIf(process.platform !== 'linux');
+const test = base.extend<{ machine: BareMachine }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest asks for one
+  machine: async ({}, use) => {
+    const machine = bareMachine();
+    await use(machine);
+    machine.remove();
+  },
+});
+// At once: they wait for programs of their own.
+const linux = process.platform === 'linux' ? test.concurrent : test.skip;
 vi.setConfig({ testTimeout: 120_000 });
 
-linux('names what is missing, and how to get it, where nothing can be had', async () => {
+linux('names what is missing, and how to get it, where nothing can be had', async ({ machine }) => {
   machine.add('apt-get', 'echo "$@" >> "$LOG"; echo "E: no network" >&2; exit 100');
-  const { missing: named, stderr } = await install(refuse);
+  const { missing: named, stderr } = await install(machine, refuse);
   expect(named).toEqual(missing(ALL));
   expect(stderr).toContain('E: no network');
   expect(machine.log().match(/ update$/gm)).toHaveLength(1);
 });
 
-linux('ends what hangs, a download and apt-get alike', async () => {
+linux('ends what hangs, a download and apt-get alike', async ({ machine }) => {
   machine.add('apt-get', HANG);
-  const { missing: named, stderr } = await install(() => {}, { INSTALL_LIMIT_MS: '999.7' });
+  const { missing: named, stderr } = await install(machine, () => {}, {
+    INSTALL_LIMIT_MS: '999.7',
+  });
   expect(named).toEqual(missing(ALL));
   expect(stderr).toContain('apt-get: The operation was aborted due to timeout');
   // It was asked once, for the lists, and is gone.
@@ -86,19 +91,22 @@ linux('ends what hangs, a download and apt-get alike', async () => {
   for (const pid of asked) expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
 });
 
-linux('has Chromium from Playwright, and names the others without an apt-get', async () => {
-  expect((await install(send('exit 0'))).missing).toEqual(missing(ALL.slice(1)));
-});
+linux(
+  'has Chromium from Playwright, and names the others without an apt-get',
+  async ({ machine }) => {
+    expect((await install(machine, send('exit 0'))).missing).toEqual(missing(ALL.slice(1)));
+  },
+);
 
 linux(
   'has all from apt-get, Chromium too where one that was downloaded does not start',
-  async () => {
+  async ({ machine }) => {
     machine.add('apt-get', APT_GET);
-    expect((await install(send('exit 127'))).missing).toEqual([]);
+    expect((await install(machine, send('exit 127'))).missing).toEqual([]);
     const asked = machine.log();
     expect(asked).toContain(' chromium\n');
     // All is there now: nothing is asked for again.
-    expect((await install(refuse)).stdout).toBe('');
+    expect((await install(machine, refuse)).stdout).toBe('');
     expect(machine.log()).toBe(asked);
   },
 );

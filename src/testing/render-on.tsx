@@ -1,6 +1,6 @@
 /** Renders a component on a real capture as the workbench does, for tests in jsdom. */
 import { cleanup, configure, render } from '@testing-library/react';
-import { type UserEvent, userEvent } from '@testing-library/user-event';
+import { PointerEventsCheckLevel, type UserEvent, userEvent } from '@testing-library/user-event';
 import { type ReactNode, useMemo } from 'react';
 import { onTestFinished } from 'vitest';
 import { createStore } from 'zustand/vanilla';
@@ -63,7 +63,10 @@ export async function renderOn(
   });
   await loader.open({ kind: 'url', url: name });
   // No timeline will paint a first frame, which the findings wait for.
+  timings.start();
   timings.reach('painted');
+  // Without style sheets only inline styles count; jsdom would match its default rules for every element again.
+  window.getComputedStyle = (element) => (element as HTMLElement).style;
   // jsdom has no layout.
   Element.prototype.scrollIntoView = () => undefined;
   HTMLDialogElement.prototype.showModal = function show() {
@@ -83,7 +86,7 @@ export async function renderOn(
     </StoresContext>,
   );
   return {
-    user: userEvent.setup(),
+    user: userEvent.setup({ pointerEventsCheck: PointerEventsCheckLevel.Never }),
     session,
     view: () => stores.view.getState().view,
     commit: stores.view.commit,

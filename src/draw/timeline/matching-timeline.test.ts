@@ -99,6 +99,7 @@ test('what does not match is dimmed in its place, also while its free is pending
       const { pixels, states } = drawFrame(index, { ...scene, classOf: dimmed, dimmedClass });
       const words = pixelLabel(palette);
       const background = colorTable(palette)[BACKGROUND_CODE];
+      const wrong: string[] = [];
       states.forEach((state, column) => {
         const bands = naiveBands(replay, state, dimmed).map((band, i) => ({ ...band, i }));
         const live = [...classOf.keys()].filter(
@@ -110,11 +111,13 @@ test('what does not match is dimmed in its place, also while its free is pending
           const owner = bands.find(({ bottom, top }) => bottom <= low && high <= top);
           if (owner === undefined) continue;
           const color = pixels[(viewport.height - 1 - row) * viewport.width + column];
-          expect(color).not.toBe(background);
+          if (color === background) wrong.push(`column ${column} row ${row}: background`);
           const isDimmed = words.get(color)?.startsWith(`${dimmedClass}`) === true;
-          expect(isDimmed).toBe(mask[live[owner.i]] === 0);
+          if (isDimmed !== (mask[live[owner.i]] === 0))
+            wrong.push(`column ${column} row ${row}: ${isDimmed ? '' : 'not '}dimmed`);
         }
       });
+      expect(wrong).toEqual([]);
     }),
     { numRuns: 12 },
   );

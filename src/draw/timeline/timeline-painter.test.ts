@@ -1,3 +1,4 @@
+import { range } from 'd3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CounterName, Replay } from '../../allocator/replay/types.ts';
@@ -197,11 +198,11 @@ describe('a frame', () => {
         const index = new TimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
         const before = drawFrame(index, sceneOf(view, trace.classOf));
         const after = drawFrame(index, sceneOf(panned(view, by), trace.classOf));
-        for (let column = 0; column + by < view.width; column++) {
-          for (let row = 0; row < view.height; row++) {
-            expect(wordAt(after, column, row)).toBe(wordAt(before, column + by, row));
-          }
-        }
+        const wordsOf = (frame: TimelineFrame, from: number) =>
+          range(Math.max(0, view.width - by)).map((column) =>
+            range(view.height).map((row) => wordAt(frame, from + column, row)),
+          );
+        expect(wordsOf(after, 0)).toEqual(wordsOf(before, by));
       }),
       { numRuns: 60, endOnFailure: true },
     );

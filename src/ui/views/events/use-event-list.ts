@@ -37,7 +37,7 @@ export function useCursorRow(listing: EventListing | undefined) {
   const choice = listing?.choice;
   const request = choice && cursor !== undefined ? { choice, event: cursor } : undefined;
   // If the worker is gone, the table reports it: its rows fail to load.
-  const { value, isCurrent } = useQuery('eventRowIndex', request);
+  const { value, isCurrent, request: answered } = useQuery('eventRowIndex', request);
   const row = isCurrent && value && listing ? Math.min(value.row, listing.length - 1) : -1;
   /** Puts the cursor on an event. If it is there already, the table may be scrolled elsewhere. */
   const goTo = useCallback(
@@ -49,7 +49,8 @@ export function useCursorRow(listing: EventListing | undefined) {
   );
   return {
     goTo,
-    isMissing: request !== undefined && value?.isListed === false,
+    // An answer about the previous list must not outlive it.
+    isMissing: choice !== undefined && answered?.choice === choice && value?.isListed === false,
     shown: request && { of: JSON.stringify([request, asked]), row },
   };
 }
