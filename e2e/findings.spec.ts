@@ -5,7 +5,7 @@ const findingsOf = (page: Page) => page.getByTestId('findings');
 const cardOf = (page: Page, text: string | RegExp) =>
   findingsOf(page).getByRole('listitem').filter({ hasText: text }).first();
 
-/** Share of the plot's width that the bar of a band covers, at its very top. */
+/** Share of the plot's width that a highlight's bar covers, at the very top. */
 async function bandShare(page: Page): Promise<number> {
   const [red, green, blue] = [0xb9, 0x1c, 0x35];
   return plotOf(page)
@@ -45,18 +45,18 @@ test('a leak: what, which line, where; again from the link', async ({ page }) =>
   await expect(leak).toContainText('512.00 KiB each step');
   await expect(leak).toContainText('20.00 MiB');
   await expect(leak.getByText('scenarios.py:271').last()).toBeVisible();
-  // What the verdict is about is marked from the start, until a click takes the mark away.
+  // The verdict's finding is highlighted from the start, until a click removes the highlight.
   await expect.poll(() => bandShare(page)).toBeGreaterThan(0.9);
-  const marked = await pictureOf(page);
-  await findings.getByRole('button', { name: 'Marked in the plots', exact: true }).click();
+  const highlighted = await pictureOf(page);
+  await findings.getByRole('button', { name: 'Highlighted in the plots', exact: true }).click();
   await idle(page);
   await expect.poll(() => bandShare(page)).toBe(0);
-  // Its blocks, too: among them all others are paler.
-  await expect.poll(() => pictureOf(page)).not.toBe(marked);
+  // So are its blocks: all others are paler.
+  await expect.poll(() => pictureOf(page)).not.toBe(highlighted);
   const plain = await pictureOf(page);
-  await findings.getByRole('button', { name: 'Not marked in the plots' }).click();
-  await expect.poll(() => pictureOf(page)).toBe(marked);
-  await findings.getByRole('button', { name: 'Marked in the plots', exact: true }).click();
+  await findings.getByRole('button', { name: 'Not highlighted in the plots' }).click();
+  await expect.poll(() => pictureOf(page)).toBe(highlighted);
+  await findings.getByRole('button', { name: 'Highlighted in the plots', exact: true }).click();
   await expect.poll(() => pictureOf(page)).toBe(plain);
 
   const verdict = findings.getByRole('status', { name: 'Verdict' });
@@ -77,7 +77,7 @@ test('a leak: what, which line, where; again from the link', async ({ page }) =>
 
   await page.keyboard.press('Escape');
   await expect(findings).not.toContainText('What to try');
-  await findings.getByRole('button', { name: 'Marked in the plots', exact: true }).click();
+  await findings.getByRole('button', { name: 'Highlighted in the plots', exact: true }).click();
   await idle(page);
   await expect.poll(() => bandShare(page)).toBe(0);
   await expect(page).not.toHaveURL(/finding=/);
@@ -87,13 +87,13 @@ test('by keyboard alone, and as Markdown', async ({ page }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const findings = findingsOf(page);
   await expect(findings).toContainText('Out of memory: fragmented, 3.76 GiB is free in pieces.');
-  // One line to look at: whose request failed is said further down, in a sentence.
+  // One line to look at; a later sentence says whose request failed.
   const verdict = findings.getByRole('status', { name: 'Verdict' });
   await expect(verdict).toContainText('scenarios.py:323 (_fragment) pins memory');
   await expect(cardOf(page, /^HighFragmentation/)).toContainText('experiments/scenarios.py:323');
   await expect(findings).not.toContainText('experiments/scenarios.py:322');
   await page.getByRole('tab', { name: /Findings/ }).focus();
-  // The verdict's first line comes first, and leads to what it is about.
+  // The verdict's first line comes first, and leads to the evidence.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect(findings.getByRole('heading', { name: 'What to try' })).toBeVisible();

@@ -24,9 +24,9 @@ const COPIES = /^(protocols_|pairs\/|classes\/)/;
  * @param {readonly import('../src/analysis/findings/types.ts').Detector[]} detectors
  */
 export function withDetectorTable(text, detectors) {
-  const rows = detectors.map(({ id, about, titles, band }) => {
+  const rows = detectors.map(({ id, about, titles, highlight }) => {
     const kinds = Object.entries(titles).map(([kind, title]) => `${kind} (${title})`);
-    return [id, about, kinds.join('<br>'), band.label];
+    return [id, about, kinds.join('<br>'), highlight.label];
   });
   const head = ['detector', 'looks for', 'kinds of findings', 'on the timeline'];
   return replaceBetween(text, 'detectors', table(head, rows));

@@ -61,7 +61,7 @@ export const DEFAULT_VIEW = {
   /** Label of the pinned allocation, as PyTorch's viewer writes it: b7f064c000000_0. */
   selection: undefined as string | undefined,
   colorBy: 'stack' as ColorBy,
-  /** 'class' orders the timeline by class, one band each. */
+  /** 'class' orders the timeline by class, one layer each. */
   stackOrder: 'time' as 'time' | 'class',
   /** Colors of the call sites in the legend. They follow from the rest, so they are not in the URL. */
   siteColors: '' as SiteColors,

@@ -43,7 +43,7 @@ export const fragmentation = {
   about: 'reserved memory that no tensor ever needed',
   titles: { 'reserved-unused': 'Fragmentation' },
   bytesAre: 'never needed',
-  band: { style: 'gap', label: 'gaps' },
+  highlight: { style: 'gap', label: 'gaps' },
   evidenceSearch: 'line',
   isMendedBySettings: true,
 } as const satisfies Detector;

@@ -43,7 +43,7 @@ export const growth = {
   },
   bytesAre: 'kept by the end',
   bytesOfKind: { 'freed-in-bursts': 'at its highest' },
-  band: { style: 'growth', label: 'grows' },
+  highlight: { style: 'growth', label: 'grows' },
   evidenceSearch: 'line',
 } as const satisfies Detector;
 type GrowthFinding = FindingBy<typeof growth>;

@@ -40,7 +40,7 @@ export const levelShift = {
     'new-tensors': 'Stepped up: new tensors that stay',
   },
   bytesAre: 'more a step',
-  band: { style: 'growth', label: 'stepped up' },
+  highlight: { style: 'growth', label: 'stepped up' },
   evidenceSearch: 'line',
 } as const satisfies Detector;
 type ShiftFinding = FindingBy<typeof levelShift>;

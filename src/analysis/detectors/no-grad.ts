@@ -27,7 +27,7 @@ export const noGrad = {
     'graph-at-oom': 'Graph without backward',
   },
   bytesAre: 'at its highest',
-  band: { style: 'growth', label: 'graphs without backward' },
+  highlight: { style: 'growth', label: 'graphs without backward' },
   evidenceSearch: 'line',
 } as const satisfies Detector;
 type NoGradFinding = FindingBy<typeof noGrad>;

@@ -52,7 +52,7 @@ export const oom = {
     [RETRIED_KIND]: TITLE,
   },
   bytesAre: 'requested',
-  band: { style: 'oom', label: 'out of memory' },
+  highlight: { style: 'oom', label: 'out of memory' },
   evidenceSearch: 'none',
   isMendedBySettings: true,
 } as const satisfies Detector;

@@ -14,7 +14,7 @@ export const pendingFree = {
   about: 'freed blocks that have to wait for another stream',
   titles: { 'record-stream': 'Waiting for a stream' },
   bytesAre: 'at its highest',
-  band: { style: 'pending', label: 'waits for a stream' },
+  highlight: { style: 'pending', label: 'waits for a stream' },
   evidenceSearch: 'pending',
 } as const satisfies Detector;
 type PendingFreeFinding = FindingBy<typeof pendingFree>;

@@ -14,7 +14,7 @@ export const segmentThrashing = {
   about: 'segments that go back to the driver and are taken again',
   titles: { 'segment-thrashing': 'Segments taken again' },
   bytesAre: 'taken in all',
-  band: { style: 'other', label: 'segments taken again' },
+  highlight: { style: 'other', label: 'segments taken again' },
   evidenceSearch: 'line',
 } as const satisfies Detector;
 type ThrashingFinding = FindingBy<typeof segmentThrashing>;

@@ -138,7 +138,7 @@ export type DetectorResult<Found extends AnyFinding = AnyFinding> =
   | { readonly status: 'clear'; readonly checked: string }
   | { readonly status: 'cannot-tell'; readonly reason: string };
 
-export type BandStyle = 'growth' | 'gap' | 'pending' | 'oom' | 'other';
+export type HighlightStyle = 'growth' | 'gap' | 'pending' | 'oom' | 'other';
 
 /** What the page, the command line and the docs need to know about a detector before it runs. */
 export interface Detector {
@@ -150,7 +150,7 @@ export interface Detector {
   readonly bytesAre: string;
   readonly bytesOfKind?: Readonly<Record<string, string>>;
   /** The label of its findings on the timeline. */
-  readonly band: { readonly style: BandStyle; readonly label: string };
+  readonly highlight: { readonly style: HighlightStyle; readonly label: string };
   /** The search that shows the evidence: its line, blocks waiting for a stream, or none (all live memory). */
   readonly evidenceSearch: 'line' | 'pending' | 'none';
   /** Whether other allocator settings may fix it: its findings then quote a simulated setting. */

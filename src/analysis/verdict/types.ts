@@ -25,8 +25,8 @@ export function otherLines<Line extends { readonly name: string }>(
   [first, ...others]: readonly Line[],
 ): { readonly beside: readonly Line[]; readonly callers: readonly Line[] } {
   if (!CALLED.includes(cause)) return { beside: [], callers: [] };
-  const isBeside = cause === 'kept-graph' && others[0]?.name === first?.name;
-  return isBeside
+  const isSameFunction = cause === 'kept-graph' && others[0]?.name === first?.name;
+  return isSameFunction
     ? { beside: others.slice(0, 1), callers: others.slice(1) }
     : { beside: [], callers: others };
 }

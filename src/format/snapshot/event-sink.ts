@@ -36,7 +36,7 @@ const DENSE_COLUMNS = pick(EVENT_COLUMNS, [
   'timeUs',
   'pool',
 ]);
-export type EventsSoFar = Pick<EventTable, keyof typeof DENSE_COLUMNS>;
+export type PartialEvents = Pick<EventTable, keyof typeof DENSE_COLUMNS>;
 
 const FIRST_CAPACITY = 1 << 10;
 
@@ -233,7 +233,7 @@ export class EventSink {
   }
 
   /** The columns so far, with spare room. Later events may replace them. */
-  soFar(): EventsSoFar {
+  soFar(): PartialEvents {
     if (this.#finished !== undefined) return this.#finished;
     const { timeUs, ...columns } = this.columns;
     return { ...columns, timeUs: Number.isNaN(timeUs[0]) ? undefined : timeUs };

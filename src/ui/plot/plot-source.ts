@@ -5,7 +5,7 @@
  */
 import { createContext, useContext } from 'react';
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { BandStyle } from '../../analysis/findings/types.ts';
+import type { HighlightStyle } from '../../analysis/findings/types.ts';
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import type { TimelineFrame, Viewport } from '../../draw/timeline/types.ts';
@@ -84,7 +84,7 @@ export interface Highlight {
   /** Its first event, and one past its last. */
   readonly fromEvent: EventIndex;
   readonly toEvent: EventIndex;
-  readonly style: BandStyle;
+  readonly style: HighlightStyle;
   /** A word or two; '' for none. Labels that would overlap are left out. */
   readonly label: string;
   /** The search for the finding's blocks, which the timeline highlights. '' for none. */

@@ -2,7 +2,7 @@
  * A file while it is read. Decoded events go to a replay worker, which draws them so far and has replayed them all by
  * the end of the file.
  */
-import { completeLiveReplay } from '../../allocator/replay/live-replay.ts';
+import { completePartialReplay } from '../../allocator/replay/partial-replay.ts';
 import {
   type CounterName,
   REPLAYED_COLUMNS,
@@ -18,8 +18,8 @@ import { CounterBlocks } from '../../draw/timeline/counter-blocks.ts';
 import type { TimelineFrame } from '../../draw/timeline/types.ts';
 import type { ReadMoment } from '../../format/input/types.ts';
 import type { SnapshotDecoder } from '../../format/snapshot/decoder.ts';
+import { partialTraces } from '../../format/snapshot/partial-traces.ts';
 import type { SnapshotSchema } from '../../format/snapshot/schema.ts';
-import { tracesSoFar } from '../../format/snapshot/snapshot-so-far.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
 import { type Remote, transferring } from '../rpc.ts';
 import type { PartialFrameRequest, PartialState, ReplayMethods } from './partial-replay.ts';
@@ -128,7 +128,7 @@ export class PartialFile {
     return devices.map((device, i) => {
       const result = results.get(traces[i]?.index ?? -1);
       if (result === undefined) return undefined;
-      const replay = completeLiveReplay(result, device, settings);
+      const replay = completePartialReplay(result, device, settings);
       if (replay === undefined) return undefined;
       const { length } = device.events;
       const counters = [...result.extremes].map(
@@ -144,7 +144,7 @@ export class PartialFile {
     const nowMs = this.#clock.now();
     const events = this.#schema.events.soFar();
     this.#events = events;
-    const traces = tracesSoFar(this.#schema);
+    const traces = partialTraces(this.#schema);
     const isDue = isEnd || nowMs - this.#fedMs > FEED_MS;
     for (const [index, { first, length, hasSegments }] of traces.entries()) {
       if (length === 0) continue;

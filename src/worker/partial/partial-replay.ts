@@ -4,9 +4,9 @@
  */
 import {
   type EventChunk,
-  LiveReplay,
-  type LiveTables,
-} from '../../allocator/replay/live-replay.ts';
+  PartialReplay,
+  type PartialTables,
+} from '../../allocator/replay/partial-replay.ts';
 import type { CounterName, Replay } from '../../allocator/replay/types.ts';
 import { getOrMake } from '../../base/collections.ts';
 import { StackColors, type StackSites } from '../../draw/coloring/first-colorings.ts';
@@ -28,7 +28,7 @@ export interface PartialState {
   readonly trace: number;
   readonly events: number;
   readonly peaks: Replay['peaks'];
-  /** As far as is known, no memory was allocated before the first event: see ReplaySoFar. */
+  /** As far as is known, no memory was allocated before the first event: see PartialResult. */
   readonly isExact: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface PartialFrameRequest {
 }
 
 /** A trace that was replayed as it came, as plain data. */
-export interface PartialResult extends LiveTables {
+export interface PartialResult extends PartialTables {
   readonly extremes: ReadonlyMap<CounterName, BlockExtremes>;
 }
 
@@ -79,12 +79,12 @@ export function servePartialReplay(caller: Endpoint): void {
 const COUNTERS = ['activeBytes', 'allocatedBytes', 'reservedBytes'] as const;
 
 class PartialTrace {
-  readonly #replay: LiveReplay;
+  readonly #replay: PartialReplay;
   readonly #counters = new Map<CounterName, CounterBlocks>();
   readonly #colors = new StackColors();
 
   constructor(hasSegments: boolean) {
-    this.#replay = new LiveReplay(hasSegments);
+    this.#replay = new PartialReplay(hasSegments);
   }
 
   feed(chunk: TraceChunk): PartialState {

@@ -33,7 +33,7 @@ function Panel() {
   return <FindingsPanel />;
 }
 
-function MarkedPanel() {
+function HighlightedPanel() {
   return (
     <OverlaysContext value={overlays}>
       <Panel />
@@ -46,7 +46,7 @@ const LEAK = 'pairs/leak_forward_hook.python';
 
 /** The panel once every check is done. */
 async function showFindings(name: string): Promise<Shown> {
-  const shown = await renderOn(name, <MarkedPanel />);
+  const shown = await renderOn(name, <HighlightedPanel />);
   // By label: looking up roles is slow, and repeats after each check.
   await screen.findByLabelText('Copy all findings as Markdown');
   return shown;
@@ -117,11 +117,11 @@ it('opens a finding and searches for its line, and leaves no trace of it when it
   expect(view()).toEqual(before);
 });
 
-it('marks what the verdict is about lightly, until one click takes the mark away', async () => {
+it('lightly highlights what the verdict is about, until one click removes it', async () => {
   const { user } = await showFindings(LEAK);
   expect(overlays.getState().highlights).toMatchObject([{ style: 'growth', isLight: true }]);
-  const mark = screen.getByRole('button', { name: 'Marked in the plots' });
-  await user.click(mark);
+  const button = screen.getByRole('button', { name: 'Highlighted in the plots' });
+  await user.click(button);
   expect(overlays.getState().highlights).toEqual([]);
   // A selected finding is drawn in any case, and as before.
   const head = findings().getByRole('button', { name: /by a hook/ });
@@ -129,7 +129,7 @@ it('marks what the verdict is about lightly, until one click takes the mark away
   expect(overlays.getState().highlights).toMatchObject([{ style: 'growth', isLight: false }]);
   await user.click(head);
   expect(overlays.getState().highlights).toEqual([]);
-  await user.click(screen.getByRole('button', { name: 'Not marked in the plots' }));
+  await user.click(screen.getByRole('button', { name: 'Not highlighted in the plots' }));
   expect(overlays.getState().highlights).toMatchObject([{ style: 'growth', isLight: true }]);
 });
 

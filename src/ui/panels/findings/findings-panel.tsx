@@ -15,7 +15,7 @@ import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
 import { partsOf, useShowPart } from './account-parts.ts';
 import { FindingCard } from './finding-card.tsx';
-import { useFindingSelection, useMarking } from './show-finding.ts';
+import { useFindingSelection, useLeadHighlight } from './show-finding.ts';
 
 const STOPPED = {
   tone: 'unknown',
@@ -68,7 +68,7 @@ export function FindingsPanel() {
           onShow={lead ? () => choose(lead) : showRow}
         />
       )}
-      {lead !== undefined && <MarkingButton />}
+      {lead !== undefined && <HighlightButton />}
       {phase === 'failed' && <Failed />}
       {isMissing && (
         <p className="dim">
@@ -89,12 +89,12 @@ export function FindingsPanel() {
   );
 }
 
-/** Hides or shows the verdict's mark in the plots. */
-function MarkingButton() {
-  const [isOn, toggle] = useMarking();
+/** Hides or shows the verdict's highlight in the plots. */
+function HighlightButton() {
+  const [isOn, toggle] = useLeadHighlight();
   const [icon, text, title] = isOn
-    ? [Eye, 'Marked in the plots', 'Take the mark of this from the plots']
-    : [EyeOff, 'Not marked in the plots', MARK];
+    ? [Eye, 'Highlighted in the plots', 'Remove this highlight from the plots']
+    : [EyeOff, 'Not highlighted in the plots', HIGHLIGHT];
   return (
     <Button
       icon={icon}
@@ -109,7 +109,7 @@ function MarkingButton() {
   );
 }
 
-const MARK = 'Mark what the verdict is about in the plots, while no finding is selected';
+const HIGHLIGHT = 'Highlight what the verdict is about in the plots, while no finding is selected';
 
 function CopyFindings() {
   const state = useFindings();

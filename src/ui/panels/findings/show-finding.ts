@@ -1,4 +1,4 @@
-/** What a finding shows in the views: how selecting it changes them, and its mark in the plots. */
+/** How selecting a finding changes the views, and how a finding is highlighted in the plots. */
 import { type RefObject, useEffect } from 'react';
 import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
@@ -151,24 +151,24 @@ export function useEscape(
   });
 }
 
-/** Whether to mark the verdict's finding while none is selected. Lasts until the page closes. */
-const marking = createStore(() => ({ isOn: true }));
+/** Whether to highlight the verdict's finding while none is selected. Lasts until the page closes. */
+const leadHighlight = createStore(() => ({ isOn: true }));
 
-export function useMarking(): readonly [isOn: boolean, toggle: () => void] {
-  const { isOn } = useStore(marking);
-  return [isOn, () => marking.setState({ isOn: !isOn })];
+export function useLeadHighlight(): readonly [isOn: boolean, toggle: () => void] {
+  const { isOn } = useStore(leadHighlight);
+  return [isOn, () => leadHighlight.setState({ isOn: !isOn })];
 }
 
-/** Marks the selected finding in the plots; while none is selected, lightly marks the verdict's. */
+/** Highlights the selected finding in the plots; while none is selected, lightly highlights the verdict's. */
 export function useFindingHighlights(
   findings: readonly RankedFinding[],
-  marked: Finding | undefined,
+  lead: Finding | undefined,
 ): void {
   const overlays = useOverlayStore();
-  const [isMarking] = useMarking();
+  const [isLeadShown] = useLeadHighlight();
   const id = useView((view) => view.finding);
   const selected = findings.find((one) => one.id === id);
-  const light = id === undefined && isMarking ? marked : undefined;
+  const light = id === undefined && isLeadShown ? lead : undefined;
   const finding = selected ?? light;
   const isLight = selected === undefined;
   useEffect(() => {
@@ -183,9 +183,9 @@ export function highlightsOf(finding: Shown, isLight: boolean): Highlight[] {
   const { events } = finding;
   const fromEvent = Math.max(0, events.first);
   const toEvent = Math.max(fromEvent, events.last) + 1;
-  // The view already searches for a selected finding's blocks. Of blocks that wait for a stream, which they do at one
-  // event only, and of evidence without a line, a light mark shows none.
+  // The view already searches for a selected finding's blocks. A light highlight shows no blocks that wait for a
+  // stream, because they do so at one event only, and none for evidence without a line.
   const hasLine = isLight && detectorOf(finding).evidenceSearch === 'line';
   const search = hasLine ? evidenceSearch(finding, undefined) : '';
-  return [{ fromEvent, toEvent, isLight, search, ...detectorOf(finding).band }];
+  return [{ fromEvent, toEvent, isLight, search, ...detectorOf(finding).highlight }];
 }

@@ -4,7 +4,7 @@ import type { DeviceTrace } from '../../format/snapshot/tables.ts';
 import { allCaptureNames, loadCapture, pairNames } from '../../testing/captures.ts';
 import { replaysOf } from '../../testing/contexts.ts';
 import { differences } from '../../testing/differences.ts';
-import { completeLiveReplay, type EventChunk, LiveReplay } from './live-replay.ts';
+import { completePartialReplay, type EventChunk, PartialReplay } from './partial-replay.ts';
 import { COUNTER_NAMES, NEVER, type Replay } from './types.ts';
 
 /** Events `first` to before `to` in columns of their own, as they are sent to another thread. */
@@ -23,7 +23,7 @@ function chunkOf({ events }: DeviceTrace, first: number, to: number): EventChunk
 
 /** @param expected the announced number of events, which may be wrong */
 function feed(
-  live: LiveReplay,
+  live: PartialReplay,
   trace: DeviceTrace,
   sizes: readonly number[],
   expected = trace.events.length,
@@ -71,9 +71,9 @@ describe('a trace replayed as its events come', () => {
 
   it.each(NAMES)('%s: as the whole, or not at all', (name) => {
     for (const { trace, settings, whole } of devicesOf(name)) {
-      const live = new LiveReplay(trace.segments.length > 0);
+      const live = new PartialReplay(trace.segments.length > 0);
       feed(live, trace, [997, 64, 5000]);
-      const replay = completeLiveReplay(live.finish(), trace, settings);
+      const replay = completePartialReplay(live.finish(), trace, settings);
       // A recording that begins late can only be replayed from its end.
       if (whole.recording !== 'complete' || whole.anomalyCount > 0) expect(replay).toBeUndefined();
       if (replay !== undefined) expect(differences(plain(replay), plain(whole))).toEqual([]);
@@ -93,9 +93,9 @@ describe('a trace replayed as its events come', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(sizes, fc.nat(20_000), (chunks, expected) => {
-        const live = new LiveReplay(true);
+        const live = new PartialReplay(true);
         feed(live, trace, chunks, expected);
-        const replay = completeLiveReplay(live.finish(), trace, settings);
+        const replay = completePartialReplay(live.finish(), trace, settings);
         expect(replay && differences(plain(replay), whole)).toEqual([]);
       }),
       { numRuns: 12 },
@@ -104,7 +104,7 @@ describe('a trace replayed as its events come', () => {
 
   it('says of the events so far what the whole says of them', () => {
     const { trace, whole } = deviceOf('train_gpt_small.pickle.gz');
-    const live = new LiveReplay(true);
+    const live = new PartialReplay(true);
     for (const [from, to] of [
       [0, 1],
       [1, 640],
@@ -128,9 +128,9 @@ describe('a trace replayed as its events come', () => {
 
   it('knows that memory from before is missing', () => {
     const { trace, settings } = deviceOf('train_recorded_late.pickle.gz');
-    const live = new LiveReplay(trace.segments.length > 0);
+    const live = new PartialReplay(trace.segments.length > 0);
     feed(live, trace, [500]);
     expect(live.soFar().isExact).toBe(false);
-    expect(completeLiveReplay(live.finish(), trace, settings)).toBeUndefined();
+    expect(completePartialReplay(live.finish(), trace, settings)).toBeUndefined();
   });
 });

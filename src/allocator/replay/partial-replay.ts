@@ -1,6 +1,6 @@
 /**
  * Replays a trace while its file is still being read, so the part so far can be drawn. It assumes that nothing was
- * allocated before and that PyTorch's default rules apply, because a file states both at its end. `completeLiveReplay`
+ * allocated before and that PyTorch's default rules apply, because a file states both at its end. `completePartialReplay`
  * checks whether that was right.
  */
 import {
@@ -23,13 +23,13 @@ export interface EventChunk extends ReplayedEvents {
 }
 
 /** The results so far. Views: they are valid until the next chunk is replayed. */
-export interface ReplaySoFar extends Pick<ReplayTables, 'allocations' | 'peaks' | 'end'> {
+export interface PartialResult extends Pick<ReplayTables, 'allocations' | 'peaks' | 'end'> {
   readonly length: number;
   /** No event contradicts an empty start. Otherwise blocks are missing and sizes may be too small. */
   readonly isExact: boolean;
 }
 
-export interface LiveTables {
+export interface PartialTables {
   readonly tables: ReplayTables;
   readonly hasSegments: boolean;
 }
@@ -37,7 +37,7 @@ export interface LiveTables {
 /** Room beyond the expected number of rows: a guess from a part of the file is seldom exact. */
 const SPARE_ROOM = 1.04;
 
-export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
+export class PartialReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
   readonly #replay: DeviceReplay;
   readonly #hasSegments: boolean;
   #reader: ReturnType<typeof counterReader> | undefined;
@@ -73,7 +73,7 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
     this.#reader = undefined;
   }
 
-  soFar(): ReplaySoFar {
+  soFar(): PartialResult {
     const { length, anomalyCount } = this.#replay;
     const { allocations, peaks, end } = this.#replay.soFar();
     return { length, allocations, peaks, end, isExact: anomalyCount === 0 };
@@ -87,7 +87,7 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
     this.#counters().fillCounter(name, from, out);
   }
 
-  finish(): LiveTables {
+  finish(): PartialTables {
     return { tables: this.#replay.tables(), hasSegments: this.#hasSegments };
   }
 
@@ -104,8 +104,8 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
  * Completes a replay that ran while the file was read. Undefined if the end of the file contradicts its assumptions, so
  * the trace must be replayed with the whole file.
  */
-export function completeLiveReplay(
-  { tables, hasSegments }: LiveTables,
+export function completePartialReplay(
+  { tables, hasSegments }: PartialTables,
   trace: DeviceTrace,
   settings: Snapshot['settings'],
 ): Replay | undefined {

@@ -6,7 +6,7 @@ import { Sink } from './field-reader.ts';
 import type { SnapshotSchema } from './schema.ts';
 
 /** A trace that is still being read: its event rows, and whether the file lists segments of its device. */
-export interface TraceSoFar {
+export interface PartialTraceRows {
   readonly first: number;
   readonly length: number;
   readonly hasSegments: boolean;
@@ -15,7 +15,7 @@ export interface TraceSoFar {
 const EVENT_ROWS = Sink.Event * ROWS_PER_SINK;
 
 /** In file order; valid until more is read. */
-export function tracesSoFar({ machine, segments, events }: SnapshotSchema): TraceSoFar[] {
+export function partialTraces({ machine, segments, events }: SnapshotSchema): PartialTraceRows[] {
   const endRow = EVENT_ROWS + events.length;
   const lists = listsUnder(machine, (key) => TRACE_KEYS.includes(key));
   return lists.map(({ first, end = endRow }, device) => {
@@ -28,7 +28,7 @@ export function tracesSoFar({ machine, segments, events }: SnapshotSchema): Trac
 }
 
 /** The rows of one inner list, as numbered on the stack: from `first` (-1 if empty) to before `end`. */
-interface RowsSoFar {
+interface PartialRows {
   readonly first: number;
   /** Undefined while rows may still be added. */
   readonly end: number | undefined;
@@ -36,13 +36,16 @@ interface RowsSoFar {
 
 /** The key is among the first few of its dictionary. */
 const MAX_KEY_SLOT = 64;
-const NO_ROWS: RowsSoFar = { first: -1, end: -1 };
+const NO_ROWS: PartialRows = { first: -1, end: -1 };
 
 /**
  * The lists of rows inside the list that follows a key near the bottom of the stack; empty if there is no such list.
  * Example: after row 4 in {'device_traces': [[0, 1, 2], [3, 4 this gives [0, 3) and [3, …).
  */
-function listsUnder(machine: ValueMachine, isKey: (text: string) => boolean): readonly RowsSoFar[] {
+function listsUnder(
+  machine: ValueMachine,
+  isKey: (text: string) => boolean,
+): readonly PartialRows[] {
   const outer = slotAfterKey(machine, isKey);
   if (outer === undefined || !isList(machine.tags[outer])) return [];
   const lists = machine
@@ -67,7 +70,7 @@ function slotAfterKey(machine: ValueMachine, isKey: (text: string) => boolean): 
 }
 
 /** For a list that is still open: the rows above it on the stack are its own, up to the first other value. */
-function rowsAt(machine: ValueMachine, slot: number): RowsSoFar {
+function rowsAt(machine: ValueMachine, slot: number): PartialRows {
   const { first, end } = rowsOf(machine.gathered(slot));
   const above = slot + 1;
   const isTop = above >= machine.sp;
@@ -80,7 +83,7 @@ function rowsAt(machine: ValueMachine, slot: number): RowsSoFar {
   };
 }
 
-function rowsOf(runs: readonly ListRun[]): RowsSoFar {
+function rowsOf(runs: readonly ListRun[]): PartialRows {
   const [first, last] = [runs[0], runs.at(-1)];
   if (first?.tag !== Tag.Row || last?.tag !== Tag.Row) return NO_ROWS;
   return { first: first.first, end: last.first + last.count };
