@@ -42,10 +42,21 @@ test('what ships has its integrity in the lockfile; without are only tools for o
   }
 });
 
-test.each(workflows)('%s pins its actions by commit', (_, { jobs }) => {
-  for (const { steps } of Object.values(jobs)) {
-    for (const { uses } of steps) if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/);
-  }
+test.each(['action.yml', ...workflows.map(([name]) => `.github/workflows/${name}`)])(
+  '%s pins what it uses by commit, with the version beside it',
+  (path) => {
+    const uses = readFileSync(path, 'utf8').match(/^.*\buses:.*$/gm) ?? [];
+    for (const line of uses) expect(line).toMatch(/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    expect(uses.length > 0).toBe(path !== 'action.yml');
+  },
+);
+
+test('what ships is audited before it is published, by a job that publishes nothing', () => {
+  const release = workflows.find(([name]) => name === 'release.yml')?.[1];
+  const commands = release?.jobs.build.steps.map(({ run }) => run);
+  const audit = commands?.findIndex((run) => run?.startsWith('npm audit --omit=dev')) ?? -1;
+  expect(audit).toBeGreaterThan(-1);
+  expect(audit).toBeLessThan(commands?.indexOf('npm test') ?? -1);
 });
 
 test.each(workflows)(
@@ -64,11 +75,14 @@ test('the action runs the version that it was released with', () => {
   expect(parse(readFileSync('action.yml', 'utf8')).inputs.version.default).toBe(manifest.version);
 });
 
+const TEST = /\b(src|e2e|scripts|python)\/[\w./-]+\.(test|spec)\.ts|python\/tests\/\w+\.py/g;
+
 test('each promise names a test that there is', () => {
-  const text = readFileSync('SECURITY.md', 'utf8') + readFileSync('docs/reliability.md', 'utf8');
-  const named =
-    text.match(/\b(src|e2e|scripts|python)\/[\w./-]+\.(test|spec)\.ts|python\/tests\/\w+\.py/g) ??
-    [];
+  const security = readFileSync('SECURITY.md', 'utf8');
+  const named = (security + readFileSync('docs/reliability.md', 'utf8')).match(TEST) ?? [];
   expect(named.length).toBeGreaterThan(30);
   expect(named.filter((path) => !existsSync(path))).toEqual([]);
+  const promises = security.match(/^\|(?! attacker|[ -]+---).*\|$/gm) ?? [];
+  expect(promises.length).toBeGreaterThan(14);
+  expect(promises.filter((row) => row.match(TEST) === null)).toEqual([]);
 });

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import warnings
 from unittest import mock
@@ -361,13 +362,35 @@ class SurpriseTest(unittest.TestCase):
             process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
             for _ in range(3):
                 process.stdout.readline()
-            process.terminate()
+            process.kill()
             process.communicate(timeout=30)
             with open(self.path, "rb") as file:
                 self.assertEqual(len(pickle.load(file)["device_traces"][0]), 20_000)
         for name in os.listdir(self.folder):
             if name.endswith(".part"):
-                os.remove(os.path.join(self.folder, name))
+                self.age(name, 601)
+        with vramscope.record(self.path):  # removes what is left: see tearDown
+            pass
+
+    def age(self, name, seconds):
+        then = time.time() - seconds
+        os.utime(os.path.join(self.folder, name), (then, then), follow_symlinks=False)
+
+    @unittest.skipUnless(IS_POSIX, "needs links")
+    def test_temporary_files_of_killed_programs_go_with_the_next_recording(self):
+        abandoned, link, of_now = (f".vramscope-{digit * 16}.part" for digit in "0ab")
+        others = [".vramscope-1.part", ".vramscope-0123456789abcdef.part.txt", "vramscope-0123456789abcdef.part", "run.part"]
+        for name in (abandoned, of_now, *others):
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write("half")
+        os.symlink(os.path.join(self.folder, "run.part"), os.path.join(self.folder, link))
+        for name in (abandoned, link, *others):
+            self.age(name, 601)
+        with vramscope.record(self.path):
+            pass
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted([of_now, "snapshot.pickle", *others]))
+        for name in (of_now, *others):
+            os.remove(os.path.join(self.folder, name))
 
 
 if __name__ == "__main__":

@@ -42,6 +42,10 @@ def path_of_rank(path, rank, size):
     return path if rank is None or size <= 1 else f"{stem}-rank{rank}{suffix}"
 
 
+# Untouched for this long, a temporary file was abandoned. A process id would not tell: machines and containers share folders.
+ABANDONED_SECONDS = 600
+
+
 def write_pickle(snapshot, path):
     """Writes a snapshot, gzipped if the name ends in `.gz`. Raises OSError if that fails: see :func:`replace_file`."""
 
@@ -58,8 +62,9 @@ def write_pickle(snapshot, path):
 def replace_file(path, write):
     """Calls `write(file)` with a new file that replaces `path` once it is complete.
 
-    A program killed meanwhile leaves no partial file under that name. A link at `path` is replaced, not followed, because
-    it may be somebody else's. Anything but a file (a device, a pipe, an open file's link in /proc) is refused.
+    A program killed meanwhile leaves no partial file under that name; the next write to the folder removes its temporary
+    file, once it is ten minutes old. A link at `path` is replaced, not followed, because it may be somebody else's.
+    Anything but a file (a device, a pipe, an open file's link in /proc) is refused.
     """
     folder = os.path.dirname(path)
     if folder:
@@ -70,6 +75,7 @@ def replace_file(path, write):
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(part, flags, 0o666), "wb") as file:
+            _remove_abandoned(folder, os.fstat(file.fileno()).st_mtime)
             write(file)
         os.replace(part, path)
     except BaseException:
@@ -85,6 +91,18 @@ def _refuse_streams(path):
     is_open_file = os.path.islink(path) and os.readlink(path).startswith("/proc/")
     if is_open_file or not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "This is not a regular file, so it is left as it is", path)
+
+
+def _remove_abandoned(folder, now):
+    """Removes the temporary files of killed programs. `now` comes from the disk's clock, which may be another machine's."""
+    try:
+        with os.scandir(folder or os.curdir) as entries:
+            for entry in entries:
+                if re.fullmatch(r"\.vramscope-[0-9a-f]{16}\.part", entry.name):
+                    if now - entry.stat(follow_symlinks=False).st_mtime > ABANDONED_SECONDS:
+                        _remove(entry.path)
+    except OSError:
+        pass  # a leftover file is no reason to fail
 
 
 def _remove(path):
