@@ -3,12 +3,12 @@ import { defineConfig } from '@playwright/test';
 import type { EngineOptions, Target } from './e2e/engines/fixtures.ts';
 import { chromiumFlags, findChromium, findFirefox, findWebkit } from './scripts/find-programs.mjs';
 
-/** A free one, so that two runs do not meet; all processes of a run have the same. */
+/** A free port, so that two runs don't collide; all processes of a run share it. */
 process.env.E2E_PORT ??= await freePort();
 const PORT = process.env.E2E_PORT;
 const executablePath = findChromium();
 
-/** The engines that Playwright does not drive, those of them that are installed. */
+/** The installed ones of the engines that Playwright does not drive. */
 const firefox = findFirefox();
 const webkit = findWebkit();
 const targets: readonly Target[] = [
@@ -20,32 +20,32 @@ export default defineConfig<object, EngineOptions>({
   testDir: 'e2e',
   outputDir: 'test-results',
   forbidOnly: process.env.CI !== undefined,
-  // Two tabs keep two cores busy for three quarters of the time; a third one uses the rest.
+  // The page has its own workers: two tabs at once are plenty for two cores.
   workers: 3,
   timeout: 60_000,
-  // A machine may be busy; what is right appears, and is not waited for any longer.
+  // A busy machine may need this long; a test that passes does not wait for it.
   expect: { timeout: 15_000 },
-  // A machine that stalls for seconds fails a gesture that no page could follow. `npm test` names
-  // each test that needed its second try.
+  // If the machine stalls for seconds, a gesture fails that no page could follow. `npm test` names each test that
+  // needed its second try.
   retries: 1,
   reporter: [['list'], ['json', { outputFile: 'test-results/e2e.json' }]],
   use: {
     baseURL: `http://127.0.0.1:${PORT}`,
     viewport: { width: 1280, height: 800 },
-    // Emptied between tests: a new one each takes longer than most of them.
+    // Emptied between tests, because creating a new one takes longer than most of them.
     reuseContext: true,
-    // A trace of every test takes a third of the time; `npx playwright test --trace on` makes them.
+    // Tracing every test costs a third of the time; `npx playwright test --trace on` does it.
     screenshot: 'only-on-failure',
-    // Each test begins in a profile of its own, and would fetch and keep the whole page first.
+    // Each test begins with a fresh profile, and would first fetch and store the whole page.
     serviceWorkers: 'block',
     launchOptions: {
-      // One test collects garbage itself; a browser of its own would have to be started for it.
+      // One test collects garbage itself; otherwise it would need its own browser.
       args: [...chromiumFlags(), '--js-flags=--expose-gc'],
       ...(executablePath && { executablePath }),
     },
   },
   projects: [
-    // First, as each is one long row of tests: those in Chromium then fill both workers to the end.
+    // Comes first, because each is one long series of tests; those in Chromium then fill both workers to the end.
     ...targets.map((target) => ({
       name: target.engine,
       testDir: 'e2e/engines',

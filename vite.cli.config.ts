@@ -3,8 +3,8 @@ import { defineConfig } from 'vite';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
-// All it needs but Node itself, so that bin/ runs without node_modules. What one command alone needs is
-// a file of its own.
+// Contains everything it needs except Node, so that bin/ runs without node_modules. Code that only one command needs
+// is a separate file.
 export default defineConfig({
   define: { __VRAMSCOPE_VERSION__: JSON.stringify(version) },
   publicDir: false,

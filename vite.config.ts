@@ -15,7 +15,7 @@ export default defineConfig({
     sitePolicy(),
     besideThePage('dist-single/vramscope.html'),
     VitePWA({
-      // The page asks before it reloads: a snapshot that is open must not be lost (ui/pages/shell/app-header.tsx).
+      // The page asks before it reloads, so that an open snapshot is not lost (ui/pages/shell/app-header.tsx).
       registerType: 'prompt',
       injectRegister: null,
       includeAssets: ['favicon.svg'],
@@ -35,8 +35,8 @@ export default defineConfig({
         globPatterns: ['**/*.{js,css,svg}', 'index.html'],
         navigateFallback: 'index.html',
         navigateFallbackDenylist: [/\/vramscope\.html$/],
-        // Each megabyte that is kept from the start costs the first visit some 15 MB of memory: what
-        // is as large as all the rest is kept once it was asked for.
+        // Each megabyte stored from the start costs the first visit some 15 MB of memory. Files as large as all the
+        // rest together are stored only once they were requested.
         runtimeCaching: [
           {
             urlPattern: isOwnFile,
@@ -67,14 +67,14 @@ export default defineConfig({
     modulePreload: {
       // Browsers without modulepreload still load every module, a little later.
       polyfill: false,
-      // Every chunk needs the page's own, which is there already: Firefox takes asking for it again as an error.
+      // Every chunk needs the page's own, which is already loaded: Firefox treats requesting it again as an error.
       resolveDependencies: (_, needed) =>
         needed.filter((name) => !/^assets\/index-.*\.js$/.test(name)),
     },
     rolldownOptions: {
       output: {
-        // One chunk for what the empty page needs, and one for what the first file needs: they
-        // compress better than several small ones, and nothing is fetched because of what was fetched.
+        // One chunk for what the empty page needs, and one for what the first file needs: they compress better than
+        // several small ones, and no chunk has to request another.
         codeSplitting: {
           groups: [
             { name: 'page', tags: ['$initial'], priority: 1 },

@@ -9,7 +9,7 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-// The whole page in one file that opens by a double click: scripts/build.mjs finishes it.
+// The whole page in one file that opens with a double click: scripts/build.mjs finishes it.
 export default defineConfig({
   base: './',
   publicDir: false,
@@ -18,7 +18,7 @@ export default defineConfig({
     'import.meta.env.VITE_SINGLE': 'true',
   },
   resolve: {
-    // What has another form where there is but one file.
+    // What has another form in the single file.
     alias: [
       { find: /^\.{1,2}\/workers\.ts$/, replacement: here('src/worker/workers.single.ts') },
       {
@@ -28,7 +28,7 @@ export default defineConfig({
     ],
   },
   plugins: [react(), inlineIcon(here('public/favicon.svg')), viteSingleFile()],
-  // On file:// a browser starts classic workers from a blob, but no module ones.
+  // On file:// a browser starts classic workers from a blob, but not module workers.
   worker: { format: 'iife', rolldownOptions: { output: { codeSplitting: false } } },
   build: { outDir: 'dist-single', target: 'es2022', sourcemap: false },
 });

@@ -4,9 +4,9 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
     environment: 'node',
-    // The files of one worker share its modules: warm code, and captures that are decoded once.
+    // The files of one worker share its modules: compiled code, and captures decoded once.
     isolate: false,
-    // All cores: left to itself, vitest keeps one for a parent that only waits.
+    // All cores: by default, vitest keeps one for a parent that only waits.
     maxWorkers: '100%',
     // Tests of whole captures take seconds when two cores are busy with other things.
     testTimeout: 30_000,

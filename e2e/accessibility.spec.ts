@@ -8,8 +8,8 @@ const sideTab = (page: Page, name: RegExp) =>
 const THEMES = ['dark', 'light'] as const;
 
 /**
- * In the dark only what differs there is looked at: the contrast, and not names and roles again.
- * @param within  a selector: only what is in it, where the rest was looked at before
+ * In the dark theme, checks only what can differ: the contrast, but not names and roles again.
+ * @param within  a selector: checks only what is in it, if the rest was checked before
  */
 async function expectNothingSerious(
   page: Page,
@@ -20,11 +20,11 @@ async function expectNothingSerious(
   for (const colorScheme of themes) {
     await page.emulateMedia({ colorScheme });
     await idle(page);
-    // Axe is read once a page, which takes longer than most of its looks.
+    // Axe is loaded once per page, which takes longer than most of its checks.
     const axeSource = (await page.evaluate(() => 'axe' in window)) ? 'void 0' : undefined;
     const axe = new AxeBuilder({ page, ...(axeSource && { axeSource }) })
       .include(within)
-      // There are no frames, for which it would open a page; nor does anybody read what passes.
+      // There are no frames, for which it would open a page, and nobody reads the list of passed checks.
       .setLegacyMode()
       .options({ resultTypes: ['violations'], preload: false });
     if (colorScheme === 'dark' && themes.length > 1) axe.withRules('color-contrast');
@@ -55,10 +55,10 @@ test('axe finds nothing serious on the page and in its dialogs', async ({ page }
 });
 
 test('axe finds nothing at all in any view', async ({ page }) => {
-  // Contrast takes axe a while for each cell: few rows will do.
+  // Contrast takes axe a while per cell, so show few rows.
   await page.setViewportSize({ width: 1024, height: 560 });
   await openCapture(page, 'oom_fragmented.pickle.gz');
-  // The views share their colors: each theme is looked at in every other view.
+  // The views share their colors, so each theme is checked in every other view.
   for (const [index, tab] of (await tabsOf(page).all()).entries()) {
     await tab.click();
     await idle(page);
@@ -110,7 +110,7 @@ test('Tab reaches every control, and what has the focus is seen to have it', asy
     passed.push(
       await page.evaluate(() => {
         const element = document.activeElement ?? document.body;
-        // The search field draws its ring around what it stands in.
+        // The search field draws its focus ring around its container.
         const ringed = [element, element.parentElement ?? element].map((one) => {
           const { outlineStyle, boxShadow } = getComputedStyle(one);
           return outlineStyle !== 'none' || boxShadow !== 'none';

@@ -1,4 +1,4 @@
-/** Where the memory is: every reserved byte in a row, and what a row leads to. */
+/** Where the memory is: every reserved byte in a row, and where a row leads. */
 import { expect, type Page, test } from '@playwright/test';
 import { chooseFile, cursorOf, fixture, idle, openCapture, plotOf, searchOf } from './viewer.ts';
 
@@ -7,7 +7,7 @@ const rowsOf = (page: Page) =>
   accountOf(page).getByRole('list', { name: 'Parts of the reserved memory' });
 const rowOf = (page: Page, name: string | RegExp) => rowsOf(page).getByRole('button', { name });
 
-/** What the search box says of its matches. */
+/** What the search box says about its matches. */
 const foundOf = (page: Page) => page.getByRole('search');
 
 test('a row filters all views, the search finds as many bytes, and Escape takes it back', async ({
@@ -21,7 +21,7 @@ test('a row filters all views, the search finds as many bytes, and Escape takes 
   await expect(row).toHaveAttribute('aria-pressed', 'true');
   await expect(foundOf(page)).toContainText('2.46 GiB at the cursor');
   await expect(page).toHaveURL(/part(:|%3A)kept-graph/);
-  // Another row takes its place.
+  // Another row replaces it.
   await rowOf(page, /^optimizer state/).click();
   await expect(rowOf(page, /^optimizer state/)).toHaveAttribute('aria-pressed', 'true');
   await expect(rowOf(page, /^kept autograd graphs/)).toHaveAttribute('aria-pressed', 'false');
@@ -78,7 +78,7 @@ test('rows lead to where their bytes are, by keys too, at the peak and at the en
 test.describe('in the plot', () => {
   test.use({ colorScheme: 'light' });
 
-  /** Share of the plot's width that is drawn in the color of limits, in the row that has most of it. */
+  /** Share of the plot's width that has the color of limits, in the row with most of it. */
   const limitShare = (page: Page): Promise<number> =>
     plotOf(page)
       .locator('canvas')
@@ -99,7 +99,7 @@ test.describe('in the plot', () => {
   test('the limit is a line, and steps are marked', async ({ page }) => {
     await openCapture(page, 'oom_fragmented.pickle.gz');
     await expect(page.getByText('291 steps', { exact: true })).toBeVisible();
-    // Dashes: more than half of the width.
+    // Dashes, so more than half of the width.
     await expect.poll(() => limitShare(page)).toBeGreaterThan(0.5);
     await chooseFile(page, fixture('train_gpt_small.pickle.gz'));
     await expect(page.getByText('6 steps', { exact: true })).toBeVisible();

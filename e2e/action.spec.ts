@@ -1,4 +1,4 @@
-/** action.yml: its steps are run as GitHub's runner runs them, with `npx` and `gh` played by scripts. */
+/** action.yml: runs its steps as GitHub's runner would, with scripts in place of `npx` and `gh`. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,14 +25,14 @@ let folder: string;
 
 test.beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'vramscope-action-'));
-  // The published package is the one that was built; what it is called with is checked.
+  // Uses the package that was built; its arguments are checked.
   script(
     'npx',
     `[ "$1 $2" = "--yes vramscope@${version}" ] || exit 9; shift 2; exec "${process.execPath}" "${resolve('bin/vramscope.mjs')}" "$@"`,
   );
   script(
     'gh',
-    // An answer to the question which comment is ours, and the comment that is then written.
+    // The answer to the query for our comment, and the comment that is then written.
     `if [ "$2" = graphql ]; then echo "$@" > "$RUNNER_TEMP/gh-question"; cat "$RUNNER_TEMP/own-comment" 2>/dev/null || true; exit; fi
     echo "$@" > "$RUNNER_TEMP/gh-arguments"; for last; do :; done; cp "\${last#body=@}" "$RUNNER_TEMP/comment.md"`,
   );
@@ -126,7 +126,7 @@ test('a comment of this very job is written again, and no other', () => {
     /^api --method PATCH repos\/someone\/model\/issues\/comments\/42 /,
   );
   const [marker = 'none'] = read('comment.md')?.split('\n') ?? [];
-  // Asked for with the mark, and only of who asks.
+  // The query asks for the marker, and only for the requester's own comments.
   expect(read('gh-question')).toContain(`viewerDidAuthor and (.body | startswith("${marker}"))`);
 });
 

@@ -4,7 +4,7 @@ import { idle, openCapture, searchOf, summaryOf } from './viewer.ts';
 const tab = (page: Page, name: string) =>
   page.getByTestId('view-tabs').getByRole('button', { name, exact: true });
 
-/** Opens a view, and gives the plot in it. */
+/** Opens a view and returns its plot. */
 async function show(page: Page, view: string, plot: string) {
   await tab(page, view).click();
   const surface = page.getByRole('application', { name: plot });
@@ -13,7 +13,7 @@ async function show(page: Page, view: string, plot: string) {
   return surface;
 }
 
-/** Pixels of the map itself, below what is drawn over it, that have a colour. */
+/** Pixels of the map itself, below everything drawn over it, that have a color. */
 async function countOf(page: Page, [red, green, blue]: readonly [number, number, number]) {
   const canvas = page
     .getByRole('application', { name: 'Memory by address over time' })
@@ -49,7 +49,7 @@ test('addresses at the OOM: the gaps, the blocks of a finding, and who made a se
     await expect(addresses).toContainText('3.76 GiB free in 35 ranges, the largest 354.66 MiB');
     await expect(addresses).toContainText('379.75 MiB requested, no free range is large enough');
     await plot.focus();
-    // The newest allocation at the OOM; what lies next to it in memory is free.
+    // The newest allocation at the OOM; the memory next to it is free.
     await page.keyboard.press('Enter');
     await expect(page.getByTestId('details')).toContainText(/b7[0-9a-f]+_\d+/);
     await expect(addresses).toContainText(/Event 6,195: .* block b7/);

@@ -14,7 +14,7 @@ test('broken files of each kind: one clear message, no code is run, and the page
   page.on('pageerror', (error) => errors.push(error));
   await openCapture(page, 'cuda_graph_pool.pickle.gz');
   const card = page.getByTestId('error');
-  // One after the other: what one of them leaves behind, the next would meet.
+  // One after the other, so that each meets whatever the previous one left behind.
   for (const { name, code, make } of FILES) {
     await chooseFile(page, { name, mimeType: '', buffer: Buffer.from(make()) });
     await expect(card, name).toContainText(`${name} `);

@@ -1,10 +1,10 @@
-/** Legends as they are laid out: no two entries alike, and every line number whole. */
+/** Legends as laid out: no two entries alike, and every line number fully visible. */
 import { expect, type Page, test } from '@playwright/test';
 import { chooseFile, fixture, legendOf } from './viewer.ts';
 
 /**
- * The longest labels, every way to name a site, most entries; of all captures the labels and
- * colors are compared in src/draw/coloring/site-colors.test.ts.
+ * The longest labels, every way to name a site, the most entries. For all captures, labels and colors are compared in
+ * src/draw/coloring/site-colors.test.ts.
  */
 const CAPTURES = [
   'near-miss/leak_hf_trainer_graph.pickle.gz',
@@ -18,13 +18,13 @@ const CAPTURES = [
 
 interface ShownEntry {
   readonly label: string;
-  /** '' for more colors than one. */
+  /** '' for more than one color. */
   readonly color: string;
-  /** What stands behind the colon of a line is out of its box. */
+  /** The text after the colon of a line, if it lies outside its box. */
   readonly isLineCut: boolean;
 }
 
-/** What a person sees of the legend now: entries that wrapped out of its row are none. */
+/** What a person sees of the legend now, without entries that wrapped out of its row. */
 async function entriesShown(page: Page): Promise<readonly ShownEntry[]> {
   return legendOf(page)
     .locator('li')
@@ -70,7 +70,7 @@ test('legends: colors and labels differ, and no line is cut off', async ({ page 
   let entries = 0;
   for (const name of CAPTURES) {
     await chooseFile(page, fixture(name));
-    // What is found in it need not be waited for.
+    // Its findings need not be awaited.
     await expect(page).toHaveTitle(`${name.replace(/.*\//, '')} · vramscope`);
     await expect(page.locator('.color-legend[aria-busy="true"]')).toHaveCount(0);
     await expectReadable(page, name);

@@ -19,7 +19,7 @@ async function givePair(page: Page, files: readonly string[]): Promise<void> {
   await idle(page);
 }
 
-/** The color of the stack in the middle of a plot's pixels, as many different ones as there are. */
+/** The colors of the stack in the middle of a plot's pixels. */
 const colorsOf = (page: Page, side: 'a' | 'b') =>
   page
     .getByTestId(`timeline-${side}`)
@@ -43,7 +43,7 @@ test('two files are compared: the table is read, a row followed into both timeli
   await expect(verdictOf(page)).toContainText('Peak +838.41 MiB (+65%)');
   await expect(verdictOf(page)).toContainText('the batch or the sequence doubled');
 
-  // The table: all that differs, together the difference.
+  // The table lists everything that differs, which adds up to the difference.
   await expect(page.getByText('together +838.41 MiB')).toBeVisible();
   await expect(rowsOf(page).nth(1)).toContainText('scenarios.py:48');
   await expect(rowsOf(page).nth(1)).toContainText('larger');
@@ -56,7 +56,7 @@ test('two files are compared: the table is read, a row followed into both timeli
   await expect(rowsOf(page).nth(1)).toContainText('functional.py');
   await page.getByLabel('Filter by file or function').fill('');
 
-  // A row is followed into both timelines, and into both files' allocations.
+  // A row can be followed into both timelines, and into both files' allocations.
   const [plainA, plainB] = [await colorsOf(page, 'a'), await colorsOf(page, 'b')];
   await rowsOf(page).nth(1).click();
   await expect(page.getByRole('status', { name: 'Row that is followed' })).toContainText(
@@ -86,7 +86,7 @@ test('two files are compared: the table is read, a row followed into both timeli
   await idle(page);
   const link = page.url();
 
-  // The link, and both files again, the other way round.
+  // The link, with both files given again in the other order.
   await page.goto('about:blank');
   await page.goto(link);
   await givePair(page, [BATCH, BASE]);
@@ -97,7 +97,7 @@ test('two files are compared: the table is read, a row followed into both timeli
   );
   await expect(page.getByRole('button', { name: 'Show both whole' })).toBeEnabled();
 
-  // Swapped, what grew has shrunk.
+  // Swapped, growth becomes shrinkage.
   await page.getByRole('button', { name: 'Swap A and B' }).click();
   await expect(verdictOf(page)).toContainText('Peak -838.41 MiB');
 });

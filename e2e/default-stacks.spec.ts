@@ -1,15 +1,15 @@
-/** Recordings with C++ frames, as PyTorch makes them by default, on a small screen. */
+/** Recordings with C++ frames, PyTorch's default, on a small screen. */
 import { expect, type Locator, type Page, test } from '@playwright/test';
 import { chooseFile, idle, legendOf, openCapture, plotOf, pointAt, summaryOf } from './viewer.ts';
 
 test.use({ viewport: { width: 1024, height: 768 } });
 
-/** What no one should read. Full names are in titles, one click away. */
+/** Must not appear on screen. Full names are in tooltips, one click away. */
 const RAW = /\?\?|std::|at::|c10::|tmpxft/;
 
 /**
- * Elements that are wider than their box or stand out of the part of the page that they belong to. One that is
- * cut off by an ellipsis is right where the whole text comes up when it is pointed at.
+ * Elements that are wider than their box, or extend beyond the part of the page that they belong to. Text cut off by
+ * an ellipsis is fine if the tooltip has all of it.
  */
 async function tooWide(part: Locator): Promise<string[]> {
   return part.first().evaluate((root) => {
@@ -37,11 +37,11 @@ const detailsOf = (page: Page): Locator => page.getByTestId('details');
 /** Opens all folded frames, and the first C++ name in full. */
 async function openFrames(page: Page): Promise<void> {
   const folds = page.getByRole('button', { name: /internal frame/, expanded: false });
-  // One that is open is found no more: the first is always the next.
+  // An opened one no longer matches, so the first match is always the next one.
   while ((await folds.count()) > 0) await folds.first().click();
 }
 
-/** Points at a block that a line of Python allocated: the first of some heights at which one lies. */
+/** Points at a block allocated by a line of Python: tries several heights. */
 async function pointOnPython(page: Page, fromLeft: number): Promise<{ x: number; y: number }> {
   const heights = [0.02, 0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4];
   let tried = 0;
@@ -83,7 +83,7 @@ for (const [name, fromLeft] of [
 
 /** A backward thread is named by its node, in every view. */
 async function expectNamedBackward(page: Page): Promise<void> {
-  // At the reserved peak, where it opens, backward has little.
+  // At the reserved peak, where the file opens, backward has little.
   const summary = summaryOf(page);
   await summary.getByRole('button', { name: /^(Figures|\d+ notes?)$/ }).click();
   await summary
@@ -132,7 +132,7 @@ test('names of 10 kB and stacks of C++ alone break no layout', async ({ page }) 
     await page.mouse.move(at.x, at.y);
     await expectReadable(page.getByTestId('tooltip'));
     await page.mouse.click(at.x, at.y);
-    // The allocation before stays until this one is looked up.
+    // The previous allocation stays until this one has been found.
     await idle(page);
     await expect(page.getByTestId('stack').first()).toBeVisible();
     await openFrames(page);

@@ -13,7 +13,7 @@ declare global {
   }
 }
 
-/** A dashboard: a frame, what the frame told it, and a way to tell the frame. */
+/** A dashboard: a frame, the messages from it, and a way to send some. */
 const dashboard = (frame: string) => `<!doctype html>
 <iframe id="frame" src="${frame}" style="width: 1200px; height: 760px"></iframe>
 <script>
@@ -38,7 +38,7 @@ test.afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Opens a dashboard on an origin of its own, with the page in its frame. */
+/** Opens a dashboard on its own origin, with the page in its frame. */
 async function embed(page: Page, baseURL: string, embedder: string): Promise<void> {
   const frame = `${baseURL}/?embedder=${encodeURIComponent(embedder)}`;
   writeFileSync(join(folder, 'index.html'), dashboard(frame));
@@ -66,7 +66,7 @@ test('a dashboard opens a snapshot, goes to a view, and is told what is selected
     .poll(() => toldOf(page, 'refused'))
     .toEqual([{ vramscope: 1, type: 'refused', message: 'No snapshot of yours is open.' }]);
 
-  // Nor is it told of a file that somebody else opens in the frame.
+  // Nor does it hear about a file that somebody else opens in the frame.
   const frame = page.frameLocator('#frame');
   await frame.getByTestId('file-input').first().setInputFiles(fixture('train_resnet.pickle.gz'));
   await expect(frame.getByTestId('timeline')).toBeVisible();
@@ -109,7 +109,7 @@ test('a page that is not the embedder named in the address is neither heard nor 
 }) => {
   await embed(page, String(baseURL), 'https://dash.example.org');
   await give(page, 'oom.pickle.gz', readFileSync(fixture('oom_fragmented.pickle.gz')));
-  // A file that a person opens in the frame comes after all that the page could have said before.
+  // A person opens a file in the frame after everything that the page could have said before.
   const frame = page.frameLocator('#frame');
   await frame.getByTestId('file-input').first().setInputFiles(fixture('train_resnet.pickle.gz'));
   await expect(frame.getByTestId('timeline')).toBeVisible();

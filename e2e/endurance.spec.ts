@@ -1,7 +1,6 @@
 /**
- * Long use: file after file, one cancelled opening after another, two tabs, storage that is full. At
- * the end the page holds what it held at the start, and nothing was lost. docs/reliability.md says how
- * more of each is done than in `npm test`.
+ * Long use: file after file, one cancelled opening after another, two tabs, full storage. At the end the page holds
+ * what it held at the start, and nothing was lost. docs/reliability.md tells how to do more than `npm test` does.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,12 +21,15 @@ import {
 
 const FILES = Number(process.env.ENDURANCE_FILES ?? 4);
 const CANCELS = Number(process.env.ENDURANCE_CANCELS ?? 2);
-/** Memory at the end, to that at the start. A short run shows mostly what the system happens to keep. */
+/**
+ * Allowed ratio of the memory at the end to that at the start. A short run mostly shows what the system happens to
+ * keep.
+ */
 const MOST_GROWTH = FILES < 100 ? 1.5 : 1.2;
-/** A worker that was ended amid a long call goes when that call has ended. */
+/** A worker that was ended during a long call disappears when that call ends. */
 const ENDED_MS = 60_000;
 
-/** What is open at the start and at the end, and comes back after each cancelled opening. */
+/** Open at the start and at the end, and again after each cancelled opening. */
 const KEPT = 'train_gpt_small.pickle.gz';
 const OTHERS = [
   'oom_fragmented.pickle.gz',
@@ -48,7 +50,7 @@ async function show(page: Page, view: string): Promise<void> {
   await expect(page.locator('#view-picture').getByRole('alert')).toHaveCount(0);
 }
 
-/** Opens a capture as a user does who has one open, and waits until it is drawn. */
+/** Opens a capture as a user would who has one open, and waits until it is drawn. */
 async function openNext(page: Page, name: string): Promise<void> {
   await chooseFile(page, fixture(name));
   await expect(page.getByRole('banner')).toContainText(name);
@@ -56,7 +58,7 @@ async function openNext(page: Page, name: string): Promise<void> {
   await expect(page.getByTestId('error')).toHaveCount(0);
 }
 
-/** Resident memory of the process that shows the page, with what its workers hold: the largest one. */
+/** Resident memory of the process that shows the page, including its workers: the largest one. */
 async function residentBytes(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
@@ -66,7 +68,7 @@ async function residentBytes(browser: Browser): Promise<number> {
   return Math.max(...lines.split('\n').map((line) => Number(line) * 1024));
 }
 
-/** Measured until it falls no further, each time after all garbage was collected: what is really held. */
+/** Measured until it falls no further, each time after a garbage collection: what is really in use. */
 async function heldBytes(browser: Browser, page: Page): Promise<number> {
   await onlyTheFile(page);
   let least = Infinity;
@@ -75,13 +77,13 @@ async function heldBytes(browser: Browser, page: Page): Promise<number> {
     await page.evaluate(collect);
     await Promise.all(page.workers().map((worker) => worker.evaluate(collect)));
     const held = await residentBytes(browser);
-    // The system takes pages back in its own time.
+    // The system reclaims pages in its own time.
     if (held > least * 0.99) return Math.min(held, least);
     least = held;
   }
 }
 
-/** 60 MB of JSON in a small file: its parser lets nothing in between, also no word of a cancelled opening. */
+/** 60 MB of JSON in a small file: its parser lets nothing through, not even a cancelled opening. */
 function slowFile(folder: string): string {
   const event = { action: 'alloc', addr: 2 ** 40, size: 512, stream: 0, time_us: 1, frames: [] };
   const events = `${JSON.stringify(event)},`.repeat(600_000);
@@ -114,7 +116,7 @@ test(`${FILES} files and ${CANCELS} cancelled openings leave memory and snapshot
       await chooseFile(page, slow);
       const cancel = page.getByTestId('cancel');
       await expect(cancel).toBeVisible();
-      // Early, and now and then while its worker reads and hears nothing.
+      // Early, and occasionally while its worker reads and hears nothing.
       if (i % 10 === 1) await expect(page.getByTestId('progress')).toContainText('Reading');
       await cancel.click();
       await expect(page.getByRole('banner')).toContainText(KEPT);
@@ -123,8 +125,8 @@ test(`${FILES} files and ${CANCELS} cancelled openings leave memory and snapshot
     }
     await openNext(page, KEPT);
   };
-  // Every kind of file, every view and some cancelled openings: what runs for the first time takes
-  // memory of its own, and the system leaves a process what it took once.
+  // Every kind of file, every view and some cancelled openings: code that runs for the first time takes memory, and
+  // the system does not take it back from a process.
   await openFiles(Math.min(FILES, OTHERS.length));
   for (const view of VIEWS) await show(page, view);
   await cancelOpenings(1);
@@ -177,7 +179,7 @@ test.describe('with all storage full', () => {
     await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1000 });
     await page.goto(site.url);
     await page.evaluate(() => {
-      // As much as goes in, to the last byte.
+      // As much as fits, to the last byte.
       for (let length = 2 ** 22; length >= 1; length /= 2) {
         try {
           localStorage.setItem(`filler ${length}`, 'x'.repeat(length));
@@ -186,7 +188,7 @@ test.describe('with all storage full', () => {
         }
       }
     });
-    // The worker that keeps the page for when there is no network is refused its place.
+    // The worker that stores the page for offline use is refused its space.
     await expect
       .poll(() =>
         page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length),

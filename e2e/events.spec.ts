@@ -20,7 +20,7 @@ test('goes to an event by its number, to its other end, and follows the cursor',
 }) => {
   await openEvents(page, 'oom_fragmented.pickle.gz');
   await expect(viewOf(page).getByText('6,302 events')).toBeVisible();
-  // From elsewhere: the file opens at its OOM.
+  // From another event: the file opens at its OOM.
   await page.keyboard.press('e');
   await expect(page).toHaveURL(/at=6301/);
   await page.keyboard.press('g');
@@ -32,7 +32,7 @@ test('goes to an event by its number, to its other end, and follows the cursor',
   await expect(oom).toHaveAttribute('aria-current', 'true');
   await expect(detailsOf(page)).toContainText('398,194,176 bytes');
   await expect(cursorOf(page)).toContainText('Event 6,195');
-  // The alloc before it, by keys alone, and to its free.
+  // Goes to the alloc before it, and then to its free, by keyboard alone.
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
   await expect(rowOf(page, 6194)).toHaveAttribute('aria-current', 'true');

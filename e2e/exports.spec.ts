@@ -1,4 +1,4 @@
-/** What one takes away: pictures that show what the page shows, and data that begin as they should. */
+/** Exports: pictures that show what the page shows, and data that begins as it should. */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { type Download, expect, type Page, test } from '@playwright/test';
@@ -37,7 +37,7 @@ test('PNG and SVG of four views, of some in the dark too', async ({ page, contex
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const viewer = await context.newPage();
   for (const { view, name, says, schemes } of VIEWS) {
-    // Behind another tab a page gets a frame a second, and a picture waits one for each canvas.
+    // Behind another tab a page gets one frame per second, and a picture waits for one per canvas.
     await page.bringToFront();
     await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
     for (const colorScheme of schemes) {
@@ -73,7 +73,7 @@ async function expectSvg(
   expect(Math.min(...widths)).toBeGreaterThan(0);
 }
 
-/** Decodes, is of the size of a picture at twice the pixels, and shows more than a few colours. */
+/** It can be decoded, has twice the page's resolution, and shows more than a few colors. */
 async function expectPng(page: Page, bytes: Buffer): Promise<void> {
   const picture = await page.evaluate(async (base64) => {
     const file = new Blob([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))]);

@@ -1,4 +1,4 @@
-/** Files dropped on an open one: the page asks what they are for, and leaves all as it is when nothing is chosen. */
+/** Files dropped on an open one: the page asks what they are for, and changes nothing if nothing is chosen. */
 import { expect, type Locator, type Page, test } from '@playwright/test';
 import { dropPaths, fixture, idle, openCapture, plotOf } from './viewer.ts';
 

@@ -1,4 +1,4 @@
-/** Keys without a click first, the minimap, and what looks as if it could be clicked. */
+/** Keys that work without a click first, the minimap, and everything that looks clickable. */
 import { expect, type Page, test } from '@playwright/test';
 import { cursorOf, idle, openCapture } from './viewer.ts';
 
@@ -92,7 +92,7 @@ test('the verdict, a sparkline and two cursors lead to what they show', async ({
   await page.keyboard.press('Escape');
   await expect(page).not.toHaveURL(/finding=/);
 
-  // Its first quarter is of early steps.
+  // Its first quarter shows early steps.
   const cursor = cursorOf(page);
   const opened = await cursor.textContent();
   const sparkline = page.getByRole('button', { name: /at most .* over/ }).first();

@@ -1,4 +1,4 @@
-/** Names of variables in a file of their own, given together with the snapshot. */
+/** Variable names in a separate file, given together with the snapshot. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';

@@ -1,4 +1,4 @@
-/** Files that ask for much, each by the built program and in the page: an answer soon, in little memory. */
+/** Files that demand a lot, each opened by the built program and in the page: an answer soon, in little memory. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,12 +7,12 @@ import { expect, test } from '@playwright/test';
 import { BOMBS } from '../src/testing/bombs.ts';
 import { chooseFile, fixture, idle, openCapture, plotOf } from './viewer.ts';
 
-/** What asks for much, and one wrong number. Of the others src/format/input/bombs.test.ts sees all that there is to see. */
+/** The most demanding files, and one wrong number. src/format/input/bombs.test.ts tests all others. */
 const FILES = BOMBS.filter(
   ({ name, answer }) => 'code' in answer || /^(one-event|a-frame|size-nan)/.test(name),
 );
 
-/** Of work; other programs on the machine may take their time, too. */
+/** Of work; other programs on the machine may take time too. */
 const LIMIT_MS = 10_000;
 const HANGS_MS = 60_000;
 const LIMIT_BYTES = 1.2e9;
@@ -76,7 +76,7 @@ test('the command line answers each within ten seconds and 1.2 GB', async () => 
   rmSync(folder, { recursive: true });
 });
 
-/** By each way to ask for much; the page reads all of them by the same code. */
+/** One for each way to demand a lot; the page reads all of them with the same code. */
 const ON_PAGE = FILES.filter(({ name }) =>
   /^(many-objects|zips-in-zips|memo|33-regions|one-event)/.test(name),
 );
@@ -99,7 +99,7 @@ test('the page answers one of each way, and opens the next file', async ({ page 
   expect(errors).toEqual([]);
 });
 
-/** Takes all the memory that the browser has for arrays of this page; none of it is ever touched. */
+/** Takes all the memory that the browser has for this page's arrays, without ever touching it. */
 function takeAllMemory(): void {
   const taken: ArrayBuffer[] = [];
   Object.assign(globalThis, { taken });
@@ -113,7 +113,7 @@ function takeAllMemory(): void {
 }
 
 test('a worker that has no memory left says so, and the next file opens', async ({ browser }) => {
-  // In a process of its own, in which no other test has left anything.
+  // In a separate process, in which no other test has left anything.
   const context = await browser.newContext();
   const page = await context.newPage();
   await openCapture(page, 'cuda_graph_pool.pickle.gz');
@@ -130,10 +130,10 @@ test('a worker that has no memory left says so, and the next file opens', async 
   const card = page.getByTestId('error');
   await expect(card).toContainText('needs more memory than one tab or thread is allowed');
   await expect(card).toContainText('cuda_graph_pool.pickle.gz is still open');
-  // That worker ends with its file. The browser needs a moment to take its memory back.
+  // That worker ends with its file. The browser needs a moment to reclaim its memory.
   await expect(async () => {
     await chooseFile(page, fixture('oom_fragmented.pickle.gz'));
-    // It is open now, or there was no memory yet: no more comes by itself.
+    // It is open now, or there was no memory yet: nothing more happens by itself.
     await idle(page);
     expect(await page.getByRole('banner').textContent()).toContain('oom_fragmented');
     expect(await card.count()).toBe(0);

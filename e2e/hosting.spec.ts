@@ -19,12 +19,12 @@ test.beforeEach(async () => {
   site = await staticHost('dist', '/some/deep/path/');
 });
 test.afterEach(async ({ context }) => {
-  // The next test has this context, too.
+  // The next test uses the same context.
   await context.setOffline(false);
   await site.close();
 });
 
-/** Addresses asked for by the page and its workers, and what the policy forbade. */
+/** URLs requested by the page and its workers, and what the policy forbade. */
 async function watch(page: Page): Promise<{ requests: string[]; violations(): Promise<string[]> }> {
   const requests: string[] = [];
   page.context().on('request', (request) => requests.push(request.url()));
@@ -107,7 +107,7 @@ test('says when a newer version waits, and leaves the open snapshot alone', asyn
   await openSample(page);
   const response = await page.request.get(`${site.url}sw.js`);
   site.replaced.set('sw.js', `${await response.text()}\n// newer`);
-  // A new version comes without the parts of the old one, of which some were not yet needed.
+  // A new version is installed without the old one's parts, some of which were not yet needed.
   site.removed.add('assets/');
   await page.evaluate(async () => (await navigator.serviceWorker.getRegistration())?.update());
   const bar = page.getByRole('complementary', { name: 'Update' });

@@ -1,4 +1,4 @@
-/** `vramscope mcp` as a program: a client that speaks lines of JSON over its stdin and stdout. */
+/** `vramscope mcp` as a program, used by a client that speaks JSON lines over stdin and stdout. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -66,7 +66,7 @@ class Agent {
   }
 }
 
-/** Fifty thousand segments, which keep the simulator busy for as long as it is let. */
+/** Fifty thousand segments, which keep the simulator busy for as long as it is allowed. */
 function writeSlow(path: string): string {
   const events = Array.from({ length: 50_000 }, (_, i) => {
     const common = { addr: (i + 1) * 32 * MIB, size: 20 * MIB, stream: 0, frames: [] };

@@ -124,7 +124,7 @@ test('a second opening is cancelled: the first file is still there, and answers'
   const progress = page.getByTestId('progress');
   await expect(progress).toContainText('Opening long.pickle.gz');
   await expect(progress).toContainText(/MB/);
-  // The first is in sight meanwhile.
+  // The first file stays visible meanwhile.
   await expect(plotOf(page)).toBeVisible();
   await page.getByTestId('cancel').click();
   await expect(progress).toHaveCount(0);

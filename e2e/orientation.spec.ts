@@ -1,4 +1,4 @@
-/** Where a file opens, what Back returns to, and what Esc takes back. */
+/** Where a file opens, where Back returns to, and what Esc undoes. */
 import { expect, type Page, test } from '@playwright/test';
 import {
   chooseFile,
@@ -75,7 +75,7 @@ test('findings are what Back and a second file return to', async ({ page }) => {
 test('a pin, a wheel and a drag are an entry each, and Back takes back one at a time', async ({
   context,
 }) => {
-  // A page of its own: after 50 entries, which other tests may have made, the history grows no longer.
+  // A new page: the history stops growing after 50 entries, which other tests may have made.
   const page = await context.newPage();
   await openCapture(page, 'train_gpt_small.pickle.gz');
   const before = await entries(page);
@@ -84,7 +84,7 @@ test('a pin, a wheel and a drag are an entry each, and Back takes back one at a 
   await expect(page).toHaveURL(/select=/);
   await idle(page);
   const pinned = page.url();
-  // All at once, as a hand turns it: a pause between two of them would begin another gesture.
+  // All at once, like a hand on a wheel: a pause between two would begin another gesture.
   await Promise.all(Array.from({ length: 5 }, () => page.mouse.wheel(0, -300)));
   await expect(page).toHaveURL(/x=/);
   await idle(page);

@@ -1,4 +1,4 @@
-/** What npm would publish, installed in an empty folder: it runs there, with nothing else. */
+/** The package that npm would publish, installed in an empty folder: it runs there without anything else. */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

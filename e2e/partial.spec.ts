@@ -7,13 +7,13 @@ const TRAIN = unzipped('train_gpt_small.pickle.gz').buffer;
 const picture = (page: Page) => page.getByTestId('partial-timeline');
 const note = (page: Page) => page.getByTestId('partial-note');
 
-/** How many events are shown, by what the page says. */
+/** How many events are shown, according to the page. */
 async function eventsShown(page: Page): Promise<number> {
   const text = (await note(page).textContent()) ?? '';
   return Number(/([\d,]+) events/.exec(text)?.[1]?.replaceAll(',', ''));
 }
 
-/** Opens what a host sends slowly, with a third of it sent, and waits until that is seen. */
+/** Opens a file from a slow host, with a third of it sent, and waits until that part is visible. */
 async function openSlowly(page: Page, host: SlowHost): Promise<void> {
   host.sendUpTo(0.35);
   await page.goto(`/?snapshot=${host.url}`);
@@ -25,7 +25,7 @@ async function expectPicture(page: Page): Promise<void> {
   await expect.poll(() => eventsShown(page)).toBeGreaterThan(1000);
 }
 
-/** Colors of the picture: one is an empty canvas. */
+/** Number of colors in the picture: an empty canvas has one. */
 const colorsOf = (page: Page) =>
   picture(page).evaluate((canvas: HTMLCanvasElement) => {
     const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data;
@@ -44,7 +44,7 @@ test('a file that comes slowly is seen while it comes', async ({ page }) => {
     const before = await eventsShown(page);
     host.sendUpTo(0.6);
     await expect.poll(() => eventsShown(page)).toBeGreaterThan(before);
-    // What was sent has been read: from here on nothing moves by itself.
+    // Everything sent has been read: from here on nothing moves by itself.
     await expect.poll(() => eventsShown(page)).toBe(6938);
 
     host.sendUpTo(1);
@@ -75,7 +75,7 @@ test('a file that comes slowly is seen once the views are there, however late', 
   try {
     host.sendUpTo(0.35);
     await page.goto(`/?snapshot=${host.url}`);
-    // All that was sent has been read before the code that shows it comes.
+    // Everything sent has been read before the code that shows it arrives.
     await expect(page.getByTestId('progress')).toContainText(/35 %|[1-9][\d,]* events/);
     comes();
     await expectPicture(page);

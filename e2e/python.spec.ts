@@ -1,4 +1,6 @@
-/** The wheel, installed in a clean virtual environment without Node or network: it shows a file, and notebooks do. */
+/**
+ * The wheel, installed in a clean virtual environment without Node or network: it shows a file, and so do notebooks.
+ */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +14,7 @@ import { fixture } from './viewer.ts';
 const folder = mkdtempSync(join(tmpdir(), 'vramscope-python-'));
 const binaries = join(folder, 'venv', process.platform === 'win32' ? 'Scripts' : 'bin');
 const python = join(binaries, process.platform === 'win32' ? 'python.exe' : 'python');
-/** A PATH on which Node is not found. */
+/** A PATH without Node. */
 const environment = { ...process.env, PATH: binaries, PYTHONDONTWRITEBYTECODE: '1' };
 const file = resolve(fixture('oom_fragmented.pickle.gz'));
 
@@ -92,7 +94,7 @@ time.sleep(600)`;
   await host.close();
 });
 
-/** The hosts that the page asks over the network, from now on. */
+/** The hosts that the page contacts over the network, from now on. */
 function hostsAsked(page: Page): () => string[] {
   const hosts = new Set<string>();
   page.on('request', (request) => {

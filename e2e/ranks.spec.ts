@@ -1,4 +1,4 @@
-/** A job's ranks: a folder dropped, the outlier found by eye and by order, its snapshot opened at the line. */
+/** A job's ranks: a dropped folder, the outlier found by eye and by order, its snapshot opened at the line. */
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ test('a folder is dropped: the rank that leaks comes first, and leads to its lin
   await expect(ranks).toContainText(
     'rank7.vramscope.json: This summary was written by a newer vramscope',
   );
-  // By order: the farthest is first. By eye: its bar is the longest.
+  // By order: the farthest comes first. By eye: its bar is the longest.
   await expect.poll(() => ranksShown(page)).toEqual(['2', '0', '1', '3']);
   const row = rowOf(page, 2);
   await expect(row).toContainText('605.98 MiB');
@@ -73,7 +73,7 @@ test('a folder is dropped: the rank that leaks comes first, and leads to its lin
   await expect(page.getByTestId('device-select').locator('option:checked')).toHaveText(/^cuda:2 /);
   await expect(searchOf(page)).toHaveValue(/fsdp2@.*fleet\.py:26/);
 
-  // And back, where all is as it was.
+  // And back, where everything is as before.
   await page.getByRole('button', { name: 'Ranks' }).click();
   await expect(plotOf(page)).toBeHidden();
   await expect.poll(() => ranksShown(page)).toEqual(['0', '1', '2', '3']);
@@ -82,7 +82,7 @@ test('a folder is dropped: the rank that leaks comes first, and leads to its lin
     ranks.getByRole('button', { name: /^Heat map of 4 ranks by 12 steps/ }),
   ).toBeVisible();
 
-  // Compared with its role: of the others only rank 3 has its snapshot here.
+  // Compared with its role: among the others, only rank 3 has its snapshot here.
   await details.getByRole('button', { name: 'Compare with rank 3' }).click();
   const compared = page.getByTestId('compare');
   await expect(compared.getByRole('status', { name: 'Verdict' })).toContainText('88.00 MiB');
@@ -101,14 +101,14 @@ test('the program serves the ranks of a folder', async ({ page }) => {
   await rowOf(page, 2).dblclick();
   await expect(plotOf(page)).toBeVisible();
   server.kill('SIGINT');
-  // In threads, as many as there are cores.
+  // In as many threads as there are cores.
   const out = execFileSync(process.execPath, [program, 'ranks', join(folder, 'job'), '--json'], {
     encoding: 'utf8',
   });
   expect(JSON.parse(out).outliers).toMatchObject([{ rank: 2, cause: 'growth' }]);
 });
 
-/** Pixels of the bar's canvas that something is drawn on, in its middle row. */
+/** Pixels of the bar's canvas that are drawn on, in its middle row. */
 async function barLength(row: Locator): Promise<number> {
   return row
     .locator('canvas')
@@ -119,7 +119,7 @@ async function barLength(row: Locator): Promise<number> {
         data: [],
       };
       let last = 0;
-      // The tick of reserved memory is a pixel or two by itself: a bar goes on.
+      // The tick of reserved memory is an isolated pixel or two, while a bar continues.
       for (let x = 4; x < data.length / 4; x++) {
         if (data[4 * x + 3] === 255 && data[4 * (x - 4) + 3] === 255) last = x;
       }

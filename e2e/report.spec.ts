@@ -1,4 +1,4 @@
-/** A report: exported from the page, opened from the disk, with the same figures. */
+/** A report: exported from the page, opened from disk, with the same figures. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { expect, type Page, test } from '@playwright/test';

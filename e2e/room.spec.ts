@@ -1,4 +1,4 @@
-/** How much room the picture gets, and that nothing on the page is cut off by its box. */
+/** How much space the picture gets, and that nothing on the page is cut off by its box. */
 import { expect, type Locator, type Page, test } from '@playwright/test';
 import { chooseFile, idle, openCapture } from './viewer.ts';
 
@@ -6,7 +6,7 @@ interface Size {
   readonly width: number;
   readonly height: number;
   readonly deviceScaleFactor: number;
-  /** The least height of a plot, and the most lines of a verdict. */
+  /** The minimum height of a plot, and the most lines of a verdict. */
   readonly room?: { readonly plot: number; readonly lines: number };
 }
 
@@ -16,11 +16,11 @@ const COMMON: readonly Size[] = [
 ];
 const SMALL: readonly Size[] = [
   { width: 800, height: 600, deviceScaleFactor: 1 },
-  // 1440 x 900 at 200 %: half as many CSS pixels.
+  // 1440 x 900 at 200%: half as many CSS pixels.
   { width: 720, height: 450, deviceScaleFactor: 2 },
 ];
 
-/** One with annotations above the plot, one with an OOM and gaps, one with C++ stacks; and how many views of it. */
+/** One with annotations above the plot, one with an OOM and gaps, one with C++ stacks; and how many of its views. */
 const CAPTURES = [
   { capture: 'train_annotated.pickle.gz', sizes: COMMON, views: 3 },
   { capture: 'oom_fragmented.pickle.gz', sizes: COMMON, views: 9 },
@@ -41,7 +41,7 @@ async function plotHeight(page: Page): Promise<number> {
   return axis.y + axis.height - plot.y;
 }
 
-/** Elements with text that their own box hides, by width or by height. */
+/** Elements whose own box hides some of their text, by width or by height. */
 async function clippedIn(part: Locator): Promise<readonly string[]> {
   return part.evaluate((root) =>
     [root, ...root.querySelectorAll('*')]
@@ -56,7 +56,7 @@ async function clippedIn(part: Locator): Promise<readonly string[]> {
   );
 }
 
-/** How many lines of text the element is high. */
+/** How many lines of text fit in the element's height. */
 const linesOf = (part: Locator): Promise<number> =>
   part.evaluate(
     (element) =>
@@ -89,7 +89,7 @@ for (const { capture, sizes, views } of CAPTURES) {
     }
     for (const size of COMMON) {
       await resize(size);
-      // The narrow panel needs more lines: what decides stands at their ends.
+      // The narrow panel needs more lines: the deciding words are at their ends.
       const body = page.locator('.verdict-body');
       await expect.poll(() => linesOf(body)).toBeLessThan((size.room?.lines ?? 0) + 0.3);
       expect(await clippedIn(body)).toEqual([]);
@@ -105,7 +105,7 @@ for (const { capture, sizes, views } of CAPTURES) {
 
 const LONG_FILE = `/${'a_project_with_a_long_name/'.repeat(4)}train_the_second_stage_of_the_reward_model.py`;
 
-/** A leak of 1 MiB a step at a line whose file has a name that no panel has room for, as JSON. */
+/** A leak of 1 MiB per step at a line whose file name fits in no panel, as JSON. */
 function leakOfLongNames() {
   const frame = (line: number, name: string) => ({ filename: LONG_FILE, line, name });
   const main = frame(1204, 'main');
@@ -141,17 +141,17 @@ test('the first look at 1024 x 768 has the line, the cause and the figures whole
     const line = 'scenarios.py:47 (attention) asks for many sizes';
     await expect(verdict.getByRole('button', { name: line })).toBeInViewport({ ratio: 1 });
     expect(await clippedIn(verdict)).toEqual([]);
-    // The total stands beside the name, and says what it is.
+    // The total is beside the name, and says what it is.
     await expect(lead).toHaveText(/^HighFragmentation10\.50 GiB never needed/);
     expect(await clippedIn(lead)).toEqual([]);
     const [name, total] = [lead.getByText('Fragmentation'), lead.getByText('10.50 GiB').first()];
     const [besides, figure] = [await name.boundingBox(), await total.boundingBox()];
     expect(Math.abs((besides?.y ?? 0) - (figure?.y ?? 99))).toBeLessThan(6);
-    // The moment that the verdict speaks of.
+    // The moment that the verdict describes.
     const cursor = page.getByRole('region', { name: 'Cursor' });
     await expect(cursor).toContainText('Reserved 15.86 GiB');
     await expect(cursor).toContainText('Allocated 3.54 GiB');
-    // The counters hide nothing of the plot.
+    // The counters cover nothing of the plot.
     const plot = await page.getByTestId('timeline').boundingBox();
     for (const counter of ['Allocated', 'Active', 'Reserved', 'Requested', 'Inactive split']) {
       const box = await page.getByRole('button', { name: `${counter} line` }).boundingBox();
@@ -175,8 +175,7 @@ test('the first look at 1024 x 768 has the line, the cause and the figures whole
 });
 
 /**
- * What is wider than its box without a way to see the rest: no scrolling, no ellipsis; and what stands
- * beyond the edge of the page.
+ * Elements that are wider than their box without scrolling or an ellipsis, and elements beyond the edge of the page.
  */
 async function cutOff(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {

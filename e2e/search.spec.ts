@@ -56,7 +56,7 @@ test('a search counts as it is typed, selects match after match, and is in the l
     await page.keyboard.press('Enter');
     await expect(page.getByTestId('timeline')).toBeVisible();
 
-    // What is selected elsewhere is in sight when one comes back.
+    // What is selected elsewhere is visible after coming back.
     await page.goBack();
     await idle(page);
     await expect(last).toBeInViewport();
@@ -85,7 +85,7 @@ test('a search completes terms, and says in place what is wrong with one', async
   await expect(page.getByText('missing closing )')).toBeVisible();
   await expect(page.getByRole('search').locator('mark')).toHaveText('(');
   await expect(box).toHaveAttribute('aria-invalid', 'true');
-  // Linear time whatever the pattern: this one would keep the browser's own expressions busy for years.
+  // Linear time for any pattern: this one would keep the browser's own expressions busy for years.
   await box.fill('/(([a-z]+)+)+!/');
   await expect(page.getByRole('search')).toContainText('no match');
 });

@@ -1,4 +1,4 @@
-/** What the programs serve that npm and pip install. */
+/** What the programs installed by npm and pip serve. */
 import type { ChildProcess } from 'node:child_process';
 import { expect, type Page } from '@playwright/test';
 import { idle, plotOf, summaryOf } from './viewer.ts';
@@ -16,7 +16,7 @@ export function addressOf(server: ChildProcess): Promise<string> {
   });
 }
 
-/** The page with the file that was named, under the page's own policy; Ctrl+C ends the program. */
+/** The page with the given file, under the page's own policy; Ctrl+C ends the program. */
 export async function expectServed(page: Page, server: ChildProcess): Promise<void> {
   const answer = await page.goto(await addressOf(server));
   await expect(plotOf(page)).toBeVisible();

@@ -1,11 +1,11 @@
-/** A host that sends a file drop by drop, as far as it is told to. */
+/** A host that sends a file bit by bit, as far as it is told to. */
 import { createServer, type ServerResponse } from 'node:http';
 import { hosted } from './static-server.ts';
 
 export interface SlowHost {
   /** Of the file. */
   readonly url: string;
-  /** From now on it sends up to this share of the file, 0 to 1; at 1 it ends. */
+  /** From now on it sends up to this share of the file, 0 to 1; at 1 the response ends. */
   sendUpTo(share: number): void;
   close(): Promise<void>;
 }

@@ -25,7 +25,7 @@ test('at the OOM: what is free, in which pieces, that empty_cache() would not he
   await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toContainText('5.80 GiB');
   await expect(segmentsOf(page).getByRole('row', { name: /7f62a0000000/ })).toContainText('99%');
   await expect(page).toHaveURL(/view=allocator-state/);
-  // Where a file opens is not in its link; any other moment is.
+  // The moment at which a file opens is not in its link; any other moment is.
   await expect(page).not.toHaveURL(/at=/);
   await page.keyboard.press('ArrowLeft');
   await expect(page).toHaveURL(/at=6194/);

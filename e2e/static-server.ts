@@ -1,4 +1,4 @@
-/** A plain static host, as anyone may have: it sends files and types, and no policy of its own. */
+/** A plain static host, as anyone may have: it sends files and their types, but no policy. */
 import { readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { extname, join, normalize } from 'node:path';
@@ -12,9 +12,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 export interface StaticHost extends Host {
-  /** What is sent in place of a file from now on, to play a new version. */
+  /** Replaces a response from now on, to simulate a new version. */
   readonly replaced: Map<string, string>;
-  /** What there is no more, as when an old version was deleted: each starts with one of these. */
+  /** What is gone, as if an old version had been deleted: paths that start with one of these. */
   readonly removed: Set<string>;
 }
 

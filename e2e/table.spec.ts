@@ -3,7 +3,7 @@ import { build } from 'vite';
 
 const LAST = 9_999_999;
 
-/** The page as one script and one style sheet; takes a second. */
+/** The page as one script and one style sheet; building it takes a second. */
 async function bundle(): Promise<{ script: string; style: string }> {
   const result = await build({
     configFile: false,
@@ -25,7 +25,7 @@ async function bundle(): Promise<{ script: string; style: string }> {
   return { script, style };
 }
 
-/** One page, built once, for all of them. */
+/** One page, built once for all tests. */
 test.describe.configure({ mode: 'default' });
 let page: Page;
 let table: Locator;
@@ -43,7 +43,7 @@ test.afterAll(() => page.close());
 
 const row = (index: number): Locator => page.getByText(`row ${index}`, { exact: true });
 
-/** Whether all of a row's height is inside the table, below the header. */
+/** Whether a row's full height is inside the table, below the header. */
 async function isWhole(index: number): Promise<boolean> {
   const [cell, outer, header] = await Promise.all([
     row(index).boundingBox(),

@@ -1,4 +1,4 @@
-/** A page of its own: a table of ten million rows, built by e2e/table.spec.ts. */
+/** A separate page: a table of ten million rows, built by e2e/table.spec.ts. */
 import '../src/ui/theme/base.css';
 import { createRoot } from 'react-dom/client';
 import type { Column } from '../src/ui/table/table-row.tsx';
@@ -9,7 +9,7 @@ const ROWS = 10_000_000;
 const source = {
   count: ROWS,
   async load(from: number, to: number) {
-    // As long as a worker takes at its worst, so that placeholders are there to be seen.
+    // As long as a worker takes at worst, so that placeholders can be seen.
     await new Promise((resolve) => setTimeout(resolve, 30));
     return Array.from({ length: to - from }, (_, i) => from + i);
   },

@@ -1,4 +1,4 @@
-/** What a person does with the page, by what a person sees. */
+/** What a person does with the page, in terms of what a person sees. */
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -13,7 +13,7 @@ export function unzipped(name: string, as = 'snapshot.pickle') {
   return { name: as, mimeType: 'application/octet-stream', buffer };
 }
 
-/** Takes a minute to read: a pickle that puts None on its stack and drops it, some two billion times. */
+/** Takes a minute to read: a pickle that pushes None onto its stack and pops it, some two billion times. */
 export function longFile() {
   const [start, rest] = [Buffer.from([0x80, 4]), Buffer.alloc(2 ** 24, 'N0')].map((part) =>
     gzipSync(part),
@@ -34,7 +34,7 @@ export async function chooseFile(
   await page.getByTestId('file-input').first().setInputFiles(file);
 }
 
-/** As a file manager does it: with the browser's own drag events, which can hold folders. */
+/** As a file manager does it: with the browser's own drag events, which can contain folders. */
 export async function dropPaths(page: Page, ...paths: string[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const data = { items: [], files: paths.map((path) => resolve(path)), dragOperationsMask: 1 };
@@ -68,7 +68,7 @@ export const legendOf = (page: Page): Locator => page.getByRole('region', { name
 /** The bar that says at which event the cursor is. */
 export const cursorOf = (page: Page): Locator => page.getByRole('region', { name: 'Cursor' });
 
-/** Page position at a share of the plot, from its left and its bottom. */
+/** Page position at a share of the plot, from its left and bottom. */
 export async function pointAt(page: Page, fromLeft: number, fromBottom: number) {
   const box = await plotOf(page).boundingBox();
   if (box === null) throw new Error('The plot is not on the page');

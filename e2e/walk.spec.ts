@@ -1,6 +1,6 @@
 /**
- * Walks through all views, as somebody does who looks for a cause; and what each view says of a link
- * or a file that lacks something.
+ * Walks through all views like somebody who looks for a cause; and checks what each view says about a link or a file
+ * that lacks something.
  */
 import { expect, type Page, test } from '@playwright/test';
 import { type PickleValue, sampleSnapshot, writePickle } from '../src/testing/write-pickle.ts';
@@ -36,13 +36,13 @@ async function picture(page: Page): Promise<readonly string[]> {
     .evaluateAll((all) => all.map((one) => (one as HTMLCanvasElement).toDataURL()));
 }
 
-/** Goes through all views: each says something, or what is asked for here, and none that it failed. */
+/** Goes through all views: each shows something, or what is expected here, and none says that it failed. */
 async function lookAround(
   page: Page,
   says: Readonly<Record<string, readonly (string | RegExp)[]>> = {},
 ): Promise<void> {
   const view = page.locator('#view-picture');
-  // `all()` waits for nothing: before the file is open it lists none, and all of none are right.
+  // `all()` waits for nothing: before the file is open the list is empty, and every check of an empty list passes.
   await expect(tabsOf(page)).not.toHaveCount(0);
   for (const tab of await tabsOf(page).all()) {
     await tab.click();
@@ -54,7 +54,7 @@ async function lookAround(
   }
 }
 
-/** Fails the test on whatever the page throws or logs as an error. */
+/** Fails the test if the page throws or logs an error. */
 function noErrors(page: Page): readonly string[] {
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
@@ -180,7 +180,7 @@ function changedSample(change: (entry: Record<string, PickleValue>) => void) {
 const LACKING: readonly {
   readonly what: string;
   readonly file: () => Parameters<typeof chooseFile>[1];
-  /** What each view says of it, by its tab. */
+  /** What each view says about it, by its tab. */
   readonly says: Readonly<Record<string, readonly (string | RegExp)[]>>;
 }[] = [
   {

@@ -15,7 +15,7 @@ test('expandable segments would have saved the fragmented run, and less memory w
   page,
 }) => {
   await openWhatIf(page, 'frag_gpt_varlen.pickle.gz');
-  // It is cancelled while it runs, and goes on from there.
+  // It is cancelled while it runs, and continues from there.
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(page.getByText(/^Cancelled: \d+ of 10 settings tried/)).toBeVisible();
   await page.getByRole('button', { name: 'Try the rest' }).click();
@@ -33,7 +33,7 @@ test('expandable segments would have saved the fragmented run, and less memory w
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
     'PYTORCH_ALLOC_CONF=expandable_segments:True',
   );
-  // With less memory it says which request fails, and what it lacks.
+  // With less memory it says which request fails, and how much is missing.
   await page.getByRole('combobox', { name: 'Memory' }).selectOption('6 GiB GPU');
   await idle(page);
   await rowOf(page, 'Default settings').getByRole('radio').check();
@@ -46,7 +46,7 @@ test('expandable segments would have saved the fragmented run, and less memory w
 test('free text is read as PyTorch reads it: a typo is shown in its place, a setting is run', async ({
   page,
 }) => {
-  // One in a link that cannot be read is shown with what is wrong.
+  // An invalid setting in a link is shown with what is wrong.
   await page.goto('/#v=1&view=whatif&setting=max_split_size_mb:8');
   await chooseFile(page, fixture('train_gpt_small.pickle.gz'));
   await expect(page.getByText('max_split_size_mb must be at least 20, not 8')).toBeVisible();
@@ -61,7 +61,7 @@ test('free text is read as PyTorch reads it: a typo is shown in its place, a set
   const radio = rowOf(page, 'max_split_size_mb:256').getByRole('radio');
   await expect(radio).toBeChecked();
   await expect(page).toHaveURL(/setting=max_split_size_mb:256/);
-  // A link shows the same: the setting that is in no preset is run again.
+  // A link shows the same: a setting outside the presets is run again.
   await radio.press('ArrowUp');
   await expect(radio).not.toBeChecked();
   await page.goBack();

@@ -1,11 +1,11 @@
-/** A browser that Playwright does not drive, and the few things that the walk asks of it. */
+/** A browser that Playwright does not drive, and the few operations that the walk needs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-/** An input source of WebDriver with what it does, step by step. Both protocols take the same. */
+/** A WebDriver input source with its actions, step by step. Both protocols take the same. */
 export interface InputSource {
   readonly type: 'pointer' | 'wheel' | 'key';
   readonly id: string;
@@ -15,30 +15,30 @@ export interface InputSource {
 export interface Engine {
   /** Waits until the page has loaded. */
   goto(url: string): Promise<void>;
-  /** Calls a function in the page; it must need nothing from outside, and its promise is awaited. */
+  /** Calls a function in the page. It must not use anything from outside; its promise is awaited. */
   evaluate<Args extends readonly unknown[], Result>(
     call: (...args: Args) => Result | Promise<Result>,
     ...args: Args
   ): Promise<Result>;
-  /** Presses, moves and scrolls as a user does: real events of the browser. */
+  /** Presses, moves and scrolls like a user: real browser events. */
   perform(sources: readonly InputSource[]): Promise<void>;
   /** Gives a file to the first `<input type="file">`. */
   upload(path: string): Promise<void>;
-  /** The folder that the browser saves to. */
+  /** The folder where the browser saves files. */
   readonly downloads: string;
   /** "Firefox 140.1" */
   readonly version: string;
   close(): Promise<void>;
 }
 
-/** What it takes to start one engine. The folder is empty, and removed at the end. */
+/** What is needed to start one engine. The folder is empty, and removed at the end. */
 export type StartEngine = (home: string) => Promise<Engine>;
 
-/** A busy machine may take long to start a browser; one that takes longer has failed. */
+/** A busy machine may take long to start a browser; after this time it has failed. */
 export const START_MS = 60_000;
 const ATTEMPTS = 2;
 
-/** A browser now and then fails to start on a busy machine: that is tried twice, and nothing else is. */
+/** On a busy machine a browser sometimes fails to start, so starting is tried twice; nothing else is. */
 export async function startEngine(start: StartEngine): Promise<Engine> {
   for (let attempt = 1; ; attempt++) {
     const home = mkdtempSync(join(tmpdir(), 'vramscope-engine-'));
@@ -56,7 +56,7 @@ export async function startEngine(start: StartEngine): Promise<Engine> {
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
-  /** Asked again and again, with all that the program has printed. */
+  /** Called repeatedly with everything that the program has printed. */
   readonly isReady: (printed: string) => Promise<boolean>;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -64,7 +64,7 @@ export interface Program {
 export interface StartedProgram {
   /** On either stream, and on descriptor 3. */
   printed(): string;
-  /** Ends the program and all that it started. */
+  /** Ends the program and everything it started. */
   end(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export async function startProgram(program: Program): Promise<StartedProgram> {
   });
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const endNow = () => endGroup(child);
-  // A run that is broken off leaves no browser behind.
+  // An interrupted run leaves no browser behind.
   process.once('exit', endNow);
   const end = async () => {
     process.off('exit', endNow);
@@ -105,12 +105,12 @@ export async function startProgram(program: Program): Promise<StartedProgram> {
   return { printed: () => printed, end };
 }
 
-/** It runs in a process group of its own, with the processes that it starts. */
+/** It runs in its own process group, with the processes that it starts. */
 function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }

@@ -1,10 +1,10 @@
-/** Firefox by WebDriver BiDi, which it speaks itself: no driver is needed. */
+/** Firefox through WebDriver BiDi, which it speaks itself: no driver is needed. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { type Engine, START_MS, startProgram } from './engine.ts';
 
-/** Downloads without a question, and nothing that calls out on its own. */
+/** Downloads without asking, and never contacts other servers on its own. */
 const PREFERENCES: Readonly<Record<string, boolean | number | string>> = {
   'app.normandy.enabled': false,
   'app.update.enabled': false,
@@ -26,7 +26,7 @@ const PREFERENCES: Readonly<Record<string, boolean | number | string>> = {
 
 const LISTENS = /WebDriver BiDi listening on (ws:\/\/\S+)/;
 
-/** Forced colors, as a system with high contrast has them. */
+/** Forced colors, as on a system with high contrast. */
 export const FORCED_COLORS = { 'browser.display.document_color_use': 2 } as const;
 
 export const startFirefox =
@@ -104,7 +104,7 @@ async function engineOf(
   };
 }
 
-/** What an answer holds depends on the command. */
+/** The content of an answer depends on the command. */
 // biome-ignore lint/suspicious/noExplicitAny: the protocol's answers are read where they are asked for
 type Answer = any;
 

@@ -1,4 +1,4 @@
-/** One engine for each worker of the runner, and the page on a host of its own. */
+/** One engine per worker of the runner, and the page on its own host. */
 import { test as base } from '@playwright/test';
 import { type StaticHost, staticHost } from '../static-server.ts';
 import { type Engine, startEngine } from './engine.ts';

@@ -1,4 +1,4 @@
-/** A system with forced colors, as people with low vision use it. Of the engines here Firefox alone has them. */
+/** A system with forced colors, as people with low vision use it. Of these engines only Firefox has them. */
 import { resolve } from 'node:path';
 import { expect } from '@playwright/test';
 import { startEngine } from './engine.ts';

@@ -1,7 +1,7 @@
-/** Whether an exported picture shows the plot where the page has it. */
+/** Checks that an exported picture shows the plot at its place in the page. */
 import type { Visitor } from './visitor.ts';
 
-/** Height of the title above the view, and pixels of the picture for one of the page. */
+/** Height of the title above the view, and picture pixels per page pixel. */
 const TITLE_HEIGHT = 32;
 const SCALE = 2;
 
@@ -11,13 +11,13 @@ export interface Likeness {
   readonly places: number;
   /** Share of these places where the picture has the plot's color. */
   readonly same: number;
-  /** The same, where the picture's plot is taken to be higher by the title's height. */
+  /** The same, assuming that the picture's plot is higher by the title's height. */
   readonly sameHigher: number;
 }
 
 /**
- * Keeps what the plot shows, to be compared later: a browser may show a bar with what it saved, and
- * the view becomes smaller.
+ * Keeps what the plot shows, to be compared later: a browser may show a bar with what it saved, and the view becomes
+ * smaller.
  */
 export async function keepPlot(visitor: Visitor): Promise<void> {
   await visitor.ask(() => {
@@ -48,8 +48,8 @@ export async function keepPlot(visitor: Visitor): Promise<void> {
 }
 
 /**
- * Compares the plot that was kept with a picture of the view, at a grid of places that are of one
- * color: edges are drawn anew at twice the size. What lies upon the plot without being a canvas differs.
+ * Compares the plot that was kept with a picture of the view, at a grid of places with uniform color, because edges
+ * are redrawn at twice the size. Anything over the plot that is not a canvas differs.
  */
 export function likeness(visitor: Visitor, png: Buffer): Promise<Likeness> {
   return visitor.ask(

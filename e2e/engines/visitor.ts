@@ -1,4 +1,4 @@
-/** Somebody who uses the page in an engine: finds things by what they see, and waits for what they see. */
+/** A user of the page in an engine: finds things by what is visible, and waits for what is visible. */
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
@@ -42,7 +42,7 @@ export class Visitor {
     this.#engine = engine;
   }
 
-  /** Opens a page, and keeps what goes wrong in it from then on. */
+  /** Opens a page and records everything that goes wrong in it from then on. */
   async visit(url: string): Promise<void> {
     await this.#engine.goto('about:blank');
     await this.#engine.goto(url);
@@ -50,7 +50,7 @@ export class Visitor {
       const faults: string[] = [];
       const note = (event: Event) => {
         const { target } = event;
-        // It says that a size is looked at again in the next frame, and is no fault.
+        // This only says that a size is checked again in the next frame, which is not an error.
         if ('message' in event && /^ResizeObserver loop/.test(String(event.message))) return;
         const of = target instanceof Element ? ` of ${target.outerHTML.slice(0, 200)}` : '';
         faults.push(`${event.type}${of}: ${'message' in event ? event.message : ''}`);
@@ -90,7 +90,7 @@ export class Visitor {
     return this.#engine.evaluate(() => window.location.href);
   }
 
-  /** '' where there is none. */
+  /** '' if there is none. */
   textOf(selector: string): Promise<string> {
     return this.#engine.evaluate(
       (wanted) => document.querySelector(wanted)?.textContent ?? '',
@@ -108,7 +108,7 @@ export class Visitor {
     return box ?? { x: 0, y: 0, width: 0, height: 0 };
   }
 
-  /** The place at a share of its width and of its height, from the left and the top. */
+  /** The place at a share of its width and height, from the top left. */
   async placeIn(what: What, fromLeft = 0.5, fromTop = 0.5): Promise<Place> {
     const { x, y, width, height } = await this.sees(what);
     return { x: x + width * fromLeft, y: y + height * fromTop };
@@ -151,7 +151,7 @@ export class Visitor {
     await this.click(button);
     let before = -1;
     const isWhole = () => {
-      // Firefox makes an empty file first, and fills another one that then takes its place.
+      // Firefox first makes an empty file, and then fills another one that replaces it.
       const size = existsSync(path) && !existsSync(`${path}.part`) ? statSync(path).size : 0;
       const isSame = size > 0 && size === before;
       before = size;
@@ -161,7 +161,7 @@ export class Visitor {
     return { path, bytes: readFileSync(path) };
   }
 
-  /** Calls a function in the page, for what no user could say. */
+  /** Calls a function in the page, for things that no user could tell. */
   ask<Args extends readonly unknown[], Result>(
     call: (...args: Args) => Result | Promise<Result>,
     ...args: Args
@@ -169,7 +169,7 @@ export class Visitor {
     return this.#engine.evaluate(call, ...args);
   }
 
-  /** Null where it is not on the page, or not visible. */
+  /** Null if it is not on the page, or not visible. */
   #boxOf({ selector, text = '' }: What): Promise<Box | null> {
     return this.#engine.evaluate(
       (wanted, words) => {

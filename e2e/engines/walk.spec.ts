@@ -1,4 +1,4 @@
-/** What every engine must do: the walk of somebody who opens a file, looks around and takes things away. */
+/** What every engine must do: the walk of a user who opens a file, looks around and exports things. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -96,7 +96,7 @@ test('exports data, a picture as it is on the page, and a report that opens from
   expect(same).toBeGreaterThan(0.95);
   expect(sameHigher).toBeLessThan(0.9);
   const csv = await visitor.saves(exportOf('Counters, CSV'), `${stem}.counters.csv`);
-  // A head, the state before the first event, and 11,632 events.
+  // A header, the state before the first event, and 11,632 events.
   const lines = csv.bytes.toString().trimEnd().split(/\r?\n/);
   expect(lines[0]).toMatch(/^event,/);
   expect(lines).toHaveLength(11_634);

@@ -1,4 +1,4 @@
-/** WebKitGTK by plain WebDriver: MiniBrowser on a display of its own. */
+/** WebKitGTK through plain WebDriver: MiniBrowser on its own display. */
 import { createServer } from 'node:net';
 import { type Engine, startProgram } from './engine.ts';
 
@@ -8,7 +8,7 @@ export interface WebkitPrograms {
   readonly browser: string;
 }
 
-/** No GPU: WebKit draws on the processor. */
+/** No GPU: WebKit draws on the CPU. */
 const SOFTWARE = { WEBKIT_SKIA_ENABLE_CPU_RENDERING: '1', WEBKIT_DISABLE_DMABUF_RENDERER: '1' };
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 const SCRIPT_MS = 120_000;
@@ -22,7 +22,7 @@ export const startWebkit =
       args: ['-displayfd', '3', ...screen],
       isReady: async (printed) => /^\d+\n/.test(printed),
     });
-    // It saves to the home folder, where that has no folder for downloads.
+    // It saves to the home folder if that has no folder for downloads.
     const env = { ...SOFTWARE, HOME: home, DISPLAY: `:${display.printed().trim()}` };
     try {
       const driver = await startDriver(programs.driver, env);
@@ -101,7 +101,7 @@ async function engineOf(
   };
 }
 
-/** What an answer holds depends on the command. */
+/** The content of an answer depends on the command. */
 // biome-ignore lint/suspicious/noExplicitAny: the protocol's answers are read where they are asked for
 async function ask(url: string, body: unknown): Promise<any> {
   const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
