@@ -138,11 +138,15 @@ describe('a fault while a file is written', () => {
     expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['old.csv'], 'old']);
   });
 
-  it('exit code 130 says that it was ended', async () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+    ['SIGTERM', 143],
+  ])('the exit code says that %s ended it: %i', async (signal, code) => {
     const input = inFolder('run.pickle.gz', SNAPSHOT);
     const output = join(folder, 'x.csv');
     const args = ['export', input, '--as', 'counters-csv', '-o', output];
-    expect((await cli(args, undefined, 'dist', AbortSignal.abort())).exitCode).toBe(130);
+    expect((await cli(args, undefined, 'dist', AbortSignal.abort(signal))).exitCode).toBe(code);
     expect(readdirSync(folder)).toEqual(['run.pickle.gz']);
   });
 });
