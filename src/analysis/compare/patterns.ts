@@ -88,7 +88,7 @@ function unseenText(facts: ComparisonFacts): string | undefined {
   const shareB = bytesB / Math.max(1, facts.b.counters.allocatedBytes);
   if (Math.abs(shareA - shareB) < UNSEEN_SHARE) return undefined;
   const [side, bytes] = shareB > shareA ? (['B', bytesB] as const) : (['A', bytesA] as const);
-  return `${formatBytes(bytes)} in ${side} are from before the recording: they have no call site, so nothing of ${otherOf(side)} can be set against them`;
+  return `${formatBytes(bytes)} in ${side} are from before the recording: they have no call site, so they cannot be compared with anything in ${otherOf(side)}`;
 }
 
 type Side = keyof Programs;

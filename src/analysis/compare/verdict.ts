@@ -24,7 +24,7 @@ export function verdictOf(facts: ComparisonFacts, causes: readonly Cause[]): [st
   if (Math.max(moved / 2, Math.abs(differenceBytes)) <= notable) return sameText(facts);
   const head =
     Math.abs(differenceBytes) < notable
-      ? `${whatText(facts)} is the same within ${formatBytes(notable)}, but ${formatBytes(moved / 2)} are used otherwise`
+      ? `${whatText(facts)} is the same within ${formatBytes(notable)}, but ${formatBytes(moved / 2)} is used differently`
       : `${whatText(facts)} ${signedBytes(differenceBytes)}${shareText(differenceBytes, a.counters.allocatedBytes)}`;
   const named = Math.max(notable, NAMED_SHARE * Math.abs(differenceBytes));
   const shown = causes.filter((cause) => weightOf(cause) > named);
@@ -128,7 +128,7 @@ export function caveatsOf(a: RunProfile, b: RunProfile): string[] {
     ...ofBoth(({ file: { partial } }, name) =>
       partial === undefined
         ? undefined
-        : `${name} was read only up to a fault (${partial}): its end is not the end of the run.`,
+        : `${name} was read only up to its damage (${partial}): its end is not the end of the run.`,
     ),
   ];
   return texts.filter((text) => text !== undefined);

@@ -68,7 +68,7 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   }
   if (reservedBytes.event < 0 && replay.recording !== 'complete') {
     return cannotTell(
-      `${replay.recordingReason} ${formatBytes(reservedBytes.bytes)} was reserved already then, and what needed it is not recorded.`,
+      `${replay.recordingReason} ${formatBytes(reservedBytes.bytes)} was already reserved by then, and what needed it is not recorded.`,
     );
   }
   const event = ooms[ooms.length - 1] ?? reservedBytes.event;

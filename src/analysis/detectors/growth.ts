@@ -103,7 +103,7 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
     bytes: top,
     stack: largest.stack,
     claim: (where) =>
-      `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${where} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is no leak; it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
+      `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${where} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is not a leak: it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
     events: { first: bounds[0], last: bounds[bounds.length - 1] },
     sites: bursts.map(({ stack, live }) => ({ stack, bytes: 0, count: highest(live) })),
     note: 'tensors at the highest',

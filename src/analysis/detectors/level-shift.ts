@@ -63,7 +63,7 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
   const { bounds, description } = primary;
   if (steps < MIN_STEPS) {
     return cannotTell(
-      `Only ${steps} steps, from ${description}: a step up takes ${MIN_STEPS} to differ from a start.`,
+      `Only ${steps} steps, from ${description}: it takes ${MIN_STEPS} to tell a step up from the start of the program.`,
     );
   }
   const all = stepPeaks(context, bounds);
@@ -128,7 +128,7 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
     series: series('step', 'peak of each step', bounds.subarray(1), peaks),
     advice: isNew ? NEW_ADVICE : adviceFor('activations', 'stepped-up'),
     disproof:
-      'If a longer recording falls back to the level before, it was a phase of the program (an evaluation, a curriculum), and no lasting step.',
+      'If a longer recording falls back to the level before, it was a phase of the program (an evaluation, a curriculum), not a lasting step.',
   });
 }
 

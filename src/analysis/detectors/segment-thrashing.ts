@@ -11,10 +11,10 @@ import { adviceFor } from '../verdict/remedies.ts';
 
 export const segmentThrashing = {
   id: 'segment-thrashing',
-  about: 'segments that go back to the driver and are taken again',
-  titles: { 'segment-thrashing': 'Segments taken again' },
-  bytesAre: 'taken in all',
-  highlight: { style: 'other', label: 'segments taken again' },
+  about: 'segments that go back to the driver and are allocated again',
+  titles: { 'segment-thrashing': 'Segments allocated again' },
+  bytesAre: 'allocated again in all',
+  highlight: { style: 'other', label: 'segments allocated again' },
   evidenceSearch: 'line',
 } as const satisfies Detector;
 type ThrashingFinding = FindingBy<typeof segmentThrashing>;
@@ -31,7 +31,7 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
   if (retaken.length < MIN_RETAKEN) {
     return recording === 'truncated'
       ? cannotTell(`${recordingReason} In what is left ${given}.`)
-      : clear(`${given}, and ${retaken.length} were taken after that.`);
+      : clear(`${given}, and ${retaken.length} were allocated after that.`);
   }
   const { events } = context.input.trace;
   const sites = sumByStack(events, retaken);
@@ -51,22 +51,22 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
     frameIs: 'requested by',
     claim: (where) =>
       [
-        `${given} and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(bytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${where}.`,
+        `${given} and ${plural(retaken.length, 'was', 'were')} allocated after that (${formatBytes(bytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${where}.`,
         ...(varied === undefined ? [] : [`It ${sizesText(varied)}`]),
-        ...cost.map((time) => `They took at most ${time}.`),
+        ...cost.map((time) => `This took at most ${time}.`),
         ...(isServed ? ['Every request was served in the end.'] : []),
       ].join(' '),
     events: { first: retaken[0], last: retaken[retaken.length - 1] },
     sites,
-    note: 'segments taken again',
+    note: 'segments allocated again',
     pattern: 'segments-retaken',
     facts: [
       { label: 'segments given back', count: freed },
-      { label: 'segments taken after that', count: retaken.length },
+      { label: 'segments allocated after that', count: retaken.length },
       { label: 'flushes of the cache', count: retries },
       ...cost.map((text) => ({ label: 'time, at most', text })),
     ],
-    series: series('event', 'bytes taken again', retaken, sizes),
+    series: series('event', 'bytes allocated again', retaken, sizes),
     advice: adviceFor('cached', 'segments-retaken'),
     disproof: 'The run is no faster without them: then the GPU was not waiting for these calls.',
   });

@@ -274,7 +274,7 @@ describe('fragmentation', () => {
     };
     expect(ask(...entries)).toEqual({
       status: 'cannot-tell',
-      reason: expect.stringContaining('1.00 GiB was reserved already then'),
+      reason: expect.stringContaining('1.00 GiB was already reserved by then'),
     });
     // Allocated during the recording, so it is known that 64 MiB needed it.
     const taken = { action: 'segment_alloc', addr: address, size: 1024 * MIB, frames: [] };

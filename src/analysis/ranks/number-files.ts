@@ -18,7 +18,7 @@ export interface RankFile {
 
 export interface NumberedFile extends RankFile {
   readonly rank: number;
-  /** No name contained this rank: it was counted. */
+  /** No name contained this rank, so it was numbered in order. */
   readonly isCounted: boolean;
   /** When it was recorded, according to its name: 'EXTEND', 'step 10'; or ''. */
   readonly moment: string;
@@ -56,7 +56,7 @@ export function numberFiles(files: readonly RankFile[], pattern: RegExp | undefi
   const problems: JobProblem[] = [];
   if (byRank.size > 0 && unnumbered.length > 0) {
     const paths = unnumbered.map(({ path }) => path);
-    const message = `No rank in the name of ${namesText(paths)}: numbered as they come. --pattern says where the rank stands.`;
+    const message = `No rank in the name of ${namesText(paths)}, so they are numbered in order. Use --pattern to say where the rank is.`;
     problems.push({ code: 'unknown-ranks', files: paths, message });
   }
   let next = 0;

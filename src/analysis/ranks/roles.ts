@@ -140,7 +140,7 @@ export function aboutRoles(
   const own = roles.map((role) => ownLines(role, roles));
   const none = own.some((labels) => labels.length > 0)
     ? 'has no line of its own'
-    : 'does the same work another number of times in a step';
+    : 'does the same work a different number of times per step';
   return own.map((labels, i) => {
     const has = labels.length > 0 ? `alone has ${labels.join(' and ')}` : none;
     return stages === undefined ? has : `${stages[i]}: ${has}`;

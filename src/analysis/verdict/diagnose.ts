@@ -130,8 +130,8 @@ function withoutOom(known: Case): Diagnosis {
     ...lastingOrWasting(known),
     ...toldBy(known.findings, 'pending-free', 'segment-thrashing', 'level-shift'),
   ].filter(({ severity }) => severity === 'high' || severity === 'medium');
-  // What piles up never comes back, but the allocator gives back what it caches when memory runs short. What is taken
-  // again and again is counted each time.
+  // Piles are never returned, while the allocator releases its cache when memory runs short. Segments allocated again
+  // count each time, so their bytes come last.
   const rank = ({ severity, cause }: Diagnosis) =>
     (PILES.includes(cause) ? 4 : 0) + (severity === 'high' ? 2 : 0) + (cause === 'cached' ? 0 : 1);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);

@@ -51,8 +51,8 @@ function growingEntries(known: Case) {
 }
 
 /**
- * What piles up over many repetitions, even if it is dropped in the end: what is computed from all of it has another size
- * in each, and what the allocator cached for one does not fit the next.
+ * What piles up over many repetitions, even if it is dropped in the end. Results computed from all of it have a
+ * different size each time, so memory cached for one does not fit the next.
  */
 export const pileCandidates = ({ account }: Case): Diagnosis[] =>
   account.entries
@@ -60,15 +60,15 @@ export const pileCandidates = ({ account }: Case): Diagnosis[] =>
     .map((entry) => ofEntry(entry, 'allocates it'));
 
 /**
- * Without growth too, memory of many steps that fills a large part of the peak is a fault: no healthy program needs such
- * graphs, and what it keeps by design it bounds, so that the oldest goes as the newest comes.
+ * Even without growth, memory from many steps that fills a large part of the peak is a fault. Healthy programs need no
+ * such graphs, and bound what they keep by design: the oldest goes as the newest comes.
  */
 function isHoard({ context, failure }: Case, { kind, bytes, allocations }: AccountEntry): boolean {
   const { stack, freeRequested } = context.input.replay.allocations;
   const { classOf } = context.classification;
   if (bytes < HIGH_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return false;
   if (kind === 'kept-graph') return true;
-  // What is full by then did not run out.
+  // A pile that was already full when memory ran out did not cause it.
   if (failure !== undefined) return false;
   const sites = new Set(allocations.map((id) => stack[id]));
   return stack.every(
