@@ -25,9 +25,25 @@ export class LoadError extends Error {
   }
 }
 
-/** @param doing what failed, for unexpected errors: 'The analysis failed' */
-export function failureOf(error: unknown, doing: string, advice = ''): LoadFailure {
+/** @param doing what failed, should the error be none that we expect: 'The analysis failed' */
+export function failureOf(
+  error: unknown,
+  doing: string,
+  advice = '',
+  code = 'unexpected',
+): LoadFailure {
   if (error instanceof LoadError) return error.failure;
   const message = `${doing}: ${errorText(error)}`;
-  return new LoadError({ code: 'unexpected', message, advice }).failure;
+  return isOutOfMemory(error) ? OUT_OF_MEMORY : new LoadError({ code, message, advice }).failure;
 }
+
+/** Matches the messages of V8, SpiderMonkey and JavaScriptCore when a typed array or a Map cannot grow. */
+const NO_MEMORY = /allocation failed|invalid array length|out of memory|maximum size exceeded/i;
+const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof RangeError && NO_MEMORY.test(error.message);
+
+const OUT_OF_MEMORY = new LoadError({
+  code: 'out-of-memory',
+  message: 'This snapshot needs more memory than one tab or thread is allowed.',
+  advice: 'Close other tabs, or read the file with the command line: vramscope stats FILE.',
+}).failure;

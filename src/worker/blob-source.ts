@@ -44,27 +44,23 @@ export function blobSource(
     if (reader === undefined) return yield* slices(0);
     underWay.add(reader);
     try {
-      yield* reads(reader);
+      // Each read takes the buffer and returns it.
+      let buffer = new ArrayBuffer(Math.min(readBytes, Math.max(size, 1)));
+      for (let at = 0; at < size; ) {
+        const read = reader.read(new Uint8Array(buffer)).catch(unreadableFrom(at));
+        const result = await withinTime(read, stallMs);
+        // It hangs.
+        if (result === undefined) return yield* slices(at);
+        const { value } = result;
+        if (result.done || value === undefined) throw changed(name, at);
+        at += value.length;
+        yield value;
+        buffer = value.buffer;
+      }
     } finally {
       underWay.delete(reader);
       // Awaiting it would wait for a read that hangs.
       reader.cancel().catch(() => undefined);
-    }
-  }
-
-  /** Reads into one buffer, which each read takes and returns. If a read hangs, slices take over. */
-  async function* reads(reader: ReadableStreamBYOBReader): AsyncGenerator<Uint8Array> {
-    let buffer = new ArrayBuffer(Math.min(readBytes, Math.max(size, 1)));
-    let at = 0;
-    while (at < size) {
-      const read = reader.read(new Uint8Array(buffer)).catch(unreadableFrom(at));
-      const result = await withinTime(read, stallMs);
-      if (result === undefined) return yield* slices(at);
-      const { value } = result;
-      if (result.done || value === undefined) throw changed(name, at);
-      at += value.length;
-      yield value;
-      buffer = value.buffer;
     }
   }
 

@@ -39,7 +39,6 @@ export interface SessionClientOptions {
 
 export function createSessionClient(given: SessionClientOptions): SessionClient {
   const { idle, timings, createWorker = newSessionWorker } = given;
-  const baseUrl = given.baseUrl ?? globalThis.document?.baseURI;
   const { readsFiles = globalThis.location?.protocol === 'file:' || globalThis.origin === 'null' } =
     given;
   const start = (): Remote<SessionMethods> => connect(createWorker(), CRASHED);
@@ -57,7 +56,7 @@ export function createSessionClient(given: SessionClientOptions): SessionClient 
 
   /** As the worker reads it. A file of a page from disk is read here, since its workers may be unable to. */
   function wireSource(source: WireSource): WireSource {
-    if (source.kind === 'url') return { ...source, url: absoluteUrl(source.url, baseUrl) };
+    if (source.kind === 'url') return { ...source, url: absoluteUrl(source.url, given.baseUrl) };
     if (source.kind === 'page' || !readsFiles) return source;
     const { blob, name } = source;
     return { kind: 'page', port: servePageBlob(blob), name, size: blob.size, type: blob.type };
@@ -135,7 +134,7 @@ export function createSessionClient(given: SessionClientOptions): SessionClient 
 }
 
 /** @throws LoadError 'bad-url' */
-export function absoluteUrl(url: string, baseUrl: string | undefined): string {
+export function absoluteUrl(url: string, baseUrl = globalThis.document?.baseURI): string {
   try {
     return new URL(url, baseUrl).href;
   } catch {

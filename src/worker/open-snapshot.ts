@@ -11,8 +11,7 @@ import { withHolders } from '../format/snapshot/from-value.ts';
 import { webPlatform } from './byte-source.ts';
 import { FrameQueue } from './frame-queue.ts';
 import { OpenDevice } from './open-device.ts';
-import { LongFile } from './partial/long-file.ts';
-import type { PartialFile, ReplayWorker } from './partial/partial-file.ts';
+import type { LongFile } from './partial/long-file.ts';
 import type { OpenPhase, OpenProgress, OpenRequest } from './protocol.ts';
 
 export interface OpenSnapshot {
@@ -27,10 +26,8 @@ export interface OpenJob {
   readonly clock: Clock;
   readonly options: Omit<OpenRequest, 'source'>;
   readonly onProgress: (progress: OpenProgress) => void;
-  /** Starts the worker that replays and draws a long file while it is read. */
-  readonly startReplayWorker?: (() => ReplayWorker | undefined) | undefined;
-  /** Receives the visible part of such a file, and undefined once the file is open. */
-  readonly onPartial?: (partial: PartialFile | undefined) => void;
+  /** Shows a long file while it is read; it is closed once the file is open. */
+  readonly long?: LongFile;
   /** Aborts the opening, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,7 +37,7 @@ const BUSY_MS = 12;
 
 /** @throws LoadError */
 export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
-  const { source, clock, options, signal, startReplayWorker, onPartial } = job;
+  const { source, clock, options, signal, long } = job;
   const pause = createPause({ clock, sliceMs: BUSY_MS, signal });
   let progress: OpenProgress = {
     phase: 'reading',
@@ -49,14 +46,10 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
     events: 0,
   };
   const report = (step: Partial<OpenProgress>) => {
-    progress = { ...progress, ...step, partial: long.partial?.state };
+    progress = { ...progress, ...step, partial: long?.partial?.state };
     job.onProgress(progress);
   };
-  const onMore = () => {
-    onPartial?.(long.partial);
-    report({});
-  };
-  const long = new LongFile({ size: source.size, clock, startReplayWorker, onMore });
+  if (long !== undefined) long.onMore = () => report({});
   /** Reports the next phase, and lets messages in before it. */
   const enter = async (phase: OpenPhase) => {
     report({ phase });
@@ -69,13 +62,13 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
     allowPartial: options.allowPartial === true,
     onProgress: report,
     onRead(decoder, moment) {
-      long.onRead(decoder, moment);
+      long?.onRead(decoder, moment);
       // Awaiting the next chunk is not enough: if it has already arrived, reading goes on before any message.
       return pause();
     },
   });
   const { snapshot: bare, file } = await read.catch(async (error: unknown) => {
-    await long.partial?.settle();
+    await long?.partial?.settle();
     throw error;
   });
   const { holders } = options;
@@ -84,9 +77,8 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   report({ readBytes: file.bytes, totalBytes: file.bytes, events });
 
   await enter('replaying');
-  const early = (await long.partial?.finish(snapshot)) ?? [];
-  long.close();
-  onPartial?.(undefined);
+  const early = (await long?.partial?.finish(snapshot)) ?? [];
+  long?.close();
   const replays: Replay[] = [];
   for (const [i, device] of snapshot.devices.entries()) {
     await enter('replaying');

@@ -10,9 +10,8 @@
  * An aborted call rejects at once; later answers to it are ignored. Types end at the thread: messages are trusted to
  * come from the same build.
  */
-import { abortError, assertUnreachable } from '../base/errors.ts';
-import { LoadError } from '../base/load-error.ts';
-import { fromWireError, toWireError, type WireError } from './errors.ts';
+import { abortError, assertUnreachable, errorText, isAbortError } from '../base/errors.ts';
+import { failureOf, LoadError, type LoadFailure } from '../base/load-error.ts';
 
 export interface Method<Request, Result, Progress = never> {
   readonly request: Request;
@@ -64,6 +63,24 @@ type ToServer =
 type ToCaller =
   | { readonly type: 'progress' | 'done'; readonly id: number; readonly value: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly error: WireError };
+
+/**
+ * An error as plain data, because structured clone keeps neither the class nor our fields: a canceled call, or what to
+ * tell the user. A bug of ours arrives as a LoadError with code 'internal'.
+ */
+type WireError = { readonly aborted: string } | { readonly failure: LoadFailure };
+
+function toWireError(error: unknown): WireError {
+  if (isAbortError(error)) return { aborted: errorText(error) };
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  // "at replayDevice (replay.ts:120:7)"
+  const place = lines.find((line) => /:\d+:\d+/.test(line))?.trim() ?? 'unknown';
+  const advice = `Please report this text as a bug, with the snapshot if you can share it. Place: ${place}`;
+  return { failure: failureOf(error, 'Internal error in vramscope', advice, 'internal') };
+}
+
+const fromWireError = (error: WireError): Error =>
+  'aborted' in error ? abortError(error.aborted) : new LoadError(error.failure);
 
 /**
  * Answers the calls of the other side for as long as it is there.

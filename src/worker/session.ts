@@ -10,7 +10,8 @@ import type { CopyMethods } from './analysis/device-copy.ts';
 import { loadAnswers } from './load-answers.ts';
 import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
-import type { PartialFile, ReplayWorker } from './partial/partial-file.ts';
+import { LongFile } from './partial/long-file.ts';
+import type { ReplayWorker } from './partial/partial-file.ts';
 import type { FrameRequest, SessionApi, SessionQueries, WireSource } from './protocol.ts';
 import { type DeviceRequest, queryHandlers } from './queries.ts';
 import { type CallOptions, serve, transferring } from './rpc.ts';
@@ -32,9 +33,9 @@ const FRAMES = queryHandlers({
 const NEVER_ABORTED = new AbortController().signal;
 
 export function createSession(host: SessionHost): SessionApi {
-  const { clock, startReplayWorker } = host;
+  const { clock, startReplayWorker = () => undefined } = host;
   let current: OpenSnapshot | undefined;
-  let partial: PartialFile | undefined;
+  let long: LongFile | undefined;
 
   function deviceOf({ deviceIndex }: DeviceRequest): OpenDevice {
     const found = current?.devices[deviceIndex];
@@ -55,20 +56,17 @@ export function createSession(host: SessionHost): SessionApi {
 
   return {
     async open({ source: wire, ...options }, { onProgress = () => undefined } = {}) {
-      const onPartial = (file: PartialFile | undefined) => {
-        partial = file;
-      };
       const source = await host.sourceOf(wire);
-      const job = { source, clock, options, onProgress, startReplayWorker, onPartial };
-      current = await openSnapshot(job);
+      long = new LongFile(source.size, clock, startReplayWorker);
+      current = await openSnapshot({ source, clock, options, onProgress, long });
       // If this fails, the first query fails with the same error.
       loadAnswers().catch(() => undefined);
       return current.info;
     },
     query,
     async partialFrame(request) {
-      if (partial === undefined) throw abortError('No file is read');
-      return transferring(await partial.frame(request));
+      if (long?.partial === undefined) throw abortError('No file is read');
+      return transferring(await long.partial.frame(request));
     },
     async recycle({ pixels }) {
       current?.frames.recycle(pixels);

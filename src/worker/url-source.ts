@@ -1,5 +1,4 @@
 /** A file on a server as a ByteSource, with errors that users understand and no endless waiting. */
-import { isAbortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { withinTime } from '../base/task.ts';
 import type { ByteSource } from '../format/input/types.ts';
@@ -18,8 +17,27 @@ const STALL_MS = 30_000;
  * 'url-forbidden' (CORS), 'http-error', 'url-stalled'.
  */
 export async function urlSource(url: string, options: UrlSourceOptions = {}): Promise<ByteSource> {
-  let first: Transfer | undefined = await request(url, options);
-  const announced = first.announcedBytes;
+  const { stallMs = STALL_MS, fetch: load = fetch } = options;
+  const giveUp = new AbortController();
+
+  /** Awaits one step of a transfer, and ends the transfer if the step takes too long. */
+  async function step<T>(work: Promise<T>): Promise<T> {
+    const result = await withinTime(work, stallMs);
+    if (result !== undefined) return result;
+    giveUp.abort();
+    const message = `${url} sent no data for ${Math.round(stallMs / 1000)} s.`;
+    throw failed('url-stalled', message, `Try again later, ${OR_DOWNLOAD}`);
+  }
+
+  async function request(): Promise<Response> {
+    const asked = load(url, { signal: giveUp.signal });
+    const response = await step(asked.catch(() => explainFailure(url, load)));
+    if (response.ok) return response;
+    throw httpError(url, response);
+  }
+
+  let first: Response | undefined = await request();
+  const announced = announcedBytes(first.headers);
   let readBytes = 0;
   return {
     name: nameOf(url),
@@ -28,54 +46,20 @@ export async function urlSource(url: string, options: UrlSourceOptions = {}): Pr
       return announced !== undefined && readBytes <= announced ? announced : undefined;
     },
     async *chunks() {
-      const transfer = first ?? (await request(url, options));
+      const { body } = first ?? (await request());
       first = undefined;
-      let count = 0;
-      for await (const chunk of transfer.chunks()) {
-        count += chunk.length;
-        readBytes = Math.max(readBytes, count);
-        yield chunk;
-      }
-    },
-  };
-}
-
-interface Transfer {
-  readonly announcedBytes: number | undefined;
-  chunks(): AsyncIterable<Uint8Array>;
-}
-
-async function request(url: string, options: UrlSourceOptions): Promise<Transfer> {
-  const { stallMs = STALL_MS, fetch: load = fetch } = options;
-  const giveUp = new AbortController();
-  /** Awaits one step of the transfer, and ends the transfer if the step takes too long. */
-  const step = async <T>(work: Promise<T>): Promise<T> => {
-    const result = await withinTime(work, stallMs);
-    if (result !== undefined) return result;
-    giveUp.abort();
-    throw stalledError(url, stallMs);
-  };
-
-  const response = await step(load(url, { signal: giveUp.signal })).catch((error: unknown) =>
-    explainFailure(error, url, load),
-  );
-  if (!response.ok) throw httpError(url, response);
-  const { body } = response;
-  return {
-    announcedBytes: announcedBytes(response.headers),
-    async *chunks() {
       const reader = body?.getReader();
-      if (reader === undefined) return;
+      let count = 0;
       try {
-        for (;;) {
-          const { done, value } = await step(reader.read()).catch((error: unknown) =>
-            explainBreak(error, url),
-          );
+        while (reader !== undefined) {
+          const { done, value } = await step(reader.read().catch(() => explainBreak(url)));
           if (done) return;
+          count += value.length;
+          readBytes = Math.max(readBytes, count);
           yield value;
         }
       } finally {
-        await reader.cancel().catch(() => undefined);
+        await reader?.cancel().catch(() => undefined);
       }
     },
   };
@@ -100,22 +84,21 @@ function nameOf(url: string): string {
   }
 }
 
-const OR_DOWNLOAD = 'or download the file and drop it here.';
-const isExplained = (error: unknown) => error instanceof LoadError || isAbortError(error);
+const failed = (code: string, message: string, advice: string): LoadError =>
+  new LoadError({ code, message, advice });
 
-async function explainFailure(error: unknown, url: string, load: typeof fetch): Promise<never> {
-  if (isExplained(error)) throw error;
+const OR_DOWNLOAD = 'or download the file and drop it here.';
+
+async function explainFailure(url: string, load: typeof fetch): Promise<never> {
   if (await answersWithoutCors(url, load)) {
-    throw new LoadError({
-      code: 'url-forbidden',
-      message: `The server of ${url} does not allow other pages to read its files (CORS).`,
-      advice:
-        'Download the file and drop it here, or configure the server to send Access-Control-Allow-Origin.',
-    });
+    throw failed(
+      'url-forbidden',
+      `The server of ${url} does not allow other pages to read its files (CORS).`,
+      'Download the file and drop it here, or configure the server to send Access-Control-Allow-Origin.',
+    );
   }
-  const message = `${url} could not be reached.`;
   const advice = `Check the address and your connection, ${OR_DOWNLOAD}`;
-  throw new LoadError({ code: 'url-unreachable', message, advice });
+  throw failed('url-unreachable', `${url} could not be reached.`, advice);
 }
 
 /** Fetch hides why it failed. If an opaque request succeeds, only CORS is in the way. */
@@ -129,21 +112,18 @@ async function answersWithoutCors(url: string, load: typeof fetch): Promise<bool
   }
 }
 
-function explainBreak(error: unknown, url: string): never {
-  if (isExplained(error)) throw error;
+function explainBreak(url: string): never {
   const message = `The download of ${url} was interrupted.`;
-  throw new LoadError({ code: 'url-broken-off', message, advice: `Try again, ${OR_DOWNLOAD}` });
+  throw failed('url-broken-off', message, `Try again, ${OR_DOWNLOAD}`);
 }
 
 function httpError(url: string, { status, statusText }: Response): LoadError {
   const text = statusText === '' ? '' : ` ${statusText}`;
-  const message = `The server answered ${status}${text} for ${url}.`;
   const isMissing = status === 404;
   const check = isMissing ? 'the address' : 'that you can open the address without logging in';
-  return new LoadError({ code: 'http-error', message, advice: `Check ${check}.` });
-}
-
-function stalledError(url: string, stallMs: number): LoadError {
-  const message = `${url} sent no data for ${Math.round(stallMs / 1000)} s.`;
-  return new LoadError({ code: 'url-stalled', message, advice: `Try again later, ${OR_DOWNLOAD}` });
+  return failed(
+    'http-error',
+    `The server answered ${status}${text} for ${url}.`,
+    `Check ${check}.`,
+  );
 }

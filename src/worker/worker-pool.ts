@@ -39,11 +39,13 @@ export class WorkerPool<M extends Methods<M>> {
     const cancel = () => worker.end(abortError('Cancelled'));
     signal?.addEventListener('abort', cancel);
     const stopTimer =
-      timeoutMs === undefined ? () => {} : startTimer(timeoutMs, () => worker.end(late(timeoutMs)));
+      timeoutMs === undefined
+        ? undefined
+        : startTimer(timeoutMs, () => worker.end(late(timeoutMs)));
     try {
       return await worker.call(method, request, signal && { signal });
     } finally {
-      stopTimer();
+      stopTimer?.();
       signal?.removeEventListener('abort', cancel);
       this.#busy.delete(worker);
       if (!worker.isOver) this.#free.push(worker);

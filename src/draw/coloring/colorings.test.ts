@@ -8,7 +8,7 @@ import { TimelineIndex } from '../timeline/timeline-index.ts';
 import { COLORINGS, type ColorBy } from '../timeline/types.ts';
 import { makeColoring, unavailableReason } from './colorings.ts';
 import type { Coloring } from './first-colorings.ts';
-import { type Legend, legendAt, peakInWindow } from './legend.ts';
+import { type Legend, legendAt, legendEvent } from './legend.ts';
 
 const COUNTS: Readonly<Partial<Record<ColorBy, number>>> = { stack: 15, size: 9 };
 const coloringOf = (context: DeviceModel, colorBy: ColorBy): Coloring =>
@@ -137,10 +137,12 @@ test('the peak in a window is that of its events alone', () => {
   const context = contextOfText('+A 4Mi @a.py:1 f\n-A\n+B 2Mi @a.py:2 f\n-B\nsnapshot');
   const index = indexOf(context);
   const { peaks } = context.replay;
-  expect(peakInWindow(index, 'event', 0, 100)).toBe(peaks.activeBytes.event);
-  const later = peakInWindow(index, 'event', peaks.activeBytes.event + 3, 100);
+  const peakIn = (from: number, to: number) =>
+    legendEvent(context, index, { at: undefined, axis: 'event', x: { from, to } });
+  expect(peakIn(0, 100)).toBe(peaks.activeBytes.event);
+  const later = peakIn(peaks.activeBytes.event + 3, 100);
   expect(context.replay.countersAt(later).activeBytes).toBe(2 * 2 ** 20);
-  expect(peakInWindow(index, 'event', 100, 200)).toBe(-1);
+  expect(peakIn(100, 200)).toBe(-1);
 });
 
 test.each(allCaptureNames().filter((name) => !isRepeated(name)))(

@@ -70,14 +70,23 @@ export function legendAt(
   return { event, totalBytes: sumBy(entries, ({ bytes }) => bytes), entries };
 }
 
-/** The event with the most active bytes in a window; -1 if the window is empty. */
-export function peakInWindow(
+/** What part of the trace a legend is about. */
+export interface LegendPlace {
+  /** The cursor; undefined means the window's peak of active memory. */
+  readonly at: EventIndex | undefined;
+  readonly axis: TimeAxis;
+  readonly x: { readonly from: number; readonly to: number } | 'all';
+}
+
+/** -1 for a window without events. */
+export function legendEvent(
+  { replay, trace }: DeviceModel,
   index: TimelineIndex,
-  axis: TimeAxis,
-  x0: number,
-  x1: number,
+  { at, axis, x }: LegendPlace,
 ): EventIndex {
-  const ranges = columnRanges(index, { axis, x0, x1, width: 1 });
+  if (at !== undefined) return Math.min(at, trace.events.length - 1);
+  if (x === 'all') return replay.peaks.activeBytes.event;
+  const ranges = columnRanges(index, { axis, x0: x.from, x1: x.to, width: 1 });
   const first = ranges.first[0];
   if (first < 0) return -1;
   return index.counter('activeBytes').scan(first, ranges.last[0]).argmax;

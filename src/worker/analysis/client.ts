@@ -32,8 +32,6 @@ export interface AnalysisClientOptions {
   readonly createWorker?: () => Endpoint;
   /** How long the copy is kept for another query. */
   readonly idleTimeoutMs?: number;
-  /** Monotonic milliseconds. */
-  readonly now?: () => number;
 }
 
 /** Long enough to try one setting after another, short enough to free the memory soon. */
@@ -43,8 +41,12 @@ const IDLE_TIMEOUT_MS = 2000;
 const REPORT_INTERVAL_MS = 50;
 
 export function createAnalysisClient(options: AnalysisClientOptions): AnalysisClient {
-  const { session, idle, createWorker = newAnalysisWorker } = options;
-  const { idleTimeoutMs = IDLE_TIMEOUT_MS, now = () => performance.now() } = options;
+  const {
+    session,
+    idle,
+    createWorker = newAnalysisWorker,
+    idleTimeoutMs = IDLE_TIMEOUT_MS,
+  } = options;
   let connection: Remote<AnalysisMethods> | undefined;
   let holders = 0;
   let running = 0;
@@ -90,7 +92,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     hold,
     close,
     yieldToInteraction() {
-      const nowMs = now();
+      const nowMs = performance.now();
       if (running === 0 || nowMs < reportedMs + REPORT_INTERVAL_MS) return;
       reportedMs = nowMs;
       // A worker that has ended need not pause.

@@ -7,17 +7,12 @@ import { MemoryStats } from '../../device/memory-summary/memory-stats.ts';
 import { traceFacts } from '../../device/memory-summary/trace-facts.ts';
 import { allocationDetails } from '../../device/model/allocation-details.ts';
 import { findAllocation, poolKind } from '../../device/model/allocation-labels.ts';
-import {
-  type AnnotationGroup,
-  groupAnnotations,
-  isMoment,
-} from '../../device/model/annotation-groups.ts';
+import { groupAnnotations, isMoment } from '../../device/model/annotation-groups.ts';
 import { eventAtTime } from '../../device/model/events.ts';
 import { holderOf } from '../../device/model/holders.ts';
 import { liveBytesAt, positionBefore, stepMatch } from '../../device/search/match-search.ts';
 import { type NamedPart, nameParts } from '../../device/search/qualifiers/names.ts';
 import { knownValues } from '../../device/search/qualifiers.ts';
-import type { SearchMatches } from '../../device/search/types.ts';
 import type { TimeAxis } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
@@ -29,14 +24,6 @@ export interface SearchRequest {
   readonly at: EventIndex | undefined;
 }
 
-/** SearchMatches without its masks. */
-export interface SearchSummary extends Omit<SearchMatches, 'mask' | 'frames'> {
-  /** False for an empty or invalid search, which shows everything. */
-  readonly isFiltering: boolean;
-  /** Block bytes of the matches that exist at the cursor; undefined without a cursor. */
-  readonly cursorBytes: number | undefined;
-}
-
 export interface StepRequest extends SearchRequest {
   /** The allocation from which to step; -1 for none. */
   readonly selected: AllocationIndex;
@@ -44,12 +31,6 @@ export interface StepRequest extends SearchRequest {
   readonly axis: TimeAxis;
   readonly windowFrom: number;
   readonly isBackwards: boolean;
-}
-
-export interface AnnotationGroups {
-  readonly groups: readonly AnnotationGroup[];
-  /** Annotations with only a START or an END in the file. They belong to no group. */
-  readonly moments: number;
 }
 
 export const deviceHandlers = queryHandlers({
@@ -69,10 +50,16 @@ export const deviceHandlers = queryHandlers({
     return findAllocation(replay.allocations, snapshot.addresses, label);
   },
 
-  async searchSummary(device, { search, at }: SearchRequest): Promise<SearchSummary> {
+  /** What matches, without the masks. */
+  async searchSummary(device, { search, at }: SearchRequest) {
     const { mask, frames: _, ...summary } = await device.matches(search, at);
-    const cursorBytes = at === undefined ? undefined : liveBytesAt(device.context, mask, at);
-    return { ...summary, isFiltering: mask !== undefined, cursorBytes };
+    return {
+      ...summary,
+      /** False for an empty or invalid search, which shows everything. */
+      isFiltering: mask !== undefined,
+      /** Block bytes of the matches that exist at the cursor; undefined without a cursor. */
+      cursorBytes: at === undefined ? undefined : liveBytesAt(device.context, mask, at),
+    };
   },
   /** The next or previous match; undefined if nothing matches. */
   async stepMatch(device, { search, at, selected, axis, windowFrom, isBackwards }: StepRequest) {
@@ -93,18 +80,24 @@ export const deviceHandlers = queryHandlers({
   /** The first request counts the events up to it, about 100 ms a million, and lets other messages in between. */
   memoryFigures: (device, { event }: AtEvent, { signal }) =>
     runTask(device.once(statsOf).at(event), { clock: device.clock, signal }),
-  annotationGroups: (device) => device.once(summarizeAnnotations),
+  annotationGroups: (device) => device.once(annotationGroups),
   /** Active bytes by class after an event, largest first. */
   classTotals: ({ context }, { event }: AtEvent) => classTotalsAt(context, event),
   traceFacts: (device) => device.once(factsOf),
 });
 
+export type SearchSummary = Awaited<ReturnType<typeof deviceHandlers.searchSummary>>;
+
 const statsOf = ({ context }: OpenDevice): MemoryStats => new MemoryStats(context);
 
 const factsOf = ({ context }: OpenDevice) => traceFacts(context);
 
-function summarizeAnnotations({ context, index }: OpenDevice): AnnotationGroups {
+export type AnnotationGroups = ReturnType<typeof annotationGroups>;
+
+function annotationGroups({ context, index }: OpenDevice) {
   const spans = context.annotations();
   const groups = groupAnnotations(spans, context.replay, (counter) => index.counter(counter));
-  return { groups, moments: spans.filter(isMoment).length };
+  /** Annotations with only a START or an END in the file. They belong to no group. */
+  const moments = spans.filter(isMoment).length;
+  return { groups, moments };
 }

@@ -60,7 +60,7 @@ export const eventListHandlers = queryHandlers({
   async eventsCsv(device, { choice }: EventChoiceRequest, call: HandlerCall<number>) {
     const list = await listOf(device, choice);
     const pieces = eventsCsv(device.once(eventReader), list, call.onProgress);
-    return fileOf(pieces, { clock: device.clock, signal: call.signal, mime: 'text/csv' });
+    return fileOf(pieces, 'text/csv', { clock: device.clock, signal: call.signal });
   },
 });
 

@@ -1,11 +1,10 @@
 /** A device as a file, made in the worker: for other programs, or as a compact snapshot for a report. */
-import { createPause } from '../../base/task.ts';
+import { createPause, type SliceOptions } from '../../base/task.ts';
 import type { FileInfo } from '../../format/snapshot/tables.ts';
 import { encodeSnapshot } from '../../format/snapshot-file/compact-snapshot.ts';
 import { type PruneOptions, prune } from '../../format/snapshot-file/prune.ts';
 import type { ExportChoice, ExportKind } from '../../output/export/exports.ts';
 import { type EventWindow, windowSnapshot } from '../../output/slice/window-snapshot.ts';
-import type { OpenDevice } from '../open-device.ts';
 import { queryHandlers } from '../queries.ts';
 import { type HandlerCall, transferring } from '../rpc.ts';
 
@@ -31,7 +30,7 @@ export const fileHandlers = queryHandlers({
     { signal, onProgress }: HandlerCall<number>,
   ) {
     const { make, mime } = (await loadExports())[kind];
-    return fileOf(make(context), { clock, signal, onBytes: onProgress, mime });
+    return fileOf(make(context), mime, { clock, signal }, onProgress);
   },
 
   async compact({ context }, { window, file, ...options }: CompactRequest) {
@@ -40,20 +39,16 @@ export const fileHandlers = queryHandlers({
   },
 });
 
-interface FileOptions extends Pick<OpenDevice, 'clock'> {
-  readonly signal: AbortSignal;
-  readonly onBytes?: (bytes: number) => void;
-  readonly mime: string;
-}
-
 /** A file of pieces, made in slices. The browser may keep a Blob on disk, so it can be larger than memory. */
 export async function fileOf(
   pieces: Iterable<string | Uint8Array<ArrayBuffer>>,
-  { clock, signal, onBytes, mime }: FileOptions,
+  mime: string,
+  slices: SliceOptions,
+  onBytes?: (bytes: number) => void,
 ): Promise<Blob> {
   const parts: Blob[] = [];
   let bytes = 0;
-  const pause = createPause({ clock, signal });
+  const pause = createPause(slices);
   for (const piece of pieces) {
     const part = new Blob([piece]);
     parts.push(part);

@@ -5,16 +5,11 @@ import { describeHit, type HitResult } from '../../device/model/allocation-detai
 import { annotationTracks } from '../../device/model/annotations.ts';
 import { type Crosshair, crosshairAt, eventAtTime } from '../../device/model/events.ts';
 import { unavailableReason } from '../../draw/coloring/colorings.ts';
-import { legendAt, peakInWindow } from '../../draw/coloring/legend.ts';
+import { type LegendPlace, legendAt, legendEvent } from '../../draw/coloring/legend.ts';
 import { counterOverview } from '../../draw/timeline/columns.ts';
-import {
-  COLORINGS,
-  type ColorBy,
-  type PlotAxis,
-  type TimeAxis,
-} from '../../draw/timeline/types.ts';
+import { COLORINGS, type ColorBy, type PlotAxis } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { MatchingRequest, OpenDevice } from '../open-device.ts';
+import type { MatchingRequest } from '../open-device.ts';
 import { type AtEvent, type DeviceRequest, queryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 
@@ -33,14 +28,10 @@ export interface PixelInfo<Hit> {
   readonly crosshair: Crosshair;
 }
 
-export interface LegendRequest {
+export interface LegendRequest extends LegendPlace {
   readonly colorBy: ColorBy;
   /** Number of colors in the palette, as in a frame. */
   readonly classes: number;
-  /** The cursor; undefined means the window's peak of active memory. */
-  readonly at: EventIndex | undefined;
-  readonly axis: TimeAxis;
-  readonly x: { readonly from: number; readonly to: number } | 'all';
 }
 
 export const timelineHandlers = queryHandlers({
@@ -72,19 +63,12 @@ export const timelineHandlers = queryHandlers({
     eventAtTime(context.trace.events, timeUs),
   annotations: ({ context }) => transferring(annotationTracks(context.annotations())),
   /** What the colors mean, and how much of each there is. */
-  async legend(device, request: LegendRequest) {
-    const { colorBy, classes } = request;
+  async legend(device, { colorBy, classes, ...place }: LegendRequest) {
+    const { context, index } = device;
     const coloring = await device.coloring(colorBy, classes);
-    return legendAt(device.context, device.index, colorBy, coloring, legendEvent(device, request));
+    return legendAt(context, index, colorBy, coloring, legendEvent(context, index, place));
   },
   /** `reason`: why a coloring distinguishes nothing on this device; undefined if it does. */
   colorings: ({ context }) =>
     COLORINGS.map((colorBy) => ({ colorBy, reason: unavailableReason(context, colorBy) })),
 });
-
-function legendEvent({ index, context }: OpenDevice, { at, axis, x }: LegendRequest): EventIndex {
-  const last = context.trace.events.length - 1;
-  if (at !== undefined) return Math.min(at, last);
-  if (x === 'all') return context.replay.peaks.activeBytes.event;
-  return peakInWindow(index, axis, x.from, x.to);
-}

@@ -14,52 +14,59 @@ const LONG_BYTES = 32 * 2 ** 20;
 const SLOW_MS = 250;
 const NOTICED_MS = 500;
 
-export interface LongFileOptions {
-  /** Size of the file in bytes, if known. */
-  readonly size: number | undefined;
-  readonly clock: Clock;
-  readonly startReplayWorker: (() => ReplayWorker | undefined) | undefined;
-  readonly onMore: () => void;
-}
-
 export class LongFile {
-  /** Undefined while there is nothing worth showing. */
+  /** Undefined while there is nothing worth showing, and when the file is open. */
   partial: PartialFile | undefined;
-  readonly #options: LongFileOptions;
+  /** Called when there is more to see. */
+  onMore = () => {};
+  readonly #clock: Clock;
+  readonly #startReplayWorker: () => ReplayWorker | undefined;
   readonly #startedMs: number;
+  #latest: readonly [SnapshotDecoder, ReadMoment] | undefined;
   #isLoading = false;
   #isClosed = false;
 
-  constructor(options: LongFileOptions) {
-    this.#options = options;
-    this.#startedMs = options.clock.now();
+  /**
+   * @param size of the file in bytes, if known
+   * @param startReplayWorker gives undefined where that is not possible
+   */
+  constructor(
+    size: number | undefined,
+    clock: Clock,
+    startReplayWorker: () => ReplayWorker | undefined,
+  ) {
+    this.#clock = clock;
+    this.#startReplayWorker = startReplayWorker;
+    this.#startedMs = clock.now();
     // Load while the first bytes are read.
-    if ((options.size ?? 0) >= LONG_BYTES) void this.#load();
+    if ((size ?? 0) >= LONG_BYTES) void this.#load();
   }
 
   /** For ReadOptions.onRead. */
-  readonly onRead = (decoder: SnapshotDecoder, moment: ReadMoment): void => {
+  onRead(decoder: SnapshotDecoder, moment: ReadMoment): void {
+    this.#latest = [decoder, moment];
     if (!this.#isLoading && this.#isSlow(decoder, moment)) void this.#load();
     this.partial?.onRead(decoder, moment);
-  };
+  }
 
-  /** Reading has ended, so pending loads are no longer needed. */
+  /** The file is open, so what is still loading is not needed. */
   close(): void {
     this.#isClosed = true;
     this.partial?.close();
+    this.partial = undefined;
   }
 
   async #load(): Promise<void> {
     this.#isLoading = true;
-    const { clock, onMore, startReplayWorker } = this.#options;
-    const worker = startReplayWorker?.();
+    const worker = this.#startReplayWorker();
     if (worker === undefined) return;
     try {
       const { PartialFile } = await loadAnswers();
-      const partial = new PartialFile(clock, worker);
-      partial.onMore = onMore;
-      if (this.#isClosed) partial.close();
-      else this.partial = partial;
+      const partial = new PartialFile(this.#clock, worker, () => this.onMore());
+      if (this.#isClosed) return partial.close();
+      this.partial = partial;
+      // No more may come for a while.
+      if (this.#latest !== undefined) partial.onRead(...this.#latest);
     } catch {
       // If loading fails, the file is shown once it has been read.
       worker.end(new Error('Not needed'));
@@ -68,7 +75,7 @@ export class LongFile {
 
   #isSlow({ eventCount }: SnapshotDecoder, { share, isEnd }: ReadMoment): boolean {
     if (isEnd || eventCount === 0) return false;
-    const tookMs = this.#options.clock.now() - this.#startedMs;
+    const tookMs = this.#clock.now() - this.#startedMs;
     if (tookMs <= SLOW_MS) return false;
     return share === undefined || (tookMs * (1 - share)) / share >= NOTICED_MS;
   }

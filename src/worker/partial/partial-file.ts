@@ -2,19 +2,14 @@
  * A file while it is read. Decoded events go to a replay worker, which draws them so far and has replayed them all by
  * the end of the file.
  */
-import { completePartialReplay } from '../../allocator/replay/partial-replay.ts';
-import {
-  type CounterName,
-  REPLAYED_COLUMNS,
-  type Replay,
-  type ReplayedEvents,
-} from '../../allocator/replay/types.ts';
+import { REPLAYED_COLUMNS, type ReplayedEvents } from '../../allocator/replay/types.ts';
+import { getOrMake } from '../../base/collections.ts';
 import { abortError } from '../../base/errors.ts';
 import { tableFrom } from '../../base/table.ts';
 import { type Clock, startTimer } from '../../base/task.ts';
 import { StackReader } from '../../device/model/stacks.ts';
 import { type StackSites, sitesOfStacks } from '../../draw/coloring/first-colorings.ts';
-import { CounterBlocks } from '../../draw/timeline/counter-blocks.ts';
+import { completePartialTimeline } from '../../draw/timeline/partial-timeline.ts';
 import type { TimelineFrame } from '../../draw/timeline/types.ts';
 import type { ReadMoment } from '../../format/input/types.ts';
 import type { SnapshotDecoder } from '../../format/snapshot/decoder.ts';
@@ -25,12 +20,6 @@ import { type Remote, transferring } from '../rpc.ts';
 import type { PartialFrameRequest, PartialState, ReplayMethods } from './partial-replay.ts';
 
 export type ReplayWorker = Remote<ReplayMethods>;
-
-/** A device's replay, finished when its file has been read, and the extremes of its counters. */
-export interface EarlyReplay {
-  readonly replay: Replay;
-  readonly counters: ReadonlyMap<CounterName, CounterBlocks>;
-}
 
 const CHUNK_EVENTS = 1 << 16;
 /** After this long without a chunk, a smaller one is sent. */
@@ -53,12 +42,11 @@ interface FedTrace {
 }
 
 export class PartialFile {
-  /** Called when `state` has changed. */
-  onMore = () => {};
   /** For the trace with most events; undefined while there is nothing to see. */
   state: PartialState | undefined;
   readonly #clock: Clock;
   readonly #worker: ReplayWorker;
+  readonly #onMore: () => void;
   #schema: SnapshotSchema | undefined;
   readonly #traces = new Map<number, FedTrace>();
   /** Chunks that are not replayed yet. */
@@ -70,9 +58,11 @@ export class PartialFile {
   #reportedMs = Number.NEGATIVE_INFINITY;
   #stacks = { count: -1, nextMs: 0 };
 
-  constructor(clock: Clock, worker: ReplayWorker) {
+  /** @param onMore called when `state` has changed */
+  constructor(clock: Clock, worker: ReplayWorker, onMore: () => void) {
     this.#clock = clock;
     this.#worker = worker;
+    this.#onMore = onMore;
   }
 
   /** For ReadOptions.onRead. */
@@ -87,7 +77,7 @@ export class PartialFile {
     if (!moment.isEnd) this.#stopStall = startTimer(STALL_MS, () => void catchUp());
   }
 
-  async frame(request: PartialFrameRequest): Promise<TimelineFrame> {
+  frame(request: PartialFrameRequest): Promise<TimelineFrame> {
     return this.#worker.call('frame', { ...request, sites: this.#newSites() });
   }
 
@@ -98,44 +88,31 @@ export class PartialFile {
   }
 
   /**
-   * Returns each device's replay, or undefined if it must be made from the whole file. Ends the replay worker. The
-   * snapshot must consist of the events that were read.
+   * Returns each device's replay, or undefined if it must be made from the whole file. The snapshot must consist of
+   * the events that were read.
    */
-  async finish(snapshot: Snapshot): Promise<readonly (EarlyReplay | undefined)[]> {
-    // If the worker died, everything is replayed here.
-    const replays = await this.#finish(snapshot).catch(() => []);
-    this.close();
-    return replays;
+  async finish({ devices, settings }: Snapshot) {
+    const traces = devices.map((device) => this.#traceOf(device));
+    for (const [i, trace] of traces.entries()) {
+      const events = devices[i]?.events;
+      while (trace && events && trace.events < events.length) {
+        this.#feed(trace, events, 0, events);
+        if (this.#away.size >= MOST_AWAY) await Promise.race(this.#away);
+      }
+    }
+    await Promise.all(this.#away);
+    // If the worker died, everything is replayed from the file.
+    const results = await this.#worker.call('finish', undefined).catch(() => undefined);
+    return devices.map((device, i) => {
+      const tables = results?.get(traces[i]?.index ?? -1);
+      return tables && completePartialTimeline(tables, device, settings);
+    });
   }
 
   close(): void {
     this.#stopStall();
     this.#worker.end(abortError('The file is not read any more'));
     this.#schema = undefined;
-  }
-
-  async #finish({ devices, settings }: Snapshot): Promise<readonly (EarlyReplay | undefined)[]> {
-    const traces = devices.map((device) => this.#traceOf(device));
-    for (const [i, trace] of traces.entries()) {
-      const events = devices[i]?.events;
-      while (trace && events && trace.events < events.length) {
-        this.#feed(trace, events, 0, events.length, events.length);
-        if (this.#away.size >= MOST_AWAY) await Promise.race(this.#away);
-      }
-    }
-    await Promise.all(this.#away);
-    const results = await this.#worker.call('finish', undefined);
-    return devices.map((device, i) => {
-      const result = results.get(traces[i]?.index ?? -1);
-      if (result === undefined) return undefined;
-      const replay = completePartialReplay(result, device, settings);
-      if (replay === undefined) return undefined;
-      const { length } = device.events;
-      const counters = [...result.extremes].map(
-        ([name, extremes]) => [name, new CounterBlocks(replay, name, length, extremes)] as const,
-      );
-      return { replay, counters: new Map(counters) };
-    });
   }
 
   /** Sends new events: whole chunks, or less if enough time has passed. */
@@ -148,11 +125,15 @@ export class PartialFile {
     const isDue = isEnd || nowMs - this.#fedMs > FEED_MS;
     for (const [index, { first, length, hasSegments }] of traces.entries()) {
       if (length === 0) continue;
-      const trace = this.#traces.get(index) ?? { index, first, hasSegments, events: 0 };
-      this.#traces.set(index, trace);
+      const trace = getOrMake(this.#traces, index, () => ({
+        index,
+        first,
+        hasSegments,
+        events: 0,
+      }));
       const least = isDue || index < traces.length - 1 ? 1 : CHUNK_EVENTS;
       while (length - trace.events >= least && (this.#away.size < MOST_AWAY || isEnd)) {
-        this.#feed(trace, events, first, length, length / share);
+        this.#feed(trace, events, first, { length, expected: length / share });
         this.#fedMs = nowMs;
       }
     }
@@ -166,13 +147,15 @@ export class PartialFile {
     );
   }
 
-  /** The next chunk of a trace, whose event 0 is in row `first`. */
+  /**
+   * Sends the next chunk of a trace, whose event 0 is in row `first`.
+   * @param expected an estimate of the whole trace's events
+   */
   #feed(
     trace: FedTrace,
     events: ReplayedEvents,
     first: number,
-    length: number,
-    expected: number,
+    { length, expected = length }: { readonly length: number; readonly expected?: number },
   ): void {
     const { index, hasSegments } = trace;
     const count = Math.min(CHUNK_EVENTS, length - trace.events);
@@ -182,11 +165,11 @@ export class PartialFile {
     );
     const chunk = { ...columns, trace: index, first: trace.events, hasSegments, expected };
     trace.events += count;
-    const fed = this.#worker
-      .call('feed', transferring(chunk))
-      .then((state) => this.#grow(state))
+    const fed = this.#worker.call('feed', transferring(chunk)).then(
+      (state) => this.#grow(state),
       // The worker died; `finish` will notice.
-      .catch(() => undefined);
+      () => undefined,
+    );
     const away = fed.then(() => void this.#away.delete(away));
     this.#away.add(away);
   }
@@ -203,7 +186,7 @@ export class PartialFile {
     if (this.#latest === undefined || this.#schema === undefined) return;
     this.#reportedMs = this.#clock.now();
     this.state = this.#latest;
-    this.onMore();
+    this.#onMore();
   }
 
   /** The keys by which stacks are colored, if there are new ones. */

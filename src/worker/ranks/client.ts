@@ -3,15 +3,14 @@
  * then goes to the one worker that holds them all; the rest of the snapshot is dropped.
  */
 
-import type { JobView, RankDetails } from '../../analysis/ranks/job-view.ts';
 import { isSummaryName } from '../../analysis/summary-file/rank-of-name.ts';
 import type { ReadRank } from '../../analysis/summary-file/read-rank-file.ts';
 import { abortError, errorText, isAbortError } from '../../base/errors.ts';
 import { absoluteUrl } from '../client.ts';
-import { connect, type Endpoint, type Remote } from '../rpc.ts';
+import { type Call, connect, type Endpoint, type Remote } from '../rpc.ts';
 import { WorkerPool } from '../worker-pool.ts';
 import { newRanksWorker } from '../workers.ts';
-import type { RankSource, RanksMethods } from './serve-ranks.ts';
+import type { RankSource, RanksMethods, RanksQueries } from './serve-ranks.ts';
 
 export type { RankSource } from './serve-ranks.ts';
 
@@ -19,17 +18,13 @@ export interface RanksClientOptions {
   readonly createWorker?: () => Endpoint;
   /** Workers that read snapshots. Reading a large one takes half a gigabyte. */
   readonly readers?: number;
-  /** Relative URLs are relative to the page, not to the worker's script. */
-  readonly baseUrl?: string;
 }
 
 export interface RanksClient {
   /** Resolves when the last source has been read. */
   read(sources: readonly RankSource[], onProgress: (done: number) => void): Promise<void>;
-  /** The job as far as it has been read. */
-  job(): Promise<JobView>;
-  details(rank: number): Promise<RankDetails | undefined>;
-  markdown(): Promise<string>;
+  /** About the job as far as it has been read. */
+  readonly query: Call<RanksQueries>;
   /** Ends the workers and rejects pending calls. */
   close(): void;
 }
@@ -43,17 +38,15 @@ const CRASHED = [
 
 export function createRanksClient(options: RanksClientOptions = {}): RanksClient {
   const { createWorker = newRanksWorker } = options;
-  const baseUrl = options.baseUrl ?? globalThis.document?.baseURI;
   const start = (): Remote<RanksMethods> => connect(createWorker(), CRASHED);
   const holder = start();
-  const readers = new WorkerPool(
-    start,
-    options.readers ?? Math.min(MAX_READERS, navigator.hardwareConcurrency),
-  );
-  const absolute = ({ path, source }: RankSource): RankSource =>
-    source.kind === 'url'
-      ? { path, source: { kind: 'url', url: absoluteUrl(source.url, baseUrl) } }
-      : { path, source };
+  const { readers: count = Math.min(MAX_READERS, navigator.hardwareConcurrency) } = options;
+  const readers = new WorkerPool(start, count);
+  // Relative URLs are relative to the page, not to the worker's script.
+  const absolute = ({ path, source }: RankSource): RankSource => ({
+    path,
+    source: source.kind === 'url' ? { ...source, url: absoluteUrl(source.url) } : source,
+  });
 
   async function readSnapshot(source: RankSource): Promise<void> {
     const read = await readers.call('readRank', source).catch((error: unknown): ReadRank => {
@@ -82,9 +75,7 @@ export function createRanksClient(options: RanksClientOptions = {}): RanksClient
       readers.close();
       onProgress(all.length);
     },
-    job: () => holder.call('job', undefined),
-    details: (rank) => holder.call('details', { rank }),
-    markdown: () => holder.call('markdown', undefined),
+    query: (name, request, callOptions) => holder.call(name, request, callOptions),
     close() {
       readers.close();
       holder.end(abortError('Closed'));

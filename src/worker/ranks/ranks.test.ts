@@ -34,7 +34,6 @@ function clientWith(dies: (path: string) => boolean = () => false) {
   }
   const client = createRanksClient({
     readers: 2,
-    baseUrl: 'https://host/',
     createWorker: () => new CountedWorker(),
   });
   opened.push(client);
@@ -63,7 +62,7 @@ describe('the workers of the ranks page', () => {
     const { client, count } = clientWith();
     const progress: number[] = [];
     await client.read(JOB, (done) => progress.push(done));
-    const job = await client.job();
+    const job = await client.query('job', undefined);
     expect(progress.at(-1)).toBe(4);
     // Readers end together with their tables; the worker that holds the summaries stays.
     expect(count).toEqual({ started: 3, alive: 1, most: 3 });
@@ -85,22 +84,22 @@ describe('the workers of the ranks page', () => {
   it('lay a rank beside the middle of its role', async () => {
     const { client } = clientWith();
     await client.read(JOB, () => undefined);
-    const details = await client.details(2);
+    const details = await client.query('details', { rank: 2 });
     expect(details?.lines[0]).toMatchObject({ label: 'fleet.py:26 (fsdp2)', roleBytes: 0 });
     expect(details?.middleRanks).toEqual([0, 1, 3]);
     expect(details?.stepEvents).toHaveLength(12);
-    const healthy = await client.details(0);
+    const healthy = await client.query('details', { rank: 0 });
     // A rank like the others: what it holds, largest first.
     expect(healthy?.lines.every(({ roleBytes }) => roleBytes === null)).toBe(true);
-    expect(await client.details(77)).toBeUndefined();
-    expect(await client.markdown()).toContain('| 2 | A | 605.98 MiB |');
+    expect(await client.query('details', { rank: 77 })).toBeUndefined();
+    expect(await client.query('markdown', undefined)).toContain('| 2 | A | 605.98 MiB |');
   });
 
   it('go on when one file cannot be read', async () => {
     const { client } = clientWith((path) => path === 'rank2.pickle.gz');
     const text = blobOf('rank7.vramscope.json', new TextEncoder().encode('{"schema":'));
     await client.read([...JOB, text], () => undefined);
-    const { ranks, problems } = await client.job();
+    const { ranks, problems } = await client.query('job', undefined);
     expect(ranks.map(({ rank }) => rank)).toEqual([0, 1, 3]);
     expect(problems.map(({ code, files }) => [code, files])).toEqual([
       ['missing-ranks', []],

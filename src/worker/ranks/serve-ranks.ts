@@ -24,15 +24,18 @@ export interface RankSource {
   readonly source: OpenSource;
 }
 
-export interface RanksMethods {
+export interface RanksQueries {
+  readonly job: Method<undefined, JobView>;
+  readonly details: Method<{ readonly rank: number }, RankDetails | undefined>;
+  readonly markdown: Method<undefined, string>;
+}
+
+export interface RanksMethods extends RanksQueries {
   /** Reads one file, then forgets it. */
   readonly readRank: Method<RankSource, ReadRank>;
   /** Reads summaries from files and keeps them; reports how many have been read since the last report. */
   readonly readSummaries: Method<{ readonly sources: readonly RankSource[] }, undefined, number>;
   readonly add: Method<JobFile, undefined>;
-  readonly job: Method<undefined, JobView>;
-  readonly details: Method<{ readonly rank: number }, RankDetails | undefined>;
-  readonly markdown: Method<undefined, string>;
 }
 
 export interface RanksServerOptions {

@@ -136,7 +136,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
             className="button"
             label="as Markdown"
             title="Copy as Markdown"
-            text={() => client.markdown()}
+            text={() => client.query('markdown', undefined)}
           >
             Copy as Markdown
           </CopyButton>
@@ -193,7 +193,7 @@ function useDetails({ client, job }: JobState, rank: number | undefined): RankDe
     let isOver = false;
     // If it fails, the page was closed meanwhile.
     const show = (found: RankDetails | undefined) => isOver || setDetails(found);
-    client.details(rank).then(show, () => undefined);
+    client.query('details', { rank }).then(show, () => undefined);
     return () => {
       isOver = true;
     };

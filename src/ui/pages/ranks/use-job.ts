@@ -5,7 +5,7 @@ import type { JobView } from '../../../analysis/ranks/job-view.ts';
 import { isRankFile } from '../../../analysis/summary-file/rank-of-name.ts';
 import { isRecord } from '../../../base/collections.ts';
 import { isAbortError } from '../../../base/errors.ts';
-import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
+import { failureOf, LoadError, type LoadFailure } from '../../../base/load-error.ts';
 import { fileSource, type GivenFiles } from '../../../state/given-files.ts';
 import { nameOf } from '../../../state/snapshot-loader.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
@@ -45,7 +45,7 @@ export function useJob(given: GivenRanks): JobState {
       if (performance.now() - refreshedMs < REFRESH_MS) return;
       refreshedMs = performance.now();
       // A failure is also the reader's, which reports it.
-      client.job().then(
+      client.query('job', undefined).then(
         (job) => update({ job }),
         () => undefined,
       );
@@ -54,11 +54,12 @@ export function useJob(given: GivenRanks): JobState {
       const sources = await rankSources(given);
       update({ sources });
       await client.read(sources, refresh);
-      update({ job: await client.job(), done: sources.length });
+      update({ job: await client.query('job', undefined), done: sources.length });
     }
     setState({ ...NOTHING, client });
     idle.during(read).catch((error: unknown) => {
-      if (!isAbortError(error)) update({ failure: failureOf(error) });
+      if (!isAbortError(error))
+        update({ failure: failureOf(error, 'The files could not be read') });
     });
     return () => {
       isOver = true;
@@ -66,11 +67,6 @@ export function useJob(given: GivenRanks): JobState {
     };
   }, [given, idle]);
   return state;
-}
-
-function failureOf(error: unknown): Pick<LoadFailure, 'message' | 'advice'> {
-  if (error instanceof LoadError) return error.failure;
-  return { message: 'The files could not be read.', advice: String(error) };
 }
 
 /** Files the user gave, the open file and a second one, or the URL of a server's file list. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { InteractionThrottle } from './serve-analysis.ts';
+import { InteractionThrottle } from './interaction-throttle.ts';
 
 const clock = { now: () => Date.now(), yieldTask: () => Promise.resolve() };
 
