@@ -34,7 +34,7 @@ async function expectNothingSerious(
   }
 }
 
-test('axe finds nothing serious on the page and in its dialogs', async ({ page }) => {
+test('axe finds nothing serious on the page or in its dialogs', async ({ page }) => {
   await page.goto('/');
   await expectNothingSerious(page);
   await openCapture(page, 'train_annotated.pickle.gz');
@@ -66,7 +66,7 @@ test('axe finds nothing at all in any view', async ({ page }) => {
   }
 });
 
-test('digits show the views; /, ? and Escape do what they say', async ({ page }) => {
+test('digits show the views; /, ? and Escape do what the help says', async ({ page }) => {
   await openCapture(page, 'train_annotated.pickle.gz');
   const tabs = await tabsOf(page).all();
   expect(tabs).toHaveLength(9);
@@ -102,7 +102,7 @@ test('digits show the views; /, ? and Escape do what they say', async ({ page })
   });
 });
 
-test('Tab reaches every control, and what has the focus is seen to have it', async ({ page }) => {
+test('Tab reaches every control, and the focus is visible', async ({ page }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const passed: { name: string; isSeen: boolean }[] = [];
   for (let i = 0; i < 60; i++) {

@@ -10,7 +10,7 @@ const rowOf = (page: Page, name: string | RegExp) => rowsOf(page).getByRole('but
 /** What the search box says about its matches. */
 const foundOf = (page: Page) => page.getByRole('search');
 
-test('a row filters all views, the search finds as many bytes, and Escape takes it back', async ({
+test('a row filters all views, the search finds as many bytes, and Escape undoes it', async ({
   page,
 }) => {
   await openCapture(page, 'leak_loss_graph.pickle.gz');
@@ -68,7 +68,7 @@ test('rows lead to where their bytes are, by keys too, at the peak and at the en
     await expect(page.getByRole('region', { name: 'State' })).toBeVisible();
   });
 
-  await test.step('the moment is the peak, or the end where that is chosen', async () => {
+  await test.step('the moment is the peak, or the end if chosen', async () => {
     await accountOf(page).getByRole('button', { name: 'At the end' }).click();
     await expect(accountOf(page)).toContainText('event 11,631');
     await expect(rowOf(page, /^cached segments/)).toBeVisible();
@@ -96,7 +96,7 @@ test.describe('in the plot', () => {
         return Math.max(...hits) / width;
       });
 
-  test('the limit is a line, and steps are marked', async ({ page }) => {
+  test('the limit is a line, and steps are shown', async ({ page }) => {
     await openCapture(page, 'oom_fragmented.pickle.gz');
     await expect(page.getByText('291 steps', { exact: true })).toBeVisible();
     // Dashes, so more than half of the width.

@@ -119,7 +119,7 @@ test('the same work passes, and the comment says so', () => {
   expect(read('gh-arguments')).toMatch(/^api repos\/someone\/model\/issues\/7\/comments /);
 });
 
-test('a comment of this very job is written again, and no other', () => {
+test('updates this job's own comment, and no other', () => {
   writeFileSync(join(folder, 'own-comment'), '42\n');
   runAction({ baseline: BASE, snapshot: AGAIN }, 'pull_request');
   expect(read('gh-arguments')).toMatch(
@@ -130,7 +130,7 @@ test('a comment of this very job is written again, and no other', () => {
   expect(read('gh-question')).toContain(`viewerDidAuthor and (.body | startswith("${marker}"))`);
 });
 
-test('graphs that are kept fail, after the comment that names the lines', () => {
+test('kept graphs fail, after the comment that names the lines', () => {
   const outcome = runAction({ baseline: BASE, snapshot: GRAPH }, 'pull_request');
   expect(outcome).toMatchObject({ exitCode: 1, ran: ['Compare', 'Comment', 'Gate'] });
   expect(outcome.output).toContain('::error::');

@@ -35,14 +35,14 @@ async function countOf(page: Page, [red, green, blue]: readonly [number, number,
 
 test.use({ colorScheme: 'light' });
 
-test('addresses at the OOM: the gaps, the blocks of a finding, and who made a segment', async ({
+test('addresses at the OOM: the gaps, the blocks of a finding, and what created a segment', async ({
   page,
 }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const plot = await show(page, 'Addresses', 'Memory by address over time');
   const addresses = page.getByRole('region', { name: 'Addresses' });
 
-  await test.step('the address map shows the gaps, and what each of them is', async () => {
+  await test.step('the address map shows the gaps, and describes each', async () => {
     await summaryOf(page)
       .getByRole('button', { name: /Out of memory/ })
       .click();
@@ -59,7 +59,7 @@ test('addresses at the OOM: the gaps, the blocks of a finding, and who made a se
     }).toPass();
   });
 
-  await test.step('a finding has its blocks and gaps outlined, until it is left', async () => {
+  await test.step('a finding's blocks and gaps are outlined until it is closed', async () => {
     await tab(page, 'Timeline').click();
     await page.getByRole('tab', { name: /Findings/ }).click();
     const findings = page.getByTestId('findings');
@@ -80,7 +80,7 @@ test('addresses at the OOM: the gaps, the blocks of a finding, and who made a se
     await expect.poll(() => countOf(page, gap)).toBe(0);
   });
 
-  await test.step('names who made a segment, and what it holds', async () => {
+  await test.step('names what created a segment, and what it holds', async () => {
     const segments = await show(page, 'Segments', 'Reserved memory over time');
     await page.keyboard.press('f');
     await idle(page);
@@ -98,7 +98,7 @@ test('addresses at the OOM: the gaps, the blocks of a finding, and who made a se
   });
 });
 
-test('one window for all plots, one of its own for addresses', async ({ page }) => {
+test('one window for all plots, and a separate one for addresses', async ({ page }) => {
   await openCapture(page, 'train_gpt_small.pickle.gz');
   const plot = await show(page, 'Addresses', 'Memory by address over time');
   const before = await plot.screenshot();

@@ -7,7 +7,7 @@ const FILES = HOSTILE_FILES.filter(
   ({ code }, i) => HOSTILE_FILES.findIndex((other) => other.code === code) === i,
 );
 
-test('broken files of each kind: one clear message, no code is run, and the page goes on', async ({
+test('broken files of each kind: one clear message, no code is run, and the page still works', async ({
   page,
 }) => {
   const errors: Error[] = [];
@@ -28,7 +28,7 @@ test('broken files of each kind: one clear message, no code is run, and the page
   expect(errors).toEqual([]);
 });
 
-test('a file cut short opens as far as it goes, marked as partial', async ({ page }) => {
+test('a truncated file opens as far as possible, marked as partial', async ({ page }) => {
   await page.goto('/');
   const whole = unzipped('train_gpt_small.pickle.gz');
   await chooseFile(page, { ...whole, buffer: whole.buffer.subarray(0, 700_000) });

@@ -10,7 +10,7 @@ test('what is it: by color, in bands, in the search, in tables and in the flame 
 }) => {
   await openCapture(page, 'train_gpt_small.pickle.gz');
 
-  await test.step('colors are of classes, which come first in the choice', async () => {
+  await test.step('colors show classes by default, which come first in the menu', async () => {
     const choice = page.getByLabel('Color by');
     await expect(choice.getByRole('option').first()).toHaveText('class');
     await choice.selectOption('class');
@@ -51,7 +51,7 @@ test('what is it: by color, in bands, in the search, in tables and in the flame 
     await expect(row('optimizer state')).toContainText('202');
   });
 
-  await test.step('the search finds a class by the beginning of its name', async () => {
+  await test.step('the search finds a class by a prefix of its name', async () => {
     await tab(page, 'Allocations').click();
     await searchOf(page).fill('class:optimizer');
     await expect(page.getByRole('search')).toContainText('202');

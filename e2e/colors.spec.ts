@@ -80,7 +80,7 @@ test('legends: colors and labels differ, and no line is cut off', async ({ page 
   }
   expect(entries).toBeGreaterThan(50);
 
-  await test.step('forced colors leave swatches as they are, and mark the tab that is shown', async () => {
+  await test.step('forced colors keep the swatches, and mark the active tab', async () => {
     await page.emulateMedia({ forcedColors: 'active' });
     const swatch = page.locator('.legend-filter .swatches > span').first();
     await expect(swatch).toHaveCSS('forced-color-adjust', 'none');

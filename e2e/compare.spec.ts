@@ -35,7 +35,7 @@ const colorsOf = (page: Page, side: 'a' | 'b') =>
       return [...colors].sort().join();
     });
 
-test('two files are compared: the table is read, a row followed into both timelines, the link restored', async ({
+test('compares two files: reads the table, follows a row into both timelines, restores the link', async ({
   page,
 }) => {
   await page.goto('/');
@@ -102,9 +102,7 @@ test('two files are compared: the table is read, a row followed into both timeli
   await expect(verdictOf(page)).toContainText('Peak -838.41 MiB');
 });
 
-test('a second file is compared with the one that is open; one that cannot be read says so', async ({
-  page,
-}) => {
+test('compares a second file with the open one; says so if it cannot be read', async ({ page }) => {
   await openCapture(page, 'pairs/compare/base.pickle.gz');
   await page.getByRole('button', { name: 'Compare with…' }).click();
   await expect(page.getByTestId('compare-waiting')).toContainText('base.pickle.gz');
@@ -118,7 +116,7 @@ test('a second file is compared with the one that is open; one that cannot be re
   await expect(page.getByTestId('timeline')).toBeVisible();
 });
 
-test('a second file that takes long is cancelled, and another one given', async ({ page }) => {
+test('cancels a slow second file, and opens another one', async ({ page }) => {
   await openCapture(page, 'pairs/compare/base.pickle.gz');
   await page.getByRole('button', { name: 'Compare with…' }).click();
   await chooseFile(page, longFile());

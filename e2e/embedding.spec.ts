@@ -103,7 +103,7 @@ test('a dashboard opens a snapshot, goes to a view, and is told what is selected
     .toMatchObject([{ name: 'photo.png', message: expect.stringContaining('PNG') }]);
 });
 
-test('a page that is not the embedder named in the address is neither heard nor told', async ({
+test('a page that is not the embedder named in the address is ignored and gets no messages', async ({
   page,
   baseURL,
 }) => {
@@ -117,7 +117,7 @@ test('a page that is not the embedder named in the address is neither heard nor 
   expect(await page.evaluate(() => window.told)).toEqual([]);
 });
 
-test('an embedder that is no origin is said to be', async ({ page, baseURL }) => {
+test('an embedder that is not an origin is reported', async ({ page, baseURL }) => {
   await embed(page, String(baseURL), '*');
   await expect(page.frameLocator('#frame').getByText('is not an origin')).toBeVisible();
 });

@@ -147,7 +147,7 @@ test(`${FILES} files and ${CANCELS} cancelled openings leave memory and snapshot
   expect(errors).toEqual([]);
 });
 
-test('two tabs do not know of each other', async ({ page, context }) => {
+test('two tabs do not affect each other', async ({ page, context }) => {
   const other = await context.newPage();
   await openCapture(page, KEPT);
   await openCapture(other, 'oom_fragmented.pickle.gz');
@@ -160,7 +160,7 @@ test('two tabs do not know of each other', async ({ page, context }) => {
   expect(await summaryOf(page).textContent()).toBe(figures);
 });
 
-test.describe('with all storage full', () => {
+test.describe('with full storage', () => {
   test.use({ serviceWorkers: 'allow' });
   let site: StaticHost;
   test.beforeEach(async () => {
@@ -168,7 +168,7 @@ test.describe('with all storage full', () => {
   });
   test.afterEach(() => site.close());
 
-  test('the page opens files and takes settings, and only forgets them', async ({
+  test('the page opens files and accepts settings, and only forgets them', async ({
     page,
     context,
   }) => {

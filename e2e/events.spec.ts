@@ -15,7 +15,7 @@ const rowOf = (page: Page, event: number) =>
   tableOf(page).locator(`[aria-rowindex="${event + 2}"]`);
 const detailsOf = (page: Page) => page.getByRole('region', { name: 'Event', exact: true });
 
-test('goes to an event by its number, to its other end, and follows the cursor', async ({
+test('goes to an event by number and to its counterpart, and follows the cursor', async ({
   page,
 }) => {
   await openEvents(page, 'oom_fragmented.pickle.gz');
@@ -51,7 +51,7 @@ test('goes to an event by its number, to its other end, and follows the cursor',
   await expect(rowOf(page, 6195)).toBeVisible();
 });
 
-test('lists what is asked for, saves it, and keeps a row in sight', async ({ page }) => {
+test('lists what is requested, saves it, and keeps a row visible', async ({ page }) => {
   await openEvents(page, 'oom_fragmented.pickle.gz');
 
   await test.step('filters by action, size and search, and says how many are left', async () => {
@@ -70,7 +70,7 @@ test('lists what is asked for, saves it, and keeps a row in sight', async ({ pag
     await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
   });
 
-  await test.step('keeps the row that is clicked in sight when its details open below', async () => {
+  await test.step('keeps the clicked row visible when its details open below', async () => {
     // Until then the table's height may change.
     await idle(page);
     const lowest = tableOf(page).getByRole('row').nth(-2);

@@ -33,7 +33,10 @@ const VIEWS = [
   { view: 'State', name: 'allocator-state', says: [/Large pool/, /GiB/], schemes: ['dark'] },
 ] as const;
 
-test('PNG and SVG of four views, of some in the dark too', async ({ page, context }, testInfo) => {
+test('PNG and SVG of four views, some also in the dark theme', async ({
+  page,
+  context,
+}, testInfo) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const viewer = await context.newPage();
   for (const { view, name, says, schemes } of VIEWS) {
@@ -113,7 +116,7 @@ test('each kind of data begins as its readers expect', async ({ page }) => {
   }
 });
 
-test('a trace without events is exported as what it is', async ({ page }) => {
+test('a trace without events is exported correctly', async ({ page }) => {
   const sample = { ...sampleSnapshot(), device_traces: [[]] };
   await page.goto('/');
   const buffer = Buffer.from(writePickle(sample));

@@ -33,7 +33,7 @@ const pictureOf = (page: Page): Promise<string> =>
 
 test.use({ colorScheme: 'light', permissions: ['clipboard-read', 'clipboard-write'] });
 
-test('a leak: what, which line, where; again from the link', async ({ page }) => {
+test('a leak: what, which line, where; the same again from the link', async ({ page }) => {
   await page.goto('/?snapshot=samples/leak_forward_hook.pickle.gz');
   await expect(plotOf(page)).toBeVisible();
   await idle(page);
@@ -105,7 +105,7 @@ test('by keyboard alone, and as Markdown', async ({ page }) => {
   await expect(page.getByRole('tab', { name: /Findings/ })).toHaveText(/^Findings\d$/);
 });
 
-test('requests that were retried are no OOMs, wherever they are told', async ({ page }) => {
+test('retried requests never appear as OOMs', async ({ page }) => {
   await openCapture(page, 'near-miss/cudnn_tries_workspaces.pickle.gz');
   await idle(page);
   const stat = summaryOf(page).getByRole('button', { name: /^Out of memory/ });

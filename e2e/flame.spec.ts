@@ -60,7 +60,7 @@ test('a box zooms and shows its frame, by click and by key; its link leads back 
   });
 });
 
-test('a difference needs two events; what leaks is its first row, and saved for speedscope', async ({
+test('a difference needs two events; its first row is the leak, and speedscope can open it', async ({
   page,
 }) => {
   await openFlame(page, 'leak_output_list.pickle.gz');

@@ -13,7 +13,7 @@ test.beforeEach(async ({ page }) => {
   await openCapture(page, `${OPEN}.pickle.gz`);
 });
 
-test('one file: Esc and Cancel keep what is open, keys choose; compared, second rank, or instead', async ({
+test('one file: Esc and Cancel keep the open one, keys choose: compare, second rank, or replace', async ({
   page,
 }) => {
   await dropPaths(page, LEAK);
@@ -38,7 +38,7 @@ test('one file: Esc and Cancel keep what is open, keys choose; compared, second 
   await expect(compared).toBeHidden();
   await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
 
-  await test.step('it replaces the open one, or is its second rank', async () => {
+  await test.step('it replaces the open one, or becomes its second rank', async () => {
     await dropPaths(page, LEAK);
     await askedOf(page).getByRole('button', { name: 'Show both as ranks' }).click();
     const ranks = page.getByRole('main', { name: 'Ranks' });
@@ -54,7 +54,7 @@ test('one file: Esc and Cancel keep what is open, keys choose; compared, second 
   });
 });
 
-test('two files: compared, or ranks of a job', async ({ page }) => {
+test('two files: compared, or shown as ranks of a job', async ({ page }) => {
   await dropPaths(page, LEAK, OTHER);
   const asked = askedOf(page);
   await expect(asked.getByRole('button')).toHaveText([

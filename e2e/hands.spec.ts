@@ -11,7 +11,7 @@ async function spanOf(page: Page): Promise<number> {
   return (to ?? 0) - (from ?? 0);
 }
 
-test('keys zoom and pan on a fresh page, W A S D beside the arrows, and the minimap by dragging', async ({
+test('keys zoom and pan on a fresh page, also W A S D; dragging on the minimap does too', async ({
   page,
 }) => {
   await openCapture(page, 'train_gpt_small.pickle.gz');
@@ -31,7 +31,7 @@ test('keys zoom and pan on a fresh page, W A S D beside the arrows, and the mini
   await page.keyboard.press('f');
   expect(await spanOf(page)).toBe(Infinity);
 
-  await test.step('keys of the plot leave text fields alone', async () => {
+  await test.step('the plot's keys do not affect text fields', async () => {
     await page.getByRole('combobox', { name: 'Search' }).fill('w');
     await page.keyboard.type('as');
     await expect(page.getByRole('combobox', { name: 'Search' })).toHaveValue('was');
@@ -56,7 +56,7 @@ test('keys zoom and pan on a fresh page, W A S D beside the arrows, and the mini
   });
 });
 
-test('digits and a click on a tab leave the keys to the view, and arrows choose in a table', async ({
+test('after a digit or a click on a tab, keys go to the view; arrows move in a table', async ({
   page,
 }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
@@ -84,7 +84,7 @@ test('digits and a click on a tab leave the keys to the view, and arrows choose 
   await expect(page.getByRole('grid').first()).toHaveAttribute('aria-activedescendant', /./);
 });
 
-test('the verdict, a sparkline and two cursors lead to what they show', async ({ page }) => {
+test('the verdict, a sparkline and two cursors lead to their evidence', async ({ page }) => {
   await openCapture(page, 'leak_forward_hook.pickle.gz');
   const verdict = page.getByRole('status', { name: 'Verdict' });
   await verdict.getByRole('button', { name: /512\.00 KiB more each step/ }).click();

@@ -81,7 +81,7 @@ const ON_PAGE = FILES.filter(({ name }) =>
   /^(many-objects|zips-in-zips|memo|33-regions|one-event)/.test(name),
 );
 
-test('the page answers one of each way, and opens the next file', async ({ page }) => {
+test('the page answers one file of each kind, and opens the next file', async ({ page }) => {
   test.setTimeout(ON_PAGE.length * HANGS_MS);
   const errors: Error[] = [];
   page.on('pageerror', (error) => errors.push(error));
@@ -112,7 +112,7 @@ function takeAllMemory(): void {
   }
 }
 
-test('a worker that has no memory left says so, and the next file opens', async ({ browser }) => {
+test('a worker without memory says so, and the next file opens', async ({ browser }) => {
   // In a separate process, in which no other test has left anything.
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -142,7 +142,7 @@ test('a worker that has no memory left says so, and the next file opens', async 
   await context.close();
 });
 
-test('a worker that breaks down says so, and the next file opens', async ({ page }) => {
+test('a crashed worker is reported, and the next file opens', async ({ page }) => {
   await openCapture(page, 'cuda_graph_pool.pickle.gz');
   for (const worker of page.workers()) {
     await worker

@@ -43,7 +43,7 @@ async function openSample(page: Page): Promise<void> {
   await idle(page);
 }
 
-test('every view works under a path, within the policy, and talks to nobody else', async ({
+test('every view works under a path and under the policy, and contacts nobody else', async ({
   page,
 }) => {
   const { requests, violations } = await watch(page);
@@ -62,7 +62,7 @@ test('every view works under a path, within the policy, and talks to nobody else
   );
 });
 
-test('a link may name a snapshot elsewhere, and only that place can be reached', async ({
+test('a link may name a snapshot elsewhere, and only that host can be reached', async ({
   page,
 }) => {
   const elsewhere = await staticHost('fixtures', '/', { 'access-control-allow-origin': '*' });
@@ -100,7 +100,7 @@ test('opens again without a network after the first visit', async ({ page, conte
   await expect(summaryOf(page)).toContainText('GiB');
 });
 
-test('says when a newer version waits, and leaves the open snapshot alone', async ({ page }) => {
+test('says when a newer version is ready, and leaves the open snapshot alone', async ({ page }) => {
   await page.goto(site.url);
   await page.evaluate(() => navigator.serviceWorker.ready);
   await page.reload();
@@ -126,7 +126,7 @@ test('says when a newer version waits, and leaves the open snapshot alone', asyn
 
 const SINGLE = pathToFileURL(resolve('dist-single/vramscope.html')).href;
 
-test('is one file too, opened from the disk, with its workers inside', async ({ page }) => {
+test('also works as one file, opened from disk, with its workers inside', async ({ page }) => {
   const { requests, violations } = await watch(page);
   await page.goto(SINGLE);
   await chooseFile(page, fixture('oom_fragmented.pickle.gz'));

@@ -79,7 +79,7 @@ function writeSlow(path: string): string {
   return path;
 }
 
-test('a long question blocks nobody, and is ended with its thread when it is cancelled', async () => {
+test('a long question blocks nobody, and its thread ends when it is cancelled', async () => {
   const file = writeSlow(test.info().outputPath('slow.pickle'));
   const agent = new Agent();
   const slow = agent.ask('what_if', { file });
@@ -95,7 +95,7 @@ test('a long question blocks nobody, and is ended with its thread when it is can
   await once(agent.program, 'exit');
 });
 
-test('the end of stdin is no failure: what was asked is answered first', async () => {
+test('the end of stdin is not a failure: pending questions are answered first', async () => {
   const agent = new Agent();
   const question = agent.ask('open', { file: OOM });
   agent.program.stdin?.end();

@@ -11,7 +11,7 @@ import {
   unzipped,
 } from './viewer.ts';
 
-test('shows what it is, reads an error message, and opens a sample with one click', async ({
+test('explains itself, reads an error message, and opens a sample with one click', async ({
   page,
 }) => {
   await page.goto('/');
@@ -39,7 +39,7 @@ const FORMS = [
 
 test('opens every form of a file, one after the other', async ({ page }) => {
   await page.goto('/');
-  await test.step('what is dropped on the empty page', async () => {
+  await test.step('files dropped on the empty page', async () => {
     const bytes = unzipped('train_annotated.pickle.gz').buffer.toString('base64');
     const data = await page.evaluateHandle((base64) => {
       const transfer = new DataTransfer();
@@ -61,13 +61,13 @@ test('opens every form of a file, one after the other', async ({ page }) => {
   }
 });
 
-test('says when the address in ?snapshot= is not there', async ({ page }) => {
+test('says when the address in ?snapshot= does not exist', async ({ page }) => {
   await page.goto('/?snapshot=samples/none.pickle');
   await expect(page.getByTestId('error')).toBeVisible();
   await expect(page.getByTestId('drop-zone')).toBeVisible();
 });
 
-test('says what a file lacks: all events, everything, the early ones', async ({ page }) => {
+test('says what a file lacks: all events, everything, or the early events', async ({ page }) => {
   await page.goto('/');
   await chooseFile(page, fixture('no_history.pickle.gz'));
   await expect(page.getByRole('heading', { name: /No history was recorded/ })).toBeVisible();
@@ -102,7 +102,7 @@ test('switches between devices', async ({ page }) => {
   await expect(summaryOf(page).getByText('233.07 MiB').first()).toBeVisible();
 });
 
-test('an opening can be cancelled, and another file opened', async ({ page }) => {
+test('an opening can be cancelled, and another file can be opened', async ({ page }) => {
   await page.goto('/');
   // A response that never ends: the page is still reading when Cancel is pressed.
   await page.route('**/slow.pickle', () => undefined);
@@ -116,9 +116,7 @@ test('an opening can be cancelled, and another file opened', async ({ page }) =>
   await expect(page.getByTestId('timeline')).toBeVisible();
 });
 
-test('a second opening is cancelled: the first file is still there, and answers', async ({
-  page,
-}) => {
+test('cancelling a second opening leaves the first file open, and it answers', async ({ page }) => {
   await openCapture(page, 'train_gpt_small.pickle.gz');
   await chooseFile(page, longFile());
   const progress = page.getByTestId('progress');

@@ -22,7 +22,7 @@ test('a file opens at its first OOM, else at the peak, and Esc leads back there'
   await expect(cursorOf(page)).toContainText('oom');
   await expect(cursorOf(page)).toContainText('Allocated 2.05 GiB');
 
-  await test.step('Esc takes back a pin and a click on the legend', async () => {
+  await test.step('Esc undoes a pin and a click on the legend', async () => {
     const search = page.getByRole('combobox', { name: 'Search' });
     await legendOf(page).getByRole('button').first().click();
     await expect(search).not.toHaveValue('');
@@ -42,7 +42,7 @@ test('a file opens at its first OOM, else at the peak, and Esc leads back there'
   await expect(page.getByTestId('findings')).toBeVisible();
 });
 
-test('a cursor that was taken away is kept in the link', async ({ page }) => {
+test('a removed cursor is kept in the link', async ({ page }) => {
   await page.goto('/?snapshot=samples/oom_fragmented.pickle.gz');
   await expect(plotOf(page)).toBeVisible();
   await idle(page);
@@ -53,7 +53,7 @@ test('a cursor that was taken away is kept in the link', async ({ page }) => {
   await expect(cursorOf(page)).toContainText('the end');
 });
 
-test('findings are what Back and a second file return to', async ({ page }) => {
+test('Back and a second file return to the findings', async ({ page }) => {
   await openCapture(page, 'leak_forward_hook.pickle.gz');
   await expect(tabOf(page, 'Findings')).toHaveAttribute('aria-selected', 'true');
   const low = await pointAt(page, 0.9, 0.05);
@@ -72,7 +72,7 @@ test('findings are what Back and a second file return to', async ({ page }) => {
   await expect(page.getByTestId('findings')).toBeVisible();
 });
 
-test('a pin, a wheel and a drag are an entry each, and Back takes back one at a time', async ({
+test('a pin, a wheel and a drag get one history entry each, and Back undoes one at a time', async ({
   context,
 }) => {
   // A new page: the history stops growing after 50 entries, which other tests may have made.

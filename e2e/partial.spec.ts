@@ -32,7 +32,7 @@ const colorsOf = (page: Page) =>
     return new Set(pixels && new Uint32Array(pixels.buffer)).size;
   });
 
-test('a file that comes slowly is seen while it comes', async ({ page }) => {
+test('a slow file is shown while it arrives', async ({ page }) => {
   const host = await slowHost(TRAIN);
   try {
     await openSlowly(page, host);
@@ -60,9 +60,7 @@ test('a file that comes slowly is seen while it comes', async ({ page }) => {
   }
 });
 
-test('a file that comes slowly is seen once the views are there, however late', async ({
-  page,
-}) => {
+test('a slow file is shown once the views are loaded, however late', async ({ page }) => {
   const host = await slowHost(TRAIN);
   let comes = () => {};
   const held = new Promise<void>((resolve) => {
@@ -84,9 +82,7 @@ test('a file that comes slowly is seen once the views are there, however late', 
   }
 });
 
-test('a file that comes slowly can be cancelled, and another opened in its place', async ({
-  page,
-}) => {
+test('a slow file can be cancelled, and another opened instead', async ({ page }) => {
   const host = await slowHost(TRAIN);
   try {
     await openSlowly(page, host);
@@ -100,7 +96,7 @@ test('a file that comes slowly can be cancelled, and another opened in its place
   }
 });
 
-test('a file that breaks off shows what was read, and says where it ends', async ({ page }) => {
+test('a truncated file shows what was read, and says where it ends', async ({ page }) => {
   const cut = TRAIN.subarray(0, Math.floor(TRAIN.length * 0.8));
   const host = await slowHost(cut, 'cut.pickle');
   try {

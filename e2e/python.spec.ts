@@ -46,7 +46,7 @@ test('shows a folder as the ranks of a job', async ({ page }) => {
   server.kill('SIGINT');
 });
 
-test('says how to get findings without Node, and has the command line where Node is', () => {
+test('says how to get findings without Node, and runs the command line with Node', () => {
   const run = (env: NodeJS.ProcessEnv) =>
     spawnSync(python, ['-m', 'vramscope', 'stats', file, '--json'], { env, encoding: 'utf8' });
   const without = run(environment);
@@ -57,7 +57,7 @@ test('says how to get findings without Node, and has the command line where Node
   expect(JSON.parse(stdout).devices[0].ooms).toHaveLength(1);
 });
 
-test('a cell of a notebook holds the page and the file', async ({ page }) => {
+test('a notebook's cell contains the page and the file', async ({ page }) => {
   const html = execFileSync(
     python,
     ['-c', 'import sys, vramscope; print(vramscope.show(sys.argv[1])._repr_html_())', file],
@@ -79,7 +79,7 @@ test('a cell of a notebook holds the page and the file', async ({ page }) => {
   await host.close();
 });
 
-test('a cell shows what the server on loopback hands over, for larger files', async ({ page }) => {
+test('for larger files, a cell shows what a loopback server sends', async ({ page }) => {
   const code = `import sys, time, vramscope
 print(vramscope.show(sys.argv[1], server=True)._repr_html_(), flush=True)
 time.sleep(600)`;

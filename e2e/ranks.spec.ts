@@ -34,9 +34,7 @@ const ranksShown = (page: Page) =>
     .locator('[data-rank]')
     .evaluateAll((ranks) => ranks.map((rank) => (rank as HTMLElement).dataset.rank));
 
-test('a folder is dropped: the rank that leaks comes first, and leads to its line', async ({
-  page,
-}) => {
+test('a dropped folder: the leaking rank comes first, and leads to its line', async ({ page }) => {
   await page.goto('/');
   await dropPaths(page, join(folder, 'job'));
   const ranks = page.getByRole('main', { name: 'Ranks' });
@@ -127,7 +125,7 @@ async function barLength(row: Locator): Promise<number> {
     });
 }
 
-test('several files are ranks too, with keys and as Markdown', async ({ page, context }) => {
+test('several files are ranks too, by keyboard and as Markdown', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto('/');
   const files = [0, 1, 2, 3].map((rank) => fixture(`fleet/pipeline_rank${rank}.vramscope.json`));

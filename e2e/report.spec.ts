@@ -32,7 +32,7 @@ test('shows the same figures and the same view', async ({ page }, testInfo) => {
   await expect(page.getByRole('button', { name: 'Open…' })).toHaveCount(0);
 });
 
-test('that was damaged or made by a newer version says so', async ({ page }, testInfo) => {
+test('a damaged report, or one from a newer version, says so', async ({ page }, testInfo) => {
   await openCapture(page, 'cuda_graph_pool.pickle.gz');
   const path = testInfo.outputPath('report.html');
   await exportReport(page, path, '');

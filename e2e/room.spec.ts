@@ -65,7 +65,7 @@ const linesOf = (part: Locator): Promise<number> =>
   );
 
 for (const { capture, sizes, views } of CAPTURES) {
-  test(`plots have room, the verdict few lines, and nothing is wider than its box: ${capture}`, async ({
+  test(`plots have enough room, the verdict has few lines, and nothing is wider than its box: ${capture}`, async ({
     page,
     context,
   }) => {
@@ -127,7 +127,7 @@ function leakOfLongNames() {
   return { name: 'leak.json', mimeType: 'application/json', buffer };
 }
 
-test('the first look at 1024 x 768 has the line, the cause and the figures whole', async ({
+test('at 1024 x 768 the line, the cause and the figures are fully visible at first', async ({
   page,
 }) => {
   await page.setViewportSize({ width: 1024, height: 768 });

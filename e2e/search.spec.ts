@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { idle, openCapture, searchOf } from './viewer.ts';
 
-test('a search counts as it is typed, selects match after match, and is in the link', async ({
+test('a search counts while typing, selects match after match, and is in the link', async ({
   page,
 }) => {
   await openCapture(page, 'train_gpt_small.pickle.gz');
@@ -90,7 +90,7 @@ test('a search completes terms, and says in place what is wrong with one', async
   await expect(page.getByRole('search')).toContainText('no match');
 });
 
-test('allocations by site: Enter lists all of one, and nothing found says why', async ({
+test('allocations by site: Enter lists all of one, and an empty result says why', async ({
   page,
 }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');

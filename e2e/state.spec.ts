@@ -11,7 +11,7 @@ async function openState(page: Page, capture: string): Promise<void> {
   await idle(page);
 }
 
-test('at the OOM: what is free, in which pieces, that empty_cache() would not help, and each block', async ({
+test('at the OOM: free memory and its pieces, that empty_cache() would not help, and each block', async ({
   page,
 }) => {
   await openState(page, 'oom_fragmented.pickle.gz');

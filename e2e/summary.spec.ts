@@ -14,7 +14,7 @@ const memoryRow = (page: Page, name: string) =>
     .getByRole('region', { name: 'Memory', exact: true })
     .getByRole('row', { name: new RegExp(`^${name}`) });
 
-test('says the figures of memory_summary() at the peak, the end and the cursor', async ({
+test('shows the figures of memory_summary() at the peak, the end and the cursor', async ({
   page,
 }) => {
   await openSummary(page, 'train_annotated.pickle.gz');
@@ -28,7 +28,7 @@ test('says the figures of memory_summary() at the peak, the end and the cursor',
   await page.getByTestId('main-panel').getByRole('button', { name: 'At the cursor' }).click();
   await expect(memoryRow(page, 'Reserved segments')).toContainText('44');
 
-  await test.step('tells which phase peaks, and shows its peak in the timeline', async () => {
+  await test.step('shows which phase peaks, and its peak in the timeline', async () => {
     const phases = page.getByRole('grid', { name: 'Annotations' });
     await expect(phases.getByRole('row').nth(1)).toContainText('## backward ##');
     await phases.getByText('## forward ##').click();

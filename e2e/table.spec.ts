@@ -78,7 +78,7 @@ test('End and Home reach the very last and first of ten million rows, whole', as
   await expect.poll(() => isWhole(0)).toBe(true);
 });
 
-test('the scrollbar spans all rows, and the wheel goes on row by row from where it is', async () => {
+test('the scrollbar spans all rows, and the wheel continues from there row by row', async () => {
   await scrollTo(1);
   await expect(row(LAST)).toBeVisible();
   await expect.poll(() => isWhole(LAST)).toBe(true);
@@ -92,7 +92,7 @@ test('the scrollbar spans all rows, and the wheel goes on row by row from where 
     .toBe(52);
 });
 
-test('the wheel alone comes to the end from nearly there', async () => {
+test('the wheel alone reaches the end from nearby', async () => {
   await scrollTo(1);
   await expect(row(LAST)).toBeVisible();
   await row(LAST).hover();
@@ -103,7 +103,7 @@ test('the wheel alone comes to the end from nearly there', async () => {
   await expect.poll(() => isWhole(LAST)).toBe(true);
 });
 
-test('holds no more rows than are seen, however it is scrolled', async () => {
+test('holds no more rows than are visible, however it is scrolled', async () => {
   for (const share of [0.1, 0.37, 0.9]) {
     await scrollTo(share);
     await expect(page.getByRole('row').nth(5)).not.toHaveAttribute('aria-busy');

@@ -4,7 +4,7 @@ import { idle, legendOf, openCapture, pointAt } from './viewer.ts';
 test('colors, cursors, annotations and matches of one timeline', async ({ page }) => {
   await openCapture(page, 'train_annotated.pickle.gz');
 
-  await test.step('colours by phase and filters by a click on the legend, and back', async () => {
+  await test.step('colors by phase and filters by a click on the legend, and back', async () => {
     await page.getByLabel('Color by').selectOption('phase');
     const forward = legendOf(page).getByRole('button', { name: /## forward ##/ });
     await expect(forward).toContainText('424.02 MiB');
@@ -51,7 +51,7 @@ test('colors, cursors, annotations and matches of one timeline', async ({ page }
     await expect(page).toHaveURL(/x=/);
   });
 
-  await test.step('stacks the matches alone, and fits to them', async () => {
+  await test.step('stacks only the matches, and fits to them', async () => {
     await page.keyboard.press('f');
     await idle(page);
     const axis = page.locator('.y-axis');

@@ -59,7 +59,7 @@ test('the wheel zooms at the pointer, the keyboard fits again', async ({ page })
   await idle(page);
   await expect.poll(async () => (await plotOf(page).screenshot()).equals(before)).toBe(true);
 
-  await test.step('says why a colouring would tell nothing apart', async () => {
+  await test.step('says why a coloring would distinguish nothing', async () => {
     const options = page.getByLabel('Color by').locator('option:disabled');
     await expect(options).toHaveText([
       'stream (one stream only)',

@@ -129,7 +129,7 @@ test('one cursor, window, selection and search in all views', async ({ page }) =
   expect(errors).toEqual([]);
 });
 
-test('a link made for another snapshot, and an event that is not in this one', async ({ page }) => {
+test('a link made for another snapshot, and an event that this one lacks', async ({ page }) => {
   await openAt(
     page,
     'v=1&view=allocator-state&at=99999999&of=123:other.pickle',
@@ -144,14 +144,14 @@ test('a link made for another snapshot, and an event that is not in this one', a
   await expect(about).toHaveCount(0);
 });
 
-test('an allocation and an address that are not there', async ({ page }) => {
+test('an allocation and an address that do not exist', async ({ page }) => {
   await openAt(page, 'v=1&select=bdeadbeef000_0', 'train_annotated.pickle.gz');
   await expect(page.getByTestId('details')).toContainText('bdeadbeef000_0');
   await searchOf(page).fill('0xdeadbeef000');
   await expect(page.getByRole('search', { name: 'Search' })).toContainText('no match');
 });
 
-test('a regex that is wrong or catastrophic is said to be, and every view goes on', async ({
+test('an invalid or catastrophic regex is reported, and every view still works', async ({
   page,
 }) => {
   const errors = noErrors(page);

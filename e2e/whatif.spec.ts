@@ -11,7 +11,7 @@ async function openWhatIf(page: Page, capture: string): Promise<void> {
 
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
 
-test('expandable segments would have saved the fragmented run, and less memory would not do', async ({
+test('expandable segments would have saved the fragmented run, and less memory would not suffice', async ({
   page,
 }) => {
   await openWhatIf(page, 'frag_gpt_varlen.pickle.gz');
@@ -43,7 +43,7 @@ test('expandable segments would have saved the fragmented run, and less memory w
   await expect(page).toHaveURL(/limit=\d+/);
 });
 
-test('free text is read as PyTorch reads it: a typo is shown in its place, a setting is run', async ({
+test('free text is parsed as PyTorch does: shows where a typo is, runs a valid setting', async ({
   page,
 }) => {
   // An invalid setting in a link is shown with what is wrong.
@@ -68,7 +68,7 @@ test('free text is read as PyTorch reads it: a typo is shown in its place, a set
   await expect(radio).toBeChecked();
 });
 
-test('findings say what expandable segments would have come to, and lead here', async ({
+test('findings quote the simulated peak of expandable segments, and lead here', async ({
   page,
 }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');

@@ -79,7 +79,7 @@ test('opens a pickle and a gzip alike, and shows them in every view; wheel, drag
   expect(await visitor.faults()).toEqual([]);
 });
 
-test('exports data, a picture as it is on the page, and a report that opens from the disk', async ({
+test('exports data, a picture that matches the page, and a report that opens from disk', async ({
   visitor,
   site,
 }) => {
@@ -110,7 +110,7 @@ test('exports data, a picture as it is on the page, and a report that opens from
   expect(await visitor.faults()).toEqual([]);
 });
 
-test('works from the disk as one file', async ({ visitor }) => {
+test('works from disk as one file', async ({ visitor }) => {
   await visitor.visit(SINGLE);
   await visitor.open(GZIP);
   expect(await visitor.textOf(SUMMARY)).toMatch(PEAK);
