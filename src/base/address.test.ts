@@ -14,7 +14,7 @@ const step = fc.record({
   kind: fc.constantFrom('set', 'delete', 'get'),
 });
 
-it('does what a Map does, also while it grows and shrinks', () => {
+it('behaves like a Map, also while it grows and shrinks', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 4000, size: 'max' }), (steps) => {
       const map = new AddressMap();

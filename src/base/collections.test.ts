@@ -1,14 +1,14 @@
 import { expect, it, vi } from 'vitest';
 import { addTo, addUp, getOrMake, groupBy, largestFirst, memoized, sumBy } from './collections.ts';
 
-it('asks once for each key, also where the answer is undefined', () => {
+it('computes once for each key, even if the result is undefined', () => {
   const make = vi.fn((key: string) => (key === '' ? undefined : key.length));
   const lengthOf = memoized(make);
   expect(['abc', '', 'abc', ''].map(lengthOf)).toEqual([3, undefined, 3, undefined]);
   expect(make.mock.calls).toEqual([['abc'], ['']]);
 });
 
-it('makes the value of a key that has none', () => {
+it('makes a missing value', () => {
   const lists = new Map([['a', [1]]]);
   getOrMake(lists, 'a', () => []).push(2);
   getOrMake(lists, 'b', () => []).push(3);
@@ -18,7 +18,7 @@ it('makes the value of a key that has none', () => {
   ]);
 });
 
-it('groups by key, keys and items in their order', () => {
+it('groups by key, keeping the order of keys and items', () => {
   const groups = groupBy([3, 1, 4, 1, 5], (number): string => (number % 2 === 1 ? 'odd' : 'even'));
   expect([...groups]).toEqual([
     ['odd', [3, 1, 1, 5]],
@@ -30,7 +30,7 @@ it('groups by key, keys and items in their order', () => {
   expect(groups.get('none')).toEqual([7]);
 });
 
-it('sums, by key too', () => {
+it('sums, also by key', () => {
   expect(sumBy([1, 2, 3], (number) => number * number)).toBe(14);
   const sums = new Map<string, number>();
   for (const [key, amount] of [

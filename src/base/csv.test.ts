@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { csvField } from './csv.ts';
 
-it('takes a field for a number only where all of it is one', () => {
+it('treats a field as a number only if all of it is one', () => {
   for (const number of ['-5', '+7', '-0.25', '-1e9', '12']) expect(csvField(number)).toBe(number);
   expect(csvField("-2+3+cmd|' /C calc'!A0")).toBe("'-2+3+cmd|' /C calc'!A0");
   expect(csvField('-1e9x')).toBe("'-1e9x");
   expect(csvField('\uff1dcmd()')).toBe("'\uff1dcmd()");
 });
 
-it('finds the beginning of a cell behind blanks and behind every separator', () => {
+it('finds the start of a cell after spaces and after every separator', () => {
   for (const blank of [' ', '\u00a0', '\u3000', '\u200b', '\ufeff ']) {
     expect(csvField(`${blank}=cmd()`)).toBe(`'${blank}=cmd()`);
   }
@@ -20,7 +20,7 @@ it('finds the beginning of a cell behind blanks and behind every separator', () 
   expect(csvField(';\t '.repeat(300_000)).length).toBe(900_002);
 });
 
-it('quotes what would end the field', () => {
+it('quotes characters that would end the field', () => {
   expect(csvField('a,b')).toBe('"a,b"');
   expect(csvField('=a"\r\n')).toBe('"\'=a""\r\n"');
 });

@@ -7,20 +7,20 @@ it('finds the last part of a path of any system', () => {
   expect(fileName('<frozen runpy>')).toBe('<frozen runpy>');
 });
 
-it('keeps two parts of a path, and what has fewer whole', () => {
+it('keeps two parts of a path, and shorter paths whole', () => {
   expect(shortPath('/home/me/project/train/model.py')).toBe('train/model.py');
   expect(shortPath('C:\\me\\project\\model.py')).toBe('project/model.py');
   expect(shortPath('<frozen runpy>')).toBe('<frozen runpy>');
   expect(shortPath('??')).toBe('??');
 });
 
-it('takes all extensions of a snapshot off, and no other dot', () => {
+it('removes all extensions of a snapshot, and no other dot', () => {
   expect(snapshotStem('run 7.pickle.gz')).toBe('run 7');
   expect(snapshotStem('v1.2_rank0.PKL')).toBe('v1.2_rank0');
   expect(snapshotStem('snapshot')).toBe('snapshot');
 });
 
-it('makes no path, device or hidden file of a name', () => {
+it('never turns a name into a path, device or hidden file', () => {
   expect(snapshotStem('../../.bashrc')).toBe('bashrc');
   expect(snapshotStem('/etc/cron.d/x.pickle')).toBe('x');
   expect(snapshotStem('C:\\Windows\\evil.pickle')).toBe('evil');

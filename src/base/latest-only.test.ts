@@ -27,7 +27,7 @@ function setUp(options: LatestOnlyOptions = {}) {
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 describe('LatestOnly', () => {
-  it('begins the newest request when the one before has ended, and drops those in between', async () => {
+  it('begins the newest request when the previous one has ended, and drops those in between', async () => {
     const { begun, ended, run } = setUp();
     for (const name of ['a', 'b', 'c']) void run(name);
     expect(begun.map(({ name }) => name)).toEqual(['a']);
@@ -39,7 +39,7 @@ describe('LatestOnly', () => {
     expect(ended).toEqual(['b: dropped', 'a', 'c']);
   });
 
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     const { begun, ended, run } = setUp();
     void run('a');
     void run('b');
@@ -50,7 +50,7 @@ describe('LatestOnly', () => {
     expect(ended).toEqual(['a: Error: gone', 'b']);
   });
 
-  it('ends a request that is outrun', async () => {
+  it('ends a request that a newer one replaces', async () => {
     const { begun, ended, run } = setUp({ isOutrun: () => true });
     void run('a');
     void run('b');
@@ -64,7 +64,7 @@ describe('LatestOnly', () => {
     expect(ended).toEqual(['a: dropped', 'b']);
   });
 
-  it('drops what its caller does not want any more, waiting or under way', async () => {
+  it('drops what its caller no longer wants, waiting or running', async () => {
     const { begun, ended, run } = setUp();
     const [first, second] = [new AbortController(), new AbortController()];
     void run('never', AbortSignal.abort());
@@ -81,7 +81,7 @@ describe('LatestOnly', () => {
     expect(ended.at(-1)).toBe('c');
   });
 
-  it('drops all when it is cancelled, and takes what comes later', async () => {
+  it('drops everything when cancelled, and accepts later requests', async () => {
     const { latest, begun, ended, run } = setUp();
     void run('a');
     void run('b');
@@ -94,7 +94,7 @@ describe('LatestOnly', () => {
     expect(ended).toEqual(['b: dropped', 'a: dropped', 'c']);
   });
 
-  it('lets in what is on its way before it begins the newest', async () => {
+  it('lets requests on their way arrive before it begins the newest', async () => {
     let letIn = () => {};
     const settle = () => new Promise<void>((resolve) => (letIn = resolve));
     const { begun, run } = setUp({ settle });

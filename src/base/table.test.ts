@@ -34,7 +34,7 @@ const withoutGrams = { ...fruit, grams: undefined };
 describe('a finished column', () => {
   const narrowing = { type: 'f64', isCount: true, mayNarrow: true } as const;
 
-  it('takes half the memory where its numbers are whole and below 2^32', () => {
+  it('takes half the memory if its numbers are whole and below 2^32', () => {
     const column = Float64Array.from({ length: 1000 }, (_, i) => (i * 4_294_967) % 2 ** 32);
     column[999] = 2 ** 32 - 1;
     const numbers = [...column];
@@ -51,12 +51,12 @@ describe('a finished column', () => {
     expect(finished(Int32Array.of(7, 8, 9), { type: 'i32' }, 1)).toEqual(Int32Array.of(7));
   });
 
-  it.each([2 ** 32, -1, 0.5, Number.NaN])('stays as it is with %d in it', (odd) => {
+  it.each([2 ** 32, -1, 0.5, Number.NaN])('is unchanged if it contains %d', (odd) => {
     const column = Float64Array.of(512, odd, 1024);
     expect(finished(column, narrowing, 2)).toEqual(Float64Array.of(512, odd));
   });
 
-  it('stays as it is where the schema does not say that it may narrow', () => {
+  it('is unchanged if the schema does not allow narrowing', () => {
     const column = Float64Array.of(512);
     expect(finished(column, { type: 'f64' })).toEqual(Float64Array.of(512));
   });
@@ -76,13 +76,13 @@ describe('rows of a table', () => {
     expect(slice(FRUIT, withoutGrams, 0, 1).grams).toBeUndefined();
   });
 
-  it('keep the edge after the last one', () => {
+  it('keep the edge after the last row', () => {
     const schema = { first: { type: 'i32', ref: 'row', isEdges: true } } as const;
     const table = { length: 3, first: Int32Array.of(0, 2, 5, 9) };
     expect(slice(schema, table, 1, 3).first).toEqual(Int32Array.of(2, 5, 9));
   });
 
-  it('are copies when gathered, in the order asked for', () => {
+  it('are copies when gathered, in the requested order', () => {
     const picked = gather(FRUIT, fruit, [2, 0, 2]);
     expect(picked.name).toEqual(Int32Array.of(6, 4, 6));
     expect(picked.grams).toEqual(Float64Array.of(2.5, 0.5, 2.5));
@@ -97,7 +97,7 @@ describe('rows of a table', () => {
   });
 });
 
-it('gets copies of its columns piece by piece', async () => {
+it('copies its columns piece by piece', async () => {
   const long = Int32Array.from({ length: 150_000 }, (_, i) => i);
   let pauses = 0;
   const copy = await cloneColumn(long, async () => {
@@ -108,7 +108,7 @@ it('gets copies of its columns piece by piece', async () => {
   expect(pauses).toBe(3);
 });
 
-it('renumbers what it refers to, and nothing else', () => {
+it('renumbers its references, and nothing else', () => {
   const roomy = { ...fruit, name: Int32Array.of(4, 5, 6, 99), note: 'x' };
   const mapped = mapRefs(FRUIT, roomy, { string: (row) => row * 10, fruit: (row) => row + 7 });
   expect(mapped).toEqual({
@@ -128,7 +128,7 @@ describe('validate', () => {
     return validate(FRUIT, (name) => columns[name as keyof typeof columns], counts);
   };
 
-  it('gives the table, with or without an optional column', () => {
+  it('returns the table, with or without an optional column', () => {
     expect(check({})).toEqual(fruit);
     expect(check({ grams: undefined })).toEqual(withoutGrams);
   });
@@ -142,11 +142,11 @@ describe('validate', () => {
     ['a row is none where there must be one', { name: Int32Array.of(0, 1, -1) }],
     ['a row is below none', { parent: Int32Array.of(-2, 0, 1) }],
     ['a value is none of its kind', { color: Uint8Array.of(0, 1, 3) }],
-  ])('gives nothing where %s', (_, changes) => {
+  ])('returns nothing if %s', (_, changes) => {
     expect(check(changes)).toBeUndefined();
   });
 
-  it('lets the last edge be the number of rows, and no more', () => {
+  it('allows the last edge to be the number of rows, but no more', () => {
     const schema = {
       first: { type: 'i32', ref: 'row', isEdges: true },
       n: { type: 'u8' },

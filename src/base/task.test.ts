@@ -46,19 +46,19 @@ describe('a task', () => {
     expect(log).toEqual([8, 16]);
   });
 
-  it('lets others in more often where they must not wait for it', async () => {
+  it('lets others in more often if they must not wait', async () => {
     const { clock, log, count } = setUp();
     await runTask(count(5), { clock, sliceMs: 2 });
     expect(log).toEqual([2, 4]);
   });
 
-  it('gives the same when it is run at once', () => {
+  it('gives the same result when run at once', () => {
     const { log, count } = setUp();
     expect(runToEnd(count(20))).toBe(20);
     expect(log).toEqual([]);
   });
 
-  it('does nothing more once its signal is aborted', async () => {
+  it('stops once its signal is aborted', async () => {
     const { clock, count, whenYielding } = setUp();
     const stop = new AbortController();
     whenYielding(() => stop.abort());
@@ -68,7 +68,7 @@ describe('a task', () => {
     expect(clock.now()).toBe(8);
   });
 
-  it('may stop between steps, and does not where there is nothing more to do', () => {
+  it('may stop between steps, but not when nothing is left to do', () => {
     const stops = (count: number, each: number) => [...stepwise(count, each, () => {})].length;
     expect([stops(0, 4), stops(4, 4), stops(5, 4), stops(9, 4)]).toEqual([0, 0, 1, 2]);
   });
@@ -85,7 +85,7 @@ describe('a pause', () => {
     expect(log).toEqual([3, 6]);
   });
 
-  it('ends the work when it is not wanted any more', async () => {
+  it('ends work that is no longer wanted', async () => {
     const { clock, work } = setUp();
     const pause = createPause({ clock, sliceMs: 1, signal: AbortSignal.abort() });
     work();
@@ -112,7 +112,7 @@ describe('timers', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('call once after so long, unless they are taken back', () => {
+  it('call once after a delay, unless cancelled', () => {
     const work = vi.fn();
     startTimer(100, work);
     startTimer(100, work)();

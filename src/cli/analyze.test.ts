@@ -12,7 +12,7 @@ describe('vramscope analyze', () => {
     expect(out).toContain('HIGH growth: kept-hook');
   });
 
-  test('JSON is of its schema', async () => {
+  test('JSON follows its schema', async () => {
     const { exitCode, out } = await cli(['analyze', '--json', LEAK]);
     expect(exitCode).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -28,18 +28,18 @@ describe('vramscope analyze', () => {
   });
 });
 
-describe('what expandable segments would have come to', () => {
+describe('the simulated peak of expandable segments', () => {
   const SENTENCE = 'would have served the request that failed, with 2.64 GiB instead of 6.00 GiB';
 
   test.each([[[]], [['--json']], [['--markdown']]])(
-    '%j says it of fragmentation',
+    '%j quotes it for fragmentation',
     async (options) => {
       const { out } = await cli(['analyze', 'fixtures/oom_fragmented.pickle.gz', ...options]);
       expect(out.replace(/\s+/g, ' ')).toContain(SENTENCE);
     },
   );
 
-  test('other findings do not cite it', async () => {
+  test('other findings do not quote it', async () => {
     const { out } = await cli(['analyze', LEAK]);
     expect(out).not.toContain('Simulated');
   });
@@ -71,7 +71,7 @@ describe('--fail-on', () => {
     expect(error).toContain(message);
   });
 
-  test('a file that cannot be read is 3, whatever it should fail on', async () => {
+  test('a file that cannot be read gives 3, whatever --fail-on says', async () => {
     const { exitCode } = await cli(['analyze', 'fixtures/nope', '--fail-on', 'oom']);
     expect(exitCode).toBe(3);
   });

@@ -61,7 +61,7 @@ describe('vramscope compare --json', () => {
     });
   });
 
-  it('looks at the end when asked to', async () => {
+  it('compares the ends if requested', async () => {
     const { out } = await cli(['compare', BASE, BATCH, '--json', '--at', 'end']);
     const { a, b, difference } = JSON.parse(out);
     expect(a.event).toBe(18113);
@@ -124,13 +124,13 @@ describe('--fail-on', () => {
     expect(JSON.parse(out).failed).toEqual(failed);
   });
 
-  it('names the lines that did it, and is not met by a file that shrank', async () => {
+  it('names the responsible lines, and passes a file that shrank', async () => {
     const { out } = await cli(['compare', BASE, BATCH, '--fail-on', 'active:+1%']);
     expect(out.replace(/\s+/g, ' ')).toContain('What grew most: scenarios.py:52 (+256.00 MiB)');
     expect((await cli(['compare', BATCH, BASE, '--fail-on', 'active:+1%'])).exitCode).toBe(0);
   });
 
-  it('refuses what is no limit', async () => {
+  it('refuses an invalid limit', async () => {
     for (const gate of ['vram:+2%', 'allocated', 'allocated:2 apples', 'allocated:-2%']) {
       const { exitCode, error } = await cli(['compare', BASE, BATCH, '--fail-on', gate]);
       expect(exitCode).toBe(2);
@@ -139,7 +139,7 @@ describe('--fail-on', () => {
   });
 });
 
-it('three files are a series: a column a file, and what grows', async () => {
+it('three files are a series: one column per file, and what grows', async () => {
   const { out } = await cli(['compare', BASE, BATCH, BATCH, '--json']);
   const report = JSON.parse(out);
   expect(report.schema).toBe('vramscope.series/1');
@@ -163,7 +163,7 @@ it('a file that is missing ends with its error', async () => {
   expect(error).toContain('No such file: no/such.pickle.');
 });
 
-it('a file that cannot be read is named, for there are two', async () => {
+it('a file that cannot be read is named, because there are two', async () => {
   const { exitCode, error } = await cli(['compare', BASE, '-'], Buffer.from('no pickle'));
   expect(exitCode).toBe(3);
   expect(error).toMatch(/^vramscope: -: /);

@@ -31,7 +31,7 @@ describe('vramscope export', () => {
     expect(start.length).toBeGreaterThan(100);
   });
 
-  it('says what it needs, and what it cannot write', async () => {
+  it('says what is missing, and what it cannot write', async () => {
     expect(await cli(['export', SOURCE])).toMatchObject({
       exitCode: 2,
       error: expect.stringContaining('--as'),

@@ -105,7 +105,7 @@ describe('vramscope ranks', () => {
     expect(outliers).toEqual([]);
   });
 
-  it('takes ranks from folders, and from where --pattern says', async () => {
+  it('takes ranks from folder names, or from where --pattern says', async () => {
     const path = folder('nested');
     equalRanks(3).forEach(({ summary }, i) => {
       mkdirSync(join(path, `gpu${i + 4}`));
@@ -121,7 +121,7 @@ describe('vramscope ranks', () => {
     expect(named.problems).toMatchObject([{ code: 'missing-ranks' }]);
   });
 
-  it('follows links, each target once, and in no circle', async () => {
+  it('follows links, each target once, without looping', async () => {
     const path = folder('linked');
     mkdirSync(join(path, 'a'));
     for (const name of ['all', 'files']) symlinkSync(job, join(path, 'a', name));
@@ -203,7 +203,7 @@ describe('vramscope ranks', () => {
 });
 
 describe('vramscope summarize', () => {
-  it('writes a summary that ranks reads, with the rank that it was told', async () => {
+  it('writes a summary that ranks can read, with the given rank', async () => {
     const path = folder('summaries');
     const target = join(path, 'x.vramscope.json');
     const { exitCode, out } = await cli([

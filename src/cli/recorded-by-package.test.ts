@@ -27,7 +27,7 @@ describe('a file of vramscope.record', () => {
     });
   });
 
-  test('is written when memory runs out, and again when the program ends by it', async () => {
+  test('is written when memory runs out, and again when the program ends', async () => {
     const [then, end] = [await deviceOf('oom.oom'), await deviceOf('oom')];
     expect([then.recording, end.recording]).toEqual(['complete', 'complete']);
     expect([then.ooms.length, end.ooms.length]).toEqual([1, 1]);
@@ -35,7 +35,7 @@ describe('a file of vramscope.record', () => {
     expect(end.events - then.events).toBe(1);
   });
 
-  test('of the last steps begins like one whose ring ran over', async () => {
+  test('of the last steps begins as if the ring buffer had been full', async () => {
     const { recording, events } = await deviceOf('last-steps');
     expect(recording).toBe('truncated');
     // Two of six equal steps, of 523 events each, and the snapshot taken in between.
@@ -47,7 +47,7 @@ describe('a file of vramscope.record', () => {
     expect({ device, recording }).toEqual({ device: rank, recording: 'complete' });
   });
 
-  test('that the labelling recipe wrote has the classes that the program named', async () => {
+  test('written by the labeling recipe has the classes that the program named', async () => {
     const { peakByClass, actions } = await deviceOf('labels');
     expect(actions.annotate).toBe(371);
     const bytesOf = (id: string) => peakByClass.find((row) => row.class === id)?.bytes ?? 0;
@@ -57,7 +57,7 @@ describe('a file of vramscope.record', () => {
   });
 });
 
-test('with the names of what holds memory, the largest is what the program kept', async () => {
+test('with variable names: the largest is what the program kept', async () => {
   const { holders } = await deviceOf('holders');
   const truth = JSON.parse(readFileSync('fixtures/record/holders.truth.json', 'utf8'));
   expect(holders?.liveBytes).toBe(truth.allocated);
@@ -70,7 +70,7 @@ test('with the names of what holds memory, the largest is what the program kept'
   expect(Number(holders?.owners[0]?.bytes)).toBeCloseTo(truth["losses['train']"], -4);
 });
 
-test('the names may lie beside the snapshot, as vramscope.holders writes them', async () => {
+test('the names may be beside the snapshot, as vramscope.holders writes them', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vramscope-'));
   try {
     const value = unpickle(gunzipSync(readFileSync('fixtures/record/holders.pickle.gz')));

@@ -22,7 +22,7 @@ async function statsOf(path: string) {
   return JSON.parse(out);
 }
 
-it('holds the same figures as the snapshot, and says what it was made from', async () => {
+it('contains the same figures as the snapshot, and says what it was made from', async () => {
   const source = 'fixtures/train_gpt_small.pickle.gz';
   const notes = 'See </script><b>here</b>';
   const made = await run('report', source, '-o', output, '--notes', notes);
@@ -37,7 +37,7 @@ it('holds the same figures as the snapshot, and says what it was made from', asy
   expect(await statsOf(output)).toEqual(await statsOf(source));
 });
 
-it('holds a part, without paths or stacks, where one asks for it', async () => {
+it('contains only a part, without paths or stacks, if requested', async () => {
   const source = 'fixtures/train_annotated.pickle.gz';
   await run('report', source, '--force', '-o', output, '--events', '1000..2000', '--short-paths');
   const [part] = (await statsOf(output)).devices;
@@ -49,7 +49,7 @@ it('holds a part, without paths or stacks, where one asks for it', async () => {
   expect(bare.frames).toBe(0);
 });
 
-it('says what is wrong with what one asks for', async () => {
+it('says what is wrong with a request', async () => {
   const source = 'fixtures/cuda_graph_pool.pickle.gz';
   expect(await run('report', source, '--events', '9..3')).toMatchObject({ exitCode: 2 });
   const missing = await run('report', source, '--device', '7');
@@ -60,7 +60,7 @@ it('says what is wrong with what one asks for', async () => {
   expect(unbuilt).toMatchObject({ exitCode: 3, error: expect.stringContaining('npm run build') });
 });
 
-it('is served, and the address told', async () => {
+it('is served, and the address is printed', async () => {
   writeFileSync(join(folder, 'page', 'index.html'), SHELL);
   const args = ['fixtures/empty.pickle.gz', '--port', '0'];
   const served = await cli(args, undefined, join(folder, 'page'), AbortSignal.abort());

@@ -33,14 +33,14 @@ describe('exit code 2, one line on stderr', () => {
     expect(error).toMatch(/^[^\n]+\n$/);
   });
 
-  test('no command at all shows the help where there is no screen', async () => {
+  test('no command at all shows the help without a screen', async () => {
     const { exitCode, out, error } = await cli([]);
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
     expect(error).toContain('Usage: vramscope');
   });
 });
 
-test('no command at all serves the page where there is a screen', async () => {
+test('no command at all serves the page with a screen', async () => {
   let out = '';
   fileWith('index.html', '');
   const io = {
@@ -79,7 +79,7 @@ describe('exit code 3, one line on stderr', () => {
   });
 });
 
-test('what there is of a broken file can be had, marked as partial', async () => {
+test('the readable part of a broken file is available, marked as partial', async () => {
   const path = fileWith('broken.pickle', SNAPSHOT.subarray(0, 30_000));
   const { error } = await cli(['stats', path]);
   const promised = /--partial to read the ([\d,]+) complete events/
@@ -93,7 +93,7 @@ test('what there is of a broken file can be had, marked as partial', async () =>
   expect(warnings[0].code).toBe('partial-file');
 });
 
-test('stdin gives what the file gives', async () => {
+test('stdin gives the same as the file', async () => {
   const [piped, gzipped] = await Promise.all([
     cli(['stats', '-', '--json'], SNAPSHOT),
     cli(['stats', '-', '--json'], fixture('two_devices.pickle.gz')),
@@ -107,7 +107,7 @@ test('stdin gives what the file gives', async () => {
   expect((await cli(['stats', '-'])).exitCode).toBe(3);
 });
 
-test('help and version are no failures', async () => {
+test('help and version are not failures', async () => {
   expect(await cli(['--version'])).toEqual({ exitCode: 0, out: '9.9.9\n', error: '' });
   const help = await cli(['stats', '--help']);
   expect(help).toMatchObject({ exitCode: 0, error: '' });

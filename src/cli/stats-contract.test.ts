@@ -20,7 +20,7 @@ const PEAKS = [
   ['inactiveSplitBytes', 'inactive_split_bytes.all.peak'],
 ] as const;
 
-describe('stats --json says what the allocator said', () => {
+describe("stats --json equals the allocator's figures", () => {
   test.each(captureNames().filter((name) => !NO_TRUTH.test(name)))('%s', async (name) => {
     const { devices, warnings } = await statsOf(name);
     const truths = truthOf(name);

@@ -33,7 +33,7 @@ describe('a file', () => {
   const path = join(folder, 'big');
   writeFileSync(path, content);
 
-  test('comes whole, in pieces, as often as asked', async () => {
+  test('can be read completely, in pieces, any number of times', async () => {
     const source = await fileSource(path);
     expect(source).toMatchObject({ name: 'big', size: content.length });
     const chunks = await copiesOf(source.chunks());
@@ -43,7 +43,7 @@ describe('a file', () => {
     }
   });
 
-  test('may be left in the middle', async () => {
+  test('can be abandoned in the middle', async () => {
     const source = await fileSource(path);
     for await (const chunk of source.chunks()) {
       expect(chunk.length).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ describe('a file', () => {
   });
 });
 
-test('a pipe with a name is read once, and may be asked again', async () => {
+test('a named pipe is read once, but can be read again from memory', async () => {
   const path = join(folder, 'pipe');
   spawnSync('mkfifo', [path]);
   const content = Uint8Array.from({ length: 300_000 }, (_, i) => i >>> 9);
@@ -70,14 +70,14 @@ test('a pipe with a name is read once, and may be asked again', async () => {
 describe('a stream', () => {
   const [a, b, c] = [Uint8Array.of(1, 2), Uint8Array.of(3), Uint8Array.of(4, 5, 6)];
 
-  test('can be asked again while it is short', async () => {
+  test('can be read again if it is short', async () => {
     const source = streamSource('stdin', pieces(a, b, c), 6);
     for await (const chunk of source.chunks()) if (chunk === b) break;
     expect(await bytesOf(source.chunks())).toEqual(Uint8Array.of(1, 2, 3, 4, 5, 6));
     expect(await bytesOf(source.chunks())).toEqual(Uint8Array.of(1, 2, 3, 4, 5, 6));
   });
 
-  test('comes whole once when it is long, and then says why not again', async () => {
+  test('can be read once if it is long, and then says why not again', async () => {
     const source = streamSource('stdin', pieces(a, b, c), 2);
     expect(await bytesOf(source.chunks())).toEqual(Uint8Array.of(1, 2, 3, 4, 5, 6));
     await expect(bytesOf(source.chunks())).rejects.toMatchObject({
@@ -96,12 +96,12 @@ describe('gunzip', () => {
     expect(await bytesOf(nodePlatform.gunzip(chunks))).toEqual(text);
   });
 
-  test('throws where the data break off', async () => {
+  test('throws where the data breaks off', async () => {
     const chunks = pieces(packed.subarray(0, packed.length - 12));
     await expect(bytesOf(nodePlatform.gunzip(chunks))).rejects.toThrow(/unexpected end/);
   });
 
-  test("throws the source's own failure unchanged", async () => {
+  test("passes the source's own failure on unchanged", async () => {
     const failure = new Error('the disk is gone');
     async function* failing(): AsyncGenerator<Uint8Array> {
       yield packed.subarray(0, 10);
@@ -151,7 +151,7 @@ describe('output', () => {
     expect(process.exitCode).toBe(3);
   });
 
-  test('is coloured on a terminal only, unless NO_COLOR says no', () => {
+  test('is colored only on a terminal, unless NO_COLOR is set', () => {
     const colorOf = (isTTY: boolean, env: Record<string, string>) =>
       ioOf(sink({ isTTY }), env).color;
     expect(colorOf(true, {})).toBe(true);

@@ -47,7 +47,7 @@ test.each([
   expect(seconds).toBeLessThan(8);
 });
 
-test('what there was no time for is named, in text and in JSON', () => {
+test('settings that were not reached are named, in text and in JSON', () => {
   const context = manyPlaces(100, () => ({}));
   const [first, second] = PRESET_CONFS;
   if (first === undefined || second === undefined) throw new Error('no presets');

@@ -33,7 +33,7 @@ test('whatif --json is vramscope.whatif/1, with the figures of the real runs', a
   });
 });
 
-test('without --limit it is null; without --setting all that is worth trying is tried', async () => {
+test('without --limit it is null; without --setting the presets are run', async () => {
   const { out } = await cli(['whatif', 'fixtures/two_devices.pickle.gz', '--json']);
   const { devices } = JSON.parse(out);
   expect(devices).toHaveLength(2);
@@ -43,7 +43,7 @@ test('without --limit it is null; without --setting all that is worth trying is 
   }
 });
 
-test('without --limit it is the one that the recorded run hit, where it hit one; none lifts it', async () => {
+test('without --limit it is the one that the recorded run hit, if any; none removes it', async () => {
   const args = ['whatif', FRAGMENTED, '--setting', ''];
   const { out } = await cli(args);
   expect(out).toContain('limit 15.86 GiB, which the recorded run hit (--limit none runs without)');
@@ -62,7 +62,7 @@ test('without --limit it is the one that the recorded run hit, where it hit one;
   expect(free.cases[0].peakReservedBytes).toBeGreaterThan(limited.recorded.peakReservedBytes);
 });
 
-test('the text has the best on top, the line to copy and what is not known', async () => {
+test('the text has the best first, the line to copy and what is unknown', async () => {
   const { out } = await cli(['whatif', FRAGMENTED, '--limit', '16GiB']);
   const lines = out.split('\n');
   const head = lines.findIndex((line) => line.startsWith('settings'));
@@ -73,7 +73,7 @@ test('the text has the best on top, the line to copy and what is not known', asy
   expect(out).toContain('What the trace does not record:');
 });
 
-test('where frees waited for another stream there is a range', async () => {
+test('gives a range if frees waited for another stream', async () => {
   const file = 'fixtures/streams_record_stream.pickle.gz';
   const { out } = await cli(['whatif', file, '--json', '--setting', '']);
   expect(JSON.parse(out).devices[0].cases).toMatchObject([
@@ -83,7 +83,7 @@ test('where frees waited for another stream there is a range', async () => {
   expect(text).toContain('between 288.00 MiB (no waits) and about 3.34 GiB (waits as recorded)');
 });
 
-test('no trace: no cases, and said so', async () => {
+test('no trace: no cases, and a sentence that says so', async () => {
   const file = 'fixtures/no_history.pickle.gz';
   expect(JSON.parse((await cli(['whatif', file, '--json'])).out).devices[0].cases).toEqual([]);
   expect((await cli(['whatif', file])).out).toContain('there is nothing to simulate');

@@ -49,7 +49,7 @@ const ioWith = (interruption: AbortSignal): CliIo => ({
 const NEVER = new AbortController().signal;
 const csv = (...args: string[]) => cli(['export', ...args, '--as', 'counters-csv']);
 
-describe('a file that is there already', () => {
+describe('an existing file', () => {
   it('is replaced only with --force, and keeps its permissions', async () => {
     const input = inFolder('run.pickle.gz', SNAPSHOT);
     const output = inFolder('out.csv', 'precious');
@@ -62,7 +62,7 @@ describe('a file that is there already', () => {
     expect(statSync(output).mode & 0o777).toBe(0o600);
   });
 
-  it('is never the one that is read, by any of its names', async () => {
+  it('is never the input, under any of its names', async () => {
     const input = inFolder('run.pickle.gz', SNAPSHOT);
     const link = join(folder, 'link');
     symlinkSync(input, link);
@@ -91,7 +91,7 @@ describe('a file that is there already', () => {
   });
 });
 
-it('names its output after the path that was given, whatever a file says its name is', async () => {
+it('names its output after the given path, whatever name the file contains', async () => {
   const origin = {
     name: '../../\u001b]0;owned\u0007evil\u202e.pickle',
     bytes: 1,
@@ -113,7 +113,7 @@ it('names its output after the path that was given, whatever a file says its nam
   expect(stats.out).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
 });
 
-describe('a fault while a file is written', () => {
+describe('an error while a file is written', () => {
   const piecesThen = function* (fault: () => void) {
     yield 'half a';
     fault();
@@ -122,7 +122,7 @@ describe('a fault while a file is written', () => {
   const write = (path: string, fault: () => void, interruption = NEVER) =>
     writeOutput(ioWith(interruption), { path, input: '-', force: true }, piecesThen(fault));
 
-  it('leaves the old file as it was, and no half of a new one', async () => {
+  it('keeps the old file, and leaves no partial new one', async () => {
     const path = inFolder('old.csv', 'old');
     const broken = write(path, () => {
       throw new Error('ENOSPC: no space left on device, write');
@@ -158,7 +158,7 @@ it('writes to a device as it is', async () => {
   expect(full).toMatchObject({ exitCode: 3, error: expect.stringContaining('no space') });
 });
 
-describe('what else an output may be', () => {
+describe('other kinds of output', () => {
   const pieces = ['a'.repeat(100_000), 'b'.repeat(100_000)];
   const pipe = (): string => {
     const path = join(folder, 'pipe');
@@ -167,7 +167,7 @@ describe('what else an output may be', () => {
   };
   const target = (path: string) => ({ path, input: '-', force: true });
 
-  it('a pipe whose reader may come late gets all of it; Ctrl+C stays with the system', async () => {
+  it('a pipe with a late reader gets everything; the system handles Ctrl+C', async () => {
     const path = pipe();
     const io: CliIo = {
       ...QUIET_IO,
@@ -193,7 +193,7 @@ describe('what else an output may be', () => {
     expect(readFileSync(path, 'utf8')).toBe(pieces.join(''));
   });
 
-  it('takes away what a program that was killed has left, and nothing else', async () => {
+  it('removes what a killed program left behind, and nothing else', async () => {
     const path = join(folder, 'out.csv');
     const names = [
       '.out.csv.0123456789ab.tmp',

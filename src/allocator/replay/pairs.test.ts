@@ -49,7 +49,7 @@ describe('against the allocator', () => {
 
 describe('the same program', () => {
   it.each(pairNames().filter((name) => name !== GPU_ORDERS_FREES))(
-    '%s: the same requests in the same order, whatever stacks were recorded',
+    '%s: the same requests in the same order, whichever stacks were recorded',
     (name) => {
       const [python, all] = STACKS.map((stacks) => loadCapture(`${name}.${stacks}.pickle.gz`));
       expect(requestsOf(all.devices[0])).toEqual(requestsOf(python.devices[0]));

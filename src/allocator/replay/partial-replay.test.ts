@@ -65,11 +65,11 @@ function deviceOf(name: string) {
   return device;
 }
 
-describe('a trace replayed as its events come', () => {
+describe('a trace replayed as its events arrive', () => {
   /** Complete recordings, and how many of them were replayed while they arrived. */
   const seen = { complete: 0, live: 0 };
 
-  it.each(NAMES)('%s: as the whole, or not at all', (name) => {
+  it.each(NAMES)('%s: equals the replay of the whole, or is refused', (name) => {
     for (const { trace, settings, whole } of devicesOf(name)) {
       const live = new PartialReplay(trace.segments.length > 0);
       feed(live, trace, [997, 64, 5000]);
@@ -82,12 +82,12 @@ describe('a trace replayed as its events come', () => {
     }
   });
 
-  it('is the whole for nearly all complete recordings', () => {
+  it('succeeds for nearly all complete recordings', () => {
     expect(seen.complete).toBeGreaterThan(NAMES.length / 2);
     expect(seen.live).toBeGreaterThan(seen.complete * 0.8);
   });
 
-  it('is the same for any chunks, and whatever was expected', () => {
+  it('is the same for any chunks and any expected length', () => {
     const { trace, settings, ...device } = deviceOf('train_gpt_small.pickle.gz');
     const whole = plain(device.whole);
     const sizes = fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 6 });
@@ -102,7 +102,7 @@ describe('a trace replayed as its events come', () => {
     );
   });
 
-  it('says of the events so far what the whole says of them', () => {
+  it('agrees with the whole replay about the events so far', () => {
     const { trace, whole } = deviceOf('train_gpt_small.pickle.gz');
     const live = new PartialReplay(true);
     for (const [from, to] of [
@@ -126,7 +126,7 @@ describe('a trace replayed as its events come', () => {
     }
   });
 
-  it('knows that memory from before is missing', () => {
+  it('notices that earlier memory is missing', () => {
     const { trace, settings } = deviceOf('train_recorded_late.pickle.gz');
     const live = new PartialReplay(trace.segments.length > 0);
     feed(live, trace, [500]);

@@ -51,7 +51,7 @@ describe('against the allocator', () => {
   });
 });
 
-describe('how much was recorded', () => {
+describe('how much of the process was recorded', () => {
   it.each([
     ['train_gpt_small.pickle.gz', 'complete'],
     ['train_recorded_late.pickle.gz', 'preexisting'],
@@ -71,7 +71,7 @@ describe('a trace cut at its beginning', () => {
     'streams_record_stream.pickle.gz',
     'cuda_graph_pool.pickle.gz',
     'whatif_expandable/oom_fragmented.pickle.gz',
-  ])('%s: requested and reserved stay what they were', (name) => {
+  ])('%s: requested and reserved stay the same', (name) => {
     const { devices, settings } = loadCapture(name);
     const [device] = devices;
     const whole = replayDevice(device, settings);
@@ -97,7 +97,7 @@ describe('properties', () => {
     'streams_record_stream.pickle.gz',
   ];
   it.each([...small, 'whatif_expandable/oom_fragmented.pickle.gz'])(
-    '%s: the counters are the sums of what is live',
+    '%s: the counters are the sums over live blocks',
     (name) => {
       const { devices, settings } = loadCapture(name);
       const replay = replayDevice(devices[0], settings);
@@ -134,7 +134,7 @@ describe('properties', () => {
     }
   });
 
-  it('never throws, and its counters hold together, whatever the events say', () => {
+  it('never throws, and its counters stay consistent, whatever the events say', () => {
     const action = fc.constantFrom(...ACTION_NAMES.slice(0, 9));
     const event = fc.record({
       action,

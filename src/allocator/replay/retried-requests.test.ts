@@ -19,31 +19,31 @@ function retriedIn(text: string): (number | undefined)[] {
 }
 
 describe('an OOM', () => {
-  it('that the same place answers with a smaller request was no error', () => {
+  it('followed by a smaller request from the same place was not an error', () => {
     expect(retriedIn(`oom 300Mi ${CONV}\n oom 200Mi ${CONV}\n +A 1Mi ${CONV}`)).toEqual([0, 1]);
   });
 
-  it('at the end of the trace, or before anything is let go, was one', () => {
+  it('at the end of the trace, or before anything is freed, was an error', () => {
     expect(retriedIn(`+A 1Mi ${CONV}\n oom 300Mi ${CONV}\n -A`)).toEqual([]);
     expect(retriedIn(`+A 1Mi ${CONV}\n oom 300Mi ${CONV}`)).toEqual([]);
   });
 
-  it('after which another place asks was one', () => {
+  it('followed by a request from another place was an error', () => {
     expect(retriedIn(`oom 300Mi ${CONV}\n +A 1Mi @train.py:9 step`)).toEqual([]);
   });
 
-  it('of backward’s threads, which have no stack, goes by what follows too', () => {
+  it('in backward’s threads, which have no stack, is also judged by what follows', () => {
     const before = `+A 1Mi ${CONV}`;
     expect(retriedIn(`${before}\n oom 300Mi @\n +B 1Mi`)).toEqual([0]);
     expect(retriedIn(`${before}\n oom 300Mi @\n +B 1Mi ${CONV}`)).toEqual([]);
   });
 
-  it('finds none where no stack is known at all', () => {
+  it('finds none without any stacks', () => {
     expect(retriedIn('oom 300Mi\n +A 1Mi')).toEqual([]);
     expect(retriedIn('oom 300Mi @\n +A 1Mi')).toEqual([]);
   });
 
-  it('is told once at the end of a chain that fails in the end', () => {
+  it('is reported once, at the end of a chain that finally fails', () => {
     expect(retriedIn(`+A 1Mi ${CONV}\n oom 300Mi ${CONV}\n oom 200Mi ${CONV}\n -A`)).toEqual([0]);
   });
 });

@@ -36,7 +36,7 @@ describe('round_size', () => {
     expect(roundSize(bytes, eighths)).toBe(block);
   });
 
-  it('has divisions of its own for each power of two, the outermost for all beyond', () => {
+  it('has separate divisions for each power of two, the outermost for all beyond', () => {
     const mixed = blockRules({ roundup_power2_divisions: { '1': 4, '4': 2, '32768': 2 } });
     expect(roundSize(700_000, mixed)).toBe(768 * 1024);
     expect(roundSize(2.1 * MI, mixed)).toBe(Math.ceil((2.1 * MI) / 512) * 512);
@@ -59,7 +59,7 @@ describe('should_split', () => {
     expect(shouldSplit(range, block, isSmallOrExpandable, rules)).toBe(splits);
   });
 
-  it('knows no limit where max_split_size is -1', () => {
+  it('has no limit if max_split_size is -1', () => {
     const unlimited = blockRules({ max_split_size: -1 });
     expect(shouldSplit(40 * MI, 20 * MI, false, unlimited)).toBe(true);
   });

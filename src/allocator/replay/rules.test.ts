@@ -36,7 +36,7 @@ describe('the size of a block', () => {
     expect(Array.from(drawn.replay.allocations.isSmall)).toEqual([1, 1]);
   });
 
-  it('holds a rest of up to 1 MiB in the large pool', () => {
+  it('includes a remainder of up to 1 MiB in the large pool', () => {
     const drawn = replayText(`
       +seg 20Mi large @0x1000000
       +A 19Mi
@@ -54,7 +54,7 @@ describe('the size of a block', () => {
     expect(sizes(drawn)).toEqual([30 * MI]);
   });
 
-  it('never holds a rest of 512 bytes or more in expandable memory', () => {
+  it('never includes a remainder of 512 bytes or more in expandable memory', () => {
     const drawn = replayText(`
       +map 20Mi large @0x1000000
       +A 20971008
@@ -67,7 +67,7 @@ describe('the size of a block', () => {
 });
 
 describe('free memory', () => {
-  it('does not merge across two segments that touch', () => {
+  it('does not merge across adjacent segments', () => {
     const { replay } = replayText(`
       +seg 20Mi large @0x1000000
       +seg 20Mi large @0x2400000
@@ -79,7 +79,7 @@ describe('free memory', () => {
     expect(replay.anomalyCount).toBe(0);
   });
 
-  it('is not there while a free is pending', () => {
+  it('is unavailable while a free is pending', () => {
     const { replay, eventOf } = replayText(`
       +A 512
       -A?
@@ -105,7 +105,7 @@ describe('free memory', () => {
     expect(replay.anomalyCount).toBe(0);
   });
 
-  it('of a private pool belongs to that pool, expandable too', () => {
+  it('of a private pool belongs to that pool, also if expandable', () => {
     const drawn = replayText(`
       set expandable_segments=true
       +A 512
@@ -128,7 +128,7 @@ describe('free memory', () => {
 });
 
 describe('a trace that began late', () => {
-  it('knows a block whose free is pending at the end from the final segments', () => {
+  it('knows from the final segments which blocks are pending at the end', () => {
     const drawn = replayText(`
       +A 19Mi @train.py:1 load
       ring
@@ -142,7 +142,7 @@ describe('a trace that began late', () => {
     expect(drawn.replay.anomalyCount).toBe(0);
   });
 
-  it('has blocks that were pending before it', () => {
+  it('has blocks whose frees were pending before it', () => {
     const { replay } = replayText(`
       +A 512
       -A?
@@ -155,7 +155,7 @@ describe('a trace that began late', () => {
     expect(replay.recording).toBe('preexisting');
   });
 
-  it('gives a block of max_split_size its whole segment', () => {
+  it('gives a block of max_split_size the whole segment', () => {
     const drawn = replayText(`
       set max_split_size=20971520
       +seg 30Mi large @0x1000000
@@ -207,7 +207,7 @@ describe('a recording without whole kinds of entries', () => {
   const alloc = { ...block, action: 'alloc' };
   const segment = { action: 'segment_alloc', addr: 0x1000000, size: 2 * MI, stream: 0 };
 
-  it('completes frees when they are requested where no free_completed is recorded', () => {
+  it('completes frees when they are requested if no free_completed is recorded', () => {
     const free = { ...block, action: 'free_requested' };
     const replay = replayEntries([segment, alloc, free, { ...alloc, size: 5000 }, free]);
     expect(replay.anomalyCount).toBe(0);
@@ -224,14 +224,14 @@ describe('a recording without whole kinds of entries', () => {
     expect(replay.anomalyCount).toBe(0);
   });
 
-  it('counts a free_completed that no one requested where others are', () => {
+  it('counts a free_completed that nobody requested while others are', () => {
     const requested = { ...block, action: 'free_requested' };
     const completed = { ...block, action: 'free_completed' };
     const replay = replayEntries([segment, alloc, requested, completed, alloc, completed]);
     expect(replay.anomalies.map(({ event }) => event)).toEqual([5]);
   });
 
-  it('closes one block an alloc when no frees are recorded, in a time that grows with the trace', () => {
+  it('closes one block per alloc if no frees are recorded, in linear time', () => {
     const entries = [segment, ...Array.from({ length: 20_000 }, () => alloc)];
     const replay = replayEntries(entries);
     expect(replay.end.activeBytes).toBe(512);
@@ -248,8 +248,8 @@ describe('a recording without whole kinds of entries', () => {
   });
 });
 
-describe("memory that is not the CUDA allocator's", () => {
-  it('takes what the profiler wrote as it is', () => {
+describe('memory outside the CUDA allocator', () => {
+  it('accepts what the profiler wrote unchanged', () => {
     const entry = { stream: 0, category: 'parameter', frames: [] };
     const blocks = [
       { size: 100, state: 'active_allocated', requested_size: 100, frames: [] },

@@ -26,7 +26,7 @@ test('the default allocator', () => {
   });
 });
 
-test('all options at once, blanks ignored', () => {
+test('all options at once, ignoring spaces', () => {
   const text =
     ' expandable_segments:True, max_split_size_mb : 128,garbage_collection_threshold:0.8,max_non_split_rounding_mb:64,backend:native,pinned_use_cuda_host_register:False';
   expect(settingsOf(text)).toMatchObject({
@@ -50,14 +50,14 @@ test('large_segment_size_mb is read first, and moves the default of max_non_spli
   });
 });
 
-test('the limit as a share, and failing before the driver is asked', () => {
+test('the limit as a share, and failing without asking the driver', () => {
   expect(settingsOf('per_process_memory_fraction:0.5,throw_on_cudamalloc_oom:True')).toMatchObject({
     memoryFraction: 0.5,
     throwsBeforeMalloc: true,
   });
 });
 
-test('options that change nothing here are read, and named with why', () => {
+test('options without effect are read, and named with the reason', () => {
   const text =
     'expandable_segments_reserve:0.5,expandable_segments_reserve_by_class:[capture:0.25,other:40G],pinned_reserve_segment_size_mb:64,pinned_free_catch_all:True,pinned_max_round_threshold_mb:128,pinned_max_cached_size_mb:256,pinned_num_register_threads:8,graph_capture_record_stream_reuse:True,release_lock_on_cudamalloc:True';
   expect(settingsOf(text)).toEqual(settingsOf(''));
@@ -68,23 +68,20 @@ test('options that change nothing here are read, and named with why', () => {
   expect(optionsWithoutEffect('expandable_segments:True')).toEqual([]);
 });
 
-test('divisions by size: below the first as the first, above the last by >', () => {
+test('divisions by size: below the first like the first, above the last by >', () => {
   const { divisions } = settingsOf('roundup_power2_divisions:[256:1,512:2,1024:4,>:8]');
   // As PyTorch 2.11 lists them for this text: 1 to 128 MiB as 256, and '>' is everything above the last.
   expect(divisions).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 8, 8, 8, 8, 8]);
 });
 
-test.each(captureNames())(
-  '%s: read from its text or its dictionary, settings are the same',
-  (name) => {
-    const { settings } = loadCapture(name);
-    if (settings.PYTORCH_CUDA_ALLOC_CONF === undefined) return;
-    const recorded = recordedSettings(settings);
-    expect(settingsOf(recorded.text)).toEqual(recorded.settings);
-  },
-);
+test.each(captureNames())('%s: its text and its dictionary give the same settings', (name) => {
+  const { settings } = loadCapture(name);
+  if (settings.PYTORCH_CUDA_ALLOC_CONF === undefined) return;
+  const recorded = recordedSettings(settings);
+  expect(settingsOf(recorded.text)).toEqual(recorded.settings);
+});
 
-test('a word of 100 kB takes no longer to refuse than to read', () => {
+test('refusing a word of 100 kB takes no longer than reading it', () => {
   const start = process.cpuUsage();
   expect(parseAllocConf(`${'long/'.repeat(20_000)}:True`).ok).toBe(false);
   expect(process.cpuUsage(start).user).toBeLessThan(0.3e6);
@@ -141,7 +138,7 @@ describe('what is wrong, and where', () => {
     expect(conf.ok ? '' : conf.message).toContain(message);
   });
 
-  test('any text is settings or an error within it', () => {
+  test('any text gives settings, or an error inside it', () => {
     const piece = fc.constantFrom(...PRESETS, ':', ',', '[', ']', '>', '8', 'True', ' ', 'ü', '-1');
     fc.assert(
       fc.property(fc.array(fc.oneof(piece, fc.string())), (pieces) => {

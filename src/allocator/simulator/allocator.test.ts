@@ -88,7 +88,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('empty') }) },
 );
 
-test('blocks never overlap, free and used are what is reserved, all freed and emptied is nothing', () => {
+test('blocks never overlap, free plus used is reserved, and freeing everything leaves nothing', () => {
   const limit = fc.constantFrom(Infinity, 100 * MIB, 300 * MIB);
   fc.assert(
     fc.property(
@@ -138,7 +138,7 @@ test('blocks never overlap, free and used are what is reserved, all freed and em
   );
 });
 
-test('expandable: pages are mapped for what is missing at the end, whole free pages unmapped', () => {
+test('expandable: maps pages for what is missing at the end, unmaps whole free pages', () => {
   const { memory, ...rest } = watched('expandable_segments:True');
   const a = rest.alloc(30 * MIB);
   expect(memory.reservedBytes).toBe(40 * MIB);
@@ -155,7 +155,7 @@ test('expandable: pages are mapped for what is missing at the end, whole free pa
   expect(memory.reservedBytes).toBe(60 * MIB);
 });
 
-test('max_split_size_mb: a block of that size or more is for requests of that size only', () => {
+test('max_split_size_mb: blocks of that size or more serve only requests of that size', () => {
   const { memory, ...rest } = watched('max_split_size_mb:64');
   rest.free(rest.alloc(64 * MIB));
   rest.alloc(30 * MIB);
@@ -164,7 +164,7 @@ test('max_split_size_mb: a block of that size or more is for requests of that si
   expect(memory.reservedBytes).toBe(94 * MIB);
 });
 
-test('garbage is collected above the threshold, oldest first, with a limit only', () => {
+test('collects garbage above the threshold, oldest first, only with a limit', () => {
   const { memory, ...rest } = watched('garbage_collection_threshold:0.5', 200 * MIB);
   rest.free(rest.alloc(60 * MIB));
   const b = rest.alloc(70 * MIB);

@@ -109,7 +109,7 @@ describe('the recorded settings', () => {
     },
   );
 
-  test('attempts of cuDNN that fail, and its emptying of the cache, come out as they were', () => {
+  test('reproduces failed attempts of cuDNN, and its emptying of the cache', () => {
     const name = 'near-miss/cudnn_tries_workspaces.pickle.gz';
     const [input] = inputsOf(name);
     const [truth] = [truthOf(name).stats[0]];
@@ -133,7 +133,7 @@ describe('the recorded settings', () => {
     });
   });
 
-  test('what a library can do without fails no other run, and needs no larger card', () => {
+  test('optional requests of a library fail no run, and need no larger card', () => {
     const [input] = inputsOf('near-miss/cudnn_tries_workspaces.pickle.gz');
     const unlimited = simulate(input, settingsOf(''), {});
     expect(unlimited).toMatchObject({ ooms: [], retriedOoms: 0, servedOoms: 1 });
@@ -142,7 +142,7 @@ describe('the recorded settings', () => {
     expect(runToEnd(smallestLimit(input, settingsOf(''))).limitBytes).toBeLessThan(4.1 * GIB);
   });
 
-  test('the limit that a recording shows lies around the real one', () => {
+  test('the limit that a recording shows encloses the real one', () => {
     const shown = Object.entries(LIMITS).map(([name, bytes]) => {
       const { limit } = recordedRun(inputsOf(`${name}.pickle.gz`)[0], 1);
       return limit !== undefined && limit.atLeastBytes <= bytes && bytes < limit.belowBytes;
@@ -260,7 +260,7 @@ describe('other settings', () => {
     }
   });
 
-  test('those three cells too, to the byte, once the GPU has nothing else to do', () => {
+  test('those three cells too, to the byte, once the GPU has no other work', () => {
     const again = Object.entries(ALONE.settings);
     expect(again).toHaveLength(5);
     const [input] = inputsOf(`${ALONE.workload}.pickle.gz`);
@@ -272,7 +272,7 @@ describe('other settings', () => {
     }
   });
 
-  test('as many equal to the byte as the page says', () => {
+  test('as many are equal to the byte as the page says', () => {
     const equal = cells.filter((cell) => off(cell) === 0).length;
     expect({ runs: cells.length, equalReserved: equal }).toEqual(ACCURACY);
   });

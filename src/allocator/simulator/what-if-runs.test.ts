@@ -32,14 +32,14 @@ function runsOf(name: string, settings: readonly string[], limit: Limit, cards =
 }
 
 describe('what-if runs', () => {
-  it('are those of each setting alone', () => {
+  it('equal separate runs of each setting', () => {
     const { input, steps, results } = runsOf('frag_gpt_varlen', PRESETS, 16 * GIB);
     const options = { limitBytes: 16 * GIB, parts: 64 };
     expect(results).toEqual(PRESETS.map((text) => simulate(input, confOf(text), options)));
     expect(steps.filter(({ kind }) => kind === 'card')).toEqual([]);
   });
 
-  it('take the limit of the recorded run from its failures', () => {
+  it("take the recorded run's limit from its failures", () => {
     const settings = ['', 'expandable_segments:True'];
     const { limitBytes, recorded, results } = runsOf('oom_fragmented', settings, 'recorded');
     expect(limitBytes).toBeLessThanOrEqual(6 * GIB);
@@ -68,7 +68,7 @@ describe('what-if runs', () => {
     },
   );
 
-  it('say how much is done, which never falls', () => {
+  it('report progress that never falls', () => {
     const settings = ['expandable_segments:True', '', 'garbage_collection_threshold:0.8'];
     const { steps } = runsOf('frag_gpt_varlen', settings, 'none', true);
     const shares = steps.flatMap((step) => (step.kind === 'running' ? [step.done] : []));
@@ -77,7 +77,7 @@ describe('what-if runs', () => {
     expect(shares.every((share) => share >= 0 && share <= 1)).toBe(true);
   });
 
-  it('give a range where frees waited for another stream: real runs lie in it', () => {
+  it('give a range if frees waited for another stream: real runs are within it', () => {
     const settings = ['', 'expandable_segments:True,garbage_collection_threshold:0.6'];
     const { cases } = runsOf('streams_record_stream', settings, 'none');
     const mib = (bytes = Number.NaN) => bytes / 2 ** 20;
@@ -88,7 +88,7 @@ describe('what-if runs', () => {
   });
 });
 
-it('the recorded run says at which event and time the parts of its curves begin', () => {
+it('the recorded run says at which event and time each part of its curves begins', () => {
   const { input, recorded } = captured('train_gpt_small');
   const { events, timesUs, reserved } = recorded;
   expect(events).toHaveLength(reserved.highest.length + 1);

@@ -69,7 +69,7 @@ test('any sequence of events under any setting: a result, never an error', () =>
   );
 });
 
-test('native segments and pages go back together, though a row that is gone is used again at once', () => {
+test('releases native segments and pages together, even though freed rows are reused at once', () => {
   const segment = (address: number, is_expandable: boolean, used: number) => ({
     ...{
       device: 0,
@@ -96,7 +96,7 @@ test('native segments and pages go back together, though a row that is gone is u
   expect(end.reservedBytes).toBe(20 * MIB);
 });
 
-test('a run that does not fit says which request failed, what it lacked, and ends there', () => {
+test('a run that does not fit says which request failed and what was missing, and ends there', () => {
   const input = captureInput('train_gpt_small.pickle.gz');
   const result = simulate(input, confOf(''), { limitBytes: GIB, parts: 100 });
   expect(result.ooms).toHaveLength(1);
@@ -128,7 +128,7 @@ function withoutSettings(result: WhatIfResult): Partial<WhatIfResult> {
   return rest;
 }
 
-test('throw_on_cudamalloc_oom fails where the others release what is cached and try again', () => {
+test('throw_on_cudamalloc_oom fails instead of releasing the cache and trying again', () => {
   const input = captureInput('frag_gpt_varlen.pickle.gz');
   const limitBytes = 16 * GIB;
   const retried = simulate(input, confOf(''), { limitBytes });
@@ -146,7 +146,7 @@ test('throw_on_cudamalloc_oom fails where the others release what is cached and 
   expect(free.unknowns.map(({ code }) => code)).toEqual(['fraction-without-limit']);
 });
 
-test('an option that changes nothing is named in the result', () => {
+test('the result names an option without effect', () => {
   const input = captureInput('train_gpt_small.pickle.gz');
   const { unknowns, confidence } = simulate(input, confOf('pinned_free_catch_all:True'));
   expect(unknowns).toEqual([
@@ -177,7 +177,7 @@ test.each([
   ['oom_batch_too_big', 'expandable_segments:True'],
   ['train_resnet', 'per_process_memory_fraction:0.5'],
   ['train_hf_gpt2', 'expandable_segments:True,large_segment_size_mb:256'],
-])('%s under %j: the smallest card is the first of all that serves it', (name, text) => {
+])('%s under %j: the smallest card is the first that serves it', (name, text) => {
   const input = captureInput(`${name}.pickle.gz`);
   const conf = confOf(text);
   const serves = (gib: number) => {
@@ -205,7 +205,7 @@ test.each([
   expect(cardFor(bytes)).toBe(gib);
 });
 
-test('a run can be stopped between slices and goes on as if it had not been', () => {
+test('a run can be paused between slices without changing the result', () => {
   const input = captureInput('frag_gpt_varlen.pickle.gz');
   const conf = confOf('expandable_segments:True');
   const run = whatIf(input, conf);
@@ -217,7 +217,7 @@ test('a run can be stopped between slices and goes on as if it had not been', ()
   expect(step.value).toEqual(simulate(input, conf));
 });
 
-test('what the trace does not tell is named', () => {
+test('the result names what the trace does not show', () => {
   const codesOf = (name: string, limitBytes?: number) =>
     simulate(captureInput(name), confOf('garbage_collection_threshold:0.8'), {
       limitBytes,

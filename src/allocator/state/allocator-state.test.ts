@@ -109,8 +109,8 @@ describe('any program', () => {
   });
 });
 
-describe('what the trace does not tell', () => {
-  it('shows blocks apart where no segment is known', () => {
+describe('what the trace does not show', () => {
+  it('shows blocks separately if no segment is known', () => {
     const context = contextOf(
       traceOf(
         { action: 'alloc', addr: 4096, size: 1000, frames: [] },
@@ -129,7 +129,7 @@ describe('what the trace does not tell', () => {
 });
 
 describe('age', () => {
-  it('is that of the oldest piece, and a rest is as old as what it was cut from', () => {
+  it('is that of the oldest piece; a remainder is as old as the piece it was cut from', () => {
     const drawn = snapshotFromText(`
       set expandable_segments=true
       +map 20Mi large @0x100000000

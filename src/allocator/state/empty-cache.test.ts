@@ -57,7 +57,7 @@ const WITH_RELEASES = [
   'whatif_pow2/oom_fragmented',
 ];
 
-it.each(WITH_RELEASES)('%s: what the allocator gave back is what is told before', (name) => {
+it.each(WITH_RELEASES)('%s: the allocator released what was predicted', (name) => {
   const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
   const given = [...releases(context.trace.events)];
   const told = given.map(({ event }) => releaseAt(context, event - 1).releasedBytes);
@@ -69,7 +69,7 @@ it.each([
   { what: 'native', settings: [] },
   { what: 'expandable', settings: ['set expandable_segments=true'] },
 ])(
-  '$what: any program gives back what is told, and all free bytes have a reason',
+  '$what: any program releases what is predicted, and all remaining free bytes have a reason',
   ({ settings }) => {
     fc.assert(
       fc.property(allocatorProgram(settings), (lines) => {
@@ -121,7 +121,7 @@ describe('why memory stays', () => {
     expect(release).toMatchObject({ releasedBytes: 40 * MI, awaitedBytes: 40 * MI, pins: [] });
   });
 
-  it('gives back whole pages of an expandable segment and leaves the rests to their neighbours', () => {
+  it('releases whole pages of an expandable segment and attributes the rest to their neighbors', () => {
     const release = atTheEnd(
       drawn(`
         set expandable_segments=true

@@ -76,7 +76,7 @@ describe('adds up to the byte', () => {
 
 describe('entries', () => {
   it.each(['train_gpt_small', 'leak_loss_graph', 'streams_record_stream', 'kv_cache_generate'])(
-    'say which classes they have: together the figures of the legend (%s)',
+    'say which classes they have, which add up to the legend (%s)',
     (name) => {
       const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
       const analysis = new AnalysisInput(context);
@@ -98,7 +98,7 @@ describe('entries', () => {
     },
   );
 
-  it('of a leak have what each step leaves, and the peak without it', () => {
+  it('of a leak say what each step leaves, and the peak without it', () => {
     const [context] = contextsOf(loadCapture('leak_forward_hook.pickle.gz'));
     const { entries, allocatedBytes } = mainAccount(new AnalysisInput(context));
     const kept = entries.find(({ kind }) => kind === 'kept');
@@ -112,7 +112,7 @@ describe('entries', () => {
     expect(allocatedBytes - (kept?.peakWithoutBytes ?? 0)).toBeGreaterThan(38 * 524_288);
   });
 
-  it('of an OOM stand beside what was asked for and the limit', () => {
+  it('of an OOM come with the request and the limit', () => {
     const [context] = contextsOf(loadCapture('oom_batch_too_big.pickle.gz'));
     const { moment, requestedBytes, limitBytes, reservedBytes } = mainAccount(
       new AnalysisInput(context),
@@ -122,7 +122,7 @@ describe('entries', () => {
     expect(limitBytes).toBeGreaterThanOrEqual(reservedBytes);
   });
 
-  it('without a trace are those of the final state', () => {
+  it('without a trace describe the final state', () => {
     const [context] = contextsOf(loadCapture('no_history.pickle.gz'));
     const account = mainAccount(new AnalysisInput(context));
     expect(account.moment).toEqual({ event: -1, why: 'end' });

@@ -22,7 +22,7 @@ describe('a recording with holders', () => {
     expect(Math.abs(bytes / TRUTH["losses['train']"] - 1)).toBeLessThan(0.1);
   });
 
-  it('names none where there are no names', async () => {
+  it('names nobody if the file has no names', async () => {
     const [context] = contextsOf(loadCapture('leak_forward_hook.pickle.gz'));
     const { account } = await analysisOf(context);
     expect(account.entries.map(({ holder }) => holder)).toEqual(

@@ -27,7 +27,7 @@ const model = (line: (number: number) => number, file = 'model.py'): string =>
 const NUMBERS = [10, 11, 12, 20, 21, 40, 41];
 
 describe('lines of an edited file', () => {
-  it('are found again wherever blank lines went', () => {
+  it('are found again after blank lines were added', () => {
     const gaps = fc.array(fc.nat(5), { minLength: 41, maxLength: 41 });
     fc.assert(
       fc.property(gaps, (added) => {
@@ -46,7 +46,7 @@ describe('lines of an edited file', () => {
     );
   });
 
-  it('follow what they call, not their number, where a line is new', () => {
+  it('follow what they call, not their number, if a line is new', () => {
     const after = model((number) => (number >= 11 ? number + 1 : number)).concat(
       '\n+new 5Mi @norm.py:1 norm < model.py:11 attention < model.py:41 forward',
     );
@@ -61,7 +61,7 @@ describe('lines of an edited file', () => {
     expect(pairs(a, b).size).toBe(0);
   });
 
-  it('keep apart functions of one name that call each other', () => {
+  it('distinguishes functions of one name that call each other', () => {
     const nested = (shift: number) =>
       `+x 1Mi @m.py:${10 + shift} forward < m.py:${30 + shift} forward
        +y 1Mi @m.py:${11 + shift} forward < m.py:${30 + shift} forward`;
@@ -85,7 +85,7 @@ describe('files', () => {
     ).toBe(3);
   });
 
-  it('of the same functions but of a package are not', () => {
+  it('with the same functions but in a package are not', () => {
     const a = drawnSide('+x 1Mi @/v/site-packages/torch/a.py:5 forward');
     const b = drawnSide('+x 1Mi @/v/site-packages/torch/b.py:5 forward');
     expect(pairs(a, b).size).toBe(0);

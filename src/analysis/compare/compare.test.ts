@@ -35,7 +35,7 @@ const program = fc
   );
 
 describe('the parts of a difference', () => {
-  it('add up to the byte, whatever the programs do and wherever one looks', () => {
+  it('add up to the byte, for any programs at any moment', () => {
     const moment = fc.constantFrom('peak' as const, 'end' as const);
     fc.assert(
       fc.property(program, program, moment, (before, after, at) => {
@@ -50,7 +50,7 @@ describe('the parts of a difference', () => {
     );
   });
 
-  it('are nothing between a program and itself', () => {
+  it('are empty between a program and itself', () => {
     fc.assert(
       fc.property(program, (text) => {
         const { sites, verdict } = compareSides(drawnSide(text), drawnSide(text));
@@ -105,7 +105,7 @@ const changes = ({ sites }: Comparison) =>
 describe('real recordings', () => {
   const capture = (name: string): RunProfile => captureSide(name);
 
-  it('a script whose lines all moved, and that has another name, has not changed', () => {
+  it('a renamed script whose lines all moved has not changed', () => {
     const comparison = compareSides(capture('pairs/compare/base'), capture('pairs/compare/moved'));
     expectExact(comparison);
     expect(changes(comparison)).toEqual([]);
@@ -123,7 +123,7 @@ describe('real recordings', () => {
     );
   });
 
-  it('checkpointing: activations shrink, and what is run again is named', () => {
+  it('checkpointing: activations shrink, and the rerun lines are named', () => {
     const comparison = compareSides(capture('train_gpt_small'), capture('train_gpt_checkpoint'));
     expectExact(comparison);
     expect(comparison.verdict).toMatch(
@@ -203,7 +203,7 @@ describe('real recordings', () => {
     expect(comparison.verdict).toMatch(says);
   });
 
-  it('what is kept is the same entry, wherever the files of the program lie', () => {
+  it('kept memory is the same entry, wherever the program is', () => {
     const side = capture('pairs/compare/leak.b');
     const elsewhere = <T extends { filename: string }>(frame: T) => ({
       ...frame,
@@ -246,7 +246,7 @@ it.each([
   expect(process.cpuUsage(start).user / 1e6).toBeLessThan(5);
 });
 
-describe('what cannot be compared is said', () => {
+describe('says what cannot be compared', () => {
   it('a file without history', () => {
     const { caveats, verdict } = compareSides(
       captureSide('no_history'),

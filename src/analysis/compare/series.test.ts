@@ -15,7 +15,7 @@ const dump = (steps: number, line = 7) =>
     'end',
   );
 
-it('names what grows from file to file, also where its line moved', () => {
+it('names what grows from file to file, even if its line moved', () => {
   const { sites, classes, verdict } = compareSeries([dump(2), dump(5, 8), dump(9, 9)]);
   const [first, ...others] = sites;
   expect(first).toMatchObject({ bytes: [2, 5, 9].map((mib) => mib * 2 ** 20), counts: [2, 5, 9] });
@@ -27,7 +27,7 @@ it('names what grows from file to file, also where its line moved', () => {
   );
 });
 
-it('what is level after the second file is no growth', () => {
+it('memory that is level after the second file is not growth', () => {
   expect(compareSeries([dump(1), dump(6), dump(6)]).verdict).toMatch(/no call site grows/);
 });
 

@@ -43,13 +43,13 @@ describe('the line to edit', () => {
     }
   });
 
-  it('of gradients is not known, and none is shown', () => {
+  it('of kept gradients is unknown, and none is shown', () => {
     const finding = theOnly('pairs/leak_gradients.python');
     expect(finding).toMatchObject({ kind: 'kept-gradients', frame: undefined, userLines: [] });
     expect(finding.frameIs).toBeUndefined();
   });
 
-  it('is told with the one where a kept graph is made', () => {
+  it('comes with the one that makes a kept graph', () => {
     const finding = theOnly('pairs/leak_loss_graph.python');
     expect(finding.claim).toMatch(/^capture\.py:319 \(leak_loss_graph\) keeps /);
     expect(factOf(finding, 'allocated at')).toMatchObject({ text: 'capture.py:92 (lm_loss)' });
@@ -57,7 +57,7 @@ describe('the line to edit', () => {
 });
 
 describe('the law of growth', () => {
-  it('is said of growing pieces, of a cache by key, and of what comes in every step', () => {
+  it('is reported for growing pieces, a cache by key, and equal pieces in every step', () => {
     const [pieces, cache, flat] = [
       'leak_growing_pieces',
       'lru_cache_by_key',
@@ -74,7 +74,7 @@ describe('the law of growth', () => {
     );
   });
 
-  it('knows a stored exception by the OOMs in between', () => {
+  it('recognizes a stored exception by the OOMs in between', () => {
     const finding = theOnly('pairs/kept_exceptions.python');
     expect(finding).toMatchObject({ pattern: 'kept-exceptions', severity: 'high' });
     expect(finding.advice[0]).toContain('str(error)');
@@ -82,8 +82,8 @@ describe('the law of growth', () => {
   });
 });
 
-describe('what is searched for', () => {
-  it('is a line that all of the evidence has, where the finding leads with another', () => {
+describe('the search', () => {
+  it('is for a line common to all evidence, even if the finding names another', () => {
     const [context] = contextsOf(loadCapture('pairs/leak_loss_graph.python.pickle.gz'));
     const { searchFrame, evidence, frame } = theOnly('pairs/leak_loss_graph.python');
     expect(frame?.line).toBe(319);

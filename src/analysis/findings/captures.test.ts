@@ -72,7 +72,7 @@ describe('growth: leaks', () => {
     }
   });
 
-  it('gradients that are kept have no line, and it says so', () => {
+  it('kept gradients have no line, and the finding says so', () => {
     const [finding, ...more] = findings('near-miss/leak_gradients', 'growth');
     expect(more).toEqual([]);
     expect(finding).toMatchObject({ kind: 'kept-gradients', frame: undefined });
@@ -134,7 +134,7 @@ describe('growth: healthy programs', () => {
     expect(findings(name, 'growth').filter(({ severity }) => severity !== 'low')).toEqual([]);
   });
 
-  it('what piles up and is given back is said, as low', () => {
+  it('memory that piles up and is freed is reported with low severity', () => {
     expect(findings('kv_cache_generate', 'growth')).toMatchObject([
       { kind: 'freed-in-bursts', severity: 'low' },
     ]);
@@ -177,13 +177,13 @@ describe('no-grad', () => {
     // Training sets the peak, which would be as high without them.
     ['near-miss/eval_forgot_no_grad', 402, 'low'],
     ['near-miss/eval_shares_the_line', 410, 'low'],
-  ])('%s keeps graphs for nothing', (name, line, severity) => {
+  ])('%s keeps unused graphs', (name, line, severity) => {
     const [finding, ...more] = findings(name, 'no-grad');
     expect(more).toEqual([]);
     expect(finding).toMatchObject({ frame: { line }, severity });
   });
 
-  it('what inference_mode would save is what the same evaluation saved under it', () => {
+  it('predicts what the same evaluation saved under inference_mode', () => {
     const [{ bytes }] = findings('eval_without_no_grad', 'no-grad');
     const peakOf = (name: string) =>
       contextsOf(loadCapture(`${name}.pickle.gz`))[0].replay.peaks.allocatedBytes.bytes;
@@ -231,7 +231,7 @@ describe('oom', () => {
     expect(finding.claim).toContain('set_per_process_memory_fraction');
   });
 
-  it('what cuDNN tried in vain is one small finding, and hides no failure', () => {
+  it("cuDNN's failed attempts are one small finding, and hide no failure", () => {
     const [failure, tries, ...more] = findings('near-miss/cudnn_tries_workspaces', 'oom');
     expect(more).toEqual([]);
     expect(failure).toMatchObject({ kind: 'too-large', severity: 'high', bytes: 2 ** 32 });
@@ -241,7 +241,7 @@ describe('oom', () => {
     expect(tries.facts).toContainEqual({ label: 'attempts that failed', count: num_ooms - 1 });
   });
 
-  it('none where none was', () => {
+  it('none if there was none', () => {
     expect(statuses('train_gpt_small', 'oom')).toEqual(['clear']);
   });
 });

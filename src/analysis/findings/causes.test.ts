@@ -70,7 +70,7 @@ describe.each(BOTH)('graphs without backward, stacks=%s', (stacks) => {
 
 describe.each(BOTH)('an OOM, stacks=%s', (stacks) => {
   it.each(['oom_first_forward', 'oom_larger_batch', 'oom_caught_and_halved'])(
-    '%s: nothing of a leak or of a missing no_grad',
+    '%s: mentions neither a leak nor a missing no_grad',
     async (name) => {
       const { findings: all } = await analysed(`${name}.${stacks}`);
       const grave = all.filter(({ severity }) => severity !== 'low');
@@ -88,7 +88,7 @@ describe.each(BOTH)('an OOM, stacks=%s', (stacks) => {
     expect(oom.claim).toContain('in the forward pass it made a tensor of exactly that size');
   });
 
-  it('a batch that grew is said, and nothing of the kind where none came before', async () => {
+  it('reports a batch that grew, but not if there were no earlier batches', async () => {
     const { verdict } = await analysed(`oom_larger_batch.${stacks}`);
     expect(verdict.text).toContain(
       '500.00 MiB was requested where at most 250.00 MiB was (2.0 times)',
@@ -100,7 +100,7 @@ describe.each(BOTH)('an OOM, stacks=%s', (stacks) => {
   });
 });
 
-it('evidence lists the largest allocation first, and that of the line which is named', async () => {
+it('evidence lists the largest allocation of the named line first', async () => {
   const [context] = contextsOf(loadCapture('pairs/frag_varlen.python.pickle.gz'));
   const [{ evidence, frame }] = await findings('frag_varlen.python', 'fragmentation');
   const { sizeBytes, stack } = context.replay.allocations;

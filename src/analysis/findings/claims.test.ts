@@ -41,7 +41,7 @@ function expectReadable(texts: readonly string[]): void {
   }
 }
 
-describe('what is said of every capture', () => {
+describe('what findings say about every capture', () => {
   it.each(NAMES)('%s', async (name) => {
     for (const context of contextsOf(loadCapture(name))) {
       const analysis = await analysisOf(context);
@@ -69,7 +69,7 @@ function untilOom(frames: readonly Readonly<Record<string, unknown>>[]): DeviceM
 }
 
 describe('odd files', () => {
-  it('of which all devices are empty', async () => {
+  it('whose devices are all empty', async () => {
     const devices = contextsOf(snapshotFromValue({ segments: [], device_traces: [[], [], []] }));
     expect(devices.length).toBeGreaterThan(0);
     for (const context of devices) {

@@ -14,12 +14,12 @@ import type { Detector } from './types.ts';
 const asDetector = (detector: Detector): Detector => detector;
 
 describe('the detectors', () => {
-  it('have names of their own, and each can be run', () => {
+  it('have unique names, and each can be run', () => {
     expect(new Set(DETECTOR_IDS).size).toBe(DETECTORS.length);
     expect(Object.keys(RUN_DETECTOR)).toEqual(DETECTOR_IDS);
   });
 
-  it('declare kinds of their own, each with a title', () => {
+  it('declare unique kinds, each with a title', () => {
     const kinds = DETECTORS.flatMap(({ titles }) => Object.keys(titles));
     expect(new Set(kinds).size).toBe(kinds.length);
     expect(titleOf({ detector: 'growth', kind: 'kept-hook' })).toBe('Growth: kept by a hook');
@@ -36,7 +36,7 @@ describe('the detectors', () => {
   });
 });
 
-describe('names of before', () => {
+describe('former names', () => {
   it('are still known to scripts and links', () => {
     expect(detectorIdOf('churn')).toBe('segment-thrashing');
     expect(detectorIdOf('growth')).toBe('growth');

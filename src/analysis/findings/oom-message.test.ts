@@ -70,7 +70,7 @@ describe('wordings of other versions', () => {
     expect(verdict.cause).toBe('both');
   });
 
-  it('someone else has the card', () => {
+  it('another process uses the GPU', () => {
     const { verdict } = read(
       'OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 24.00 GiB of which 1.00 GiB is free. Process 4711 has 18.00 GiB memory in use. Including non-PyTorch memory, this process has 5.00 GiB memory in use. Of the allocated memory 4.40 GiB is allocated by PyTorch, with 40.00 MiB allocated in private pools (e.g., CUDA Graphs), and 50.00 MiB is reserved by PyTorch but unallocated.',
     );
@@ -83,7 +83,7 @@ describe('wordings of other versions', () => {
   });
 });
 
-describe('what is no such message', () => {
+describe('texts that are not OOM messages', () => {
   it.each([
     '',
     'Segmentation fault',
@@ -106,7 +106,7 @@ describe('a message cut in the middle', () => {
     });
   });
 
-  it('never reads a figure as another one, wherever it ends', () => {
+  it('never misreads a figure, wherever the text ends', () => {
     const { message: full } = read(whole);
     for (let end = 0; end < whole.length; end++) {
       const result = readOomMessage(whole.slice(0, end));
@@ -120,7 +120,7 @@ describe('a message cut in the middle', () => {
     }
   });
 
-  it('with no figure of PyTorch: says what it can, and that the rest is unknown', () => {
+  it('without figures from PyTorch: says what it can, and that the rest is unknown', () => {
     const end = whole.indexOf(' is free.') + 9;
     const { verdict } = read(whole.slice(0, end));
     expect(verdict.cause).toBe('driver-refused');
@@ -235,7 +235,7 @@ describe('real texts', () => {
     expect(read(sampleText('vllm-two-ranks'))).toMatchObject({ count: 2, message: { device: 1 } });
   });
 
-  it('a container hides its own process number: the one that holds all that is reserved is this one', () => {
+  it('in a container, the process that holds everything reserved is this one', () => {
     const { message } = read(sampleText('processes-without-own'));
     expect(message.processBytes).toBe(Math.round(21.98 * GIB));
     expect(message.otherProcesses.map(({ pid }) => pid)).toEqual([62201, 62203, 62204, 62202]);
@@ -248,13 +248,13 @@ describe('real texts', () => {
     },
   );
 
-  it('Windows: says that memory was moved to the host, and nothing of others', () => {
+  it('Windows: says that memory was moved to the host, and does not blame others', () => {
     const { verdict } = read(sampleText('windows-over-capacity'));
     expect(verdict.arithmetic.join()).toContain("more than the GPU's 8.00 GiB");
     expect(verdict.arithmetic.join()).not.toContain('other processes');
   });
 
-  it('cudaMallocAsync: no limit is claimed, and how to get a snapshot is said', () => {
+  it('cudaMallocAsync: claims no limit, and says how to get a snapshot', () => {
     const { verdict } = read(sampleText('cudaMallocAsync-comfyui'));
     expect(verdict.text).toBe(
       'Out of memory: 320.00 MiB was requested, and the GPU had 2.94 MiB free.',
@@ -263,13 +263,13 @@ describe('real texts', () => {
     expect(verdict.advice[0]).toContain('--disable-cuda-malloc');
   });
 
-  it('a limit that the request would not have passed is not blamed', () => {
+  it('does not blame a limit that the request would not have exceeded', () => {
     const text = sampleText('hip-limit').replace('1.20 GiB allowed', '50.00 GiB allowed');
     const { verdict } = read(text.replace('252.82 GiB is free', '0 bytes is free'));
     expect(verdict).toMatchObject({ cause: 'other-processes', also: undefined });
   });
 
-  it('gaps and free memory that are enough together: expandable segments are not ruled out', () => {
+  it('does not rule out expandable segments if gaps and free memory together are enough', () => {
     const { verdict } = read(sampleText('deepspeed-interleaved'));
     expect(verdict.advice.join()).toContain('expandable_segments:True may just help');
   });

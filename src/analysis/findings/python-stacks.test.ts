@@ -37,7 +37,7 @@ describe('findings', () => {
 });
 
 describe('stacks without C++', () => {
-  it('have the Python frames of those that were recorded, in their order', () => {
+  it('have the Python frames that were recorded, in order', () => {
     const [context] = contextsOf(loadCapture('default_stacks/leak_loss_graph.pickle.gz'));
     const input = withPythonStacks(context);
     const recorded = context.replay.allocations.stack;
@@ -54,7 +54,7 @@ describe('stacks without C++', () => {
     expect(input.snapshot.stacks.length).toBeLessThan(context.snapshot.stacks.length);
   });
 
-  it('are left alone where all frames are Python', () => {
+  it('are unchanged if all frames are Python', () => {
     const [python] = contextsOf(loadCapture('leak_loss_graph.pickle.gz'));
     expect(withPythonStacks(python)).toBe(python);
   });

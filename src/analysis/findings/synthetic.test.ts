@@ -77,7 +77,7 @@ function loop(
 }
 
 describe('growth', () => {
-  it('finds what a loop keeps, whatever it keeps and however often', () => {
+  it('finds whatever a loop keeps, however often', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5000 }),
@@ -99,7 +99,7 @@ describe('growth', () => {
     );
   });
 
-  it('is not fooled by queues, whatever their length and order of leaving', () => {
+  it('is not fooled by queues of any length and order', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 16 }),
@@ -121,7 +121,7 @@ describe('growth', () => {
     );
   });
 
-  it('tells a leak of ten sure steps from a start', () => {
+  it('distinguishes a leak of ten steps from a warm-up', () => {
     const severities = [6, 9, 14, 60].map(
       (steps) => loop(steps, (p) => p.alloc(20, 512)).found('growth')[0]?.severity,
     );
@@ -301,7 +301,7 @@ describe('fragmentation', () => {
     return finding;
   }
 
-  it('blames whose sizes churn, not who pins next to nothing', () => {
+  it('blames varying sizes, not blocks that pin next to nothing', () => {
     const finding = growingCopies(20 * MIB);
     expect(finding.frame?.line).toBe(20);
     expect(finding.claim).toContain(
@@ -312,7 +312,7 @@ describe('fragmentation', () => {
     expect(finding.evidence.allocationCount).toBe(30);
   });
 
-  it('blames who pins where that explains most of it', () => {
+  it('blames pinning blocks if they explain most of it', () => {
     const finding = growingCopies(12_000 * MIB);
     expect(finding.frame?.line).toBe(5);
     expect(finding.claim).toContain('1 block of it keeps 11.72 GiB');
@@ -320,7 +320,7 @@ describe('fragmentation', () => {
 });
 
 describe('pending-free', () => {
-  it('cannot tell where free_requested was not recorded', () => {
+  it('cannot tell if free_requested was not recorded', () => {
     const entries = [
       { action: 'alloc', addr: 512, size: 512, frames: [] },
       { action: 'free_completed', addr: 512, size: 512, frames: [] },
@@ -335,7 +335,7 @@ describe('analyse', () => {
   const program = loop(30, (p) => p.alloc(20, 512));
   const context = contextOf(traceOf(...program.entries));
 
-  it('hands out findings as they come, and each check after them', async () => {
+  it('reports findings as they come, and each check after them', async () => {
     const seen: string[] = [];
     const { checks, findings } = await analyse(context, {
       onFinding: ({ detector }) => seen.push(`finding ${detector}`),

@@ -30,7 +30,7 @@ const site = (key: string, peakBytes: number, peakCount: number): SummarySite =>
   endBytes: peakBytes,
 });
 
-describe('ranks that do the same', () => {
+describe('ranks that do the same work', () => {
   it('are one role without an outlier', () => {
     const job = analyseJob(equalRanks(8));
     expect(job.roles).toEqual([
@@ -40,7 +40,7 @@ describe('ranks that do the same', () => {
     expect(job.verdict).toMatch(/^No outlier: 8 ranks peak at 517\.98 MiB allocated/);
   });
 
-  it('may differ by as much as they all do', () => {
+  it('may differ as much as they all do', () => {
     const noisy = equalRanks(8).map(({ path, summary }, i) => ({
       path,
       summary: raised(summary, [0, 90, 30, 120, 60, 100, 20, 140][i] * MIB),
@@ -48,7 +48,7 @@ describe('ranks that do the same', () => {
     expect(analyseJob(noisy).outliers).toEqual([]);
   });
 
-  it('have nothing to be compared with where there is one', () => {
+  it('cannot be compared if there is only one', () => {
     const files = withRank(equalRanks(1), 0, (summary) => raised(summary, 400 * MIB));
     expect(analyseJob(files)).toMatchObject({
       outliers: [],
@@ -61,14 +61,14 @@ describe('two ranks', () => {
   const pair = (bytes: number, of = site('x', bytes, 24)) =>
     analyseJob(withRank(equalRanks(2), 1, (summary) => withSite(summary, of)));
 
-  it('are alike where they differ by less than 5%', () => {
+  it('are alike if they differ by less than 5%', () => {
     expect(pair(20 * MIB)).toMatchObject({
       outliers: [],
       verdict: expect.stringMatching(/^No outlier: 2 ranks peak at .* all within 4%\.$/),
     });
   });
 
-  it('are compared: which holds more, how much, of what and where', () => {
+  it('are compared: which holds more, how much, of which class and where', () => {
     const { outliers, verdict, ranks } = pair(300 * MIB);
     expect(outliers).toMatchObject([
       { rank: 1, comparedWith: 0, cause: 'only-here', class: 'parameters', frame: { line: 88 } },
@@ -80,7 +80,7 @@ describe('two ranks', () => {
     expect(ranks.map(({ aboveRoleBytes }) => aboveRoleBytes)).toEqual([-300 * MIB, 300 * MIB]);
   });
 
-  it('of a healthy job are no outliers, and what one reserved more is said', () => {
+  it('of a healthy job are not outliers, and a difference in reserved memory is mentioned', () => {
     const { outliers, verdict } = analyseJob(fleetJob('healthy_ddp.python').slice(0, 2));
     expect(outliers).toEqual([]);
     expect(verdict).toMatch(
@@ -88,7 +88,7 @@ describe('two ranks', () => {
     );
   });
 
-  it('that run different code, one of which grows: that is no way to split a job', () => {
+  it('that run different code are reported if one of them grows', () => {
     const files = pipelineRanks().slice(0, 2);
     const leak = site('x', 600 * MIB, 10);
     const { outliers, difference } = analyseJob(
@@ -101,7 +101,7 @@ describe('two ranks', () => {
     expect(outliers).toMatchObject([{ rank: 1, cause: 'growth', frame: { line: 88 } }]);
   });
 
-  it('that do different work are compared too, and neither is called an outlier', () => {
+  it('that do different work are also compared, and neither is called an outlier', () => {
     const [first, , , last] = pipelineRanks();
     const job = analyseJob([first, { ...last, summary: { ...last.summary, rank: 1 } }]);
     expect(job.roles).toHaveLength(2);
@@ -111,7 +111,7 @@ describe('two ranks', () => {
   });
 });
 
-it('a rank that alone runs other code is compared with the largest role', () => {
+it('a single rank with different code is compared with the largest role', () => {
   const program = { count: 9, keys: [...'abcdefghi'], allocations: Array(9).fill(50) };
   const files = withRank(equalRanks(4), 0, (summary) =>
     withSite({ ...summary, program }, site('x', 300 * MIB, 24)),
@@ -167,7 +167,7 @@ describe('an outlier', () => {
     expect(outliers[0].claim).toContain('2.0 times the size');
   });
 
-  it('holds what no other has: only-here', () => {
+  it('holds memory at a line that no other has: only-here', () => {
     const { outliers, roles } = job((summary) => withSite(summary, site('x', 300 * MIB, 24)));
     expect(roles).toHaveLength(1);
     expect(outliers).toMatchObject([
@@ -175,7 +175,7 @@ describe('an outlier', () => {
     ]);
   });
 
-  it('keeps more every step: growth, also where that is not far yet', () => {
+  it('keeps more every step: growth, even if the difference is still small', () => {
     for (const bytes of [300 * MIB, 12 * MIB]) {
       const { outliers } = job((summary) => {
         const leak = site('x', bytes, 10);
@@ -196,7 +196,7 @@ describe('an outlier', () => {
     ]);
   });
 
-  it('is none where most ranks grow: that is said of all', () => {
+  it('is not reported if most ranks grow: then all are mentioned', () => {
     const all = equalRanks(8).map(({ path, summary }) => {
       const leak = site('x', 80 * MIB, 10);
       return {
@@ -211,7 +211,7 @@ describe('an outlier', () => {
 });
 
 describe('a pipeline', () => {
-  it('has a role for its first, its middle and its last stages, and no outlier', () => {
+  it('has roles for its first, middle and last stages, and no outlier', () => {
     const job = analyseJob(pipelineRanks());
     expect(job.roles.map(({ ranks }) => ranks)).toEqual([[0], [1, 2], [3]]);
     expect(job.roles.map(({ about }) => about.split(':')[0])).toEqual([
@@ -226,7 +226,7 @@ describe('a pipeline', () => {
     expect(Math.abs((a.aboveRoleBytes ?? 0) - (b.aboveRoleBytes ?? 0))).toBeLessThan(8 * MIB);
   });
 
-  it('with two ranks a stage tells an unusual rank from its twin', () => {
+  it('with two ranks per stage distinguishes an unusual rank from its twin', () => {
     // Four replicas of the middle stages' ranks: 0 is first, 1 to 4 stage 1, 5 to 8 stage 2, 9 last.
     const [first, second, third, last] = pipelineRanks();
     const stages = [first, second, second, second, second, third, third, third, third, last];
@@ -270,7 +270,7 @@ describe('jobs on four GPUs, recorded with Python stacks and with all stacks', (
 });
 
 describe('a layout', () => {
-  it('says which ranks are one stage, whatever they do', () => {
+  it('decides which ranks are one stage, whatever they do', () => {
     const { roles } = analyseJob(pipelineRanks(), { layout: parseLayout('pp2,tp2') });
     expect(roles.map(({ name, ranks }) => [name, ranks])).toEqual([
       ['stage 0', [0, 1]],
@@ -296,7 +296,7 @@ describe('a layout', () => {
     '{}',
     '{"roles": [1]}',
     '{"roles": [{"name": "a", "ranks": ["0"]}]}',
-  ])('is refused where it is none: %j', (text) => {
+  ])('is refused if invalid: %j', (text) => {
     expect(() => parseLayout(text)).toThrow(RangeError);
   });
 });
@@ -327,7 +327,7 @@ describe('who failed first', () => {
     );
   });
 
-  it('is not known within a step, and not where a recording does not reach back', () => {
+  it('is unknown within a step, and if a recording does not reach back', () => {
     const { failure } = analyseJob(failing({ 2: 7, 6: 7 }));
     expect(failure.first).toEqual([2, 6]);
     expect(failure.text).toContain("We can't tell the order within a step");
@@ -336,13 +336,13 @@ describe('who failed first', () => {
     expect(late.text).toContain('does not reach back to the start');
   });
 
-  it('is nobody where nothing failed', () => {
+  it('is nobody if nothing failed', () => {
     expect(analyseJob(equalRanks(3)).failure).toEqual({ failed: [], first: [], text: '' });
   });
 });
 
 describe('files', () => {
-  it('that are missing are named', () => {
+  it('that are missing are named in a note', () => {
     const files = equalRanks(12).filter((_, rank) => ![3, 4, 5, 9].includes(rank));
     const { problems, ranks } = analyseJob(files);
     expect(problems).toMatchObject([{ code: 'missing-ranks' }]);
@@ -363,13 +363,13 @@ describe('files', () => {
     expect(ranks.map(({ path }) => path)).toEqual([first.path, second.path, third.path]);
   });
 
-  it('of a snapshot and of its own summary are one rank', () => {
+  it('that are a snapshot and its own summary are one rank', () => {
     const files = equalRanks(3);
     const twice = [...files, ...files.map((file) => ({ ...file, path: `${file.path}.gz` }))];
     expect(analyseJob(twice)).toMatchObject({ problems: [], ranks: [{}, {}, {}] });
   });
 
-  it('that could not be read are named beside all the others', () => {
+  it('that could not be read are named, and all others are shown', () => {
     const unread = [
       { path: 'rank3.pickle', failure: { code: 'truncated', message: 'The file ends too early.' } },
       { path: 'rank4.vramscope.json', failure: { code: 'newer-summary', message: 'Newer.' } },
@@ -405,7 +405,7 @@ describe('files', () => {
     ]);
   });
 
-  it('without a rank in the name are counted in their natural order', () => {
+  it('without a rank in the name are numbered in natural order', () => {
     const names = ['host10.pickle', 'host2.pickle', 'host1.pickle'];
     const files = equalRanks(3).map(({ summary }, i) => ({
       path: names[i],
@@ -422,7 +422,7 @@ describe('files', () => {
     expect(analyseJob(files, { pattern }).ranks.map(({ rank }) => rank)).toEqual([1, 2, 10]);
   });
 
-  it('of other moments are no second files: most memory is compared', () => {
+  it('of other moments are not duplicates: the moment with most memory is compared', () => {
     const files = ['EXTEND', 'DECODE'].flatMap((moment, i) =>
       equalRanks(2).map(({ summary }, rank) => ({
         path: `17180${i}.5-TP-${rank}-memory-${moment}.pickle`,
@@ -458,7 +458,7 @@ describe('files', () => {
     ]);
   });
 
-  it('in a folder called by the size of the mesh are counted', () => {
+  it('in a folder named after the size of the mesh are numbered', () => {
     const files = equalRanks(2).map(({ summary }, i) => ({
       path: `llama_tp8/host${i}.pickle`,
       summary: { ...summary, rank: 8 },
@@ -477,7 +477,7 @@ describe('files', () => {
   });
 });
 
-it('1,024 ranks are judged at once', () => {
+it('1,024 ranks are judged quickly', () => {
   const files = withRank(equalRanks(1024), 700, (summary) =>
     withSite(summary, site('x', 300 * MIB, 24)),
   );

@@ -25,7 +25,7 @@ describe('the steps of a program', () => {
     expect(primary.description).toContain(description);
   });
 
-  it('are no ranges that PyTorch annotates within them', () => {
+  it('are never ranges that PyTorch annotates within them', () => {
     const ranges = sequencesOf('fleet/fsdp2_rank3', 3).filter(
       ({ source }) => source === 'annotation',
     );

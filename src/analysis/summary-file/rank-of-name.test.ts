@@ -57,7 +57,7 @@ it.each([
   expect(rankName(name)).toEqual({ rank: undefined, ...expected });
 });
 
-it('of a folder, what may be a snapshot or a summary is read', () => {
+it('reads a folder only for possible snapshots and summaries', () => {
   const names = [
     'rank0.pickle',
     'a.pkl.gz',

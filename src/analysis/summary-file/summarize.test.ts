@@ -24,7 +24,7 @@ const sum = (values: readonly number[]): number => values.reduce((all, one) => a
 
 describe('a summary', () => {
   it.each(captureNames().filter((name) => !/^whatif|settings|protocols_p/.test(name)))(
-    '%s: fits, can be read back, and adds up to what the allocator said',
+    "%s: fits, can be read back, and adds up to the allocator's figures",
     async (name) => {
       const summary = await summaryOf(name.replace('.pickle.gz', ''));
       const text = summaryText(summary);
@@ -52,7 +52,7 @@ describe('a summary', () => {
     expect(summary.end.allocatedBytes).toBe(stats['allocated_bytes.all.current']);
   });
 
-  it('names the line that keeps memory by the key that its call site has', async () => {
+  it("names the line that keeps memory by its call site's key", async () => {
     const { findings, callSites } = await summaryOf('fleet/fsdp2_rank2');
     const growth = findings.find(({ detector }) => detector === 'growth');
     const site = callSites.find(({ key }) => key === growth?.sites[0]);
@@ -60,7 +60,7 @@ describe('a summary', () => {
     expect(site?.endBytes).toBeGreaterThan(80 * 2 ** 20);
   });
 
-  it('keeps the highest of each step', async () => {
+  it('keeps the highest value of each step', async () => {
     const { steps, peak } = await summaryOf('fleet/fsdp2_rank2');
     expect(steps?.count).toBe(12);
     expect(steps?.allocatedBytes).toHaveLength(12);
@@ -72,14 +72,14 @@ describe('a summary', () => {
     expect(allocatedBytes.at(-1)).toBe(peak.allocatedBytes.bytes);
   });
 
-  it('has the keys of other ranks of its job, whichever machine they ran on', async () => {
+  it('has the same keys as other ranks of its job, whatever machine they ran on', async () => {
     const own = await summaryOf('fleet/fsdp2_rank3');
     const other = fleetSummary('fsdp2_rank0');
     expect(own.program).toEqual(other.program);
     expect(own.callSites.map(({ key }) => key)).toEqual(other.callSites.map(({ key }) => key));
   });
 
-  it('has the same keys wherever a rank has its files', async () => {
+  it("has the same keys wherever a rank's files are", async () => {
     const [node, home] = await Promise.all(
       ['/mnt/node3/job', '/home/x'].map((folder) => {
         const frames = [{ filename: `${folder}/train.py`, line: 7, name: 'step' }];
@@ -101,7 +101,7 @@ describe('a summary', () => {
     for (const { key } of named(python as RankSummary)) expect(keys).toContain(key);
   });
 
-  it('of 3,000 call sites with long names fits too, says what it left out, and sums it up', async () => {
+  it('of 3,000 call sites with long names also fits, says what it left out, and totals it', async () => {
     const entries = Array.from({ length: 3000 }, (_, i) => ({
       action: 'alloc',
       addr: 2 ** 20 + 512 * i,

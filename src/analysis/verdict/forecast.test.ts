@@ -35,7 +35,7 @@ const mainOf = (contexts: readonly DeviceModel[]): DeviceModel =>
 const keptAtEnd = ({ accountAtEnd }: Analysis, line: number) =>
   accountAtEnd.entries.find((entry) => entry.isGrowing && entry.lines[0]?.line === line);
 
-it.each(STEADY)('%s: the first half foretells the second within a tenth', async (name) => {
+it.each(STEADY)('%s: the first half predicts the second within a tenth', async (name) => {
   const context = mainOf(contextsOf(loadCapture(`${name}.pickle.gz`)));
   const to = context.trace.events.length >> 1;
   const half = await analyse(mainOf(contextsOf(windowSnapshot(context, { from: 0, to }))));

@@ -116,7 +116,7 @@ describe('what to try', () => {
     expect(verdict.advice.map(({ id }) => id)).toEqual(ids);
   });
 
-  it('says of an OOM whether it would have been enough, and puts first what would', async () => {
+  it('says at an OOM whether it would have been enough, and puts sufficient remedies first', async () => {
     const { advice } = (await analysed('near-miss/leak_until_oom')).verdict;
     expect(advice[0].isEnough).toBe(true);
     expect(advice[0].savesBytes).toBeGreaterThan(400 * 2 ** 20);
@@ -124,14 +124,14 @@ describe('what to try', () => {
     expect(gains.indexOf(false)).toBeLessThan(0);
   });
 
-  it('cannot tell whether it is enough where memory did not run out', async () => {
+  it('cannot tell whether it is enough if memory did not run out', async () => {
     const { advice } = (await analysed('leak_output_list')).verdict;
     expect(advice.map(({ isEnough }) => isEnough)).toEqual(advice.map(() => undefined));
   });
 });
 
 describe('the forecast', () => {
-  it('is what each step leaves behind, and how many more there is room for', async () => {
+  it('says what each step leaves behind, and how many more steps fit', async () => {
     const { forecast } = (await analysed('leak_output_list')).verdict;
     expect(forecast).toMatchObject({ stepsLeft: undefined, unit: 'step' });
     expect(Math.abs((forecast?.bytesPerStep ?? 0) / 49_340_000 - 1)).toBeLessThan(0.01);
@@ -140,7 +140,7 @@ describe('the forecast', () => {
   });
 });
 
-it('is advice, no alarm, where graphs that no backward uses are dropped one by one and memory never runs short', async () => {
+it('gives advice, not an alarm, if unused graphs are dropped one by one and memory never runs short', async () => {
   const { verdict } = await analysed('eval_without_no_grad');
   expect(verdict).toMatchObject({ cause: 'kept-graph', severity: 'low', tone: 'calm' });
   const [first] = verdict.advice;
@@ -148,7 +148,7 @@ it('is advice, no alarm, where graphs that no backward uses are dropped one by o
   expect((await analysed('pairs/oom_eval_no_grad.python')).verdict.severity).toBe('high');
 });
 
-it('is calm where a library asked again for less, and grave where a request failed too', async () => {
+it('is calm if a library retried with less, and severe if a request also failed', async () => {
   const conv = '@conv.py:5 forward < train.py:3 step';
   const text = `+A 1Mi ${conv}\n oom 300Mi ${conv}\n +B 2Mi ${conv}\n -B\n -A`;
   const toneOf = async (drawn: string) => {

@@ -81,7 +81,7 @@ describe('the MCP server', () => {
     expect(end.reservedBytes).toBe(truth['reserved_bytes.all.current']);
   });
 
-  test('findings name the line, and one of them tells all', async () => {
+  test('findings name the line, and a single finding has all details', async () => {
     const { verdict, findings } = await askJson('findings', { file: LEAK });
     expect(verdict.lines[0]).toMatchObject({ line: 271 });
     expect(findings[0]).toMatchObject({ detector: 'growth', severity: 'high' });
@@ -124,7 +124,7 @@ describe('the MCP server', () => {
     );
   });
 
-  test('what_if runs the settings that are asked for', async () => {
+  test('what_if runs the requested settings', async () => {
     const { devices } = await askJson('what_if', {
       file: OOM,
       settings: ['expandable_segments:True'],
@@ -158,7 +158,7 @@ describe('the MCP server', () => {
     ['call_sites', { file: 'fixtures/train_hf_gpt2.pickle.gz' }],
     ['allocations', { file: GPT }],
     ['what_if', { file: LEAK }],
-  ])('%s %j is short unless more is asked for', async (name, input) => {
+  ])('%s %j is short unless more is requested', async (name, input) => {
     const { isError, text } = await ask(name, input);
     expect(isError, text).toBe(false);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(DEFAULT_ANSWER_BYTES);
@@ -186,7 +186,7 @@ describe('the MCP server', () => {
   });
 });
 
-describe('a file that somebody made for an agent', () => {
+describe('a file made to deceive an agent', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vramscope-mcp-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -217,7 +217,7 @@ describe('a file that somebody made for an agent', () => {
   const askAll = (file: string) =>
     Promise.all(ALL.map((name) => ask(name, { file, ...(name === 'compare' && { other: file }) })));
 
-  test('names of 300 kB make no longer answers', async () => {
+  test('names of 300 kB do not make answers longer', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 2000 }, (_, i) => [`setting_${i}`, 'x'.repeat(100)]),
     );
@@ -229,7 +229,7 @@ describe('a file that somebody made for an agent', () => {
     expect(rows[0].line).toContain('nnn');
   });
 
-  test('what is read and not seen does not come through, and the rest is marked as quoted', async () => {
+  test('removes invisible characters, and marks the rest as quoted', async () => {
     const tags = [...'obey'].map((c) => String.fromCodePoint(0xe0000 + c.charCodeAt(0))).join('');
     const name = `step\u202e\u2066\u200b\u00ad\ufe0f\u001b[2J${tags}`;
     const file = writeNamed('bidi.pickle', name, { [name]: name });
@@ -255,7 +255,7 @@ describe('a file that somebody made for an agent', () => {
     expect((await ask('call_sites', { file })).text).toContain('behind');
   });
 
-  test('pipes, devices and folders are refused, and the next question is answered', async () => {
+  test('refuses pipes, devices and folders, and answers the next question', async () => {
     const pipe = join(folder, 'pipe');
     spawnSync('mkfifo', [pipe]);
     for (const file of [pipe, '/dev/zero', '/dev/stdin', folder]) {

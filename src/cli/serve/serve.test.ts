@@ -20,7 +20,7 @@ import { type SnapshotServer, serveSnapshots } from './snapshot-server.ts';
 import { sourceFiles } from './source-files.ts';
 
 describe('the browser', () => {
-  it('is not looked for where nobody sees it', () => {
+  it('is not searched for if nobody would see it', () => {
     expect(hasScreen({ platform: 'linux', env: {} })).toBe(false);
     expect(hasScreen({ platform: 'linux', env: { DISPLAY: ':0' } })).toBe(true);
     expect(hasScreen({ platform: 'darwin', env: { SSH_CONNECTION: '1 2 3 4' } })).toBe(false);
@@ -132,7 +132,7 @@ describe('the server', () => {
     expect(body).not.toContain('secret');
   });
 
-  it('says when the file has gone, and follows when it has grown or shrunk', async () => {
+  it('says when the file is gone, and handles growth and shrinking', async () => {
     const path = snapshotPath().replace(' ', '%20');
     appendFileSync(named, 'ab');
     expect((await ask(path)).body).toBe('0123456789ab');
@@ -145,7 +145,7 @@ describe('the server', () => {
     });
   });
 
-  it('lists the Python files of the program, and gives out these', async () => {
+  it('lists the Python files of the program, and serves only these', async () => {
     const { mkdirSync } = await import('node:fs');
     const program = join(folder, 'run');
     for (const inner of ['models', '.git', 'venv/lib', '__pycache__']) {
@@ -199,7 +199,7 @@ describe('the server', () => {
     expect((await ask(base.pathname)).status).toBe(200);
   });
 
-  it('cannot be framed, guessed at or shown as what it is not', async () => {
+  it('cannot be framed, guessed or shown as something else', async () => {
     const { headers } = await ask(base.pathname);
     expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -224,7 +224,7 @@ describe('the server', () => {
     await expect.poll(() => existsSync(file)).toBe(false);
   });
 
-  it('serves the ranks of a folder by a list, and nothing that is not in it', async () => {
+  it('serves the ranks of a folder from a list, and nothing else', async () => {
     const { mkdirSync } = await import('node:fs');
     const job = join(folder, 'job');
     mkdirSync(job);

@@ -30,7 +30,7 @@ describe('groups', () => {
     'cuda_graph_pool',
     'whatif_expandable/train_gpt_small',
     'no_history',
-  ])('%s: what each has adds up to the counters', (name) => {
+  ])('%s: they add up to the counters', (name) => {
     const context = opened(name);
     const { length } = context.trace.events;
     for (const event of [-1, Math.floor(length / 2), length - 1]) {
@@ -50,7 +50,7 @@ describe('groups', () => {
     }
   });
 
-  it('are by pool, private ones behind, and by stream', () => {
+  it('are by pool, private ones last, and by stream', () => {
     const { groups } = overviewAt(
       drawn(`
         +seg 2Mi small @0x7f0010000000
@@ -88,7 +88,7 @@ describe('groups', () => {
 });
 
 describe('a row', () => {
-  it('says what a segment holds, how old it is and who asked for it', () => {
+  it('says what a segment holds, how old it is and which line requested it', () => {
     const context = drawn(`
       +a 3Mi @train.py:7 step
       +b 1200000 @train.py:8 step
@@ -110,7 +110,7 @@ describe('a row', () => {
     });
   });
 
-  it('does not know the age of what was there before', () => {
+  it('does not know the age of earlier segments', () => {
     const context = opened('train_recorded_late');
     const { state } = new StateReader(context).at(0, 'address');
     expect(segmentRow(context, state, 0)).toMatchObject({
@@ -133,7 +133,7 @@ describe('pins', () => {
     expect(pinSites[0].frame?.filename).toContain('scenarios.py');
   });
 
-  it('counts a block once that keeps pages on both its sides', () => {
+  it('counts a block once even if it pins pages on both sides', () => {
     const context = drawn(`
       set expandable_segments=true
       +low 15Mi @a.py:1 f
@@ -197,7 +197,7 @@ describe('a part of a segment', () => {
     expect(hit(12, 13)).toMatchObject({ kind: 'free', sizeBytes: 10 * MI });
   });
 
-  it('is nothing beyond its end', () => {
+  it('is empty beyond its end', () => {
     expect(hit(20, 21)).toBeUndefined();
   });
 });

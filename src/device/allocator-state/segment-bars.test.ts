@@ -59,7 +59,7 @@ describe('a bar', () => {
     );
   });
 
-  it('keeps a block visible that is far thinner than a pixel', () => {
+  it('keeps a block visible even if it is far thinner than a pixel', () => {
     const state = stateOf('+big 8Gi @a.py:1 f\n-big\n+tiny 2Mi at=0x7f0000000000 @b.py:1 g');
     const { allocation, used, classOf } = segmentBars(state, Int32Array.of(0), 10, look());
     expect([...allocation]).toEqual([1, -1, -1, -1, -1, -1, -1, -1, -1, -1]);
@@ -77,7 +77,7 @@ describe('a bar', () => {
     expect([...none.isMatch]).toEqual([0]);
   });
 
-  it('shows as much used as the state says, in a real capture', () => {
+  it('shows the same used bytes as the state, in a real capture', () => {
     const [context] = contextsOf(loadCapture('oom_fragmented.pickle.gz'));
     const { state } = new StateReader(context).at(6195, 'address');
     const rows = Int32Array.from({ length: state.segments.length }, (_, row) => row);

@@ -24,7 +24,7 @@ function peakOf(name: string): Readonly<Record<string, number>> {
   );
 }
 
-it('every class has its names, its place in lists, and every evidence its text', () => {
+it('every class has names and a place in lists, and every evidence has a text', () => {
   const all = Object.values(MemoryClass);
   expect(MEMORY_CLASSES).toHaveLength(all.length);
   expect([...MEMORY_CLASS_ORDER].sort((a, b) => a - b)).toEqual(all);
@@ -57,7 +57,7 @@ describe('copies', () => {
     return Object.fromEntries(bytes);
   };
 
-  it('of a model are its averages, made before training or later', () => {
+  it('of a model include its averages, made before training or later', () => {
     expect(copiesIn('classes/kept.python')).toEqual({ 'parameters 1': expect.closeTo(58.1, 0) });
     expect(copiesIn('pairs/ema_from_step_6.all')).toEqual({
       'parameters 1': expect.closeTo(16, 0),
@@ -65,7 +65,7 @@ describe('copies', () => {
     expect(copiesIn('near-miss/timm_amp_ema')).toEqual({ 'parameters 1': expect.closeTo(44.5, 0) });
   });
 
-  it('of optimizer state are those of optimizers that were built anew and kept', () => {
+  it('of optimizer state are those of older optimizers that were kept', () => {
     const copies = Object.entries(copiesIn('pairs/optimizers_kept.python'));
     expect(copies.slice(0, 2)).toEqual([
       ['optimizer-state 1', expect.closeTo(32, 0)],
@@ -74,7 +74,7 @@ describe('copies', () => {
   });
 
   it.each(['train_hf_gpt2', 'train_resnet', 'classes/gan.python', 'classes/lora.python'])(
-    'are in none of %s, where layers have the same sizes',
+    'are not found in %s, where layers have the same sizes',
     (name) => {
       expect(copiesIn(name)).toEqual({});
     },
@@ -82,7 +82,7 @@ describe('copies', () => {
 });
 
 it.each(['oom_observer', 'pairs/oom_larger_batch.python', 'pairs/oom_eval_no_grad.all'])(
-  '%s has activations of 32 MiB, and one workspace for each thread',
+  '%s has activations of 32 MiB, and one workspace per thread',
   (name) => {
     expect(peakOf(name).workspaces).toBe(65);
   },
@@ -94,7 +94,7 @@ describe('what the program wrote', () => {
     return { action: 'alloc', addr, size: 512, frames: stack, ...more };
   };
 
-  it('goes before everything else, and the last word holds', () => {
+  it('takes precedence, and the last label wins', () => {
     const context = contextOf(
       traceOf(
         alloc(512, { user_metadata: 'parameters: head.weight' }),
@@ -119,8 +119,8 @@ describe('what the program wrote', () => {
 });
 
 /** The program labeled each tensor in a separate run; the recordings contain no labels. */
-describe('labelled runs', () => {
-  it.each(labelledRuns())('$name: nearly all bytes get the right class', (run) => {
+describe('labeled runs', () => {
+  it.each(labelledRuns())('$name: nearly all bytes have the right class', (run) => {
     const { peakShare, timeShare } = run;
     expect(peakShare).toBeGreaterThanOrEqual(0.95);
     expect(timeShare).toBeGreaterThanOrEqual(0.9);

@@ -29,7 +29,7 @@ function read(labels: unknown) {
   return Array.from(found.classOf, (of, id) => [MEMORY_CLASSES[of].id, found.names.get(id)]);
 }
 
-it('a label is of what was live at its address then', () => {
+it('a label belongs to what was live at its address at that time', () => {
   const [first, second, third] = read([
     [15, A, 'gradients', 'head.weight'],
     [35, A, 'optimizer', 'exp_avg of head.weight'],
@@ -41,7 +41,7 @@ it('a label is of what was live at its address then', () => {
   expect(third).toEqual(['inputs', undefined]);
 });
 
-it('of several labels that of the more lasting class holds', () => {
+it('of several labels, the one for the more lasting class wins', () => {
   const [first] = read([
     [12, A, 'activations', '(4, 8)'],
     [14, A, 'parameters', 'head.weight'],
@@ -50,14 +50,14 @@ it('of several labels that of the more lasting class holds', () => {
   expect(first).toEqual(['parameters', 'head.weight']);
 });
 
-it('what is no list of such rows is as if it were not there', () => {
+it('ignores anything that is not a list of such rows', () => {
   const plain = read(undefined);
   for (const labels of ['text', 3, [1, 2], [[15]], [['a', A, 'gradients', 'x']], { a: 1 }]) {
     expect(read(labels)).toEqual(plain);
   }
 });
 
-it('labels go with a report', () => {
+it('a report includes labels', () => {
   const labels = [[15, A, 'gradients', 'head.weight']];
   const snapshot = snapshotFromValue({ segments: [], device_traces: [events], labels });
   const shared = prune(snapshot, { stacks: false, paths: 'last-two' });
@@ -74,7 +74,7 @@ it('a word of the search finds a name', () => {
   expect([...(matchAllocations(context, 'tail', undefined).mask ?? [])]).toEqual([0, 0, 0]);
 });
 
-it('the recipe of the page names what a real run allocated', () => {
+it("the page's recipe names what a real run allocated", () => {
   const [context] = contextsOf(loadCapture('record/labels.pickle.gz'));
   const { names, classOf } = classify(context);
   const named = (name: string) =>

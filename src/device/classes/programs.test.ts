@@ -64,7 +64,7 @@ function train(
 describe('workspaces of cuBLAS', () => {
   const WORKSPACE = 32 * MiB;
 
-  it('are one in each thread: other tensors of 32 MiB that an OOM finds live are what they are', () => {
+  it('are one per thread: other tensors of 32 MiB that are live at an OOM keep their class', () => {
     const program = new Program();
     for (const size of SIZES) program.alloc(size, movedAt(10));
     const forward = program.alloc(WORKSPACE, forwardAt(30));
@@ -79,7 +79,7 @@ describe('workspaces of cuBLAS', () => {
     for (const id of idsOf(program, activations)) expect(classes[id]).toBe('activations');
   });
 
-  it('are not sought where C++ frames name them', () => {
+  it('are not searched for if C++ frames name them', () => {
     const program = new Program();
     const named = { name: 'at::cuda::getCUDABlasLtWorkspace()', filename: '??', line: 0 };
     const workspace = program.alloc(MiB, [named, ...forwardAt(30)]);
@@ -115,7 +115,7 @@ describe('what an evaluation gathers', () => {
     }
   }
 
-  it('into one tensor is growing state, within training too', () => {
+  it('into one tensor is growing state, also during training', () => {
     const program = new Program();
     train(program);
     let all = program.alloc(8 * MiB, gatherAt);
@@ -133,7 +133,7 @@ describe('what an evaluation gathers', () => {
     for (const id of idsOf(program, gathered)) expect(classes[id]).toBe('growing-state');
   });
 
-  it('into a list is kept over the steps of the evaluation, and its batches are inputs', () => {
+  it('into a list is kept over the steps of the evaluation, while its batches are inputs', () => {
     const program = new Program();
     train(program);
     const list: Tensor[] = [];
@@ -146,7 +146,7 @@ describe('what an evaluation gathers', () => {
     expect(classes.filter((of) => of === 'kept').length).toBe(list.length - 3);
   });
 
-  it('at its end, when no forward pass follows, is no input', () => {
+  it('at its end, when no forward pass follows, is not an input', () => {
     const program = new Program();
     train(program);
     evaluate(program, 3, () => undefined);
@@ -180,13 +180,13 @@ describe('growing state', () => {
     expect(new Set(replacing([1, 2, 3, 4, 5, 6]))).toEqual(new Set(['growing-state']));
   });
 
-  it('is not what two models make in turns, nor what varies or grows now and then', () => {
+  it('is not alternating models, nor sizes that vary or grow occasionally', () => {
     expect(replacing([1, 9, 1, 9, 2, 9, 2, 9, 3, 9])).not.toContain('growing-state');
     expect(replacing([1, 2, 4, 2, 3, 1, 5, 2, 6, 3, 4])).not.toContain('growing-state');
     expect(replacing([1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6])).not.toContain('growing-state');
   });
 
-  it('is none where all batches grow, as of sentences that are sorted by length', () => {
+  it('is not found if all batches grow, such as sentences sorted by length', () => {
     const program = new Program();
     let last: Tensor[] = [];
     for (let size = 1; size < 9; size++) {
@@ -198,7 +198,7 @@ describe('growing state', () => {
     expect(classesOf(program.context())).not.toContain('growing-state');
   });
 
-  it('is kept once its line has begun anew several times and it is still there', () => {
+  it('counts as kept once its line has started over several times while it is still live', () => {
     const program = new Program();
     train(program);
     const remembered: Tensor[] = [];
@@ -252,7 +252,7 @@ describe('copies of the model', () => {
     ['a deep copy', deepCopyAt(12)],
     ['a model that another line moved', movedAt(12)],
     ['clones in a dictionary', [at(12)]],
-  ])('%s that is not trained', (_name, stack) => {
+  ])('%s, not trained', (_name, stack) => {
     const program = new Program();
     const model = SIZES.map((size) => program.alloc(size, movedAt(10)));
     const copy = SIZES.map((size) => program.alloc(size, stack));
@@ -263,7 +263,7 @@ describe('copies of the model', () => {
     expect(evidenceAt(found, idsOf(program, copy)[0])).toMatch(/second copy/);
   });
 
-  it('is one that leaves out small buffers, too', () => {
+  it('include one without small buffers', () => {
     const program = new Program();
     const model = [...SIZES, 512].map((size) => program.alloc(size, movedAt(10)));
     const copy = SIZES.map((size) => program.alloc(size, [at(12)]));
@@ -276,7 +276,7 @@ describe('copies of the model', () => {
     ]);
   });
 
-  it('are numbered, those of one line too', () => {
+  it('are numbered, even those from one line', () => {
     const program = new Program();
     for (const size of SIZES) program.alloc(size, movedAt(10));
     const copies = [0, 1, 2].map(() => SIZES.map((size) => program.alloc(size, deepCopyAt(12))));
@@ -284,21 +284,21 @@ describe('copies of the model', () => {
     expect(copiesOf(program, copies.flat())).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
   });
 
-  it('are none of two models that are both trained, nor layers of one', () => {
+  it('are neither two trained models nor layers of one', () => {
     const program = new Program();
     for (const line of [10, 11]) for (const size of SIZES) program.alloc(size, movedAt(line));
     train(program, { sizes: [...SIZES, ...SIZES] });
     expect(classify(program.context()).copies.size).toBe(0);
   });
 
-  it('are none of weights that are frozen: the rest of the model is no second one', () => {
+  it('do not include frozen weights: the rest of the model is not a copy', () => {
     const program = new Program();
     for (const size of [...SIZES, ...SIZES]) program.alloc(size, movedAt(10));
     train(program);
     expect(classify(program.context()).copies.size).toBe(0);
   });
 
-  it('are none of what each step keeps, though it has the sizes of the weights', () => {
+  it('do not include what each step keeps, even with the sizes of the weights', () => {
     const program = new Program();
     for (const size of SIZES) program.alloc(size, movedAt(10));
     train(program, {
@@ -311,7 +311,7 @@ describe('copies of the model', () => {
   });
 });
 
-it('an optimizer that is built anew while the old one is there has its state counted again', () => {
+it('a new optimizer made while the old one is live has its state numbered', () => {
   const program = new Program();
   for (const size of SIZES) program.alloc(size, movedAt(10));
   train(program, { steps: 3 });
@@ -322,7 +322,7 @@ it('an optimizer that is built anew while the old one is there has its state cou
   expect(states.map((id) => copies.get(id))).toEqual([undefined, undefined, undefined, 1, 1, 1]);
 });
 
-it('a state that each step replaces is no second optimizer', () => {
+it('a state that each step replaces is not a second optimizer', () => {
   const program = new Program();
   for (const size of SIZES) program.alloc(size, movedAt(10));
   let states: Tensor[] = [];
@@ -336,7 +336,7 @@ it('a state that each step replaces is no second optimizer', () => {
   expect(idsOf(program, states).map((id) => copies.has(id))).toEqual([false, false, false]);
 });
 
-it('what a line keeps of each step is kept in the last ones too', () => {
+it('what a line keeps from each step also counts as kept in the last steps', () => {
   const program = new Program();
   const kept: Tensor[] = [];
   train(program, { steps: 6, inStep: () => kept.push(program.alloc(7 * MiB, forwardAt(33))) });
