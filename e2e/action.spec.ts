@@ -119,7 +119,7 @@ test('the same work passes, and the comment says so', () => {
   expect(read('gh-arguments')).toMatch(/^api repos\/someone\/model\/issues\/7\/comments /);
 });
 
-test('updates this job's own comment, and no other', () => {
+test('updates this job’s own comment, and no other', () => {
   writeFileSync(join(folder, 'own-comment'), '42\n');
   runAction({ baseline: BASE, snapshot: AGAIN }, 'pull_request');
   expect(read('gh-arguments')).toMatch(

@@ -59,7 +59,7 @@ test('addresses at the OOM: the gaps, the blocks of a finding, and what created 
     }).toPass();
   });
 
-  await test.step('a finding's blocks and gaps are outlined until it is closed', async () => {
+  await test.step('a finding’s blocks and gaps are outlined until it is closed', async () => {
     await tab(page, 'Timeline').click();
     await page.getByRole('tab', { name: /Findings/ }).click();
     const findings = page.getByTestId('findings');

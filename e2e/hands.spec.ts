@@ -31,7 +31,7 @@ test('keys zoom and pan on a fresh page, also W A S D; dragging on the minimap d
   await page.keyboard.press('f');
   expect(await spanOf(page)).toBe(Infinity);
 
-  await test.step('the plot's keys do not affect text fields', async () => {
+  await test.step('the plot’s keys do not affect text fields', async () => {
     await page.getByRole('combobox', { name: 'Search' }).fill('w');
     await page.keyboard.type('as');
     await expect(page.getByRole('combobox', { name: 'Search' })).toHaveValue('was');

@@ -57,7 +57,7 @@ test('says how to get findings without Node, and runs the command line with Node
   expect(JSON.parse(stdout).devices[0].ooms).toHaveLength(1);
 });
 
-test('a notebook's cell contains the page and the file', async ({ page }) => {
+test('a notebook’s cell contains the page and the file', async ({ page }) => {
   const html = execFileSync(
     python,
     ['-c', 'import sys, vramscope; print(vramscope.show(sys.argv[1])._repr_html_())', file],
