@@ -1,5 +1,5 @@
 /** Runs every command on one file, as a user or an agent would. Each must answer with figures, or refuse in words. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_ANSWER_BYTES, refusalText } from '../../cli/mcp/answer.ts';
@@ -12,6 +12,8 @@ import { around, noFigureIn } from './own-words.ts';
 const PAGE = '<!doctype html><meta charset="utf-8" />';
 /** Must not occur in any text. */
 const UNSEEN = /[^\P{Cc}\n\t]|\p{Cf}/u;
+/** Commands and exports that write JSON. */
+const JSON_FILES = new Set(['summarize', 'perfetto', 'speedscope']);
 /** The last table of a comparison, whose cells are words from the file. */
 const SETTINGS = /^(### )?Settings\n[\s\S]*/m;
 
@@ -73,7 +75,9 @@ export class Commands {
     if (exitCode === 3 && existsSync(this.#output)) return 'a file is left of what failed';
     if (readdirSync(this.#folder).some((name) => name.endsWith('.tmp')))
       return 'half a file is left';
-    if (args.includes('--json') && exitCode === 0) return problemOfJson(out);
+    if (exitCode === 0 && args.includes('--json')) return problemOfJson(out) ?? around(UNSEEN, out);
+    if (exitCode === 0 && args.some((arg) => JSON_FILES.has(arg)))
+      return problemOfJson(readFileSync(this.#output, 'utf8'));
     return wrongIn(out);
   }
 
@@ -87,7 +91,7 @@ export class Commands {
         return refusalText(error);
       });
       if (Buffer.byteLength(text) > DEFAULT_ANSWER_BYTES) return `mcp ${name}: ${text.length} long`;
-      const problem = isError ? wrongIn(text) : problemOfJson(text);
+      const problem = isError ? wrongIn(text) : (problemOfJson(text) ?? around(UNSEEN, text));
       if (problem !== undefined) return `mcp ${name}: ${problem} in ${text.slice(0, 300)}`;
     }
     return undefined;
@@ -98,7 +102,7 @@ export class Commands {
 function problemOfJson(text: string): string | undefined {
   try {
     JSON.parse(text);
-    return around(UNSEEN, text);
+    return undefined;
   } catch (error) {
     return String(error);
   }
