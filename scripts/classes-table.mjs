@@ -41,5 +41,5 @@ const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 if (isMain(import.meta.url)) {
   const { module } = await runnerImport('/src/testing/class-truth.ts', { root: ROOT });
   const text = readFileSync(CLASSES_PATH, 'utf8');
-  writeFileSync(CLASSES_PATH, withAccuracyTable(text, module.labelledRuns()));
+  writeFileSync(CLASSES_PATH, withAccuracyTable(text, module.labeledRuns()));
 }

@@ -1,9 +1,9 @@
-/** The error that canceled work rejects with. */
+/** The error that cancelled work rejects with. */
 export function abortError(message: string): DOMException {
   return new DOMException(message, 'AbortError');
 }
 
-/** Whether work was canceled: nothing needs to be shown. */
+/** Whether work was cancelled: nothing needs to be shown. */
 export function isAbortError(error: unknown): boolean {
   // A DOMException is not an Error on every platform.
   return (

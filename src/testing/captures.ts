@@ -40,7 +40,7 @@ export function pairNames(): string[] {
 }
 
 /** 'classes/gpt.python.pickle.gz': runs in which every tensor was labeled, see class-truth.ts. */
-export function labelledCaptureNames(): string[] {
+export function labeledCaptureNames(): string[] {
   return namesBelow(`${FOLDER}/classes`).map((name) => `classes/${name}`);
 }
 

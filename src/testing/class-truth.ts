@@ -6,7 +6,7 @@ import { NEVER } from '../allocator/replay/types.ts';
 import { classify } from '../device/classes/classify.ts';
 import { MEMORY_CLASSES, type MemoryClassId } from '../device/classes/types.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
-import { labelledCaptureNames, loadCapture } from './captures.ts';
+import { labeledCaptureNames, loadCapture } from './captures.ts';
 import { contextsOf } from './contexts.ts';
 
 /** Time and address of an alloc event, and the class and name of the allocation. */
@@ -27,7 +27,7 @@ const idOf = (word: string): MemoryClassId =>
 
 let labels: Readonly<Record<string, readonly ClassLabel[]>> | undefined;
 
-/** Of one of {@link labelledCaptureNames}. */
+/** Of one of {@link labeledCaptureNames}. */
 function classAccuracy(name: string): ClassAccuracy {
   labels ??= JSON.parse(gunzipSync(readFileSync('fixtures/classes/labels.json.gz')).toString());
   const key = name.replace('classes/', '').replace('.pickle.gz', '');
@@ -37,8 +37,8 @@ function classAccuracy(name: string): ClassAccuracy {
 }
 
 /** All of fixtures/classes, by name. */
-export const labelledRuns = (): (ClassAccuracy & { readonly name: string })[] =>
-  labelledCaptureNames().map((name) => ({ name, ...classAccuracy(name) }));
+export const labeledRuns = (): (ClassAccuracy & { readonly name: string })[] =>
+  labeledCaptureNames().map((name) => ({ name, ...classAccuracy(name) }));
 
 /** Unlabeled memory was freed soon: it is temporary. */
 function trueClasses(

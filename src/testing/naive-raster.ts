@@ -76,20 +76,20 @@ export function naivePixels(
   const bands = naiveBands(replay, state, classOf);
   const rowBytes = (view.y1 - view.y0) / view.height;
   return Array.from({ length: view.height }, (_, row) => {
-    const centre = view.y0 + (row + 0.5) * rowBytes;
-    const pixel = naivePixel(bands, centre, rowBytes);
-    return pixel !== NAIVE_BACKGROUND && centre >= minBytes ? `${pixel} faded` : pixel;
+    const center = view.y0 + (row + 0.5) * rowBytes;
+    const pixel = naivePixel(bands, center, rowBytes);
+    return pixel !== NAIVE_BACKGROUND && center >= minBytes ? `${pixel} faded` : pixel;
   });
 }
 
-function naivePixel(bands: readonly Band[], centre: number, rowBytes: number): NaivePixel {
-  const low = centre - rowBytes / 2;
-  const high = centre + rowBytes / 2;
-  const owner = bands.find((band) => band.bottom <= centre && centre < band.top);
+function naivePixel(bands: readonly Band[], center: number, rowBytes: number): NaivePixel {
+  const low = center - rowBytes / 2;
+  const high = center + rowBytes / 2;
+  const owner = bands.find((band) => band.bottom <= center && center < band.top);
   if (owner === undefined) return NAIVE_BACKGROUND;
   const covered = Math.min(owner.top, high) - Math.max(owner.bottom, low);
   if (covered >= rowBytes / 2) {
-    const isTopRow = owner.top <= centre + rowBytes;
+    const isTopRow = owner.top <= center + rowBytes;
     return isTopRow && rowsOwned(owner, low, rowBytes) >= 4 ? `${owner.label} edge` : owner.label;
   }
   const labels = new Set<string>();
@@ -102,9 +102,9 @@ function naivePixel(bands: readonly Band[], centre: number, rowBytes: number): N
 /** Number of pixel centers in a layer, counted by walking from a pixel's lower edge. */
 function rowsOwned(band: Band, low: number, rowBytes: number): number {
   let rows = 0;
-  const holds = (centre: number): boolean => band.bottom <= centre && centre < band.top;
-  for (let centre = low + rowBytes / 2; holds(centre); centre -= rowBytes) rows++;
-  for (let centre = low + rowBytes * 1.5; holds(centre); centre += rowBytes) rows++;
+  const holds = (center: number): boolean => band.bottom <= center && center < band.top;
+  for (let center = low + rowBytes / 2; holds(center); center -= rowBytes) rows++;
+  for (let center = low + rowBytes * 1.5; holds(center); center += rowBytes) rows++;
   return rows;
 }
 

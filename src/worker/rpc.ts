@@ -65,7 +65,7 @@ type ToCaller =
   | { readonly type: 'failed'; readonly id: number; readonly error: WireError };
 
 /**
- * An error as plain data, because structured clone keeps neither the class nor our fields: a canceled call, or what to
+ * An error as plain data, because structured clone keeps neither the class nor our fields: a cancelled call, or what to
  * tell the user. A bug of ours arrives as a LoadError with code 'internal'.
  */
 type WireError = { readonly aborted: string } | { readonly failure: LoadFailure };

@@ -50,7 +50,7 @@ function broken({ table, arenas, memory }: CachingAllocator, used: readonly Bloc
     must(after === undefined || end <= address[after], 'blocks do not overlap');
     if (next[row] === NO_BLOCK) return;
     must(next[row] === after && prev[after] === row && end === address[after], 'chains are whole');
-    must(use[row] === BlockUse.Used || use[row] !== use[after], 'free neighbours are merged');
+    must(use[row] === BlockUse.Used || use[row] !== use[after], 'free neighbors are merged');
   });
   const sameRows = (a: readonly number[], b: readonly number[]) =>
     [...a].sort().join() === [...b].sort().join();

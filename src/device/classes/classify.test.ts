@@ -1,7 +1,7 @@
 /** Classes of recorded programs, and the rules that each program demonstrates. */
 import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
-import { labelledRuns } from '../../testing/class-truth.ts';
+import { labeledRuns } from '../../testing/class-truth.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { classify, classTotalsAt } from './classify.ts';
 import {
@@ -120,7 +120,7 @@ describe('what the program wrote', () => {
 
 /** The program labeled each tensor in a separate run; the recordings contain no labels. */
 describe('labeled runs', () => {
-  it.each(labelledRuns())('$name: nearly all bytes have the right class', (run) => {
+  it.each(labeledRuns())('$name: nearly all bytes have the right class', (run) => {
     const { peakShare, timeShare } = run;
     expect(peakShare).toBeGreaterThanOrEqual(0.95);
     expect(timeShare).toBeGreaterThanOrEqual(0.9);

@@ -175,14 +175,14 @@ describe('details', () => {
         compile_context: 'Torch-Compiled Region: 0/0',
         user_metadata: 'step 3',
         forward_frames: ['a.py:1', 'b.py:2'],
-        colour: 'blue',
+        color: 'blue',
       }),
     );
     expect(new EventReader(context).details(0)).toMatchObject({
       compileContext: 'Torch-Compiled Region: 0/0',
       userMetadata: 'step 3',
       forwardFrames: ['a.py:1', 'b.py:2'],
-      unknownKeys: [{ key: 'colour', value: 'blue' }],
+      unknownKeys: [{ key: 'color', value: 'blue' }],
     });
   });
 

@@ -9,7 +9,7 @@ import type { Snapshot } from '../../format/snapshot/tables.ts';
 import { tensorNames } from '../classes/classify.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import {
-  allocationLabelled,
+  allocationLabeled,
   allocationsOfStacks,
   type Matcher,
   maskOf,
@@ -77,7 +77,7 @@ export function wordMatcher(word: string): Matcher {
 /** b7f064c000000_0: exactly that allocation. */
 const blockMatcher = (label: string): Matcher => ({
   allocations(device) {
-    const { allocation, note } = allocationLabelled(device, label);
+    const { allocation, note } = allocationLabeled(device, label);
     return { mask: maskOf(device.replay.allocations.length, (id) => id === allocation), note };
   },
 });
@@ -140,7 +140,7 @@ function textMatcher(test: TextTest, fileAndLine?: FileAndLine): Matcher {
     allocations(device) {
       const found = stacks(device);
       const mask = allocationsOfStacks(device, found.mask);
-      addLabelled(device, mask, test);
+      addLabeled(device, mask, test);
       return { ...found, mask };
     },
   };
@@ -166,7 +166,7 @@ function framesOfText(
 }
 
 /** Adds to the mask the allocations whose alloc event carries a matching label. */
-function addLabelled(device: DeviceModel, mask: Uint8Array, test: TextTest): void {
+function addLabeled(device: DeviceModel, mask: Uint8Array, test: TextTest): void {
   const { strings } = device.snapshot;
   const { category, compileContext, userMetadata } = device.trace.events;
   const isHit = onceForEach(strings.length, (row) => test(strings.get(row)));

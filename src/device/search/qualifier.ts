@@ -133,7 +133,7 @@ export function onceForEach(
 }
 
 /** The allocation with that label; -1 if there is none, plus a note that explains the empty result. */
-export function allocationLabelled(
+export function allocationLabeled(
   { snapshot, replay }: DeviceModel,
   label: string,
 ): { readonly allocation: AllocationIndex; readonly note: string | undefined } {

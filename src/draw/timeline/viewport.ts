@@ -86,9 +86,9 @@ export function zoomYAt(view: Viewport, pointer: number, factor: number, extent:
 
 /** Shows x between `from` and `to`, in either order, widened to the minimum span if needed. */
 export function zoomToRange(view: Viewport, from: number, to: number, extent: Extent): Viewport {
-  const centre = (from + to) / 2;
+  const center = (from + to) / 2;
   const span = Math.min(extent.x, Math.max(MIN_SPAN_X, Math.abs(to - from)));
-  const x0 = centre - span / 2;
+  const x0 = center - span / 2;
   return snapToColumns({ ...view, x0, x1: x0 + span }, extent);
 }
 

@@ -122,7 +122,7 @@ function holdsCode(callable: string, byte: number | undefined): LoadError {
 /** 20 reports a second: as often as a person can read a number. */
 const REPORT_EVERY_MS = 50;
 
-/** Sits between the source and the decoder: counts bytes, reports progress, stops when canceled. */
+/** Sits between the source and the decoder: counts bytes, reports progress, stops when cancelled. */
 export class Meter {
   readonly #source: ByteSource;
   readonly #options: ReadOptions;

@@ -90,7 +90,7 @@ test('what was not recorded is not said to be zero or never', () => {
   expect(late).toContain('Warning: Device 0: Recording began late');
 });
 
-test('colour is used where asked, and nowhere else', () => {
+test('color is used where asked, and nowhere else', () => {
   const ESCAPE = '\u001b[';
   expect(textOf(SMALL).join('')).not.toContain(ESCAPE);
   expect(textOf(SMALL, { columns: 80, color: true }).join('')).toContain(`${ESCAPE}31m`);

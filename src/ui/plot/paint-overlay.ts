@@ -95,7 +95,7 @@ export function overlayPainter(
     highlights(highlights: readonly (Highlight & Column)[], hasMarkers: boolean) {
       // Leave space for the labels of OOMs and snapshots.
       const top = hasMarkers ? MARKER_TOP + 19 : MARKER_TOP;
-      let labelledUpTo = 0;
+      let labeledUpTo = 0;
       for (const { left: from, right: to, style, label, isLight } of highlights) {
         const left = Math.max(0, from);
         const right = Math.min(width, Math.max(to, from + 1));
@@ -104,11 +104,11 @@ export function overlayPainter(
         rect(left, 0, right - left, height, color, isLight ? 0.04 : 0.09);
         rect(left, 0, right - left, 3, color);
         if (label === '') continue;
-        const labelLeft = Math.max(left, labelledUpTo);
+        const labelLeft = Math.max(left, labeledUpTo);
         const labelRight = labelLeft + pillWidth(label);
         if (labelLeft > right || labelRight > width) continue;
         pill(label, (labelLeft + labelRight) / 2, top, color);
-        labelledUpTo = labelRight + 4;
+        labeledUpTo = labelRight + 4;
       }
     },
 

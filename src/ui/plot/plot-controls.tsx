@@ -124,7 +124,7 @@ export function Choice<T extends string>(props: ChoiceProps<T>) {
     return { value: option, label: text, isDisabled: reason !== undefined };
   });
   return (
-    <label className="inline-row labelled" title={title}>
+    <label className="inline-row labeled" title={title}>
       <span className="dim">{label}</span>
       <Select value={value} options={options} onChoose={onChoose} />
     </label>

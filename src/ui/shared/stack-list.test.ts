@@ -23,7 +23,7 @@ const PLUMBING: FrameView = {
 };
 
 describe('folding', () => {
-  it('folds neighbouring plumbing and keeps the order', () => {
+  it('folds neighboring plumbing and keeps the order', () => {
     const runs = frameRuns([PLUMBING, PLUMBING, USER, PLUMBING]);
     expect(runs.map(({ isPlumbing, frames }) => [isPlumbing, frames.length])).toEqual([
       [true, 2],

@@ -25,7 +25,7 @@ const KEPT_PAGES = 64;
 const AHEAD = 64;
 
 /**
- * Pages of a source around the visible rows. A page that leaves the view before it has loaded is canceled: dragging the
+ * Pages of a source around the visible rows. A page that leaves the view before it has loaded is cancelled: dragging the
  * scrollbar through ten million rows leaves no queue behind.
  */
 export class RowPages<R> {

@@ -66,7 +66,7 @@ function smallestDistance(colors: readonly string[], sight: Matrix): number {
 
 const THEMES: readonly ThemeName[] = ['light', 'dark'];
 
-describe.each(THEMES)('colours of the %s theme', (theme) => {
+describe.each(THEMES)('colors of the %s theme', (theme) => {
   it.each(Object.entries(SIGHTS))('tells stacks apart with %s', (_name, sight) => {
     expect(smallestDistance(plotColors(theme).stacks, sight)).toBeGreaterThan(0.08);
   });
@@ -114,7 +114,7 @@ describe.each(THEMES)('parts of the account in the %s theme', (theme) => {
 });
 
 describe('palettes', () => {
-  it('writes colours in the byte order of ImageData', () => {
+  it('writes colors in the byte order of ImageData', () => {
     expect(toAbgr('#1b68b0')).toBe(0xffb0681b);
   });
 

@@ -24,7 +24,7 @@ const DARK = {
   background: '#12151a',
   pending: '#ff5c7c',
   thin: '#4d5561',
-  // Before recording, no context, no Python stack: greys, because they mean "not known".
+  // Before recording, no context, no Python stack: grays, because they mean "not known".
   absences: ['#6b7480', '#8b857a', '#5a6f88'],
   stacks: colorList(
     '#1b68b0 #cd817c #81e6bf #f5cd79 #60912b #bca52b #b4d6fd #1cb0b8 #817ed5 #825b18 #d59af8 #9d3b72',

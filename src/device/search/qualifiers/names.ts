@@ -7,7 +7,7 @@ import { MEMORY_CLASS_ORDER, MEMORY_CLASSES, type MemoryClassId } from '../../cl
 import type { DeviceModel } from '../../model/device-model.ts';
 import { holderRows, holderTotals } from '../../model/holders.ts';
 import {
-  allocationLabelled,
+  allocationLabeled,
   frameText,
   type Matcher,
   maskOf,
@@ -200,7 +200,7 @@ function framesSpelled({ strings, frames }: Snapshot, spelling: string): Uint8Ar
 
 function stacksOfSite(device: DeviceModel, label: string) {
   const { snapshot, replay, stacks } = device;
-  const { allocation, note } = allocationLabelled(device, label);
+  const { allocation, note } = allocationLabeled(device, label);
   const site = allocation < 0 ? undefined : stacks.siteOf(replay.allocations.stack[allocation]);
   const rows = snapshot.stacks.length - NO_STACK;
   return { mask: maskOf(rows, (row) => stacks.siteOf(row + NO_STACK) === site), note };

@@ -186,7 +186,7 @@ export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
   return (
     <section ref={area} className="view compare-flame" aria-label="Difference flame graph">
       <div className="row bar">
-        <label className="inline-row labelled">
+        <label className="inline-row labeled">
           Boxes
           <Select
             value={groupBy}

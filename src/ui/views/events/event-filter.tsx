@@ -155,7 +155,7 @@ interface ConditionProps {
 
 function Condition({ label, title, isOn, isPossible, onChange }: ConditionProps) {
   return (
-    <label className="inline-row labelled" title={title}>
+    <label className="inline-row labeled" title={title}>
       <input
         type="checkbox"
         checked={isOn}

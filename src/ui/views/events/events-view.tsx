@@ -183,7 +183,7 @@ export function eventNumber(text: string, events: number): number | undefined {
   return Number(digits) < events ? Number(digits) : undefined;
 }
 
-/** Saves the listed events as CSV; long lists show progress and can be canceled. */
+/** Saves the listed events as CSV; long lists show progress and can be cancelled. */
 function ExportButton({ listing: { choice, length } }: { readonly listing: EventListing }) {
   const { info } = useDevice();
   const ask = useAsk();

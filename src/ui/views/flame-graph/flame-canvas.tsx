@@ -107,7 +107,7 @@ function onFlameKey(event: KeyboardEvent, props: FlameCanvasProps): void {
   const { key } = event;
   const { trail } = layout.graph;
   if (isArrowKey(key)) {
-    onSelect(selected === undefined ? layout.root : layout.neighbour(selected, key));
+    onSelect(selected === undefined ? layout.root : layout.neighbor(selected, key));
   } else if (ZOOM_IN.has(key) && selected !== undefined) onZoom(layout.zoomPathOf(selected));
   else if (ZOOM_OUT.has(key) && trail.length > 0) onZoom(trail.at(-2)?.path);
   else return;

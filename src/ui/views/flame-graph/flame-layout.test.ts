@@ -34,7 +34,7 @@ describe('places', () => {
     expect(labelAt(-1, 0.5)).toBeUndefined();
   });
 
-  it('of any box: its middle is in it, its children are within it, neighbours do not overlap', () => {
+  it('of any box: its middle is in it, its children are within it, neighbors do not overlap', () => {
     fc.assert(
       fc.property(allocatorProgram([]), fc.boolean(), (lines, inverted) => {
         const [context] = contextsOf(snapshotFromText(lines.join('\n')).snapshot);
@@ -89,17 +89,17 @@ describe('paths', () => {
       expect(layout.zoomPathOf(box)).toBe(layout.pathOf(box.parent ?? box));
     }
     const [left] = layout.levels[3];
-    expect(layout.neighbour(left, 'ArrowRight')).toBe(left);
+    expect(layout.neighbor(left, 'ArrowRight')).toBe(left);
     expect(layout.zoomPathOf(layout.root)).toBeUndefined();
   });
 });
 
 it('goes from box to box with the arrow keys, and stays where nothing follows', () => {
-  expect(LAYOUT.neighbour(boxOf('main'), 'ArrowDown')).toBe(boxOf('step'));
-  expect(LAYOUT.neighbour(boxOf('step'), 'ArrowRight')).toBe(boxOf('finish'));
-  expect(LAYOUT.neighbour(boxOf('finish'), 'ArrowRight')).toBe(boxOf('finish'));
-  expect(LAYOUT.neighbour(boxOf('update'), 'ArrowLeft')).toBe(boxOf('forward'));
-  expect(LAYOUT.neighbour(boxOf('call'), 'ArrowDown')).toBe(boxOf('call'));
-  expect(LAYOUT.neighbour(boxOf('update'), 'ArrowUp')).toBe(boxOf('finish'));
-  expect(LAYOUT.neighbour(LAYOUT.root, 'ArrowUp')).toBe(LAYOUT.root);
+  expect(LAYOUT.neighbor(boxOf('main'), 'ArrowDown')).toBe(boxOf('step'));
+  expect(LAYOUT.neighbor(boxOf('step'), 'ArrowRight')).toBe(boxOf('finish'));
+  expect(LAYOUT.neighbor(boxOf('finish'), 'ArrowRight')).toBe(boxOf('finish'));
+  expect(LAYOUT.neighbor(boxOf('update'), 'ArrowLeft')).toBe(boxOf('forward'));
+  expect(LAYOUT.neighbor(boxOf('call'), 'ArrowDown')).toBe(boxOf('call'));
+  expect(LAYOUT.neighbor(boxOf('update'), 'ArrowUp')).toBe(boxOf('finish'));
+  expect(LAYOUT.neighbor(LAYOUT.root, 'ArrowUp')).toBe(LAYOUT.root);
 });

@@ -78,7 +78,7 @@ export class FlameLayout {
   }
 
   /** Where an arrow key leads, past boxes too small to see; the box itself if nowhere. */
-  neighbour(box: FlameBox, key: ArrowKey): FlameBox {
+  neighbor(box: FlameBox, key: ArrowKey): FlameBox {
     if (key === 'ArrowUp') return box.parent ?? box;
     const isDown = key === 'ArrowDown';
     const level = isDown ? box.children : this.levels[box.depth];

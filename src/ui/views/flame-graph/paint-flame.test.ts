@@ -98,7 +98,7 @@ describe('painting', () => {
     ]);
   });
 
-  it('draws in full colour only the share that matches the search', () => {
+  it('draws in full color only the share that matches the search', () => {
     const log = draw({}, Uint8Array.of(1, 0));
     expect(log.filter((line) => line.startsWith('fill'))).toEqual([
       'fill 0,0 399x19 0.28',

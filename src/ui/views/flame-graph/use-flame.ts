@@ -163,7 +163,7 @@ export function useChosen(query: FlameQuery) {
     const controller = new AbortController();
     ask('flameRow', { ...query, key }, { signal: controller.signal }).then(
       (row) => choose(row && { kind: 'row', row, query }),
-      // Canceled, or the worker is gone, which the view reports.
+      // Cancelled, or the worker is gone, which the view reports.
       () => undefined,
     );
     return () => controller.abort();

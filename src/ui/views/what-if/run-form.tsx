@@ -145,7 +145,7 @@ function TextForm({
   }
   return (
     <form className="row whatif-form" data-wide={heading !== undefined} onSubmit={submit}>
-      <label className="inline-row labelled">
+      <label className="inline-row labeled">
         {heading !== undefined && <span className="dim">{heading}</span>}
         <input
           {...field}
