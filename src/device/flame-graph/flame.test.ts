@@ -46,7 +46,7 @@ describe('boxes', () => {
     expect([...graph.boxes.count]).toEqual([3, 3, 2, 1, 1, 1, 1]);
   });
 
-  it('stand below their callees when it is turned round', () => {
+  it('stand below their callees when inverted', () => {
     const graph = flameGraphOf(
       TREE_CONTEXT,
       { set: live(TREE.eventOf('+C')), weight: 'bytes' },
@@ -56,7 +56,7 @@ describe('boxes', () => {
     expect([...graph.boxes.value]).toEqual([8, 6, 6, 6, 2, 2, 2].map((n) => n * MI));
   });
 
-  it('of a function that calls itself are one', () => {
+  it('of a recursive function are one', () => {
     const graph = flameGraphOf(
       TREE_CONTEXT,
       { set: live(TREE.eventOf('+D')), weight: 'count' },
@@ -65,7 +65,7 @@ describe('boxes', () => {
     expect(labels(graph)).toEqual(['all', 'main', 'step', 'forward', 'update', 'forward']);
   });
 
-  it('too small to see are put together and counted', () => {
+  it('too small to see are merged and counted', () => {
     const options = { set: live(TREE.eventOf('+C')), weight: 'bytes' } as const;
     const graph = flameGraphOf(TREE_CONTEXT, options, { smallestShare: 0.3 });
     expect(labels(graph)).toEqual(['all', 'main', 'step', 'forward', 'all', 'all']);
@@ -73,7 +73,7 @@ describe('boxes', () => {
     expect([...graph.boxes.value]).toEqual([8, 8, 6, 4, 2, 2].map((n) => n * MI));
   });
 
-  it('can be zoomed into by their path, and a path that is not there leads as far as it does', () => {
+  it('can be zoomed into by path; a missing path leads as far as it exists', () => {
     const options = { set: live(TREE.eventOf('+C')), weight: 'bytes' } as const;
     const whole = flameGraphOf(TREE_CONTEXT, options);
     const path = [1, 2].map((box) => whole.groupKeys[whole.boxes.group[box]]).join('.');
@@ -90,7 +90,7 @@ describe('boxes', () => {
 });
 
 describe('weights', () => {
-  it('tell a block whose free is pending from one that is allocated', () => {
+  it('distinguish a block with a pending free from an allocated one', () => {
     const set = live(TREE.eventOf('-B?'));
     expect(flameGraphOf(TREE_CONTEXT, { set, weight: 'bytes' }).total.value).toBe(12 * MI);
     expect(flameGraphOf(TREE_CONTEXT, { set, weight: 'allocated' }).total.value).toBe(8 * MI);
@@ -104,7 +104,7 @@ describe('weights', () => {
     expect(value).toBe(2 * MI * (end - start) * 10);
   });
 
-  it('know no lifetime without a trace', () => {
+  it('have no lifetimes without a trace', () => {
     const [context] = contextsOf(loadCapture('no_history.pickle.gz'));
     const totalOf = (weight: 'lifetime' | 'bytes') =>
       flameGraphOf(context, { set: live(-1), weight }).total.value;
@@ -112,7 +112,7 @@ describe('weights', () => {
     expect(totalOf('bytes')).toBe(context.replay.end.activeBytes);
   });
 
-  it('count what a window allocated, and nothing that was there before', () => {
+  it('count what was allocated in a window, and nothing from before', () => {
     const [from, to] = [TREE.eventOf('+B'), TREE.eventOf('+D')];
     const window = flameGraphOf(TREE_CONTEXT, {
       set: { kind: 'window', from, to },
@@ -127,7 +127,7 @@ describe('weights', () => {
     expect(labels(empty)).toEqual(['all']);
   });
 
-  it('of a difference are what came less what went, as wide as both', () => {
+  it('of a difference are what came minus what went, as wide as both', () => {
     const [before, after] = [TREE.eventOf('+A'), TREE.eventOf('+D')];
     const graph = flameGraphOf(TREE_CONTEXT, {
       set: { kind: 'difference', before, after },
@@ -137,7 +137,7 @@ describe('weights', () => {
     expect(graph.total).toMatchObject({ value: 10 * MI, magnitude: 14 * MI, count: 2 });
   });
 
-  it('leave out what does not match, or say how much of it does', () => {
+  it('omit what does not match, or say how much matches', () => {
     const set = live(TREE.eventOf('+C'));
     const matches = Uint8Array.of(1, 0, 0, 0);
     const shown = flameGraphOf(TREE_CONTEXT, { set, weight: 'bytes', matches });
@@ -151,7 +151,7 @@ describe('by class', () => {
   const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
   const set = live(context.replay.peaks.activeBytes.event);
 
-  it('each class is a box on the whole, with the lines of its own allocations on it', () => {
+  it('each class is an outermost box, with the lines of its allocations on top', () => {
     const graph = flameGraphOf(context, { set, weight: 'bytes' }, { by: 'class' });
     const { parent, value } = graph.boxes;
     const names = labels(graph);
@@ -202,7 +202,7 @@ describe('tables', () => {
     ]);
   });
 
-  it('by stack have a row a call stack, and lead to its box', () => {
+  it('by stack have one row per call stack, and lead to its box', () => {
     const flames = new FlameContext(TREE_CONTEXT);
     const options = { set: live(TREE.eventOf('+D')), weight: 'bytes' } as const;
     const shape = { groupBy: 'stack', frames: 'known' } as const;
@@ -235,7 +235,7 @@ describe('tables', () => {
 });
 
 describe('allocations without a frame', () => {
-  it('stand in boxes that say why', () => {
+  it('are in boxes that say why', () => {
     const { snapshot } = snapshotFromText(`
       +seg 20Mi large @0x2000000
       +A 2Mi @a.py:1 main
@@ -256,7 +256,7 @@ describe('allocations without a frame', () => {
 });
 
 describe('real captures', () => {
-  it('leak_output_list: what grew from step 10 to step 30 is the line that leaks, first', () => {
+  it('leak_output_list: from step 10 to step 30 the leaking line grew most', () => {
     const [context] = contextsOf(loadCapture('leak_output_list.pickle.gz'));
     const { bounds } = new AnalysisInput(context).stepSequences[0];
     const [before, after] = [bounds[10 + 1], bounds[30 + 1]];
@@ -319,7 +319,7 @@ it('adds up to the counters after every event of any program, and differences to
   );
 });
 
-it('is as wide as its boxes: what is in no box above is in one too small, or its own', () => {
+it('is as wide as its boxes: the rest is in boxes too small to see, or its own', () => {
   fc.assert(
     fc.property(
       allocatorProgram([]),

@@ -53,7 +53,7 @@ describe('searches of boxes', () => {
     );
   }
 
-  it('of lines find what the box holds, no more and no less', () => {
+  it('of lines find exactly what the box holds', () => {
     const rows = heaviest('line');
     expect(rows.length).toBeGreaterThan(20);
     for (const { search, total } of rows) expect(liveBytes(search), search).toBe(total);

@@ -18,7 +18,7 @@ import { type CallSiteKey, callSiteRow, orderCallSites } from './call-site-table
 import { orderByKeys } from './order-by-keys.ts';
 import { allocationsTsv, callSitesTsv } from './rows-text.ts';
 
-test('keys are sorted as a stable comparator would, what is not known last', () => {
+test('keys are sorted as by a stable comparator, unknown values last', () => {
   const key = fc.oneof(
     fc.double(),
     fc.constantFrom(Number.NaN, 0, -0, Infinity, -Infinity, 512, 2 ** 53),
@@ -74,7 +74,7 @@ describe('a drawn trace', () => {
     expect(sorted('state', true, drawn.eventOf('+B'))).toEqual([C, D, A, B]);
   });
 
-  test('rows say how long, as far as the trace shows it', () => {
+  test('rows say how long allocations lived, as far as the trace shows', () => {
     const at = drawn.eventOf('-A?');
     const rows = [A, B, D].map((id) => allocationRow(context, id, at));
     const { length } = context.trace.events;
@@ -166,7 +166,7 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
     }
   });
 
-  test('rows and sites say what the details say', () => {
+  test('rows and sites agree with the details', () => {
     for (const context of contexts) {
       const { allocations } = context.replay;
       const table = callSiteTable(context, undefined);

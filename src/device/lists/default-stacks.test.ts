@@ -68,7 +68,7 @@ const pythonEntries = ({ entries }: Legend) =>
     .filter(({ label, term }) => term !== undefined && !label.endsWith('(backward pass)'))
     .map(({ label, bytes, count }) => `${label.replace(/ · called.*/, '')} ${bytes} ${count}`);
 
-it('the programs are among those that were recorded twice', () => {
+it('the programs are among those recorded twice', () => {
   for (const [, python] of NAMES.slice(4)) {
     expect(pairNames()).toContain(python.replace('.python.pickle.gz', ''));
   }
@@ -100,7 +100,7 @@ describe.each(NAMES)('%s', (_name, python, all) => {
   });
 });
 
-it('a site in the search is all of a row of the table, whichever way C++ took', () => {
+it('a site in the search finds a whole row of the table, whichever path C++ took', () => {
   const context = contextOf('default_stacks/frag_gpt_varlen.pickle.gz');
   const ways = new Set<number>();
   for (const { label, allocations } of rowsOf(context)) {

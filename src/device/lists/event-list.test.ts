@@ -101,14 +101,14 @@ describe('a filter', () => {
     }
   });
 
-  it('keeps actions that the rest of the filter lets nothing of through', () => {
+  it('keeps actions of which the other filters leave nothing', () => {
     const [context] = contextsOf(loadCapture('oom_fragmented.pickle.gz'));
     const { actions } = list(context, { window: { from: 0, to: 10 } });
     expect(actions).toContainEqual({ action: 'oom', count: 0 });
     expect(actions.map(({ action }) => action)).not.toContain('segment_unmap');
   });
 
-  it('takes actions that this version does not know by their word', () => {
+  it('accepts unknown actions by their word', () => {
     const context = contextOf(
       traceOf(
         { action: 'teleport', addr: 0, size: 1 },
@@ -126,7 +126,7 @@ describe('a filter', () => {
     ]);
   });
 
-  it('takes what a search lets through: by allocation, else by stack', () => {
+  it('applies a search by allocation, else by stack', () => {
     const { snapshot, eventOf } = snapshotFromText(`
       +A 512 @a.py:1 a
       +B 512 @b.py:1 b
@@ -140,7 +140,7 @@ describe('a filter', () => {
     expect(found).toEqual([eventOf('+A'), eventOf('-A'), eventOf('-A') + 1, eventOf('oom')]);
   });
 
-  it('lists nothing of a trace without events', () => {
+  it('lists nothing for a trace without events', () => {
     const [context] = contextsOf(snapshotFromText('set max_split_size=-1').snapshot);
     expect(list(context, {})).toMatchObject({ length: 0, actions: [] });
   });
@@ -173,7 +173,7 @@ describe('a place in a list', () => {
 describe('a window', () => {
   const [{ trace }] = contextsOf(snapshotFromText('+A 512\n-A\n+B 512\n-B').snapshot);
 
-  it('holds the events whose state it shows', () => {
+  it('contains the events whose state it shows', () => {
     expect(eventsInWindow(trace.events, 'event', { from: 1.5, to: 3.2 })).toEqual({
       from: 1,
       to: 4,
@@ -181,7 +181,7 @@ describe('a window', () => {
     expect(eventsInWindow(trace.events, 'event', { from: -7, to: 3 })).toEqual({ from: 0, to: 3 });
   });
 
-  it('is meant in time where the axis is time', () => {
+  it('is in time if the axis is time', () => {
     expect(eventsInWindow(trace.events, 'time', { from: 10, to: 30 })).toEqual({ from: 1, to: 4 });
     const without = { ...trace.events, timeUs: undefined };
     expect(eventsInWindow(without, 'time', { from: 10, to: 30 })).toEqual({

@@ -25,7 +25,7 @@ const STORY = `
 `;
 
 describe('a row', () => {
-  it('says what, where, how much, and by whom', () => {
+  it('says what, where, how much, and at which line', () => {
     const { reader, eventOf } = drawn(STORY);
     const [row] = reader.rows([eventOf('+A')]);
     expect(row).toMatchObject({
@@ -60,7 +60,7 @@ describe('a row', () => {
     );
   });
 
-  it('has no address, pool or pair where the event has none', () => {
+  it('has no address, pool or pair if the event has none', () => {
     const { reader, eventOf } = drawn(STORY);
     for (const row of reader.rows([eventOf('oom'), eventOf('snapshot')])) {
       expect(row).toMatchObject({ address: '', pool: undefined, allocation: undefined });
@@ -68,7 +68,7 @@ describe('a row', () => {
     }
   });
 
-  it('tells a free of nobody from one of before the trace', () => {
+  it('distinguishes a free without an allocation from one of a pre-trace allocation', () => {
     const context = contextOf(
       traceOf(
         { action: 'alloc', addr: 4096, size: 512 },
@@ -141,7 +141,7 @@ describe('a pair', () => {
     ]);
   });
 
-  it('leads back to the map through what earlier unmaps have left of it', () => {
+  it('leads back to the map through what earlier unmaps left of it', () => {
     const { reader, eventOf } = drawn(`
       +map 60Mi large @0x40000000
       -map 20Mi @0x40000000
@@ -153,20 +153,20 @@ describe('a pair', () => {
 });
 
 describe('details', () => {
-  it('say what the driver had left at an OOM', () => {
+  it('say what the driver had free at an OOM', () => {
     const { reader, eventOf } = drawn(STORY);
     expect(reader.details(eventOf('oom')).deviceFreeBytes).toBe(4096);
     expect(reader.details(eventOf('+A')).deviceFreeBytes).toBeNaN();
   });
 
-  it('give the block beside the request, and all frames', () => {
+  it('show the block besides the request, and all frames', () => {
     const { reader, eventOf } = drawn(STORY);
     const details = reader.details(eventOf('+A'));
     expect(details).toMatchObject({ sizeBytes: 700, blockBytes: 1024 });
     expect(details.stack.frames.map(({ name }) => name)).toEqual(['forward', 'main']);
   });
 
-  it('keep what no version writes, and all labels', () => {
+  it('keep keys that no version writes, and all labels', () => {
     const context = contextOf(
       traceOf({
         action: 'alloc',

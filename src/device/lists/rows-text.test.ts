@@ -20,7 +20,7 @@ describe('CSV', () => {
     expect(csv.split(',')).toHaveLength(heading?.split(',').length ?? 0);
   });
 
-  it('is whole and in order, whatever the pieces', () => {
+  it('is complete and in order, whatever the pieces', () => {
     const events = Array.from({ length: 12_345 }, (_, i) => i % 3);
     const pieces = fileOf('+seg 2Mi small @0x1000000\n+A 700\n-A', events);
     expect(pieces.length).toBeGreaterThan(2);
@@ -28,12 +28,12 @@ describe('CSV', () => {
     expect(lines.map((line) => Number(line.split(',')[0]))).toEqual(events);
   });
 
-  it('leaves out what is not there', () => {
+  it('omits what is missing', () => {
     const csv = csvOf('oom 4Ki free=1', [0]);
     expect(csv).toBe('0,oom,0,,4096,0,,,0,0,,,,\r\n');
   });
 
-  it('quotes what would break a line, and disarms formulas', () => {
+  it('quotes line breaks, and disarms formulas', () => {
     const csv = csvOf('+A 512 @a,"b.py:1 +cmd()', [1]);
     expect(csv).toContain(`,'+cmd(),"a,""b.py",1\r\n`);
   });

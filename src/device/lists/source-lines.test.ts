@@ -13,7 +13,7 @@ describe('the lines of a file', () => {
   const lines = sourceLines(context, file);
   const at = (line: number) => lines.find((one) => one.line === line);
 
-  it('have what they and their callees allocated, hold at the peak, and keep', () => {
+  it('say what they and their callees allocated, held at the peak, and kept', () => {
     // A hook clones 8 MiB in each of 24 steps, and keeps them all.
     expect(at(338)).toEqual({
       line: 338,
@@ -47,7 +47,7 @@ describe('the lines of a file', () => {
     }
   });
 
-  it('are none of a file that is in no stack', () => {
+  it('are empty for a file that is in no stack', () => {
     expect(sourceLines(context, '/nowhere/else.py')).toEqual([]);
   });
 });

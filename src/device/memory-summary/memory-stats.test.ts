@@ -61,7 +61,7 @@ describe.each(captureNames().filter((name) => !WRITTEN_EARLIER.test(name)))('%s'
   const contexts = contextsOf(loadCapture(name));
   const { stats } = truthOf(name);
 
-  test('adds up to what memory_stats() said at the end', () => {
+  test('adds up to memory_stats() at the end', () => {
     for (const context of contexts) {
       const truth = stats[context.trace.device];
       if (truth === undefined || context.replay.recording !== 'complete') continue;
@@ -134,7 +134,7 @@ test('at any event of any program, the figures are those of a replay that ends t
 describe('a trace that began late', () => {
   const text = '+A 512 @a.py:1 f\n+B 3Mi @a.py:2 f\nrecord\n+C 700 @a.py:3 f\n-B';
 
-  test('counts what stood before once, and says that the figures are not of the whole process', () => {
+  test('counts earlier memory once, and says that the figures do not cover the whole process', () => {
     const { isWhole, pools } = runToEnd(tallyOf(text).at(-1));
     expect(isWhole).toBe(false);
     expect(pools.small.allocatedBytes).toEqual({
@@ -154,7 +154,7 @@ describe('a trace that began late', () => {
   });
 });
 
-test('events beyond the ends are taken as the first state and the last', () => {
+test('events beyond the ends are clamped to the first and last state', () => {
   const tally = tallyOf('+A 512 @a.py:1 f\n-A');
   expect(runToEnd(tally.at(-5)).event).toBe(-1);
   expect(runToEnd(tally.at(10 ** 9))).toEqual(runToEnd(tally.at(3)));

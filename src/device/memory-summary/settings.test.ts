@@ -8,7 +8,7 @@ const changed = (name: string) =>
     .map(({ name: key, value }) => `${key} ${value}`);
 
 describe('settings', () => {
-  test('of a run without any are all at their default', () => {
+  test('of a run without any are all at their defaults', () => {
     expect(changed('train_gpt_small.pickle.gz')).toEqual([]);
   });
 
@@ -32,7 +32,7 @@ describe('settings', () => {
       'whatif_pow2',
       ['PYTORCH_CUDA_ALLOC_CONF roundup_power2_divisions:8', 'roundup_power2_divisions 8'],
     ],
-  ])('of %s differ where they were set', (folder, expected) => {
+  ])('of %s differ if they were set', (folder, expected) => {
     expect(changed(`${folder}/train_gpt_small.pickle.gz`)).toEqual(expected);
   });
 
@@ -45,7 +45,7 @@ describe('settings', () => {
     }
   });
 
-  test('that nobody knows have no default, and come first', () => {
+  test('that are unknown have no default, and come first', () => {
     const [first, second] = settingRows({ max_split_size: -1, brand_new: { a: 1, b: 0 } });
     expect(first).toMatchObject({ name: 'brand_new', value: 'a: 1', isDefault: undefined });
     expect(second?.isDefault).toBe(true);

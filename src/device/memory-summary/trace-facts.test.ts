@@ -18,7 +18,7 @@ test.each(allCaptureNames())('%s: every grouping adds up to the peak and the end
   }
 });
 
-test('backward threads have no Python stack, and blocks from before no recording', () => {
+test('backward threads have no Python stack, and earlier blocks no recorded one', () => {
   const [context] = contextsOf(loadCapture('train_recorded_late.pickle.gz'));
   const kinds = traceFacts(context).stackKinds;
   expect(kinds.map(({ kind }) => kind)).toEqual([
@@ -43,7 +43,7 @@ test('private pools and streams are named as the user knows them', () => {
   expect(traceFacts(streams).streams.map(({ stream }) => stream)).toContain('0');
 });
 
-test('columns that no event carries are said to be missing', () => {
+test('columns that no event has are listed as missing', () => {
   const alloc = { action: 'alloc', addr: 512, size: 512 };
   const missing = (value: unknown) =>
     traceFacts(contextOf(value))

@@ -59,7 +59,7 @@ describe('an allocation', () => {
     });
   });
 
-  test('shares its site with all of the same stack', () => {
+  test('shares its site with all allocations of the same stack', () => {
     const site = { allocations: 2, totalBytes: 2048, liveAtEnd: 1, liveAtEndBytes: 1024 };
     expect(allocationDetails(context, 0).callSite).toEqual(site);
     expect(allocationDetails(context, 1).callSite).toEqual(site);
@@ -95,7 +95,7 @@ describe('an allocation', () => {
   });
 });
 
-test('of before the trace has no known beginning', () => {
+test('from before the trace has no known start', () => {
   const [context] = contextsOf(loadCapture('train_recorded_late.pickle.gz'));
   const details = allocationDetails(context, 0);
   expect(details).toMatchObject({ preexisting: true, startEvent: -1, startUs: Number.NaN });
@@ -123,7 +123,7 @@ test('forward lines of anomaly mode are kept apart', () => {
   expect(forwardFrames?.join('|').replaceAll('\n', '')).toBe('a.py:1:f|a.py:2:g');
 });
 
-test('an allocation knows the annotations that it was made in, the outermost first', () => {
+test('an allocation has the annotations that it was made in, outermost first', () => {
   const [context] = contextsOf(loadCapture('train_annotated.pickle.gz'));
   const { allocations, peaks } = context.replay;
   const id = allocations.start.indexOf(peaks.allocatedBytes.event);
@@ -131,7 +131,7 @@ test('an allocation knows the annotations that it was made in, the outermost fir
   expect(allocationDetails(context, 0).annotations).toEqual([]);
 });
 
-test('tells what _annotate_tensor said of it while it was live', () => {
+test('shows what _annotate_tensor said about it while it was live', () => {
   const annotate = (user_metadata: string, addr = alloc.addr) => ({
     action: 'annotate',
     addr,

@@ -37,7 +37,7 @@ function groupsOf(context: DeviceModel): AnnotationGroup[] {
 const groupsOfText = (text: string) => groupsOf(contextsOf(snapshotFromText(text).snapshot)[0]);
 
 describe('annotation groups', () => {
-  test('say where memory stood highest, what stayed, and how often they came', () => {
+  test('say where memory was highest, what stayed, and how often they ran', () => {
     const [backward, forward] = groupsOfText(`
       begin forward
       +A 1Mi @a.py:1 f
@@ -62,13 +62,13 @@ describe('annotation groups', () => {
     expect(forward.peaks.allocatedBytes.bytes).toBe(2 ** 20);
   });
 
-  test('that only free are highest when they begin', () => {
+  test('that only free memory are highest when they begin', () => {
     const [group] = groupsOfText('+A 1Mi @a.py:1 f\nbegin free\n-A\nend free\nsnapshot');
     expect(group.peaks.allocatedBytes.bytes).toBe(2 ** 20);
     expect(group.peaks.allocatedBytes.event).toBe(group.highest.startEvent - 1);
   });
 
-  test('under way at the end are measured up to it, and not timed', () => {
+  test('still open at the end are measured up to it, and not timed', () => {
     const [group] = groupsOfText('begin backward\n+A 1Mi @a.py:1 f\n+B 3Mi @a.py:2 f\nsnapshot');
     expect(group).toMatchObject({ name: 'backward', unclosed: 1, totalUs: 0, grownBytes: 0 });
     expect(group.peaks.allocatedBytes.bytes).toBe(4 * 2 ** 20);
@@ -102,7 +102,7 @@ const span = (name: string, startEvent: number, endEvent: number): AnnotationSpa
   complete: true,
 });
 
-test('names with numbers are one group only where none comes twice', () => {
+test('names with numbers are one group only if none occurs twice', () => {
   const key = annotationGroupKeys([
     span('step 1', 0, 1),
     span('step 2', 1, 2),
@@ -114,7 +114,7 @@ test('names with numbers are one group only where none comes twice', () => {
   expect(['step 2', 'layer 1', 'only 7'].map(key)).toEqual(['step *', 'layer 1', 'only 7']);
 });
 
-test('the innermost range around an event is the one that began last, also where threads overlap', () => {
+test('the innermost range around an event is the one that began last, even if threads overlap', () => {
   const ranges = fc.array(fc.tuple(fc.nat(30), fc.nat(12)), { maxLength: 12 });
   fc.assert(
     fc.property(ranges, (pairs) => {

@@ -28,7 +28,7 @@ function snapshotWith(...marks: readonly Mark[]) {
 const spansOf = (...marks: readonly Mark[]) => annotationSpans(contextOf(snapshotWith(...marks)));
 
 describe('ranges', () => {
-  test('lie over the events between their START and END', () => {
+  test('cover the events between their START and END', () => {
     expect(spansOf(['START', 'a', 115], ['END', 'a', 140])).toEqual([
       { name: 'a', depth: 0, startUs: 15, endUs: 40, startEvent: 2, endEvent: 5, complete: true },
     ]);
@@ -52,7 +52,7 @@ describe('ranges', () => {
     ]);
   });
 
-  test('of any program lie in the lowest track that is free', () => {
+  test('of any program are in the lowest free track', () => {
     const range = fc.tuple(fc.integer({ min: 100, max: 180 }), fc.nat(40));
     fc.assert(
       fc.property(fc.array(range, { maxLength: 40 }), (ranges) => {
@@ -70,7 +70,7 @@ describe('ranges', () => {
     );
   });
 
-  test('that overlap, as those of two threads do, get tracks of their own', () => {
+  test('that overlap, as those of two threads do, get separate tracks', () => {
     const spans = spansOf(
       ['START', 'a', 100],
       ['START', 'b', 110],
@@ -93,7 +93,7 @@ describe('ranges', () => {
     expect(unpairedAnnotations(annotations)).toBe(2);
   });
 
-  test('that lost their START or END in a flood are moments, and pile up no levels', () => {
+  test('that lost their START or END in a flood become moments, and add no levels', () => {
     const flood = Array.from({ length: 1000 }, (_, i): Mark => ['START', `s${i}`, 101 + i / 100]);
     const ends = Array.from({ length: 1000 }, (_, i): Mark => ['END', `e${i}`, 121 + i / 100]);
     const spans = spansOf(...flood, ...ends);
@@ -106,7 +106,7 @@ describe('ranges', () => {
     ]);
   });
 
-  test('of the device, or of none in the file, are shown', () => {
+  test('of the device, or of no device in the file, are shown', () => {
     const marks: Mark[] = [0, 1, -1, 7].flatMap((device): Mark[] => [
       ['START', `on ${device}`, 110, device],
       ['END', `on ${device}`, 120, device],
@@ -121,7 +121,7 @@ describe('ranges', () => {
     expect(annotationSpans(context)).toEqual([]);
   });
 
-  test('nest to the level at which they were opened', () => {
+  test('nest at the level at which they were opened', () => {
     // true opens a range, false closes the innermost one.
     fc.assert(
       fc.property(fc.array(fc.boolean()), (moves) => {

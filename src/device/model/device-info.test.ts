@@ -15,7 +15,7 @@ const context = contextOf(
   ),
 );
 
-test('what is said of a device', () => {
+test('facts about a device', () => {
   expect(deviceInfo(context, 3)).toMatchObject({
     index: 3,
     device: 0,

@@ -105,12 +105,12 @@ test.each([
   expect(isPythonFrame(name, filename)).toBe(kind !== 'cpp');
 });
 
-test('a template of a thousand nested arguments is read at once', () => {
+test('a template of a thousand nested arguments is read quickly', () => {
   const name = `c10::impl::wrap${'<f'.repeat(1000)}${'>'.repeat(1000)}(int)`;
   expect(classifyFrame(name, '')).toMatchObject({ kind: 'cpp', isPlumbing: true });
 });
 
-test('in real captures the user is who wrote the script', () => {
+test('in real captures the script is user code', () => {
   for (const name of ['train_gpt_cpp_stacks', 'compile_train', 'train_hf_gpt2']) {
     const { strings, frames } = loadCapture(`${name}.pickle.gz`);
     const kinds = new FrameKinds(strings, frames);

@@ -67,12 +67,12 @@ describe('a frame', () => {
     expect(frameLabel({ name, filename, line })).toBe(text);
   });
 
-  it('has no place where nobody has the file', () => {
+  it('has no place if the file is unknown', () => {
     expect(frameLocation({ name: 'f()', filename: '??', line: 0 })).toBeUndefined();
     expect(framePath({ name: 'f', filename: '/a/b/train.py', line: 4 })).toBe('b/train.py:4');
   });
 
-  it('is copied with its whole path, or by its whole name where nobody has the file', () => {
+  it('is copied with its whole path, or its whole name if the file is unknown', () => {
     expect(fullPlace({ name: 'f', filename: '/a/b/train.py', line: 4 })).toBe('/a/b/train.py:4');
     expect(fullPlace({ name: 'a::f<int>(int)', filename: '??', line: 0 })).toBe('a::f<int>(int)');
   });
@@ -114,7 +114,7 @@ test('in a recording of default stacks every frame has a short name without type
   }
 });
 
-test('a call site says the operation that its line led to', () => {
+test('a call site names the operation that its line led to', () => {
   const line = { filename: '/workspace/finetune.py', name: '<module>', line: 24 };
   const [leaf, generated, node] = [
     { filename: '/x/site-packages/transformers/sdpa_attention.py', name: 'sdpa', line: 96 },

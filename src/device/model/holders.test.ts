@@ -31,7 +31,7 @@ function bytesBy(found: Snapshot): Readonly<Record<string, number>> {
   return sums;
 }
 
-test('each holder has the bytes that it gave back when the program let go of it', () => {
+test('each holder has the bytes that were freed when the program dropped it', () => {
   expect(bytesBy(snapshot)).toMatchObject({
     cycle: truth.cycle,
     "losses['train']": truth["losses['train']"],
@@ -40,7 +40,7 @@ test('each holder has the bytes that it gave back when the program let go of it'
   });
 });
 
-test('what is live and has no name is the workspaces', () => {
+test('the live memory without a name is the workspaces', () => {
   const share = holderShare(context);
   expect(share?.liveBytes).toBe(truth.allocated);
   const { mask } = matchAllocations(context, 'holder:""', END);
@@ -49,7 +49,7 @@ test('what is live and has no name is the workspaces', () => {
   expect(nameless.map((id) => classOf[id])).toEqual(nameless.map(() => MemoryClass.Workspaces));
 });
 
-test('the largest is told as a person would', () => {
+test('the largest is named as a person would', () => {
   const [largest] = holderTotals(context);
   expect(largest.isGraph).toBe(true);
   expect(ownerText(largest.owner, true)).toBe(
@@ -60,7 +60,7 @@ test('the largest is told as a person would', () => {
   expect(cycle?.owner.line).toBeGreaterThan(0);
 });
 
-test('what a module or an optimizer holds is of their class', () => {
+test('what a module or an optimizer holds has the matching class', () => {
   const { classOf, names } = classify(context);
   for (const [id, row] of holderRows(context)?.entries() ?? []) {
     const holder = row < 0 ? undefined : holderOf(context, id);
@@ -81,7 +81,7 @@ test('a search for a holder finds its bytes, in any case', () => {
 describe('in a report', () => {
   const packed = (part: Snapshot) => decodeSnapshot(encodeSnapshot(part)).snapshot;
 
-  test('the names come along, unless they must not', () => {
+  test('the names are included, unless omitted', () => {
     expect(bytesBy(packed(prune(snapshot, { paths: 'whole', stacks: true })))).toEqual(
       bytesBy(snapshot),
     );
@@ -94,7 +94,7 @@ describe('in a report', () => {
     expect(strings.filter((text) => /trainer in main|losses in main/.test(text))).toEqual([]);
   });
 
-  test('a part that ends earlier has the names of what was there by then', () => {
+  test('a part that ends earlier has the names of what existed by then', () => {
     const { length } = context.trace.events;
     const { start } = context.replay.allocations;
     for (const to of [1, Math.floor(length / 2), length - 1, length]) {
@@ -115,7 +115,7 @@ function written(holders: unknown): unknown {
   return { ...(trace as object), holders };
 }
 
-describe('a file that is damaged, or newer', () => {
+describe('a damaged or newer file', () => {
   const owners = [{ name: 'x', type: 'list', length: -1, line: 'two', via: 3 }, 7];
   const storages = {
     address: [512, 'a', 512],

@@ -13,7 +13,7 @@ it('a recorded CUDA graph has a pool of its own', () => {
   expect(kinds.map(([, kind]) => kind)).toEqual(['CUDA graph']);
 });
 
-it('the code that allocates goes before what the id says', () => {
+it('the allocating code takes precedence over the id', () => {
   const alloc = (addr: number, pool_id: readonly number[], filename = '/home/me/a.py') => {
     const frames = [{ name: 'f', filename, line: 1 }];
     return { action: 'alloc', addr, size: 512, pool_id, frames };

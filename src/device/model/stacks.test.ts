@@ -45,13 +45,13 @@ describe('the line to look at first', () => {
     expect(topOf(NOISE, OPERATOR, add, engine)).toMatchObject({ ...add, isBackward: true });
     expect(topOf(NOISE, engine)).toBeUndefined();
   });
-  test('is missing where there is nothing but noise, or nothing', () => {
+  test('is missing if there is only plumbing, or nothing', () => {
     expect(topOf(NOISE)).toBeUndefined();
     expect(topOf()).toBeUndefined();
   });
 });
 
-test('the leaf is what the line to look at led to, where that is another function', () => {
+test('the leaf is what the line to look at led to, if that is another function', () => {
   const leafOf = (...frames: readonly unknown[]) => {
     const { trace, stacks } = contextOf(traceOf({ action: 'alloc', addr: 512, size: 1, frames }));
     return stacks.leafFrameView(trace.events.stack[0]);
@@ -61,7 +61,7 @@ test('the leaf is what the line to look at led to, where that is another functio
   expect(leafOf(NOISE, OPERATOR)).toBeUndefined();
 });
 
-test('a generated file, a wrapper or a launcher is not the line where another is', () => {
+test('a generated file, a wrapper or a launcher is not the line if there is another one', () => {
   const propagate = frame(
     '/tmp/torch_geometric.nn.conv.gat_conv_GATConv_propagate_a1.py',
     'propagate',
@@ -74,7 +74,7 @@ test('a generated file, a wrapper or a launcher is not the line where another is
   expect(topOf(propagate, torchrun)).toMatchObject({ ...propagate, kind: 'runtime' });
 });
 
-test('what runs a script through runpy is a launcher, and no line of the program', () => {
+test('code that runs a script through runpy is a launcher, not a line of the program', () => {
   const runpy = frame('<frozen runpy>', 'run_path', 286);
   const launch = frame('/home/ann/launch.py', 'main', 12);
   expect(topOf(TORCH, MAIN, runpy, launch)).toMatchObject(MAIN);
@@ -90,7 +90,7 @@ test('frames come innermost first, as PyTorch writes them', () => {
   expect(view.frames.map(({ line }) => line)).toEqual([20, 7, 99]);
 });
 
-test('three absences have three words', () => {
+test('the three absences have different words', () => {
   const { trace } = contextOf(
     traceOf(
       { action: 'alloc', addr: 512, size: 1, frames: [] },
@@ -129,7 +129,7 @@ describe('the call site of a stack', () => {
     return Array.from(trace.events.stack, (stack) => stacks.siteOf(stack));
   }
 
-  test('is one for all ways through C++, and one for each name in the backward pass', () => {
+  test('is one for all paths through C++, and one for each name in the backward pass', () => {
     const [a, b, other, node, same, empty, plumbing] = sitesOf(
       alloc(1, NOISE, TORCH, MINE, MAIN),
       alloc(2, OPERATOR, TORCH, ENGINE, MINE, MAIN),
@@ -147,7 +147,7 @@ describe('the call site of a stack', () => {
     expect(plumbing).toBe(empty);
   });
 
-  test('is each stack where no Python was recorded at all', () => {
+  test('is each stack if no Python was recorded at all', () => {
     const [a, b] = sitesOf(alloc(1, OPERATOR, ENGINE), alloc(2, NOISE, OPERATOR, ENGINE));
     expect(a).not.toBe(b);
   });

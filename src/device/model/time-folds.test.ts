@@ -19,25 +19,25 @@ describe('idle gaps', () => {
     expect([...folds.toUs]).toEqual([9_000_000, 9_900_000]);
   });
 
-  it('are cut to a small part of what is left', () => {
+  it('are cut to a small share of the rest', () => {
     const end = foldTime(folds, 9_909_990);
     expect(end).toBeCloseTo(3 * 9990 + 2 * folds.cutUs, 6);
     expect(folds.cutUs).toBeLessThan(end / 100);
   });
 
-  it('leave time between them as it is', () => {
+  it('leave the time between them unchanged', () => {
     expect(foldTime(folds, 100)).toBe(100);
     expect(foldTime(folds, 9_000_300) - foldTime(folds, 9_000_200)).toBeCloseTo(100, 6);
   });
 
-  it('are none where nothing stands out, and without times', () => {
+  it('are empty if nothing stands out, and without times', () => {
     expect(findTimeFolds(Float64Array.from(busy(0, 1000))).fromUs).toHaveLength(0);
     expect(findTimeFolds(undefined)).toBe(NO_FOLDS);
     expect(foldTime(NO_FOLDS, 42)).toBe(42);
     expect(unfoldTime(NO_FOLDS, 42)).toBe(42);
   });
 
-  it('keep the order, and every place leads back to its time', () => {
+  it('keep the order, and every position leads back to its time', () => {
     const time = fc.double({ min: 0, max: 9_909_990, noNaN: true });
     fc.assert(
       fc.property(time, time, (a, b) => {
@@ -62,7 +62,7 @@ describe('the cut', () => {
     return foldedUs / 200;
   }
 
-  it('is found in one pass as in many', () => {
+  it('is the same whether found in one pass or in many', () => {
     const stepUs = fc.oneof(fc.nat(50), fc.nat(5000), fc.nat(10_000_000));
     fc.assert(
       fc.property(fc.array(stepUs, { minLength: 1, maxLength: 300 }), (steps) => {

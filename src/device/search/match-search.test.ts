@@ -148,7 +148,7 @@ describe('a drawn trace', () => {
     expect(rows(CONTEXT, 's7e0000000000_1')).toEqual([]);
   });
 
-  test('the figures are those of the matches', () => {
+  test('the figures cover the matches', () => {
     const { count, blockBytes, requestedBytes, requestedUnknown } = matchAllocations(
       CONTEXT,
       'train.py',
@@ -162,7 +162,7 @@ describe('a drawn trace', () => {
     });
   });
 
-  test('each term says what it lets through alone, and why it is nothing', () => {
+  test('each term says what it matches alone, and why nothing', () => {
     expect(matchAllocations(CONTEXT, 'forward -size>4MiB stream:7', undefined).terms).toEqual([
       { text: 'forward', count: 2, note: undefined },
       { text: '-size>4MiB', count: 3, note: undefined },
@@ -199,7 +199,7 @@ describe('a drawn trace', () => {
   });
 });
 
-test('what is from before the trace matches by age only where that is certain', () => {
+test('earlier allocations match by age only if that is certain', () => {
   const [context] = contextsOf(
     snapshotFromText(`
       +seg 20Mi large @0x7e0000000000
@@ -216,7 +216,7 @@ test('what is from before the trace matches by age only where that is certain', 
   expect(rows(context, 'a.py')).toEqual([]);
 });
 
-test('labels of the alloc event are searched, and asked for exactly', () => {
+test('labels of the alloc event can be searched, and matched exactly', () => {
   const entry = (i: number, more: object) => ({
     action: 'alloc',
     addr: 0x7f0000000000 + i * 512,
@@ -274,7 +274,7 @@ describe('regular expressions', () => {
   });
 
   test.each(['(a+)+$', '(a|a)*b', '(.*)*(.*)*(.*)*x', '(x+x+)+y', '([a-z]+)*\\d'])(
-    'the catastrophic %s is answered at once',
+    'the catastrophic %s is answered quickly',
     (source) => {
       const name = `${'a'.repeat(5000)}!${'x'.repeat(5000)}`;
       const frames = [{ name, filename: 'f.py', line: 1 }];
@@ -285,7 +285,7 @@ describe('regular expressions', () => {
     },
   );
 
-  test('100 kB of one word, and text of any script', () => {
+  test('100 kB of one word, and text in any script', () => {
     expect(rows(CONTEXT, 'x'.repeat(100_000))).toEqual([]);
     const frames = [{ name: 'Größe_Ω', filename: '/tmp/日本 語/🧠.py', line: 1 }];
     const context = contextOf(traceOf({ action: 'alloc', addr: 512, size: 8, frames }));
@@ -299,7 +299,7 @@ describe('regular expressions', () => {
 describe.each(allCaptureNames().filter((name) => !isRepeated(name)))('%s', (name) => {
   const contexts = contextsOf(loadCapture(name));
 
-  test('matches what a look at each allocation finds', () => {
+  test('matches what a check of each allocation finds', () => {
     for (const context of contexts) {
       const { length } = context.replay.allocations;
       if (length === 0) continue;
@@ -358,7 +358,7 @@ describe.each(allCaptureNames().filter((name) => !isRepeated(name)))('%s', (name
   });
 });
 
-test('terms are joined as sets are', () => {
+test('terms combine like sets', () => {
   const words = [
     'step.py:1',
     'run',

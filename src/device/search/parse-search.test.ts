@@ -48,7 +48,7 @@ describe('terms', () => {
     ]);
   });
 
-  test('stand apart by any blanks, and know where they stood', () => {
+  test('are separated by any white space, and know their position', () => {
     const { terms } = parseSearch(' a\t-"b c"\n/d e/ size>1 ');
     expect(terms.map(({ text, at }) => [text, at])).toEqual([
       ['a', 1],
@@ -63,7 +63,7 @@ describe('terms', () => {
   });
 });
 
-describe('what cannot be read', () => {
+describe('invalid searches', () => {
   test.each([
     ['a "open', 2, 5, 'not closed'],
     ['"a"b', 3, 1, 'Put a space after'],
@@ -98,11 +98,11 @@ describe('what cannot be read', () => {
     ['size> a', false],
     ['- a', false],
     ['state:x a', false],
-  ])('%j may still be typed on: %j', (text, isUnfinished) => {
+  ])('%j may become valid by typing on: %j', (text, isUnfinished) => {
     expect(parseSearch(text).problem?.isUnfinished).toBe(isUnfinished);
   });
 
-  test('any text is read, or refused at a place inside it', () => {
+  test('any text is parsed, or refused at a position inside it', () => {
     const pieces = fc.constantFrom(
       '"',
       '/',
@@ -137,7 +137,7 @@ describe('what cannot be read', () => {
   });
 
   test.each(['x', '/', '"', '\\"', '-', ' a', '"a" ', '0', '[', 'size>'])(
-    '100 kB of %j take no time',
+    '100 kB of %j are parsed quickly',
     (piece) => {
       const text = piece.repeat(100_000 / piece.length);
       const begun = performance.now();
@@ -155,7 +155,7 @@ describe('written terms', () => {
     fc.constantFrom('"', '\\', '\\"', 'C:\\new\\"x"', ' ', '-a', '/a/', 'at::native<a, b>'),
   );
 
-  test('are read back as what was meant', () => {
+  test('are parsed back as meant', () => {
     fc.assert(
       fc.property(texts, texts, fc.nat(9999), (a, b, line) => {
         const frame = { name: a, filename: b, line };
@@ -171,7 +171,7 @@ describe('written terms', () => {
     expect(sizeTerms(0, 512)).toBe('size<512');
   });
 
-  test('are added once, and taken away', () => {
+  test('are added once, and removed', () => {
     fc.assert(
       fc.property(texts, texts, (a, b) => {
         fc.pre(a !== b);

@@ -16,7 +16,7 @@ test.each(QUALIFIER_NAMES.map((name) => [name, QUALIFIERS[name].examples] as con
   },
 );
 
-test('the values of a device are what its events say, each once', () => {
+test('the values of a device are those of its events, each once', () => {
   const [context] = contextsOf(loadCapture('cuda_graph_pool.pickle.gz'));
   const { stream = [], pool = [], size } = knownValues(context);
   expect(stream).toHaveLength(context.trace.streams.length);

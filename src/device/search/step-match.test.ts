@@ -10,7 +10,7 @@ import { knownValues } from './qualifiers.ts';
 const [context] = contextsOf(loadCapture('train_ring_truncated.pickle.gz'));
 const { length, start } = context.replay.allocations;
 
-test('steps go to the nearest match on that side, and round', () => {
+test('steps go to the nearest match on that side, and wrap around', () => {
   const ids = fc.uniqueArray(fc.nat(length - 1), { minLength: 1, maxLength: 8 });
   const from = fc.oneof(fc.nat(length - 1), fc.constantFrom(-1, -0.5, length - 0.5));
   fc.assert(
@@ -28,7 +28,7 @@ test('steps go to the nearest match on that side, and round', () => {
   );
 });
 
-test('a step tells what the details tell', () => {
+test('a step says the same as the details', () => {
   const step = stepMatch(context, undefined, 99, false);
   const { label, startEvent, endEvent, startUs, endUs } = allocationDetails(context, 100);
   expect(step).toEqual({
@@ -52,7 +52,7 @@ test('a walk begins with what starts in the window', () => {
 });
 
 test.each(['train_annotated', 'streams_record_stream', 'cuda_graph_pool', 'compile_train'])(
-  'what is offered for %s matches something',
+  'the suggestions for %s match something',
   (name) => {
     const [own] = contextsOf(loadCapture(`${name}.pickle.gz`));
     const { phase = [], category = [], compile = [], stream = [], pool = [] } = knownValues(own);

@@ -31,7 +31,7 @@ const livesOf = (ranges: readonly Range[]): SegmentLives => {
 };
 
 describe('packed addresses', () => {
-  test('join what overlaps or touches, and leave out what was never reserved', () => {
+  test('join what overlaps or touches, and omit what was never reserved', () => {
     const segments = livesOf([
       [1000, 100],
       [5000, 100],
@@ -71,11 +71,11 @@ describe('packed addresses', () => {
     expect(alone).toMatchObject({ totalBytes: 3, strays: 1 });
   });
 
-  test('of nothing are nothing', () => {
+  test('of nothing are empty', () => {
     expect(addressLayout(livesOf([]), tableOf([]))).toMatchObject({ totalBytes: 0, strays: 0 });
   });
 
-  test('have a place of its own for every byte that was ever reserved, in order', () => {
+  test('have a separate place for every byte that was ever reserved, in order', () => {
     const range = fc.tuple(fc.nat(300), fc.integer({ min: 1, max: 40 }));
     fc.assert(
       fc.property(fc.array(range, { minLength: 1, maxLength: 12 }), (ranges) => {

@@ -132,11 +132,11 @@ const programs = fc
   .chain((settings) => allocatorProgram(settings));
 
 describe('a frame of the address map', () => {
-  test('has a color of its own for all that a pixel can say', () => {
+  test('has a different color for everything that a pixel can show', () => {
     expect(WORDS.size).toBe(WORD_COUNT);
   });
 
-  test('has the pixels of the plain way to draw it', () => {
+  test('has the pixels of the plain drawing', () => {
     fc.assert(
       fc.property(programs, randomView, (lines, viewport) => {
         const drawn = drawnOf(snapshotFromText(lines.join('\n')).snapshot);
@@ -147,7 +147,7 @@ describe('a frame of the address map', () => {
     );
   });
 
-  test('is the same after others, panned or zoomed, and stopped on the way', () => {
+  test('is the same after others, panned or zoomed, even if paused', () => {
     const change = fc.record({
       by: fc.integer({ min: -9, max: 9 }),
       columns: fc.constantFrom(1, 0.5, 2, 3),
@@ -185,7 +185,7 @@ describe('a frame of the address map', () => {
     'cuda_graph_pool.pickle.gz',
     'train_recorded_late.pickle.gz',
     'whatif_expandable/oom_fragmented.pickle.gz',
-  ])('%s is drawn as the plain way draws it', (name) => {
+  ])('%s equals the plain drawing', (name) => {
     const drawn = drawnOf(loadCapture(name));
     const { index, eventCount } = drawn;
     const rowBytes = 2 ** Math.ceil(Math.log2(index.layout.totalBytes / 60));
@@ -204,7 +204,7 @@ describe('a frame of the address map', () => {
     }
   });
 
-  test('steps that are alike, and one that is not quite, are drawn as they are', () => {
+  test('equal steps, and one that differs slightly, are drawn correctly', () => {
     const steps = Array.from({ length: 12 }, (_, step) => [
       `+A${step} 4Mi`,
       `+B${step} ${step === 7 ? 3 : 2}Mi`,
@@ -218,7 +218,7 @@ describe('a frame of the address map', () => {
     expect(mistakes(drawn, frame)).toEqual([]);
   });
 
-  test('outlines what is asked for, where and when it is', () => {
+  test('outlines what is requested, where and when it exists', () => {
     const drawn = drawnOf(snapshotFromText('+A 4Mi\n+B 4Mi\n-A\n+C 1Mi').snapshot);
     const { allocations } = drawn.replay;
     const viewport: Viewport = {

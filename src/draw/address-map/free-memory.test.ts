@@ -61,7 +61,7 @@ function plainFree({ segmentSpans, allocations }: Replay, state: number) {
 
 describe('free memory', () => {
   test.each([[['set expandable_segments=true']], [[]]])(
-    '%s: is what no block covers, page by page',
+    '%s: equals what no block covers, page by page',
     (settings) => {
       fc.assert(
         fc.property(allocatorProgram(settings), fc.integer({ min: 1, max: 5 }), (lines, step) => {
@@ -102,12 +102,12 @@ describe('free memory', () => {
   });
 });
 
-describe('what is under a pixel', () => {
+describe('a hit test', () => {
   const drawn = snapshotFromText('+A 4Mi\n+B 4Mi\n+C 4Mi\n-B\n+D 1Mi stream=1');
   const { index, eventCount } = drawnOf(drawn.snapshot);
   const at = (from: number, to = from + 1) => addressHits(index, eventCount - 1, from, to);
 
-  test('a block, and the segment that it is in', () => {
+  test('finds a block and its segment', () => {
     const { ids, main, segment, freeBytes, gap, totalBytes } = at(0);
     expect({ ids, main, freeBytes, gap, totalBytes }).toEqual({
       ids: [0],
@@ -128,7 +128,7 @@ describe('what is under a pixel', () => {
     });
   });
 
-  test('a pixel over several things tells of all of them', () => {
+  test('describes everything under a pixel', () => {
     const { ids, totalBytes, freeBytes, main } = at(2 * MI, 9 * MI);
     expect({ ids, totalBytes, freeBytes, main }).toEqual({
       ids: [0, 2],
@@ -138,7 +138,7 @@ describe('what is under a pixel', () => {
     });
   });
 
-  test('nothing where nothing is reserved', () => {
+  test('finds nothing if nothing is reserved', () => {
     expect(at(index.layout.totalBytes)).toMatchObject({ main: -1, segment: -1, gap: undefined });
     expect(addressHits(index, -1, 0, 1)).toMatchObject({ main: -1, segment: -1, gap: undefined });
   });

@@ -48,14 +48,14 @@ test('an outline from the first column that shows it to the last', () => {
   );
 });
 
-test('what is thinner than a row is a line, what lies between two columns is not drawn', () => {
+test('is a line if thinner than a row, and is not drawn between two columns', () => {
   expect(drawn([{ offset: 22, bytes: 1, from: 2, to: 3 }], STATES)).toBe(
     '.......\n.......\n..#....\n.......\n.......',
   );
   expect(drawn([{ offset: 22, bytes: 1, from: 3, to: 4 }], STATES)).not.toContain('#');
 });
 
-test('goes on beyond the frame, without a line there', () => {
+test('continues beyond the frame, without a line there', () => {
   const place = { offset: -100, bytes: 1000, from: -1, to: 99 };
   expect(drawn([{ ...place, style: 'gap' }], [3, 4, 5])).not.toContain('G');
   expect(drawn([{ ...place, from: 4 }], [3, 4, 5]).split('\n')[0]).toBe('.#-');
@@ -96,7 +96,7 @@ function plainGaps(allocations: AllocationTable, segments: AllocationTable, stat
 }
 
 describe('gaps of a finding', () => {
-  test('last from the free that made them to the next block in them', () => {
+  test('last from the free that created them to the next block in them', () => {
     const { index, events } = indexOf('+A 4Mi\n+B 4Mi\n-A\n+C 2Mi\n-C\n+D 4Mi');
     const { address, start, end } = index.timeline.allocations;
     const at = (state: number) =>
@@ -110,7 +110,7 @@ describe('gaps of a finding', () => {
     expect(tail).toMatchObject([{ offset: 8 * MI, to: NEVER }]);
   });
 
-  test('outside of all that was ever reserved there are none', () => {
+  test('do not exist outside of everything that was ever reserved', () => {
     const { index } = indexOf('+A 4Mi');
     expect(gapHighlights(index, 0, [{ address: 512, sizeBytes: 512 }])).toEqual([]);
     const far = index.timeline.allocations.address[0] + 2 ** 40;

@@ -33,7 +33,7 @@ const rowsOf = ({ length, start, end, address, sizeBytes }: ReturnType<typeof se
   Array.from({ length }, (_, i) => [start[i], end[i], address[i], sizeBytes[i]]);
 
 describe('lives of segments', () => {
-  test('rests of a piece are mapped since the piece was', () => {
+  test('remainders of a piece count as mapped since the piece was', () => {
     const spans = spansOf([-1, NEVER, 900, 50], [2, 5, 0, 100], [5, 8, 0, 30], [5, NEVER, 70, 30]);
     expect(rowsOf(segmentLives(spans, eventsOf(5, 8)))).toEqual([
       [-1, NEVER, 900, 50],
@@ -43,7 +43,7 @@ describe('lives of segments', () => {
     ]);
   });
 
-  test('a rest that is cut again leaves nothing of its own', () => {
+  test('a remainder that is cut again leaves no row of its own', () => {
     const spans = spansOf([2, 5, 0, 100], [5, 7, 40, 60], [7, NEVER, 40, 20]);
     expect(rowsOf(segmentLives(spans, eventsOf(5, 7)))).toEqual([
       [2, 5, 0, 40],
@@ -52,7 +52,7 @@ describe('lives of segments', () => {
     ]);
   });
 
-  test('what is mapped where another piece went is new', () => {
+  test('memory mapped where another piece was is new', () => {
     const spans = spansOf([2, 5, 0, 100], [6, NEVER, 0, 100]);
     expect(rowsOf(segmentLives(spans, eventsOf(5)))).toEqual([
       [2, 5, 0, 100],

@@ -58,7 +58,7 @@ describe('segments over time', () => {
     expect(mapped.classes).toEqual(['expandable small', 'expandable large']);
   });
 
-  test('says what a segment is, who caused it and who gave it back', () => {
+  test('says what a segment is, what created it and what released it', () => {
     const drawn = snapshotFromText(
       '+A 4Mi @train.py:10 forward\n-A\nempty\n+B 4Mi @train.py:20 eval',
     );

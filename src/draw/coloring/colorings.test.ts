@@ -60,7 +60,7 @@ describe.each([
 
   // The innermost phase decides the color, while the search finds all that enclose it.
   test.each(COLORINGS.filter((by) => by !== 'stack' && by !== 'phase'))(
-    'by %s: the search of a class finds just its allocations',
+    'by %s: the search for a class finds exactly its allocations',
     (colorBy) => {
       const { classOf, classes } = coloringOf(context, colorBy);
       for (const { class: at, term } of classes) {
@@ -73,7 +73,7 @@ describe.each([
     },
   );
 
-  test('by phase: what has the color of a phase was allocated inside it', () => {
+  test("by phase: everything in a phase's color was allocated inside it", () => {
     const { classOf, classes } = coloringOf(context, 'phase');
     for (const { class: at, term } of classes) {
       if (term === undefined) continue;
@@ -110,7 +110,7 @@ test('streams, private pools and phases have their names', () => {
   expect(words(context, 'site')[1]).toBe('a.py:2 (g)');
 });
 
-test('the rest has one color, and says how many it stands for', () => {
+test('the rest shares one color, and says how many it stands for', () => {
   const lines = Array.from({ length: 30 }, (_, i) => `+A${i} ${(i + 1) * 4096} @a.py:${i + 1} f`);
   const context = contextOfText(lines.join('\n'));
   const { entries } = legendOf(context, 'site', 10 ** 6);
@@ -118,7 +118,7 @@ test('the rest has one color, and says how many it stands for', () => {
   expect(entries.find(({ label }) => label === '18 other sites')?.count).toBe(18);
 });
 
-test('a coloring that tells nothing apart says why', () => {
+test('a coloring that distinguishes nothing says why', () => {
   const context = contextOfText('+A 512 @a.py:1 f');
   const reasons = COLORINGS.map((colorBy) => [colorBy, unavailableReason(context, colorBy)]);
   expect(Object.fromEntries(reasons)).toEqual({
@@ -133,7 +133,7 @@ test('a coloring that tells nothing apart says why', () => {
   });
 });
 
-test('the peak in a window is that of its events alone', () => {
+test('the peak in a window covers only its events', () => {
   const context = contextOfText('+A 4Mi @a.py:1 f\n-A\n+B 2Mi @a.py:2 f\n-B\nsnapshot');
   const index = indexOf(context);
   const { peaks } = context.replay;

@@ -63,7 +63,7 @@ describe('classes by stack', () => {
   const A = ['empty a.py 3', 'main a.py 9'];
   const B = ['empty a.py 3', 'main a.py 10'];
 
-  test('are the same in a file whose rows are numbered otherwise', () => {
+  test('are the same in a file with other row numbers', () => {
     const one = snapshotOf([A, B]);
     const other = snapshotOf([['x y 1'], B, ['z z 2'], A], ['first', 'second']);
     const ofOne = classesByStack(
@@ -80,7 +80,7 @@ describe('classes by stack', () => {
     expect(ofOne[0]).not.toBe(ofOne[1]);
   });
 
-  test('tell the three absences apart, and from all stacks', () => {
+  test('distinguish the three absences from each other and from all stacks', () => {
     const { snapshot, rows } = snapshotOf([A]);
     const allocations = allocationsOf([
       { start: -1, stack: NO_STACK },
@@ -97,7 +97,7 @@ describe('classes by stack', () => {
     expect(classes[1]).toBe(classes[4]);
   });
 
-  test('are those of a recording of Python alone, whichever way C++ took', () => {
+  test('are those of a Python-only recording, whichever path C++ took', () => {
     const [unwind, launch, mm] = ['unwind ?? 0', 'launch ?? 0', 'at::native::mm ?? 0'];
     const { snapshot, rows } = snapshotOf([
       A,
@@ -126,7 +126,7 @@ describe('classes by stack', () => {
     expect(classes[2]).not.toBe(classes[3]);
   });
 
-  test('spread over all the palette', () => {
+  test('spread over the whole palette', () => {
     const { snapshot, rows } = snapshotOf(Array.from({ length: 400 }, (_, i) => [`f a.py ${i}`]));
     const classes = classesByStack(allocationsOf(rows.map((stack) => ({ stack }))), snapshot, 23);
     const counts = new Array<number>(23).fill(0);
@@ -138,7 +138,7 @@ describe('classes by stack', () => {
     }
   });
 
-  test('need room for the absences', () => {
+  test('need space for the absences', () => {
     const { snapshot } = snapshotOf([A]);
     expect(() => classesByStack(allocationsOf([]), snapshot, 3)).toThrow(RangeError);
     expect(() => classesByStack(allocationsOf([]), snapshot, 254)).toThrow(RangeError);

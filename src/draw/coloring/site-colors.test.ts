@@ -19,7 +19,7 @@ const colorsOf = (text: string) => [...readSiteColors(text).values()];
 describe('colors of the sites in view', () => {
   const [a, b, c] = [FIRST_STACK_CLASS, FIRST_STACK_CLASS + COLORS, FIRST_STACK_CLASS + 1];
 
-  test('are those of their classes where these differ', () => {
+  test('are those of their classes if these differ', () => {
     expect(readSiteColors(siteColorsInView([a, c], '', COLORS))).toEqual(
       new Map([
         [a, 0],
@@ -28,14 +28,14 @@ describe('colors of the sites in view', () => {
     );
   });
 
-  test('differ where the classes have the same, and the heavier keeps its own', () => {
+  test('differ if the classes share one, and the heavier keeps its own', () => {
     expect(colorOfClass(a, COLORS)).toBe(colorOfClass(b, COLORS));
     const given = readSiteColors(siteColorsInView([b, a, c], '', COLORS));
     expect(given.get(b)).toBe(0);
     expect(new Set(given.values()).size).toBe(3);
   });
 
-  test('are kept by what stays, also when something heavier comes', () => {
+  test('are kept by what stays, even when something heavier comes', () => {
     const before = siteColorsInView([a, c], '', COLORS);
     const after = readSiteColors(siteColorsInView([b, a, c], before, COLORS));
     expect([after.get(a), after.get(c)]).toEqual([0, 1]);

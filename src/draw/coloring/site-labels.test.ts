@@ -27,14 +27,14 @@ test('a site is its line, or the line and the function that it led to', () => {
   ).toEqual(['model.py:81 (attention)', 'model.py:9 · forward in linear.py:134', 'a.py (f)']);
 });
 
-test('what stands beside a label is all that was recorded', () => {
+test("a label's full text is everything recorded", () => {
   const [{ about: own }] = sitesOf([ATTENTION, MAIN]);
   const [{ about: native }] = sitesOf([OPERATOR]);
   expect(own).toBe('attention in /home/me/model.py:81');
   expect(native).toBe(OPERATOR.name);
 });
 
-test('sites with one line are told apart by the nearest caller that differs', () => {
+test('sites with one line are distinguished by the nearest caller that differs', () => {
   const through = (line: number) => [ATTENTION, MAIN, block(line)];
   expect(labelsOf(through(1), through(2), [MAIN])).toEqual([
     'model.py:81 (attention) · called from model.py:1',
@@ -43,7 +43,7 @@ test('sites with one line are told apart by the nearest caller that differs', ()
   ]);
 });
 
-test('where callers differ in several places, each place is named until all are unlike', () => {
+test('if callers differ in several places, places are named until all labels differ', () => {
   expect(
     labelsOf(
       [ATTENTION, block(1), MAIN],
@@ -57,7 +57,7 @@ test('where callers differ in several places, each place is named until all are 
   ]);
 });
 
-test('what differs in no place of Python is numbered', () => {
+test('sites that differ in no Python frame are numbered', () => {
   const inner = (name: string) => frame('/home/me/model.py', name, 81);
   const outer = (name: string) => [ATTENTION, frame('/home/me/x/train.py', name, 5)];
   expect(labelsOf(outer('a'), outer('b'), [inner('g')])).toEqual([

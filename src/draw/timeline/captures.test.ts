@@ -52,7 +52,7 @@ describe.each([
     }
   });
 
-  test('is drawn as the oracle draws it', () => {
+  test("equals the oracle's drawing", () => {
     for (const viewport of viewsOf(eventCount, replay.peaks.activeBytes.bytes)) {
       const { width, height, x0, x1 } = viewport;
       const scene = { viewport, classOf, palette: TEST_PALETTE, lines: [], selected: -1 };

@@ -51,7 +51,7 @@ describe('a training run in layers', () => {
   const index = new TimelineIndex(replay, trace.events.length, trace.events.timeUs);
   const peak = replay.peaks.activeBytes;
 
-  it('shows at the peak what the classes add up to, pixel by pixel', () => {
+  it('shows the sums of the classes at the peak, pixel by pixel', () => {
     const palette = {
       classes: Uint32Array.from(order, (of) => of + 1),
       background: 0,
@@ -90,7 +90,7 @@ describe('a training run in layers', () => {
     expect(rows.reduce((sum, count) => sum + count, 0)).toBe(height);
   });
 
-  it('under a pixel lies a block of the layer that is drawn there', () => {
+  it('finds a block of the drawn layer under each pixel', () => {
     const live = [...liveAt(replay.allocations, peak.event)];
     live.sort((a, b) => layerOf[a] - layerOf[b] || a - b);
     let bottom = 0;

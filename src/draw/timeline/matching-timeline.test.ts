@@ -16,7 +16,7 @@ const maskOf = (length: number, seed: number): Uint8Array =>
   Uint8Array.from({ length }, (_, id) => (Math.imul(id + 1, seed | 1) >>> 7) & 1);
 
 describe('some of the allocations', () => {
-  test('have the sum of their live blocks at every event, and their stack in order', () => {
+  test('have the sum of their live blocks at every event, and a stack in order', () => {
     fc.assert(
       fc.property(randomTrace, fc.nat(), ({ replay, eventCount, timeUs }, seed) => {
         const { allocations } = replay;
@@ -77,7 +77,7 @@ describe('some of the allocations', () => {
   });
 });
 
-test('what does not match is dimmed in its place, also while its free is pending', () => {
+test('non-matching blocks are dimmed in place, even while their free is pending', () => {
   fc.assert(
     fc.property(randomTrace, fc.nat(), ({ replay, eventCount, classOf }, seed) => {
       const mask = maskOf(classOf.length, seed);

@@ -7,7 +7,7 @@ import { drawFrame } from './timeline-painter.ts';
 import type { Viewport } from './types.ts';
 
 describe('stackHits', () => {
-  test('finds just the blocks that a range of bytes overlaps', () => {
+  test('finds exactly the blocks that a range of bytes overlaps', () => {
     fc.assert(
       fc.property(randomTrace, fc.nat(), fc.nat(20_000), fc.nat(600), (trace, pick, from, span) => {
         const state = pick % trace.eventCount;
@@ -27,7 +27,7 @@ describe('stackHits', () => {
     );
   });
 
-  test('names the block whose color the pixel has, and where it lies', () => {
+  test('names the block whose color the pixel has, and its position', () => {
     const words = pixelLabel(TEST_PALETTE);
     fc.assert(
       fc.property(randomTrace, fc.constantFrom(1, 16, 256), (trace, rowBytes) => {
@@ -63,7 +63,7 @@ describe('stackHits', () => {
     );
   });
 
-  test('takes the one that covers most as main and adds up whole blocks', () => {
+  test('takes the block that covers most as main, and adds up whole blocks', () => {
     const replay = syntheticReplay(
       [
         { start: -1, sizeBytes: 100 },

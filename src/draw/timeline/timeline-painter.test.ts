@@ -125,7 +125,7 @@ describe('a frame', () => {
     );
   });
 
-  test('is found wrong by the same check when one end in the index is wrong', () => {
+  test('fails the same check if one end in the index is wrong', () => {
     const lives = Array.from({ length: 150 }, (_, i) => ({
       start: i,
       freeRequested: 200 + i,
@@ -152,7 +152,7 @@ describe('a frame', () => {
     expect(mistakes(trace, corrupted, view).length).toBeGreaterThan(0);
   });
 
-  test('stopped after any slices is the frame drawn at once', () => {
+  test('paused after any slices equals the frame drawn at once', () => {
     fc.assert(
       fc.property(randomTrace, randomView, fc.nat({ max: 4 }), (trace, view, stops) => {
         const wide = { ...view, width: view.width * 16, x1: view.x0 + (view.x1 - view.x0) * 16 };
@@ -166,7 +166,7 @@ describe('a frame', () => {
     );
   });
 
-  test('drawn after others by one painter is the frame drawn alone', () => {
+  test('drawn after others by one painter equals the frame drawn alone', () => {
     const step = fc.record({
       by: fc.integer({ min: -12, max: 12 }),
       change: fc.constantFrom('none', 'none', 'none', 'rows', 'zoom', 'width', 'selected', 'stop'),
@@ -254,7 +254,7 @@ describe('a frame', () => {
     expect(() => draw({ axis: 'time' })).toThrow(/no times/);
   });
 
-  test('writes over the pixels it is given when they fit', () => {
+  test('reuses the given pixels if they fit', () => {
     const index = new TimelineIndex(syntheticReplay([{ start: 0, sizeBytes: 32 }], 5), 5);
     const view: Viewport = { axis: 'event', x0: 0, x1: 4, y0: 0, y1: 64, width: 4, height: 4 };
     const fitting = new Uint32Array(16).fill(7);
@@ -287,7 +287,7 @@ describe('the selected allocation', () => {
     expect(at(4, 4)).not.toBe(TEST_PALETTE.classes[0]);
   });
 
-  test('is one pixel high at least, in every column where it is live', () => {
+  test('is at least one pixel high in every column where it is live', () => {
     fc.assert(
       fc.property(randomTrace, fc.nat(), (trace, pick) => {
         const { length, start, end } = trace.replay.allocations;

@@ -80,7 +80,7 @@ describe('viewports', () => {
     );
   });
 
-  test('fitted show the whole trace and little more', () => {
+  test('when fitted show the whole trace and little more', () => {
     fc.assert(
       fc.property(randomExtent, randomWidth, (extent, width) => {
         const view = fitViewport('time', extent, width, 600);
@@ -93,7 +93,7 @@ describe('viewports', () => {
     );
   });
 
-  test('zoomed keep what is under the pointer, to within two columns', () => {
+  test('when zoomed keep what is under the pointer, within two columns', () => {
     let view = fitViewport('event', BIG, 1440, 600);
     const pointer = 0.3;
     for (let i = 0; i < 12; i++) {
@@ -106,14 +106,14 @@ describe('viewports', () => {
     expect(view.x1 - view.x0).toBeCloseTo(BIG.x / 1.5 ** 12, -2);
   });
 
-  test('zoomed out again show everything again', () => {
+  test('when zoomed out again show everything', () => {
     const whole = fitViewport('event', BIG, 1440, 600);
     const near = zoomYAt(zoomXAt(whole, 0.9, 1000, BIG), 0.5, 100, BIG);
     expect(zoomYAt(zoomXAt(near, 0.1, 1e6, BIG), 0, 1e-9, BIG).y1).toBeCloseTo(whole.y1, 0);
     expect(zoomXAt(near, 0.1, 1e-6, BIG)).toMatchObject({ x0: whole.x0, x1: whole.x1 });
   });
 
-  test('panned to the right end show the last event', () => {
+  test('when panned to the right end show the last event', () => {
     const near = zoomXAt(fitViewport('event', BIG, 1440, 600), 0.5, 777, BIG);
     const end = panBy(near, 1e9, 0, BIG);
     expect(end.x1).toBeGreaterThanOrEqual(BIG.x);
@@ -121,14 +121,14 @@ describe('viewports', () => {
     expect(panBy(end, -1, 0, BIG).x0).toBeLessThan(end.x0);
   });
 
-  test('panned up move by rows and stop at the top', () => {
+  test('when panned up move by rows and stop at the top', () => {
     const near = zoomYAt(fitViewport('event', BIG, 1440, 600), 0, 10, BIG);
     const up = panBy(near, 0, 6, BIG);
     expect(up.y0).toBeCloseTo((near.y1 - near.y0) / 100, 0);
     expect(panBy(near, 0, 1e9, BIG).y1).toBeCloseTo(BIG.y * 1.05, 0);
   });
 
-  test('zoomed to a range show it, and no more than there is', () => {
+  test('when zoomed to a range show it, and no more than exists', () => {
     const whole = fitViewport('event', BIG, 1440, 600);
     const range = zoomToRange(whole, 5000, 2000, BIG);
     expect(Math.abs(range.x0 - 2000)).toBeLessThan(5);
