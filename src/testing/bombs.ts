@@ -162,61 +162,61 @@ const float = (value: number): Uint8Array => {
 };
 
 const WRONG: readonly Bomb[] = [
-  warned('size-nan.pickle', /1 values of 'size'.*byte \d+/, () => number(float(Number.NaN))),
-  warned('size-infinite.pickle', /1 values of 'size'/, () => number(float(Infinity))),
-  warned('size-fraction.pickle', /1 values of 'size'/, () => number(float(512.5))),
-  warned('size-negative.pickle', /1 values of 'size'/, () => number(join('J', [0, 254, 255, 255]))),
-  warned('size-2-to-the-63.pickle', /1 values of 'size'/, () =>
+  warned('size-nan.pickle', /1 value of 'size'.*byte \d+/, () => number(float(Number.NaN))),
+  warned('size-infinite.pickle', /1 value of 'size'/, () => number(float(Infinity))),
+  warned('size-fraction.pickle', /1 value of 'size'/, () => number(float(512.5))),
+  warned('size-negative.pickle', /1 value of 'size'/, () => number(join('J', [0, 254, 255, 255]))),
+  warned('size-2-to-the-63.pickle', /1 value of 'size'/, () =>
     number([0x8a, 9, 0, 0, 0, 0, 0, 0, 0, 0x80, 0]),
   ),
-  warned('size-none.pickle', /1 values of 'size'/, () => number(join('N'))),
-  warned('size-text.pickle', /1 values of 'size'/, () => number(text('512'))),
-  warned('stream-none.pickle', /1 values of 'stream'/, () =>
+  warned('size-none.pickle', /1 value of 'size'/, () => number(join('N'))),
+  warned('size-text.pickle', /1 value of 'size'/, () => number(text('512'))),
+  warned('stream-none.pickle', /1 value of 'stream'/, () =>
     writePickle(withEvent({ stream: undefined })),
   ),
-  warned('frames-none.pickle', /1 values of 'frames'/, () =>
+  warned('frames-none.pickle', /1 value of 'frames'/, () =>
     writePickle(withEvent({ frames: undefined })),
   ),
-  warned('category-of-another-kind.pickle', /1 values of 'category'/, () =>
+  warned('category-of-another-kind.pickle', /1 value of 'category'/, () =>
     writePickle(withEvent({ category: [1, 'a'] })),
   ),
-  warned('setting-that-is-no-number.pickle', /1 values of 'allocator_settings'/, () =>
+  warned('setting-that-is-no-number.pickle', /1 value of 'allocator_settings'/, () =>
     writePickle({ ...sampleSnapshot(), allocator_settings: { divisions: { a: 'x' } } }),
   ),
-  warned('size-missing.pickle', /1 values of 'size'/, () => {
+  warned('size-missing.pickle', /1 value of 'size'/, () => {
     const sample = sampleSnapshot();
     const [events = []] = sample.device_traces as readonly PickleValue[][];
     const { size, ...rest } = events[1] as Fields;
     return writePickle({ ...sample, device_traces: [[...events, rest]] });
   }),
-  warned('size-fraction.json', /1 values of 'size'/, () => json(withEvent({ size: 0.5 }))),
-  warned('size-1e300.json', /1 values of 'size'/, () => json(withEvent({ size: 1e300 }))),
-  warned('time-infinite.pickle', /1 values of 'time_us'/, () => {
+  warned('size-fraction.json', /1 value of 'size'/, () => json(withEvent({ size: 0.5 }))),
+  warned('size-1e300.json', /1 value of 'size'/, () => json(withEvent({ size: 1e300 }))),
+  warned('time-infinite.pickle', /1 value of 'time_us'/, () => {
     const pickle = writePickle(withEvent({ time_us: 72 }));
     const at = pickle.findLastIndex((byte, i) => byte === 0x4b && pickle[i + 1] === 72);
     return join(pickle.subarray(0, at), float(-Infinity), pickle.subarray(at + 2));
   }),
-  warned('address-fraction.json', /1 values of 'addr'/, () => json(withEvent({ addr: 0.5 }))),
-  warned('total-size-negative.pickle', /1 values of 'total_size'/, () =>
+  warned('address-fraction.json', /1 value of 'addr'/, () => json(withEvent({ addr: 0.5 }))),
+  warned('total-size-negative.pickle', /1 value of 'total_size'/, () =>
     writePickle(withSegment({ total_size: -512 })),
   ),
-  warned('device-negative.pickle', /1 values of 'device'/, () =>
+  warned('device-negative.pickle', /1 value of 'device'/, () =>
     writePickle(withSegment({ device: -1 })),
   ),
-  warned('key-of-another-kind.pickle', /1 values of 'device_traces'/, () => {
+  warned('key-of-another-kind.pickle', /1 value of 'device_traces'/, () => {
     const odd = join('}(K\x07K\x07', EVENT.subarray(2));
     return top(join(']'), join(']](', EVENT, odd, 'ea'));
   }),
-  warned('none-in-a-trace.pickle', /1 values of 'device_traces'/, () =>
+  warned('none-in-a-trace.pickle', /1 value of 'device_traces'/, () =>
     writePickle(withTrace(undefined)),
   ),
-  warned('list-in-a-trace.pickle', /1 values of 'device_traces'/, () =>
+  warned('list-in-a-trace.pickle', /1 value of 'device_traces'/, () =>
     writePickle(withTrace(['alloc', 512])),
   ),
-  warned('none-for-a-trace.pickle', /1 values of 'device_traces'/, () =>
+  warned('none-for-a-trace.pickle', /1 value of 'device_traces'/, () =>
     writePickle({ ...sampleSnapshot(), device_traces: [undefined] }),
   ),
-  warned('unknown-state.pickle', /1 values of 'state'/, () =>
+  warned('unknown-state.pickle', /1 value of 'state'/, () =>
     writePickle(withSegment({ blocks: [{ address: 4096, size: 512, state: 'active' }] })),
   ),
   warned('events-for-blocks.pickle', /10 values of 'blocks'/, () => {
@@ -224,7 +224,7 @@ const WRONG: readonly Bomb[] = [
     const [events = []] = sample.device_traces as readonly PickleValue[][];
     return writePickle(withSegment({ blocks: events }));
   }),
-  warned('segments-are-none.pickle', /1 values of 'segments'/, () =>
+  warned('segments-are-none.pickle', /1 value of 'segments'/, () =>
     writePickle({ ...sampleSnapshot(), segments: undefined }),
   ),
   refused('33-regions.pickle', 'too-many-regions', () => {

@@ -1,5 +1,6 @@
 /** Turns the value of a pickle into a Snapshot: finds the top level and divides the events by device. */
 import { groupBy, sumBy } from '../../base/collections.ts';
+import { plural } from '../../base/format.ts';
 import { LoadError } from '../../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
@@ -287,14 +288,14 @@ function collectWarnings(
     if (ringOverflowed === true) warn('ring-truncated', message);
   }
   const unknown = (count: number, kind: string, text: string, result: string) =>
-    `${count} events have ${kind} '${text}' that this version does not know; ${result}.`;
+    `${plural(count, 'event has', 'events have')} ${kind} '${text}' that this version does not know; ${result}.`;
   for (const [key, count] of schema.events.unknownKeyCounts)
     warn('unknown-key', unknown(count, 'a key', key, 'it is shown unchanged'));
   for (const [word, { length }] of groupBy(schema.events.unknownActions.values(), String))
-    warn('unknown-action', unknown(length, 'an action', word, 'they change no counter'));
+    warn('unknown-action', unknown(length, 'an action', word, 'this changes no counter'));
   for (const [field, { count, byte }] of schema.fields.badValues) {
     const where = byte === undefined ? '' : `, the first at byte ${byte}`;
-    const message = `${count} values of '${field}' have the wrong type${where}; they are treated as missing.`;
+    const message = `${plural(count, 'value')} of '${field}' with the wrong type${where}: treated as missing.`;
     warn('bad-value', message);
   }
   const { callables, lateItems } = schema.machine;

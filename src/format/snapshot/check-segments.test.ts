@@ -60,7 +60,7 @@ describe('what no allocator has is counted', () => {
   test.each([
     ['blocks that overlap', [segment({ blocks: [block(), block()] })], /1 blocks overlap another/],
     ['a segment fuller than it is', [segment({ active_size: 2 ** 30 })], /1 segments have more/],
-    ['a segment without address', [segment({ address: undefined })], /1 values of 'addr/],
+    ['a segment without address', [segment({ address: undefined })], /1 value of 'addr/],
   ])('%s', (_, segments, expected) => {
     expect(warningsOf({ segments, device_traces: [[]] }).join()).toMatch(expected);
   });
@@ -68,14 +68,14 @@ describe('what no allocator has is counted', () => {
   test('a segment that lacks its address', () => {
     const { address: _, ...rest } = segment();
     expect(warningsOf({ segments: [rest], device_traces: [[]] }).join()).toMatch(
-      /1 values of 'address'/,
+      /1 value of 'address'/,
     );
   });
 
   test.each([[5], [[5, 'a']], [[{ unknown: 1 }]]])('annotations that are none: %j', (value) => {
     expect(
       warningsOf({ segments: [], device_traces: [[]], external_annotations: value }).join(),
-    ).toMatch(/values of 'external_annotations'/);
+    ).toMatch(/values? of 'external_annotations'/);
   });
 
   test('sums above 2^53', () => {

@@ -225,8 +225,8 @@ describe('the format through the versions', () => {
     const snapshot = read(trace(event({ size: 'big', frames: 'none' })));
     expect(snapshot.devices[0].events.stack[0]).toBe(NO_STACK);
     expect(snapshot.warnings.map((warning) => warning.message)).toEqual([
-      expect.stringContaining("1 values of 'size'"),
-      expect.stringContaining("1 values of 'frames'"),
+      expect.stringContaining("1 value of 'size'"),
+      expect.stringContaining("1 value of 'frames'"),
     ]);
   });
 
