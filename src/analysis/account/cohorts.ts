@@ -22,9 +22,10 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { GRAPH_SITES, type GrowthKind, isOutput, keepsPasses } from '../detectors/growth-groups.ts';
 import { growthOf, type Leak } from '../detectors/growth-leaks.ts';
+import { agedOutOf } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, statementFrame, userLines } from '../findings/user-lines.ts';
-import { isStillGrowing, rateOf, unitOf } from './repetitions.ts';
+import { isOfOneRepetition, isStillGrowing, rateOf, unitOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
 
 export interface Draft extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing'> {
@@ -69,7 +70,7 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
     const isAdding = isStillGrowing(
       context,
       withLatest.filter((id) => isLive.has(id)),
-      withLatest,
+      [...agedOutOf(context, kept), ...withLatest],
     );
     const all = isAdding ? withLatest : kept;
     if (isAdding) for (const id of latest) taken.add(id);
@@ -119,7 +120,15 @@ export function mergedLeaks(context: AnalysisInput): Leak[][] {
       ? `${statement} ${holder.keptSteps} ${sequence.row}`
       : key;
   });
-  return [...merged.values()].map((same) => same.flatMap(([, own]) => own));
+  const cohorts = [...merged.values()].map((same) => same.flatMap(([, own]) => own));
+  // A line of a module that keeps tensors of training and of evaluation has one list for both.
+  const byLine = groupBy(cohorts, (same) => {
+    const [{ group }] = same;
+    const { stack } = group.holder;
+    const isOfModule = SINGLE.includes(group.kind) && context.classifier.isForward(stack);
+    return (isOfModule ? context.input.stacks.topUserFrame(stack) : undefined) ?? same;
+  });
+  return [...byLine.values()].map((same) => same.flat());
 }
 
 /**
@@ -237,7 +246,7 @@ function leakDraft(
       ? places.linesOf(ids)
       : linesFrom(
           first === undefined ? [] : [context.input.stacks.frame(first)],
-          userLines(context, lead.stack, lead.frame),
+          userLines(context, lead.stack, lead.frame, lead.frameIs === 'started at' ? 1 : 0),
         ),
     rate: {
       bytes: Math.round(sumBy(same, (leak) => leak.perStep.bytes)),
@@ -278,7 +287,7 @@ function placeDraft(
     all,
     lines: isFromCall ? places.linesOf(ids) : linesFrom(top && [top], userLines(context, stack)),
     rate: rateOf(context, ids, stack),
-    isGrowing: isAdding,
+    isGrowing: isAdding && !isOfOneRepetition(context, ids, stack),
   };
 }
 
@@ -338,7 +347,14 @@ class Places {
    * (closest to where they are stored), then the user lines that lead there.
    */
   linesOf(ids: readonly AllocationIndex[]): FrameView[] {
-    const stack = this.heaviest(ids);
+    const { sizeBytes } = this.#context.input.replay.allocations;
+    const inModules = ids.filter((id) => this.#context.classifier.isForward(this.stackOf(id)));
+    const byKey = groupBy(inModules.length > 0 ? inModules : ids, (id) => this.keyOf(id));
+    const sums = [...byKey.values()].map((own) => ({
+      own,
+      bytes: sumBy(own, (id) => sizeBytes[id]),
+    }));
+    const stack = this.heaviest(sums.reduce((a, b) => (b.bytes > a.bytes ? b : a)).own);
     const called = this.statement(stack);
     const home = this.functionOf(stack);
     let last = called;
@@ -364,7 +380,9 @@ class Places {
       const stack = this.stackOf(id);
       sums.set(stack, (sums.get(stack) ?? 0) + sizeBytes[id]);
     }
-    return [...sums].reduce((a, b) => (b[1] > a[1] ? b : a))[0];
+    // The backward pass has no line to show.
+    const named = [...sums].filter(([stack]) => stack > EMPTY_STACK);
+    return (named.length > 0 ? named : [...sums]).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
   }
 
   /** Made at several call sites inside modules, and most of what their passes made. */

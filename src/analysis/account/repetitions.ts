@@ -2,6 +2,8 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
+import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
+import { highest, lowest } from '../../base/extremes.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
@@ -27,17 +29,56 @@ export function rateOf(
 ): EntryRate | undefined {
   const sequence = loopAround(context, stack);
   if (sequence === undefined) return undefined;
-  const { start, sizeBytes } = context.input.replay.allocations;
-  const byStep = new Map<number, number>();
-  for (const id of ids) {
-    if (start[id] < 0) continue;
-    const step = stepAt(sequence, start[id]);
-    byStep.set(step, (byStep.get(step) ?? 0) + sizeBytes[id]);
-  }
-  if (byStep.size === 0) return undefined;
-  const sums = [...byStep.values()];
-  const bytes = Math.round(sums.reduce((sum, own) => sum + own, 0) / sums.length);
+  const { start } = context.input.replay.allocations;
+  const recorded = ids.filter((id) => start[id] >= 0);
+  const sums = [...bytesByStep(context, recorded, sequence).values()];
+  if (sums.length === 0) return undefined;
+  const bytes = Math.round(sumBy(sums, (own) => own) / sums.length);
   return { bytes, steps: sums.length, unit: unitOf(context, sequence) };
+}
+
+/** The rest is from the first repetition, such as a workspace. */
+const ONE_SHARE = 0.9;
+/** It ends in the next one, or in the one after. */
+const MORE_REPETITIONS = 2;
+
+/**
+ * Whether one repetition of the innermost loop made nearly all of it: the loop's variables hold what the last one made,
+ * until the next one assigns them again.
+ */
+export function isOfOneRepetition(
+  context: AnalysisInput,
+  ids: readonly AllocationIndex[],
+  stack: StackIndex,
+): boolean {
+  const sequence = loopAround(context, stack);
+  if (sequence === undefined) return false;
+  const sums = bytesByStep(context, ids, sequence);
+  const [[step, most]] = largestFirst(sums);
+  if (step === BEFORE || most < ONE_SHARE * sumBy(sums.values(), (own) => own)) return false;
+  const { start, freeRequested } = context.input.replay.allocations;
+  const made = highest(ids.map((id) => start[id]));
+  const freed = lowest(ids.map((id) => freeRequested[id]));
+  const end = Math.min(freed, context.input.trace.events.length);
+  // The loop may return to a line several times in a step, and another loop may hold its variables for many steps.
+  return [sequence, context.stepSequences[0]].some(
+    (one) => stepAt(one, end) - stepAt(one, made) <= MORE_REPETITIONS,
+  );
+}
+
+/** The step of what was allocated before a ring's oldest event. */
+const BEFORE = -1;
+
+function bytesByStep(
+  { input }: AnalysisInput,
+  ids: readonly AllocationIndex[],
+  sequence: StepSequence,
+): Map<number, number> {
+  const { start, sizeBytes } = input.replay.allocations;
+  const sums = new Map<number, number>();
+  for (const id of ids)
+    addUp(sums, start[id] < 0 ? BEFORE : stepAt(sequence, start[id]), sizeBytes[id]);
+  return sums;
 }
 
 const stepAt = ({ bounds }: StepSequence, event: EventIndex): number => lowerBound(bounds, event);

@@ -77,8 +77,8 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   const pins = pinningSites(context, segments);
   const varying = varyingSites(context).slice(0, 3);
   const varied = varying.find(({ stack }) => stack > EMPTY_STACK);
-  const isPinned =
-    varied === undefined || sumBy(pins, ({ part }) => part.bytes) >= MIN_PINNED_SHARE * bytes;
+  const isMostlyPinned = sumBy(pins, ({ part }) => part.bytes) >= MIN_PINNED_SHARE * bytes;
+  const isPinned = varied === undefined || isMostlyPinned;
   // Backward has no line to show: the first pin that has one is more useful.
   const named = isPinned
     ? (pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0])
@@ -92,7 +92,8 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   );
   // Segments go back when memory runs short.
   const isUsual = share < HARMFUL_SHARE && context.eventsOf(TraceAction.SegmentFree).length === 0;
-  const isHarmless = ooms.length === 0 && (isUsual || cameAtOnce(context, curve));
+  const isHarmless =
+    ooms.length === 0 && (isUsual || (!isMostlyPinned && cameAtOnce(context, curve)));
   return found(context, {
     detector: 'fragmentation',
     kind: 'reserved-unused',
@@ -175,8 +176,8 @@ const FIRST_EVENTS_SHARE = 0.1;
 
 /**
  * cuDNN tries algorithms with large workspaces in the first iteration, and PyTorch caches that memory. Segments that
- * came then and sufficed for the rest are not fragmentation: nothing grows, and they are released when memory runs
- * short.
+ * came then and sufficed for the rest are not fragmentation: nothing grows, and unless live blocks pin them, they are
+ * released when memory runs short.
  */
 function cameAtOnce(context: AnalysisInput, curve: readonly GapPoint[]): boolean {
   const [primary] = context.stepSequences;

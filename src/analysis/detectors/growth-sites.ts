@@ -9,9 +9,10 @@
  *     bursts   ▃▆█▁▃▆█▃   was as high before
  */
 
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import { groupBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
-import type { StackIndex } from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { forEachMade, type StepSequence, stepCount, stepOf } from '../steps/step-sequence.ts';
 
@@ -132,9 +133,59 @@ function siteCurves(context: AnalysisInput, sequence: StepSequence): Curve[] {
       curve.live[stepOf(sequence, freeRequested[id])]--;
     }
   });
+  for (const { live, kept } of curves) {
+    for (const id of agedOutOf(context, kept)) {
+      const step = stepOf(sequence, freeRequested[id]);
+      if (step < steps) live[step]--;
+    }
+  }
   // So far each step has its change.
   for (const { live } of curves) for (let i = 1; i < steps; i++) live[i] += live[i - 1];
   return curves;
+}
+
+/** Smaller tensors are of sizes that many lines have. */
+const MIN_AGED_BYTES = 2 ** 16;
+/** A step's own tensors are freed in it, or in the next. */
+const AGED_STEPS = 2;
+
+/**
+ * Blocks from before a ring's oldest event that are freed within it have no stack. If a line keeps tensors of their size,
+ * they are taken to be its older ones: a queue drops its oldest tensor for each new one, and does not grow.
+ *
+ *     before    t₀ t₁ t₂ t₃
+ *     ring      t₀ freed, t₄ made | t₁ freed, t₅ made | …   441 KiB each; t₂ and t₃ have a stack, as they are still live
+ *
+ * @returns by size
+ */
+function agedOut(context: AnalysisInput): ReadonlyMap<number, AllocationIndex[]> {
+  const { preexisting, stack, freeRequested, sizeBytes } = context.input.replay.allocations;
+  const after = context.stepSequences[0]?.bounds[AGED_STEPS] ?? 0;
+  const ids = Array.from({ length: preexisting }, (_, id) => id).filter(
+    (id) =>
+      stack[id] <= EMPTY_STACK &&
+      freeRequested[id] > after &&
+      freeRequested[id] !== NEVER &&
+      sizeBytes[id] >= MIN_AGED_BYTES,
+  );
+  return groupBy(ids, (id) => sizeBytes[id]);
+}
+
+/** For each that a queue adds, it drops about one. */
+const MIN_DROPPED_SHARE = 0.5;
+
+/** The older tensors of the queue that these are in; none if it is no queue. */
+export function agedOutOf(
+  context: AnalysisInput,
+  kept: readonly AllocationIndex[],
+): AllocationIndex[] {
+  const aged = context.once(agedOut);
+  if (aged.size === 0) return [];
+  const { sizeBytes, start } = context.input.replay.allocations;
+  const sizes = new Set(kept.map((id) => sizeBytes[id]));
+  const dropped = [...sizes].flatMap((size) => aged.get(size) ?? []);
+  const added = kept.filter((id) => start[id] >= 0).length;
+  return added > 0 && dropped.length >= MIN_DROPPED_SHARE * added ? dropped : [];
 }
 
 /** 1 for sites with tensors from at least MIN_KEPT_STEPS steps that are live at the end or at some step's end. */

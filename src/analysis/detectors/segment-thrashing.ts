@@ -2,7 +2,12 @@
 
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
-import { EMPTY_STACK, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  NO_STACK,
+  TraceAction,
+} from '../../format/snapshot/tables.ts';
 import { sizesText, varyingSites } from '../account/free-space.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { cannotTell, clear, found, series, sumByStack } from '../findings/finding-parts.ts';
@@ -84,22 +89,44 @@ function isSevere({ input }: AnalysisInput, retaken: readonly EventIndex[], cost
   return parts.size >= SEVERE_PARTS && costUs >= SEVERE_SHARE * spanUs;
 }
 
-function measure({ input }: AnalysisInput) {
-  const { action, timeUs } = input.trace.events;
-  const retaken: EventIndex[] = [];
+function measure(context: AnalysisInput) {
+  const { action, timeUs } = context.input.trace.events;
+  const taken: { readonly event: EventIndex; readonly flush: number }[] = [];
+  const searches = new Set<number>();
   let freed = 0;
   /** Runs of frees, except one that ends the recording: counted as the allocator's own retries. */
-  let retries = 0;
+  let flushes = 0;
   let wasFree = false;
+  let isFlushed = false;
+  let before: EventIndex = -1;
   action.forEach((own, t) => {
     const isFree = own === TraceAction.SegmentFree || own === TraceAction.SegmentUnmap;
     if (isFree) freed++;
-    else if (wasFree) retries++;
+    else if (wasFree) flushes++;
     wasFree = isFree;
+    isFlushed ||= isFree;
     const takes = own === TraceAction.SegmentAlloc || own === TraceAction.SegmentMap;
-    if (takes && freed > 0) retaken.push(t);
+    if (takes && freed > 0) taken.push({ event: t, flush: flushes });
+    if (own !== TraceAction.Alloc) return;
+    if (isFlushed && isWithinCall(context, before, t)) searches.add(flushes);
+    isFlushed = false;
+    before = t;
   });
+  const retaken = taken.filter(({ flush }) => !searches.has(flush)).map(({ event }) => event);
   /** Upper bound: the time from the previous event to each such cudaMalloc; undefined without times. */
   const costUs = timeUs && sumBy(retaken, (t) => timeUs[t] - timeUs[t - 1]);
-  return { retaken, freed, retries, costUs };
+  return { retaken, freed, retries: flushes - searches.size, costUs };
+}
+
+/**
+ * Whether the cache was flushed within one call. cuDNN tries a convolution's algorithms, each with a workspace of its own,
+ * and PyTorch gives these back at once. It does so for each new size, if `torch.backends.cudnn.benchmark` is set.
+ *
+ *     alloc 8 GiB conv.py:548 | free | segment_free 8 GiB | alloc 33 MiB conv.py:548
+ */
+function isWithinCall({ input }: AnalysisInput, before: EventIndex, after: EventIndex): boolean {
+  const { stack } = input.trace.events;
+  if (before < 0 || stack[before] !== stack[after] || stack[after] === NO_STACK) return false;
+  const { allocations, allocationOfEvent } = input.replay;
+  return allocations.end[allocationOfEvent[before]] < after;
 }

@@ -30,11 +30,14 @@ export function rowsOf({ snapshot }: DeviceTables, stack: StackIndex = EMPTY_STA
 
 /**
  * The user lines that lead to an allocation: from the innermost out to the user's loop, or to `lead` if further out.
+ *
+ * @param more lines beyond that: who calls the loop
  */
 export function userLines(
   context: AnalysisInput,
   stack: StackIndex | undefined,
   lead?: FrameIndex,
+  more = 0,
 ): FrameView[] {
   const { frame } = context.input.snapshot.stacks;
   const rows = userRows(context, stack);
@@ -43,7 +46,7 @@ export function userLines(
     loop === undefined ? MAX_LINES - 1 : rows.indexOf(loop),
     rows.findIndex((row) => frame[row] === lead),
   );
-  return rows.slice(0, last + 1).map((row) => context.input.stacks.frame(frame[row]));
+  return rows.slice(0, last + 1 + more).map((row) => context.input.stacks.frame(frame[row]));
 }
 
 /** The user row that is a line of the first loop found on the stack. */

@@ -78,7 +78,9 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   if (model >= MODEL_SHARE * wanted) return ofModel(known, failure, model);
   if (judged.cause === 'both' && sumOf(account, ['gaps', 'cached']) >= HUGE_REQUEST_SHARE * wanted)
     return fragmented(known);
-  const isAlone = failure.pattern !== undefined || !isOneOfMany(known, requestedBytes);
+  const isAlone =
+    failure.pattern !== undefined ||
+    (requestedBytes >= sumOf(account, ['activations']) / 2 && !isOneOfMany(known, requestedBytes));
   if (requestedBytes >= LARGE_REQUEST_SHARE * wanted && larger === undefined && isAlone)
     return request;
   const byKind = new Map<EntryKind, number>();
@@ -161,7 +163,9 @@ function lastingOrWasting(known: Case): Diagnosis[] {
   const replaced = replacedCandidates(known).filter(isLarge);
   const { severity } = reservedOverhead(known.context.input.replay.peaks, 0);
   if (finding !== undefined && severity !== 'none' && severity !== 'low') {
-    const causes = [...replaced, ...pileCandidates(known).filter(isLarge)];
+    // Blocks of one size that pin the gaps don't explain them: with other neighbors they would not.
+    const piles = finding.frameIs === 'pinned by' ? [] : pileCandidates(known).filter(isLarge);
+    const causes = [...replaced, ...piles];
     if (causes.length > 0) return causes.map((one) => ({ ...one, severity }));
   }
   const gaps = finding === undefined ? [] : [{ ...fragmented(known), severity: finding.severity }];

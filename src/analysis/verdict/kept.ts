@@ -4,8 +4,10 @@ import { NEVER } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { frameLocation } from '../../device/model/frame-text.ts';
+import { isOfOneRepetition } from '../account/repetitions.ts';
 import type { AccountEntry, EntryKind } from '../account/types.ts';
 import { SURE_STEPS } from '../detectors/growth-leaks.ts';
+import { agedOutOf } from '../detectors/growth-sites.ts';
 import type { Finding } from '../findings/detectors.ts';
 import type { Severity } from '../findings/types.ts';
 import { type Case, type Diagnosis, doesOf, ofEntry, toldBy } from './case.ts';
@@ -67,10 +69,12 @@ function isHoard({ context, failure }: Case, { kind, bytes, allocations }: Accou
   const { stack, freeRequested } = context.input.replay.allocations;
   const { classOf } = context.classification;
   if (bytes < HIGH_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return false;
+  if (isOfOneRepetition(context, allocations, stack[allocations[0]])) return false;
   if (kind === 'kept-graph') return true;
   // A pile that was already full when memory ran out did not cause it.
   if (failure !== undefined) return false;
   const sites = new Set(allocations.map((id) => stack[id]));
+  if (agedOutOf(context, allocations).length > 0) return false;
   return stack.every(
     (site, id) =>
       classOf[id] !== MemoryClass.Kept || !sites.has(site) || freeRequested[id] === NEVER,

@@ -5,7 +5,7 @@
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo, countOne, getOrMake } from '../../base/collections.ts';
+import { addTo, countOne, getOrMake, sumBy } from '../../base/collections.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { modelCopies } from './copies.ts';
 import type { Passes } from './passes.ts';
@@ -41,6 +41,7 @@ export class Hindsight {
   /** Gradients of the current pass. */
   #gradients = new Map<number, number>();
   #pass = 0;
+  readonly #keptByPass = new Map<number, Ids>();
 
   constructor(source: ClassSource, roles: StackRoles) {
     this.#source = source;
@@ -62,6 +63,7 @@ export class Hindsight {
     } else if (evidence === Evidence.BackwardKept) {
       if (pass !== this.#pass) this.#gradients = new Map();
       this.#pass = pass;
+      addTo(this.#keptByPass, pass, id);
       const count = countOne(this.#gradients, bytes);
       if (count > (this.#gradientsOf.get(bytes) ?? 0)) this.#gradientsOf.set(bytes, count);
     } else if (evidence === Evidence.BeforeFirstStep) this.#early.push(id);
@@ -75,12 +77,31 @@ export class Hindsight {
 
   /** Calls `change` for each allocation whose first class was wrong. */
   correct(change: (id: AllocationIndex, evidence: Evidence) => void): void {
-    for (const id of this.#looseWeights()) change(id, Evidence.SizeOfGradient);
+    const loose = this.#looseWeights();
+    for (const id of loose) change(id, Evidence.SizeOfGradient);
+    for (const id of this.#beyondGradients(loose)) change(id, Evidence.BeyondGradients);
     for (const id of this.#young) {
       const site = this.#siteOf(id);
       const isKept = (this.#kept.get(site)?.length ?? 0) >= LEAST_KEPT && !this.#usedUp.has(site);
       if (isKept) change(id, Evidence.SameSite);
     }
+  }
+
+  /**
+   * A pass has no more bytes of gradients than there are of parameters. If it keeps more in other sizes, these belong to a
+   * graph that a later pass goes through: `torch.autograd.grad(loss, x, create_graph=True)`.
+   */
+  #beyondGradients(loose: Ids): Ids {
+    const { requestedBytes } = this.#table;
+    const weights = [...this.#parameters, ...loose];
+    const sizes = new Set(weights.map((id) => requestedBytes[id]));
+    const bytesOf = (ids: Ids) => sumBy(ids, (id) => requestedBytes[id]);
+    const most = bytesOf(weights);
+    if (most === 0) return [];
+    return [...this.#keptByPass.values()].flatMap((ids) => {
+      const others = ids.filter((id) => !sizes.has(requestedBytes[id]));
+      return bytesOf(others) > most ? others : [];
+    });
   }
 
   /**

@@ -160,6 +160,10 @@ const EVIDENCE = {
     Unknown,
     'a module or an optimizer of the program held it as that when the snapshot was taken',
   ],
+  BeyondGradients: [
+    Activations,
+    'it was allocated in the backward pass, and is not of the size of any parameter, as in a graph of gradients',
+  ],
 } as const;
 
 /** The value type of {@link Classification.evidenceOf}. */

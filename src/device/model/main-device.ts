@@ -70,5 +70,5 @@ type Severity = 'high' | 'medium' | 'low' | 'none';
 function severityOf(bytes: number, share: number, ooms: number): Severity {
   if (share < MIN_SHARE || bytes < MIN_BYTES) return 'none';
   if (ooms > 0 || (share >= SEVERE_SHARE && bytes >= SEVERE_BYTES)) return 'high';
-  return bytes >= SEVERE_BYTES / 2 ? 'medium' : 'low';
+  return bytes >= SEVERE_BYTES ? 'medium' : 'low';
 }
