@@ -19,7 +19,7 @@ import {
   summaryOf,
 } from './viewer.ts';
 
-const FILES = Number(process.env.ENDURANCE_FILES ?? 4);
+const FILES = Number(process.env.ENDURANCE_FILES ?? 2);
 const CANCELS = Number(process.env.ENDURANCE_CANCELS ?? 2);
 /**
  * Allowed ratio of the memory at the end to that at the start. A short run mostly shows what the system happens to

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
+import { allCaptureNames, isRepeated, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { TimelineIndex } from '../timeline/timeline-index.ts';
 import { makeColoring } from './colorings.ts';
@@ -49,7 +49,7 @@ describe('colors of the sites in view', () => {
   });
 });
 
-test.each(allCaptureNames())(
+test.each(allCaptureNames().filter((name) => !isRepeated(name)))(
   '%s: no two entries of a legend have one label, no two call sites one color',
   (name) => {
     for (const context of contextsOf(loadCapture(name))) {
