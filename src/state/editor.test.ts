@@ -14,20 +14,20 @@ describe('a link to a line', () => {
     expect(editorLink(inEditor(id), file, 21)).toBe(link);
   });
 
-  it('is of a folder of this machine in place of the recorded one', () => {
+  it('uses a folder of this machine instead of the recorded one', () => {
     const choice = { from: '/workspace/', to: '/home/me/' };
     expect(mappedPath(choice, '/workspace/run/train.py')).toBe('/home/me/run/train.py');
     expect(mappedPath(choice, '/usr/lib/x.py')).toBe('/usr/lib/x.py');
     expect(mappedPath({ from: '', to: '/home' }, '/usr/lib/x.py')).toBe('/usr/lib/x.py');
   });
 
-  it('goes over SSH to the host that was named', () => {
+  it('goes over SSH to the given host', () => {
     expect(editorLink(inEditor('vscode-ssh', { host: 'gpu7' }), '/run/train.py', 3)).toBe(
       'vscode://vscode-remote/ssh-remote+gpu7/run/train.py:3',
     );
   });
 
-  it('takes a template of one’s own, if it is a link to an editor', () => {
+  it('accepts a custom template, if it is a link to an editor', () => {
     const own = (template: string) =>
       editorLink(inEditor(OWN_EDITOR, { template }), '/run/train.py', 3);
     expect(own('myedit://{path}?l={line}')).toBe('myedit:///run/train.py?l=3');
@@ -42,12 +42,12 @@ describe('a link to a line', () => {
       expect(own(template)).toBeUndefined();
   });
 
-  it('is none before an editor is chosen', () => {
+  it('is missing before an editor is chosen', () => {
     expect(editorLink(NO_EDITOR, '/run/train.py', 3)).toBeUndefined();
   });
 });
 
-it('reads what was stored, and nothing else', () => {
+it('accepts only valid stored choices', () => {
   expect(parseEditor(undefined)).toEqual(NO_EDITOR);
   expect(parseEditor({ id: 'emacs', from: 7, host: 'gpu7' })).toEqual({
     ...NO_EDITOR,

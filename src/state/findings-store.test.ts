@@ -83,7 +83,7 @@ function setUp(timeoutMs = 10_000) {
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe('findings', () => {
-  it('are looked for when the first frame has been painted, and the page is not idle until then', async () => {
+  it('are searched for once the first frame is painted, and the page is not idle until then', async () => {
     const { asked, idle, keeper, timings } = setUp();
     keeper.show(INFO, 0);
     await settled();
@@ -102,7 +102,7 @@ describe('findings', () => {
     expect(idle.running).toBe(0);
   });
 
-  it('have their worker before the first frame, and hold it until they are there', async () => {
+  it('start their worker before the first frame, and keep it until they are complete', async () => {
     const { asked, held, keeper, timings } = setUp();
     keeper.show(INFO, 0);
     expect([asked.length, held()]).toEqual([0, 1]);
@@ -113,13 +113,13 @@ describe('findings', () => {
     expect(held()).toBe(0);
   });
 
-  it('do not wait for a painting that does not come', async () => {
+  it('do not wait for a frame that never comes', async () => {
     const { asked, keeper } = setUp(1);
     keeper.show(INFO, 0);
     await expect.poll(() => asked.length).toBe(1);
   });
 
-  it('are looked for once for a device, whoever asks', async () => {
+  it('are searched for once per device, whoever asks', async () => {
     const { asked, keeper, timings } = setUp();
     timings.reach('painted');
     keeper.show(INFO, 0);
@@ -131,7 +131,7 @@ describe('findings', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('of a device that is left are begun anew when one comes back', async () => {
+  it('of a device that was left start anew on returning', async () => {
     const { asked, keeper, timings } = setUp();
     timings.reach('painted');
     const leave = keeper.show(INFO, 0);
@@ -146,7 +146,7 @@ describe('findings', () => {
     expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'running', failure: undefined });
   });
 
-  it('that could not be had are said so, and tried again', async () => {
+  it('that failed are reported, and can be tried again', async () => {
     const { asked, idle, keeper, timings } = setUp();
     timings.reach('painted');
     keeper.show(INFO, 0);
@@ -167,7 +167,7 @@ describe('findings', () => {
     expect(idle.running).toBe(0);
   });
 
-  it('can be stopped, keep what came until then, and begin anew', async () => {
+  it('can be stopped, keep what was found, and start anew', async () => {
     const { asked, idle, keeper, timings } = setUp();
     timings.reach('painted');
     const leave = keeper.show(INFO, 0);

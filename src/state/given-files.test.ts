@@ -22,8 +22,8 @@ const nameOf = (source: Parameters<GivenRoutes['open']>[0]) =>
     ? source.url
     : `${source.name}${source.holders instanceof File ? ` with ${source.holders.name}` : ''}`;
 
-describe('files that were given', () => {
-  it('nothing is done with nothing', () => {
+describe('given files', () => {
+  it('nothing happens without files', () => {
     expect(taken({ files: [], folders: [] }, true)).toEqual([]);
   });
 
@@ -31,7 +31,7 @@ describe('files that were given', () => {
     expect(taken({ files: files('a'), folders: [] })).toEqual(['open', 'a']);
   });
 
-  it('two are compared in their order', () => {
+  it('two are compared in the given order', () => {
     expect(taken({ files: files('b', 'a'), folders: [] })).toEqual(['compare', 'b', 'a']);
   });
 
@@ -39,7 +39,7 @@ describe('files that were given', () => {
     expect(taken({ files: files(...names), folders: [] }, true)).toEqual(['ask', ...names]);
   });
 
-  it('what a button asked for is done without asking', () => {
+  it('a button’s request is carried out without asking', () => {
     const chosen = { folders: [], isChosen: true } as const;
     expect(taken({ ...chosen, files: files('a') }, true)).toEqual(['open', 'a']);
     expect(taken({ ...chosen, files: files('a', 'b') }, true)).toEqual(['compare', 'a', 'b']);
@@ -52,7 +52,7 @@ describe('files that were given', () => {
     expect(taken(one, isOpen)).toEqual(['ranks', 'ranks']);
   });
 
-  it('names of variables belong to their snapshot, and are no file of their own', () => {
+  it('names of variables belong to their snapshot, and do not count as a file', () => {
     const given = { files: files('run.holders.json', 'run.pickle.gz'), folders: [] };
     expect(taken(given)).toEqual(['open', 'run.pickle.gz with run.holders.json']);
     const renamed = { files: files('run.pickle', 'old.holders.json'), folders: [] };

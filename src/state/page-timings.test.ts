@@ -20,7 +20,7 @@ describe('timings', () => {
     expect(timings.times()).toEqual({});
   });
 
-  it('tell who waits for them, also when they have been reached', async () => {
+  it('notify whoever waits for them, even if already reached', async () => {
     const timings = createTimings(() => 0);
     const reported: string[] = [];
     timings.start();
@@ -34,7 +34,7 @@ describe('timings', () => {
     expect(reported).toEqual(['early', 'late']);
   });
 
-  it('of another file are not told to who waited for the last one', async () => {
+  it('of another file do not notify whoever waited for the last one', async () => {
     const timings = createTimings(() => 0);
     const reported: string[] = [];
     timings.start();

@@ -66,7 +66,7 @@ describe('opening', () => {
     expect(session.getState()).toMatchObject({ phase: 'ready', info: openInfo(state) });
   });
 
-  it('keeps the snapshot that is open in sight until the next has been read or is cancelled', async () => {
+  it('keeps the open snapshot visible until the next has been read or is cancelled', async () => {
     const { loader, calls, session } = setup();
     const first = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle'));
@@ -105,7 +105,7 @@ describe('opening', () => {
     expect(session.getState()).toEqual({ phase: 'idle' });
   });
 
-  it('opens the part before a fault on request', async () => {
+  it('opens the part before an error on request', async () => {
     const { loader, calls } = setup();
     const opening = loader.open(blob('cut.pickle'));
     calls[0]?.reject(new LoadError({ code: 'truncated', message: 'Cut.', partialEvents: 7 }));
@@ -134,7 +134,7 @@ describe('the views', () => {
 });
 
 describe('idleness', () => {
-  it('begins when the snapshot is on the page, not when it was read', async () => {
+  it('begins when the snapshot is shown, not when it was read', async () => {
     const { loader, calls, idle } = setup();
     const opening = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle'));

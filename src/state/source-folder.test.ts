@@ -21,7 +21,7 @@ it.each([
   expect(folder.find(recorded)?.path).toBe(found);
 });
 
-it('finds none where two are as likely, none has the name, or it is too large', () => {
+it('finds none if two are equally likely, none has the name, or it is too large', () => {
   expect(folder.find('/c/util.py')).toBeUndefined();
   expect(folder.find('/workspace/run/eval.py')).toBeUndefined();
   expect(folder.find('/workspace/run/huge.py')).toBeUndefined();

@@ -14,7 +14,7 @@ import { createViewStore, DEFAULT_VIEW } from './view-store.ts';
 const failure = new LoadError({ code: 'png', message: 'A PNG image.' }).failure;
 
 describe('the session store', () => {
-  it('says once that a question about the open snapshot failed, and nothing of one before', () => {
+  it('reports once that a query about the open snapshot failed, but not for an earlier one', () => {
     const store = createSessionStore();
     const [before, info] = [sessionInfoOf('a'), sessionInfoOf('b')];
     store.setState({ phase: 'ready', info }, true);
@@ -38,7 +38,7 @@ describe('the view store', () => {
     expect(store.getState()).toMatchObject({ moves: 1, restores: 1, view: { deviceIndex: 1 } });
   });
 
-  it('takes back what the last clicks on a kind of thing set, and leaves what came after', () => {
+  it('undoes what the last clicks on a kind of thing set, and keeps later changes', () => {
     const store = createViewStore({ ...DEFAULT_VIEW, cursor: 7 });
     const view = () => store.getState().view;
     store.click('legend', { search: 'file:a.py' });
@@ -52,7 +52,7 @@ describe('the view store', () => {
     expect(store.undoClick()).toBe(false);
   });
 
-  it('takes nothing back that Back or a new file has replaced', () => {
+  it('undoes nothing that Back or a new file has replaced', () => {
     const store = createViewStore();
     store.click('allocation', { selection: 'b1_0', cursor: 3 });
     store.restore({ ...DEFAULT_VIEW, selection: 'b1_0', cursor: 3 });
@@ -66,7 +66,7 @@ describe('preferences', () => {
     setItem: (key, value) => void items.set(key, value),
   });
 
-  it('are there the next time', () => {
+  it('are stored for the next time', () => {
     const items = new Map<string, string>();
     createPreferencesStore(() => storage(items)).set({ theme: 'dark' });
     expect(createPreferencesStore(() => storage(items)).getState()).toEqual({
@@ -75,7 +75,7 @@ describe('preferences', () => {
     });
   });
 
-  it('work for as long as the page is open where storage is blocked', () => {
+  it('last as long as the page is open if storage is blocked', () => {
     const store = createPreferencesStore(() => {
       throw new DOMException('Denied', 'SecurityError');
     });

@@ -87,7 +87,7 @@ describe('a view in a URL', () => {
     );
   });
 
-  it('is short and can be read by people', () => {
+  it('is short and readable', () => {
     const zoomed: ViewState = {
       ...DEFAULT_VIEW,
       axis: 'time',
@@ -150,7 +150,7 @@ describe('a URL that cannot be read', () => {
     expect(parsed.problems).toEqual([expect.stringContaining('newer')]);
   });
 
-  it('says that its version is none', () => {
+  it('says that its version is invalid', () => {
     expect(parseUrl('#v=one&device=3')).toMatchObject({
       view: DEFAULT_VIEW,
       problems: ['The view in this link is not valid.'],
@@ -186,7 +186,7 @@ describe('a URL that cannot be read', () => {
     });
   });
 
-  it('is no problem when it says nothing about the view', () => {
+  it('is not a problem if it says nothing about the view', () => {
     for (const hash of ['', '#', '#section', '#x=1..2']) {
       expect(parseUrl(hash)).toMatchObject({ view: DEFAULT_VIEW, problems: [] });
     }
@@ -195,7 +195,7 @@ describe('a URL that cannot be read', () => {
 
 describe('a link made for another snapshot', () => {
   const open = { name: 'b.pickle', bytes: 20 };
-  it('is told by its length, so that a renamed copy passes', () => {
+  it('is recognized by its length, so that a renamed copy passes', () => {
     expect(linkMismatch({ name: 'a.pickle', bytes: 20 }, open)).toBeUndefined();
     expect(linkMismatch(undefined, open)).toBeUndefined();
     expect(linkMismatch({ name: 'a.pickle', bytes: 21 }, open)).toContain('a.pickle (21 bytes)');

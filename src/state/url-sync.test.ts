@@ -91,7 +91,7 @@ describe('the address bar', () => {
     }
   };
 
-  it('says that it lags from the second move on, until it is written', () => {
+  it('reports that it lags from the second move on, until it is written', () => {
     wheel(1);
     wheel(5);
     expect([lags, caughtUp]).toEqual([1, 0]);
@@ -103,7 +103,7 @@ describe('the address bar', () => {
   });
   const pause = () => vi.advanceTimersByTime(1000);
 
-  it('gets one entry for a run of wheel steps, at its first, and keeps ?snapshot=', () => {
+  it('gets one entry for a series of wheel steps, at the first, and keeps ?snapshot=', () => {
     wheel(50);
     expect(window.entries).toHaveLength(2);
     expect(window.replaced).toBe(0);
@@ -117,7 +117,7 @@ describe('the address bar', () => {
     expect(window.entries).toHaveLength(3);
   });
 
-  it('gets one entry each for a pin, a wheel and a drag, and Back takes back one at a time', () => {
+  it('gets one entry each for a pin, a wheel and a drag, and Back undoes one at a time', () => {
     store.commit({ selection: 'b7f_0' });
     wheel(5);
     store.beginDrag();
@@ -138,7 +138,7 @@ describe('the address bar', () => {
     expect(view()).toEqual({ ...DEFAULT_VIEW, selection: 'b7f_0' });
   });
 
-  it('leads one gesture back while that still goes on, and the next is one of its own', () => {
+  it('goes back before a gesture that is still going on; the next one is separate', () => {
     store.commit({ selection: 'b7f_0' });
     wheel(3);
     window.go(-1);
@@ -148,7 +148,7 @@ describe('the address bar', () => {
     expect(window.entries).toHaveLength(3);
   });
 
-  it('follows what the page adjusts in the entry of what led to it', () => {
+  it('stores adjustments by the page in the entry of their cause', () => {
     store.commit({ cursor: 5 });
     store.adjust({ x: { from: 1, to: 9 } });
     pause();
@@ -171,7 +171,7 @@ describe('the address bar', () => {
     expect(window.entries).toHaveLength(3);
   });
 
-  it('leads back to where a pan had come when something was selected in its midst', () => {
+  it('goes back to where a pan was when something was selected during it', () => {
     store.move({ x: { from: 5, to: 6 } });
     store.commit({ selection: 'b7f_0' });
     window.go(-1);
@@ -210,7 +210,7 @@ describe('the view of a link', () => {
   });
   const goTo = (url: string) => window.history.replaceState(null, '', url);
 
-  it('is restored for the first snapshot only, without what it has not', () => {
+  it('is restored only for the first snapshot, without what that lacks', () => {
     goTo(`/app/?snapshot=a.pickle${HASH}`);
     sync.take(withDevices('a.pickle', 2), { kind: 'url', url: 'a.pickle' });
     expect(view()).toMatchObject({ deviceIndex: 1, x: { from: 10, to: 20 }, cursor: undefined });
@@ -226,7 +226,7 @@ describe('the view of a link', () => {
     expect(view()).toMatchObject({ deviceIndex: 0, x: 'all' });
   });
 
-  it('comes with a word when it was made for another file', () => {
+  it('comes with a notice if it was made for another file', () => {
     goTo('/app/#v=1&of=77:other.pickle&x=1..2');
     sync.take(withDevices('a.pickle', 1), GIVEN);
     expect(problems).toEqual([expect.stringContaining('other.pickle')]);

@@ -36,19 +36,19 @@ describe('a link to places beyond the trace', () => {
     ]);
   });
 
-  it('keeps those within', () => {
+  it('keeps those inside', () => {
     const view = { ...DEFAULT_VIEW, cursor: 283, secondCursor: 0 };
     expect(viewFitting(view, info)).toMatchObject({ cursor: 283, secondCursor: 0 });
     expect(placesBeyond(view, info)).toEqual([]);
   });
 
-  it('says of a device without a trace that it has none', () => {
+  it('says that a device without a trace has none', () => {
     const [sentence] = placesBeyond({ ...DEFAULT_VIEW, deviceIndex: 1, cursor: 3 }, info);
     expect(sentence).toContain('this trace has no events');
   });
 });
 
-describe('a file opens with the device that it is about', () => {
+describe('a file opens on its main device', () => {
   const peaks = (bytes: number) => ({ ...NO_PEAKS, allocatedBytes: { bytes, event: 0 } });
   const opened = (...devices: Partial<DeviceInfo>[]) =>
     openingView({ devices: devices.map((given, index) => deviceInfo({ index, ...given })) })
@@ -59,13 +59,13 @@ describe('a file opens with the device that it is about', () => {
     expect(opened({ peaks: peaks(5) }, { peaks: peaks(5) })).toBe(0);
   });
 
-  it('is pinned host memory only where no GPU has any', () => {
+  it('is pinned host memory only if no GPU has any', () => {
     const host = { kind: 'host', peaks: peaks(100) } as const;
     expect(opened({ peaks: peaks(5) }, host)).toBe(0);
     expect(opened({}, host)).toBe(1);
   });
 
-  it('is the first where all are empty', () => {
+  it('is the first if all are empty', () => {
     expect(opened({ events: 0 }, { events: 0 })).toBe(0);
     expect(opened()).toBe(0);
   });
@@ -96,17 +96,17 @@ describe('a file opens at the moment that matters', () => {
     expect(openingCursor(deviceInfo({ ooms, peaks }))).toBe(20);
   });
 
-  it('is the peak of allocated memory where every OOM was retried, or there is none', () => {
+  it('is the peak of allocated memory if every OOM was retried, or there is none', () => {
     expect(openingCursor(deviceInfo({ ooms: [oom(10, true)], peaks }))).toBe(40);
     expect(openingCursor(deviceInfo({ peaks }))).toBe(40);
   });
 
-  it('is the peak of active memory where blocks that wait for a stream make most of it', () => {
+  it('is the peak of active memory if most of it waits for a stream', () => {
     const activeBytes = { bytes: 50, event: 70 };
     expect(openingCursor(deviceInfo({ peaks: { ...peaks, activeBytes } }))).toBe(70);
   });
 
-  it('is the peak of reserved memory where much of it was never needed, but not before the trace', () => {
+  it('is the peak of reserved memory if much of it was never needed, but not before the trace', () => {
     const fragmented = (event: number) => ({
       ...peaks,
       activeBytes: { bytes: 5, event: 40 },
@@ -151,7 +151,7 @@ describe('a file opens at the moment that matters', () => {
     }
   });
 
-  it('is the first event where the peak was before the trace, and none without a trace', () => {
+  it('is the first event if the peak was before the trace, and none without a trace', () => {
     const before = { ...NO_PEAKS, allocatedBytes: { bytes: 5, event: -1 } };
     expect(openingCursor(deviceInfo({ peaks: before }))).toBe(0);
     expect(openingCursor(deviceInfo({ events: 0, peaks }))).toBeUndefined();
@@ -174,7 +174,7 @@ describe('a file opens at the moment that matters', () => {
     }
   });
 
-  it('holds for a device that is gone to', () => {
+  it('also applies when switching devices', () => {
     const there = onDevice(deviceInfo({ index: 1, peaks }));
     expect(there).toMatchObject({ deviceIndex: 1, cursor: 40, x: 'all', selection: undefined });
   });

@@ -7,7 +7,7 @@ const tables = () => ({
   segments: { state: undefined, device: 0, rows: [{ address: 1 }, { address: 2 }] },
 });
 
-test('equal tables have none, whatever is not there or undefined', () => {
+test('equal tables have none, treating missing and undefined alike', () => {
   const { state: _, ...segments } = tables().segments;
   expect(differences({ ...tables(), segments }, tables())).toEqual([]);
 });

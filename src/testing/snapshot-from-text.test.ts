@@ -60,7 +60,7 @@ it('gives unused memory back', () => {
   expect(actions(expandable.snapshot).at(-1)).toBe('segment_unmap');
 });
 
-it('keeps what is above record and below dump out of the trace, but in the segments', () => {
+it('keeps what is above record or below dump in the segments only', () => {
   const { snapshot } = snapshotFromText('+A 512 @a.py:1 f\nrecord\n+B 512\ndump\n+C 512');
   expect(actions(snapshot)).toEqual(['alloc']);
   const { blocks } = snapshot.devices[0];
@@ -84,7 +84,7 @@ it('has devices, streams, categories, settings and annotations', () => {
   expect(Array.from(snapshot.annotations.isStart)).toEqual([1, 0]);
 });
 
-it('says which line cannot be', () => {
+it('says which line is impossible', () => {
   expect(() => snapshotFromText('+A 512\n-B')).toThrow(/"-B".*B is not there/);
   expect(() => snapshotFromText('hello')).toThrow(/"hello"/);
 });

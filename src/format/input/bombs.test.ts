@@ -6,7 +6,7 @@ import { bytesSource } from '../../testing/byte-source.ts';
 import { readSnapshot } from './read-snapshot.ts';
 
 /** Each hostile file must be answered soon, by a warning or one sentence. */
-describe('a file that asks for too much, or holds what it cannot', () => {
+describe('a file that demands too much, or contains impossible values', () => {
   it.each(BOMBS)('$name', async ({ make, answer, name }) => {
     const bytes = make();
     const start = process.cpuUsage();

@@ -56,7 +56,7 @@ async function failureOf(promise: Promise<unknown>) {
 const protocols = gunzippedFixture('protocols.pickle');
 
 describe('readSnapshot', () => {
-  it('gives one content for all protocols and containers of one snapshot', async () => {
+  it('gives the same content for all protocols and containers of a snapshot', async () => {
     const names = [0, 1, 2, 3, 4, 5].map((protocol) => `protocols_p${protocol}.pickle.gz`);
     const first = await open(fixture('protocols_p4.pickle.gz'));
     for (const name of [...names, 'protocols_trace_plot.html.gz']) {
@@ -83,7 +83,7 @@ describe('readSnapshot', () => {
     expect(fromPickle.snapshot.devices[0].events.length).toBe(13);
   });
 
-  it('decodes the same for chunks of any size', async () => {
+  it('gives the same for chunks of any size', async () => {
     const whole = contentOf((await open(protocols)).snapshot);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 3000 }), async (size) => {
@@ -103,7 +103,7 @@ describe('bad files', () => {
   });
 
   it.each(HOSTILE_FILES.filter((file) => file.hasPartial))(
-    'opens the whole events of $name',
+    'opens the complete events of $name',
     async ({ make }) => {
       const { partialEvents, message } = await failureOf(open(make()));
       const { snapshot, file } = await open(make(), { allowPartial: true });
@@ -113,7 +113,7 @@ describe('bad files', () => {
     },
   );
 
-  it('says truncated at every cut of a small snapshot', async () => {
+  it('reports truncation at every cut of a small snapshot', async () => {
     const bytes = writePickle(sampleSnapshot(0));
     for (let length = 1; length < bytes.length; length++) {
       const failure = await failureOf(open(bytes.subarray(0, length)));
@@ -122,7 +122,7 @@ describe('bad files', () => {
     }
   });
 
-  it('opens the events before any cut of a real snapshot', async () => {
+  it('opens the events before each cut of a real snapshot', async () => {
     const all = contentOf((await open(protocols)).snapshot).devices[0];
     let most = 0;
     for (let length = 1; length < protocols.length; length += 397) {
@@ -138,7 +138,7 @@ describe('bad files', () => {
     expect(most).toBeGreaterThan(all.actions.length / 2);
   });
 
-  it('opens or gives a LoadError, whatever bytes of a real snapshot are changed', async () => {
+  it('opens, or gives a LoadError, whichever bytes of a real snapshot are changed', async () => {
     const originals = ['protocols_p0.pickle', 'protocols_p1.pickle', 'protocols_p4.pickle'].map(
       gunzippedFixture,
     );
@@ -159,7 +159,7 @@ describe('bad files', () => {
     );
   });
 
-  it('runs nothing, and reads a snapshot beside code', async () => {
+  it('runs nothing, and reads a snapshot next to code', async () => {
     const call = osSystemPickle().subarray(2, -1);
     const sample = writePickle(sampleSnapshot()).subarray(2, -1);
     const bytes = join([0x80, 4], '}(', [0x8c, 4], 'hook', call, [0x8c, 4], 'snap', sample, 'u.');
@@ -261,7 +261,7 @@ function orderedDict(value: ReturnType<typeof sampleSnapshot>): Uint8Array {
 }
 
 describe('progress and cancelling', () => {
-  it('reports bytes and events, seldom', async () => {
+  it('reports bytes and events, but not often', async () => {
     const reports: ReadProgress[] = [];
     const started = Date.now();
     await open(
@@ -275,7 +275,7 @@ describe('progress and cancelling', () => {
     for (const { readBytes } of reports) expect(readBytes).toBeLessThanOrEqual(2246474);
   });
 
-  it('stops between chunks when cancelled, with the source let go', async () => {
+  it('stops between chunks when cancelled, and releases the source', async () => {
     let served = 0;
     let isClosed = false;
     const source: ByteSource = {
@@ -298,7 +298,7 @@ describe('progress and cancelling', () => {
     expect(isClosed).toBe(true);
   });
 
-  it('cancels in a gzip', async () => {
+  it('can be cancelled inside a gzip', async () => {
     const bytes = gzipSync(gunzippedFixture('leak_loss_graph.pickle'));
     const source: ByteSource = {
       name: 'slow',
@@ -311,7 +311,7 @@ describe('progress and cancelling', () => {
     await expect(readSnapshot(source, webPlatform)).rejects.toSatisfy(isAbortError);
   });
 
-  it('passes on what a source throws, and explains a folder', async () => {
+  it("passes on a source's errors, and explains a folder", async () => {
     const failing = (error: Error): ByteSource => ({
       name: 'runs',
       size: undefined,

@@ -14,14 +14,14 @@ describe('a compact snapshot', () => {
   it.each([
     ['bare', compact],
     ['gzipped', gzipSync(compact)],
-  ])('is opened as the file that it was made from, %s', async (_, bytes) => {
+  ])('opens as the file that it was made from, %s', async (_, bytes) => {
     const { snapshot, file } = await open(bytes);
     expect(file).toEqual(original.file);
     const peaks = contextsOf(snapshot).map(({ replay }) => replay.peaks);
     expect(peaks).toEqual(contextsOf(original.snapshot).map(({ replay }) => replay.peaks));
   });
 
-  it('that was cut short is refused, with the byte', async () => {
+  it('is refused if truncated, with the byte', async () => {
     await expect(open(compact.subarray(0, compact.length - 100))).rejects.toMatchObject({
       failure: { code: 'compact-damaged', byte: compact.length - 100 },
     });

@@ -153,7 +153,7 @@ describe('unwrap', () => {
     await expect(contentOf(zip)).rejects.toMatchObject({ failure: { code: 'zip-damaged' } });
   });
 
-  it('says at every cut of a container that the file is cut short', async () => {
+  it('reports truncation at every cut of a container', async () => {
     const files = CONTAINERS.filter(([name]) => /gzip|zip|zstd|HTML/.test(name));
     const part = fc.double({ min: 0, max: 0.99, noNaN: true });
     await fc.assert(
@@ -168,7 +168,7 @@ describe('unwrap', () => {
     );
   });
 
-  it('says of every cut in a second gzip member that the file is cut short', async () => {
+  it('reports truncation at every cut in a second gzip member', async () => {
     const first = gzipSync(pickle.subarray(0, 9000));
     const bytes = join(first, gzipSync(pickle.subarray(9000)));
     for (let at = first.length + 1; at < bytes.length; at += 9) {

@@ -88,7 +88,7 @@ describe('values', () => {
     expect(pickle(...parts)).toEqual(value);
   });
 
-  it('reads what was written, however the bytes are cut', () => {
+  it('reads what was written, however the bytes are split', () => {
     const value = fc.letrec<{ value: PickleValue }>((tie) => ({
       value: fc.oneof(
         { maxDepth: 4 },
@@ -137,7 +137,7 @@ describe('broken and hostile pickles', () => {
   });
 
   it.each([1000, 2 ** 18, 2 ** 20])(
-    'runs no code, and says its name and at which byte it stands, %i bytes at a time',
+    'runs no code, and names it and its byte, %i bytes at a time',
     (chunk) => {
       const nothing = 'N0'.repeat(300_000);
       const { machine } = decoded(join(nothing, 'cos\nsystem\n(U\x04truetR.'), chunk);
@@ -161,12 +161,12 @@ describe('broken and hostile pickles', () => {
     expect(pickle(...parts)).toEqual(Array.isArray(value) ? value : asMaps(value as PickleValue));
   });
 
-  it('leaves out what is added to a list after its use', () => {
+  it('ignores items added to a list after its use', () => {
     const { machine, value } = decoded(join(']', 'q', [0], 'h', [0], 'a.'));
     expect([value, machine.lateItems]).toEqual([[], 1]);
   });
 
-  it('does not build what shared lists would stand for', () => {
+  it('does not expand shared lists', () => {
     // 60 levels, each a list that holds the one below twice: 2^60 values.
     const level = (i: number) => Array.from(join('](', 'h', [i], 'h', [i], 'e', 'q', [i + 1], '0'));
     const levels = Array.from({ length: 60 }, (_, i) => level(i));

@@ -59,11 +59,11 @@ const WHOLE = { paths: 'whole', stacks: true } as const;
 describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) => {
   const snapshot = loadCapture(name);
 
-  it('comes back as it was, pruned too', () => {
+  it('round-trips, also if pruned', () => {
     expectSame(decoded(prune(snapshot, WHOLE)), snapshot);
   });
 
-  it('comes back from a part too', () => {
+  it('round-trips from a part, too', () => {
     for (const context of contextsOf(snapshot)) {
       const { length } = context.trace.events;
       // The largest one takes ten times as long as all others and shows nothing more.
@@ -83,12 +83,12 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
   });
 });
 
-it('needs no pruning to come back', () => {
+it('round-trips without pruning', () => {
   const snapshot = loadCapture('two_devices.pickle.gz');
   expectSame(decoded(snapshot), snapshot);
 });
 
-it('names its columns as reports that were made before do', () => {
+it('names its columns like older reports', () => {
   const [context] = contextsOf(loadCapture('cuda_graph_pool.pickle.gz'));
   const { length } = context.trace.events;
   const part = windowSnapshot(context, { from: Math.floor(length / 2), to: length - 1 });
@@ -109,7 +109,7 @@ it('names its columns as reports that were made before do', () => {
   ]);
 });
 
-describe('what is not to be shared', () => {
+describe('data that must not be shared', () => {
   const snapshot = loadCapture('train_annotated.pickle.gz');
   const textOf = (bytes: Uint8Array) => new TextDecoder('latin1').decode(bytes);
 
@@ -130,7 +130,7 @@ describe('what is not to be shared', () => {
   });
 });
 
-it('is refused where it holds a number that cannot be', () => {
+it('is refused if it contains an impossible number', () => {
   const snapshot = loadCapture('cuda_graph_pool.pickle.gz');
   const [device] = snapshot.devices;
   const withSize = (size: number) => {
@@ -156,7 +156,7 @@ it('is refused where it holds a number that cannot be', () => {
 describe('a damaged file', () => {
   const bytes = encodeSnapshot(prune(loadCapture('cuda_graph_pool.pickle.gz'), WHOLE));
 
-  it('is refused in words wherever it is cut or changed, or read as something whole', () => {
+  it('is refused in words, or still valid, wherever it is cut or changed', () => {
     const damage = fc.tuple(
       fc.nat(bytes.length - 1),
       fc.integer({ min: 0, max: 255 }),

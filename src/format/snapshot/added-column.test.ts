@@ -69,7 +69,7 @@ function added({ devices, strings }: Snapshot) {
 
 const whole = { names: [undefined, 'weight', 'bias'], priorities: [Number.NaN, 3, 7] };
 
-it('is decoded, and undefined on a device that has none', () => {
+it('is decoded, and undefined on a device without it', () => {
   const snapshot = decoded();
   expect(added(snapshot)).toEqual([whole, { names: undefined, priorities: undefined }]);
   expect(snapshot.warnings).toEqual([]);
@@ -81,7 +81,7 @@ it('is in a part of a recording', () => {
   expect(added(part)).toEqual([{ names: ['weight', 'bias'], priorities: [3, 7] }]);
 });
 
-it('comes back from a report, with or without stacks', () => {
+it('survives a report, with or without stacks', () => {
   const snapshot = decoded();
   for (const stacks of [true, false]) {
     const shared = prune(snapshot, { paths: 'last-two', stacks });
@@ -96,7 +96,7 @@ it('is among the details of an event', () => {
   expect(reader.details(0)).toMatchObject({ tensorName: undefined, priority: undefined });
 });
 
-it('is not sent to the analysis worker, which reads no carried column', async () => {
+it('is not sent to the analysis worker, which needs no carried column', async () => {
   const [context] = contextsOf(decoded());
   const copy = await cloneDevice(context, { now: () => 0, yieldTask: async () => {} });
   expect(spreadEvents(copy.events)).toMatchObject({ length: 3, tensorName: undefined });

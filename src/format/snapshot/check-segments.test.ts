@@ -30,7 +30,7 @@ const warningsOf = (value: unknown) =>
     .warnings.filter(({ code }) => code === 'contradiction' || code === 'bad-value')
     .map(({ message }) => message);
 
-describe('what no allocator has is counted', () => {
+describe('counts states that no allocator has', () => {
   test('a block outside its segment, or larger than it', () => {
     const outside = segment({ blocks: [block({ address: 2 ** 40 }), block({ size: 2 ** 30 })] });
     const { warnings } = snapshotOf(outside);
@@ -39,7 +39,7 @@ describe('what no allocator has is counted', () => {
     );
   });
 
-  test('a block requested above its size: the size is taken', () => {
+  test('a block smaller than its request: its size is used', () => {
     const { devices, warnings } = snapshotOf(
       segment({ blocks: [block({ requested_size: 35e12 })] }),
     );
@@ -72,7 +72,7 @@ describe('what no allocator has is counted', () => {
     );
   });
 
-  test.each([[5], [[5, 'a']], [[{ unknown: 1 }]]])('annotations that are none: %j', (value) => {
+  test.each([[5], [[5, 'a']], [[{ unknown: 1 }]]])('invalid annotations: %j', (value) => {
     expect(
       warningsOf({ segments: [], device_traces: [[]], external_annotations: value }).join(),
     ).toMatch(/values? of 'external_annotations'/);

@@ -61,7 +61,7 @@ const textsOf = (column: Int32Array | undefined, get: (row: number) => string) =
   column === undefined ? undefined : Array.from(column, (row) => (row < 0 ? undefined : get(row)));
 
 describe('decoding', () => {
-  it.each(captures)('%s: counts as the allocator says', (name) => {
+  it.each(captures)('%s: the counts equal the allocator’s', (name) => {
     const snapshot = loadCapture(name);
     const truth = truthOf(name);
     // These were written before their truth was read: without a trace, inside an OOM, mid-run. The truth of a rank in
@@ -104,7 +104,7 @@ describe('decoding', () => {
     }
   });
 
-  it.each([0, 2, 4])('does not mind where the bytes of protocol %d are cut', (protocol) => {
+  it.each([0, 2, 4])('does not depend on where the bytes of protocol %d are split', (protocol) => {
     const name = `protocols_p${protocol}.pickle.gz`;
     const bytes = captureBytes(name);
     const expected = resolved(loadCapture(name));

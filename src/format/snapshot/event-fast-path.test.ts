@@ -112,7 +112,7 @@ describe('the fast path', () => {
       [form, 'without times', () => ({ time_us: undefined })] as const,
       [form, 'with optional keys', (i: number) => (i % 2 ? { user_metadata: 'x' } : {})] as const,
     ]),
-  )('%s, %s: reads nearly all rows, and the same', (form, _, more) => {
+  )('%s, %s: reads nearly all rows, with the same result', (form, _, more) => {
     const events = Array.from({ length: 400 }, (__, i) => usual(i, more(i)));
     const bytes = pickleOf(form, events);
     expect(differences(outcome(bytes, [bytes.length]), byOpcodes(bytes))).toEqual([]);
@@ -120,7 +120,7 @@ describe('the fast path', () => {
     expect(rowsOfSink(bytes)).toBeLessThan(form === 'put' ? 200 : 40);
   });
 
-  it('is off once the memo was rewritten', () => {
+  it('turns off once a memo slot was rewritten', () => {
     const pickler = new EventPickler('memoize');
     for (let i = 0; i < 100; i++) pickler.event(usual(i));
     // From here on, the slot of the first key holds another string.
@@ -131,7 +131,7 @@ describe('the fast path', () => {
     expect(rowsOfSink(bytes)).toBeGreaterThanOrEqual(90);
   });
 
-  it('leaves rows that write one memo slot again and again to the opcodes', () => {
+  it('leaves rows that rewrite one memo slot to the opcode loop', () => {
     const rows = (count: number) => {
       const pickler = new EventPickler('put');
       for (let i = 0; i < count; i++) pickler.event(usual(0));
@@ -152,7 +152,7 @@ describe('the fast path', () => {
   });
 
   it.each(['protocols_p2', 'protocols_p3', 'protocols_p4', 'protocols_p5'])(
-    '%s: gives what the opcodes give, cut or whole',
+    '%s: equals the opcode loop, split or whole',
     (name) => {
       const bytes = captureBytes(`${name}.pickle.gz`);
       for (const end of [bytes.length, Math.floor(bytes.length * 0.7)]) {
@@ -204,7 +204,7 @@ const part = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ batch: true }) },
 );
 
-it('reads what is spliced and cut as the opcodes read it', () => {
+it('reads spliced and truncated bytes like the opcode loop', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...FORMS),

@@ -31,7 +31,7 @@ describe('the format through the versions', () => {
     expect(fromPickle.devices[0].events.length).toBe(7);
   });
 
-  it('takes the last of a key that comes twice, as Python does, and shifts no other event', () => {
+  it('uses the last of duplicate keys, as Python does, and shifts no other event', () => {
     const text = (value: string) => join([0x8c, value.length], value);
     const pair = (key: string, value: string) => join(text(key), text(value));
     const size = (bytes: number) => join(text('size'), 'M', [bytes & 255, bytes >> 8]);
@@ -47,7 +47,7 @@ describe('the format through the versions', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('reads segments in a tuple as Python code would, and the default stream where none is named', () => {
+  it('reads segments in a tuple like Python code, and assumes the default stream', () => {
     const text = (value: string) => join([0x8c, value.length], value);
     const whole = writePickle(sampleSnapshot());
     const segments = writePickle(sampleSnapshot().segments).subarray(2, -1);
@@ -61,7 +61,7 @@ describe('the format through the versions', () => {
     expect(Array.from(events.stream, (row) => streams[row].handle)).toEqual([7n, 0n]);
   });
 
-  it('keeps devices by their number, however far apart', () => {
+  it('keeps devices by number, however far apart', () => {
     const [segment] = sampleSnapshot().segments as readonly Record<string, PickleValue>[];
     const at = (device: number) => ({ ...segment, device });
     const { devices } = read({ ...trace(), segments: [at(900), at(0)] });
@@ -71,7 +71,7 @@ describe('the format through the versions', () => {
     ]);
   });
 
-  it('tells no stack on that thread from no context recorded', () => {
+  it('distinguishes a thread without a stack from no recorded context', () => {
     const { events } = read(trace(event({ frames: [] }), event({}))).devices[0];
     expect(Array.from(events.stack)).toEqual([EMPTY_STACK, NO_STACK]);
   });
@@ -108,7 +108,7 @@ describe('the format through the versions', () => {
     expect(table.stack[0]).toBeGreaterThan(0);
   });
 
-  it('reads pinned host memory as a device of its own', () => {
+  it('reads pinned host memory as a separate device', () => {
     for (const host_traces of [[event({})], [[event({})], [event({})]]]) {
       const { devices } = read({
         segments: [],
@@ -121,7 +121,7 @@ describe('the format through the versions', () => {
     }
   });
 
-  it('takes the CPU of a profiler file for host memory', () => {
+  it('treats the CPU of a profiler file as host memory', () => {
     const { devices } = read({
       segments: [],
       device_traces: [[], [event({ category: 'PARAMETER' })]],
@@ -185,7 +185,7 @@ describe('the format through the versions', () => {
     expect(timesOf(...long)).toEqual({ startUs: 0, timeUs: Float64Array.from(long) });
   });
 
-  it('reads where the ring overflowed, as one value or by device', () => {
+  it('reads whether the ring overflowed, as one value or by device', () => {
     const overflowed = (trace_alloc_overflowed: PickleValue) =>
       read({ ...trace(event({})), allocator_settings: { trace_alloc_overflowed } }).devices[0]
         .ringOverflowed;
@@ -195,7 +195,7 @@ describe('the format through the versions', () => {
     expect(read(trace(event({}))).devices[0].ringOverflowed).toBeUndefined();
   });
 
-  it('keeps events that are named twice, or out of order, where they belong', () => {
+  it('keeps duplicate or unordered events at their places', () => {
     // device_traces: [[e0], [e1, e0]], with e0 from the memo.
     const dict = (size: number) =>
       join('}(', 'U', [6], 'action', 'U', [5], 'alloc', 'U', [4], 'size', 'K', [size], 'u');
@@ -221,7 +221,7 @@ describe('the format through the versions', () => {
     expect(devices.map(({ events }) => Array.from(events.sizeBytes))).toEqual([[1], [2, 1]]);
   });
 
-  it('reads values of a wrong kind as none, and says so', () => {
+  it('treats values of the wrong type as missing, and says so', () => {
     const snapshot = read(trace(event({ size: 'big', frames: 'none' })));
     expect(snapshot.devices[0].events.stack[0]).toBe(NO_STACK);
     expect(snapshot.warnings.map((warning) => warning.message)).toEqual([
@@ -230,7 +230,7 @@ describe('the format through the versions', () => {
     ]);
   });
 
-  it('says what is no snapshot', () => {
+  it('rejects what is not a snapshot', () => {
     for (const value of [{ a: 1 }, [1, 2], 'text', 7]) {
       expect(() => read(value)).toThrow(LoadError);
       expect(() => snapshotFromValue(value)).toThrow('not a CUDA memory snapshot');
@@ -239,7 +239,7 @@ describe('the format through the versions', () => {
 });
 
 describe('a file that ends too soon', () => {
-  it('gives the whole events before any cut, in order, each device its own', () => {
+  it('gives the complete events before each cut, in order and by device', () => {
     const value = {
       segments: [],
       device_traces: [

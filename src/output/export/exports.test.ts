@@ -48,7 +48,7 @@ describe('counters as CSV', () => {
 });
 
 describe('allocations as CSV', () => {
-  it('have a row each, whose bytes are the blocks’', () => {
+  it('have one row each, with the bytes of its block', () => {
     const context = contextOfCapture('train_recorded_late');
     const [heading = [], ...rows] = readCsv([...EXPORTS['allocations-csv'].make(context)].join(''));
     const { allocations } = context.replay;
@@ -100,7 +100,7 @@ describe('Arrow, as its own library reads it', () => {
 });
 
 describe('a trace for Perfetto', () => {
-  it('is what the format asks for, in the recorder’s time', () => {
+  it('follows the format, in the recorder’s time', () => {
     const context = contextOfCapture('train_annotated');
     const trace = JSON.parse([...perfettoTrace(context)].join(''));
     const { timeUs } = context.trace.events;
@@ -122,7 +122,7 @@ describe('a trace for Perfetto', () => {
     expect(peak).toBe(context.replay.peaks.allocatedBytes.bytes);
   });
 
-  it('cannot be made where events carry no times, and says so', () => {
+  it('cannot be made if events have no times, and says so', () => {
     const context = contextOf({
       segments: [],
       device_traces: [[{ action: 'alloc', addr: 4096, size: 512, stream: 0 }]],

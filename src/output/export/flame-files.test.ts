@@ -26,7 +26,7 @@ const stacksOf = (context: DeviceModel, set: FlameSet, shape = LINES) =>
   flameStacks(new FlameContext(context).flame(shape, { set, weight: 'bytes' }));
 
 describe('folded stacks', () => {
-  it('have a line a stack, its frames parted by semicolons', () => {
+  it('have one line per stack, with frames separated by semicolons', () => {
     const set: FlameSet = { kind: 'live', event: DRAWN.eventOf('+B') };
     expect(foldedStacks(stacksOf(CONTEXT, set), false)).toBe(
       `main (main.py:1);call (odd:name.py:6) ${4 * MI}\n` +
@@ -34,7 +34,7 @@ describe('folded stacks', () => {
     );
   });
 
-  it('of a difference have what went and what came', () => {
+  it('of a difference show what went and what came', () => {
     const [before, after] = [DRAWN.eventOf('+A'), DRAWN.eventOf('-A') + 1];
     expect(foldedStacks(stacksOf(CONTEXT, { kind: 'difference', before, after }), true)).toBe(
       `main (main.py:1);call (odd:name.py:6) 0 ${4 * MI}\n` +
@@ -131,7 +131,7 @@ describe('speedscope', () => {
     expectValid(JSON.stringify(file));
   });
 
-  it('is valid for real captures, also of what has no stacks', () => {
+  it('is valid for real captures, also without stacks', () => {
     for (const name of ['train_recorded_late', 'train_gpt_cpp_stacks', 'no_history']) {
       const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
       const set: FlameSet = { kind: 'live', event: context.trace.events.length - 1 };

@@ -265,7 +265,7 @@ function expectPartOf(example: unknown, whole: unknown, path: string): void {
     expectPartOf(value, Object(whole)[key], `${path}.${key}`);
 }
 
-it('the example of docs/findings.md is what the capture says', async () => {
+it('the example in docs/findings.md matches the capture', async () => {
   const [, example] = /```json\n(.*?)```/s.exec(readFileSync('docs/findings.md', 'utf8')) ?? [];
   const { devices } = JSON.parse(example ?? '');
   expect(devices).toHaveLength(1);

@@ -26,7 +26,7 @@ async function reportOf(name: string): Promise<FindingsReport> {
 }
 
 describe('vramscope.findings/2', () => {
-  it('has what the contract names', async () => {
+  it('has the keys of the contract', async () => {
     const report = await reportOf('leak_forward_hook');
     expect(JSON.parse(JSON.stringify(report))).toMatchObject({
       schema: 'vramscope.findings/2',
@@ -74,7 +74,7 @@ describe('vramscope.findings/2', () => {
     expect(findings[0].stack[0]).toEqual(findings[0].frame);
   });
 
-  it('has null where there is no line, and a device each', async () => {
+  it('has null if there is no line, and one entry per device', async () => {
     const report = await reportOf('near-miss/leak_gradients');
     expect(report.devices[0].findings[0]).toMatchObject({ frame: null, stack: [] });
     expect((await reportOf('two_devices')).devices.map(({ device }) => device)).toEqual([0, 1]);
@@ -82,7 +82,7 @@ describe('vramscope.findings/2', () => {
 });
 
 describe('for people', () => {
-  it('text keeps to its columns, but for paths, and names every check', async () => {
+  it('text keeps to its columns, except for paths, and names every check', async () => {
     const report = await reportOf('leak_output_list');
     const lines = findingsText(report, TERMINAL);
     expect(lines.slice(0, 2)).toEqual(['2 findings in a_<b>.pickle, device 0', '']);
@@ -109,7 +109,7 @@ describe('for people', () => {
     expect(told).toHaveLength(report.devices[0].checks.length);
   });
 
-  it('markdown lets no name become markup', async () => {
+  it('no name becomes markup in Markdown', async () => {
     const text = findingsText(await reportOf('leak_forward_hook'), MARKDOWN).join('\n');
     expect(text).toContain('## 1 finding in a\\_\\<b\\>.pickle');
     expect(text).toContain('### HIGH growth: kept-hook, 20.00 MiB kept by the end');
@@ -134,7 +134,7 @@ describe('a recording of default stacks', () => {
     },
   );
 
-  it('names a node of the backward pass in a stack, and no place that nobody has', () => {
+  it('names a backward node in a stack, and no unknown place', () => {
     const name = 'torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor>&&)';
     expect(frameText({ name, file: '??', line: 0 })).toBe('AddmmBackward0 (backward pass)');
     expect(frameText({ name: 'step', file: '/me/train.py', line: 21 })).toBe(

@@ -11,11 +11,11 @@ const textOf = (text: string) =>
     'At the end',
   );
 
-test('every figure has words', () => {
+test('every figure has a label', () => {
   expect(STAT_TEXTS.map(({ name }) => name)).toEqual([...STAT_NAMES]);
 });
 
-test('the text is a table as memory_summary() prints one', () => {
+test('the text is a table like that of memory_summary()', () => {
   const lines = textOf('+A 512 @a.py:1 f\n+B 3Mi @a.py:2 f\n-B').split('\n');
   expect(lines.slice(0, 6)).toEqual([
     'At the end',
@@ -27,7 +27,7 @@ test('the text is a table as memory_summary() prints one', () => {
   ]);
 });
 
-test('figures that the trace hides are the least that they can be', () => {
+test('figures that the trace does not show are lower bounds', () => {
   const text = textOf('+A 512 @a.py:1 f\nrecord\n+B 512 @a.py:2 f');
   expect(text).toContain('≥ 1.00 KiB');
   expect(text).toContain('are unknown');

@@ -71,7 +71,7 @@ Allocator settings: not recorded
 });
 
 describe('every capture', () => {
-  test.each(captureNames())('%s fits 80 columns and says no NaN', (name) => {
+  test.each(captureNames())('%s fits 80 columns and never says NaN', (name) => {
     for (const line of textOf(loadCapture(name))) {
       expect(line.length).toBeLessThanOrEqual(80);
       expect(line).toBe(line.trimEnd());
@@ -80,7 +80,7 @@ describe('every capture', () => {
   });
 });
 
-test('what was not recorded is not said to be zero or never', () => {
+test('never shows unrecorded values as zero or never', () => {
   const none = textOf(loadCapture('no_history.pickle.gz')).join('\n');
   expect(none).toMatch(/out of memory {6}not recorded/);
   expect(none).not.toContain('peak ');
@@ -90,7 +90,7 @@ test('what was not recorded is not said to be zero or never', () => {
   expect(late).toContain('Warning: Device 0: Recording began late');
 });
 
-test('color is used where asked, and nowhere else', () => {
+test('color is used only if requested', () => {
   const ESCAPE = '\u001b[';
   expect(textOf(SMALL).join('')).not.toContain(ESCAPE);
   expect(textOf(SMALL, { columns: 80, color: true }).join('')).toContain(`${ESCAPE}31m`);
@@ -108,7 +108,7 @@ test('a hostile name cannot steer the terminal', () => {
   expect(JSON.parse(jsonText(value))).toEqual(value);
 });
 
-test('settings at their defaults are left out, unknown ones are not', () => {
+test('omits settings at their defaults, but not unknown ones', () => {
   expect(
     changedSettings({
       PYTORCH_CUDA_ALLOC_CONF: 'max_split_size_mb:128',

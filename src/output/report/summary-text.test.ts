@@ -36,7 +36,7 @@ function textOf(name: string, notes: readonly string[] = []): string {
   });
 }
 
-test('has the figures, the phases, the settings and what was recorded', () => {
+test('has the figures, phases, settings and facts about the recording', () => {
   const text = textOf('train_annotated.pickle.gz', ['Mind the gap.']);
   expect(text).toContain('train_annotated.pickle.gz (1,234 bytes), device 0\n\nAt the end\n');
   expect(text).toMatch(/^Allocated memory +65\.00 MiB +827\.35 MiB/m);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inline, jsonText, printable } from './text.ts';
 
-test('Markdown: no name mentions somebody, and none becomes a link', () => {
+test('Markdown: no name becomes a mention or a link', () => {
   const name =
     '@octocat fixes #1, GH-12, octo/repo#3 at https://evil.example, www.evil.example, a@b.example';
   const text = inline(name);
@@ -11,7 +11,7 @@ test('Markdown: no name mentions somebody, and none becomes a link', () => {
   expect(inline('&#64;octocat')).toBe('\\&\\#<!-- -->64;octocat');
 });
 
-test('what is read but not seen is shown as a question mark, and escaped in JSON', () => {
+test('invisible characters appear as question marks, and are escaped in JSON', () => {
   const tag = String.fromCodePoint(0xe0041);
   for (const hidden of ['\u202e', '\u200b', '\u00ad', '\ufe0f', '\u2066', tag]) {
     expect(printable(`a${hidden}b`)).toBe('a?b');

@@ -31,30 +31,30 @@ test.each([
   expect(sentence(capture, EXPANDABLE, 'recorded')).toBe(expected);
 });
 
-test('what takes giving back the cache again and again is said to', () => {
+test('says if a setting must release the cache again and again', () => {
   expect(sentence('frag_gpt_varlen', '', 6 * GIB)).toMatch(
     /^would have needed 5\.\d+ GiB instead of 15\.86 GiB, releasing its whole cache \d\d times$/,
   );
 });
 
-test('too large is too large under any setting', () => {
+test('a request that is too large fails under any setting', () => {
   expect(sentence('oom_batch_too_big', EXPANDABLE, 'recorded')).toMatch(
     /^would have run out of memory too at event [\d,]+: 512\.00 MiB were requested, .+ too much$/,
   );
 });
 
-test('without a limit nothing fails, and that says nothing of the device there was', () => {
+test('without a limit nothing fails, which says nothing about the real device', () => {
   expect(sentence('oom_fragmented', '')).toBe(
     'would have reserved 24.25 GiB where nothing limits it, with the request that failed served',
   );
 });
 
-test('a run that fails where the recorded one did not says where and by how much', () => {
+test('a run that fails where the recorded one did not says where, and how much is missing', () => {
   expect(sentence('train_gpt_small', '', GIB)).toMatch(
     /^would have run out of memory at event [\d,]+: .+ were requested, .+ too much$/,
   );
 });
 
-test('the same is said to be the same', () => {
+test('an equal result is called the same', () => {
   expect(sentence('train_gpt_small', '')).toBe('would have needed the same 1.31 GiB');
 });

@@ -7,13 +7,13 @@ const decoder = new TextDecoder();
 const holds = (letters: string) => async (bytes: Uint8Array) =>
   new RegExp([...letters].join('.*')).test(decoder.decode(bytes));
 
-it('keeps what makes a file go wrong, and nothing else', async () => {
+it('keeps what makes a file fail, and nothing else', async () => {
   const long = encoder.encode(`${'a'.repeat(300)}X${'b'.repeat(700)}YZ${'c'.repeat(5)}`);
   expect(decoder.decode(await shrink(long, holds('XYZ')))).toBe('XYZ');
   expect(decoder.decode(await shrink(long, holds('b')))).toBe('b');
 });
 
-it('finds the smallest file also where one part needs another', async () => {
+it('finds the smallest file even if one part needs another', async () => {
   // A 'Y' needs an 'X' before it: the last pass over single bytes removes both, one after the other.
   const needs = async (bytes: Uint8Array) => /^(?!.*Y)|X.*Y/.test(decoder.decode(bytes));
   expect(await shrink(encoder.encode('aXbYc'), needs)).toHaveLength(0);

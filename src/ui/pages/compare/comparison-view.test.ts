@@ -28,7 +28,7 @@ const view: fc.Arbitrary<ComparisonView> = fc.record({
   row: optional(fc.nat(99).map(String)),
 });
 
-it('comes back from a link as it was, with its files', () => {
+it('survives a link, with its files', () => {
   fc.assert(
     fc.property(view, (before) => {
       expect(parseComparison(encodeComparison(before))).toEqual(before);
@@ -36,7 +36,7 @@ it('comes back from a link as it was, with its files', () => {
   );
 });
 
-it('says nothing of what is as it opens', () => {
+it('omits what is at its default', () => {
   expect(encodeComparison(DEFAULT_COMPARISON)).toBe('');
 });
 

@@ -14,7 +14,7 @@ it('by step, the same step of a longer run is at the same place', () => {
   expect(toCommon('step', RUN, 40)).toBe(1.5);
 });
 
-it('goes there and back again, also outside of the run', () => {
+it('converts there and back, even outside of the run', () => {
   const link = fc.constantFrom('step' as const, 'share' as const);
   fc.assert(
     fc.property(link, fc.double({ min: -50, max: 200, noNaN: true }), (by, event) => {

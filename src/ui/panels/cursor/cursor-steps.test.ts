@@ -15,7 +15,7 @@ const ooms = [100, 250].map((event) => ({
 const device: DeviceInfo = deviceInfo({ events: 300, ooms });
 
 describe('the cursor', () => {
-  it('stands at the end without a place of its own, and when its place is beyond the trace', () => {
+  it('is at the end if it has no place, or one beyond the trace', () => {
     expect(cursorEvent(device, undefined)).toBe(299);
     expect(cursorEvent(device, 10_000)).toBe(299);
     expect(cursorEvent(device, 7)).toBe(7);
@@ -28,7 +28,7 @@ describe('the cursor', () => {
     expect(stepped(device, 10_000, 1)).toBe(299);
   });
 
-  it('goes from OOM to OOM, and round', () => {
+  it('goes from OOM to OOM, and wraps around', () => {
     expect(nextOom(device, undefined, 1)).toBe(100);
     expect(nextOom(device, 100, 1)).toBe(250);
     expect(nextOom(device, 250, 1)).toBe(100);
@@ -48,7 +48,7 @@ describe('the jumps', () => {
     expect(jump).toMatchObject({ event: undefined, bytes: 512 });
   });
 
-  it('list the first OOMs of a flood of them', () => {
+  it('list the first OOMs of many', () => {
     const flood = Array.from({ length: 50 }, (_, event) => ({ ...ooms[0], event }));
     const listed = jumpsOf(deviceInfo({ events: 300, ooms: flood })).filter(({ label }) =>
       label.startsWith('Out of memory'),
@@ -81,7 +81,7 @@ describe('keys', () => {
     expect(view.getState().view.secondCursor).toBeUndefined();
   });
 
-  it('leave the cursor where a peak was before the trace', () => {
+  it('leave the cursor unchanged if a peak was before the trace', () => {
     const view = createViewStore({ ...DEFAULT_VIEW, cursor: 10 });
     const peaks = { ...device.peaks, allocatedBytes: { bytes: 1, event: -1 } };
     cursorKeys({ ...device, peaks }, view).p();

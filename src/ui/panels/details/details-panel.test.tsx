@@ -48,7 +48,7 @@ it('shows what a block is, which line made it, and what else that line made', as
   expect(same.getByText('24, 192.00 MiB')).toBeDefined();
 });
 
-it('filters all views by what is clicked, and shows all again by a second click', async () => {
+it('filters all views by what is clicked, and clears the filter by a second click', async () => {
   const { user, view } = await showKeptClone();
   const pool = screen.getByRole('button', { name: 'large' });
   await user.click(pool);
@@ -67,7 +67,7 @@ it('puts the cursor at the event that allocated it, and unpins it', async () => 
   expect(screen.getByText(/^Click a block/)).toBeDefined();
 });
 
-it('says that a label of another snapshot is none of this one', async () => {
+it('says that a label of another snapshot does not exist in this one', async () => {
   const { commit } = await renderOn(LEAK, <DetailsPanel />);
   act(() => commit({ selection: 'b7f0000000000_3' }));
   expect(await screen.findByText(/is not an allocation of this snapshot/)).toBeDefined();

@@ -101,7 +101,7 @@ it.each([
   expect(verdict.dataset.tone).toBe(tone);
 });
 
-it('opens a finding and searches for its line, and leaves no trace of it when it is closed', async () => {
+it('opens a finding and searches for its line, and undoes both when it is closed', async () => {
   const { user, view } = await showFindings(LEAK);
   const before = view();
   expect(before.cursor).toBeDefined();
@@ -197,7 +197,7 @@ it('filters all views to the blocks of a row, and the search finds as many bytes
   await expect.poll(() => view().search).toBe('');
 });
 
-it('accounts for the moment of the cursor, wherever that is put', async () => {
+it('accounts for the moment of the cursor, wherever it is', async () => {
   const { user, session, commit, view } = await showFindings('leak_loss_graph');
   const account = within(screen.getByRole('region', { name: 'Where the memory is' }));
   await user.click(account.getByRole('button', { name: 'At the cursor' }));
@@ -213,7 +213,7 @@ it('accounts for the moment of the cursor, wherever that is put', async () => {
   expect(view().cursor).toBe(9000);
 });
 
-it('says where the legend counts what a row has', async () => {
+it('says where the legend counts the bytes of a row', async () => {
   await showFindings('leak_loss_graph');
   const graphs = rows().getByRole('button', { name: /^kept autograd graphs/ });
   expect(graphs.textContent).toMatch(/In the legend: .* kept/);
@@ -226,7 +226,7 @@ it('puts the cursor where the verdict looks, unless it has been moved', async ()
   expect(textContent).toBe(`event ${formatCount(view().cursor ?? -1)}`);
 });
 
-it('leads from a verdict that no finding tells to its row of the account', async () => {
+it('leads from a verdict without a finding to its row of the account', async () => {
   const { user, view } = await showFindings(
     'pairs/settings/expandable_segments_True_large_segment_size_mb_64/growing_concat',
   );

@@ -32,7 +32,7 @@ describe('ranking', () => {
     expect(findings[0]?.severity).toBe('high');
   });
 
-  it('gives findings of one fingerprint names of their own, by event, however they come', async () => {
+  it('gives findings with one fingerprint different names, by event, in any order', async () => {
     const oom = await first('oom_batch_too_big');
     const at = (event: number) => ({ ...oom, events: { first: event, last: event } });
     const idAt = (findings: readonly RankedFinding[]) =>
@@ -74,14 +74,14 @@ describe('showing a finding', () => {
     expect(oom).toMatchObject({ style: 'oom', search: '' });
   });
 
-  it('searches by the stack of a block where backward has no line', async () => {
+  it('searches by the stack of a block if backward has no line', async () => {
     const leak = await first('near-miss/leak_gradients');
     expect(leak.frame).toBeUndefined();
     const { search } = selectedFinding(leak, DEFAULT_VIEW, 'b7f0000000000_3');
     expect(search).toBe(searchTerm('site', 'b7f0000000000_3'));
   });
 
-  it('searches for nothing where the evidence is all that is alive', async () => {
+  it('searches for nothing if the evidence is everything alive', async () => {
     const oom = await first('oom_batch_too_big');
     expect(selectedFinding(oom, DEFAULT_VIEW, undefined)).toMatchObject({
       search: '',
@@ -97,7 +97,7 @@ describe('showing a finding', () => {
     expect(selectedFinding(leak, before, undefined).x).toBe('all');
   });
 
-  it('takes back what it set, and not what the user did since', async () => {
+  it('undoes what it set, but not what the user did since', async () => {
     const leak = await first('leak_forward_hook');
     const shown = { ...DEFAULT_VIEW, ...selectedFinding(leak, DEFAULT_VIEW, undefined) };
     expect({ ...shown, ...leftFinding(leak, shown, undefined, DEFAULT_VIEW.cursor) }).toEqual(
@@ -108,7 +108,7 @@ describe('showing a finding', () => {
     expect(leftFinding(leak, shown, undefined, 3).cursor).toBe(3);
   });
 
-  it('goes to its events in the timeline, and to all of them where they are most of the trace', async () => {
+  it('goes to its events in the timeline, or shows everything if they are most of the trace', async () => {
     const oom = await first('oom_batch_too_big');
     const change = shownIn('timeline', oom, 1_000_000);
     if (change.x === undefined || change.x === 'all') throw new Error('a window was expected');

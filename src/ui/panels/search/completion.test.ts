@@ -20,13 +20,13 @@ const textsAt = (text: string, known: KnownValues | undefined = KNOWN) =>
   suggest(text, text.length, known).options.map((option) => option.text);
 
 describe('what is suggested', () => {
-  test('all keys for an empty word, at the start or behind a blank', () => {
+  test('all keys for an empty word, at the start or after a space', () => {
     expect(textsAt('')).toHaveLength(QUALIFIER_NAMES.length);
     expect(textsAt('forward ')).toHaveLength(QUALIFIER_NAMES.length);
     expect(textsAt('-')).toHaveLength(QUALIFIER_NAMES.length);
   });
 
-  test('keys that begin so, and nothing for other words', () => {
+  test('keys with that prefix, and nothing for other words', () => {
     expect(textsAt('s')).toEqual(['size>', 'state:', 'stream:', 'site:']);
     expect(textsAt('x size')).toEqual(['size>']);
     expect(textsAt('-st')).toEqual(['state:', 'stream:']);
@@ -48,7 +48,7 @@ describe('what is suggested', () => {
     expect(phases.options.length + phases.more).toBe(KNOWN.phase?.length);
   });
 
-  test('each whole one is a term that can be read', () => {
+  test('each complete one is a valid term', () => {
     for (const name of QUALIFIER_NAMES) {
       for (const { text, isWhole } of suggest(`${name}:`, name.length + 1, KNOWN).options) {
         expect(isWhole).toBe(true);
@@ -112,7 +112,7 @@ test('an option that the arrows have reached is taken by Enter and Tab', () => {
   expect(pressed('si', undefined, 'ArrowUp')).toEqual(['option -1']);
 });
 
-test('Escape leaves the option, then clears, then leaves the box', () => {
+test('Escape leaves the option, then clears the text, then leaves the box', () => {
   expect(pressed('si', 'size>', 'Escape')).toEqual(['close']);
   expect(pressed('si', undefined, 'Escape')).toEqual(['close', 'apply ']);
   expect(pressed('', undefined, 'Escape')).toEqual(['close', 'leave']);

@@ -17,7 +17,7 @@ function largeBlocks(): number {
   return replay.allocations.sizeBytes.filter((bytes) => bytes > 2 ** 20).length;
 }
 
-it('counts what it finds, and what of it is there at the cursor, which starts at the peak', async () => {
+it('counts what it finds, and how much of it is live at the cursor, which starts at the peak', async () => {
   const { user, view } = await renderOn(CAPTURE, <SearchBox />);
   await user.type(box(), 'size>1MiB{Enter}');
   const count = largeBlocks().toLocaleString('en-US');
@@ -50,7 +50,7 @@ it('takes two steps for two quick presses', async () => {
   await screen.findByText(/^2 of 24 · /);
 });
 
-it('says what is wrong with a search, and where, once the box is left', async () => {
+it('says what is wrong with a search, and where, once the box loses the focus', async () => {
   const { user } = await renderOn(CAPTURE, <SearchBox />);
   await user.type(box(), 'size>abc forward{Enter}');
   expect(await screen.findByText(/abc/, { selector: 'mark' })).toBeDefined();
@@ -66,7 +66,7 @@ it('says which term matches nothing', async () => {
   expect(screen.getByText(/^nosuchline\.py matches nothing/)).toBeDefined();
 });
 
-it('offers terms, takes one by keyboard, and is emptied by Escape', async () => {
+it('offers terms, accepts one by keyboard, and is cleared by Escape', async () => {
   const { user, view } = await renderOn(CAPTURE, <SearchBox />);
   await user.type(box(), 'sta');
   const terms = within(screen.getByRole('listbox', { name: 'Terms' }));
