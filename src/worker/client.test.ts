@@ -174,8 +174,8 @@ describe('the session client', () => {
   });
 });
 
-describe('one worker a file', () => {
-  it('a second file is opened in another one, and the first ends then', async () => {
+describe('one worker per file', () => {
+  it('a second file opens in another worker, and then the first ends', async () => {
     const { client, workers, ended } = setUp();
     await client.open({ source: FILE });
     const second = client.open({ source: OTHER });
@@ -186,7 +186,7 @@ describe('one worker a file', () => {
     expect(workers[0]?.session.asked).toHaveLength(1);
   });
 
-  it('what is still asked about the first is cancelled', async () => {
+  it('pending queries about the first are cancelled', async () => {
     const { client } = setUp();
     await client.open({ source: FILE });
     const { port1: port } = new MessageChannel();
@@ -195,7 +195,7 @@ describe('one worker a file', () => {
     for (const one of asked) await expect(one).rejects.toSatisfy(isAbortError);
   });
 
-  it('a file that is cancelled ends its worker at once; the open one stays', async () => {
+  it('cancelling a file ends its worker at once; the open one stays', async () => {
     const { client, workers, ended } = setUp();
     await client.open({ source: FILE });
     client.expectFile();
@@ -214,7 +214,7 @@ describe('one worker a file', () => {
     expect(await client.query('eventAt', EVENT)).toBe(2);
   });
 
-  it('a file that fails leaves the open one, and what was read of it is there until the next', async () => {
+  it('a file that fails keeps the open one, and its readable part stays until the next', async () => {
     const { client, workers, ended } = setUp();
     await client.open({ source: FILE });
     const opening = client.open({ source: OTHER });
@@ -231,7 +231,7 @@ describe('one worker a file', () => {
     ).rejects.toSatisfy(isAbortError);
   });
 
-  it('of two files that are given at once the second is opened', async () => {
+  it('of two files given at once, the second is opened', async () => {
     const { client, ended } = setUp();
     const first = client.open({ source: FILE });
     const second = client.open({ source: OTHER });
@@ -241,7 +241,7 @@ describe('one worker a file', () => {
     expect(ended()).toEqual([true, false]);
   });
 
-  it('a worker waits for the first file, and for another only while one is expected', async () => {
+  it('a spare worker waits for the first file, and for others only while one is expected', async () => {
     const { client, workers, ended } = setUp();
     client.expectFile()();
     expect(ended()).toEqual([false]);
@@ -257,7 +257,7 @@ describe('one worker a file', () => {
     expect(ended()).toEqual([true, true, false]);
   });
 
-  it('a worker waits again after a first file that failed', async () => {
+  it('a spare worker waits again after a first file that failed', async () => {
     const { client, workers } = setUp();
     slowOpening(workers[0]);
     const stop = new AbortController();
@@ -269,7 +269,7 @@ describe('one worker a file', () => {
 });
 
 describe('a worker that dies', () => {
-  it('with the open file: all questions are told, and the next file is opened', async () => {
+  it('with the open file: all queries fail, and the next file opens', async () => {
     const { client, workers, ended } = setUp();
     await client.open({ source: FILE });
     const hit = client.query('hit', HIT);

@@ -30,7 +30,7 @@ const settled = (frames: readonly Promise<string>[]) =>
   Promise.all(frames.map((f) => f.catch((e) => (isAbortError(e) ? 'dropped' : `failed: ${e}`))));
 
 describe('the frame queue', () => {
-  it('draws only the newest of those that wait', async () => {
+  it('draws only the newest of the waiting frames', async () => {
     const { queue, frame, log } = setUp();
     const frames = ['a', 'b', 'c'].map((name) => queue.request(frame(name, 1)));
     expect(await settled(frames)).toEqual(['dropped', 'dropped', 'c']);
@@ -43,13 +43,13 @@ describe('the frame queue', () => {
     expect(log).toEqual(['yield at 0', 'begin a', 'yield at 8', 'yield at 16']);
   });
 
-  it('lets them in more often where others must not wait for it', async () => {
+  it('lets them in more often if others must not wait for it', async () => {
     const { queue, frame, log } = setUp(2);
     await queue.request(frame('a', 5));
     expect(log).toEqual(['yield at 0', 'begin a', 'yield at 2', 'yield at 4']);
   });
 
-  it('gives a slow frame up for a newer one', async () => {
+  it('drops a slow frame for a newer one', async () => {
     const { queue, frame, messages } = setUp();
     // The queue learns from this one that frames take 200 ms.
     await queue.request(frame('first', 200));
@@ -85,7 +85,7 @@ describe('the frame queue', () => {
     expect(delivered.at(-1)).toBe('100');
   });
 
-  it('drops a frame that the page no longer wants, waiting or under way', async () => {
+  it('drops a frame that the page no longer wants, waiting or being drawn', async () => {
     const { queue, frame, messages, log } = setUp();
     const waiting = queue.request(frame('a', 100), AbortSignal.abort());
     expect(await settled([waiting])).toEqual(['dropped']);
@@ -95,7 +95,7 @@ describe('the frame queue', () => {
     expect(log.filter((line) => line.startsWith('begin'))).toEqual(['begin b']);
   });
 
-  it('goes on after a frame that fails', async () => {
+  it('continues after a frame that fails', async () => {
     const { queue, frame } = setUp();
     const failing = queue.request(() => {
       throw new RangeError('No such viewport');

@@ -38,7 +38,7 @@ const frameOf = (matching: MatchingRequest, selected = -1, highlight = '') => {
   return device.frame(request);
 };
 
-describe('the matches alone', () => {
+describe('only the matches', () => {
   const { mask } = matchAllocations(context, large.search, undefined);
 
   test('are stacked as high as their blocks, at the events where they are highest', async () => {
@@ -53,7 +53,7 @@ describe('the matches alone', () => {
     expect(stackPeakBytes).toBeLessThan(peak.bytes);
   });
 
-  test('are found under a pixel by their own places', async () => {
+  test('are found under a pixel at their own places', async () => {
     const top = bytesAt(peak.event);
     const all = device.timeline.hits(matches, peak.event, 0, top);
     expect(all.totalBytes).toBe(top);
@@ -84,7 +84,7 @@ test('a search dims the others and moves nothing', async () => {
   expect(dimmed.pixels).not.toEqual(plain.pixels);
 });
 
-test('what is highlighted stays as it is, makes all others paler, and moves nothing', async () => {
+test('a highlight keeps its blocks, makes all others paler, and moves nothing', async () => {
   const plain = await frameOf({ ...large, search: '' });
   const search = 'size>=32MiB';
   const highlighted = await frameOf({ ...large, search: '' }, -1, search);

@@ -60,7 +60,7 @@ describe('an open snapshot', () => {
     info = await session.open(fixture('train_gpt_small.pickle.gz'), { onProgress });
   });
 
-  it('draws the picture that was asked for last, whatever the one before needs', async () => {
+  it('draws the picture requested last, however long the previous one takes', async () => {
     const session = createSession(host);
     const info = await session.open(fixture('train_gpt_small.pickle.gz'));
     const first = session.query('frame', { ...whole(info), search: 'size>=1MiB' });
@@ -69,7 +69,7 @@ describe('an open snapshot', () => {
     expect((await second).pixels.length).toBeGreaterThan(0);
   });
 
-  it('is told as the allocator itself counted', () => {
+  it('has the allocator’s own figures', () => {
     expect(info.file).toMatchObject({ name: 'train_gpt_small.pickle.gz', container: 'gzip' });
     const stats = truthOf('train_gpt_small').stats['0'];
     const { peaks, end, allocations } = info.devices[0] ?? {};
@@ -79,7 +79,7 @@ describe('an open snapshot', () => {
     expect(allocations).toBe(stats['allocation.all.allocated']);
   });
 
-  it('told its progress: reading, then replaying, then indexing', () => {
+  it('reports its progress: reading, then replaying, then indexing', () => {
     const phases = progress.map(({ phase }) => phase);
     expect([...new Set(phases)]).toEqual(['reading', 'replaying', 'indexing']);
     expect(progress.at(-1)).toMatchObject({
@@ -150,7 +150,7 @@ describe('an open snapshot', () => {
     }
   });
 
-  it('draws into pixels that came back', async () => {
+  it('draws into returned pixels', async () => {
     const { pixels } = await session.query('frame', whole(info));
     const before = pixels.slice();
     await session.recycle({ pixels });
@@ -159,7 +159,7 @@ describe('an open snapshot', () => {
     expect(again.pixels).toEqual(before);
   });
 
-  it('draws the other views into them, too', async () => {
+  it('also draws other views into them', async () => {
     const { pixels } = await session.query('frame', whole(info));
     await session.recycle({ pixels });
     const { viewport, palette } = whole(info);
@@ -201,7 +201,7 @@ describe('an open snapshot', () => {
   });
 });
 
-it('has nothing to answer about before a file is open', async () => {
+it('answers nothing before a file is open', async () => {
   await expect(
     createSession(host).query('minimap', { deviceIndex: 0, axis: 'event', width: 1 }),
   ).rejects.toMatchObject({ failure: { code: 'no-such-device' } });

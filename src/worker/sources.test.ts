@@ -21,7 +21,7 @@ describe('a file on disk', () => {
   it.each([
     ['by a BYOB reader', false],
     ['by slices', true],
-  ])('gives its bytes in order %s, as often as asked', async (_, withoutByob) => {
+  ])('gives its bytes in order %s, any number of times', async (_, withoutByob) => {
     const property = fc.asyncProperty(
       fc.uint8Array({ maxLength: 300 }),
       fc.integer({ min: 1, max: 70 }),
@@ -49,14 +49,14 @@ describe('a file on disk', () => {
     }
   });
 
-  it('says that a folder is one', async () => {
+  it('recognizes a folder', async () => {
     const folder = unreadableBlob(4096, 0);
     await expect(bytesOf(blobSource(folder, 'runs').chunks())).rejects.toMatchObject({
       failure: { code: 'folder', message: expect.stringContaining('"runs"') },
     });
   });
 
-  it('says where a file that vanished while it was read could not be read further', async () => {
+  it('says where a file vanished while it was read', async () => {
     const vanished = unreadableBlob(40 * 2 ** 20, 8 * 2 ** 20);
     await expect(bytesOf(blobSource(vanished, 'x').chunks())).rejects.toMatchObject({
       failure: { code: 'unreadable', byte: 8 * 2 ** 20 },
@@ -115,13 +115,13 @@ describe('a file whose reader fails', () => {
   const bytes = random(1000);
   const never = () => new Promise<void>(() => undefined);
 
-  it.each([0, 1, 4])('goes on with slices when a read hangs after %i', async (whole) => {
+  it.each([0, 1, 4])('continues with slices if a read hangs after %i', async (whole) => {
     const blob = blobThat(bytes, whole, never);
     const source = blobSource(blob, 'x', { readBytes: 100, sliceBytes: 64, stallMs: 20 });
     expect((await bytesOf(source.chunks())).equals(bytes)).toBe(true);
   });
 
-  it('can be left while nothing hangs', async () => {
+  it('can be abandoned while nothing hangs', async () => {
     const source = blobSource(blobThat(bytes, 2, never), 'x', { readBytes: 100, stallMs: 20 });
     for await (const chunk of source.chunks()) {
       expect(chunk).toHaveLength(100);
@@ -164,7 +164,7 @@ describe('gunzip', () => {
     ['cut short', packed.subarray(0, packed.length - 20)],
     ['damaged', Buffer.concat([packed.subarray(0, 1000), packed.subarray(1001)])],
     ['empty', Buffer.alloc(0)],
-  ])('throws for data that are %s', async (_, broken) => {
+  ])('throws for data that is %s', async (_, broken) => {
     await expect(bytesOf(webPlatform.gunzip(split(broken)))).rejects.toThrow();
   });
 
@@ -203,7 +203,7 @@ describe('a file on a server', () => {
     return [source, await bytesOf(source.chunks())];
   };
 
-  it('gives name, size and bytes, as often as asked', async () => {
+  it('gives name, size and bytes, any number of times', async () => {
     const url = await serveFile((_, response) => {
       response.setHeader('content-length', 100_000);
       response.end(random(100_000));
@@ -223,7 +223,7 @@ describe('a file on a server', () => {
     expect([source.size, bytes.toString()]).toEqual([undefined, 'abcdef']);
   });
 
-  it('takes no size of the encoded body for the size of the file', async () => {
+  it('does not mistake the size of the encoded body for that of the file', async () => {
     const url = await serveFile((_, response) => {
       const body = gzipSync(random(5000));
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length });
@@ -233,14 +233,14 @@ describe('a file on a server', () => {
     expect([source.size, bytes.length]).toEqual([undefined, 5000]);
   });
 
-  it('tells what the server answered', async () => {
+  it('says what the server answered', async () => {
     const url = await serveFile((_, response) => response.writeHead(404).end());
     await expect(open(url)).rejects.toMatchObject({
       failure: { code: 'http-error', message: expect.stringContaining('404 Not Found') },
     });
   });
 
-  it('tells a server that is not there from one that CORS keeps away', async () => {
+  it('distinguishes an unreachable server from one blocked by CORS', async () => {
     const url = await serveFile((_, response) => response.end('x'));
     const blocked: typeof fetch = (input, init) =>
       init?.mode === 'no-cors' ? fetch(input) : Promise.reject(new TypeError('Failed to fetch'));
@@ -264,7 +264,7 @@ describe('a file on a server', () => {
     });
   });
 
-  it('tells that a transfer broke off', async () => {
+  it('says that a transfer was interrupted', async () => {
     const url = await serveFile((_, response) => {
       response.writeHead(200, { 'content-length': 1000 });
       response.write('x', () => response.destroy());

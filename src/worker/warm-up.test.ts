@@ -5,7 +5,7 @@ import { madeUpPickle, warmUp } from './warm-up.ts';
 
 const clock = { now: () => performance.now(), yieldTask: () => Promise.resolve() };
 
-it('makes up a snapshot that is one', () => {
+it('generates a valid snapshot', () => {
   const decoder = new SnapshotDecoder();
   decoder.push(madeUpPickle());
   const { devices, settings } = decoder.finish();

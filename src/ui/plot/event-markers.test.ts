@@ -19,7 +19,7 @@ describe('markers', () => {
     expect(markersOf(device, 'time').items.map(({ x }) => x)).toEqual([70, 95]);
   });
 
-  it('leaves out by time a snapshot whose time is not recorded', () => {
+  it('omits, by time, a snapshot whose time is not recorded', () => {
     const device = deviceInfo({ snapshots: [{ event: 9, timeUs: Number.NaN }] });
     expect(markersOf(device, 'time').items).toEqual([]);
   });
@@ -29,7 +29,7 @@ describe('markers', () => {
     expect(marker?.content.lines).toContain('free GPU memory: not recorded');
   });
 
-  it('tells an OOM that was retried from one that the program saw', () => {
+  it('distinguishes a retried OOM from one that the program saw', () => {
     const device = deviceInfo({ ooms: [oom(7), { ...oom(8), wasRetried: true }] });
     const { items } = markersOf(device, 'event');
     expect(items.map(({ kind, content }) => [kind, content.title])).toEqual([
@@ -38,7 +38,7 @@ describe('markers', () => {
     ]);
   });
 
-  it('draws at most one a pixel of a retry storm, and only those in view', () => {
+  it('draws at most one per pixel of many retries, and only those in view', () => {
     const ooms = Array.from({ length: 10_000 }, (_, event) => oom(event));
     const markers = markersOf(deviceInfo({ ooms, events: 10_000 }), 'event');
     expect(markersInView(markers, 0, 10_000, 100).length).toBeLessThanOrEqual(101);
@@ -72,7 +72,7 @@ describe('places of events', () => {
     expect(asked).toEqual([]);
   });
 
-  it('by time are asked for once, and told when they are there', async () => {
+  it('by time are requested once, and reported when they arrive', async () => {
     const { places, asked, known } = setUp();
     expect(places.xOf(42, 'time')).toBeUndefined();
     expect(places.xOf(42, 'time')).toBeUndefined();
@@ -106,7 +106,7 @@ describe('marks of steps', () => {
     ]);
   });
 
-  it('are some of them where they would run into each other, and all once there is room', () => {
+  it('are only some if they would overlap, and all once there is space', () => {
     const many = steps(Array.from({ length: 200 }, (_, i) => 5 * i));
     const whole = stepsInView(many, deviceInfo(), { axis: 'event', x0: 0, x1: 1000 }, 500);
     expect(whole.length).toBeLessThanOrEqual(50);
@@ -115,7 +115,7 @@ describe('marks of steps', () => {
     expect(part).toHaveLength(21);
   });
 
-  it('are none where none were found, or where the trace has no times', () => {
+  it('are none if none were found, or if the trace has no times', () => {
     const view = { axis: 'time', x0: 0, x1: 1000 } as const;
     expect(stepsInView(undefined, deviceInfo(), view, 500)).toEqual([]);
     expect(stepsInView(steps([1, 2], [Number.NaN, Number.NaN]), deviceInfo(), view, 500)).toEqual(

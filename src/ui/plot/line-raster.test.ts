@@ -34,17 +34,17 @@ describe('counter lines', () => {
     ]);
   });
 
-  it('draws nothing where there is no value, and begins anew after it', () => {
+  it('draws nothing without a value, and starts again after it', () => {
     const rows = draw([1, Number.NaN, 3], 5).map((row) => row.replaceAll('+', '.'));
     expect(rows).toEqual(['...', '...', '..#', '...', '#..']);
   });
 
-  it('leaves the frame alone for values far outside of it', () => {
+  it('does not touch the frame for values far outside of it', () => {
     expect(draw([1000, -1000, 1000], 2).join('')).not.toContain(undefined);
     expect(draw([1000, 1000], 2)).toEqual(['..', '..']);
   });
 
-  it('is the upper envelope where columns stand for many events: narrow dips go, wide ones stay', () => {
+  it('is the upper envelope if columns stand for many events: narrow dips vanish, wide ones stay', () => {
     const style = { ...STYLE, reach: 2 };
     const top = (values: readonly number[]) => {
       const rows = draw(values, 10, style);
@@ -55,7 +55,7 @@ describe('counter lines', () => {
     expect(top([2, 2, 7, 2, 2])).toEqual([2, 2, 7, 2, 2]);
   });
 
-  it('lets the stack through where it goes up and down in every column', () => {
+  it('lets the stack show through where it goes up and down in every column', () => {
     const [width, height] = [40, 30];
     const viewport: Viewport = { axis: 'event', x0: 0, x1: 1, y0: 0, y1: 30, width, height };
     const stack = 0xff00ff00;

@@ -73,7 +73,7 @@ describe('a hover', () => {
     expect(requests).toEqual(['hit at 3', 'hit at 4']);
   });
 
-  it('leaves out what the pointer has passed while an answer was awaited', async () => {
+  it('skips what the pointer has passed while it waited for an answer', async () => {
     const { requests, events, moveTo, answer } = setUp();
     for (const x of [1, 2, 3, 4]) moveTo(x);
     await answer();

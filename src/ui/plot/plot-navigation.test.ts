@@ -65,7 +65,7 @@ function setup(cursorX?: number) {
 }
 
 describe('moving about', () => {
-  it('keeps what is under the pointer in its place', () => {
+  it('keeps what is under the pointer in place', () => {
     const { navigation, viewport } = setup();
     navigation.zoomX(4, { x: 50, y: 0 });
     const { x0, x1 } = viewport();
@@ -127,7 +127,7 @@ describe('moving about', () => {
     expect(span()).toBeCloseTo(1000, -1);
   });
 
-  it('has the cursor where one clicks at once, and what lies there in the same step', async () => {
+  it('moves the cursor to a click at once, and pins what is there in the same step', async () => {
     const { navigation, now, view } = setup();
     const { cursor } = now();
     const { commits } = view.getState();
@@ -171,7 +171,7 @@ describe('pinning', () => {
     expect(now().cursor).toBe(100);
   });
 
-  it('pins the newest, then its neighbors down and up', async () => {
+  it('pins the newest, then its neighbors below and above', async () => {
     const { navigation, now } = setup();
     await navigation.pinNewest();
     expect(now().selection).toBe('b9_0');
@@ -181,7 +181,7 @@ describe('pinning', () => {
     expect(now().selection).toBe('b9_0');
   });
 
-  it('unpins with Esc, back to where the cursor was; a second Esc takes that away too', async () => {
+  it('unpins with Esc, back to where the cursor was; a second Esc removes that too', async () => {
     const { navigation, view, press, now } = setup();
     view.move({ cursor: 77 });
     await navigation.click({ x: 100, y: 60 });

@@ -32,7 +32,7 @@ describe('viewports', () => {
     });
   });
 
-  it('comes back from the range it was kept as', () => {
+  it('is restored from the range it was kept as', () => {
     const range = fc.tuple(fc.nat(12_000), fc.integer({ min: 5, max: 12_000 }));
     fc.assert(
       fc.property(range, ([from, length]) => {
@@ -47,7 +47,7 @@ describe('viewports', () => {
     );
   });
 
-  it('keeps true times where gaps are folded', () => {
+  it('keeps true times if gaps are folded', () => {
     const times = Float64Array.from({ length: 2000 }, (_, i) => i + (i < 1000 ? 0 : 9e6));
     const folds = findTimeFolds(times);
     const idle = deviceInfo({ events: 2000, hasTime: true, durationUs: 9_001_999, folds });

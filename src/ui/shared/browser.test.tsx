@@ -16,7 +16,7 @@ function Page({ shown }: { readonly shown: number }) {
 
 const pressKey = () => void window.dispatchEvent(new KeyboardEvent('keydown', { key: 'x' }));
 
-it('gives a key to what is on screen, however early it comes', () => {
+it('passes a key to what is on screen, however early it is pressed', () => {
   const page = render(<Page shown={1} />);
   page.rerender(<Page shown={2} />);
   expect(pressed).toEqual([1, 2]);

@@ -21,7 +21,7 @@ const FACTS: SegmentFacts = {
 };
 
 describe('segments in words', () => {
-  test('their lives, also those that reach out of the trace', () => {
+  test('their lives, even beyond the trace', () => {
     expect(lifeText(FACTS)).toBe('from event 12 to event 3,400, 1.50 s');
     const old = { ...FACTS, startEvent: -1, startUs: Number.NaN, endEvent: NEVER };
     expect(lifeText(old)).toBe('since before the trace to the end');

@@ -39,14 +39,14 @@ describe('folding', () => {
 });
 
 describe('titles', () => {
-  it('have all that was recorded, and no place that is none', () => {
+  it('have everything recorded, and no unknown place', () => {
     expect(frameTitle(USER)).toBe('step\n/home/me/run/train.py:7');
     expect(frameTitle(PLUMBING)).toBe('c10::impl::wrap<int>(int)');
   });
 });
 
 describe('absent stacks', () => {
-  it('says each absence in words of its own', () => {
+  it('describes each absence differently', () => {
     const kinds = ['no-python-stack', 'no-context', 'before-recording'] as const;
     expect(new Set(kinds.map(absenceText)).size).toBe(3);
     expect(new Set(kinds.map(absenceExplanation)).size).toBe(3);

@@ -37,7 +37,7 @@ function setup(count: number) {
 }
 
 describe('pages of rows', () => {
-  it('asks for what is in sight, once, and never past the end', async () => {
+  it('requests what is visible, once, and never past the end', async () => {
     const { pages, asks, changes } = setup(1000);
     pages.want({ from: 970, to: 1000 });
     pages.want({ from: 971, to: 1000 });
@@ -50,13 +50,13 @@ describe('pages of rows', () => {
     expect(asks).toHaveLength(1);
   });
 
-  it('asks nothing of an empty table', () => {
+  it('requests nothing for an empty table', () => {
     const { pages, asks } = setup(0);
     pages.want({ from: 0, to: 0 });
     expect(asks).toHaveLength(0);
   });
 
-  it('calls off what has gone out of sight, and asks again when it is back', async () => {
+  it('cancels what is no longer visible, and requests it again when it is back', async () => {
     const { pages, asks } = setup(10_000_000);
     pages.want({ from: 0, to: 30 });
     pages.want({ from: 5_000_000, to: 5_000_030 });
@@ -69,7 +69,7 @@ describe('pages of rows', () => {
     expect(pages.failure).toBeUndefined();
   });
 
-  it('forgets what was looked at longest ago, not what is in sight', async () => {
+  it('forgets what was viewed longest ago, not what is visible', async () => {
     const { pages, asks } = setup(1_000_000);
     pages.want({ from: 0, to: 1 });
     await asks[0]?.answer();
@@ -83,7 +83,7 @@ describe('pages of rows', () => {
     expect(pages.row(64 * 128)).toBe(64 * 128);
   });
 
-  it('says what could not be read, and asks for it again with what is wanted next', async () => {
+  it('says what could not be read, and retries it with the next request', async () => {
     const { pages, asks, changes } = setup(1000);
     pages.want({ from: 0, to: 10 });
     await asks[0]?.refuse(new Error('no memory'));
@@ -96,7 +96,7 @@ describe('pages of rows', () => {
     expect(pages.row(3)).toBe(3);
   });
 
-  it('leaves nothing running when it is closed', async () => {
+  it('leaves nothing running when closed', async () => {
     const { pages, asks, changes } = setup(1000);
     pages.want({ from: 0, to: 300 });
     pages.close();

@@ -41,7 +41,7 @@ describe('the scrollbar of a table', () => {
     fc.assert(fc.property(geometry, (g) => scrollPx(g) < BROWSER_LIMIT_PX));
   });
 
-  it('stands for every position, and each of its places for one', () => {
+  it('can represent every position, and each of its places is one', () => {
     fc.assert(
       fc.property(placed, ({ g, position }) => {
         const back = positionOf(g, scrollTopOf(g, position));
@@ -52,7 +52,7 @@ describe('the scrollbar of a table', () => {
     );
   });
 
-  it('goes down as the rows go down', () => {
+  it('moves down as the rows move down', () => {
     const pair = geometry.chain((g) =>
       fc.tuple(
         fc.constant(g),
@@ -68,7 +68,7 @@ describe('the scrollbar of a table', () => {
     );
   });
 
-  it('shows all of the last row at its lower end, however the browser rounds that', () => {
+  it('shows the whole last row at its lower end, however the browser rounds', () => {
     fc.assert(
       fc.property(geometry, fc.double({ min: -0.9, max: 0.9, noNaN: true }), (g, rounding) => {
         const bottom = Math.max(0, scrollPx(g) - g.bodyPx);
@@ -98,7 +98,7 @@ describe('the scrollbar of a table', () => {
 });
 
 describe('showing a row', () => {
-  it('reaches every row, whole, from everywhere', () => {
+  it('fully shows every row, from everywhere', () => {
     fc.assert(
       fc.property(placed, ({ g, row, position }) => {
         const shown = positionShowing(g, position, row);
@@ -118,7 +118,7 @@ describe('showing a row', () => {
     );
   });
 
-  it('moves nothing when the row is whole already', () => {
+  it('moves nothing if the row is already fully visible', () => {
     fc.assert(
       fc.property(placed, ({ g, row, position }) => {
         fc.pre(isWhole(g, position, row) && g.bodyPx >= ROW_HEIGHT_PX);
@@ -128,7 +128,7 @@ describe('showing a row', () => {
     );
   });
 
-  it('puts a row in the middle where there are rows around it', () => {
+  it('puts a row in the middle if there are rows around it', () => {
     const g = { rowCount: 10_000_000, bodyPx: 600 };
     const { from, to } = visibleRows(g, positionCentring(g, 5_000_000));
     expect((from + to) / 2).toBeCloseTo(5_000_000, -1);
@@ -138,7 +138,7 @@ describe('showing a row', () => {
 });
 
 describe('moving by the wheel', () => {
-  it('comes to the last row by single rows from wherever the scrollbar was let go', () => {
+  it('reaches the last row row by row from wherever the scrollbar was released', () => {
     const g = { rowCount: 30_000_000, bodyPx: 615 };
     let position = positionOf(g, scrollPx(g) - g.bodyPx - 2);
     let steps = 0;
@@ -165,7 +165,7 @@ describe('keys in a table', () => {
     expect(rows).toEqual([51, 49, 72, 28, 0, 9_999_999]);
   });
 
-  it('turn a page of a row at least, and leave one in sight', () => {
+  it('turn a page of at least one row, and keep one visible', () => {
     expect(press('PageDown', 50, { rowCount: 99, bodyPx: 10 })).toBe(51);
   });
 

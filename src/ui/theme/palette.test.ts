@@ -84,7 +84,7 @@ describe.each(THEMES)('colors of the %s theme', (theme) => {
     }
   });
 
-  it('gives the sites in view the colors that are given', () => {
+  it('gives the sites in view the requested colors', () => {
     const [, , , first, second] = classColors(theme, 'stack', '3:5,4:0');
     const { stacks } = plotColors(theme);
     expect([first, second]).toEqual([stacks[5], stacks[0]]);
@@ -99,10 +99,13 @@ describe.each(THEMES)('colors of the %s theme', (theme) => {
 describe.each(THEMES)('parts of the account in the %s theme', (theme) => {
   const colorOf = (kind: EntryKind) => partColor(theme, kind);
 
-  it.each(Object.entries(SIGHTS))('are told apart with %s where they mean a fault', (_, sight) => {
-    const faults = ['kept', 'kept-graph', 'growing', 'second-model'] as const;
-    expect(smallestDistance(faults.map(colorOf), sight)).toBeGreaterThan(0.08);
-  });
+  it.each(Object.entries(SIGHTS))(
+    'can be distinguished with %s if they mean a fault',
+    (_, sight) => {
+      const faults = ['kept', 'kept-graph', 'growing', 'second-model'] as const;
+      expect(smallestDistance(faults.map(colorOf), sight)).toBeGreaterThan(0.08);
+    },
+  );
 
   it('have the colors of the classes in the legend', () => {
     for (const { class: of, label } of classLabels()) {
@@ -118,13 +121,13 @@ describe('palettes', () => {
     expect(toAbgr('#1b68b0')).toBe(0xffb0681b);
   });
 
-  it('gives one object for one theme and coloring', () => {
+  it('returns one object per theme and coloring', () => {
     expect(paletteFor('dark', 'size')).toBe(paletteFor('dark', 'size'));
     expect(paletteFor('dark', 'size')).not.toBe(paletteFor('light', 'size'));
   });
 
   it.each(['stack', 'size', 'category'] as const)(
-    'by %s: a class for a class in both themes',
+    'by %s: has the same classes in both themes',
     (by) => {
       const { length } = paletteFor('light', by).classes;
       expect(paletteFor('dark', by).classes).toHaveLength(length);

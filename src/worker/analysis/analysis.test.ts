@@ -164,7 +164,7 @@ describe('over the ports', () => {
 });
 
 describe('the worker', () => {
-  it('is made for the first question and ended after the last answer', async () => {
+  it('starts with the first query and ends after the last answer', async () => {
     const { client, workers } = clientOf(await openSession('train_gpt_small'), {
       idleTimeoutMs: 0,
     });
@@ -180,7 +180,7 @@ describe('the worker', () => {
     expect(workers).toHaveLength(2);
   });
 
-  it('starts when it is held, before there is a question, and stays until it is not', async () => {
+  it('starts when it is held, before any query, and stays until released', async () => {
     useFakeTimeouts();
     const { client, workers } = clientOf(await openSession('train_gpt_small'));
     const release = client.hold();
@@ -194,7 +194,7 @@ describe('the worker', () => {
     expect(workers[0]?.isTerminated).toBe(true);
   });
 
-  it('is heard when it dies, and another one answers the next question', async () => {
+  it('is noticed when it dies, and another one answers the next query', async () => {
     const { client, workers } = clientOf(await openSession('leak_forward_hook'));
     const asked = client.query('findings', { deviceIndex: 0 });
     workers[0]?.crash();
@@ -204,7 +204,7 @@ describe('the worker', () => {
     expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
   });
 
-  it('ends with the file that it copies from, and begins again with the next one', async () => {
+  it('ends with the file that it copies from, and starts again with the next one', async () => {
     let closeFile: (error: Error) => void = () => undefined;
     const closed = new Promise<never>((_, reject) => {
       closeFile = reject;
@@ -233,7 +233,7 @@ describe('the worker', () => {
 });
 
 describe('a user who moves', () => {
-  it('is waited for, and gets the same findings a little later', async () => {
+  it('makes the analysis wait, and gets the same findings a little later', async () => {
     const session = await openSession('leak_output_list');
     const undisturbed = await clientOf(session).client.query('findings', { deviceIndex: 0 });
     useFakeTimeouts();
@@ -261,7 +261,7 @@ describe('a user who moves', () => {
   });
 });
 
-it('does not wait for a user who moves, where it is soon done', async () => {
+it('does not wait for a moving user if it is soon done', async () => {
   const session = await openSession('leak_output_list');
   const undisturbed = await clientOf(session).client.query('findings', { deviceIndex: 0 });
   useFakeTimeouts();
@@ -274,7 +274,7 @@ describe('cancelling', () => {
   const idle = createIdleCounter();
   afterEach(() => expect(idle.running).toBe(0));
 
-  it('rejects at once, and the answer of another question is not touched', async () => {
+  it('rejects at once, without affecting the answer to another query', async () => {
     const { client } = clientOf(await openSession('frag_gpt_varlen'), { idle });
     const controller = new AbortController();
     const reported: unknown[] = [];
@@ -296,7 +296,7 @@ describe('cancelling', () => {
     expect(reported).toHaveLength(1);
   });
 
-  it('is what becomes of questions to a client that is closed', async () => {
+  it('also happens to queries to a closed client', async () => {
     const { client, workers } = clientOf(await openSession('frag_gpt_varlen'), { idle });
     const asked = client.query('findings', { deviceIndex: 0 });
     client.close();

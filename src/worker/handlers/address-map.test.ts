@@ -42,7 +42,7 @@ describe('the address map', () => {
   const events = device.context.trace.events.length;
   const last = events - 1;
 
-  test('tells of its slots, and where in them the newest block is', async () => {
+  test('describes its slots, and where the newest block is', async () => {
     const { slots, totalBytes, segments } = await addressMapHandlers.addressSlots(
       device,
       { deviceIndex: 0 },
@@ -79,7 +79,7 @@ describe('the address map', () => {
     expect(gap?.segment).toMatchObject({ sizeBytes: 20 * 2 ** 20, pool: 'large' });
   });
 
-  test('knows the free memory, at one state as in every column', async () => {
+  test('knows the free memory, at one state and in every column', async () => {
     const free = await addressMapHandlers.freeMemory(device, { deviceIndex: 0, state: last }, CALL);
     expect(free).toEqual({ freeBytes: 12 * 2 ** 20, largestBytes: 8 * 2 ** 20, ranges: 2 });
     const columns = { axis: 'event', x0: 0, x1: events, width: events } as const;
@@ -119,7 +119,7 @@ describe('the address map', () => {
 });
 
 describe('a finding in the address map', () => {
-  test('its blocks and gaps have outlines of their own', async () => {
+  test('its blocks and gaps have different outlines', async () => {
     const device = deviceOf(snapshotFromText(TEXT).snapshot);
     const events = device.context.trace.events.length;
     const { address, end } = device.context.replay.allocations;
@@ -190,12 +190,12 @@ describe('segments over time', () => {
     ]);
   });
 
-  test('the kinds that there are, and no other', async () => {
+  test('have only the existing kinds', async () => {
     const kinds = await addressMapHandlers.segmentKinds(device, { deviceIndex: 0 }, CALL);
     expect(kinds).toEqual(['small', 'large', 'private']);
   });
 
-  test('tell what they hold', async () => {
+  test('say what they hold', async () => {
     const { reservedBytes, activeBytes } = replay.countersAt(last);
     const { hit, crosshair } = await addressMapHandlers.segmentHitOverTime(
       device,

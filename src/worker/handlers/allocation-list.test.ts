@@ -33,7 +33,7 @@ describe('the list of a search', () => {
     expect(await lists.listPlace(device, { ...request, allocation: -1 }, call)).toBe(-1);
   });
 
-  test('a page beyond the end is empty, and text has a line a row', async () => {
+  test('a page beyond the end is empty, and text has one line per row', async () => {
     const count = await lists.listCount(device, request, call);
     const beyond = { ...request, from: count, to: count + 10 };
     expect(await allocationsOf(beyond)).toEqual([]);
@@ -41,7 +41,7 @@ describe('the list of a search', () => {
     expect(text.trimEnd().split('\n')).toHaveLength(6);
   });
 
-  test('another cursor changes the states, and those searches that ask for them', async () => {
+  test('another cursor changes the states, and searches for them', async () => {
     const live = { ...request, search: 'state:live' };
     const peak = context.replay.peaks.activeBytes.event;
     const atEnd = await lists.listCount(device, live, call);

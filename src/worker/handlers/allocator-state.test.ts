@@ -29,7 +29,7 @@ const request: AllocatorStateRequest = {
 };
 
 describe('a state for the page', () => {
-  it('has the rows and bars of the positions that are asked for', async () => {
+  it('has the rows and bars of the requested positions', async () => {
     const { overview, positions, rows, bars } = await allocatorStateHandlers.allocatorState(
       device,
       { ...request, positions: [1, 7, 0] },
@@ -58,7 +58,7 @@ describe('a state for the page', () => {
     expect([...bars.isMatch.subarray(0, 4)]).toEqual([0, 0, 1, 0]);
   });
 
-  it('is that of the end for an event beyond it', async () => {
+  it('is the end state for an event beyond the end', async () => {
     const { overview } = await allocatorStateHandlers.allocatorState(
       device,
       { ...request, event: 1e9 },

@@ -29,7 +29,7 @@ const rowsOf = async (choice: EventChoice) => {
 };
 
 describe('events for the page', () => {
-  it('are those of the allocations that a search finds, and of nobody’s by their stack', async () => {
+  it('are those of the allocations that a search finds; events without one match by stack', async () => {
     const choice = { ...ALL, search: 'forward' };
     // A's segment was created by the same line.
     const found = [eventOf('+A') - 1, eventOf('+A'), eventOf('-A'), eventOf('-A') + 1];
@@ -37,13 +37,13 @@ describe('events for the page', () => {
     expect(await listed(choice)).toMatchObject({ length: 4, problem: undefined });
   });
 
-  it('are all when the search has a problem, and it is said', async () => {
+  it('are all shown if the search has a problem, which is reported', async () => {
     const { length, problem } = await listed({ ...ALL, search: 'size>lots' });
     expect(length).toBe(snapshot.devices[0]?.events.length);
     expect(problem?.message).toBeTruthy();
   });
 
-  it('are found in their list, also those of the list before', async () => {
+  it('are found in their list, even in the previous list', async () => {
     const oom = { ...ALL, actions: ['oom'] };
     await listed(ALL);
     await listed(oom);

@@ -11,7 +11,7 @@ const device = new OpenDevice(contextsOf(loadCapture('oom_fragmented.pickle.gz')
 const REQUEST = { deviceIndex: 0, kind: 'counters-csv' } as const;
 
 describe('a file for other programs', () => {
-  it('is all its pieces, and tells their bytes', async () => {
+  it('consists of all its pieces, and reports their bytes', async () => {
     const told: number[] = [];
     const blob = await fileHandlers.exportFile(device, REQUEST, {
       signal: new AbortController().signal,
@@ -22,7 +22,7 @@ describe('a file for other programs', () => {
     expect(blob.type).toBe('text/csv');
   });
 
-  it('is given up when it is cancelled', async () => {
+  it('is abandoned when cancelled', async () => {
     const controller = new AbortController();
     const file = fileHandlers.exportFile(device, REQUEST, {
       signal: controller.signal,

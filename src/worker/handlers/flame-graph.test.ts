@@ -40,7 +40,7 @@ describe('flame answers', () => {
   });
 
   it.each(['line', 'stack'] as const)(
-    'find a row by %s again, with its figures then',
+    'find a row by %s again, with its new figures',
     async (by) => {
       const order = { by: 'relevance', descending: true } as const;
       const peak = await flameGraphHandlers.flameRows(
@@ -72,13 +72,13 @@ describe('flame answers', () => {
     expect(set).toEqual({ kind: 'difference', before: 90, after: 5 });
   });
 
-  it('take an event beyond the end for the end', async () => {
+  it('treat an event beyond the end as the end', async () => {
     const { set, graph } = await ask({ dataset: 'cursor', cursor: 1e9 });
     expect(set).toEqual({ kind: 'live', event: device.context.trace.events.length - 1 });
     expect(graph?.total.value).toBe(device.context.replay.end.activeBytes);
   });
 
-  it('take the events that a window of either axis shows', async () => {
+  it('use the events that a window of either axis shows', async () => {
     const events = await ask({ dataset: 'window', window: { axis: 'event', from: 99.5, to: 200 } });
     expect(events.set).toEqual({ kind: 'window', from: 100, to: 200 });
     const { timeUs } = device.context.trace.events;
@@ -91,7 +91,7 @@ describe('flame answers', () => {
     expect(timeUs[times.set.to]).toBe(timeUs[200]);
   });
 
-  it('follow the search: a share of all, or what matches alone', async () => {
+  it('follow the search: a share of all, or only what matches', async () => {
     const search = 'size>8MiB';
     const shown = (await ask({ search })).graph?.total;
     const alone = (await ask({ search, onlyMatches: true })).graph?.total;

@@ -112,7 +112,7 @@ async function readAtOnce(bytes: Uint8Array) {
 }
 
 describe('a file that is replayed while it is read', () => {
-  it('can be seen, with more and more events', async () => {
+  it('is shown with more and more events', async () => {
     const pictures: number[] = [];
     let looking: Promise<void> | undefined;
     const { open, seen, session, workers } = opening({
@@ -139,7 +139,7 @@ describe('a file that is replayed while it is read', () => {
     await expect(pictureOf(session, { trace: 0 })).rejects.toThrow('No file is read');
   });
 
-  it('shows what was read before a fault, all of it', async () => {
+  it('shows everything that was read before an error', async () => {
     const cut = TRAIN.subarray(0, TRAIN.length >> 1);
     const { open, session, seen } = opening();
     const failure = await open(cut).then(
@@ -161,7 +161,7 @@ describe('a file that is replayed while it is read', () => {
     'train_recorded_late',
     'cuda_graph_pool',
     'oom_fragmented',
-  ])('%s is in the end as it is when it is read at once', async (name) => {
+  ])('%s finally equals the file read at once', async (name) => {
     const bytes = captureBytes(`${name}.pickle.gz`);
     const { info: expected, session: whole } = await readAtOnce(bytes);
     const { open, session, seen } = opening();
@@ -177,7 +177,7 @@ describe('a file that is replayed while it is read', () => {
     }
   });
 
-  it('is shown as far as it came when nothing comes any more', async () => {
+  it('is shown as far as it got when nothing more arrives', async () => {
     let chunks = 0;
     const never = new Promise<void>(() => undefined);
     const { open, seen } = opening({ pause: () => (++chunks < CHUNKS / 2 ? turns(5) : never) });
@@ -199,14 +199,14 @@ describe('a replay worker', () => {
     expect(made.workers[0]?.isTerminated).toBe(true);
   });
 
-  it('is not started for a small file that is read at once', async () => {
+  it('is not started for a small file that is read quickly', async () => {
     const { open, workers, seen } = opening({ clock: { ...nodeClock, now: () => 0 } });
     await open(TRAIN);
     expect(workers).toEqual([]);
     expect(seen).toEqual([]);
   });
 
-  it('says of a late recording that memory from before is missing', async () => {
+  it('says that a late recording lacks earlier memory', async () => {
     const { open, seen } = opening();
     await open(captureBytes('train_recorded_late.pickle.gz'));
     expect(seen.at(-1)?.isExact).toBe(false);

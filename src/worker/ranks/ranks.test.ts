@@ -58,7 +58,7 @@ const JOB: readonly RankSource[] = [
 ];
 
 describe('the workers of the ranks page', () => {
-  it('read a job of snapshots and summaries, and keep summaries only', async () => {
+  it('read a job of snapshots and summaries, and keep only summaries', async () => {
     const { client, count } = clientWith();
     const progress: number[] = [];
     await client.read(JOB, (done) => progress.push(done));
@@ -81,7 +81,7 @@ describe('the workers of the ranks page', () => {
     expect(job.heat).toHaveLength(4 * 12);
   });
 
-  it('lay a rank beside the middle of its role', async () => {
+  it('compare a rank with the median of its role', async () => {
     const { client } = clientWith();
     await client.read(JOB, () => undefined);
     const details = await client.query('details', { rank: 2 });
@@ -95,7 +95,7 @@ describe('the workers of the ranks page', () => {
     expect(await client.query('markdown', undefined)).toContain('| 2 | A | 605.98 MiB |');
   });
 
-  it('go on when one file cannot be read', async () => {
+  it('continue if one file cannot be read', async () => {
     const { client } = clientWith((path) => path === 'rank2.pickle.gz');
     const text = blobOf('rank7.vramscope.json', new TextEncoder().encode('{"schema":'));
     await client.read([...JOB, text], () => undefined);

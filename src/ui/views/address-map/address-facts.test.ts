@@ -51,7 +51,7 @@ describe('words', () => {
     expect(addressContent({ ...hit, gap: undefined }, SLOTS).title).toBe('Not reserved');
   });
 
-  test('an OOM is held against all that is free and against the largest range', () => {
+  test('compares an OOM with all free memory and with the largest range', () => {
     const oom = {
       event: 1,
       timeUs: 0,
@@ -66,7 +66,7 @@ describe('words', () => {
     expect(text(12 * MI, 8 * MI)).toContain('another pool or stream');
   });
 
-  test('what the file lacks is said, and only then', () => {
+  test('says what the file lacks, and only then', () => {
     const slots = { slots: SLOTS, totalBytes: 24 * MI, segments: 5, strays: 0 };
     const device = deviceInfo({ actions: { alloc: 3, segment_map: 1 } });
     expect(missingText(device, slots)).toBeUndefined();

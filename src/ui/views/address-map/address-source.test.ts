@@ -68,7 +68,7 @@ describe('the address map as a plot', () => {
     });
   });
 
-  test('a gap is met whole, and nothing is selected by it', async () => {
+  test('a hover finds a whole gap, and selects nothing', async () => {
     expect((await sourceOf(GAP).source.hit(PLACE)).hit).toMatchObject({
       bottomBytes: 400,
       topBytes: 900,
@@ -84,7 +84,7 @@ describe('the address map as a plot', () => {
     expect(await sourceOf(GAP).source.newestAt(3)).toBeUndefined();
   });
 
-  test('asks for the same picture while the cursor moves and nothing is searched', () => {
+  test('requests the same picture while the cursor moves and there is no search', () => {
     const { source } = sourceOf(GAP);
     const viewport = { axis: 'event', x0: 0, x1: 9, y0: 0, y1: 9, width: 9, height: 9 } as const;
     const request = (view: typeof DEFAULT_VIEW) =>

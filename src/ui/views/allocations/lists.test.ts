@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { deviceInfo } from '../../../testing/device-info.ts';
 import { ALLOCATIONS, LARGEST_FIRST, orderOf, SITES, SITES_AT_PEAK, sortedBy } from './lists.ts';
 
-test('the largest come first where nothing is said, or what nobody knows', () => {
+test('the largest come first by default, and for an unknown order', () => {
   const largest = { of: 'allocations', key: 'size', isDescending: true };
   expect(orderOf(undefined)).toEqual(largest);
   expect(orderOf({ key: 'toString', descending: false })).toEqual(largest);

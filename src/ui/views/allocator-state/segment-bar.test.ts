@@ -53,7 +53,7 @@ function barsOf(allocation: readonly number[], change: Partial<SegmentBars> = {}
 }
 
 describe('a bar', () => {
-  it('is one rectangle a block, in its color, and nothing where memory is free', () => {
+  it('has one rectangle per block, in its color, and nothing where memory is free', () => {
     expect(drawn(barsOf([-1, 3, 3, 7, -1]), 0)).toEqual([
       'clear',
       'red 1.00 1..3',
@@ -79,7 +79,7 @@ describe('a bar', () => {
     expect(drawn(bars, 0)).toEqual(['clear', 'pink 0.30 0..1', 'stripes']);
   });
 
-  it('is pale where the search does not match, gray where matches alone are wanted', () => {
+  it('is pale where the search does not match, gray if only matches are shown', () => {
     const bars = barsOf([3, 7], { isMatch: Uint8Array.of(0, 1) });
     expect(drawn(bars, 0)).toEqual(['clear', 'red 0.20 0..1', 'green 1.00 1..2']);
     expect(drawn(bars, 0, { ...COLORS, unmatched: 'gray' })).toContain('gray 0.20 0..1');
@@ -90,7 +90,7 @@ describe('a bar', () => {
     expect(drawn(barsOf([-1, 3]), 0, COLORS, 5)).not.toContain('outline');
   });
 
-  it('is the one of its index', () => {
+  it('shows the segment at its index', () => {
     const bars: SegmentBars = { ...barsOf([3, 3, 7, 7]), width: 2 };
     expect(drawn(bars, 1)).toEqual(['clear', 'green 1.00 0..2']);
   });

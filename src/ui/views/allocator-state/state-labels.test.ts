@@ -38,7 +38,7 @@ const group: SegmentGroup = {
 };
 
 describe('empty_cache()', () => {
-  it('gives back nothing, and says why', () => {
+  it('releases nothing, and says why', () => {
     expect(releaseSentence(release, { ...totals, freeBytes: 0 })).toContain('all reserved memory');
     expect(releaseSentence(release, totals)).toContain('no segment is completely free');
     expect(releaseSentence(release, { ...totals, reservedBytes: 0 })).toContain('Nothing is');
@@ -58,7 +58,7 @@ describe('empty_cache()', () => {
     expect(releaseSentence(awaited, totals)).toContain('For all of it, it would first wait');
   });
 
-  it('leaves memory for three reasons, each with its bytes', () => {
+  it('keeps memory for three reasons, each with its bytes', () => {
     expect(keptSentences(release)).toEqual([]);
     const kept = { ...release, pinnedBytes: GI, pinnedSegments: 2, partialPageBytes: GI };
     expect(keptSentences({ ...kept, privateBytes: GI })).toHaveLength(3);
@@ -90,7 +90,7 @@ describe('an OOM', () => {
     expect(ask(GI)).toContain('belongs to another pool or stream');
   });
 
-  it('appears at its own event only', () => {
+  it('appears only at its own event', () => {
     expect(oomSentence(deviceInfo(), overview)).toBeUndefined();
   });
 });
@@ -120,7 +120,7 @@ describe('a group', () => {
   });
 });
 
-it('never rounds a little to nothing, nor almost all to all', () => {
+it('never rounds a little to 0%, nor almost everything to 100%', () => {
   expect([0, 1, 500, 999, 1000].map((used) => usedText(used, 1000))).toEqual([
     '0%',
     '< 1%',
@@ -131,7 +131,7 @@ it('never rounds a little to nothing, nor almost all to all', () => {
   expect(usedText(5, 0)).toBe('');
 });
 
-it('says of which bytes the rounding is not known', () => {
+it('says for which bytes the rounding is unknown', () => {
   expect(roundingText({ roundingBytes: 512, unknownBytes: 0 })).toBe('512 bytes');
   expect(roundingText({ roundingBytes: 512, unknownBytes: 1024 })).toContain(
     'unknown for 1.00 KiB',

@@ -4,8 +4,8 @@ import { ALL_EVENTS, eventChoice, isBadSize, isFiltering } from './event-filter.
 
 const at = { ...DEFAULT_VIEW, cursor: 77 };
 
-describe('what is listed', () => {
-  it('is everything at first, wherever the cursor is', () => {
+describe('the listed events', () => {
+  it('include everything at first, wherever the cursor is', () => {
     expect(eventChoice(ALL_EVENTS, at, -1)).toEqual({
       actions: undefined,
       minBytes: undefined,
@@ -19,14 +19,14 @@ describe('what is listed', () => {
     });
   });
 
-  it('depends on the cursor where the search asks for a state or an age', () => {
+  it('depend on the cursor if the search asks for a state or an age', () => {
     const atOf = (search: string) => eventChoice(ALL_EVENTS, { ...at, search }, -1).at;
     expect(atOf('attention size>1MiB')).toBeUndefined();
     expect(atOf('state:live')).toBe(77);
     expect(atOf('attention age>1000')).toBe(77);
   });
 
-  it('takes sizes as they are written, and ignores what is none', () => {
+  it('accept sizes as written, and ignore invalid ones', () => {
     const settings = { ...ALL_EVENTS, minSize: '1.5 MiB', maxSize: 'lots' };
     expect(eventChoice(settings, at, -1)).toMatchObject({
       minBytes: 1.5 * 2 ** 20,
@@ -35,7 +35,7 @@ describe('what is listed', () => {
     expect([isBadSize('lots'), isBadSize(''), isBadSize('4Ki')]).toEqual([true, false, false]);
   });
 
-  it('is cut to the window only where there is one', () => {
+  it('are limited to the window only if there is one', () => {
     const settings = { ...ALL_EVENTS, isWindowOnly: true };
     expect(eventChoice(settings, at, -1).window).toBeUndefined();
     const zoomed = { ...at, axis: 'time', x: { from: 10, to: 20 } } as const;
@@ -43,7 +43,7 @@ describe('what is listed', () => {
     expect(eventChoice(ALL_EVENTS, zoomed, -1).window).toBeUndefined();
   });
 
-  it('is the events of the selected allocation only where there is one', () => {
+  it('are limited to the selected allocation only if there is one', () => {
     const settings = { ...ALL_EVENTS, isSelectedOnly: true };
     expect(eventChoice(settings, at, -1).allocation).toBeUndefined();
     expect(eventChoice(settings, at, 5).allocation).toBe(5);

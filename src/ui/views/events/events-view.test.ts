@@ -9,7 +9,7 @@ describe('the number of an event', () => {
     expect(eventNumber('0', 1)).toBe(0);
   });
 
-  it('is none beyond the trace, nor is anything else', () => {
+  it('is invalid beyond the trace, like any other text', () => {
     for (const text of ['6302', '-1', '1.5', '1,2', 'oom', '', '99999999999']) {
       expect(eventNumber(text, 6302)).toBeUndefined();
     }

@@ -37,7 +37,7 @@ describe('figures', () => {
 describe('what is shown', () => {
   const at = { hasCursor: true, hasTrace: true };
 
-  it('is said with its events', () => {
+  it('is described with its events', () => {
     expect(setText({ kind: 'live', event: 1000 }, 'peak', at)).toBe(
       'Live at the peak, after event 1,000',
     );
@@ -60,7 +60,7 @@ describe('what is shown', () => {
     );
   });
 
-  it('tells no event from one and from many', () => {
+  it('distinguishes no event, one and many', () => {
     expect([eventRangeText(4, 4), eventRangeText(4, 5), eventRangeText(4, 6)]).toEqual([
       'no event',
       'event 4',
@@ -86,7 +86,7 @@ describe('questions', () => {
     flame: { ...DEFAULT_FLAME, dataset: of },
   });
 
-  it('do not change with what makes no difference to them', () => {
+  it('ignore parts of the view that make no difference', () => {
     const moved: Partial<ViewState> = { cursor: 7, secondCursor: 3, x: { from: 1, to: 2 } };
     expect(flameQuery(view(moved, 'peak'))).toEqual(flameQuery(view({}, 'peak')));
     expect(flameQuery(view(moved, 'cursor'))).toMatchObject({ cursor: 7, secondCursor: undefined });
@@ -98,7 +98,7 @@ describe('questions', () => {
     });
   });
 
-  it('of a search are meant at the cursor', () => {
+  it('with a search refer to the cursor', () => {
     const searched = view({ cursor: 7, search: 'state:live' }, 'peak');
     expect(flameQuery(searched).cursor).toBe(7);
   });

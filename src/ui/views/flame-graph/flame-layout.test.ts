@@ -24,7 +24,7 @@ const labelAt = (level: number, x: number) => {
 const boxOf = (label: string) => LAYOUT.root.find((box) => boxLabel(box) === label) ?? LAYOUT.root;
 
 describe('places', () => {
-  it('are as wide as what boxes hold, and found again', () => {
+  it('are as wide as the boxes’ bytes, and can be found again', () => {
     expect(labelAt(0, 0.99)).toBe('all');
     expect(labelAt(2, 0.74)).toBe('step');
     expect(labelAt(2, 0.76)).toBe('finish');
@@ -80,7 +80,7 @@ describe('paths', () => {
     expect(zoomed.ancestry(zoomed.root)).toHaveLength(6);
   });
 
-  it('of what is too small lead to its caller', () => {
+  it('of boxes too small to see lead to the caller', () => {
     const layout = new FlameLayout(flameGraphOf(CONTEXT, OPTIONS, { smallestShare: 0.3 }));
     const hidden = layout.levels.flat().filter((box) => boxLabel(box) === '1 smaller');
     expect(hidden).toHaveLength(2);

@@ -74,7 +74,7 @@ function draw(changes: Partial<FlameScene>, matches?: Uint8Array): string[] {
 }
 
 describe('painting', () => {
-  it('fills boxes, names them, and their place where there is room', () => {
+  it('fills boxes, and writes their names and, if there is space, their places', () => {
     expect(draw({})).toEqual([
       'fill 0,0 399x19 1',
       'text all',
@@ -89,7 +89,7 @@ describe('painting', () => {
     ]);
   });
 
-  it('cuts names that do not fit, and leaves out what has no room', () => {
+  it('shortens names that do not fit, and omits those without space', () => {
     expect(draw({ width: 160 })).toContain('text for…');
     expect(draw({ width: 60 }).filter((line) => line.startsWith('text'))).toEqual([
       'text all',

@@ -41,7 +41,7 @@ describe('a box', () => {
     expect(selection?.frames?.map(({ name }) => name)).toEqual(['forward', 'step', 'main']);
   });
 
-  it('has its stack in the same order where callees are on top', () => {
+  it('has its stack in the same order if callees are on top', () => {
     const layout = layoutOf(true);
     const selection = selectionOf({ kind: 'box', path: pathOf(layout, 2) }, layout, {
       groupBy: 'line',
@@ -51,14 +51,14 @@ describe('a box', () => {
     expect(selection?.self).toBeUndefined();
   });
 
-  it('of a function has no one stack: its lines are many', () => {
+  it('of a function has no single stack, because it has many lines', () => {
     const layout = layoutOf(false);
     const chosen = { kind: 'box', path: pathOf(layout, 3) } as const;
     const selection = selectionOf(chosen, layout, { groupBy: 'function', inverted: false });
     expect(selection).toMatchObject({ label: 'forward', frames: undefined });
   });
 
-  it('that is gone is none, and neither is the whole', () => {
+  it('that is gone gives nothing, and neither does the root', () => {
     const layout = layoutOf(false);
     expect(selectionOf({ kind: 'box', path: 'gone' }, layout, LINES)).toBeUndefined();
     expect(selectionOf({ kind: 'box', path: '' }, layout, LINES)).toBeUndefined();
@@ -73,7 +73,7 @@ describe('a row', () => {
       .flame({ groupBy: by, frames: 'known' }, OPTIONS)
       .rows.page({ by: 'total', descending: false }, 0, 9).rows;
 
-  it('of a call stack is found by the line of the user and the innermost', () => {
+  it('of a call stack is found by the user’s line and the innermost one', () => {
     const layout = layoutOf(false);
     const [row] = rowsBy('stack');
     const selection = selectionOf({ kind: 'row', row, query: QUERY }, layout, LINES);
@@ -91,7 +91,7 @@ describe('a row', () => {
     }
   });
 
-  it('of a function has no line, and stands in many boxes', () => {
+  it('of a function has no line, and is in many boxes', () => {
     const layout = layoutOf(false);
     const [row] = rowsBy('function');
     expect(selectionOf({ kind: 'row', row, query: QUERY }, layout, LINES)).toMatchObject({

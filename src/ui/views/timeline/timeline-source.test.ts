@@ -28,7 +28,7 @@ describe('the stack of all allocations', () => {
     });
   });
 
-  it('asks about the matches as they are drawn, and fits to them once they are', async () => {
+  it('asks about the matches as drawn, and fits to them once they are drawn', async () => {
     const filtered = { ...DEFAULT_VIEW, search: 'stream:3', onlyMatches: true, cursor: 7 };
     const asked: HitRequest[] = [];
     const matching = timelineSource(
@@ -61,7 +61,7 @@ describe('the stack of all allocations', () => {
     expect(asked).toMatchObject([{ state: 3, search: 'stream:3', onlyMatches: true, at: 7 }]);
   });
 
-  it('is the same picture wherever the cursor is, while nothing is searched for', () => {
+  it('requests the same picture wherever the cursor is, without a search', () => {
     const viewport = { axis: 'event' as const, x0: 0, x1: 9, y0: 0, y1: 9, width: 9, height: 9 };
     const at = (cursor: number) =>
       source.request(viewport, {
@@ -76,7 +76,7 @@ describe('the stack of all allocations', () => {
 });
 
 describe('a limit', () => {
-  it('is in a fitted plot where it is near, and takes no room of the picture where it is far', () => {
+  it('is in a fitted plot if it is near, and takes no space of the picture if it is far', () => {
     expect(fittedWithLimit(100)).toBe(100);
     expect(fittedWithLimit(100, 90)).toBe(100);
     expect(fittedWithLimit(100, 120)).toBe(120);

@@ -33,7 +33,7 @@ const level = fc
   });
 
 describe('annotation tracks', () => {
-  it('has a track a level, ordered by where its spans begin', () => {
+  it('has one track per level, ordered by the starts of its spans', () => {
     const spans = [span('a', 0, 0, 7), span('b', 1, 4, 6), span('late', 0, 8, 9)];
     const names = tracksIn(spans, 'event').map(({ length, span: at }) =>
       Array.from({ length }, (_, i) => at(i).name),
@@ -104,7 +104,7 @@ describe('keys in the tracks', () => {
     expect(firstFocus([], 0)).toBeUndefined();
   });
 
-  it('go along a track and stop at its ends', () => {
+  it('move along a track and stop at its ends', () => {
     expect(walk(0, 'ArrowRight')).toBe('step 1');
     expect(walk(0, 'ArrowRight', 'ArrowRight')).toBe('step 1');
     expect(walk(0, 'ArrowLeft')).toBe('step 0');
@@ -112,7 +112,7 @@ describe('keys in the tracks', () => {
     expect(walk(0, 'ArrowDown', 'End', 'Home')).toBe('forward 0');
   });
 
-  it('go in to what begins inside, and out to what is around', () => {
+  it('move in to what begins inside, and out to what is around', () => {
     expect(walk(0, 'ArrowDown')).toBe('forward 0');
     expect(walk(0, 'ArrowRight', 'ArrowDown')).toBe('forward 1');
     expect(walk(0, 'ArrowDown', 'ArrowRight', 'ArrowUp')).toBe('step 0');

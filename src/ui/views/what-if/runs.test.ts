@@ -41,7 +41,7 @@ const known = resultsOf();
 const order = (sort?: Sort, rows = settingRows(known, LIMIT, SETTINGS)) =>
   sortRows(rows, sort).map(({ settings }: SettingRow) => settings);
 
-it('puts the least reserved first, and last what was not run', () => {
+it('puts the least reserved first, and settings that were not run last', () => {
   expect(order()).toEqual([
     'expandable_segments:True',
     '',
@@ -50,7 +50,7 @@ it('puts the least reserved first, and last what was not run', () => {
   ]);
 });
 
-it('goes by the card before the memory, once both are known', () => {
+it('sorts by card before memory, once both are known', () => {
   const cards = {
     '': { gib: 6, retries: 9 },
     'expandable_segments:True': { gib: 8, retries: 0 },
@@ -61,7 +61,7 @@ it('goes by the card before the memory, once both are known', () => {
   );
 });
 
-it('sorts by any column, up and down, with what was not run last both times', () => {
+it('sorts by any column, up and down, with settings that were not run last', () => {
   const by = (descending: boolean) => order({ key: 'reserved', descending });
   expect(by(false)[0]).toBe('expandable_segments:True');
   expect(by(true).indexOf('expandable_segments:True')).toBe(2);
@@ -70,7 +70,7 @@ it('sorts by any column, up and down, with what was not run last both times', ()
   expect(order({ key: 'settings', descending: false })[0]).toBe('');
 });
 
-it('asks only for what is missing under that limit', () => {
+it('runs only what is missing under that limit', () => {
   const all = resultsOf({
     '': { gib: 8, retries: 9 },
     'expandable_segments:True': { gib: undefined, retries: 0 },
