@@ -42,10 +42,10 @@ export interface Endpoint {
     type: 'message' | 'messageerror' | 'error',
     listener: (event: object) => void,
   ): void;
-  /** Of a port, which delivers nothing before. */
+  /** Only ports need it: they deliver nothing before. */
   start?(): void;
   close?(): void;
-  /** Of a worker or thread. */
+  /** Only workers and threads have it. */
   terminate?(): unknown;
 }
 
@@ -83,7 +83,7 @@ const fromWireError = (error: WireError): Error =>
   'aborted' in error ? abortError(error.aborted) : new LoadError(error.failure);
 
 /**
- * Answers the calls of the other side for as long as it is there.
+ * Answers the other side's calls until it is gone.
  * @param others answers the methods that have no handler
  */
 export function serve<M extends Methods<M>>(
@@ -132,7 +132,7 @@ function listen<T>(from: Endpoint, receive: (message: T) => void): void {
 }
 
 /**
- * Arrays and ports of a request or result that are moved instead of copied. Who makes it names them; until it is sent,
+ * Arrays and ports of a request or result that are moved instead of copied. Its maker names them; until it is sent,
  * and in tests, it is an ordinary object.
  *
  *   return transferring({ rows, total });   // rows has length 0 here once it is sent
@@ -170,7 +170,7 @@ export type Call<M extends Methods<M>> = <K extends keyof M>(
   options?: CallOptions<M[K]['progress']>,
 ) => Promise<M[K]['result']>;
 
-/** The same, one function a method. */
+/** The same calls, with one function per method. */
 export type Calls<M extends Methods<M>> = {
   readonly [K in keyof M]: (
     request: M[K]['request'],

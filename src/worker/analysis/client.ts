@@ -18,7 +18,7 @@ const CRASHED = [
 export interface AnalysisClient {
   /** Rejects with LoadError (also if the worker crashes) or an AbortError. */
   readonly query: Call<AnalysisQueries>;
-  /** Starts the worker and keeps it and its data until the returned function is called, once. */
+  /** Starts the worker and keeps it and its data until the returned function is called. Call it once. */
   hold(): () => void;
   /** The user is moving through the views, so a running analysis pauses briefly. Cheap, even if none runs. */
   yieldToInteraction(): void;

@@ -73,7 +73,7 @@ export async function cloneDevice(context: DeviceModel, clock: Clock) {
   return transferring(await copied(shared, pause));
 }
 
-/** The columns of all events but alloc and the two frees, which come first in {@link TraceAction}. */
+/** The columns of all events except alloc and the two frees, which come first in {@link TraceAction}. */
 async function otherEvents(events: EventTable, pause: () => Promise<void>) {
   const { action } = events;
   const rows: number[] = [];
@@ -146,7 +146,7 @@ export class AnalysisDevice {
   }
 }
 
-/** What the session worker does for the analysis worker. */
+/** The session worker's side: serves copies to the analysis worker. */
 export interface CopyMethods {
   readonly copy: Method<DeviceRequest, DeviceCopy>;
 }

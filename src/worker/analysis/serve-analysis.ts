@@ -103,7 +103,7 @@ const HANDLERS = {
 export interface AnalysisQueries extends QueriesOf<typeof HANDLERS> {}
 
 export interface AnalysisMethods extends AnalysisQueries {
-  /** Gives the port on which the session worker answers {@link CopyMethods}. Comes first. */
+  /** Passes the port on which the session worker answers {@link CopyMethods}. Must come first. */
   readonly attach: Method<{ readonly session: MessagePort }, undefined>;
   /** The user zooms or pans: see {@link InteractionThrottle}. */
   readonly yieldToInteraction: Method<undefined, undefined>;

@@ -15,7 +15,7 @@ const SLOW_MS = 250;
 const NOTICED_MS = 500;
 
 export class LongFile {
-  /** Undefined while there is nothing worth showing, and when the file is open. */
+  /** Undefined while there is nothing worth showing, and once the file is open. */
   partial: PartialFile | undefined;
   /** Called when there is more to see. */
   onMore = () => {};
@@ -28,7 +28,7 @@ export class LongFile {
 
   /**
    * @param size of the file in bytes, if known
-   * @param startReplayWorker gives undefined where that is not possible
+   * @param startReplayWorker returns undefined if that is not possible
    */
   constructor(
     size: number | undefined,

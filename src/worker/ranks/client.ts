@@ -23,7 +23,7 @@ export interface RanksClientOptions {
 export interface RanksClient {
   /** Resolves when the last source has been read. */
   read(sources: readonly RankSource[], onProgress: (done: number) => void): Promise<void>;
-  /** About the job as far as it has been read. */
+  /** Queries about the ranks read so far. */
   readonly query: Call<RanksQueries>;
   /** Ends the workers and rejects pending calls. */
   close(): void;
