@@ -46,6 +46,8 @@ export class ValueMachine {
   codeAt: number | undefined;
   /** Items added to containers that had already closed; they are ignored. */
   lateItems = 0;
+  /** Containers named where they are not complete, such as inside themselves; they are read as empty there. */
+  incomplete = 0;
   readonly nodeSink: number;
 
   /** Offset of the current buffer in the pickle, and of the current opcode in the buffer; for messages. */
@@ -145,6 +147,7 @@ export class ValueMachine {
     for (let slot = this.sp - 1; slot >= lowest; slot--) {
       if (this.tags[slot] < Tag.OpenDict || this.vals[slot] !== memoSlot) continue;
       if (this.marks.includes(slot + 1)) {
+        this.incomplete++;
         this.push(isList(this.tags[slot]) ? Tag.OpenList : Tag.OpenDict, -1);
       } else {
         this.#closeSlot(slot);
@@ -152,6 +155,7 @@ export class ValueMachine {
       }
       return;
     }
+    this.incomplete++;
     this.push(Tag.None, 0);
   }
 

@@ -298,10 +298,12 @@ function collectWarnings(
     const message = `${plural(count, 'value')} of '${field}' with the wrong type${where}: treated as missing.`;
     warn('bad-value', message);
   }
-  const { callables, lateItems } = schema.machine;
+  const { callables, lateItems, incomplete } = schema.machine;
   const names = [...callables].join(', ');
   if (names !== '') warn('holds-code', `The pickle names ${names}; nothing was run.`);
   const late = `${lateItems} values were added to lists or dictionaries after those had been used; they are ignored.`;
   if (lateItems > 0) warn('bad-value', late);
+  const itself = `${plural(incomplete, 'list or dictionary', 'lists or dictionaries')} inside itself: read as empty.`;
+  if (incomplete > 0) warn('bad-value', itself);
   return [...warnings, ...schema.segments.warnings];
 }
