@@ -99,6 +99,15 @@ function byobReader(blob: ReadableBlob): ReadableStreamBYOBReader | undefined {
   }
 }
 
+const fault = (name: string, what: string, advice: string, byte: number): LoadError =>
+  new LoadError({ code: 'unreadable', message: `"${name}" ${what}.`, advice, byte });
+
+/** The file is shorter than when the user chose it. */
+const changed = (name: string, at: number): LoadError => {
+  const advice = 'The file was changed since you chose it: open it again.';
+  return fault(name, 'became shorter while it was read', advice, at);
+};
+
 function unreadable(blob: ReadableBlob, name: string, from: number, error: unknown): LoadError {
   if (from === 0 && blob.type === '' && blob.size <= MAX_FOLDER_BYTES) {
     return new LoadError({
@@ -108,20 +117,7 @@ function unreadable(blob: ReadableBlob, name: string, from: number, error: unkno
     });
   }
   const why = error instanceof Error ? ` (${error.message})` : '';
-  return new LoadError({
-    code: 'unreadable',
-    message: `"${name}" could not be read to the end${why}.`,
-    advice: 'The file may have changed, moved or been deleted since you chose it. Open it again.',
-    byte: from,
-  });
-}
-
-/** The file is shorter than when the user chose it. */
-function changed(name: string, at: number): LoadError {
-  return new LoadError({
-    code: 'unreadable',
-    message: `"${name}" became shorter while it was read.`,
-    advice: 'The file was changed since you chose it: open it again.',
-    byte: at,
-  });
+  const advice =
+    'The file may have changed, moved or been deleted since you chose it. Open it again.';
+  return fault(name, `could not be read to the end${why}`, advice, from);
 }

@@ -12,13 +12,12 @@ import { webPlatform } from './byte-source.ts';
 import { FrameQueue } from './frame-queue.ts';
 import { OpenDevice } from './open-device.ts';
 import type { LongFile } from './partial/long-file.ts';
-import type { OpenPhase, OpenProgress, OpenRequest } from './protocol.ts';
+import type { OpenProgress, OpenRequest } from './protocol.ts';
 
 export interface OpenSnapshot {
   readonly info: SessionInfo;
   /** In the order of `info.devices`. */
   readonly devices: readonly OpenDevice[];
-  readonly frames: FrameQueue;
 }
 
 export interface OpenJob {
@@ -51,7 +50,7 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   };
   if (long !== undefined) long.onMore = () => report({});
   /** Reports the next phase, and lets messages in before it. */
-  const enter = async (phase: OpenPhase) => {
+  const enter = async (phase: OpenProgress['phase']) => {
     report({ phase });
     await clock.yieldTask();
     signal?.throwIfAborted();
@@ -93,5 +92,5 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   await enter('indexing');
   for (const { timeline } of devices) timeline.warmUp();
   const contexts = devices.map(({ context }) => context);
-  return { info: sessionInfo(file, snapshot, contexts), devices, frames };
+  return { info: sessionInfo(file, snapshot, contexts), devices };
 }

@@ -6,12 +6,8 @@ import { errorText } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { connect, inThisThread, type Method, serve, transferring } from './rpc.ts';
 
-/** The used part of a Blob. */
-export interface ReadableBlob extends Pick<Blob, 'size' | 'type'> {
-  slice(from: number, to: number): Pick<Blob, 'arrayBuffer'>;
-  /** Only in some browsers. */
-  stream?(): Blob['stream'] extends () => infer Stream ? Stream : never;
-}
+/** The used part of a Blob. Only some browsers can read a stream of it into our buffers. */
+export type ReadableBlob = Pick<Blob, 'size' | 'type' | 'slice'> & Partial<Pick<Blob, 'stream'>>;
 
 interface PageBlobMethods {
   readonly read: Method<{ readonly from: number; readonly to: number }, Uint8Array<ArrayBuffer>>;
@@ -34,11 +30,9 @@ function unreadable(error: unknown): never {
 }
 
 /** The worker's side of {@link servePageBlob}. */
-export function pageBlob(
-  port: MessagePort,
-  { size, type }: Pick<Blob, 'size' | 'type'>,
-): ReadableBlob {
+export function pageBlob(port: MessagePort, { size, type }: Pick<Blob, 'size' | 'type'>) {
   const { call } = connect<PageBlobMethods>(port);
-  const arrayBuffer = async (from: number, to: number) => (await call('read', { from, to })).buffer;
-  return { size, type, slice: (from, to) => ({ arrayBuffer: () => arrayBuffer(from, to) }) };
+  const read = async (from = 0, to = size) => (await call('read', { from, to })).buffer;
+  const slice = (from?: number, to?: number) => ({ arrayBuffer: () => read(from, to) }) as Blob;
+  return { size, type, slice } satisfies ReadableBlob;
 }

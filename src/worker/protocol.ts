@@ -55,10 +55,8 @@ export interface OpenRequest extends OpenOptions {
   readonly holders?: string | undefined;
 }
 
-export type OpenPhase = 'reading' | 'replaying' | 'indexing';
-
 export interface OpenProgress {
-  readonly phase: OpenPhase;
+  readonly phase: 'reading' | 'replaying' | 'indexing';
   /** Bytes of the file read so far, and in total (undefined if the server does not say). */
   readonly readBytes: number;
   readonly totalBytes: number | undefined;

@@ -30,8 +30,6 @@ const FRAMES = queryHandlers({
     transferring(await device.frame(request, signal)),
 });
 
-const NEVER_ABORTED = new AbortController().signal;
-
 export function createSession(host: SessionHost): SessionApi {
   const { clock, startReplayWorker = () => undefined } = host;
   let current: OpenSnapshot | undefined;
@@ -49,7 +47,7 @@ export function createSession(host: SessionHost): SessionApi {
     request: SessionQueries[K]['request'],
     options: CallOptions<SessionQueries[K]['progress']> = {},
   ): Promise<SessionQueries[K]['result']> {
-    const { signal = NEVER_ABORTED, onProgress = () => undefined } = options;
+    const { signal = new AbortController().signal, onProgress = () => undefined } = options;
     const table = name === 'frame' ? FRAMES : (await loadAnswers()).HANDLERS;
     return Reflect.get(table, name)(deviceOf(request), request, { signal, onProgress });
   }
@@ -69,7 +67,7 @@ export function createSession(host: SessionHost): SessionApi {
       return transferring(await long.partial.frame(request));
     },
     async recycle({ pixels }) {
-      current?.frames.recycle(pixels);
+      current?.devices[0]?.frames.recycle(pixels);
       return undefined;
     },
     async attachAnalysis({ port }) {

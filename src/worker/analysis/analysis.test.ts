@@ -165,15 +165,15 @@ describe('over the ports', () => {
 
 describe('the worker', () => {
   it('starts with the first query and ends after the last answer', async () => {
-    const { client, workers } = clientOf(await openSession('train_gpt_small'), {
-      idleTimeoutMs: 0,
-    });
+    useFakeTimeouts();
+    const { client, workers } = clientOf(await openSession('train_gpt_small'));
     expect(workers).toHaveLength(0);
     await Promise.all([
       client.query('findings', { deviceIndex: 0 }),
       client.query('findings', { deviceIndex: 0 }),
     ]);
-    await expect.poll(() => workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
+    vi.advanceTimersByTime(60_000);
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
     expect((await client.query('findings', { deviceIndex: 0 })).checks).toHaveLength(
       DETECTOR_IDS.length,
     );

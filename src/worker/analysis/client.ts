@@ -30,23 +30,19 @@ export interface AnalysisClientOptions {
   readonly session: Pick<SessionApi, 'attachAnalysis'>;
   readonly idle: Idle;
   readonly createWorker?: () => Endpoint;
-  /** How long the copy is kept for another query. */
-  readonly idleTimeoutMs?: number;
 }
 
-/** Long enough to try one setting after another, short enough to free the memory soon. */
+/** Keeps the copy for the next query, since users try one setting after another. Short, to free the memory soon. */
 const IDLE_TIMEOUT_MS = 2000;
 
 /** Interactions closer together than this are reported once. */
 const REPORT_INTERVAL_MS = 50;
 
-export function createAnalysisClient(options: AnalysisClientOptions): AnalysisClient {
-  const {
-    session,
-    idle,
-    createWorker = newAnalysisWorker,
-    idleTimeoutMs = IDLE_TIMEOUT_MS,
-  } = options;
+export function createAnalysisClient({
+  session,
+  idle,
+  createWorker = newAnalysisWorker,
+}: AnalysisClientOptions): AnalysisClient {
   let connection: Remote<AnalysisMethods> | undefined;
   let holders = 0;
   let running = 0;
@@ -74,7 +70,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     connected();
     holders++;
     return () => {
-      if (--holders === 0) stopTimer = startTimer(idleTimeoutMs, close);
+      if (--holders === 0) stopTimer = startTimer(IDLE_TIMEOUT_MS, close);
     };
   }
 
