@@ -1,15 +1,12 @@
 /**
- * The pickle machine's stack, memo and containers, over typed arrays.
- *
- * It has two drivers: PickleDecoder (bytes of a pickle) and from-value.ts (a value of JSON). A dictionary that closes
- * goes to the sink bound to its key sequence and leaves one row number behind. A list of such rows becomes runs, or one
- * number (a stack of frames).
+ * The pickle machine's stack, memo and containers, over typed arrays. It has two drivers: PickleDecoder (bytes of a
+ * pickle) and from-value.ts (a value of JSON). A dictionary that closes goes to the sink bound to its key sequence and
+ * leaves one row number behind. A list of such rows becomes runs, or one number (a stack of frames).
  *
  * Containers close when something takes them. Example, an event as CPython writes it:
  *   EMPTY_DICT MEMOIZE MARK 'action' 'alloc' 'size' 512 SETITEMS
- * SETITEMS with fewer than 1,000 pairs is always the last for its dictionary (both of PyTorch's picklers write batches
- * of 1,000 or all at once), so the row is made at once, straight from the stack. A dictionary filled pair by pair
- * (SETITEM, protocol 0) collects its pairs elsewhere.
+ * SETITEMS with fewer than 1,000 pairs is always the last for its dictionary (PyTorch's picklers write batches of 1,000
+ * or all at once), so the row is made at once, straight from the stack. SETITEM (protocol 0) collects pairs elsewhere.
  */
 import { CapacityPolicy, enlarged } from '../../base/growable.ts';
 import { StringInterner } from '../../base/interners.ts';
@@ -110,8 +107,7 @@ export class ValueMachine {
 
   popMark(): number {
     const mark = this.marks.pop();
-    if (mark === undefined || mark > this.sp)
-      throw corrupt('it ends a list of values that never began');
+    if (mark === undefined || mark > this.sp) throw corrupt('it ends a list that never began');
     return mark;
   }
 
@@ -138,10 +134,7 @@ export class ValueMachine {
     else this.#recallOpen(slot);
   }
 
-  /**
-   * An open container that is named again is complete but not yet taken, such as the empty `frames` of a segment, shared
-   * with its blocks. Or it is being filled, right below a mark, and holds itself: there it is given as empty.
-   */
+  /** A container named again is complete but not yet taken (a segment's empty `frames`), or holds itself: then empty. */
   #recallOpen(memoSlot: number): void {
     const lowest = Math.max(0, this.sp - RECALL_DEPTH);
     for (let slot = this.sp - 1; slot >= lowest; slot--) {
