@@ -11,20 +11,15 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo, groupBy, memoized, sumBy } from '../../base/collections.ts';
+import { addTo, groupBy, sumBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
-import type { FrameView } from '../../device/model/types.ts';
-import {
-  EMPTY_STACK,
-  type EventIndex,
-  type FrameIndex,
-  type StackIndex,
-} from '../../format/snapshot/tables.ts';
-import { GRAPH_SITES, type GrowthKind, isOutput, keepsPasses } from '../detectors/growth-groups.ts';
+import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
+import { type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
 import { growthOf, type Leak } from '../detectors/growth-leaks.ts';
 import { agedOutOf } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { callerOfModel, statementFrame, userLines } from '../findings/user-lines.ts';
+import { statementFrame, userLines } from '../findings/user-lines.ts';
+import { linesFrom, type Places, placesOf } from './places.ts';
 import { isOfOneRepetition, isStillGrowing, rateOf, unitOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
 
@@ -121,14 +116,25 @@ export function mergedLeaks(context: AnalysisInput): Leak[][] {
       : key;
   });
   const cohorts = [...merged.values()].map((same) => same.flatMap(([, own]) => own));
-  // A line of a module that keeps tensors of training and of evaluation has one list for both.
-  const byLine = groupBy(cohorts, (same) => {
+  // A line that keeps tensors of training and of evaluation has one list for both.
+  const keyOf = (same: Leak[]) => {
     const [{ group }] = same;
-    const { stack } = group.holder;
-    const isOfModule = SINGLE.includes(group.kind) && context.classifier.isForward(stack);
-    return (isOfModule ? context.input.stacks.topUserFrame(stack) : undefined) ?? same;
-  });
+    return (SINGLE.includes(group.kind) ? places.lineOf(group.holder.stack) : undefined) ?? same;
+  };
+  const byLine = groupBy(cohorts, (same) => keyOf(withSameCounts(cohorts, same) ?? same));
   return [...byLine.values()].map((same) => same.flat());
+}
+
+/** Gradients have no line: they belong to a line that keeps as many in each step, as in `kept.append((x, grad))`. */
+function withSameCounts(cohorts: readonly Leak[][], [own]: readonly Leak[]): Leak[] | undefined {
+  if (own.group.kind !== 'kept-gradients') return undefined;
+  const counts = own.group.holder.keptCount;
+  return cohorts.find(
+    ([{ group, sequence }]) =>
+      SINGLE.includes(group.kind) &&
+      sequence === own.sequence &&
+      group.holder.keptCount.every((count, step) => count === counts[step]),
+  );
 }
 
 /**
@@ -220,8 +226,13 @@ function leakIds(
   const [{ kind }] = same.map(({ group }) => group);
   const isWide = kind === 'kept-graph' || kind === 'kept-output';
   const keys = new Set(isWide ? own.map((id) => places.keyOf(id)) : []);
+  const lines = new Set(SINGLE.includes(kind) ? [...stacks].map(places.lineOf) : []);
+  lines.delete(undefined);
   for (const id of rest) {
-    if (taken.has(id) || (!stacks.has(places.stackOf(id)) && !keys.has(places.keyOf(id)))) continue;
+    const stack = places.stackOf(id);
+    const isSame =
+      stacks.has(stack) || keys.has(places.keyOf(id)) || lines.has(places.lineOf(stack));
+    if (taken.has(id) || !isSame) continue;
     taken.add(id);
     own.push(id);
   }
@@ -255,18 +266,6 @@ function leakDraft(
     },
     isGrowing: same.some(({ isSure }) => isSure) || isStillGrowing(context, ids, ids),
   };
-}
-
-/** The lines to look at, then those that lead there from the program's loop. */
-function linesFrom(
-  [first, ...beside]: readonly FrameView[] = [],
-  lines: readonly FrameView[],
-): FrameView[] {
-  if (first === undefined) return [...lines];
-  const at = lines.findIndex(
-    ({ filename, line }) => filename === first.filename && line === first.line,
-  );
-  return [first, ...beside, ...lines.slice(at + 1)];
 }
 
 function placeDraft(
@@ -309,87 +308,4 @@ function mergedByFunction(
     const cohorts = isGraph ? [same.flat()] : same;
     return cohorts.map((ids) => ids.sort((x, y) => x - y));
   });
-}
-
-const placesOf = (context: AnalysisInput) => new Places(context);
-
-/** Where allocations come from: the statement outside all modules that led to them. */
-class Places {
-  readonly #context: AnalysisInput;
-  readonly statement: (stack: StackIndex) => FrameIndex | undefined;
-
-  constructor(context: AnalysisInput) {
-    this.#context = context;
-    this.statement = memoized((stack: StackIndex) => callerOfModel(context, stack));
-  }
-
-  stackOf(id: AllocationIndex): StackIndex {
-    return this.#context.input.replay.allocations.stack[id];
-  }
-
-  /** The same key for everything one statement made. All backward threads count as one place. */
-  keyOf(id: AllocationIndex): number {
-    const stack = this.stackOf(id);
-    if (this.#context.classifier.isBackward(stack)) return -1;
-    return this.statement(stack) ?? -2 - stack;
-  }
-
-  /** The function that contains the statement; undefined if the stack has no user line. */
-  functionOf(stack: StackIndex): string | undefined {
-    const frame = this.statement(stack);
-    if (frame === undefined) return undefined;
-    const { name, filename } = this.#context.input.stacks.frame(frame);
-    return `${filename} ${name}`;
-  }
-
-  /**
-   * The statement that called the model, then the last statement of the same function whose tensors are kept too
-   * (closest to where they are stored), then the user lines that lead there.
-   */
-  linesOf(ids: readonly AllocationIndex[]): FrameView[] {
-    const { sizeBytes } = this.#context.input.replay.allocations;
-    const inModules = ids.filter((id) => this.#context.classifier.isForward(this.stackOf(id)));
-    const byKey = groupBy(inModules.length > 0 ? inModules : ids, (id) => this.keyOf(id));
-    const sums = [...byKey.values()].map((own) => ({
-      own,
-      bytes: sumBy(own, (id) => sizeBytes[id]),
-    }));
-    const stack = this.heaviest(sums.reduce((a, b) => (b.bytes > a.bytes ? b : a)).own);
-    const called = this.statement(stack);
-    const home = this.functionOf(stack);
-    let last = called;
-    for (const id of ids) {
-      const own = this.statement(this.stackOf(id));
-      if (own === undefined || this.functionOf(this.stackOf(id)) !== home) continue;
-      if (last === undefined || this.#lineOf(own) > this.#lineOf(last)) last = own;
-    }
-    const frames = [...new Set([called, last])].flatMap((own) =>
-      own === undefined ? [] : this.#context.input.stacks.frame(own),
-    );
-    return linesFrom(frames, userLines(this.#context, stack, called));
-  }
-
-  #lineOf(frame: FrameIndex): number {
-    return this.#context.input.stacks.frame(frame).line;
-  }
-
-  heaviest(ids: readonly AllocationIndex[]): StackIndex {
-    const { sizeBytes } = this.#context.input.replay.allocations;
-    const sums = new Map<StackIndex, number>();
-    for (const id of ids) {
-      const stack = this.stackOf(id);
-      sums.set(stack, (sums.get(stack) ?? 0) + sizeBytes[id]);
-    }
-    // The backward pass has no line to show.
-    const named = [...sums].filter(([stack]) => stack > EMPTY_STACK);
-    return (named.length > 0 ? named : [...sums]).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
-  }
-
-  /** Made at several call sites inside modules, and most of what their passes made. */
-  isGraph(ids: readonly AllocationIndex[]): boolean {
-    const { classifier } = this.#context;
-    const sites = new Set(ids.map((id) => this.stackOf(id)));
-    const inside = [...sites].filter((stack) => classifier.isForward(stack));
-    return inside.length >= GRAPH_SITES && keepsPasses(this.#context, ids);
-  }
 }

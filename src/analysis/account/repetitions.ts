@@ -4,7 +4,8 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
-import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
+import { AGED_STEPS } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { EntryRate } from './types.ts';
@@ -145,19 +146,22 @@ const MIN_RISE = 1.15;
 const MIN_RISE_OF_RING = 1.01;
 
 function hasRisen(
-  { input }: AnalysisInput,
+  { input, stepSequences }: AnalysisInput,
   all: readonly AllocationIndex[],
   isFromBefore: boolean,
 ): boolean {
-  const { start, freeRequested, sizeBytes, length, preexisting } = input.replay.allocations;
+  const { start, freeRequested, sizeBytes, length, preexisting, stack } = input.replay.allocations;
   const [first, last] = [start[preexisting], start[length - 1]];
   const liveAt = (event: EventIndex): number =>
     all.reduce(
       (sum, id) => (start[id] <= event && freeRequested[id] > event ? sum + sizeBytes[id] : sum),
       0,
     );
-  // A ring is short and may end in a phase that keeps nothing, so compare with its beginning.
-  if (isFromBefore) return liveAt(last) >= MIN_RISE_OF_RING * liveAt(first - 1);
+  // A ring is short and may end in a phase that keeps nothing, so compare with its beginning. What a queue dropped is
+  // known from the third step on.
+  const isQueue = all.some((id) => stack[id] <= EMPTY_STACK);
+  const begin = (isQueue ? stepSequences[0]?.bounds[AGED_STEPS] : undefined) ?? first - 1;
+  if (isFromBefore) return liveAt(last) >= MIN_RISE_OF_RING * liveAt(begin);
   return liveAt(last) >= MIN_RISE * liveAt(first + Math.floor(BEFORE_LAST * (last - first)));
 }
 

@@ -147,7 +147,7 @@ function siteCurves(context: AnalysisInput, sequence: StepSequence): Curve[] {
 /** Smaller tensors are of sizes that many lines have. */
 const MIN_AGED_BYTES = 2 ** 16;
 /** A step's own tensors are freed in it, or in the next. */
-const AGED_STEPS = 2;
+export const AGED_STEPS = 2;
 
 /**
  * Blocks from before a ring's oldest event that are freed within it have no stack. If a line keeps tensors of their size,

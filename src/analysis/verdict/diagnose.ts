@@ -138,8 +138,20 @@ function withoutOom(known: Case): Diagnosis {
     (PILES.includes(cause) ? 4 : 0) + (severity === 'high' ? 2 : 0) + (cause === 'cached' ? 0 : 1);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
   const small = known.context.isTraining ? kept.find(isSmallLeak) : undefined;
-  const [first = small ?? kept.find((one) => lowersPeak(known, one))] = candidates;
+  const advice = kept.find((one) => lowersPeak(known, one)) ?? idleCopies(known);
+  const [first = small ?? advice] = candidates;
   return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
+}
+
+/** An average or a reference has the size of the model; more than that are copies that the program forgot. */
+const MANY_COPIES = 1.5;
+
+function idleCopies({ account }: Case): Diagnosis | undefined {
+  const copies = largestOf(account, ['second-model']);
+  if (copies === undefined) return undefined;
+  const isLarge = copies.bytes >= SECOND_MODEL_SHARE * account.allocatedBytes;
+  const areMany = copies.bytes >= MANY_COPIES * sumOf(account, ['parameters']);
+  return isLarge && areMany ? { ...ofEntry(copies, 'allocates it'), severity: 'low' } : undefined;
 }
 
 /** A leak too small to matter is still named if it is certain. */

@@ -17,6 +17,7 @@ import { patternOfKept, patternOfReplaced } from './patterns.ts';
 export const NOTABLE_SHARE = 0.05;
 const LEFT_SHARE = 0.01;
 const HIGH_SHARE = 0.25;
+const OLD_SHARE = 0.5;
 /** If this many more repetitions would add half the peak or more, the leak is severe. */
 const FAR_STEPS = 1000;
 
@@ -66,9 +67,12 @@ export const pileCandidates = ({ account }: Case): Diagnosis[] =>
  * such graphs, and bound what they keep by design: the oldest goes as the newest comes.
  */
 function isHoard({ context, failure }: Case, { kind, bytes, allocations }: AccountEntry): boolean {
-  const { stack, freeRequested } = context.input.replay.allocations;
+  const { stack, start, freeRequested } = context.input.replay.allocations;
   const { classOf } = context.classification;
-  if (bytes < HIGH_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return false;
+  // What nothing was added to since before a ring's oldest event may be a cache that is full.
+  const isOld = kind === 'kept' && allocations.every((id) => start[id] < 0);
+  const share = isOld ? OLD_SHARE : HIGH_SHARE;
+  if (bytes < share * context.input.replay.peaks.allocatedBytes.bytes) return false;
   if (isOfOneRepetition(context, allocations, stack[allocations[0]])) return false;
   if (kind === 'kept-graph') return true;
   // A pile that was already full when memory ran out did not cause it.
