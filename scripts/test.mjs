@@ -116,7 +116,7 @@ const script = (name) => () => run(process.execPath, [join(ROOT, 'scripts', name
 /** Beside the unit tests, which leave a core idle now and then. @returns {Promise<boolean>} whether it is built */
 async function checkAndBuild() {
   await stage('lint', () => runPackage('@biomejs/biome/bin/biome', ['ci', '.'], LIMIT));
-  await stage('types', () => runPackage('typescript/bin/tsc', ['-b'], LIMIT));
+  await stage('types', () => runPackage('typescript/bin/tsc', ['-b', '--force'], LIMIT));
   await stage('unused', () => runPackage('knip/bin/knip.js', [], LIMIT));
   return stage('build', script('build.mjs'));
 }
