@@ -90,9 +90,10 @@ function findTop({ machine: { kept, sp, tags, vals } }: SnapshotSchema): Entries
     const next: typeof level = [];
     for (const value of level) {
       if (value.tag === Tag.Dict) {
-        const entries = kept.dictEntries(value.first);
-        const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+        // Of equal keys the last one counts, as in Python.
+        const byKey = new Map(kept.dictEntries(value.first).map((entry) => [entry.key, entry]));
         if (TOP_KEYS.some((key) => isListed(byKey.get(key)?.tag))) return byKey;
+        const entries = [...byKey.values()];
         next.push(...entries.map(({ tag, val }) => ({ tag, first: val })).slice(0, MAX_LOOKED_AT));
       } else {
         const items = kept.items(value.tag, value.first) ?? [];
