@@ -32,6 +32,8 @@ export const axesIn = (plot: Element) => ({
 /** Minimum CSS pixels between ticks. */
 const X_SPACING = 110;
 const Y_SPACING = 44;
+/** CSS pixels that half a label of the horizontal axis takes at most. */
+const LABEL_ROOM = 28;
 
 /** @param size of the plot in CSS pixels */
 export function drawAxes(
@@ -50,6 +52,10 @@ export function drawAxes(
   select(elements.x).call(
     axisBottom(x).tickValues(valuesOf(xTicks)).tickFormat(labelOf(xTicks)).tickSizeOuter(0),
   );
+  // The last label ends at its tick if there is no room for its second half.
+  select(elements.x)
+    .selectAll<SVGTextElement, number>('.tick text')
+    .attr('text-anchor', (value) => (x(value) > size.width - LABEL_ROOM ? 'end' : 'middle'));
   drawFolds(elements.x, foldsInView(folds, x0, x1, size.width), x);
   const left = axisLeft(y).tickValues(valuesOf(yTicks)).tickFormat(labelOf(yTicks));
   select(elements.y).select<SVGGElement>('g').call(left.tickSizeOuter(0));
