@@ -246,6 +246,33 @@ describe('churn', () => {
   });
 });
 
+describe('a search for an algorithm', () => {
+  const conv = (line: number) => [{ name: 'forward', filename: '/home/me/model.py', line }];
+  /** Each call tries a workspace, gives it back, and allocates its output at `line`. */
+  const calls = (line: number) =>
+    Array.from({ length: 40 }, (_, i) => {
+      const [tried, output] = [
+        { addr: 64 * MIB * (2 * i + 1), size: 8 * MIB },
+        { addr: 64 * MIB * (2 * i + 2), size: 2 * MIB },
+      ];
+      return [
+        { action: 'segment_alloc', ...tried, frames: conv(7) },
+        { action: 'alloc', ...tried, frames: conv(7) },
+        { action: 'free_requested', ...tried, frames: conv(7) },
+        { action: 'free_completed', ...tried, frames: conv(7) },
+        { action: 'segment_free', ...tried, frames: conv(7) },
+        { action: 'segment_alloc', ...output, frames: conv(line) },
+        { action: 'alloc', ...output, frames: conv(line) },
+      ];
+    }).flat();
+  const statusOf = (line: number) =>
+    detect('segment-thrashing', new AnalysisInput(contextOf(traceOf(...calls(line))))).status;
+
+  it('is no thrashing within one call, but is between two', () => {
+    expect([statusOf(7), statusOf(8)]).toEqual(['clear', 'found']);
+  });
+});
+
 describe('fragmentation', () => {
   it('cannot tell what needed the memory that was reserved before the recording', () => {
     const address = 0x7f0000000000;

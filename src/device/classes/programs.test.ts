@@ -343,3 +343,29 @@ it('what a line keeps from each step also counts as kept in the last steps', () 
   const classes = classesOf(program.context());
   expect(idsOf(program, kept).map((id) => classes[id])).toEqual(kept.map(() => 'kept'));
 });
+
+describe('what backward passes leave', () => {
+  /** Classes of what five passes leave: as large as a weight, or of another size. */
+  const leftBy = (size: number) => {
+    const program = new Program();
+    for (const weight of SIZES) program.alloc(weight, movedAt(10));
+    const left: Tensor[] = [];
+    for (let step = 0; step < 5; step++) {
+      const activation = program.alloc(5 * MiB, forwardAt(30));
+      for (let i = 0; i < 4; i++) left.push(program.alloc(size, BACKWARD));
+      program.free(activation);
+      program.work(1, BACKWARD);
+      program.work(1, adamAt(31));
+    }
+    const classes = classesOf(program.context());
+    return new Set(idsOf(program, left.slice(0, 8)).map((id) => classes[id]));
+  };
+
+  it('are gradients if a parameter has their size', () => {
+    expect(leftBy(4 * MiB)).toEqual(new Set(['gradients']));
+  });
+
+  it('belong to a graph if they are more than the parameters, and of no size of theirs', () => {
+    expect(leftBy(6 * MiB)).toEqual(new Set(['activations']));
+  });
+});
