@@ -1,4 +1,4 @@
-"""Functions of every kind, each call of which runs inside a context manager."""
+"""Wraps a function of any kind so that each of its calls runs inside a context manager."""
 
 from __future__ import annotations
 

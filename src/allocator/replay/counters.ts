@@ -1,7 +1,7 @@
 /**
  * The counters over the events. Bytes of blocks follow from the allocations: their values every 64 events, and in between
  * what each event allocates and frees. Reserved bytes follow from the segments. The change of inactive split depends on
- * which ranges merged, so it has a column: in units of 512 bytes, of which every native block and segment is a multiple,
+ * which ranges merged, so it has a column: in units of 512 bytes (every native block and segment is a multiple of these),
  * and as float64 only where that fails (pinned memory).
  */
 import { upperBound } from '../../base/binary-search.ts';
