@@ -12,6 +12,18 @@ export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
   };
 }
 
+/** Like `memoized`, for objects; a result lives no longer than its object. */
+export function weakMemoized<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
+  return (key) => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const made = make(key);
+    known.set(key, made);
+    return made;
+  };
+}
+
 /** Remembers what each function made of `subject`. Pass functions of a module, not new closures. */
 export const onceFor = <S>(subject: S): (<T>(make: (subject: S) => T) => T) =>
   memoized((make: (subject: S) => unknown) => make(subject)) as never;

@@ -83,7 +83,8 @@ export function findRetriedOoms(
     const stack = events.stack[oom];
     if (stack === NO_STACK) continue;
     let next = oom + 1;
-    while (next < action.length && isOfDriver(action[next]) && stackOf(next) === stack) next++;
+    // The allocator may free and allocate segments for the request itself.
+    while (isSegmentAction(action[next]) && stackOf(next) === stack) next++;
     const isAsked = action[next] === TraceAction.Alloc || action[next] === TraceAction.Oom;
     if (isAsked && stackOf(next) === stack) found.add(oom);
   }
@@ -98,7 +99,16 @@ export function failedOoms(
   return eventsOf(trace.events, TraceAction.Oom).filter((event) => !retried.has(event));
 }
 
-/** Segments that are allocated or freed for the request itself. */
-function isOfDriver(action: number): boolean {
+export function isSegmentAction(action: number): boolean {
   return action >= TraceAction.SegmentAlloc && action <= TraceAction.SegmentUnmap;
+}
+
+/** The device gives memory to the allocator: cudaMalloc, or a mapping of an expandable segment. */
+export function isReserving(action: number): boolean {
+  return action === TraceAction.SegmentAlloc || action === TraceAction.SegmentMap;
+}
+
+/** The allocator gives memory back to the device. */
+export function isReleasing(action: number): boolean {
+  return action === TraceAction.SegmentFree || action === TraceAction.SegmentUnmap;
 }

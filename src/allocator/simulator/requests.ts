@@ -10,7 +10,12 @@ import {
 } from '../../format/snapshot/tables.ts';
 import type { ReservedSteps } from '../replay/counters.ts';
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
-import { endsWithoutFree, findRetriedOoms } from '../replay/trace-events.ts';
+import {
+  endsWithoutFree,
+  findRetriedOoms,
+  isReleasing,
+  isReserving,
+} from '../replay/trace-events.ts';
 import type { AllocationIndex, ReplayColumns } from '../replay/types.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 
@@ -136,10 +141,10 @@ function releaseRuns(
   const hasCollection = settings.garbageCollectionThreshold > 0;
   const runs: ReleaseRun[] = [];
   for (let t = 0; t < action.length; t++) {
-    if (!isRelease(action[t])) continue;
+    if (!isReleasing(action[t])) continue;
     const event = t;
     let smallestBytes = Infinity;
-    while (t < action.length && isRelease(action[t])) {
+    while (isReleasing(action[t])) {
       smallestBytes = Math.min(smallestBytes, sizeBytes[t]);
       t++;
     }
@@ -153,18 +158,10 @@ function releaseRuns(
   return runs;
 }
 
-function isRelease(action: number): boolean {
-  return action === TraceAction.SegmentFree || action === TraceAction.SegmentUnmap;
-}
-
 /** Whether a request for memory follows, with the same stack if stacks are known. */
 function isForOneRequest({ events }: DeviceTrace, event: EventIndex, end: EventIndex): boolean {
   const { action, stack } = events;
-  const isRequest =
-    end < action.length &&
-    (action[end] === TraceAction.SegmentAlloc ||
-      action[end] === TraceAction.SegmentMap ||
-      action[end] === TraceAction.Oom);
+  const isRequest = isReserving(action[end]) || action[end] === TraceAction.Oom;
   return isRequest && (stack[event] === NO_STACK || stack[event] === stack[end]);
 }
 

@@ -1,7 +1,7 @@
 /** The memory account of a device: every live block and every free range, each in exactly one entry. */
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { groupBy, sumBy } from '../../base/collections.ts';
+import { addUp, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
 import { type ClassTotal, MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
@@ -147,9 +147,9 @@ function largestLines(context: AnalysisInput, ids: readonly AllocationIndex[]): 
   const sums = new Map<FrameIndex, number>();
   for (const id of ids) {
     const line = context.input.stacks.topUserFrame(stack[id]);
-    if (line !== undefined) sums.set(line, (sums.get(line) ?? 0) + sizeBytes[id]);
+    if (line !== undefined) addUp(sums, line, sizeBytes[id]);
   }
-  const largest = [...sums].sort((a, b) => b[1] - a[1]).slice(0, MAX_LINES);
+  const largest = largestFirst(sums).slice(0, MAX_LINES);
   return largest.map(([line]) => context.input.stacks.frame(line));
 }
 

@@ -3,6 +3,7 @@
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { mappedRangesAt } from '../../allocator/state/allocator-state.ts';
+import { addUp, getOrMake } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
@@ -122,13 +123,8 @@ export function varyingSites(context: AnalysisInput): VaryingSizes[] {
   const bytes = new Map<StackIndex, number>();
   for (let id = preexisting; id < length; id++) {
     if (requestedBytes[id] <= LARGE_BYTES) continue;
-    let seen = sizes.get(stack[id]);
-    if (seen === undefined) {
-      seen = new Set();
-      sizes.set(stack[id], seen);
-    }
-    seen.add(requestedBytes[id]);
-    bytes.set(stack[id], (bytes.get(stack[id]) ?? 0) + requestedBytes[id]);
+    getOrMake(sizes, stack[id], () => new Set()).add(requestedBytes[id]);
+    addUp(bytes, stack[id], requestedBytes[id]);
   }
   return [...sizes]
     .filter(([, seen]) => seen.size >= MIN_SIZES)

@@ -6,7 +6,7 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { groupBy, memoized, sumBy } from '../../base/collections.ts';
+import { addUp, groupBy, largestFirst, memoized, sumBy } from '../../base/collections.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { GRAPH_SITES, keepsPasses } from '../detectors/growth-groups.ts';
@@ -95,12 +95,11 @@ export class Places {
     const { sizeBytes } = this.#context.input.replay.allocations;
     const sums = new Map<StackIndex, number>();
     for (const id of ids) {
-      const stack = this.stackOf(id);
-      sums.set(stack, (sums.get(stack) ?? 0) + sizeBytes[id]);
+      addUp(sums, this.stackOf(id), sizeBytes[id]);
     }
+    const stacks = largestFirst(sums).map(([stack]) => stack);
     // The backward pass has no line to show.
-    const named = [...sums].filter(([stack]) => stack > EMPTY_STACK);
-    return (named.length > 0 ? named : [...sums]).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
+    return stacks.find((stack) => stack > EMPTY_STACK) ?? stacks[0];
   }
 
   /** Made at several call sites inside modules, and most of what their passes made. */

@@ -11,7 +11,7 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import { addTo, memoized } from '../../base/collections.ts';
+import { addTo, addUp, memoized } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -49,7 +49,7 @@ export function replacedAt(
   for (const id of live) {
     total += sizeBytes[id];
     const place = placeOf(stack[id]);
-    if (sizeBytes[id] >= MIN_BYTES) sums.set(place, (sums.get(place) ?? 0) + sizeBytes[id]);
+    if (sizeBytes[id] >= MIN_BYTES) addUp(sums, place, sizeBytes[id]);
   }
   sums.delete(NOWHERE);
   const isWorth = (place: number) => (sums.get(place) ?? 0) >= MIN_SHARE * total;

@@ -2,7 +2,7 @@
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { perCounter } from '../../allocator/replay/types.ts';
-import { addUp, getOrMake, memoized, sumBy } from '../../base/collections.ts';
+import { addUp, getOrMake, memoized, sumBy, weakMemoized } from '../../base/collections.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
@@ -24,24 +24,20 @@ export interface ProfileOptions {
   readonly at: Moment;
 }
 
-const keptParts = new WeakMap<DeviceModel, ReturnType<typeof partsOf>>();
-
 /** What stays the same at every moment of the recording. */
-function partsOf(device: DeviceModel) {
+const partsOf = weakMemoized((device: DeviceModel) => {
   const analysis = new AnalysisInput(device);
   const tree = stackTree(device, analysis);
   /** The event before the first step, then the last event of each step; empty if no steps are known. */
   const stepBounds = analysis.findPrimarySteps()?.bounds ?? new Int32Array(0);
   return { analysis, tree, runs: stackRuns(device, tree), stepBounds };
-}
+});
 
 /** A device at one moment of its recording. The first call for a device does the work that later calls reuse. */
 export function buildProfile(device: DeviceModel, { file, deviceIndex, at }: ProfileOptions) {
   const { trace, replay, snapshot } = device;
   const event = at === 'end' ? trace.events.length - 1 : replay.peaks.allocatedBytes.event;
-  const parts = keptParts.get(device) ?? partsOf(device);
-  keptParts.set(device, parts);
-  const { analysis, tree, runs, stepBounds } = parts;
+  const { analysis, tree, runs, stepBounds } = partsOf(device);
   const { frames, stacks, hasCpp } = tree;
   return {
     /** `event` is -1 for the state before the first event. */

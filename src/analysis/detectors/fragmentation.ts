@@ -4,6 +4,7 @@
  * have requested the part of the reserved peak that exceeds every moment's tensors.
  */
 
+import { isReleasing, isReserving } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { memoized, sumBy } from '../../base/collections.ts';
@@ -216,10 +217,8 @@ function gapCurve(context: AnalysisInput): GapPoint[] {
     const bytes = table.sizeBytes[allocationOfEvent[event]] ?? 0;
     if (own === TraceAction.Alloc) active += bytes;
     else if (own === TraceAction.FreeCompleted) active -= bytes;
-    else if (own === TraceAction.SegmentAlloc || own === TraceAction.SegmentMap)
-      reserved += sizeBytes[event];
-    else if (own === TraceAction.SegmentFree || own === TraceAction.SegmentUnmap)
-      reserved -= sizeBytes[event];
+    else if (isReserving(own)) reserved += sizeBytes[event];
+    else if (isReleasing(own)) reserved -= sizeBytes[event];
     mostActive = Math.max(mostActive, active);
     if (reserved <= mostReserved) return;
     mostReserved = reserved;

@@ -1,5 +1,6 @@
 /** Segments returned to the driver and allocated again: each cudaMalloc and cudaFree stalls the GPU. */
 
+import { isReleasing, isReserving } from '../../allocator/replay/trace-events.ts';
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
 import {
@@ -100,13 +101,12 @@ function measure(context: AnalysisInput) {
   let isFlushed = false;
   let before: EventIndex = -1;
   action.forEach((own, t) => {
-    const isFree = own === TraceAction.SegmentFree || own === TraceAction.SegmentUnmap;
+    const isFree = isReleasing(own);
     if (isFree) freed++;
     else if (wasFree) flushes++;
     wasFree = isFree;
     isFlushed ||= isFree;
-    const takes = own === TraceAction.SegmentAlloc || own === TraceAction.SegmentMap;
-    if (takes && freed > 0) taken.push({ event: t, flush: flushes });
+    if (isReserving(own) && freed > 0) taken.push({ event: t, flush: flushes });
     if (own !== TraceAction.Alloc) return;
     if (isFlushed && isWithinCall(context, before, t)) searches.add(flushes);
     isFlushed = false;

@@ -1,4 +1,5 @@
 /** One rank's memory by program line, so that ranks can be compared line by line. */
+import { weakMemoized } from '../../base/collections.ts';
 import { fileName } from '../../base/file-names.ts';
 import { classLabel } from '../../device/classes/types.ts';
 import { type FrameReport, frameLabel } from '../../device/model/frame-text.ts';
@@ -17,14 +18,8 @@ export interface LineUse {
 
 const NO_USE: LineUse = { bytes: 0, count: 0, frame: null, label: '', class: null };
 
-const known = new WeakMap<RankSummary, RankLines>();
-
 /** Cached by summary: files arrive one by one, and each time the whole job is analysed again. */
-export function linesOf(summary: RankSummary): RankLines {
-  const found = known.get(summary) ?? rankLines(summary);
-  known.set(summary, found);
-  return found;
-}
+export const linesOf = weakMemoized(rankLines);
 
 export type RankLines = ReturnType<typeof rankLines>;
 

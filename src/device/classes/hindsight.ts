@@ -32,15 +32,8 @@ export class Hindsight {
   readonly #kept = new Map<StackIndex, Ids>();
   /** Lines that made memory which a step used and freed. */
   readonly #usedUp = new Set<StackIndex>();
-  /**
-   * By requested bytes: the number of parameters (deep copies excluded), and the most gradients that a backward pass
-   * made.
-   */
+  /** Number of parameters by requested bytes, deep copies excluded. */
   readonly #parametersOf = new Map<number, number>();
-  readonly #gradientsOf = new Map<number, number>();
-  /** Gradients of the current pass. */
-  #gradients = new Map<number, number>();
-  #pass = 0;
   readonly #keptByPass = new Map<number, Ids>();
 
   constructor(source: ClassSource, roles: StackRoles) {
@@ -61,11 +54,7 @@ export class Hindsight {
       this.#parameters.push(id);
       if (!this.#isDeepCopy(id)) countOne(this.#parametersOf, bytes);
     } else if (evidence === Evidence.BackwardKept) {
-      if (pass !== this.#pass) this.#gradients = new Map();
-      this.#pass = pass;
       addTo(this.#keptByPass, pass, id);
-      const count = countOne(this.#gradients, bytes);
-      if (count > (this.#gradientsOf.get(bytes) ?? 0)) this.#gradientsOf.set(bytes, count);
     } else if (evidence === Evidence.BeforeFirstStep) this.#early.push(id);
     else if (evidence === Evidence.OptimizerKept) this.#states.push(id);
     else if (of === MemoryClass.Kept) addTo(this.#kept, this.#siteOf(id), id);
@@ -111,11 +100,12 @@ export class Hindsight {
   #looseWeights(): AllocationIndex[] {
     const { requestedBytes } = this.#table;
     const counts = new Map<number, number>();
+    const gradients = this.#mostGradients();
     for (const id of this.#early) countOne(counts, requestedBytes[id]);
     return this.#early.filter((id) => {
       const bytes = requestedBytes[id];
       const weights = this.#parameterCount(bytes) + (counts.get(bytes) ?? 0);
-      return weights === this.#gradientsOf.get(bytes);
+      return weights === gradients.get(bytes);
     });
   }
 
@@ -124,7 +114,7 @@ export class Hindsight {
     return modelCopies(this.#table, this.#source.snapshot.stacks, {
       parameters: this.#parameters,
       candidates: [...this.#early, ...keptOnce],
-      gradients: this.#gradientsOf,
+      gradients: this.#mostGradients(),
       isDeepCopy: (id) => this.#isDeepCopy(id),
     });
   }
@@ -159,6 +149,17 @@ export class Hindsight {
       line.live.push(id);
     }
     return sets;
+  }
+
+  /** By requested bytes, the most gradients that a backward pass made. */
+  #mostGradients(): Map<number, number> {
+    const most = new Map<number, number>();
+    for (const ids of this.#keptByPass.values()) {
+      const counts = new Map<number, number>();
+      for (const id of ids) countOne(counts, this.#table.requestedBytes[id]);
+      for (const [bytes, count] of counts) most.set(bytes, Math.max(count, most.get(bytes) ?? 0));
+    }
+    return most;
   }
 
   /** Number of parameters of a size, excluding deep copies. */

@@ -1,5 +1,6 @@
 /** Reads events, as rows and in full. */
 
+import { isSegmentAction } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../../allocator/replay/types.ts';
 import { memoized } from '../../base/collections.ts';
 import {
@@ -13,7 +14,7 @@ import { earlierUses, labelText, privatePoolText, streamText } from '../model/al
 import type { DeviceModel } from '../model/device-model.ts';
 import { actionName, timeOfEventUs } from '../model/events.ts';
 import { type CallSiteLine, stackKind } from '../model/stacks.ts';
-import { isSegmentAction, SegmentEvents } from './segment-events.ts';
+import { SegmentEvents } from './segment-events.ts';
 
 /** The other end of what an event begins or ends. */
 export type EventPair =

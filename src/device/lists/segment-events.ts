@@ -1,16 +1,13 @@
 /** Maps segment events to the replay's spans that they open and close. */
 
+import { isReleasing, isReserving, isSegmentAction } from '../../allocator/replay/trace-events.ts';
 import { BEFORE_TRACE, NEVER, type SegmentSpanTable } from '../../allocator/replay/types.ts';
 import { addTo } from '../../base/collections.ts';
-import { type EventIndex, type EventTable, TraceAction } from '../../format/snapshot/tables.ts';
+import type { EventIndex, EventTable } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 
 /** Row of the replay's SegmentSpanTable. */
 type SpanIndex = number;
-
-export function isSegmentAction(action: number): boolean {
-  return action >= TraceAction.SegmentAlloc && action <= TraceAction.SegmentUnmap;
-}
 
 export class SegmentEvents {
   readonly #events: EventTable;
@@ -70,8 +67,7 @@ export class SegmentEvents {
   }
 
   #isOpening(event: EventIndex): boolean {
-    const action = this.#events.action[event];
-    return action === TraceAction.SegmentAlloc || action === TraceAction.SegmentMap;
+    return isReserving(this.#events.action[event]);
   }
 }
 
@@ -83,9 +79,7 @@ function earlierSegments({ action, address, length }: EventTable): Map<EventInde
     if (!isSegmentAction(action[event])) continue;
     const before = ended.get(address[event]) ?? 0;
     if (before > 0) uses.set(event, before);
-    const isEnd =
-      action[event] === TraceAction.SegmentFree || action[event] === TraceAction.SegmentUnmap;
-    if (isEnd) ended.set(address[event], before + 1);
+    if (isReleasing(action[event])) ended.set(address[event], before + 1);
   }
   return uses;
 }

@@ -2,6 +2,7 @@
  * Runs of one device under other settings. Answers are kept while the snapshot is open, so returning to the view or to a
  * limit runs nothing again.
  */
+
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
@@ -11,6 +12,7 @@ import type {
   WhatIfCase,
   WhatIfProgress,
 } from '../../../allocator/simulator/what-if-runs.ts';
+import { weakMemoized } from '../../../base/collections.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { AnalysisClient } from '../../../worker/analysis/client.ts';
 
@@ -40,13 +42,9 @@ export const NO_RESULTS: WhatIfResults = {
   cards: new Map(),
 };
 
-const stores = new WeakMap<DeviceInfo, StoreApi<WhatIfResults>>();
-
-export function whatIfStoreOf(device: DeviceInfo): StoreApi<WhatIfResults> {
-  const store = stores.get(device) ?? createStore(() => NO_RESULTS);
-  stores.set(device, store);
-  return store;
-}
+export const whatIfStoreOf = weakMemoized(
+  (_device: DeviceInfo): StoreApi<WhatIfResults> => createStore(() => NO_RESULTS),
+);
 
 export function withProgress(
   known: WhatIfResults,
