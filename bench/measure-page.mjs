@@ -2,9 +2,8 @@
 import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { chromium } from '@playwright/test';
 import { preview } from 'vite';
-import { chromiumFlags, findChromium } from '../scripts/find-programs.mjs';
+import { chromium, chromiumFlags, findChromium } from '../scripts/find-programs.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
 import { framesOf } from './gestures.mjs';
 import { measureViews, measureWhatIf } from './measure-views.mjs';

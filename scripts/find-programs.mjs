@@ -2,7 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
+// biome-ignore lint/correctness/noUnresolvedImports: Biome does not see what a CommonJS module exports again.
 import { chromium } from '@playwright/test';
+
+export { chromium };
 
 const FOLDERS = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
 

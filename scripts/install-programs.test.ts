@@ -1,11 +1,11 @@
 /** What a stranger's machine lacks is brought, or named; nothing that fails or hangs on the way ends the tests. */
 import { createServer, type RequestListener } from 'node:http';
 import { join, relative } from 'node:path';
-import { chromium } from '@playwright/test';
 import { strToU8, zipSync } from 'fflate';
 import { test as base, expect, vi } from 'vitest';
 import { hosted } from '../e2e/static-server.ts';
 import { type BareMachine, bareMachine } from '../src/testing/bare-machine.ts';
+import { chromium } from './find-programs.mjs';
 
 const SCRIPT = join(import.meta.dirname, 'install-programs.mjs');
 const COMMANDS = {

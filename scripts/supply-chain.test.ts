@@ -14,10 +14,9 @@ interface Workflow {
 }
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-const lock: Record<
-  string,
-  { dev?: true; devOptional?: true; optional?: true; integrity?: string }
-> = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages;
+const lock: Record<string, { integrity?: string }> = JSON.parse(
+  readFileSync('package-lock.json', 'utf8'),
+).packages;
 const workflows = readdirSync('.github/workflows').map((name) => {
   const workflow: Workflow = parse(readFileSync(`.github/workflows/${name}`, 'utf8'));
   return [name, workflow] as const;
@@ -35,11 +34,10 @@ test('what src/ imports is among `dependencies`, so that an audit looks at it', 
   expect([...new Set(named)].sort()).toEqual(Object.keys(manifest.dependencies));
 });
 
-test('what ships has its integrity in the lockfile; without are only tools for other systems', () => {
-  for (const [path, { dev, devOptional, optional, integrity }] of Object.entries(lock)) {
-    if (path === '' || integrity !== undefined) continue;
-    expect([path, dev === true || devOptional === true, optional]).toEqual([path, true, true]);
-  }
+test('each package has its checksum in the lockfile, those of other systems too', () => {
+  const packages = Object.entries(lock).filter(([path]) => path !== '');
+  expect(packages.length).toBeGreaterThan(500);
+  expect(packages.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
 });
 
 test.each(['action.yml', ...workflows.map(([name]) => `.github/workflows/${name}`)])(
