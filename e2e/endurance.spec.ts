@@ -3,11 +3,18 @@
  * what it held at the start, and nothing was lost. docs/reliability.md tells how to do more than `npm test` does.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { type Browser, expect, type Page, test } from '@playwright/test';
+import {
+  CANCELS,
+  FILES,
+  inTurn,
+  KEPT,
+  LIMIT_MS,
+  MOST_GROWTH,
+  OTHERS,
+  slowFile,
+  VIEWS,
+} from './long-use.ts';
 import { type StaticHost, staticHost } from './static-server.ts';
 import {
   chooseFile,
@@ -19,30 +26,8 @@ import {
   summaryOf,
 } from './viewer.ts';
 
-const FILES = Number(process.env.ENDURANCE_FILES ?? 2);
-const CANCELS = Number(process.env.ENDURANCE_CANCELS ?? 2);
-/**
- * Allowed ratio of the memory at the end to that at the start. A short run mostly shows what the system happens to
- * keep.
- */
-const MOST_GROWTH = FILES < 100 ? 1.5 : 1.2;
 /** A worker that was ended during a long call disappears when that call ends. */
 const ENDED_MS = 60_000;
-
-/** Open at the start and at the end, and again after each cancelled opening. */
-const KEPT = 'train_gpt_small.pickle.gz';
-const OTHERS = [
-  'oom_fragmented.pickle.gz',
-  'train_annotated.pickle.gz',
-  'two_devices.pickle.gz',
-  'frag_gpt_varlen.pickle.gz',
-  'no_history.pickle.gz',
-  'protocols_trace_plot.html.gz',
-  'leak_loss_graph.pickle.gz',
-  'train_gpt_cpp_stacks.pickle.gz',
-  'streams_record_stream.pickle.gz',
-];
-const VIEWS = ['Timeline', 'Addresses', 'Flame', 'State', 'Events'];
 
 async function show(page: Page, view: string): Promise<void> {
   await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
@@ -83,44 +68,34 @@ async function heldBytes(browser: Browser, page: Page): Promise<number> {
   }
 }
 
-/** 60 MB of JSON in a small file: its parser lets nothing through, not even a cancelled opening. */
-function slowFile(folder: string): string {
-  const event = { action: 'alloc', addr: 2 ** 40, size: 512, stream: 0, time_us: 1, frames: [] };
-  const events = `${JSON.stringify(event)},`.repeat(600_000);
-  const path = join(folder, 'slow.json.gz');
-  writeFileSync(path, gzipSync(`{"segments":[],"device_traces":[[${events.slice(0, -1)}]]}`));
-  return path;
-}
-
 test(`${FILES} files and ${CANCELS} cancelled openings leave memory and snapshot as they were`, async ({
   page,
   browser,
 }) => {
-  test.setTimeout(120_000 + FILES * 15_000 + CANCELS * 20_000);
+  test.setTimeout(LIMIT_MS);
   const errors: Error[] = [];
   page.on('pageerror', (error) => errors.push(error));
-  const folder = mkdtempSync(join(tmpdir(), 'vramscope-endurance-'));
-  const slow = slowFile(folder);
+  const slow = slowFile();
   await openCapture(page, KEPT);
   const figures = await summaryOf(page).textContent();
   const openFiles = async (count: number) => {
     for (let i = 0; i < count; i++) {
-      await openNext(page, OTHERS[i % OTHERS.length] ?? KEPT);
-      if (i % 3 === 0) await show(page, VIEWS[(i / 3) % VIEWS.length] ?? 'Timeline');
+      await openNext(page, inTurn(OTHERS, i));
+      if (i % 3 === 0) await show(page, inTurn(VIEWS, i / 3));
     }
     await openNext(page, KEPT);
     expect(await summaryOf(page).textContent()).toBe(figures);
   };
   const cancelOpenings = async (count: number) => {
     for (let i = 0; i < count; i++) {
-      await chooseFile(page, slow);
+      await chooseFile(page, slow.path);
       const cancel = page.getByTestId('cancel');
       await expect(cancel).toBeVisible();
       // Early, and occasionally while its worker reads and hears nothing.
       if (i % 10 === 1) await expect(page.getByTestId('progress')).toContainText('Reading');
       await cancel.click();
       await expect(page.getByRole('banner')).toContainText(KEPT);
-      await show(page, VIEWS[i % VIEWS.length] ?? 'Timeline');
+      await show(page, inTurn(VIEWS, i));
       expect(await summaryOf(page).textContent()).toBe(figures);
     }
     await openNext(page, KEPT);
@@ -140,7 +115,7 @@ test(`${FILES} files and ${CANCELS} cancelled openings leave memory and snapshot
     return after / before;
   };
   await expect.poll(growth, { timeout: ENDED_MS }).toBeLessThan(MOST_GROWTH);
-  rmSync(folder, { recursive: true });
+  slow.remove();
 
   const megabytes = [before, between, after].map((bytes) => Math.round(bytes / 1e6));
   test.info().annotations.push({ type: 'MB held', description: megabytes.join(' → ') });

@@ -1,5 +1,5 @@
 /** A browser that Playwright does not drive, and the few operations that the walk needs. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +28,8 @@ export interface Engine {
   readonly downloads: string;
   /** "Firefox 140.1" */
   readonly version: string;
+  /** Resident memory of all its processes; what they share counts in each. */
+  residentBytes(): number;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,8 @@ export interface Program {
 export interface StartedProgram {
   /** On either stream, and on descriptor 3. */
   printed(): string;
+  /** Resident memory of the program and everything it started. */
+  residentBytes(): number;
   /** Ends the program and everything it started. */
   end(): Promise<void>;
 }
@@ -102,10 +106,16 @@ export async function startProgram(program: Program): Promise<StartedProgram> {
     await end();
     throw new Error(`${command} did not start: ${fault}\n${printed}`);
   }
-  return { printed: () => printed, end };
+  return { printed: () => printed, residentBytes: () => residentBytes(child), end };
 }
 
-/** It runs in its own process group, with the processes that it starts. */
+/** It and the processes that it starts are one process group. */
+function residentBytes({ pid }: ChildProcess): number {
+  const lines = execFileSync('ps', ['-eo', 'pgid=,rss='], { encoding: 'utf8' }).split('\n');
+  const own = lines.map((line) => line.trim().split(/ +/).map(Number));
+  return own.reduce((sum, [group, kib = 0]) => (group === pid ? sum + kib * 1024 : sum), 0);
+}
+
 function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
-import { type Engine, START_MS, startProgram } from './engine.ts';
+import { type Engine, START_MS, type StartedProgram, startProgram } from './engine.ts';
 
 /** Downloads without asking, and never contacts other servers on its own. */
 const PREFERENCES: Readonly<Record<string, boolean | number | string>> = {
@@ -51,7 +51,7 @@ export const startFirefox =
     try {
       const [, address] = LISTENS.exec(firefox.printed()) ?? [];
       const session = await BidiSession.connect(`${address}/session`);
-      return await engineOf(session, downloads, firefox.end);
+      return await engineOf(session, downloads, firefox);
     } catch (error) {
       await firefox.end();
       throw error;
@@ -61,7 +61,7 @@ export const startFirefox =
 async function engineOf(
   session: BidiSession,
   downloads: string,
-  end: () => Promise<void>,
+  { residentBytes, end }: StartedProgram,
 ): Promise<Engine> {
   const { capabilities } = await session.send('session.new', { capabilities: {} });
   const { contexts } = await session.send('browsingContext.getTree', {});
@@ -79,6 +79,7 @@ async function engineOf(
   return {
     downloads,
     version: `Firefox ${capabilities.browserVersion}`,
+    residentBytes,
     goto: async (url) => {
       await session.send('browsingContext.navigate', { context, url, wait: 'complete' });
     },

@@ -26,8 +26,8 @@ export const startWebkit =
     const env = { ...SOFTWARE, HOME: home, DISPLAY: `:${display.printed().trim()}` };
     try {
       const driver = await startDriver(programs.driver, env);
-      const end = () => driver.end().then(display.end);
-      return await engineOf(driver.url, programs.browser, home, end).catch(async (error) => {
+      const running = { ...driver, end: () => driver.end().then(display.end) };
+      return await engineOf(running, programs.browser, home).catch(async (error) => {
         await driver.end();
         throw error;
       });
@@ -60,10 +60,9 @@ function freePort(): Promise<number> {
 }
 
 async function engineOf(
-  url: string,
+  { url, residentBytes, end }: Awaited<ReturnType<typeof startDriver>>,
   browser: string,
   downloads: string,
-  end: () => Promise<void>,
 ): Promise<Engine> {
   const browserOptions = { binary: browser, args: ['--automation'] };
   const alwaysMatch = { 'webkitgtk:browserOptions': browserOptions };
@@ -76,6 +75,7 @@ async function engineOf(
   return {
     downloads,
     version: `WebKitGTK ${capabilities.browserVersion}`,
+    residentBytes,
     goto: async (address) => {
       await ask(`${session}/url`, { url: address });
     },
