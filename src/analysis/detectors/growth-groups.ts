@@ -10,7 +10,7 @@ import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snap
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import type { LineRole } from '../findings/types.ts';
-import { callerOfModel, runStartFrame, statementFrame } from '../findings/user-lines.ts';
+import { callerOfModel, runStartFrame } from '../findings/user-lines.ts';
 import { forwardRuns, OUTPUTS } from '../steps/forward-runs.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { growth } from './growth.ts';
@@ -257,7 +257,7 @@ function graphLead(
 ): GrowthLead {
   const total = runningTotal(context, holder, sequence);
   const stack = total ?? holder.stack;
-  const frame = statementFrame(context, stack);
+  const frame = callerOfModel(context, stack);
   if (total === undefined) return { stack, frame, frameIs: 'allocated at', madeAt: undefined };
   const model = sites.find((site) => context.classifier.isForward(site.stack)) ?? holder;
   const made = callerOfModel(context, model.stack);
