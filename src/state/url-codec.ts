@@ -84,7 +84,10 @@ const VIEW_PARAMS: Params<Omit<ViewState, 'deviceIndex' | 'cursor' | 'siteColors
 const FLAME_PARAMS: Params<FlameView> = {
   dataset: { key: 'flame', read: oneOf('cursor', 'peak', 'end', 'window', 'difference') },
   weight: { key: 'weight', read: oneOf('bytes', 'allocated', 'count', 'lifetime') },
-  groupBy: { key: 'by', read: oneOf('class', 'line', 'stack', 'function', 'file', 'module') },
+  groupBy: {
+    key: 'by',
+    read: oneOf('class', 'line', 'stack', 'function', 'file', 'module', 'holder'),
+  },
   frames: { key: 'frames', read: oneOf('own', 'known', 'all') },
   inverted: flag('from', 'callees'),
   root: { key: 'root', read: anyText },

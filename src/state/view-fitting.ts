@@ -56,6 +56,10 @@ export function viewFitting(view: ViewState, info: SessionInfo): ViewState {
     axis: hasAxis ? start.axis : 'event',
     x: hasAxis ? start.x : 'all',
     colorBy: start.colorBy === 'category' && !device.hasCategory ? 'stack' : start.colorBy,
+    flame:
+      start.flame.groupBy === 'holder' && !device.hasHolders
+        ? { ...start.flame, groupBy: DEFAULT_VIEW.flame.groupBy, root: undefined }
+        : start.flame,
     cursor: within(start.cursor),
     secondCursor: within(start.secondCursor),
   };

@@ -39,6 +39,7 @@ export function deviceInfo(given: Partial<DeviceInfo> = {}): DeviceInfo {
     anomalies: 0,
     hasTime: false,
     hasCategory: false,
+    hasHolders: false,
     durationUs: 0,
     folds: NO_FOLDS,
     ooms: [],

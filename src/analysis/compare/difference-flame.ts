@@ -18,7 +18,7 @@ import { mergeStacks } from './match-sites.ts';
 import type { RunProfile, SideFrame } from './types.ts';
 
 export interface DifferenceFlameOptions {
-  readonly groupBy: Exclude<FlameGrouping, 'stack'>;
+  readonly groupBy: Exclude<FlameGrouping, 'stack' | 'holder'>;
   /** Path of the box to zoom into. */
   readonly root: string | undefined;
   /** Merge boxes narrower than this share (0 to 1) of the zoomed box. */

@@ -5,10 +5,12 @@
 import { getOrMake } from '../../base/collections.ts';
 import { classify } from '../classes/classify.ts';
 import type { DeviceModel } from '../model/device-model.ts';
+import { holderRows } from '../model/holders.ts';
 import { absenceText } from '../model/stacks.ts';
 import { FlameRows } from './flame-table.ts';
 import { type FoldedTree, foldTree, type WeighedTree, weighTree } from './folded-tree.ts';
-import { FrameGroups } from './frame-groups.ts';
+import { type FlameGroups, FrameGroups } from './frame-groups.ts';
+import { holderTree } from './holder-tree.ts';
 import { type WeighOptions, weighStacks } from './stack-weights.ts';
 import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
 
@@ -19,14 +21,14 @@ export interface FlameShape {
 
 /** A folded tree with weights. */
 export interface Flame {
-  readonly groups: FrameGroups;
+  readonly groups: FlameGroups;
   readonly weighed: WeighedTree;
   readonly rows: FlameRows;
 }
 
 export class FlameContext {
   readonly #context: DeviceModel;
-  readonly #folded = new Map<string, { readonly groups: FrameGroups; readonly tree: FoldedTree }>();
+  readonly #folded = new Map<string, { readonly groups: FlameGroups; readonly tree: FoldedTree }>();
   #last: { readonly key: string; readonly matches?: Uint8Array; readonly flame: Flame } | undefined;
 
   constructor(context: DeviceModel) {
@@ -38,12 +40,14 @@ export class FlameContext {
     const { set, weight, matches, onlyMatches = false } = options;
     const key = JSON.stringify([groupBy, frames, set, weight, onlyMatches]);
     if (this.#last?.key === key && this.#last.matches === matches) return this.#last.flame;
+    const holderOf = groupBy === 'holder' ? holderRows(this.#context) : undefined;
     const { groups, tree } = getOrMake(this.#folded, `${groupBy} ${frames}`, () => {
+      if (holderOf !== undefined) return holderTree(snapshot);
       const made = new FrameGroups(snapshot, stacks, groupBy, frames);
       return { groups: made, tree: foldTree(snapshot, made, groupBy) };
     });
     const classOf = groupBy === 'class' ? classify(this.#context).classOf : undefined;
-    const weighed = weighTree(tree, weighStacks(this.#context, { ...options, classOf }));
+    const weighed = weighTree(tree, weighStacks(this.#context, { ...options, classOf, holderOf }));
     const flame = { groups, weighed, rows: new FlameRows(weighed, groups, stacks, groupBy) };
     this.#last = { key, flame, ...(matches && { matches }) };
     return flame;
@@ -70,7 +74,16 @@ export function* flameStacks({ weighed, groups }: Flame): Generator<FlameStack> 
   }
 }
 
-/** Label of a box without a frame. */
+/** Label of a box without a frame or a name. */
 export function noFrameText(reason: NoFrame): string {
-  return reason === 'none-shown' ? 'only hidden frames' : absenceText(reason);
+  switch (reason) {
+    case 'none-shown':
+      return 'only hidden frames';
+    case 'no-name':
+      return 'no name';
+    case 'freed':
+      return 'freed before the end: name unknown';
+    default:
+      return absenceText(reason);
+  }
 }

@@ -1,7 +1,7 @@
 /** From a tree to its visible boxes: zoomed into one box, without boxes that are too thin. */
 import { addTo, getOrMake } from '../../base/collections.ts';
 import { type FlameTotal, totalsOf, type WeighedTree } from './folded-tree.ts';
-import type { FrameGroups, GroupIndex } from './frame-groups.ts';
+import type { FlameGroups, GroupIndex } from './frame-groups.ts';
 import type { FlameGroup } from './types.ts';
 
 /** Separates the keys of a path: 'k3f9a.0x1.main'. */
@@ -20,7 +20,7 @@ export type FlameStep = FlameGraph['trail'][number];
 
 export function flameGraph(
   whole: FlameNode,
-  groups: FrameGroups,
+  groups: FlameGroups,
   { root, smallestShare }: FlameGraphOptions,
 ) {
   const { node, ...way } = follow(whole, groups, root);
@@ -39,7 +39,7 @@ export function pathTo(above: string, key: string): string {
 }
 
 /** Follows a path as far as it exists. */
-function follow(whole: FlameNode, groups: FrameGroups, path = '') {
+function follow(whole: FlameNode, groups: FlameGroups, path = '') {
   let node = whole;
   let walked = '';
   /** From the outermost box to the zoomed one; empty at the root. `path` leads to the box, for `root`. */
@@ -59,7 +59,7 @@ function follow(whole: FlameNode, groups: FrameGroups, path = '') {
 const bySize = (nodes: FlameNode[]): FlameNode[] => nodes.sort((a, b) => b.magnitude - a.magnitude);
 
 /** The visible boxes, parents before children, siblings by size. Box 0 is the zoomed one or the root. */
-function boxesOf(whole: FlameNode, groups: FrameGroups, smallest: number) {
+function boxesOf(whole: FlameNode, groups: FlameGroups, smallest: number) {
   type Weights = Omit<FlameNode, 'children'>;
   const nodes: (Weights & { readonly parent: number; readonly hidden: number })[] = [];
   /** Group → its index in the answer. */

@@ -4,7 +4,7 @@ import { functionText } from '../model/frame-text.ts';
 import type { StackReader } from '../model/stacks.ts';
 import { pathTo } from './flame-graph.ts';
 import { totalsOf, type WeighedTree } from './folded-tree.ts';
-import type { FrameGroups } from './frame-groups.ts';
+import type { FlameGroups } from './frame-groups.ts';
 import type { FlameGrouping, FlameOrderBy } from './types.ts';
 
 export interface FlameOrder {
@@ -18,7 +18,7 @@ export type FlameRow = ReturnType<FlameRows['describe']>;
 export class FlameRows {
   readonly length: number;
   readonly #weighed: WeighedTree;
-  readonly #groups: FrameGroups;
+  readonly #groups: FlameGroups;
   readonly #stacks: StackReader;
   readonly #entries: readonly Entry[];
   readonly #byStack: boolean;
@@ -27,7 +27,7 @@ export class FlameRows {
 
   constructor(
     weighed: WeighedTree,
-    groups: FrameGroups,
+    groups: FlameGroups,
     stacks: StackReader,
     grouping: FlameGrouping,
   ) {
@@ -108,6 +108,7 @@ export class FlameRows {
     if (frame !== undefined) return `${functionText(frame)} ${frame.filename} ${frame.line}`;
     const described = this.#groups.describe(entry.group);
     if (described.kind === 'absent') return '';
+    if (described.kind === 'holder') return described.name;
     return described.kind === 'class'
       ? described.label
       : `${described.label} ${described.location}`;

@@ -23,13 +23,13 @@ import {
 } from './stack-weights.ts';
 import type { FlameGrouping, NoFrame } from './types.ts';
 
-export type FoldedTree = ReturnType<typeof foldTree>;
+export type FoldedTree = ReturnType<typeof treeOf>;
 
 export function foldTree(
   { stacks: { length: stackCount, frame, parent: callerOf } }: StackSource,
   groups: FrameGroups,
   grouping: FlameGrouping,
-) {
+): FoldedTree {
   const keepsRepeats = grouping === 'line' || grouping === 'stack' || grouping === 'class';
   const rows = new TupleInterner();
   const stackOf = growableInt32();
@@ -66,18 +66,29 @@ export function foldTree(
   const rowOf = roots.map(fold);
   const group = rows.a.slice(0, rows.length);
   const parent = rows.b.slice(0, rows.length);
+  return treeOf(group, parent, stackOf.finish(), rowOf);
+}
+
+/** Row 0 is the root; parents come before children. */
+export function treeOf(
+  group: Int32Array,
+  parent: Int32Array,
+  stackOf: Int32Array,
+  rowOf: readonly Int32Array[],
+) {
+  const { length } = group;
   // The root is in no row.
-  const children = rowsByKey(parent.subarray(1), rows.length);
+  const children = rowsByKey(parent.subarray(1), length);
   /** Number of rows above it; the root has 0. */
-  const depth = new Int32Array(rows.length);
-  for (let row = 1; row < rows.length; row++) depth[row] = depth[parent[row]] + 1;
+  const depth = new Int32Array(length);
+  for (let row = 1; row < length; row++) depth[row] = depth[parent[row]] + 1;
   return {
-    length: rows.length,
+    length,
     group,
     parent,
     depth,
-    /** A stack that ends in this row; -1 for the root, classes and absent frames. */
-    stackOf: stackOf.finish(),
+    /** A stack that ends in this row; -1 for the root, classes, holders and absent frames. */
+    stackOf,
     /** By class, or one: row of {@link StackWeights} → row of this tree. */
     rowOf,
     /** Children of row r are `child[firstChild[r]]` to before `child[firstChild[r + 1]]`. */

@@ -21,14 +21,21 @@ export const NO_FRAME_GROUPS: readonly NoFrame[] = [
   'none-shown',
 ];
 
-export class FrameGroups {
+/** The boxes of a grouping. */
+export interface FlameGroups {
+  readonly length: number;
+  readonly describe: (group: GroupIndex) => FlameGroup;
+  /** Short and stable for the same box in every snapshot, because URLs contain it. */
+  readonly keyOf: (group: GroupIndex) => string;
+}
+
+export class FrameGroups implements FlameGroups {
   readonly length: number;
   /** Frame → group; -1 without a box. */
   readonly #groupOf: Int32Array;
   /** One frame of each group; -1 for groups without frames. */
   readonly #frameOf: readonly FrameIndex[];
   readonly describe = memoized((group: GroupIndex): FlameGroup => this.#describe(group));
-  /** Short and stable for the same code in every snapshot, because URLs contain it. */
   readonly keyOf = memoized((group: GroupIndex): string => this.#keyOf(this.describe(group)));
   readonly #grouping: FlameGrouping;
   readonly #stacks: StackReader;
@@ -74,7 +81,7 @@ export class FrameGroups {
   #keyOf(described: FlameGroup): string {
     if (described.kind === 'absent') return described.reason;
     // 'forward@/home/me/train.py:10' → '1x0f3k9', say.
-    const text = described.kind === 'class' ? described.search : this.#identity(described.frame);
+    const text = described.kind === 'frame' ? this.#identity(described.frame) : described.search;
     return (hashText(text) >>> 0).toString(36);
   }
 

@@ -3,9 +3,9 @@
  *
  * Row s is stack s; row 0 is for allocations without a Python stack. Two rows follow the stack table: `length` for
  * those without context, `length + 1` for those from before recording (see `stackKind`). By class, all rows repeat per
- * class.
+ * class. By holder, row h is holder h, and two rows follow for what has no name: live at the end, or freed before.
  */
-import type { AllocationTable } from '../../allocator/replay/types.ts';
+import { type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound, upperBound } from '../../base/binary-search.ts';
 import {
   EMPTY_STACK,
@@ -39,28 +39,36 @@ export interface WeighOptions {
   readonly onlyMatches?: boolean;
   /** Class of each allocation, if each class has its own rows. */
   readonly classOf?: Uint8Array | undefined;
+  /** Row of each allocation's holder, if rows are holders; -1 without a name. */
+  readonly holderOf?: Int32Array | undefined;
 }
 
 export function weighStacks(context: DeviceModel, options: WeighOptions): StackWeights {
   const { replay, snapshot, trace } = context;
   const { allocations } = replay;
   const stackCount = snapshot.stacks.length;
-  const { matches, onlyMatches = false, weight, classOf } = options;
-  const rows = stackCount + EXTRA_ROWS;
+  const { matches, onlyMatches = false, weight, classOf, holderOf } = options;
+  const holderCount = snapshot.holders?.length ?? 0;
+  const rows = (holderOf === undefined ? stackCount : holderCount) + EXTRA_ROWS;
   const length = classOf === undefined ? rows : rows * MEMORY_CLASSES.length;
   const value = new Float64Array(length);
   const count = new Float64Array(length);
   const matched = matches === undefined ? value : new Float64Array(length);
   const { from, to, sign } = membership(allocations, options);
   const weigh = weigher(allocations, trace.events, weight);
-  const { stack, preexisting } = allocations;
+  const { stack, preexisting, end } = allocations;
   for (let id = from; id < to; id++) {
     const times = sign(id);
     if (times === 0) continue;
     const isMatch = matches === undefined || matches[id] === 1;
     if (onlyMatches && !isMatch) continue;
     const own = classOf === undefined ? 0 : classOf[id] * rows;
-    const row = own + rowOf(stack[id], id < preexisting, stackCount);
+    const row =
+      holderOf === undefined
+        ? own + rowOf(stack[id], id < preexisting, stackCount)
+        : holderOf[id] >= 0
+          ? holderOf[id]
+          : holderCount + Number(end[id] !== NEVER);
     const weighed = times * weigh(id);
     value[row] += weighed;
     count[row] += times;

@@ -26,9 +26,9 @@ export type FlameWeight = 'bytes' | 'allocated' | 'count' | 'lifetime';
 /**
  * What a box or table row stands for: a source line, or all lines of a function, file or module. stack: boxes are
  * lines, rows are whole call stacks. class: the outermost boxes are memory classes (src/device/classes), with lines on
- * top.
+ * top. holder: no frames, but the parts of the name of the variable that holds it.
  */
-export type FlameGrouping = 'class' | 'line' | 'stack' | 'function' | 'file' | 'module';
+export type FlameGrouping = 'class' | 'line' | 'stack' | 'function' | 'file' | 'module' | 'holder';
 
 /**
  * Frames that get boxes. own: user code; known: also libraries and C++ that computes; all: also unwinder, dispatcher
@@ -36,8 +36,11 @@ export type FlameGrouping = 'class' | 'line' | 'stack' | 'function' | 'file' | '
  */
 export type FlameFrames = 'own' | 'known' | 'all';
 
-/** Why an allocation has no frame: no stack, or none of the requested frames. */
-export type NoFrame = Exclude<StackKind, 'recorded'> | 'none-shown';
+/**
+ * Why an allocation has no frame: no stack, or none of the requested frames. By holder, why it has no name: no variable
+ * was found, or it was freed before names were looked for.
+ */
+export type NoFrame = Exclude<StackKind, 'recorded'> | 'none-shown' | 'no-name' | 'freed';
 
 export type FlameGroup =
   | {
@@ -57,7 +60,16 @@ export type FlameGroup =
       readonly about: string;
       readonly search: string;
     }
-  | { readonly kind: 'absent'; readonly reason: NoFrame };
+  | {
+      readonly kind: 'holder';
+      /** A part of a name: '[0]'. */
+      readonly label: string;
+      /** The name as far as this part: 'losses[0]'. */
+      readonly name: string;
+      readonly isGraph: boolean;
+      readonly search: string;
+    }
+  | { readonly kind: 'absent'; readonly reason: NoFrame; readonly search?: string };
 
 /** relevance: see {@link byRelevance}; the others are table columns. */
 export type FlameOrderBy = 'relevance' | 'name' | 'self' | 'total' | 'count';

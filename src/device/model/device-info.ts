@@ -17,7 +17,7 @@ export type OomInfo = DeviceInfo['ooms'][number];
 export type SessionInfo = ReturnType<typeof sessionInfo>;
 
 /** Device facts that the page needs before it draws anything. */
-export function deviceInfo({ trace, replay }: DeviceModel, index: number) {
+export function deviceInfo({ snapshot, trace, replay }: DeviceModel, index: number) {
   const { events } = trace;
   const retried = findRetriedOoms(trace, replay);
   return {
@@ -38,6 +38,8 @@ export function deviceInfo({ trace, replay }: DeviceModel, index: number) {
     anomalies: replay.anomalyCount,
     hasTime: events.timeUs !== undefined,
     hasCategory: events.category !== undefined,
+    /** Whether the file names the variables that hold memory. */
+    hasHolders: (snapshot.holders?.length ?? 0) > 0,
     /** Microseconds from the first to the last event; 0 without times. */
     durationUs: durationUs(events),
     /** Its idle gaps; empty without times. */

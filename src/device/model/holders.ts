@@ -31,6 +31,8 @@ export interface Holder {
   readonly owner: HolderOwner;
 }
 
+export const NO_HOLDERS =
+  'This file has no names of variables: record it with vramscope.record, or write them with vramscope.holders.';
 const NO_ROWS = new Int32Array(0);
 const known = new WeakMap<AllocationTable, Int32Array>();
 

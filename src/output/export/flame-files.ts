@@ -51,7 +51,7 @@ export function speedscopeFile(
 /** Gives file and line only for a box with a single place: a module has many files. */
 function frameOf(group: FlameGroup): { name: string; file?: string; line?: number } {
   if (group.kind === 'absent') return { name: `[${noFrameText(group.reason)}]` };
-  if (group.kind === 'class') return { name: group.label };
+  if (group.kind !== 'frame') return { name: group.label };
   const { label, location, frame } = group;
   if (location === '') return { name: label };
   const { filename: file, line } = frame;
@@ -82,7 +82,7 @@ export function foldedStacks(stacks: Iterable<FlameStack>, isDifference: boolean
 /** Names must not contain semicolons or line breaks, which separate frames and stacks. */
 function frameText(group: FlameGroup): string {
   if (group.kind === 'absent') return `[${noFrameText(group.reason)}]`;
-  if (group.kind === 'class') return group.label;
-  const text = group.location === '' ? group.label : `${group.label} (${group.location})`;
+  const place = group.kind === 'frame' ? group.location : '';
+  const text = place === '' ? group.label : `${group.label} (${place})`;
   return text.replaceAll(';', ':').replaceAll(/\s+/g, ' ');
 }

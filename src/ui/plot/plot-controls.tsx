@@ -112,7 +112,7 @@ interface ChoiceProps<T extends string> {
   readonly value: T;
   readonly title?: string | undefined;
   /** Why an option can't be chosen; undefined if it can. */
-  readonly reasonOf?: (value: T) => string | undefined;
+  readonly reasonOf?: ((value: T) => string | undefined) | undefined;
   readonly onChoose: (value: T) => void;
 }
 

@@ -5,7 +5,7 @@ import { NO_STACK, type Snapshot } from '../../../format/snapshot/tables.ts';
 import { classify } from '../../classes/classify.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES, type MemoryClassId } from '../../classes/types.ts';
 import type { DeviceModel } from '../../model/device-model.ts';
-import { holderRows, holderTotals } from '../../model/holders.ts';
+import { holderRows, holderTotals, NO_HOLDERS } from '../../model/holders.ts';
 import {
   allocationLabeled,
   frameText,
@@ -40,8 +40,6 @@ export function nameParts({ replay }: DeviceModel, parts: readonly NamedPart[]):
 
 /** Maximum number of suggested values. */
 const MOST_OWNERS = 200;
-const NO_NAMES =
-  'This file has no names of variables: record it with vramscope.record, or write them with vramscope.holders.';
 
 /** A column's value in the alloc event, matched exactly; '' finds allocations without one. */
 const carried = (
@@ -89,11 +87,14 @@ export const NAMES = {
     examples: ['part:kept'],
     read: (value) => (value === '' ? undefined : inPart(value.toLowerCase())),
   },
-  /** What a variable held at snapshot time, by part of its name in any case; '' finds live allocations without a name. */
+  /**
+   * What a variable held at snapshot time, by part of its name in any case; '^losses' is only the variable `losses` and
+   * what is reached through it. '' finds live allocations without a name.
+   */
   holder: {
     help: 'the variable that held it when the snapshot was taken',
     examples: ['holder:losses'],
-    read: (name) => ({ allocations: (device) => heldBy(device, name.toLowerCase()) }),
+    read: (name) => ({ allocations: (device) => heldBy(device, name) }),
     values(device) {
       const owners = holderTotals(device).slice(0, MOST_OWNERS);
       return [...new Set(owners.map(({ owner }) => owner.name))];
@@ -131,15 +132,21 @@ const inPart = (name: string): Matcher => ({
   },
 });
 
-function heldBy({ snapshot, replay }: DeviceModel, word: string) {
+function heldBy({ snapshot, replay }: DeviceModel, wanted: string) {
   const { length, end } = replay.allocations;
   const rows = holderRows({ snapshot, replay });
   const { holders, strings } = snapshot;
   if (rows === undefined || holders === undefined) {
-    return { mask: new Uint8Array(length), note: NO_NAMES };
+    return { mask: new Uint8Array(length), note: NO_HOLDERS };
   }
-  if (word === '') return { mask: maskOf(length, (id) => rows[id] < 0 && end[id] === NEVER) };
-  const isHit = onceForEach(strings.length, (row) => strings.get(row).toLowerCase().includes(word));
+  if (wanted === '') return { mask: maskOf(length, (id) => rows[id] < 0 && end[id] === NEVER) };
+  const word = wanted.toLowerCase();
+  const begins = wanted.startsWith('^') ? wanted.slice(1) : undefined;
+  const isHit = onceForEach(strings.length, (row) => {
+    const name = strings.get(row);
+    if (begins === undefined) return name.toLowerCase().includes(word);
+    return name.startsWith(begins) && /^[.[]?$/.test(name.charAt(begins.length));
+  });
   return {
     mask: maskOf(length, (id) => rows[id] >= 0 && isHit(holders.name[rows[id]])),
     note: 'No variable with that name held memory when the snapshot was taken.',

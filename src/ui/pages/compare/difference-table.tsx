@@ -158,7 +158,7 @@ function siteColumns(most: number): readonly Column<SiteRow>[] {
   return columns.map((column) => ({ ...column, isSortable: column.id !== 'run' }));
 }
 
-type Grouping = Exclude<FlameGrouping, 'stack'>;
+type Grouping = Exclude<FlameGrouping, 'stack' | 'holder'>;
 const GROUPINGS: readonly Grouping[] = ['line', 'function', 'file', 'module'];
 
 const FIGURES = {

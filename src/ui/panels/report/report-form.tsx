@@ -9,7 +9,7 @@ import type { ViewState } from '../../../state/view-store.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { SavingOutcome, useSaving } from '../../shared/saving.tsx';
 import { type DeviceInView, useDevice } from '../../shared/services.ts';
-import { type AskDevice, useAsk, useQuery } from '../../shared/use-query.ts';
+import { type AskDevice, useAsk } from '../../shared/use-query.ts';
 import { appShell } from './report-page.ts';
 
 const NOTHING_CHOSEN = {
@@ -29,7 +29,6 @@ export function ReportForm() {
   const notesId = useId();
   const isZoomed = useView((state) => state.x !== 'all');
   const [choice, setChoice] = useState(NOTHING_CHOSEN);
-  const hasHolders = (useQuery('searchValues', {}).value?.holder?.length ?? 0) > 0;
   const { state, save } = useSaving();
   const checkbox = (name: Exclude<keyof ReportChoice, 'notes'>, text: string, isUseful = true) => (
     <label className="inline-row">
@@ -67,7 +66,7 @@ export function ReportForm() {
       {checkbox('isPart', `Only the events in view${isZoomed ? '' : ' (zoom in first)'}`, isZoomed)}
       {checkbox('isShortPaths', 'Shorten paths to their last two parts')}
       {checkbox('isWithoutStacks', 'Omit all call stacks')}
-      {hasHolders &&
+      {shown.device.hasHolders &&
         checkbox('isWithoutHolders', 'Omit the names of the variables that hold memory')}
       <div className="row">
         <Button type="submit" icon={Download} isPrimary disabled={state.kind === 'working'}>

@@ -90,9 +90,10 @@ export function FlameCanvas(props: FlameCanvasProps) {
         </div>
       </div>
       <p id="flame-hint" className="visually-hidden">
-        Each box is a frame. Its width is the memory that it and its callees hold; its callees are
-        below it. Arrow keys go from box to box, Enter zooms into one, Escape zooms out. The chosen
-        box is described after the graph; the table has the same figures as text.
+        Each box is a frame, or a part of a variable’s name. Its width is the memory that it and the
+        boxes below it hold: its callees, or the parts that follow. Arrow keys go from box to box,
+        Enter zooms into one, Escape zooms out. The chosen box is described after the graph; the
+        table has the same figures as text.
       </p>
     </>
   );

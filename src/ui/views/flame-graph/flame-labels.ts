@@ -50,6 +50,7 @@ export const GROUPING_TEXT: Readonly<Record<FlameGrouping, string>> = {
   function: 'function',
   file: 'file',
   module: 'module',
+  holder: 'variable',
 };
 
 export const FRAMES_TEXT: Readonly<Record<FlameFrames, string>> = {
@@ -98,6 +99,11 @@ export function groupLabel(group: FlameGroup): string {
 export function boxLabel({ data: { group, hidden } }: FlameBox): string {
   if (group !== undefined) return groupLabel(group);
   return hidden === 0 ? 'all' : `${formatCount(hidden)} smaller`;
+}
+
+/** As in lists, without the boxes above it: the whole name of a variable's part. */
+export function groupName(group: FlameGroup): string {
+  return group.kind === 'holder' ? group.name : groupLabel(group);
 }
 
 /** '' if it has none, or if its label says everything. */
@@ -166,6 +172,7 @@ export function boxTooltip(box: FlameBox, figures: FlameFigures): TooltipContent
     countText(count, isDifference),
     ...(hasSearch ? [`${shareText(matched, magnitude)} of it matches the search`] : []),
   ];
-  const title = hidden > 0 ? `${plural(hidden, 'frame')} too small to see` : boxLabel(box);
+  const name = group === undefined ? boxLabel(box) : groupName(group);
+  const title = hidden > 0 ? `${plural(hidden, 'box', 'boxes')} too small to see` : name;
   return { title, label: format.short(value), lines };
 }

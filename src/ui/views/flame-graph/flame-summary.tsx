@@ -26,6 +26,8 @@ interface FlameSummaryProps {
 export function FlameSummary({ asked, figures }: FlameSummaryProps) {
   const { device } = useDevice();
   const { set, graph, hasStacks } = asked.answer;
+  const isByHolder = asked.request.groupBy === 'holder';
+  const isAtEnd = set?.kind === 'live' && set.event >= device.events - 1;
   if (set === undefined || graph === undefined) return undefined;
   const { dataset, cursor, onlyMatches } = asked.request;
   const context = { hasCursor: cursor !== undefined, hasTrace: device.events > 0 };
@@ -45,8 +47,13 @@ export function FlameSummary({ asked, figures }: FlameSummaryProps) {
           </>
         )}
       </p>
-      <FlameKey isDifference={isDifference} />
-      {!hasStacks && (
+      <FlameKey isDifference={isDifference} isByHolder={isByHolder} />
+      {isByHolder && !isAtEnd && (
+        <Note>
+          Names were looked for when the snapshot was taken: what had been freed by then has none.
+        </Note>
+      )}
+      {!hasStacks && !isByHolder && (
         <Note>
           This file has no call stacks. Record them with{' '}
           <code>torch.cuda.memory._record_memory_history(stacks=&quot;all&quot;)</code> and take the
@@ -55,14 +62,19 @@ export function FlameSummary({ asked, figures }: FlameSummaryProps) {
       )}
       {!graph.isRootFound && (
         <Note>
-          The frame you zoomed into holds nothing here. Showing the nearest caller that does.
+          The box you zoomed into holds nothing here. Showing the nearest one around it that does.
         </Note>
       )}
     </div>
   );
 }
 
-function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
+interface FlameKeyProps {
+  readonly isDifference: boolean;
+  readonly isByHolder: boolean;
+}
+
+function FlameKey({ isDifference, isByHolder }: FlameKeyProps) {
   const { grew, shrank, own, library, absent } = flameColors(useTheme());
   const colors: readonly (readonly [BoxColor | undefined, label: string])[] = isDifference
     ? [
@@ -70,9 +82,9 @@ function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
         [shrank.at(-1), 'shrank; width is growth plus shrinkage'],
       ]
     : [
-        [own[0], 'your code'],
-        [library[0], 'libraries'],
-        [absent, 'no frame'],
+        [own[0], isByHolder ? 'variables' : 'your code'],
+        [library[0], isByHolder ? 'saved by autograd' : 'libraries'],
+        [absent, isByHolder ? 'no name' : 'no frame'],
       ];
   const entries = colors.map(([color, label]) => ({ label, color: color?.fill ?? '' }));
   return <ColorKey label="Colors" entries={entries} />;

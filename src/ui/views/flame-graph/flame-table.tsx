@@ -18,7 +18,7 @@ import {
   countText,
   type FlameFigures,
   GROUPING_TEXT,
-  groupLabel,
+  groupName,
   groupPlace,
   shareText,
 } from './flame-labels.ts';
@@ -81,13 +81,18 @@ function columnsOf(
     name: [GROUPING_TEXT[by].replace(/^./, (letter) => letter.toUpperCase())],
     total: [
       isDifference ? 'Difference' : 'Total',
-      'Allocations with this frame in their stack; recursion counts once',
+      by === 'holder'
+        ? 'What the variable holds, and whatever is reached through it'
+        : 'Allocations with this frame in their stack; recursion counts once',
     ],
     share: [
       'Share',
       isDifference ? 'Share of the total change: growth plus shrinkage' : 'Share of the total',
     ],
-    self: ['Self', 'Allocations whose innermost frame this is'],
+    self: [
+      'Self',
+      `Allocations whose ${by === 'holder' ? 'whole name' : 'innermost frame'} this is`,
+    ],
     count: ['Allocations'],
   });
   const weight = (id: 'total' | 'self') =>
@@ -118,13 +123,14 @@ function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
   const frame = userFrame ?? inner;
   const isSame = inner?.name === userFrame?.name && inner?.filename === userFrame?.filename;
   const hasLeaf = userFrame !== undefined && !isSame;
-  const [label, place] = [groupLabel(group), groupPlace(group)];
+  const [label, place] = [groupName(group), groupPlace(group)];
   const title = [
     ...(userFrame === undefined ? [] : [frameLabel(userFrame)]),
     ...(userFrame === undefined || hasLeaf ? [`${label} ${place}`.trim()] : []),
   ].join(' · ');
-  // Rows without a frame are as faint as plumbing.
-  const kind = frame === undefined || frame.isPlumbing ? 'plumbing' : frame.kind;
+  // Rows without a frame or a name are as faint as plumbing.
+  const isFaint = group.kind === 'holder' ? false : frame === undefined || frame.isPlumbing;
+  const kind = isFaint ? 'plumbing' : (frame?.kind ?? 'user');
   return (
     <span className="flame-row-name" data-kind={kind} title={title}>
       <FrameCell
@@ -170,7 +176,7 @@ export function FrameStrip({ selection, figures }: FrameStripProps) {
           <span className="dim">{shareText(magnitude, totalMagnitude)}</span>
           <span className="dim">{countText(count, isDifference)}</span>
           {self !== undefined && !isDifference && (
-            <span className="dim" title="Allocated by this frame itself, not by its callees">
+            <span className="dim" title="What no box below it has">
               itself {format.short(self)}
             </span>
           )}
@@ -188,11 +194,7 @@ function FrameActions({ selection: { search: term } }: { readonly selection: Fla
     <Button
       icon={icon}
       disabled={term === undefined}
-      title={
-        term === undefined
-          ? 'There is no search for allocations without a frame'
-          : `${does}: ${term}`
-      }
+      title={term === undefined ? 'There is no search for these allocations' : `${does}: ${term}`}
       onClick={() => {
         const { search } = view.getState().view;
         view.commit({ search: addTerm(search, term ?? ''), ...change });

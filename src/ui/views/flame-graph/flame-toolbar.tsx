@@ -1,6 +1,7 @@
 import { ArrowDownToLine, ArrowUpToLine, ChevronRight, Download } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { FlameStep } from '../../../device/flame-graph/flame-graph.ts';
+import { NO_HOLDERS } from '../../../device/model/holders.ts';
 import { useView } from '../../../state/stores.ts';
 import type { FlameView } from '../../../state/view-store.ts';
 import { Choice } from '../../plot/plot-controls.tsx';
@@ -14,6 +15,7 @@ import {
   FRAMES_TEXT,
   GROUPING_TEXT,
   groupLabel,
+  groupName,
   groupPlace,
   WEIGHT_TEXT,
   WEIGHT_TITLE,
@@ -38,6 +40,7 @@ const DIRECTIONS = [
 /** Other groups or frames are other boxes, so the zoom is reset. */
 const HAS_OWN_BOXES: ReadonlySet<string> = new Set(['groupBy', 'frames']);
 const WHOLE = { root: undefined };
+const FRAMES_TITLE = 'Hidden frames pass their memory to their caller';
 
 interface FlameToolbarProps {
   readonly flame: FlameView;
@@ -45,32 +48,41 @@ interface FlameToolbarProps {
 }
 
 export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
+  const { device } = useDevice();
   const choice = <K extends 'dataset' | 'weight' | 'groupBy' | 'frames'>(
     field: K,
     label: string,
     texts: Readonly<Record<FlameView[K], string>>,
     title?: string,
+    reasonOf?: (value: FlameView[K]) => string | undefined,
   ) => (
     <Choice
       label={label}
       texts={texts}
       value={flame[field]}
       title={title}
+      reasonOf={reasonOf}
       onChoose={(chosen) => onChange({ [field]: chosen, ...(HAS_OWN_BOXES.has(field) && WHOLE) })}
     />
   );
+  const reasonOf = (groupBy: FlameView['groupBy']) =>
+    groupBy === 'holder' && !device.hasHolders ? NO_HOLDERS : undefined;
   return (
     <div className="row toolbar-row view-toolbar">
       {choice('dataset', 'Show', DATASET_TEXT)}
       {choice('weight', 'in', WEIGHT_TEXT, WEIGHT_TITLE[flame.weight])}
-      {choice('groupBy', 'by', GROUPING_TEXT)}
-      {choice('frames', 'Frames', FRAMES_TEXT, 'Hidden frames pass their memory to their caller')}
-      <Segmented
-        label="Direction"
-        value={flame.inverted ? 'callees' : 'callers'}
-        options={DIRECTIONS}
-        onChange={(root) => onChange({ inverted: root === 'callees', ...WHOLE })}
-      />
+      {choice('groupBy', 'by', GROUPING_TEXT, reasonOf('holder'), reasonOf)}
+      {flame.groupBy !== 'holder' && (
+        <>
+          {choice('frames', 'Frames', FRAMES_TEXT, FRAMES_TITLE)}
+          <Segmented
+            label="Direction"
+            value={flame.inverted ? 'callees' : 'callers'}
+            options={DIRECTIONS}
+            onChange={(root) => onChange({ inverted: root === 'callees', ...WHOLE })}
+          />
+        </>
+      )}
     </div>
   );
 }
@@ -97,7 +109,7 @@ export function FlameTrail({ trail, onZoom }: FlameTrailProps) {
       <button
         type="button"
         className="one-line hoverable quiet flame-step"
-        title={`${groupLabel(group)} ${groupPlace(group)}`}
+        title={`${groupName(group)} ${groupPlace(group)}`}
         aria-label={label}
         aria-current={path === trail.at(-1)?.path ? 'true' : undefined}
         onClick={() => onZoom(path)}

@@ -172,7 +172,7 @@ const DARK: FlameColors = {
 
 export const flameColors = (theme: ThemeName): FlameColors => (theme === 'dark' ? DARK : LIGHT);
 
-/** Depends on whose code it is; `shade` is any number that is stable for a box. */
+/** Depends on whose code it is, or whether autograd saved it; `shade` is any number that is stable for a box. */
 export function groupColor(
   colors: FlameColors,
   group: FlameGroup | undefined,
@@ -180,10 +180,14 @@ export function groupColor(
 ): BoxColor {
   if (group === undefined || group.kind === 'class') return colors.whole;
   if (group.kind === 'absent') return colors.absent;
-  const { kind, isPlumbing } = group.frame;
-  const others = isPlumbing ? colors.plumbing : colors.library;
-  const list = kind === 'user' ? colors.own : others;
+  const list = colors[shadesOf(group)];
   return list[shade % list.length] ?? colors.whole;
+}
+
+function shadesOf(group: Extract<FlameGroup, { readonly kind: 'frame' | 'holder' }>) {
+  if (group.kind === 'holder') return group.isGraph ? 'library' : 'own';
+  if (group.frame.kind === 'user') return 'own';
+  return group.frame.isPlumbing ? 'plumbing' : 'library';
 }
 
 /** Below this share of its width a box counts as unchanged: growth and shrinking cancel out. */

@@ -9,7 +9,7 @@ import { useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { FlameDataRequest, FlameRequest } from '../../../worker/protocol.ts';
 import { useAsk, useQuery, type WithoutDevice } from '../../shared/use-query.ts';
-import { groupLabel, groupPlace } from './flame-labels.ts';
+import { groupName, groupPlace } from './flame-labels.ts';
 import type { FlameBox, FlameLayout } from './flame-layout.ts';
 
 /** What the table, the exports and the boxes have in common. */
@@ -44,7 +44,9 @@ export function flameQuery(view: ViewState): FlameQuery {
 export function flameBoxesQuery(view: ViewState, widthPx: number): FlameBoxesQuery {
   // In steps, so resizing a panel does not send a request for each width.
   const steppedWidth = 2 ** Math.ceil(Math.log2(Math.max(256, widthPx)));
-  const { inverted, root } = view.flame;
+  const { root, groupBy } = view.flame;
+  // Names have no callees.
+  const inverted = view.flame.inverted && groupBy !== 'holder';
   return { ...flameQuery(view), inverted, root, smallestShare: 1 / steppedWidth };
 }
 
@@ -136,8 +138,8 @@ function rowSelection({ group, userFrame, self, total, count, stack }: FlameRow)
 
 /** `place` is short, `fullPlace` is to copy; '' if the label says it. `search` finds its allocations, if any does. */
 function namesOf(group: FlameGroup) {
-  const [label, place] = [groupLabel(group), groupPlace(group)];
-  const search = group.kind === 'absent' ? undefined : group.search;
+  const [label, place] = [groupName(group), groupPlace(group)];
+  const { search } = group;
   if (group.kind !== 'frame' || place === '') return { label, place, fullPlace: '', search };
   // A function has many lines.
   const isLine = place.endsWith(`:${group.frame.line}`);
