@@ -12,6 +12,8 @@ export interface WebkitPrograms {
 const SOFTWARE = { WEBKIT_SKIA_ENABLE_CPU_RENDERING: '1', WEBKIT_DISABLE_DMABUF_RENDERER: '1' };
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 const SCRIPT_MS = 120_000;
+/** The number that it prints. If there is another display, it complains first. */
+const DISPLAY = /^(\d+)\n/m;
 
 export const startWebkit =
   (programs: WebkitPrograms) =>
@@ -20,10 +22,10 @@ export const startWebkit =
     const display = await startProgram({
       command: programs.display,
       args: ['-displayfd', '3', ...screen],
-      isReady: async (printed) => /^\d+\n/.test(printed),
+      isReady: async (printed) => DISPLAY.test(printed),
     });
     // It saves to the home folder if that has no folder for downloads.
-    const env = { ...SOFTWARE, HOME: home, DISPLAY: `:${display.printed().trim()}` };
+    const env = { ...SOFTWARE, HOME: home, DISPLAY: `:${DISPLAY.exec(display.printed())?.[1]}` };
     try {
       const driver = await startDriver(programs.driver, env);
       const running = { ...driver, end: () => driver.end().then(display.end) };
