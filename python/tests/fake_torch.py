@@ -83,6 +83,7 @@ def add_tensors(torch):
         grad = property(lambda self: of(self)["grad"])
         retains_grad = property(lambda self: False)
         layout = property(lambda self: "strided")
+        requires_grad = property(lambda self: isinstance(self, Parameter))
 
         def untyped_storage(self):
             return of(self)["storage"]

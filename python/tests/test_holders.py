@@ -212,9 +212,18 @@ class HoldersTest(unittest.TestCase):
 
     def test_only_storages_that_are_live_in_the_snapshot(self):
         one, two = self.Tensor(), self.Tensor()
-        found = self.found(wanted={two.address})
+        found = self.found(snapshot={"segments": [{"blocks": [{"address": two.address, "size": 512, "state": "active_allocated"}]}]})
         self.assertEqual([row[:3] for row in rows(found)], [[two.address, 512, "two in test_only_storages_that_are_live_in_the_snapshot()"]])
         del one
+
+    def test_a_class_like_ddp(self):
+        frames = [{"name": "_pre_forward", "filename": "/x/torch/nn/parallel/distributed.py", "line": 1}]
+        block = {"address": 7, "size": 512, "requested_size": 512, "state": "active_allocated", "frames": frames}
+        model, named = type("DistributedDataParallel", (self.torch.nn.Module,), {})(), []
+        for parameters in (None, 3, ["a"], [self.Tensor()], [self.torch.nn.Parameter()]):
+            model._module_parameters = parameters
+            named.append(self.names(self.found(snapshot={"segments": [{"blocks": [block]}]})))
+        self.assertEqual(named, [set()] * 4 + [{"gradient buckets of model in test_a_class_like_ddp()"}])
 
     def test_keys_are_cut_or_left_out(self):
         secrets = {"a customer's name " * 10: self.Tensor(), 3.5: self.Tensor()}

@@ -95,6 +95,42 @@ class RealTensorsTest(unittest.TestCase):
         found = self.found()
         self.assertEqual({found[address][1] for address in addresses}, {"graph"})
 
+    def test_gradient_buckets_of_ddp(self):
+        from torch.nn.parallel import DistributedDataParallel, distributed
+
+        if not torch.distributed.is_available():
+            self.skipTest("PyTorch was built without torch.distributed")
+        torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+        self.addCleanup(torch.distributed.destroy_process_group)
+        model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Linear(64, 8))
+        model[0].bias.requires_grad_(False)
+        wrapped = [DistributedDataParallel(model)]
+        wrapped[0](torch.randn(4, 64)).sum().backward()
+        trainable = sum(p.numel() * 4 for p in model.parameters() if p.requires_grad)
+        where = " in test_gradient_buckets_of_ddp()"
+
+        def names(*sizes, function="_pre_forward", file=distributed.__file__):
+            """Of blocks that were allocated there."""
+            cpp = {"name": "c10d::Reducer::initialize_buckets", "filename": "??", "line": 0}
+            frames = [cpp, {"name": function, "filename": file, "line": 1}, {"name": "train", "filename": "train.py", "line": 2}]
+            blocks = [{"address": 1 + i, "size": 512, "requested_size": size, "state": "active_allocated", "frames": frames} for i, size in enumerate(sizes)]
+            found = find_holders(torch, sys._getframe(), 60, snapshot={"segments": [{"blocks": blocks}]})["storages"]
+            return [name for address, name in zip(found["address"], found["name"]) if address <= len(sizes)]
+
+        with mock.patch.object(type(wrapped[0].reducer), "_rebuild_buckets", side_effect=AssertionError("it may be locked")):
+            expected = [f"gradient buckets of wrapped{where}[0]"]
+            self.assertEqual(names(trainable - 8, 8), expected * 2)
+            self.assertEqual(names(trainable, function="_ddp_init_helper"), expected)
+            self.assertEqual(names(trainable, 4 * 3, function="_ddp_init_helper"), expected)
+            # The bytes don't add up, or something else was allocated.
+            self.assertEqual(names(trainable, 512), [])
+            self.assertEqual(names(trainable, function="forward"), [])
+            self.assertEqual(names(trainable, file="/home/me/distributed.py"), [])
+        wrapped.append(DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Linear(64, 8)).requires_grad_(True)))
+        self.assertEqual(names(trainable), [f"gradient buckets of wrapped{where}[0]"])
+        wrapped[1].module[0].bias.requires_grad_(False)
+        self.assertEqual(names(trainable), [])  # of which of the two?
+
     def test_subclasses_run_nothing_and_shards_have_the_name_of_the_whole(self):
         ran = []
 

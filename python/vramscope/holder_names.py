@@ -10,8 +10,8 @@ import re
 from typing import NamedTuple
 
 #: Kinds of steps: an attribute, a module's buffer, an item, other words to append to the name, words that name an inner
-#: variable (of a closure or a paused generator), and plumbing that no name shows.
-ATTRIBUTE, BUFFER, ITEM, WORDS, VARIABLE, SAME = range(6)
+#: variable (of a closure or a paused generator), plumbing that no name shows, and words to begin the name with.
+ATTRIBUTE, BUFFER, ITEM, WORDS, VARIABLE, SAME, BEFORE = range(7)
 LONGEST_KEY = 40
 NAME = re.compile(r"\w{1,80}")
 NUMBERS = (int, float, complex, bool, type(None))
@@ -62,6 +62,8 @@ def name_of(link, with_keys=True):
             text += f"[{item_key(key, with_keys)}]"
         elif kind == WORDS or kind == VARIABLE:
             text += key
+        elif kind == BEFORE:
+            text = key + text
     return text
 
 

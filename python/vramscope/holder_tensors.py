@@ -18,6 +18,8 @@ class Tensors:
             getattr(base, name).__get__ for name in ("is_cuda", "is_leaf", "grad_fn", "grad", "retains_grad")
         )
         self._layout = base.layout.__get__
+        #: Whether a tensor is to have a gradient.
+        self.requires_gradient = base.requires_grad.__get__
         # The first does not make a copy-on-write tensor copy, as `data_ptr()` does.
         self._data_address = getattr(torch._C, "_data_address", None)
         self._untyped_storage = getattr(base, "untyped_storage", None)

@@ -6,6 +6,7 @@ import gc
 import time
 from collections import deque
 
+from .holder_buckets import is_ddp
 from .holder_children import attributes_of, class_attributes, expander, holds_no_objects, is_plain
 from .holder_names import ATTRIBUTE, BUFFER, SAME, WORDS, first_link, mro_of, name_of
 from .holder_roots import is_class
@@ -22,18 +23,20 @@ class Walk:
     found: address of a storage → (link, kind, bytes); kind is 'parameter', 'buffer', 'gradient', 'optimizer', 'graph'
         or 'tensor'.
     graphs: (link, autograd node) of the tensors that have one.
+    ddp: links of the DistributedDataParallel modules.
     """
 
     def __init__(self, tensors, deadline, wanted=None, clock=time.perf_counter):
-        self.found, self.graphs, self.objects, self.is_late = {}, [], 0, False
+        self.found, self.graphs, self.ddp, self.objects, self.is_late = {}, [], [], 0, False
         self._tensors, self.deadline, self._wanted, self._clock = tensors, deadline, wanted, clock
         self._seen = set()
         # (link, kind of what is below, iterator of its children or None); modules come first.
         self._queue, self._modules, self._optimizers = deque(), deque(), []
         self._parameters = {}  # id → link
         # By the id of a type: the type itself, to keep it alive; its role; how its children are read; and whether it is a
-        # wrapper (tensors), or has nothing but attributes (others).
+        # wrapper (tensors), a DistributedDataParallel (modules), or has nothing but attributes (others).
         self._plans = {}
+        self._flags = {"tensor": tensors.is_wrapper, "parameter": tensors.is_wrapper, "module": is_ddp}
 
     def end_phase(self, deadline):
         """Drops what was not examined, sets the next deadline, and returns how much was dropped."""
@@ -132,6 +135,8 @@ class Walk:
             self._queue.append((link, kind, None))
         elif role == "module":
             self._modules.append((link, None, None))
+            if plan[3]:
+                self.ddp.append(link)
         elif role == "optimizer":
             self._optimizers.append(link)
         elif role == "storage":
@@ -142,7 +147,7 @@ class Walk:
     def _plan(self, cls):
         try:
             role, expand = self._tensors.role(cls), expander(cls)
-            flag = self._tensors.is_wrapper(cls) if role in ("tensor", "parameter") else is_plain(cls)
+            flag = self._flags.get(role, is_plain)(cls)
         except Exception:
             role = expand = flag = None
         plan = HOLDS_NOTHING if role is None and expand is None else (cls, role, expand, flag)

@@ -15,6 +15,7 @@ import sys
 import time
 
 from .attempt import attempt
+from .holder_buckets import name_buckets
 from .holder_cycles import name_cycles
 from .holder_graphs import Graphs
 from .holder_names import name_of
@@ -60,11 +61,11 @@ def check_names(names):
         raise ValueError('names is "all" or "types"')
 
 
-def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
+def find_holders(torch, frame, budget_s=BUDGET_S, names="all", snapshot=None):
     """The value of a snapshot's key `holders`.
 
     frame: the innermost one to look at.
-    wanted: addresses that are live in the snapshot; None if unknown.
+    snapshot: whose live blocks are to be named; None if unknown.
     """
     start = time.perf_counter()
     was_enabled = gc.isenabled()
@@ -72,11 +73,12 @@ def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
     try:
         tensors = Tensors(torch)
         with tensors.quietly():
-            walk = Walk(tensors, start + budget_s * SHARE_OF_OBJECTS, wanted)
+            walk = Walk(tensors, start + budget_s * SHARE_OF_OBJECTS, _live(snapshot))
             for group in roots(frame):
                 walk.group(group)
             left = walk.end_phase(start + budget_s)
             walk.optimizers()
+            name_buckets(walk, tensors, snapshot)
             graphs = Graphs(torch, walk)
             graphs.run()
             name_cycles(walk, lambda tensor: walk.has_unnamed(tensor) or graphs.is_new(tensors.graph(tensor)))
@@ -97,6 +99,12 @@ def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
     finally:
         if was_enabled:
             gc.enable()
+
+
+def _live(snapshot):
+    """Addresses of the live blocks; None if unknown: PyTorch before 2.2 wrote none."""
+    segments = snapshot["segments"] if snapshot is not None else ()
+    return {b["address"] for s in segments for b in s["blocks"] if b["state"] != "inactive" and "address" in b} or None
 
 
 def _storages(found, owners, with_keys):

@@ -140,17 +140,13 @@ class Recording:
             if not keep_since(snapshot, self._bounds[0]):
                 warn(f"PyTorch {self._torch.__version__} records no times: the file holds all steps")
         if self._holders_s > 0:
-            found = attempt("find the holders", lambda: self._holders(snapshot))
+            find = lambda: find_holders(self._torch, sys._getframe(), self._holders_s, self._names, snapshot)
+            found = attempt("find the holders", find)
             if found is not None:
                 snapshot["holders"] = found
         write_pickle(snapshot, path)
         self.files.append(path)
         return path
-
-    def _holders(self, snapshot):
-        live = {b["address"] for s in snapshot["segments"] for b in s["blocks"] if b["state"] != "inactive" and "address" in b}
-        # PyTorch before 2.2 wrote no addresses of blocks.
-        return find_holders(self._torch, sys._getframe(), self._holders_s, self._names, live or None)
 
     def _out_of_memory(self):
         """Writes what was alive when the request failed. Only the first time: a program may catch many such errors."""
