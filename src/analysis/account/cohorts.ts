@@ -49,7 +49,7 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
   const byClaim = context.once(mergedLeaks).toSorted((a, b) => isHook(b) - isHook(a));
   const leaks = byClaim.map((same): Draft => {
     const kept = leakIds(same, rest, places, taken);
-    const latest = latestOf(kept, live, places, taken);
+    const latest = latestOf(context, kept, live, places, taken);
     for (const id of latest) taken.add(id);
     const all = [...kept, ...latest];
     const ids = all.filter((id) => isLive.has(id));
@@ -60,13 +60,15 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
     (id) => places.keyOf(id),
   );
   const others = mergedByFunction(context, places, [...byPlace.values()]).map((kept) => {
-    const latest = latestOf(kept, live, places, taken);
+    const latest = latestOf(context, kept, live, places, taken);
     const withLatest = [...kept, ...latest];
-    const isAdding = isStillGrowing(
-      context,
-      withLatest.filter((id) => isLive.has(id)),
-      [...agedOutOf(context, kept), ...withLatest],
-    );
+    const isAdding =
+      repeats(context) &&
+      isStillGrowing(
+        context,
+        withLatest.filter((id) => isLive.has(id)),
+        [...agedOutOf(context, kept), ...withLatest],
+      );
     const all = isAdding ? withLatest : kept;
     if (isAdding) for (const id of latest) taken.add(id);
     const ids = all.filter((id) => isLive.has(id));
@@ -81,6 +83,7 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
  * @param live allocations live at the moment, ascending
  */
 function latestOf(
+  { classification }: AnalysisInput,
   kept: readonly AllocationIndex[],
   live: Int32Array,
   places: Places,
@@ -89,7 +92,10 @@ function latestOf(
   const stacks = new Set(kept.map((id) => places.stackOf(id)));
   const last = kept[kept.length - 1] ?? 0;
   return Array.from(live.subarray(upperBound(live, last))).filter(
-    (id) => !taken.has(id) && stacks.has(places.stackOf(id)),
+    (id) =>
+      !taken.has(id) &&
+      stacks.has(places.stackOf(id)) &&
+      classification.classOf[id] !== MemoryClass.Workspaces,
   );
 }
 
@@ -302,10 +308,14 @@ function mergedByFunction(
   );
   const merged = [...byFunction.values()].map((same) => same.flat());
   const byStatement = groupBy(merged, (ids) => statementFrame(context, places.heaviest(ids)));
-  return [...byStatement].flatMap(([statement, same]) => {
+  const cohorts = [...byStatement].flatMap(([statement, same]) => {
     // So are a graph and what other functions added to it, called by one statement of the loop.
     const isGraph = statement !== undefined && same.some((ids) => places.isGraph(ids));
-    const cohorts = isGraph ? [same.flat()] : same;
-    return cohorts.map((ids) => ids.sort((x, y) => x - y));
+    return isGraph ? [same.flat()] : same;
   });
+  // A line that keeps something in training and in evaluation has one list for both.
+  const byLine = groupBy(cohorts, (ids) =>
+    places.isGraph(ids) ? ids : (places.lineOf(places.heaviest(ids)) ?? ids),
+  );
+  return [...byLine.values()].map((same) => same.flat().sort((x, y) => x - y));
 }

@@ -7,7 +7,7 @@ import { highest, lowest } from '../../base/extremes.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { AGED_STEPS } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import type { StepSequence } from '../steps/step-sequence.ts';
+import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { EntryRate } from './types.ts';
 
 /** 'step', or 'iteration in estimate_loss' for a loop inside or beside the steps. */
@@ -43,9 +43,13 @@ const ONE_SHARE = 0.9;
 /** It ends in the next one, or in the one after. */
 const MORE_REPETITIONS = 2;
 
+/** From so many repetitions on, the last two are few of them. */
+const MIN_REPETITIONS = 4;
+
 /**
  * Whether one repetition of the innermost loop made nearly all of it: the loop's variables hold what the last one made,
- * until the next one assigns them again.
+ * until the next one assigns them again. Of many repetitions it may also be two: `out = model(x)` makes the next one
+ * while `out` still holds the last.
  */
 export function isOfOneRepetition(
   context: AnalysisInput,
@@ -55,7 +59,10 @@ export function isOfOneRepetition(
   const sequence = loopAround(context, stack);
   if (sequence === undefined) return false;
   const sums = bytesByStep(context, ids, sequence);
-  const [[step, most]] = largestFirst(sums);
+  const [[step, largest]] = largestFirst(sums);
+  const isLong = stepCount(sequence) >= MIN_REPETITIONS;
+  const beside = isLong ? Math.max(sums.get(step - 1) ?? 0, sums.get(step + 1) ?? 0) : 0;
+  const most = largest + beside;
   if (step === BEFORE || most < ONE_SHARE * sumBy(sums.values(), (own) => own)) return false;
   const { start, freeRequested } = context.input.replay.allocations;
   const made = highest(ids.map((id) => start[id]));
@@ -68,7 +75,7 @@ export function isOfOneRepetition(
 }
 
 /** The step of what was allocated before a ring's oldest event. */
-const BEFORE = -1;
+const BEFORE = Number.NEGATIVE_INFINITY;
 
 function bytesByStep(
   { input }: AnalysisInput,

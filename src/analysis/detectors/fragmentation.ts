@@ -5,7 +5,7 @@
  */
 
 import { isReleasing, isReserving } from '../../allocator/replay/trace-events.ts';
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import type { AllocationIndex, Replay } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { memoized, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
@@ -67,9 +67,10 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
       `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}: ${formatPercent(share)} was never needed.`,
     );
   }
-  if (reservedBytes.event < 0 && replay.recording !== 'complete') {
+  const before = replay.start.reservedBytes;
+  if (replay.recording !== 'complete' && ooms.length === 0 && mayHaveBeenNeeded(before, replay)) {
     return cannotTell(
-      `${replay.recordingReason} ${formatBytes(reservedBytes.bytes)} was already reserved by then, and what needed it is not recorded.`,
+      `${replay.recordingReason} ${formatBytes(before)} was already reserved by then, and what needed it is not recorded.`,
     );
   }
   const event = ooms[ooms.length - 1] ?? reservedBytes.event;
@@ -125,6 +126,13 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
     disproof:
       'With expandable_segments:True the reserved peak stays where it is: then something needs the memory that this recording does not show.',
   });
+}
+
+/** Whether too little was reserved during the recording to judge it: the rest may have been needed earlier. */
+function mayHaveBeenNeeded(before: number, { peaks }: Pick<Replay, 'peaks'>): boolean {
+  const bytes = Math.max(before, peaks.activeBytes.bytes);
+  const activeBytes = { ...peaks.activeBytes, bytes };
+  return reservedOverhead({ ...peaks, activeBytes }, 0).severity === 'none';
 }
 
 function pinText(where: string, { part }: Pin, pins: readonly Pin[]): string {

@@ -7,6 +7,7 @@ import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
 import { reservedOverhead } from '../../device/model/main-device.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EntryKind } from '../account/types.ts';
+import { userLines } from '../findings/user-lines.ts';
 import {
   type Case,
   type Diagnosis,
@@ -70,17 +71,21 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
     ...plain('request', requestedBytes, failure.lines, 'asked for it'),
     pattern: failure.pattern,
   };
-  if (requestedBytes >= HUGE_REQUEST_SHARE * wanted) return request;
+  // A pass that holds more than it asks for is too large as a whole.
+  const isLargest = requestedBytes >= sumOf(account, ['activations']);
+  if (requestedBytes >= HUGE_REQUEST_SHARE * wanted && isLargest) return request;
   const second = largestOf(account, ['second-model']);
+  const model = sumOf(account, MODEL);
+  const models = model + (second?.bytes ?? 0);
+  if (second !== undefined && second.bytes >= Math.max(SECOND_MODEL_SHARE * wanted, model))
+    return ofEntry(second, 'allocates it');
+  if (models >= MODEL_SHARE * wanted) return ofModel(known, failure, models);
   if (second !== undefined && second.bytes >= SECOND_MODEL_SHARE * wanted)
     return ofEntry(second, 'allocates it');
-  const model = sumOf(account, MODEL);
-  if (model >= MODEL_SHARE * wanted) return ofModel(known, failure, model);
   if (judged.cause === 'both' && sumOf(account, ['gaps', 'cached']) >= HUGE_REQUEST_SHARE * wanted)
     return fragmented(known);
   const isAlone =
-    failure.pattern !== undefined ||
-    (requestedBytes >= sumOf(account, ['activations']) / 2 && !isOneOfMany(known, requestedBytes));
+    failure.pattern !== undefined || (isLargest && !isOneOfMany(known, requestedBytes));
   if (requestedBytes >= LARGE_REQUEST_SHARE * wanted && larger === undefined && isAlone)
     return request;
   const byKind = new Map<EntryKind, number>();
@@ -115,12 +120,14 @@ function withCaller(lines: readonly FrameView[], asked: readonly FrameView[]): F
 }
 
 function ofModel({ context, account }: Case, failure: Failure, bytes: number): Diagnosis {
-  const [largest] = account.entries.filter(
+  const largest = account.entries.find(
     ({ kind, lines }) => MODEL.includes(kind) && lines.length > 0,
   );
+  const { stack } = context.input.replay.allocations;
+  const path = largest && userLines(context, stack[largest.allocations[0]]);
   const isFirst = failure.pattern === 'first-optimizer-step' && context.hasTrace;
   return {
-    ...plain('model-state', bytes, largest?.lines ?? [], 'allocates it'),
+    ...plain('model-state', bytes, withCaller(largest?.lines ?? [], path ?? []), 'allocates it'),
     pattern: isFirst ? 'first-optimizer-step' : undefined,
   };
 }

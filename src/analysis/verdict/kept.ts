@@ -4,6 +4,7 @@ import { NEVER } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { frameLocation } from '../../device/model/frame-text.ts';
+import type { FrameView } from '../../device/model/types.ts';
 import { isOfOneRepetition } from '../account/repetitions.ts';
 import type { AccountEntry, EntryKind } from '../account/types.ts';
 import { SURE_STEPS } from '../detectors/growth-leaks.ts';
@@ -115,11 +116,13 @@ export function replacedCandidates({ account, context, findings }: Case): Diagno
 }
 
 /** What is given back now and then, such as each generation's cache, is harmless. */
-export function isLasting({ context }: Case, { entry }: Diagnosis): boolean {
-  if (entry === undefined) return false;
-  const { freeRequested, length, start, stack, sizeBytes } = context.input.replay.allocations;
-  const [largest] = entry.allocations;
-  if (freeRequested[largest] <= start[length - 1]) return false;
+export function isLasting({ context, atEnd }: Case, { lines }: Diagnosis): boolean {
+  const { length, stack, sizeBytes } = context.input.replay.allocations;
+  const lineOf = ([line]: readonly FrameView[]) => line && frameLocation(line);
+  const isSame = (other: AccountEntry) =>
+    other.kind === 'growing' && lineOf(other.lines) === lineOf(lines);
+  const [largest] = atEnd.entries.find(isSame)?.allocations ?? [];
+  if (largest === undefined) return false;
   let highest = 0;
   for (let id = 0; id < length; id++) {
     if (stack[id] !== stack[largest]) continue;

@@ -54,6 +54,7 @@ export class Classifier {
   /** See {@link successorStarts} and {@link repeatStarts}; computed on first use. */
   #successors: Int32Array | undefined;
   #repeats: Int32Array | undefined;
+  #rebuilds: Int32Array | undefined;
   /** Number of allocations from before the trace, by call site. */
   #before: Map<StackIndex, number> | undefined;
   #pass = 0;
@@ -196,6 +197,9 @@ export class Classifier {
     if (this.#isFreedInBackward(id)) return Evidence.FreedInBackward;
     if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
     if (this.#isKept(id)) return this.#keptOver(id, hints);
+    // `self.cache = torch.cat([self.cache, out.detach()])`, once a step
+    const outlivesPass = free > (this.#passes.end[pass] ?? this.#last);
+    if (outlivesPass && this.#growing.has(stack[id])) return this.#growingOrKept(id);
     return Evidence.LiveUntilBackward;
   }
 
@@ -232,6 +236,13 @@ export class Classifier {
   #isGathered(id: AllocationIndex): boolean {
     this.#repeats ??= repeatStarts(this.#table, this.#runs.before);
     return this.#table.freeRequested[id] > this.#repeats[id];
+  }
+
+  /** Inference has built the same again since then, and still holds this: a cache for each request, not the model. */
+  #isRebuilt(id: AllocationIndex): boolean {
+    if (this.#passes.begin.length > 0 || this.#table.freeRequested[id] !== NEVER) return false;
+    this.#rebuilds ??= repeatStarts(this.#table, this.#runs.before, 1);
+    return this.#rebuilds[id] !== NEVER;
   }
 
   #isShort(id: AllocationIndex): boolean {
@@ -305,7 +316,8 @@ export class Classifier {
     if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
     const isModel = isLong || (isEarly && free - start[id] > INSTANT_EVENTS);
     const isLastCopy = (hints & FrameRole.Copied) !== 0 && free === NEVER;
-    if ((hints & FrameRole.Building) !== 0 && (isModel || isLastCopy)) return Evidence.BuiltAndKept;
+    if ((hints & FrameRole.Building) !== 0 && (isModel || isLastCopy))
+      return this.#isRebuilt(id) ? this.#keptOver(id, hints) : Evidence.BuiltAndKept;
     if ((hints & FrameRole.Loader) !== 0) return Evidence.DataLoader;
     const isInstant = free - start[id] <= INSTANT_EVENTS;
     const isInference = this.#passes.begin.length === 0;

@@ -27,17 +27,15 @@ export function successorStarts(table: AllocationTable, leastEvents: number): In
   return starts;
 }
 
-/** A line must run again in this many forward passes while its earlier result is still live. */
-const LEAST_REPEATS = 3;
-
 /**
- * Allocation → when its stack allocates in the third forward pass after its own; NEVER if it does not. What outlives
- * this is being gathered, not merely in use.
+ * Allocation → when its stack allocates in the third (or other) forward pass after its own; NEVER if it does not. What
+ * outlives this is being gathered, not merely in use.
  * @param runOf allocation → how many forward passes ended before it
  */
 export function repeatStarts(
   { length, stack, start }: AllocationTable,
   runOf: Int32Array,
+  repeats = 3,
 ): Int32Array {
   const starts = new Int32Array(length).fill(NEVER);
   const later = new Map<StackIndex, { run: number; start: EventIndex }[]>();
@@ -50,8 +48,8 @@ export function repeatStarts(
     }
     if (calls[0].run === own.run) calls[0] = own;
     else calls.unshift(own);
-    starts[id] = calls[LEAST_REPEATS]?.start ?? NEVER;
-    calls.length = Math.min(calls.length, LEAST_REPEATS + 1);
+    starts[id] = calls[repeats]?.start ?? NEVER;
+    calls.length = Math.min(calls.length, repeats + 1);
   }
   return starts;
 }

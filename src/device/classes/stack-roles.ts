@@ -220,9 +220,9 @@ function derive(above: number, own: number, hasEntries: boolean): number {
   // A reentrant checkpoint calls backward() on what it has rerun: that is not recomputation.
   if ((own & F.Engine) !== 0 && (own & F.Python) !== 0) bits &= ~F.Recompute;
   if (isCalledByEngine || (own & F.Engine) !== 0) bits |= F.Autograd;
-  const isConstructor = (own & F.Constructor) !== 0 && (bits & FORWARD) === 0;
-  if (isConstructor) bits |= F.Building;
-  return bits;
+  if ((own & F.Constructor) === 0) return bits;
+  // A forward pass may make objects too, which are not the model: `corr = CorrBlock(f1, f2)`.
+  return (bits & FORWARD) === 0 ? bits | F.Building : (bits & ~F.Building) | (above & F.Building);
 }
 
 function roleOf(bits: number, hasCpp: boolean): StackRole {
