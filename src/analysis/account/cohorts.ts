@@ -266,7 +266,10 @@ function leakDraft(
           userLines(context, lead.stack, lead.frame, lead.frameIs === 'started at' ? 1 : 0),
         ),
     rate: {
-      bytes: Math.round(sumBy(same, (leak) => leak.perStep.bytes)),
+      // What another loop adds, such as an evaluation, is counted in its own repetitions.
+      bytes: Math.round(
+        sumBy(same, (leak) => (leak.sequence === sequence ? leak.perStep.bytes : 0)),
+      ),
       steps: perStep.steps,
       unit: unitOf(context, sequence),
     },

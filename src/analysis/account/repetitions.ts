@@ -32,10 +32,20 @@ export function rateOf(
   if (sequence === undefined) return undefined;
   const { start } = context.input.replay.allocations;
   const recorded = ids.filter((id) => start[id] >= 0);
-  const sums = [...bytesByStep(context, recorded, sequence).values()];
+  const sums = typical([...bytesByStep(context, recorded, sequence).values()]);
   if (sums.length === 0) return undefined;
   const bytes = Math.round(sumBy(sums, (own) => own) / sums.length);
   return { bytes, steps: sums.length, unit: unitOf(context, sequence) };
+}
+
+/** Share of the most that one repetition left. */
+const TYPICAL_SHARE = 0.1;
+
+/** Without the few that left next to nothing, such as the one that was cut off: 205, 205, 205 of 205, 205, 205, 1. */
+function typical(sums: readonly number[]): readonly number[] {
+  const most = highest([0, ...sums]);
+  const large = sums.filter((bytes) => bytes >= TYPICAL_SHARE * most);
+  return large.length >= sums.length / 2 ? large : sums;
 }
 
 /** The rest is from the first repetition, such as a workspace. */
