@@ -104,7 +104,7 @@ describe('entries', () => {
     const kept = entries.find(({ kind }) => kind === 'kept');
     expect(kept).toMatchObject({
       isGrowing: true,
-      rate: { bytes: 524_288, steps: 40, unit: 'step' },
+      rate: { bytes: 524_288, steps: 40, unit: 'step', varies: false },
     });
     expect(kept?.lines[0]).toMatchObject({ line: 271 });
     expect(kept?.bytes).toBe(40 * 524_288);

@@ -138,7 +138,7 @@ function growthRate(context: AnalysisInput, chains: ReturnType<typeof replacedAt
   const rate = rateOf(context, [...links].reverse(), stack[id]);
   const first = links[links.length - 1];
   const bytes = Math.round((sizeBytes[id] - sizeBytes[first]) / links.length);
-  return rate && { ...rate, bytes, steps: links.length };
+  return rate && { ...rate, bytes, steps: links.length, varies: false };
 }
 
 /** The user's lines that hold the most bytes, largest first. */

@@ -272,6 +272,7 @@ function leakDraft(
       ),
       steps: perStep.steps,
       unit: unitOf(context, sequence),
+      varies: false,
     },
     isGrowing: same.some(({ isSure }) => isSure) || isStillGrowing(context, ids, ids),
   };

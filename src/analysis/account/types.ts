@@ -41,6 +41,8 @@ export interface EntryRate {
   readonly steps: number;
   /** What repeats: 'step', 'iteration in estimate_loss'. */
   readonly unit: string;
+  /** The amounts differ so much that their mean does not tell what the next ones will be. */
+  readonly varies: boolean;
 }
 
 export interface AccountEntry {

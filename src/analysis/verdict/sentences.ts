@@ -58,7 +58,8 @@ export function briefOf(figures: Figures): string {
 /** ', 392.16 MiB more each iteration in estimate_loss' */
 function rateText({ diagnosis: { entry } }: Figures): string {
   if (entry?.rate === undefined || !entry.isGrowing) return '';
-  return `, ${formatBytes(entry.rate.bytes)} more each ${entry.rate.unit}`;
+  const { bytes, unit, varies } = entry.rate;
+  return `, ${varies ? 'on average ' : ''}${formatBytes(bytes)} more each ${unit}`;
 }
 
 const labelOf = (cause: Cause): string =>
@@ -213,6 +214,9 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   return [
     ...(failure === undefined ? [] : failureText(failure, diagnosis)),
     ...(forecast === undefined ? [] : forecastText(forecast)),
+    ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
+      ? ["How many more fit can't be told: each adds a different amount."]
+      : []),
     ...(diagnosis.cause !== 'none' && known.context.input.replay.recording === 'truncated'
       ? ["The recording begins late: older events were dropped, so we can't see how it began."]
       : []),

@@ -107,7 +107,8 @@ function forecastOf(
   { entry }: Diagnosis,
 ): Forecast | undefined {
   if (entry?.rate === undefined || !entry.isGrowing || entry.rate.bytes <= 0) return undefined;
-  const { bytes: bytesPerStep, unit } = entry.rate;
+  const { bytes: bytesPerStep, unit, varies } = entry.rate;
+  if (varies) return undefined;
   if (failure !== undefined) return { stepsLeft: 0, bytesPerStep, unit };
   const { limitBytes } = account;
   if (limitBytes === undefined) return { stepsLeft: undefined, bytesPerStep, unit };

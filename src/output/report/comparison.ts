@@ -9,6 +9,7 @@ import type {
   RunProfile,
 } from '../../analysis/compare/types.ts';
 import { frameReport } from '../../device/model/frame-text.ts';
+import { rateReport } from './findings.ts';
 import { fileReport } from './stats.ts';
 
 const causeReport = ({ bytes, isExplained, text, entries }: Cause) => ({
@@ -17,7 +18,7 @@ const causeReport = ({ bytes, isExplained, text, entries }: Cause) => ({
     ...entry,
     lines: lines.flatMap((line) => frameReport(line) ?? []),
     /** Of kept memory that still grew, on the side with more of it. */
-    perStep: rate ?? null,
+    perStep: rate === undefined ? null : rateReport(rate),
   })),
 });
 

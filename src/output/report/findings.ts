@@ -2,7 +2,7 @@
  * `vramscope analyze --json`: the contract `vramscope.findings/2`, which adds the account and its verdict to `/1`.
  * Unknown values are null, never 0. A finding without a stack has frame null and an empty stack.
  */
-import type { Account, AccountEntry } from '../../analysis/account/types.ts';
+import type { Account, AccountEntry, EntryRate } from '../../analysis/account/types.ts';
 import type { Analysis } from '../../analysis/findings/analyse.ts';
 import type { Finding } from '../../analysis/findings/detectors.ts';
 import type { Verdict } from '../../analysis/verdict/types.ts';
@@ -64,9 +64,11 @@ const entryReport = ({ kind, bytes, count, lines, holder, rate, isGrowing }: Acc
   ...{ kind, bytes, count },
   lines: lineReports(lines),
   ...(holder !== undefined && { holder }),
-  ...(rate !== undefined && { perStep: rate }),
+  ...(rate !== undefined && { perStep: rateReport(rate) }),
   growing: isGrowing,
 });
+
+export const rateReport = ({ bytes, steps, unit }: EntryRate) => ({ bytes, steps, unit });
 
 const lineReports = (lines: readonly FrameView[]): FrameReport[] =>
   lines.flatMap((line) => frameReport(line) ?? []);
