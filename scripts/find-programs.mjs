@@ -10,9 +10,8 @@ export { chromium };
 const FOLDERS = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
 
 /**
- * @param {readonly string[]} names the best first @param {readonly string[]} [elsewhere] paths to try besides the
- * PATH
- * @param {(path: string) => boolean} [isRight]
+ * @param {readonly string[]} names the best first
+ * @param {readonly string[]} [elsewhere] paths to try besides the PATH @param {(path: string) => boolean} [isRight]
  * @returns {string | undefined} the program's path
  */
 export const findProgram = (names, elsewhere = [], isRight = () => true) =>
@@ -22,8 +21,7 @@ export const findProgram = (names, elsewhere = [], isRight = () => true) =>
 
 const CHROMIUMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Places for browsers that are not on the PATH. */
-const WELL_KNOWN = [
+const BESIDE_THE_PATH = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
@@ -41,7 +39,7 @@ export function findChromium(isRight = () => true) {
   if (wanted) return wanted;
   const downloaded = chromium.executablePath();
   if (existsSync(downloaded) && isRight(downloaded)) return downloaded;
-  return findProgram(CHROMIUMS, WELL_KNOWN, isRight);
+  return findProgram(CHROMIUMS, BESIDE_THE_PATH, isRight);
 }
 
 /** Chromium's sandbox refuses to run as root; the other flags keep it from using the network on its own. */
