@@ -1,11 +1,12 @@
 /** What commands share: the file they read, the report they print, the file they write and its device. */
+
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { snapshotStem } from '../base/file-names.ts';
 import { LoadError } from '../base/load-error.ts';
+import { jsonText } from '../base/unprintable.ts';
 import {
   deviceOrder,
-  jsonText,
   MARKDOWN,
   type TextOptions,
   terminalWriter,

@@ -42,6 +42,17 @@ describe('a summary', () => {
     },
   );
 
+  it('escapes what no terminal and no model should get, and keeps it', async () => {
+    const name = 'step\u202e\u200b\u{e0041}';
+    const frames = [{ filename: '/w/train.py', line: 1, name }];
+    const entry = { action: 'alloc', addr: 2 ** 20, size: 512, frames };
+    const text = summaryText(
+      await summarize(fileOf('x'), [contextOf(traceOf(entry))], { version: '9.9.9' }),
+    );
+    expect(text).toContain('step\\u202e\\u200b\\udb40\\udc41');
+    expect(readSummary(text).callSites[0]?.frame?.name).toBe(name);
+  });
+
   it('is of the device with the memory, and has the peaks of memory_stats()', async () => {
     const summary = await summaryOf('fleet/fsdp2_rank2');
     const stats = statsOfDevice(truthOf('fleet/fsdp2_rank2.pickle.gz'), 2);

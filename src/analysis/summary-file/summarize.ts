@@ -4,6 +4,7 @@ import { type CounterName, perCounter } from '../../allocator/replay/types.ts';
 import { addUp, memoized } from '../../base/collections.ts';
 import { plural } from '../../base/format.ts';
 import { LoadError } from '../../base/load-error.ts';
+import { jsonText } from '../../base/unprintable.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { settingText } from '../../device/memory-summary/settings.ts';
@@ -77,7 +78,7 @@ export async function summarize(
   }
 }
 
-export const summaryText = (summary: RankSummary): string => `${JSON.stringify(summary)}\n`;
+export const summaryText = (summary: RankSummary): string => `${jsonText(summary, 0)}\n`;
 
 const bytesOf = (summary: RankSummary): number =>
   new TextEncoder().encode(summaryText(summary)).length;

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { jsonText } from '../../base/unprintable.ts';
 import { snapshotFromValue } from '../../format/snapshot/from-value.ts';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf, traceOf } from '../../testing/contexts.ts';
 import { buildStats } from './stats.ts';
 import { statsText } from './stats-text.ts';
 import { changedSettings } from './summary-text.ts';
-import { jsonText, printable, terminalText, wrap } from './text.ts';
+import { printable, terminalText, wrap } from './text.ts';
 
 const FILE = {
   name: 'x.pickle',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { inline, jsonText, printable } from './text.ts';
+import { jsonText } from '../../base/unprintable.ts';
+import { inline, printable } from './text.ts';
 
 test('Markdown: no name becomes a mention or a link', () => {
   const name =

@@ -1,5 +1,6 @@
 /** Plain text for terminals: wrapping, alignment, optional color, and the order of devices. */
 import { highest } from '../../base/extremes.ts';
+import { UNPRINTABLE } from '../../base/unprintable.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { isUnusedDevice, mainDeviceIndex } from '../../device/model/main-device.ts';
 
@@ -29,13 +30,6 @@ export function wrap(text: string, columns: number, indent = ''): string[] {
   }
   return [...lines, line];
 }
-
-/**
- * Characters that must not reach a terminal or a model: control characters (an escape sequence can retitle a terminal
- * or worse), line separators, lone surrogates, and everything invisible: direction marks, tags, joiners, variation
- * selectors.
- */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** Use for names and settings: they come from the file, where anyone may have written anything. */
 export function printable(text: string): string {
@@ -67,16 +61,6 @@ export function terminalText(text: string, color: boolean): string {
     return letter === '\u001b' && isStyle ? letter : '?';
   });
 }
-
-/** JSON for a terminal or a pipe. Escapes what {@link printable} replaces, so nothing is lost. */
-export function jsonText(value: unknown): string {
-  return JSON.stringify(value, undefined, 2).replace(UNPRINTABLE, (letter) =>
-    letter === '\n' ? letter : letter.split('').map(escaped).join(''),
-  );
-}
-
-/** Takes one UTF-16 unit: JSON needs two escapes for characters beyond 16 bits. */
-const escaped = (half: string): string => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Aligns a table: text in the first column, figures in the others. All rows must have equal length. */
 export function textTable(rows: readonly (readonly string[])[]): string[] {
