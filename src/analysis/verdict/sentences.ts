@@ -215,7 +215,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
     ...(failure === undefined ? [] : failureText(failure, diagnosis)),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
-      ? ["How many more fit can't be told: each adds a different amount."]
+      ? ["We can't tell how many more will fit, because each adds a different amount."]
       : []),
     ...(diagnosis.cause !== 'none' && known.context.input.replay.recording === 'truncated'
       ? ["The recording begins late: older events were dropped, so we can't see how it began."]
