@@ -1,8 +1,10 @@
 /** Helpers for maps and plain objects: caching, grouping, counting, summing. */
 
 /** Calls `make` once for each key. Results live as long as the returned function. */
-export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
-  const known = new Map<K, V>();
+export function memoized<K, V>(
+  make: (key: K) => V,
+  known: Pick<Map<K, V>, 'get' | 'has'> & { set(key: K, value: V): void } = new Map<K, V>(),
+): (key: K) => V {
   return (key) => {
     const found = known.get(key);
     if (found !== undefined || known.has(key)) return found as V;
@@ -13,16 +15,8 @@ export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
 }
 
 /** Like `memoized`, for objects; a result lives no longer than its object. */
-export function weakMemoized<K extends object, V>(make: (key: K) => V): (key: K) => V {
-  const known = new WeakMap<K, V>();
-  return (key) => {
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    const made = make(key);
-    known.set(key, made);
-    return made;
-  };
-}
+export const weakMemoized = <K extends object, V>(make: (key: K) => V): ((key: K) => V) =>
+  memoized(make, new WeakMap<K, V>());
 
 /** Remembers what each function made of `subject`. Pass functions of a module, not new closures. */
 export const onceFor = <S>(subject: S): (<T>(make: (subject: S) => T) => T) =>

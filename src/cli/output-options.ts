@@ -1,5 +1,4 @@
 /** What commands share: the file they read, the report they print, the file they write and its device. */
-
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { snapshotStem } from '../base/file-names.ts';

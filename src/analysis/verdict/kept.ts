@@ -4,7 +4,6 @@ import { NEVER } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { frameLocation } from '../../device/model/frame-text.ts';
-import type { FrameView } from '../../device/model/types.ts';
 import { isOfOneRepetition } from '../account/repetitions.ts';
 import type { AccountEntry, EntryKind } from '../account/types.ts';
 import { SURE_STEPS } from '../detectors/growth-leaks.ts';
@@ -48,11 +47,15 @@ function growingEntries(known: Case) {
       .filter((entry) => KEPT.includes(entry.kind) && (entry.isGrowing || isHoard(known, entry)))
       .map((entry) => ({ entry, isOfEnd: of !== account })),
   );
-  const byPlace = groupBy(entries, ({ entry: { lines } }) => lines[0] && frameLocation(lines[0]));
+  const byPlace = groupBy(entries, ({ entry }) => placeOf(entry));
   return [...byPlace.values()].map((same) =>
     same.reduce((a, b) => (b.entry.bytes > a.entry.bytes ? b : a)),
   );
 }
+
+/** The first of its lines, as text. */
+const placeOf = ({ lines: [line] }: Pick<AccountEntry, 'lines'>): string | undefined =>
+  line && frameLocation(line);
 
 /**
  * What piles up over many repetitions, even if it is dropped in the end. Results computed from all of it have a
@@ -116,11 +119,10 @@ export function replacedCandidates({ account, context, findings }: Case): Diagno
 }
 
 /** What is given back now and then, such as each generation's cache, is harmless. */
-export function isLasting({ context, atEnd }: Case, { lines }: Diagnosis): boolean {
+export function isLasting({ context, atEnd }: Case, one: Diagnosis): boolean {
   const { length, stack, sizeBytes } = context.input.replay.allocations;
-  const lineOf = ([line]: readonly FrameView[]) => line && frameLocation(line);
   const isSame = (other: AccountEntry) =>
-    other.kind === 'growing' && lineOf(other.lines) === lineOf(lines);
+    other.kind === 'growing' && placeOf(other) === placeOf(one);
   const [largest] = atEnd.entries.find(isSame)?.allocations ?? [];
   if (largest === undefined) return false;
   let highest = 0;
