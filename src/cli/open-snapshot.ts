@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { createDeviceModels, type DeviceModel } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource } from '../format/input/types.ts';
-import { withHolders } from '../format/snapshot/from-value.ts';
+import { BESIDE, type Beside, withBeside } from '../format/snapshot/from-value.ts';
 import type { FileInfo, Snapshot } from '../format/snapshot/tables.ts';
 import { fileSource, nodePlatform, regularSource, streamSource } from './byte-sources.ts';
 
@@ -45,19 +45,21 @@ async function openSource(
   const { snapshot: bare, file } = await readSnapshot(source, nodePlatform, {
     allowPartial: partial === true,
   });
-  const names = await namesBeside(path);
-  const snapshot = names === undefined ? bare : withHolders(bare, names);
+  const snapshot = withBeside(bare, await textsBeside(path));
   return { file, snapshot, contexts: createDeviceModels(snapshot) };
 }
 
-/** For run.pickle.gz the text of run.holders.json, where vramscope.holders wrote names. */
-async function namesBeside(path: string): Promise<string | undefined> {
-  if (path === '-') return undefined;
-  const beside = path.replace(/(\.(pickle|pkl|pt))?(\.(gz|zst|zip))?$/, '.holders.json');
-  const isFile = await stat(beside).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-  // Anything but a regular file, such as a pipe, may never end.
-  return isFile ? readFile(beside, 'utf8').catch(() => undefined) : undefined;
+/** For run.pickle.gz the text of run.holders.json, where vramscope.holders wrote names, and so on. */
+async function textsBeside(path: string): Promise<Beside<string>> {
+  if (path === '-') return {};
+  const texts = BESIDE.map(async (kind) => {
+    const beside = path.replace(/(\.(pickle|pkl|pt))?(\.(gz|zst|zip))?$/, `.${kind}.json`);
+    const isFile = await stat(beside).then(
+      (found) => found.isFile(),
+      () => false,
+    );
+    // Anything but a regular file, such as a pipe, may never end.
+    return [kind, isFile ? await readFile(beside, 'utf8').catch(() => undefined) : undefined];
+  });
+  return Object.fromEntries(await Promise.all(texts));
 }

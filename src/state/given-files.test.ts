@@ -20,7 +20,9 @@ function taken(given: GivenFiles, isOpen = false): string[] {
 const nameOf = (source: Parameters<GivenRoutes['open']>[0]) =>
   source.kind === 'url'
     ? source.url
-    : `${source.name}${source.holders instanceof File ? ` with ${source.holders.name}` : ''}`;
+    : [source.name, ...Object.values(source.beside ?? {}).map((file) => (file as File).name)].join(
+        ' with ',
+      );
 
 describe('given files', () => {
   it('nothing happens without files', () => {
@@ -60,6 +62,18 @@ describe('given files', () => {
     const pair = files('a.pickle', 'b.pickle', 'b.holders.json');
     const both = ['compare', 'a.pickle', 'b.pickle with b.holders.json'];
     expect(taken({ files: pair, folders: [] })).toEqual(both);
+    const three = files('run.ledger.json', 'run.pickle', 'run.holders.json', 'old.ledger.json');
+    expect(taken({ files: three, folders: [] })).toEqual([
+      'open',
+      'run.pickle with run.ledger.json with run.holders.json',
+    ]);
+    const ranks = files('r0.ledger.json', 'r0.pickle', 'r1.pickle', 'r2.pickle');
+    expect(taken({ files: ranks, folders: [] })).toEqual([
+      'ranks',
+      'r0.pickle',
+      'r1.pickle',
+      'r2.pickle',
+    ]);
     expect(taken({ files: files('run.holders.json'), folders: [] })).toEqual([
       'open',
       'run.holders.json',

@@ -7,16 +7,17 @@
  *   three or more, a folder   → the ranks of one job; from there they can be compared as a series
  *   summaries of ranks        → also ranks, however few: they contain no snapshot to open
  *
- * NAME.holders.json, which vramscope.holders writes beside NAME.pickle, belongs to that file and does not count.
+ * NAME.holders.json and NAME.ledger.json, which the Python package writes beside NAME.pickle, belong to that file and do
+ * not count.
  */
-import type { OpenSource } from '../worker/protocol.ts';
+import type { Beside, OpenSource } from '../worker/protocol.ts';
 
 export interface GivenFiles {
   readonly files: readonly File[];
   /** Folders as entries. Each also appears in `files`, as an unreadable file. */
   readonly folders: readonly FileSystemEntry[];
-  /** NAME.holders.json by the snapshot to which it belongs. */
-  readonly holders?: ReadonlyMap<File, File>;
+  /** NAME.holders.json and such, by the snapshot to which they belong. */
+  readonly beside?: ReadonlyMap<File, Beside<File>>;
   /** Chosen with a button that says what it does, so the page need not ask. */
   readonly isChosen?: true;
 }
@@ -29,26 +30,29 @@ export interface GivenRoutes {
   readonly ask: ((given: GivenFiles) => void) | undefined;
 }
 
-const HOLDERS = /\.holders\.json$/i;
+const BESIDE = /\.(holders|ledger)\.json$/i;
 
-/** Takes names from among the files and gives them to their snapshots: 'run.holders.json' to 'run.pickle.gz'. */
-function withHolders(given: GivenFiles): GivenFiles {
-  const names = given.files.filter(({ name }) => HOLDERS.test(name));
-  const files = given.files.filter(({ name }) => !HOLDERS.test(name));
-  if (names.length === 0 || files.length === 0) return given;
-  const holders = new Map<File, File>();
-  for (const file of files) {
-    const own = names.find(({ name }) => file.name.startsWith(name.replace(HOLDERS, '.')));
-    // Somebody may have renamed one of the two.
-    const beside = own ?? (files.length === 1 ? names[0] : undefined);
-    if (beside !== undefined) holders.set(file, beside);
-  }
-  return { ...given, files, holders };
+/** Takes such files from among the others and gives them to their snapshots: 'run.holders.json' to 'run.pickle.gz'. */
+function withBeside(given: GivenFiles): GivenFiles {
+  const beside = given.files.filter(({ name }) => BESIDE.test(name));
+  const files = given.files.filter(({ name }) => !BESIDE.test(name));
+  if (beside.length === 0 || files.length === 0) return given;
+  const kindOf = ({ name }: File) => BESIDE.exec(name)?.[1]?.toLowerCase() ?? '';
+  const besideOf = (file: File): Beside<File> =>
+    Object.fromEntries(
+      beside
+        // Somebody may have renamed one of the two; a name that fits comes last, so it wins.
+        .map((own) => ({ own, fits: file.name.startsWith(own.name.replace(BESIDE, '.')) }))
+        .filter(({ fits }) => fits || files.length === 1)
+        .sort((a, b) => Number(a.fits) - Number(b.fits))
+        .map(({ own }) => [kindOf(own), own]),
+    );
+  return { ...given, files, beside: new Map(files.map((file) => [file, besideOf(file)])) };
 }
 
 /** Takes the first matching route; does nothing without files. */
 export function routeGivenFiles(all: GivenFiles, routes: GivenRoutes): void {
-  const given = withHolders(all);
+  const given = withBeside(all);
   const [first, second, third] = given.files;
   if (first === undefined) return;
   const isJob =
@@ -70,13 +74,13 @@ export function filesOfTransfer(transfer: DataTransfer | null): GivenFiles {
   };
 }
 
-export const fileSource = (file: File, holders?: File): OpenSource => ({
+export const fileSource = (file: File, beside?: Beside<File>): OpenSource => ({
   kind: 'blob',
   blob: file,
   name: file.name,
-  ...(holders !== undefined && { holders }),
+  ...(beside !== undefined && { beside }),
 });
 
-/** One of the files, with its names. */
-export const sourceOf = ({ holders }: GivenFiles, file: File): OpenSource =>
-  fileSource(file, holders?.get(file));
+/** One of the files, with what was given beside it. */
+export const sourceOf = ({ beside }: GivenFiles, file: File): OpenSource =>
+  fileSource(file, beside?.get(file));

@@ -11,7 +11,14 @@
 import { abortError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { servePageBlob } from './page-blob.ts';
-import type { Idle, OpenProgress, SessionApi, SessionMethods, WireSource } from './protocol.ts';
+import type {
+  Beside,
+  Idle,
+  OpenProgress,
+  SessionApi,
+  SessionMethods,
+  WireSource,
+} from './protocol.ts';
 import { connect, type Endpoint, type Remote, transferring } from './rpc.ts';
 import { newSessionWorker } from './workers.ts';
 
@@ -19,6 +26,11 @@ const CRASHED = [
   'The part of vramscope that holds the snapshot has stopped',
   'Open the file again. If this happens again, your browser may be short of memory.',
 ] as const;
+
+async function textsOf(beside: Beside<Blob> = {}): Promise<Beside<string>> {
+  const texts = Object.entries(beside).map(async ([kind, file]) => [kind, await file?.text()]);
+  return Object.fromEntries(await Promise.all(texts));
+}
 
 export interface SessionClient extends SessionApi {
   /** Makes a spare worker. Call the result if no file is expected any more. */
@@ -77,9 +89,9 @@ export function createSessionClient(given: SessionClientOptions): SessionClient 
     };
     try {
       const info = await idle.during(async () => {
-        const names = source.kind === 'blob' ? await source.holders?.text() : undefined;
+        const beside = source.kind === 'blob' ? await textsOf(source.beside) : undefined;
         const wire = wireSource(source);
-        const request = { ...options, source: wire, holders: names };
+        const request = { ...options, source: wire, beside };
         return own.call('open', transferring(request, wire), { onProgress });
       });
       if (reading !== own) throw abortError('Another file was opened');

@@ -7,7 +7,7 @@ import { type SessionInfo, sessionInfo } from '../device/model/device-info.ts';
 import { createDeviceModels } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource } from '../format/input/types.ts';
-import { withHolders } from '../format/snapshot/from-value.ts';
+import { withBeside } from '../format/snapshot/from-value.ts';
 import { webPlatform } from './byte-source.ts';
 import { FrameQueue } from './frame-queue.ts';
 import { OpenDevice } from './open-device.ts';
@@ -70,8 +70,7 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
     await long?.partial?.settle();
     throw error;
   });
-  const { holders } = options;
-  const snapshot = holders === undefined ? bare : withHolders(bare, holders);
+  const snapshot = withBeside(bare, options.beside ?? {});
   const events = snapshot.devices.reduce((sum, device) => sum + device.events.length, 0);
   report({ readBytes: file.bytes, totalBytes: file.bytes, events });
 

@@ -4,12 +4,14 @@
  */
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { TimelineFrame } from '../draw/timeline/types.ts';
+import type { Beside } from '../format/snapshot/from-value.ts';
 import type { HANDLERS } from './answers.ts';
 import type { FrameRequest } from './open-device.ts';
 import type { PartialFrameRequest, PartialState } from './partial/partial-replay.ts';
 import type { QueriesOf } from './queries.ts';
 import type { Call, Calls, Method } from './rpc.ts';
 
+export type { Beside } from '../format/snapshot/from-value.ts';
 export type { AnalysisQueries, FindingsProgress } from './analysis/serve-analysis.ts';
 export type * from './handlers/address-map.ts';
 export type * from './handlers/allocation-list.ts';
@@ -30,8 +32,8 @@ export type OpenSource =
       readonly kind: 'blob';
       readonly blob: Blob;
       readonly name: string;
-      /** NAME.holders.json, which was given with it. */
-      readonly holders?: Blob | undefined;
+      /** NAME.holders.json and such, which were given with it. */
+      readonly beside?: Beside<Blob> | undefined;
     }
   | { readonly kind: 'url'; readonly url: string };
 
@@ -51,8 +53,8 @@ export interface OpenOptions {
 
 export interface OpenRequest extends OpenOptions {
   readonly source: WireSource;
-  /** The text of NAME.holders.json: the client reads it. */
-  readonly holders?: string | undefined;
+  /** The texts of NAME.holders.json and such: the client reads them. */
+  readonly beside?: Beside<string> | undefined;
 }
 
 export interface OpenProgress {

@@ -2,12 +2,15 @@
 import { MAX_REGIONS } from '../../base/address.ts';
 import { isRecord } from '../../base/collections.ts';
 import { MAX_DEVICES } from '../snapshot/field-reader.ts';
-import type {
-  FileInfo,
-  HolderOwner,
-  LabelRow,
-  SettingValue,
-  SnapshotWarning,
+import { MAX_LEDGER_BYTES, MAX_LEDGER_ITEMS } from '../snapshot/read-ledger.ts';
+import {
+  type FileInfo,
+  type HolderOwner,
+  type LabelRow,
+  LEDGER_MOMENTS,
+  type LedgerSample,
+  type SettingValue,
+  type SnapshotWarning,
 } from '../snapshot/tables.ts';
 
 type Check<T> = (value: unknown) => value is T;
@@ -88,6 +91,30 @@ const isHolders = fields({
 });
 export type CompactHolders = Checked<typeof isHolders>;
 
+const isBytes = check<number>((value) => isCount(value) && value <= MAX_LEDGER_BYTES);
+const someOf = <T>(is: Check<T>) => optional(listOf(is, MAX_LEDGER_ITEMS));
+const isSample = fields({
+  timeUs: isNumber,
+  device: isCount,
+  moment: check((value) => LEDGER_MOMENTS.some((word) => word === value)),
+  step: optional(isCount),
+  freeBytes: isBytes,
+  totalBytes: isBytes,
+  allocatedBytes: isBytes,
+  reservedBytes: isBytes,
+  processBytes: optional(isBytes),
+  others: someOf(fields({ pid: isCount, bytes: isBytes })),
+  contextBytes: optional(isBytes),
+  communicators: someOf(fields({ group: isString, backend: isString, bytes: isBytes })),
+  pools: someOf(
+    fields({
+      id: pairOf(isInteger, isInteger),
+      reservedBytes: isBytes,
+      allocatedBytes: optional(isBytes),
+    }),
+  ),
+});
+
 export const isCompactRest = fields({
   /** The file that it was made from. */
   origin: optional(check<FileInfo>(isFileInfo)),
@@ -107,5 +134,8 @@ export const isCompactRest = fields({
   warnings: listOf(check<SnapshotWarning>(fields({ code: isString, message: isString }))),
   labels: optional(listOf(check<LabelRow>(Array.isArray))),
   holders: optional(isHolders),
+  ledger: optional(
+    fields({ samples: listOf(check<LedgerSample>(isSample)), missing: valuesOf(isString) }),
+  ),
 });
 export type CompactRest = Checked<typeof isCompactRest>;

@@ -55,6 +55,7 @@ export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Arra
     warnings: snapshot.warnings,
     labels: snapshot.labels,
     holders: holders && { owners: holders.owners, left: holders.left, graphs: holders.graphs },
+    ledger: snapshot.ledger,
   };
   return writeCompactFile({ columns, rest });
 }
@@ -131,6 +132,7 @@ export function decodeSnapshot(bytes: Uint8Array): DecodedSnapshot {
     warnings: rest.warnings,
     ...(rest.labels !== undefined && { labels: rest.labels }),
     ...(rest.holders !== undefined && { holders: readHolders(file, rest.holders, counts) }),
+    ...(rest.ledger !== undefined && { ledger: rest.ledger }),
   };
   return { snapshot, origin: rest.origin };
 }

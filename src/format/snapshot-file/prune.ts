@@ -51,6 +51,7 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
       options.holders !== false && {
         holders: pruneHolders(snapshot.holders, string, path, options),
       }),
+    ...(snapshot.ledger !== undefined && { ledger: snapshot.ledger }),
     strings: strings.table,
   };
 }

@@ -6,6 +6,7 @@ import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import { Sink } from './field-reader.ts';
 import { readHolders } from './read-holders.ts';
+import { readLedger } from './read-ledger.ts';
 import type { SnapshotSchema } from './schema.ts';
 import type { SegmentRow } from './segment-sink.ts';
 import { type EventRun, sliceEvents, withoutEmptyColumns } from './slice-events.ts';
@@ -62,6 +63,7 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   const annotations = schema.annotations(startUs);
   const labels = readLabels(schema, top.get('labels'));
   const holders = readHolders(schema, top.get('holders'));
+  const ledger = readLedger(schema, top.get('memory_ledger'), startUs);
   const warnings = collectWarnings(schema, devices, options.partial);
   return {
     strings,
@@ -75,6 +77,7 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
     warnings,
     ...(labels !== undefined && { labels }),
     ...(holders !== undefined && { holders }),
+    ...(ledger !== undefined && { ledger }),
   };
 }
 

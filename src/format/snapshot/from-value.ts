@@ -4,7 +4,7 @@ import { Tag } from '../pickle/types.ts';
 import type { ValueMachine } from '../pickle/value-machine.ts';
 import { assembleSnapshot } from './assemble.ts';
 import { SnapshotSchema } from './schema.ts';
-import type { HolderTable, Snapshot } from './tables.ts';
+import type { HolderTable, Snapshot, SnapshotWarning } from './tables.ts';
 
 /**
  * The tables from the result of JSON.parse; dictionaries may also be Maps.
@@ -17,21 +17,39 @@ export function snapshotFromValue(value: unknown): Snapshot {
   return assembleSnapshot(schema);
 }
 
+/** What may be in files beside a snapshot: NAME.holders.json and NAME.ledger.json belong to NAME.pickle. */
+export const BESIDE = ['holders', 'ledger'] as const;
+export type Beside<T> = { readonly [K in (typeof BESIDE)[number]]?: T | undefined };
+
+/** Adds what those files contain, given as texts. If one cannot be read, the snapshot gets a warning instead. */
+export function withBeside(snapshot: Snapshot, { holders, ledger }: Beside<string>): Snapshot {
+  const named = holders === undefined ? snapshot : withHolders(snapshot, holders);
+  return ledger === undefined ? named : withLedger(named, ledger);
+}
+
+/** A ledger of its own the snapshot keeps. */
+function withLedger(snapshot: Snapshot, json: string): Snapshot {
+  if (snapshot.ledger !== undefined) return snapshot;
+  const { ledger, warnings } = snapshotFromValue({ segments: [], memory_ledger: parsed(json) });
+  if (ledger === undefined) return withWarnings(snapshot, [unreadable('ledger')]);
+  const samples = ledger.samples.map((sample) => {
+    return { ...sample, timeUs: sample.timeUs - snapshot.startUs };
+  });
+  const bad = warnings.filter(({ code }) => code === 'bad-value');
+  return withWarnings({ ...snapshot, ledger: { ...ledger, samples } }, bad);
+}
+
 /**
  * Adds the names in NAME.holders.json, which vramscope.holders writes next to the snapshot. If they cannot be read, the
  * snapshot gets a warning instead; names of its own it keeps.
- * @param json the file's text
  */
-export function withHolders(snapshot: Snapshot, json: string): Snapshot {
+function withHolders(snapshot: Snapshot, json: string): Snapshot {
   if (snapshot.holders !== undefined) return snapshot;
   const { holders, strings, addresses } = snapshotFromValue({
     segments: [],
     holders: parsed(json),
   });
-  if (holders === undefined) {
-    const message = 'The .holders.json file beside the snapshot cannot be read.';
-    return { ...snapshot, warnings: [...snapshot.warnings, { code: 'bad-value', message }] };
-  }
+  if (holders === undefined) return withWarnings(snapshot, [unreadable('holders')]);
   const own = snapshot.strings;
   const renumbered: HolderTable = {
     ...holders,
@@ -42,6 +60,16 @@ export function withHolders(snapshot: Snapshot, json: string): Snapshot {
   const get = (row: number) => (row < own.length ? own.get(row) : strings.get(row - own.length));
   return { ...snapshot, strings: { length, get }, holders: renumbered };
 }
+
+const withWarnings = (snapshot: Snapshot, more: readonly SnapshotWarning[]): Snapshot => ({
+  ...snapshot,
+  warnings: [...snapshot.warnings, ...more],
+});
+
+const unreadable = (kind: keyof Beside<string>): SnapshotWarning => ({
+  code: 'bad-value',
+  message: `The .${kind}.json file beside the snapshot cannot be read.`,
+});
 
 function parsed(json: string): unknown {
   try {

@@ -284,6 +284,49 @@ export interface HolderTable extends TableOf<typeof HOLDER_COLUMNS> {
   readonly graphs: string;
 }
 
+export const LEDGER_MOMENTS = ['start', 'init', 'interval', 'step', 'oom', 'dump'] as const;
+export type LedgerMoment = (typeof LEDGER_MOMENTS)[number];
+
+/** The whole card at one moment. Optional fields are missing if they could not be told. See docs/outside.md. */
+export interface LedgerSample {
+  /** Since {@link Snapshot.startUs}; negative before the first event. */
+  readonly timeUs: number;
+  readonly device: number;
+  readonly moment: LedgerMoment;
+  /** For 'step': its number. */
+  readonly step?: number;
+  /** According to the driver, for all processes. */
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+  /** Of this process's caching allocator. */
+  readonly allocatedBytes: number;
+  readonly reservedBytes: number;
+  /** What the driver counts for this process. */
+  readonly processBytes?: number;
+  readonly others?: readonly { readonly pid: number; readonly bytes: number }[];
+  /** What starting CUDA took. */
+  readonly contextBytes?: number;
+  readonly communicators?: readonly {
+    readonly group: string;
+    readonly backend: string;
+    readonly bytes: number;
+  }[];
+  /** Private pools. */
+  readonly pools?: readonly {
+    readonly id: readonly [number, number];
+    readonly reservedBytes: number;
+    readonly allocatedBytes?: number;
+  }[];
+}
+
+/** Samples of the card's memory that vramscope.record took. */
+export interface MemoryLedger {
+  /** By time. */
+  readonly samples: readonly LedgerSample[];
+  /** What could not be sampled ('process', 'others', 'communicators', …), and why. */
+  readonly missing: Readonly<Record<string, string>>;
+}
+
 export interface Snapshot {
   readonly strings: StringTable;
   readonly frames: FrameTable;
@@ -302,6 +345,7 @@ export interface Snapshot {
   /** Rows under the key `labels`, as written; see src/device/classes/recorded-labels.ts. Undefined without the key. */
   readonly labels?: readonly LabelRow[];
   readonly holders?: HolderTable;
+  readonly ledger?: MemoryLedger;
 }
 
 export type Container = 'pickle' | 'gzip' | 'zip' | 'zstd' | 'html' | 'json' | 'compact';

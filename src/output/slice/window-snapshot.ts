@@ -66,6 +66,7 @@ export function windowSnapshot(context: DeviceModel, window: EventWindow): Snaps
       },
     ],
     ...holdersUpTo(context, to),
+    ...ledgerOf(context, { from, to }),
     warnings: [
       ...snapshot.warnings,
       {
@@ -88,6 +89,23 @@ function holdersUpTo({ snapshot, replay }: DeviceModel, to: EventIndex): Partial
     (row, id) => row >= 0 && start[id] < to,
   );
   return { holders: { ...holders, ...gather(HOLDER_COLUMNS, holders, rows) } };
+}
+
+/** The samples in the window: what is before its first event and after its last one, at the ends of the recording. */
+function ledgerOf(
+  { snapshot: { ledger }, trace: { device, events } }: DeviceModel,
+  { from, to }: EventWindow,
+): Partial<Snapshot> {
+  if (ledger === undefined) return {};
+  const { timeUs, length } = events;
+  const [since, until] = [
+    from === 0 ? -Infinity : (timeUs?.[from] ?? Number.NaN),
+    to === length ? Infinity : (timeUs?.[to - 1] ?? Number.NaN),
+  ];
+  const samples = ledger.samples.filter(
+    (sample) => sample.device === device && sample.timeUs >= since && sample.timeUs <= until,
+  );
+  return { ledger: { ...ledger, samples } };
 }
 
 /** The annotations that overlap the window, plus their names, which may not be in the snapshot's strings yet. */

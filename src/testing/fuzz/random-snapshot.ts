@@ -67,9 +67,30 @@ export function randomSnapshot(random: Random): Py {
       dict({ stage: 'END', name: 'step', device: 0n, time_us: 2000n }),
     ),
   });
+  if (random.chance(0.2)) top.pairs.push(['memory_ledger', ledger(random)]);
   if (random.chance(0.05)) return list(...segments);
   if (random.chance(0.05)) return dict({ rank: 0n, snapshot: top });
   return top;
+}
+
+function ledger(random: Random): Py {
+  const bytes = (below: number) => BigInt(random.below(below)) * 512n;
+  const sample = () =>
+    dict({
+      time_us: BigInt(1_700_000_000_000_000 + random.below(1000) - 100),
+      device: 0n,
+      moment: random.pick(['start', 'interval', 'oom', 'dump']),
+      free: bytes(1000),
+      total: 512_000n,
+      allocated: bytes(100),
+      reserved: 51_200n,
+      process: bytes(300),
+      others: list(dict({ pid: 7n, bytes: bytes(10) })),
+      communicators: list(dict({ group: 'tp', backend: 'nccl', bytes: bytes(10) })),
+      pools: list(dict({ pool: poolId(random), reserved: bytes(10), allocated: 0n })),
+    });
+  const samples = list(...Array.from({ length: random.below(4) }, sample));
+  return dict({ version: 1n, samples, missing: dict({ context: 'CUDA was started before' }) });
 }
 
 function event(random: Random, stacks: readonly Py[], i: number): Dict {
