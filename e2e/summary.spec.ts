@@ -62,3 +62,36 @@ test('does not claim peaks and totals that a truncated trace hides', async ({ pa
     "we can't tell whether memory ran out before",
   );
 });
+
+test('says where a server’s memory is: by part, by pool, at any moment', async ({ page }) => {
+  await openSummary(page, 'serving/vllm_like.pickle.gz');
+  const serving = page.getByRole('region', { name: 'Serving', exact: true });
+  await serving.getByRole('button', { name: 'At the end' }).click();
+  const parts = serving.getByRole('table', { name: 'Reserved memory by part' });
+  // As the server itself counted them: fixtures/serving/vllm_like.truth.json.
+  await expect(parts.getByRole('row', { name: /^weights/ })).toContainText('256.03 MiB');
+  await expect(parts.getByRole('row', { name: /^KV cache/ })).toContainText('1.50 GiB');
+  await expect(parts.getByRole('row', { name: /^reserved/ })).toContainText('1.95 GiB');
+  const pools = serving.getByRole('table', { name: 'Private pools' });
+  await expect(pools.getByRole('row')).toHaveCount(6);
+  await expect(pools.getByRole('row', { name: /^\(0, 3\) CUDA graph/ })).toContainText(
+    /26\.00 MiB.*1\.64 MiB.*24\.36 MiB.*19\.00 MiB/,
+  );
+  await expect(serving).toContainText('The largest batch held 152.00 MiB');
+
+  await pools.getByRole('button', { name: '(0, 3) CUDA graph' }).click();
+  await expect(page.getByRole('combobox', { name: 'Search' })).toHaveValue('pool:"(0, 3)"');
+});
+
+test('says that an allocator’s pools can sleep, and calls it no fault', async ({ page }) => {
+  await openSummary(page, 'serving/sglang_like.pickle.gz');
+  const serving = page.getByRole('region', { name: 'Serving', exact: true });
+  await expect(serving).toContainText('torch_memory_saver manages memory here');
+  await expect(page.getByTestId('findings')).toContainText('no problem found');
+});
+
+test('shows nothing of it for a program that trains', async ({ page }) => {
+  await openSummary(page, 'train_gpt_small.pickle.gz');
+  await expect(page.getByRole('region', { name: 'Serving', exact: true })).toHaveCount(0);
+  await expect(page.getByRole('region', { name: 'Private pools' })).toHaveCount(0);
+});

@@ -26,10 +26,10 @@ export function captureNames(): string[] {
 
 /**
  * Names of all captures, near-miss/ included. Excludes pairs/ and classes/, which hold each program twice, and
- * others/, programs by other people whose truth files have another form: see verdict/others.test.ts.
+ * others/ and serving/, whose truth files have other forms: see verdict/others.test.ts and serving-lens.test.ts.
  */
 export function allCaptureNames(): string[] {
-  return namesBelow(FOLDER).filter((name) => !/^(pairs|classes|others)\//.test(name));
+  return namesBelow(FOLDER).filter((name) => !/^(pairs|classes|others|serving)\//.test(name));
 }
 
 /** 'pairs/gpt_train' for each program recorded with Python stacks and with all stacks. */

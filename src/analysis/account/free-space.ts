@@ -1,11 +1,12 @@
 /** Segments and their free ranges after one event, and what fragments them: pinning blocks and ever-changing sizes. */
 
 import { liveAt } from '../../allocator/replay/trace-events.ts';
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, isPrivatePool } from '../../allocator/replay/types.ts';
 import { mappedRangesAt } from '../../allocator/state/allocator-state.ts';
-import { addUp, getOrMake } from '../../base/collections.ts';
+import { addUp, getOrMake, sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
+import { reservedOverhead } from '../../device/model/main-device.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { sitePart } from '../findings/finding-parts.ts';
@@ -17,6 +18,8 @@ export interface SegmentState {
   readonly sizeBytes: number;
   readonly isSmall: boolean;
   readonly isExpandable: boolean;
+  /** In a private pool (CUDA graph, MemPool): no request outside that pool can use its free memory. */
+  readonly isPrivate: boolean;
   readonly freeBytes: number;
   readonly largestFreeBytes: number;
   /** Its blocks, active or pending. The allocator could give back a segment without any. */
@@ -47,12 +50,36 @@ export function segmentsAt(context: AnalysisInput, event: EventIndex): SegmentSt
       sizeBytes,
       isSmall: segmentSpans.isSmall[row] === 1,
       isExpandable: segmentSpans.isExpandable[row] === 1,
+      isPrivate: isPrivatePool(context.input.trace.pools[segmentSpans.pool[row]]),
       live: inside,
       gaps,
       freeBytes: gaps.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
       largestFreeBytes: gaps.reduce((most, { sizeBytes }) => Math.max(most, sizeBytes), 0),
     };
   });
+}
+
+/** Free memory that requests in the default pool can't use. */
+export const strandedBytes = (segments: readonly SegmentState[]): number =>
+  sumBy(segments, ({ isPrivate, freeBytes }) => (isPrivate ? freeBytes : 0));
+
+const strandedAtPeak = (context: AnalysisInput): number =>
+  context.input.trace.pools.some(isPrivatePool)
+    ? strandedBytes(segmentsAt(context, context.input.replay.peaks.reservedBytes.event))
+    : 0;
+
+/**
+ * See `reservedOverhead`. Free memory of private pools is not part of it: replays of a CUDA graph write there, and an
+ * allocator that can sleep keeps it.
+ */
+export function overheadOf(context: AnalysisInput, ooms: number) {
+  const { reservedBytes, activeBytes } = context.input.replay.peaks;
+  const stranded = context.once(strandedAtPeak);
+  const bytes = Math.max(activeBytes.bytes, reservedBytes.bytes - stranded);
+  return {
+    ...reservedOverhead({ reservedBytes: { ...reservedBytes, bytes }, activeBytes }, ooms),
+    stranded,
+  };
 }
 
 const MAX_GAPS = 200;

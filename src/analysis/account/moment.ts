@@ -65,12 +65,14 @@ export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdic
   const { trace, replay } = context.input;
   const segments = segmentsAt(context, event);
   const reservedBytes = sumBy(segments, ({ sizeBytes }) => sizeBytes);
+  const usable = segments.filter(({ isPrivate }) => !isPrivate);
   return judgeOom({
     requestedBytes: trace.events.sizeBytes[event],
-    allocatedBytes: reservedBytes - sumBy(segments, ({ freeBytes }) => freeBytes),
+    // What is free in private pools can't serve the request.
+    allocatedBytes: reservedBytes - sumBy(usable, ({ freeBytes }) => freeBytes),
     reservedBytes,
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
-    largestFreeBytes: highest([0, ...segments.map(({ largestFreeBytes }) => largestFreeBytes)]),
+    largestFreeBytes: highest([0, ...usable.map(({ largestFreeBytes }) => largestFreeBytes)]),
     freeBytes: trace.events.oomDeviceFreeBytes.get(event),
   });
 }

@@ -19,6 +19,7 @@ import {
 } from '../../format/snapshot/tables.ts';
 import {
   largestGaps,
+  overheadOf,
   type Pin,
   pinningSites,
   type SegmentState,
@@ -60,11 +61,12 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   const { replay } = context.input;
   const { reservedBytes, activeBytes } = replay.peaks;
   const ooms = context.eventsOf(TraceAction.Oom);
-  const overhead = reservedOverhead(replay.peaks, ooms.length);
+  const overhead = overheadOf(context, ooms.length);
   const { bytes, share } = overhead;
   if (overhead.severity === 'none') {
+    const { share: unneeded } = reservedOverhead(replay.peaks, 0);
     return clear(
-      `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}: ${formatPercent(share)} was never needed.`,
+      `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}: ${formatPercent(unneeded)} was never needed.`,
     );
   }
   const before = replay.start.reservedBytes;
@@ -106,6 +108,9 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
     claim: (where) =>
       [
         `${formatBytes(bytes)} (${formatPercent(share)}) of what PyTorch reserved was never needed: ${formatBytes(reservedBytes.bytes)} was reserved, and tensors never needed more than ${formatBytes(activeBytes.bytes)}.`,
+        ...(overhead.stranded > 0
+          ? [`${formatBytes(overhead.stranded)} more was free in private pools.`]
+          : []),
         ...(named === undefined ? [] : [pinText(where, named, pins)]),
         ...(varied === undefined
           ? []

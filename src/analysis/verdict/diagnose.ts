@@ -4,8 +4,8 @@
  */
 
 import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
-import { reservedOverhead } from '../../device/model/main-device.ts';
 import type { FrameView } from '../../device/model/types.ts';
+import { overheadOf } from '../account/free-space.ts';
 import type { EntryKind } from '../account/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import {
@@ -180,7 +180,7 @@ function lastingOrWasting(known: Case): Diagnosis[] {
   const minBytes = REPLACED_SHARE * known.account.allocatedBytes;
   const isLarge = ({ bytes }: Diagnosis) => bytes >= minBytes;
   const replaced = replacedCandidates(known).filter(isLarge);
-  const { severity } = reservedOverhead(known.context.input.replay.peaks, 0);
+  const { severity } = overheadOf(known.context, 0);
   if (finding !== undefined && severity !== 'none' && severity !== 'low') {
     // Blocks of one size that pin the gaps don't explain them: with other neighbors they would not.
     const piles = finding.frameIs === 'pinned by' ? [] : pileCandidates(known).filter(isLarge);
@@ -194,8 +194,7 @@ function lastingOrWasting(known: Case): Diagnosis[] {
 function fragmented({ account, context, findings, failure }: Case): Diagnosis {
   const finding = findings.find(({ kind }) => kind === 'reserved-unused');
   const gaps = sumOf(account, ['gaps', 'cached']);
-  const bytes =
-    failure === undefined ? reservedOverhead(context.input.replay.peaks, 0).bytes : gaps;
+  const bytes = failure === undefined ? overheadOf(context, 0).bytes : gaps;
   const own = largestOf(account, ['gaps'])?.lines ?? [];
   const pins = finding === undefined || finding.userLines.length === 0 ? own : finding.userLines;
   const lines = failure === undefined ? pins : withCaller(pins, failure.lines);

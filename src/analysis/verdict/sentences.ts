@@ -7,6 +7,9 @@ import {
   sentenceCase,
 } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
+import { sleepText } from '../../device/serving/serving-notes.ts';
+import { sleepSigns } from '../../device/serving/sleep.ts';
+import { segmentsAt, strandedBytes } from '../account/free-space.ts';
 import { entryLabel } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
@@ -220,6 +223,22 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
     ...(diagnosis.cause !== 'none' && known.context.input.replay.recording === 'truncated'
       ? ["The recording begins late: older events were dropped, so we can't see how it began."]
       : []),
+    ...poolsText(known),
+  ];
+}
+
+/** Memory that looks free or reserved, and is neither leaked nor fragmented. */
+function poolsText({ context, account, failure }: Case): string[] {
+  const sleep = sleepSigns(context.input);
+  const stranded =
+    failure === undefined ? 0 : strandedBytes(segmentsAt(context, account.moment.event));
+  return [
+    ...(stranded > 0
+      ? [
+          `${formatBytes(stranded)} was free in private pools (CUDA graphs, MemPools), where this request could not use it.`,
+        ]
+      : []),
+    ...(sleep === undefined ? [] : [sleepText(sleep)]),
   ];
 }
 

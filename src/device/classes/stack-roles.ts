@@ -87,7 +87,9 @@ const CLASS_RULES: readonly Rule[] = [
     /^(_prepare_inputs?|send_to_device|move_data_to_device|batch_to_device|transfer_batch_to_device|_pin_memory_loop)$/,
   ],
   [F.Cache, /(^|[\\/])(cache_utils|kv_?cache\w*|\w*_kv_?cache|static_cache)\.py$/i],
-  [F.Cache, undefined, /kv_?cache|_allocate_kv/i],
+  // SGLang's memory pools.
+  [F.Cache, /(^|[\\/])mem_cache[\\/]/],
+  [F.Cache, undefined, /kv_?(cache|pool|buffer)|_allocate_kv/i],
   [F.Recompute, /(^|[\\/])torch[\\/]utils[\\/]checkpoint\.py$/],
   [F.StateInit, undefined, /^_?(init_group|init_state|state_init|init_param_state)$/],
   [
@@ -220,6 +222,8 @@ function derive(above: number, own: number, hasEntries: boolean): number {
   // A reentrant checkpoint calls backward() on what it has rerun: that is not recomputation.
   if ((own & F.Engine) !== 0 && (own & F.Python) !== 0) bits &= ~F.Recompute;
   if (isCalledByEngine || (own & F.Engine) !== 0) bits |= F.Autograd;
+  // A cache has a constructor too. What that calls may still build a module.
+  if ((own & F.Cache) !== 0) return bits & ~F.Building;
   if ((own & F.Constructor) === 0) return bits;
   // A forward pass may make objects too, which are not the model: `corr = CorrBlock(f1, f2)`.
   return (bits & FORWARD) === 0 ? bits | F.Building : (bits & ~F.Building) | (above & F.Building);

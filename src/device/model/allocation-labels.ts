@@ -23,12 +23,16 @@ export function privatePoolText(pool: Pool | undefined): string | undefined {
 
 export type PoolKind = 'CUDA graph' | 'cudagraph trees' | 'symmetric memory' | 'MemPool';
 
-/** PyTorch files that allocate in their own pool; the innermost one in a stack decides. */
+/** Files that allocate in a pool of their own; the innermost one in a stack decides. */
 const KIND_OF_FILE: readonly (readonly [RegExp, PoolKind])[] = [
   [/(^|[\\/])torch[\\/]_inductor[\\/]cudagraph_trees\.py$/, 'cudagraph trees'],
   [/(^|[\\/])torch[\\/]cuda[\\/]graphs\.py$/, 'CUDA graph'],
   [/(^|[\\/])torch[\\/]distributed[\\/]_symmetric_memory[\\/]/, 'symmetric memory'],
+  // vllm/compilation/cuda_graph.py, sglang's cuda_graph_runner.py
+  [/(^|[\\/])[^\\/]*cuda_?graph[^\\/]*(\.py$|[\\/])/i, 'CUDA graph'],
 ];
+/** Captures into a pool that graphs share, which has the id of a MemPool: vLLM's capture_model. */
+const CAPTURE = /cuda_?graph|^_?capture_(model|graphs?)$/i;
 /** Allocations examined: those of one pool come from one place. */
 const MAX_LOOKED_AT = 64;
 
@@ -46,9 +50,10 @@ export function poolKind(
   for (let own = poolOf.indexOf(pool); own >= 0; own = poolOf.indexOf(pool, own + 1)) {
     if (looked++ >= MAX_LOOKED_AT) break;
     for (const frame of stacks.frames(stack[own])) {
-      const { filename } = stacks.frame(frame);
+      const { filename, name } = stacks.frame(frame);
       const kind = KIND_OF_FILE.find(([file]) => file.test(filename))?.[1];
       if (kind !== undefined) return kind;
+      if (CAPTURE.test(name)) return 'CUDA graph';
     }
   }
   // A capture's own pool has the id (n, 0); a pool made by the program has (0, n).

@@ -20,6 +20,7 @@ import { classLabel } from '../../device/classes/types.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { durationUs } from '../../device/model/events.ts';
 import { memoryChart } from './memory-chart.ts';
+import { servingTables } from './serving.ts';
 import type { DeviceStats, StatsReport } from './stats.ts';
 import { settingsText } from './summary-text.ts';
 import { deviceOrder, printable, styled, type TextOptions, wrap } from './text.ts';
@@ -102,6 +103,7 @@ function deviceText(device: DeviceStats, context: DeviceModel, options: TextOpti
     ...(chart.length === 0 ? [] : ['', ...chart, legend(ooms)]),
     '',
     ...classesText(device, options),
+    ...servingText(device, options),
     ...factsText(device, context),
     ...oomsText(ooms, device.recording, options),
   ];
@@ -146,6 +148,19 @@ function classesText({ peak, peakByClass }: DeviceStats, options: TextOptions): 
     ...(rest > 0 ? [row('others', rest)] : []),
     '',
   ];
+}
+
+function servingText({ serving }: DeviceStats, options: TextOptions): string[] {
+  if (serving === null) return [];
+  const tables = servingTables(serving).flatMap(([head = '', ...rows]) => [
+    styled(`  ${head}`, 'dim', options),
+    ...rows.map((row) => printable(`  ${row}`)),
+    '',
+  ]);
+  const notes = serving.notes.flatMap((note) =>
+    wrap(`  ${printable(note)}`, options.columns, '  '),
+  );
+  return [...tables, ...notes, ''];
 }
 
 function factsText(device: DeviceStats, { replay }: DeviceModel): string[] {

@@ -12,7 +12,10 @@ import { type DeviceInfo, sessionInfo, traceCounts } from '../../device/model/de
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { holderShare, holderTotals } from '../../device/model/holders.ts';
 import { isUnusedDevice } from '../../device/model/main-device.ts';
+import { servingLens } from '../../device/serving/serving-lens.ts';
 import type { FileInfo, Snapshot } from '../../format/snapshot/tables.ts';
+
+import { servingReport } from './serving.ts';
 
 export type StatsReport = ReturnType<typeof buildStats>;
 export type DeviceStats = ReturnType<typeof deviceStats>;
@@ -71,6 +74,8 @@ const deviceStats = (
   })),
   anomalies: info.anomalies,
   holders: holdersReport(context),
+  /** A server's memory at the peak, or private pools; null without either. */
+  serving: servingReport(servingLens(context, info.peaks.allocatedBytes.event)),
 });
 
 /** The owners of memory live at the end, largest first; null if the file has no names. */

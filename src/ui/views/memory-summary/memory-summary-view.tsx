@@ -27,15 +27,29 @@ import { useTheme } from '../../theme/use-theme.ts';
 import { AnnotationsSection } from './annotations-section.tsx';
 import { RecordingSection, SettingsSection } from './recording-section.tsx';
 import { Section, SummaryTable, Unanswered } from './section.tsx';
+import { ServingSection } from './serving-section.tsx';
 
 /** The figures of memory_summary(), a comparison of the program's annotations, and the file's contents. */
 export function View() {
   const annotations = useQuery('annotationGroups', {});
   const facts = useQuery('traceFacts', {});
+  const moment = useMoment();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it may hold nothing focusable, and keys must scroll it
     <section className="summary-view" aria-label="Figures" tabIndex={0}>
-      <MemorySection annotationGroups={annotations.value?.groups} facts={facts.value} />
+      <ServingSection
+        event={moment.event}
+        head={
+          <>
+            {moment.control} <span className="dim">{moment.place}</span>
+          </>
+        }
+      />
+      <MemorySection
+        moment={moment}
+        annotationGroups={annotations.value?.groups}
+        facts={facts.value}
+      />
       <AnnotationsSection query={annotations} />
       <SettingsSection />
       <RecordingSection query={facts} />
@@ -44,6 +58,7 @@ export function View() {
 }
 
 interface MemorySectionProps {
+  readonly moment: ReturnType<typeof useMoment>;
   readonly annotationGroups: readonly AnnotationGroup[] | undefined;
   readonly facts: TraceFacts | undefined;
 }
@@ -72,8 +87,9 @@ function useMoments(): readonly Moment[] {
   return moments.filter((one) => one !== false && (end >= 0 || one.value === 'end')) as Moment[];
 }
 
-function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
-  const { info, device } = useDevice();
+/** The moment that all sections show, and the control that changes it. */
+function useMoment() {
+  const { device } = useDevice();
   const moments = useMoments();
   const cursor = useView((view) => view.cursor);
   const [chosen, setChosen] = useState<Moment['value']>(cursor === undefined ? 'oom' : 'cursor');
@@ -82,10 +98,27 @@ function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
     moments.find((one) => one.value === value && one.event !== undefined);
   const moment = find(chosen) ?? find(hasTrace ? 'peak' : 'end');
   const event = moment?.event ?? -1;
+  return {
+    event,
+    label: moment?.label,
+    place: hasTrace ? placeText(event) : 'when the snapshot was taken',
+    control: (
+      <Segmented
+        label="Moment"
+        value={moment?.value ?? 'end'}
+        options={moments}
+        onChange={setChosen}
+      />
+    ),
+  };
+}
+
+function MemorySection({ moment, annotationGroups, facts }: MemorySectionProps) {
+  const { info, device } = useDevice();
+  const { event } = moment;
   const { value, failure } = useQuery('memoryFigures', { event });
   const classes = useQuery('classTotals', { event: value?.event ?? event });
-  const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
-  const title = `${moment?.label}, ${place}`;
+  const title = `${moment.label}, ${moment.place}`;
   const notes = notesOf(info, device).map(({ text }) => text);
   const copied = { info, device, title, annotationGroups, facts, notes };
   return (
@@ -93,13 +126,8 @@ function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
       title="Memory"
       head={
         <>
-          <Segmented
-            label="Moment"
-            value={moment?.value ?? 'end'}
-            options={moments}
-            onChange={setChosen}
-          />
-          <span className="dim">{value !== undefined && place}</span>
+          {moment.control}
+          <span className="dim">{value !== undefined && moment.place}</span>
           {value !== undefined && (
             <CopyButton
               text={summaryText({ ...copied, figures: value, classes: classes.value ?? [] })}

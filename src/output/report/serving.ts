@@ -1,0 +1,60 @@
+/** A server's memory in `vramscope stats`, as JSON and as text. */
+
+import { formatBytes } from '../../base/format.ts';
+import { frameReport } from '../../device/model/frame-text.ts';
+import {
+  type ServingLens,
+  type ServingPool,
+  servingPartText,
+} from '../../device/serving/serving-lens.ts';
+import { servingNotes } from '../../device/serving/serving-notes.ts';
+import { textTable } from './text.ts';
+
+export type ServingReport = ReturnType<typeof servingReport>;
+
+/** Null for a program that trains and has no private pools. Σ parts[].bytes = reserved bytes after the event. */
+export function servingReport(lens: ServingLens) {
+  const { event, isServer, parts, pools, largestBatch, sleep } = lens;
+  if (!isServer && pools.length === 0) return null;
+  return {
+    event,
+    isServer,
+    parts,
+    pools: pools.map(({ pool: _, line, curve: __, name = null, ...own }) => ({
+      ...own,
+      name,
+      frame: frameReport(line),
+    })),
+    largestBatch: isServer ? largestBatch : null,
+    sleep: sleep ?? null,
+    notes: servingNotes(lens),
+  };
+}
+
+/** '(0, 3)  CUDA graph' with the name that the program gave it. */
+export const poolLabel = ({ id, kind, name }: Pick<ServingPool, 'id' | 'kind' | 'name'>): string =>
+  `${id} ${kind}${name === undefined ? '' : `, ${name}`}`;
+
+/** Rows of tables, without a title. */
+export function servingTables({ parts, pools, isServer }: ServingReport & object) {
+  const row = ({ part, bytes, blocks }: (typeof parts)[number]) => {
+    return [servingPartText(part).label, formatBytes(bytes), blocks === 0 ? '' : `${blocks}`];
+  };
+  const ofPool = ({ name, ...pool }: (typeof pools)[number]) => [
+    poolLabel({ ...pool, name: name ?? undefined }),
+    ...[pool.reservedBytes, pool.liveBytes, pool.strandedBytes, pool.peakLiveBytes].map(
+      formatBytes,
+    ),
+  ];
+  return [
+    ...(isServer ? [textTable([['Reserved, by part', 'Bytes', 'Blocks'], ...parts.map(row)])] : []),
+    ...(pools.length > 0
+      ? [
+          textTable([
+            ['Private pools', 'Reserved', 'Live', 'Stranded', 'Peak live'],
+            ...pools.map(ofPool),
+          ]),
+        ]
+      : []),
+  ];
+}
