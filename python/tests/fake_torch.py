@@ -45,8 +45,27 @@ def fake_torch(version="2.14.0", has_gpu=True):
         _record_memory_history_impl=scope["_record_memory_history_impl"],
         _snapshot=lambda: {"segments": [], "device_traces": [list(torch.events)], "external_annotations": []},
     )
-    torch.cuda = types.SimpleNamespace(is_available=lambda: has_gpu, init=init, memory=memory)
-    torch._C = types.SimpleNamespace(_cuda_isHistoryEnabled=is_history_enabled, _cuda_attach_out_of_memory_observer=attach)
+    # Half a GB of `used` on each device with a context is the context itself.
+    torch.card = types.SimpleNamespace(total=140 << 30, used=0, allocated=0, reserved=0, contexts=set(), devices=1)
+
+    def mem_get_info(device):
+        if device not in torch.card.contexts:
+            raise AssertionError("this would start CUDA on the device")
+        return torch.card.total - torch.card.used, torch.card.total
+
+    def figures(device):
+        card = torch.card
+        return {"allocated_bytes": {"all": {"current": card.allocated}}, "reserved_bytes": {"all": {"current": card.reserved}}}
+
+    torch.cuda = types.SimpleNamespace(
+        is_available=lambda: has_gpu, init=init, memory=memory, mem_get_info=mem_get_info, memory_stats_as_nested_dict=figures,
+        device_count=lambda: torch.card.devices, current_device=lambda: 0, nccl=types.SimpleNamespace(version=lambda: (2, 28, 9)),
+        get_device_properties=lambda device: types.SimpleNamespace(total_memory=torch.card.total, uuid=f"uuid-{device}"),
+    )
+    torch._C = types.SimpleNamespace(
+        _cuda_isHistoryEnabled=is_history_enabled, _cuda_attach_out_of_memory_observer=attach,
+        _cuda_hasPrimaryContext=lambda device: device in torch.card.contexts,
+    )
     add_tensors(torch)
     return torch
 

@@ -11,6 +11,7 @@ import warnings
 from unittest import mock
 
 import vramscope
+from vramscope import usable_torch
 from fake_torch import SIGNATURES, fake_torch
 from vramscope.snapshot_file import path_of_rank
 
@@ -20,7 +21,7 @@ class RecordTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.path = os.path.join(folder.name, "snapshot.pickle")
         self.folder = folder.name
-        vramscope.record.__globals__["_observer_attached"] = False
+        usable_torch._is_attached = False
         clean = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "SLURM_PROCID")}
         self.use(mock.patch.dict(os.environ, clean, clear=True))
 

@@ -13,6 +13,7 @@ import warnings
 from unittest import mock
 
 import vramscope
+from vramscope import usable_torch
 from fake_torch import fake_torch
 from vramscope.attempt import attempt, warn
 from vramscope.snapshot_file import rank_and_size, replace_file
@@ -26,7 +27,7 @@ class SurpriseTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.path = os.path.join(self.folder, "snapshot.pickle")
-        vramscope.record.__globals__["_observer_attached"] = False
+        usable_torch._is_attached = False
         self.torch = fake_torch()
         patch = mock.patch.dict(sys.modules, {"torch": self.torch})
         patch.start()
@@ -157,7 +158,7 @@ class SurpriseTest(unittest.TestCase):
 
     def is_interrupted_at(self, left):
         """Records with Ctrl+C after `left` lines of record.py; False if it has fewer."""
-        vramscope.record.__globals__["_observer_attached"] = False
+        usable_torch._is_attached = False
         recording = vramscope.record(self.path)
         with open(vramscope.record.__code__.co_filename) as source:
             lines = [line.strip() for line in source]

@@ -21,7 +21,9 @@ from collections import deque
 
 from .attempt import attempt, warn
 from .holders import BUDGET_S, check_names, find_holders
+from .ledger import Ledger, check_interval
 from .snapshot_file import path_of_rank, rank_and_size, split_suffix, write_pickle
+from .usable_torch import unwatch_ooms, usable_torch, watch_ooms
 from .wrap_callable import wrap_callable
 
 MOST_EVENTS = 1_000_000
@@ -31,14 +33,12 @@ MOST_EVENTS = 1_000_000
 _lock = threading.RLock()
 _running = []
 _history_is_ours = False
-# Once attached, an observer cannot be detached from PyTorch.
-_observer_attached = False
 
 
 class Recording:
     """One recording: a context manager and a decorator that write the file. See :func:`record`."""
 
-    def __init__(self, path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names):
+    def __init__(self, path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names, ledger):
         if stacks not in ("python", "all"):
             raise ValueError('stacks is "python" or "all"')
         if last_steps is not None and last_steps < 1:
@@ -54,6 +54,9 @@ class Recording:
         # Most seconds to spend on naming what holds the memory.
         self._holders_s = BUDGET_S if holders is True else float(holders)
         self._names = names
+        # Seconds between samples of the card's memory.
+        self._ledger_s = check_interval(ledger)
+        self._ledger = None
         self._oom_was_seen = False
         # Where the last steps end, and where the first of them begins, which is where the file begins.
         self._bounds = None if last_steps is None else deque(maxlen=last_steps + 1)
@@ -99,28 +102,38 @@ class Recording:
 
     def step(self):
         """Marks the end of a step: with `last_steps=3` the file has the last three, and whatever runs after them."""
+        if self._ledger is not None:
+            self._ledger.step()
         if self._bounds is not None:
             self._bounds.append(_now_us())
 
     def dump(self, path=None):
         """Writes what was recorded so far to `path` or the recording's own path; returns the file's name, or None."""
+        return self._dump(self._path if path is None else os.fsdecode(path), may_ask_nccl=True)
+
+    def _dump(self, path, may_ask_nccl):
         if self._torch is None:
             return None
-        return attempt("write the snapshot", lambda: self._write(self._path if path is None else os.fsdecode(path)))
+        return attempt("write the snapshot", lambda: self._write(path, may_ask_nccl))
 
     def _begin(self):
         self.files = []
         self._oom_was_seen = False
-        self._torch = _usable_torch()
+        self._torch = usable_torch()
+        if self._torch is not None and not hasattr(self._torch.cuda.memory, "_record_memory_history"):
+            self._torch = warn(f"PyTorch {self._torch.__version__} cannot record memory: nothing is recorded")
         if self._torch is None:
             return
+        if self._ledger_s > 0:
+            self._ledger = Ledger(self._ledger_s).start(self._torch)
         if self._bounds is not None:
             self._bounds.clear()
             self._bounds.append(_now_us())
         _running.append(self)
         _start_history(self._torch, self._options)
         if self._on_oom:
-            _attach_observer(self._torch)
+            # After the ledger's, so that the file has the sample of that moment.
+            watch_ooms(self._torch, self._out_of_memory)
 
     def _end(self):
         """Ends the recording if nobody is in it anymore. Doing so again changes nothing."""
@@ -129,11 +142,15 @@ class Recording:
                 return
             if self in _running:
                 _running.remove(self)
+            unwatch_ooms(self._out_of_memory)
+            if self._ledger is not None:
+                self._ledger.stop()
+                self._ledger = None
             if not _running:
                 _stop_history(self._torch)
             self._torch = None
 
-    def _write(self, path):
+    def _write(self, path, may_ask_nccl):
         path = path_of_rank(path, *rank_and_size(self._torch))
         snapshot = self._torch.cuda.memory._snapshot()
         if self._bounds:
@@ -144,22 +161,24 @@ class Recording:
             found = attempt("find the holders", find)
             if found is not None:
                 snapshot["holders"] = found
+        if self._ledger is not None:
+            snapshot["memory_ledger"] = self._ledger.dump(snapshot, may_ask_nccl)
         write_pickle(snapshot, path)
         self.files.append(path)
         return path
 
-    def _out_of_memory(self):
+    def _out_of_memory(self, device):
         """Writes what was alive when the request failed. Only the first time: a program may catch many such errors."""
         if self._oom_was_seen or not self._on_oom:
             return
         self._oom_was_seen = True
         stem, suffix = split_suffix(self._path)
-        self.dump(f"{stem}.oom{suffix}")
+        self._dump(f"{stem}.oom{suffix}", may_ask_nccl=False)
 
 
 def record(
     path="snapshot.pickle", *, stacks="python", max_entries=MOST_EVENTS, last_steps=None, on_oom=True, annotations=False, pinned=False,
-    holders=True, names="all",
+    holders=True, names="all", ledger=True,
 ):
     """A recording of the GPU memory of this process, as a context manager or a decorator.
 
@@ -175,29 +194,13 @@ def record(
     holders: name the variable that holds each tensor, once the snapshot is taken, within 2 seconds or the number of
         seconds given. False omits this.
     names: "types" leaves dictionary keys out of the names, because they may be data.
+    ledger: sample what the whole card holds, every second or the number of seconds given: other processes, NCCL, the
+        context. False omits this.
 
     Start it before the model is built, so that every allocation has its line. Works with PyTorch 2.1 to 2.14;
     without a CUDA or ROCm device it warns and runs the program as usual.
     """
-    return Recording(path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names)
-
-
-def _usable_torch():
-    """PyTorch, if it has a GPU to record; else None, after a warning that says what is missing."""
-    try:
-        import torch
-    except ImportError:
-        return warn("PyTorch is not installed: nothing is recorded")
-    except Exception as error:
-        return warn(f"PyTorch cannot be imported ({error}): nothing is recorded")
-    if not attempt("look for a CUDA device", lambda: torch.cuda.is_available()):
-        return warn(f"PyTorch {torch.__version__} finds no CUDA device: nothing is recorded")
-    # Before CUDA starts there is no allocator, and asking for its history would end the process.
-    if attempt("start CUDA", lambda: torch.cuda.init() or True) is None:
-        return None
-    if not hasattr(torch.cuda.memory, "_record_memory_history"):
-        return warn(f"PyTorch {torch.__version__} cannot record memory: nothing is recorded")
-    return torch
+    return Recording(path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names, ledger)
 
 
 def _start_history(torch, options):
@@ -233,20 +236,6 @@ def _known_options(function, options):
     parameters = inspect.signature(function).parameters
     known = {name: value for name, value in options.items() if name in parameters}
     return known, [name for name in options if name not in parameters]
-
-
-def _attach_observer(torch):
-    global _observer_attached
-    attach = getattr(torch._C, "_cuda_attach_out_of_memory_observer", None)
-    if _observer_attached or attach is None:
-        return
-
-    def observe(device, requested, device_requested, device_free):
-        for recording in list(_running):
-            attempt("write the snapshot", recording._out_of_memory)
-
-    if attempt("watch for running out of memory", lambda: attach(observe) or True):
-        _observer_attached = True
 
 
 def _forget_parent():
