@@ -78,7 +78,7 @@ class Ledger:
         # Devices whose context has been seen.
         self._seen = set()
         self._counts = {"step": 0, "oom": 0, "dropped": 0}
-        self._latest_s = 0.0
+        self._latest_s = self._latest_step_s = 0.0
         self._devices = range(0)
 
     def start(self, torch):
@@ -102,9 +102,11 @@ class Ledger:
         self._thread = None
 
     def step(self):
-        """Takes a sample at the end of a step, unless the last one is recent."""
+        """Takes a sample at the end of a step, unless that of another step is recent."""
         self._counts["step"] += 1
-        if time.monotonic() - self._latest_s >= self._interval_s:
+        now = time.monotonic()
+        if now - self._latest_step_s >= self._interval_s:
+            self._latest_step_s = now
             self._tick("step", step=self._counts["step"], may_ask_nccl=True)
 
     def oom(self, device):
