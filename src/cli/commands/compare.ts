@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { compareSides } from '../../analysis/compare/compare.ts';
@@ -94,14 +95,27 @@ export function compareCommand(io: CliIo): Command {
   );
 }
 
+/** A thread takes longer to start, and to compile the same code again, than to read a shorter file. */
+const THREADS_FROM_BYTES = 32 * 2 ** 20;
+
+const isLong = ({ path }: SideRequest): Promise<boolean> =>
+  stat(path).then(
+    ({ size }) => size >= THREADS_FROM_BYTES,
+    () => false,
+  );
+
 /** @throws LoadError that names the first file that cannot be read */
 async function readSides(
   requests: readonly SideRequest[],
   io: CliIo,
 ): Promise<readonly RunProfile[]> {
-  const pool = createJobPool(io.workerScript, availableParallelism());
-  const read = (request: SideRequest) =>
-    request.path === '-' ? readSide(request, io) : pool.call('readSide', request);
+  const isWorthThreads = (await Promise.all(requests.map(isLong))).includes(true);
+  const pool = createJobPool(isWorthThreads ? io.workerScript : undefined, availableParallelism());
+  // This thread, which has started already, reads the last file itself.
+  const read = (request: SideRequest, i: number) =>
+    request.path === '-' || i === requests.length - 1
+      ? readSide(request, io)
+      : pool.call('readSide', request);
   try {
     return await Promise.all(requests.map(read));
   } finally {
