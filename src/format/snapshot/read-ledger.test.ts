@@ -135,6 +135,8 @@ describe('a broken ledger is a warning', () => {
   it.each([
     ['time_us', 'now'],
     ['time_us', undefined],
+    ['time_us', 1e300],
+    ['time_us', true],
     ['device', -1],
     ['device', 1e9],
     ['free', -1],

@@ -46,8 +46,8 @@ function sampleOf(row: Entries, startUs: number, bad: () => void): LedgerSample 
   const [free, total, allocated, reserved] = ['free', 'total', 'allocated', 'reserved'].map((key) =>
     bytesIn(row, key),
   );
-  const isWhole = Number.isFinite(time) && isCount(device) && device < MAX_DEVICES && free <= total;
-  if (!isWhole || !(allocated <= reserved)) {
+  const isPlaced = isTime(time) && isCount(device) && device < MAX_DEVICES;
+  if (!isPlaced || !(free <= total) || !(allocated <= reserved)) {
     bad();
     return undefined;
   }
@@ -65,7 +65,7 @@ function sampleOf(row: Entries, startUs: number, bad: () => void): LedgerSample 
   const communicators = known('communicators', (value) => allOf(value, toCommunicator));
   const pools = known('pools', (value) => allOf(value, toPool));
   return {
-    timeUs: Number(time) - startUs,
+    timeUs: time - startUs,
     device,
     // Moments from newer versions are moments like any other.
     moment: LEDGER_MOMENTS.find((word) => word === row.get('moment')) ?? 'interval',
@@ -117,6 +117,8 @@ function allOf<T>(value: unknown, read: (row: Entries) => T | undefined): T[] | 
 const bytesIn = (row: Entries, key: string): number => toBytes(row.get(key)) ?? Number.NaN;
 const toBytes = (value: unknown): number | undefined =>
   isCount(value) && value <= MAX_LEDGER_BYTES ? value : undefined;
+const isTime = (value: unknown): value is number =>
+  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
 const entriesOf = (value: unknown): Entries => (value instanceof Map ? value : new Map());
