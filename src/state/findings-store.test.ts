@@ -17,6 +17,7 @@ const ACCOUNT: Account = {
   requestedBytes: undefined,
   roundingBytes: undefined,
   entries: [],
+  card: undefined,
 };
 const VERDICT: Verdict = {
   cause: 'none',

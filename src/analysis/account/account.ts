@@ -7,6 +7,7 @@ import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
+import { cardOf } from './card.ts';
 import { cohortsAt, type Draft, isLasting, repeats } from './cohorts.ts';
 import { pinningSites, segmentsAt } from './free-space.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
@@ -58,14 +59,16 @@ export function accountAt(context: AnalysisInput, event: EventIndex, why: Moment
     allocatedBytes += table.sizeBytes[id];
     roundingBytes += table.sizeBytes[id] - table.requestedBytes[id];
   }
+  const reservedBytes = entries.reduce((sum, { bytes }) => sum + bytes, 0);
   return {
     moment: { event, why },
     allocatedBytes,
-    reservedBytes: entries.reduce((sum, { bytes }) => sum + bytes, 0),
+    reservedBytes,
     limitBytes: limitOf(context),
     requestedBytes: why === 'oom' ? trace.events.sizeBytes[event] : undefined,
     roundingBytes: Number.isNaN(roundingBytes) ? undefined : roundingBytes,
     entries,
+    card: cardOf(context, { event, why }, { allocatedBytes, reservedBytes }),
   };
 }
 

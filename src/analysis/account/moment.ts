@@ -9,6 +9,7 @@ import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { judgeOom, type OomVerdict } from '../findings/oom-verdict.ts';
 import type { DeviceTables } from '../findings/types.ts';
+import { cardFigures } from './card.ts';
 import { segmentsAt } from './free-space.ts';
 import type { MomentWhy } from './types.ts';
 
@@ -74,6 +75,7 @@ export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdic
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     largestFreeBytes: highest([0, ...usable.map(({ largestFreeBytes }) => largestFreeBytes)]),
     freeBytes: trace.events.oomDeviceFreeBytes.get(event),
+    ...cardFigures(context, event, reservedBytes),
   });
 }
 

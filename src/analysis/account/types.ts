@@ -3,11 +3,14 @@
  *
  *     reserved = model + gradients + optimizer state + activations + … + kept + gaps + cached
  *
- * Entries count block bytes, as allocated_bytes does, so they match the legend and `class:` searches.
+ * Entries count block bytes, as allocated_bytes does, so they match the legend and `class:` searches. What lies outside
+ * the allocator is apart from that sum: see AccountCard.
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import type { ClassTotal } from '../../device/classes/types.ts';
+import type { CardSample } from '../../device/model/card.ts';
+import type { LedgerRow } from '../../device/model/ledger.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 
@@ -72,6 +75,18 @@ export interface AccountEntry {
  */
 export type MomentWhy = 'oom' | 'peak' | 'end' | 'cursor';
 
+/** The whole card, near the account's moment: what the allocator of this process does not see. */
+export interface AccountCard {
+  /** Where its figures are from. Undefined without a ledger: then they are the OOM's own, and no total is known. */
+  readonly sample: CardSample | undefined;
+  /** How long before the account's moment the sample was taken; NaN if unknown. */
+  readonly ageUs: number;
+  /** Their bytes add up to the card's total at the sample; without one, only what the OOM says. */
+  readonly rows: readonly LedgerRow[];
+  /** What can't be told and why, in sentences. */
+  readonly unknown: readonly string[];
+}
+
 export interface Account {
   /** The state after `event`; -1 is the state before the first. */
   readonly moment: { readonly event: EventIndex; readonly why: MomentWhy };
@@ -85,4 +100,6 @@ export interface Account {
   readonly roundingBytes: number | undefined;
   /** The largest first; their bytes add up to `reservedBytes`. */
   readonly entries: readonly AccountEntry[];
+  /** Undefined without a ledger, unless the moment is an OOM. */
+  readonly card: AccountCard | undefined;
 }

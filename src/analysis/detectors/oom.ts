@@ -48,6 +48,7 @@ export const oom = {
     fragmented: TITLE,
     both: TITLE,
     'other-processes': TITLE,
+    'outside-pytorch': TITLE,
     'driver-refused': TITLE,
     [RETRIED_KIND]: TITLE,
   },

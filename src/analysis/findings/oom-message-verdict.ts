@@ -1,9 +1,9 @@
 /** Explains a pasted out-of-memory message: fully if it has every figure, otherwise as far as its figures allow. */
-import { sumBy } from '../../base/collections.ts';
 import { formatBytes } from '../../base/format.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 import {
   judgeOom,
+  type ListedProcess,
   lineIfKnown,
   type OomFigures,
   type OomVerdict,
@@ -25,11 +25,6 @@ export interface OomMessage
   readonly otherProcesses: readonly ListedProcess[];
 }
 
-export interface ListedProcess {
-  readonly pid: number;
-  readonly bytes: number;
-}
-
 export interface MessageVerdict extends Pick<OomVerdict, 'text' | 'arithmetic' | 'advice'> {
   readonly cause: OomVerdict['cause'] | PartCause;
   /** That it failed at a limit, or what the text leaves open; undefined if there is nothing to add. */
@@ -41,30 +36,31 @@ export function judgeMessage(message: OomMessage): MessageVerdict {
   if (allocatedBytes === undefined || reservedBytes === undefined) return judgePart(message);
   const isRoomKnown = freeBytes !== undefined || allowedBytes !== undefined;
   if (!isRoomKnown && reservedBytes - allocatedBytes < requestedBytes) return judgePart(message);
-  const verdict = judgeOom({ ...message, allocatedBytes, reservedBytes, isLimitStated: true });
+  const known = { ...message, ...othersOf(message), allocatedBytes, reservedBytes };
+  const verdict = judgeOom({ ...known, isLimitStated: true });
   return {
     cause: verdict.cause,
     text: `Out of memory: ${verdict.text}`,
     also: verdict.limit,
-    arithmetic: [...verdict.arithmetic, ...furtherLines(message)],
+    arithmetic: [
+      ...verdict.arithmetic,
+      ...lineIfKnown(
+        'in private pools such as CUDA graphs',
+        message.privatePoolBytes,
+        ' of what is in use',
+      ),
+    ],
     advice: verdict.advice,
   };
 }
 
-/** What the GPU's processes hold, if the message lists them. */
-function furtherLines({ processBytes, privatePoolBytes, otherProcesses, ...own }: OomMessage) {
-  const beside = (processBytes ?? Number.NaN) - (own.reservedBytes ?? Number.NaN);
-  const bytes = sumBy(otherProcesses, (process) => process.bytes);
-  const pids = otherProcesses.map(({ pid }) => pid).join(', ');
-  return [
-    ...lineIfKnown(
-      'this process',
-      beside >= 0 ? processBytes : undefined,
-      ` − reserved = ${formatBytes(beside)} outside PyTorch (CUDA context, NCCL, other libraries)`,
-    ),
-    ...lineIfKnown('other processes', pids === '' ? undefined : bytes, ` (${pids})`),
-    ...lineIfKnown('in private pools such as CUDA graphs', privatePoolBytes, ' of what is in use'),
-  ];
+/** Other processes are what is neither free nor this process's; as listed, if no total is known. */
+function othersOf({ totalBytes, freeBytes, processBytes, otherProcesses, ...own }: OomMessage) {
+  const { reservedBytes = Number.NaN, otherBytes = Number.NaN } = own;
+  const others = Number(totalBytes) - Number(freeBytes) - Number(processBytes);
+  // A process that has less than PyTorch reserved in it was counted wrong (WSL, containers).
+  const isKnown = others >= 0 && Number(processBytes) >= reservedBytes && others <= otherBytes;
+  return isKnown ? { othersBytes: others, otherProcesses } : {};
 }
 
 /** Some figures are missing: compares the request with the limit and with what was free. */

@@ -11,12 +11,8 @@
  *
  * A figure that a text does not state is undefined, never 0. fixtures/oom-messages.json lists the known forms.
  */
-import {
-  judgeMessage,
-  type ListedProcess,
-  type MessageVerdict,
-  type OomMessage,
-} from './oom-message-verdict.ts';
+import { judgeMessage, type MessageVerdict, type OomMessage } from './oom-message-verdict.ts';
+import type { ListedProcess } from './oom-verdict.ts';
 
 export type OomMessageResult =
   | {

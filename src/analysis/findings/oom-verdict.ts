@@ -3,6 +3,7 @@
  * are undefined, and nothing that depends on them is said.
  */
 import { formatBytes } from '../../base/format.ts';
+import { NOT_APART, OTHERS, OUTSIDE_IS, OWN_OUTSIDE, othersText } from '../../device/model/card.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 import type { Cause } from '../verdict/types.ts';
 
@@ -22,6 +23,15 @@ export interface OomFigures {
   readonly isLimitStated?: boolean;
   /** Neither free nor PyTorch's: other processes and non-PyTorch memory, if the message says enough. */
   readonly otherBytes?: number | undefined;
+  /** The part of it that other processes have, if told apart. */
+  readonly othersBytes?: number | undefined;
+  /** As far as they are listed. */
+  readonly otherProcesses?: readonly ListedProcess[];
+}
+
+export interface ListedProcess {
+  readonly pid: number;
+  readonly bytes: number;
 }
 
 export type OomCause = keyof typeof REMEDIED_AS;
@@ -45,6 +55,8 @@ const MIN_GAP_SHARE = 0.1;
 const BOTH_GAP_SHARE = 0.25;
 /** Others use so much of the GPU that this program is not the main one on it. */
 const OTHERS_SHARE = 0.3;
+/** A CUDA context is far smaller on any GPU that PyTorch runs on. */
+const OWN_OUTSIDE_SHARE = 0.2;
 /** PyTorch runs on no smaller GPU: if a process sees less, others have the rest. */
 const SMALLEST_DEVICE_BYTES = 4 * 2 ** 30;
 
@@ -89,16 +101,22 @@ function segmentBytes(requestedBytes: number): number {
 }
 
 function causeOf(figures: OomFigures, gapBytes: number, isCapped: boolean): OomCause {
-  const { requestedBytes, reservedBytes, otherBytes, totalBytes } = figures;
+  const { requestedBytes, reservedBytes, otherBytes, othersBytes, totalBytes } = figures;
   const share = reservedBytes > 0 ? gapBytes / reservedBytes : 0;
   if (gapBytes >= requestedBytes && share >= MIN_GAP_SHARE) return 'fragmented';
   if (share >= BOTH_GAP_SHARE && gapBytes >= MIN_GAP_SHARE * requestedBytes) return 'both';
   if (isCapped) return 'too-large';
   if (deviceHadRoom(figures)) return 'driver-refused';
-  const hasOthers =
-    otherBytes !== undefined && otherBytes >= OTHERS_SHARE * (totalBytes ?? Infinity);
-  return hasOthers || seesLittle(figures) ? 'other-processes' : 'too-large';
+  const shareIsAbove = (bytes: number | undefined, least: number): boolean =>
+    bytes !== undefined && bytes >= least * (totalBytes ?? Infinity);
+  if (shareIsAbove(othersBytes ?? otherBytes, OTHERS_SHARE) || seesLittle(figures))
+    return 'other-processes';
+  return shareIsAbove(ownOutside(figures), OWN_OUTSIDE_SHARE) ? 'outside-pytorch' : 'too-large';
 }
+
+/** What this process holds outside PyTorch, if told apart from other processes. */
+const ownOutside = ({ otherBytes, othersBytes }: OomFigures): number | undefined =>
+  otherBytes === undefined || othersBytes === undefined ? undefined : otherBytes - othersBytes;
 
 /** For events, which don't state the device's size: the process has and could get less than any GPU offers. */
 const seesLittle = ({ reservedBytes, freeBytes, totalBytes, isLimitStated }: OomFigures): boolean =>
@@ -118,7 +136,9 @@ function textOf(figures: OomFigures, cause: OomCause, gapBytes: number, missingB
     case 'too-large':
       return notEnough(figures, missingBytes);
     case 'other-processes':
-      return `something else uses this GPU too. ${othersText(figures, asked)}`;
+      return someoneText(figures, asked);
+    case 'outside-pytorch':
+      return `${OWN_OUTSIDE} (${OUTSIDE_IS}) holds ${formatBytes(ownOutside(figures) ?? Number.NaN)}, and ${asked} did not fit in the rest.`;
     case 'driver-refused':
       return refusedText(figures);
   }
@@ -127,10 +147,17 @@ function textOf(figures: OomFigures, cause: OomCause, gapBytes: number, missingB
 export const refusedText = (figures: Pick<OomFigures, 'requestedBytes' | 'freeBytes'>): string =>
   `${formatBytes(figures.requestedBytes)} was requested and the GPU reported ${formatBytes(figures.freeBytes ?? Number.NaN)} free, but the driver refused it. We can't tell why from these figures.`;
 
-function othersText({ otherBytes, reservedBytes, freeBytes = 0 }: OomFigures, asked: string) {
+function someoneText(
+  { otherBytes, othersBytes, otherProcesses = [], totalBytes, ...own }: OomFigures,
+  asked: string,
+) {
+  const { reservedBytes, freeBytes = 0 } = own;
+  const pids = otherProcesses.map(({ pid }) => pid);
+  if (othersBytes !== undefined && totalBytes !== undefined)
+    return `${othersText(othersBytes, pids)} of this GPU's ${formatBytes(totalBytes)}, and ${asked} did not fit in the rest.`;
   if (otherBytes !== undefined)
-    return `${formatBytes(otherBytes)} of it is not your program's PyTorch memory, and ${asked} did not fit in the rest.`;
-  return `PyTorch held ${formatBytes(reservedBytes)} of the GPU and ${formatBytes(freeBytes)} was free. No GPU is so small, so other processes hold the rest, and ${asked} did not fit.`;
+    return `something else uses this GPU too. ${formatBytes(otherBytes)} of it is not your program's PyTorch memory, and ${asked} did not fit in the rest.`;
+  return `something else uses this GPU too. PyTorch held ${formatBytes(reservedBytes)} of the GPU and ${formatBytes(freeBytes)} was free. No GPU is so small, so other processes hold the rest, and ${asked} did not fit.`;
 }
 
 function notEnough(figures: OomFigures, missingBytes: number): string {
@@ -184,8 +211,19 @@ function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: numbe
       isMoved ? totalBytes : undefined,
       ': the driver moved the rest to system memory',
     ),
-    ...lineIfKnown('other processes and non-PyTorch memory', figures.otherBytes),
+    ...outsideLines(figures),
     `missing if all that was free were one piece: ${formatBytes(missingBytes)}`,
+  ];
+}
+
+/** What is neither free nor PyTorch's, told apart as far as it is known. */
+function outsideLines(figures: OomFigures): string[] {
+  const { otherBytes, othersBytes, otherProcesses = [] } = figures;
+  if (othersBytes === undefined) return lineIfKnown(NOT_APART, otherBytes);
+  const pids = otherProcesses.map(({ pid }) => pid).join(', ');
+  return [
+    ...lineIfKnown(OWN_OUTSIDE, ownOutside(figures), ` (${OUTSIDE_IS})`),
+    ...lineIfKnown(OTHERS, othersBytes, pids === '' ? '' : ` (${pids})`),
   ];
 }
 
@@ -198,6 +236,7 @@ const REMEDIED_AS = {
   both: 'fragmentation',
   'too-large': 'activations',
   'other-processes': 'other-processes',
+  'outside-pytorch': 'process-rest',
   'driver-refused': 'unknown',
 } as const satisfies Readonly<Record<string, Cause>>;
 

@@ -13,6 +13,7 @@ import type {
   DeviceTrace,
   EventIndex,
   HolderTable,
+  MemoryLedger,
   StackIndex,
 } from '../../format/snapshot/tables.ts';
 import type { DOES } from '../verdict/case.ts';
@@ -27,7 +28,7 @@ export type Severity = (typeof SEVERITIES)[number];
  */
 export interface DeviceTables {
   readonly snapshot: AnnotationSource['snapshot'] &
-    StackSource & { readonly holders?: HolderTable };
+    StackSource & { readonly holders?: HolderTable; readonly ledger?: MemoryLedger };
   readonly trace: DeviceTrace;
   readonly stacks: StackReader;
   readonly replay: ReplayColumns;

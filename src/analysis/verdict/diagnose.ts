@@ -4,9 +4,11 @@
  */
 
 import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
+import { knownBytes } from '../../device/model/card.ts';
+import type { LedgerRow } from '../../device/model/ledger.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { overheadOf } from '../account/free-space.ts';
-import type { EntryKind } from '../account/types.ts';
+import type { Account, EntryKind } from '../account/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import {
   type Case,
@@ -63,8 +65,10 @@ function ofOom(known: Case, failure: Failure): Diagnosis {
 function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   const { account } = known;
   const { judged, requestedBytes, larger } = failure;
-  if (judged.cause === 'other-processes')
-    return plain('other-processes', requestedBytes, failure.lines, 'asked for it');
+  if (judged.cause === 'other-processes' || judged.cause === 'outside-pytorch') {
+    const [cause, bytes] = outsideCause(account, judged.cause);
+    return plain(cause, bytes ?? requestedBytes, failure.lines, 'asked for it');
+  }
   if (judged.cause === 'driver-refused')
     return plain('unknown', requestedBytes, failure.lines, 'asked for it');
   const request = {
@@ -102,6 +106,17 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
     return { ...base, pattern: 'larger-batch', lines: callers, does: 'gets the larger batch' };
   }
   return { ...base, pattern: failure.pattern === 'whole-graph' ? 'whole-graph' : undefined };
+}
+
+/** Who holds what is not PyTorch's, and how much of it if that is known. */
+function outsideCause(
+  { card }: Account,
+  judged: 'other-processes' | 'outside-pytorch',
+): [Cause, number | undefined] {
+  const own = (kind: LedgerRow['kind']) => knownBytes(card?.rows, kind);
+  if (judged === 'other-processes') return [judged, own('others')];
+  const [collectives, rest] = [own('communicator') ?? 0, own('process-rest') ?? 0];
+  return collectives >= rest ? ['collectives', collectives] : ['process-rest', rest];
 }
 
 /** A layer's tensor among others as large: together they show that the batch is too large, not this one tensor. */

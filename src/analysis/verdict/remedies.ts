@@ -2,6 +2,7 @@
  * What would help, and how much: each remedy saves bytes of certain account entries. At an OOM it also says whether the
  * request would then have fit; remedies that are enough come before those that are not.
  */
+import { knownBytes } from '../../device/model/card.ts';
 import type { Account, EntryKind } from '../account/types.ts';
 import type { Case, Diagnosis } from './case.ts';
 import type { Cause, Pattern, Remedy, RemedyId } from './types.ts';
@@ -53,12 +54,12 @@ export const adviceFor = (
   isCapped = false,
   hasFailed = false,
 ): string[] =>
-  ideasFor({ entries: [] }, { cause, pattern }, isCapped, hasFailed)
+  ideasFor({ entries: [], card: undefined }, { cause, pattern }, isCapped, hasFailed)
     .slice(0, MAX_REMEDIES)
     .map(({ text }) => text);
 
 function ideasFor(
-  account: Pick<Account, 'entries'>,
+  account: Pick<Account, 'entries' | 'card'>,
   { cause, pattern }: Pick<Diagnosis, 'cause' | 'pattern'>,
   isCapped: boolean,
   hasFailed: boolean,
@@ -75,6 +76,8 @@ function ideasFor(
       return [...modelIdeas(account), ...limit];
     case 'second-model':
       return [...SHARE_MODEL, ...limit];
+    case 'other-processes':
+      return ideas(knownBytes(account.card?.rows, 'others'), OTHERS);
     case 'unknown':
       return hasFailed ? OUTSIDE_LIMIT : RECORD_MORE;
     default:
@@ -146,6 +149,10 @@ const SHARE_MODEL = all({
   'share-model':
     'Use one set of weights for both: adapters that you switch off for the reference model, or its outputs computed once before training.',
 });
+const OTHERS: Texts = {
+  'free-the-device':
+    'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
+};
 const OUTSIDE_LIMIT = some({
   'free-the-device':
     'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, pinned memory (ulimit -l), a largest size per allocation (4 GiB on some Intel GPUs).',
@@ -181,9 +188,15 @@ const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
         'If it has to stay on the GPU, allocate its full size once and fill it by slices, so that no copy is made.',
     }),
   ],
-  'other-processes': some({
-    'free-the-device':
-      'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
+  collectives: some({
+    'fewer-groups':
+      'Use fewer process groups: each communicator has buffers of its own, even while it is idle. Share groups that have the same ranks, and end those you no longer need with torch.distributed.destroy_process_group(group).',
+    'smaller-collectives':
+      'Make the buffers of NCCL smaller: NCCL_BUFFSIZE=1048576 (4 MiB is the default), NCCL_MAX_CTAS=8, or NCCL_NVLS_ENABLE=0 with NVLink switches. Collectives may then be slower.',
+  }),
+  'process-rest': some({
+    'lean-process':
+      'Look at what else this process loads: JAX and TensorFlow take most of the GPU unless told otherwise (XLA_PYTHON_CLIENT_PREALLOCATE=false, TF_FORCE_GPU_ALLOW_GROWTH=true), each CUDA graph has memory of its own, and NCCL has buffers for each group.',
   }),
   'pending-free': all({
     'wait-for-streams':

@@ -2,15 +2,25 @@
 import {
   formatBytes,
   formatCount,
+  formatDurationUs,
   formatPercent,
   plural,
   sentenceCase,
 } from '../../base/format.ts';
+import {
+  bytesOf,
+  collectivesTexts,
+  knownBytes,
+  NOT_APART,
+  OWN_OUTSIDE,
+  othersText,
+} from '../../device/model/card.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
+import type { LedgerRow } from '../../device/model/ledger.ts';
 import { sleepText } from '../../device/serving/serving-notes.ts';
 import { sleepSigns } from '../../device/serving/sleep.ts';
 import { segmentsAt, strandedBytes } from '../account/free-space.ts';
-import { entryLabel } from '../account/types.ts';
+import { type Account, entryLabel } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
 import type { Cause, Forecast, Pattern } from './types.ts';
@@ -68,9 +78,11 @@ function rateText({ diagnosis: { entry } }: Figures): string {
 const labelOf = (cause: Cause): string =>
   cause === 'model-state'
     ? 'parameters, gradients and optimizer state'
-    : cause === 'request' || cause === 'other-processes' || cause === 'fragmentation'
-      ? cause
-      : entryLabel(cause as Parameters<typeof entryLabel>[0]);
+    : cause === 'collectives' || cause === 'process-rest'
+      ? OWN_OUTSIDE
+      : cause === 'request' || cause === 'other-processes' || cause === 'fragmentation'
+        ? cause
+        : entryLabel(cause as Parameters<typeof entryLabel>[0]);
 
 const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) => string } = {
   kept: (size) => `${size} of tensors are kept`,
@@ -83,7 +95,12 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
   request: (size) => `one request of ${size} did not fit`,
   'model-state': (size) => `the model and its optimizer need ${size}`,
   'second-model': (size) => `a second copy of the model takes ${size}`,
-  'other-processes': () => 'other processes use this GPU too',
+  'other-processes': (size, { account }) =>
+    knownBytes(account.card?.rows, 'others') === undefined
+      ? 'other processes use this GPU too'
+      : `other processes hold ${size}`,
+  collectives: (_, { account }) => `${collectivesTexts(account.card?.rows ?? []).join(' and ')}`,
+  'process-rest': (size) => `${OWN_OUTSIDE} holds ${size}`,
   'pending-free': (size) => `${size} that was freed waits for another stream`,
   'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
@@ -144,6 +161,10 @@ function clauseOf(figures: Figures): string {
       return `a second copy of the model takes ${share}.`;
     case 'other-processes':
       return known.failure?.judged.text ?? 'something else uses this GPU too.';
+    case 'collectives':
+      return `${collectivesTexts(known.account.card?.rows ?? []).join(' and ')}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more did not fit in the rest.`;
+    case 'process-rest':
+      return known.failure?.judged.text ?? `${OWN_OUTSIDE} holds ${size}.`;
     case 'pending-free':
       return `${size} that was freed cannot be used again yet: it waits for another stream.`;
     case 'none':
@@ -217,6 +238,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   return [
     ...(failure === undefined ? [] : failureText(failure, diagnosis)),
     ...(forecast === undefined ? [] : forecastText(forecast)),
+    ...outsideText(known.account, diagnosis),
     ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
       ? ["We can't tell how many more will fit, because each adds a different amount."]
       : []),
@@ -247,6 +269,41 @@ function failureText({ requestedBytes, judged, lines }: Failure, { cause }: Diag
   const asked = `${who} asked for the ${formatBytes(requestedBytes)} that did not fit.`;
   const limit = judged.limit === undefined ? [] : [judged.limit];
   return cause === 'request' ? limit : [asked, ...limit];
+}
+
+/** Of the card: what holds less outside PyTorch is not worth a sentence. */
+const NOTABLE_SHARE = 0.05;
+
+/** Who holds the rest of the card, if a ledger shows it, and when it was sampled. */
+function outsideText({ card, moment }: Account, { cause }: Diagnosis): string[] {
+  if (card?.sample === undefined) return [];
+  const { rows, sample, ageUs } = card;
+  const isNotable = (...kinds: readonly LedgerRow['kind'][]) =>
+    Math.abs(bytesOf(rows, ...kinds)) >= NOTABLE_SHARE * sample.totalBytes;
+  const others = rows.find((row) => row.kind === 'others');
+  const outside = rows.find((row) => row.kind === 'outside');
+  const pids = others?.processes?.map(({ pid }) => pid) ?? [];
+  const behind = formatBytes(-bytesOf(rows, 'behind-allocator'));
+  const texts = [
+    ...(cause !== 'collectives' && isNotable('communicator') ? collectivesTexts(rows) : []),
+    ...(cause !== 'other-processes' && others !== undefined && isNotable('others')
+      ? [`${othersText(others.bytes, pids)} of this card`]
+      : []),
+    ...(cause !== 'process-rest' && isNotable('process-rest')
+      ? [`${OWN_OUTSIDE} holds ${formatBytes(bytesOf(rows, 'process-rest'))}`]
+      : []),
+    ...(outside !== undefined && isNotable('outside')
+      ? [
+          `${NOT_APART} hold ${formatBytes(outside.bytes)}; we can't tell them apart, because ${outside.reason}`,
+        ]
+      : []),
+    ...(isNotable('behind-allocator')
+      ? [`${behind} that PyTorch counts as reserved is not on the card: a pool sleeps`]
+      : []),
+  ];
+  const isOld = ageUs > 0 && moment.event !== sample.event;
+  const when = isOld ? ` (${formatDurationUs(ageUs)} before)` : '';
+  return texts.map((text) => `${sentenceCase(text)}${when}.`);
 }
 
 function forecastText({ stepsLeft, bytesPerStep, unit }: Forecast): string[] {

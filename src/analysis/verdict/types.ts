@@ -13,6 +13,10 @@ export type Cause =
   /** Free memory in pieces that are too small. */
   | 'fragmentation'
   | 'other-processes'
+  /** Communicators of this process, such as NCCL's. */
+  | 'collectives'
+  /** What else this process holds outside PyTorch. */
+  | 'process-rest'
   | 'none'
   | 'unknown';
 
@@ -72,6 +76,9 @@ export type RemedyId =
   | 'wait-for-streams'
   | 'raise-limit'
   | 'free-the-device'
+  | 'fewer-groups'
+  | 'smaller-collectives'
+  | 'lean-process'
   | 'check-batch'
   | 'record-more';
 

@@ -9,6 +9,7 @@ import type { EntryKind } from '../../analysis/account/types.ts';
 import { DETECTOR_IDS, DETECTORS, type FindingKind } from '../../analysis/findings/detectors.ts';
 import { SEVERITIES } from '../../analysis/findings/types.ts';
 import type { Cause, Pattern, RemedyId } from '../../analysis/verdict/types.ts';
+import { LEDGER_MOMENTS } from '../../format/snapshot/tables.ts';
 import { analysisOf } from '../../testing/analysed.ts';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -44,6 +45,8 @@ const cause = wordsOf<Cause>({
   request: true,
   fragmentation: true,
   'other-processes': true,
+  collectives: true,
+  'process-rest': true,
   none: true,
 });
 
@@ -87,6 +90,9 @@ const remedy = wordsOf<RemedyId>({
   'wait-for-streams': true,
   'raise-limit': true,
   'free-the-device': true,
+  'fewer-groups': true,
+  'smaller-collectives': true,
+  'lean-process': true,
   'check-batch': true,
   'record-more': true,
 });
@@ -98,6 +104,37 @@ const rate = z.strictObject({
   bytes: z.number().int(),
   steps: z.number().int().positive(),
   unit: z.string().min(1),
+});
+
+const signed = z.number().int();
+const process = z.strictObject({ pid: z.number().int(), bytes });
+const ofKind = <K extends string, Shape extends z.ZodRawShape>(kind: K, shape: Shape) =>
+  z.strictObject({ kind: z.literal(kind), label: z.string().min(1), bytes: signed, ...shape });
+const card = z.strictObject({
+  sample: z
+    .strictObject({
+      event,
+      timeUs: z.number(),
+      moment: z.enum(LEDGER_MOMENTS),
+      step: z.number().int().exactOptional(),
+    })
+    .nullable(),
+  totalBytes: bytes.nullable(),
+  rows: z.array(
+    z.union([
+      ofKind('allocated', {}),
+      ofKind('cached', {}),
+      ofKind('free', {}),
+      ofKind('pool', { id: z.tuple([signed, signed]), allocatedBytes: bytes }),
+      ofKind('communicator', { group: z.string(), backend: z.string() }),
+      ofKind('process-rest', { contextBytes: bytes.exactOptional() }),
+      ofKind('others', { processes: z.array(process).exactOptional() }),
+      ofKind('outside', { reason: z.string(), contextBytes: bytes.exactOptional() }),
+      ofKind('behind-allocator', {}),
+      ofKind('unexplained', {}),
+    ]),
+  ),
+  unknown: z.array(z.string().min(1)),
 });
 
 const account = z.strictObject({
@@ -118,6 +155,7 @@ const account = z.strictObject({
       growing: z.boolean(),
     }),
   ),
+  card: card.nullable(),
 });
 
 const verdict = z.strictObject({

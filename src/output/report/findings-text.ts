@@ -4,6 +4,7 @@ import { entryLabel } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check } from '../../analysis/findings/detectors.ts';
 import { otherLines } from '../../analysis/verdict/types.ts';
 import { formatBytes, formatCount, plural, sentenceCase } from '../../base/format.ts';
+import { rowNote, sampleText } from '../../device/model/card.ts';
 import {
   type FrameReport,
   frameLabel,
@@ -11,6 +12,7 @@ import {
   fullPlace,
   functionText,
 } from '../../device/model/frame-text.ts';
+import type { LedgerRow } from '../../device/model/ledger.ts';
 import type { DeviceFindings, FindingReport, FindingsReport, VerdictReport } from './findings.ts';
 import { deviceName } from './summary-text.ts';
 import { type DeviceOrder, fileOrder, printable, type Writer } from './text.ts';
@@ -93,7 +95,30 @@ function accountLines({ account }: DeviceFindings, write: Writer): string[] {
     perStep === undefined ? '' : `${formatBytes(perStep.bytes)} a ${perStep.unit}`,
   ]);
   const title = `${MOMENTS[account.moment.why]}, ${formatBytes(account.reservedBytes)} reserved`;
-  return write.section(title, write.table([['', 'bytes', 'blocks', 'rate'], ...rows]));
+  return [
+    ...write.section(title, write.table([['', 'bytes', 'blocks', 'rate'], ...rows])),
+    ...cardLines(account, write),
+  ];
+}
+
+/** 'other processes: 577: 61.00 GiB' */
+function noteOf(row: LedgerRow & { readonly label: string }): string[] {
+  const note = rowNote(row);
+  return note === '' ? [] : [`${row.label}: ${note}`];
+}
+
+/** The whole card: what the allocator of this process does not see. */
+function cardLines({ card }: NonNullable<DeviceFindings['account']>, write: Writer): string[] {
+  if (card === null) return [];
+  const { totalBytes, rows, sample, unknown } = card;
+  const title =
+    totalBytes === null || sample === null
+      ? 'The card, as far as the OOM says it'
+      : `The card, ${formatBytes(totalBytes)}, ${sampleText(sample)}`;
+  return write.section(title, [
+    ...write.table([['', 'bytes'], ...rows.map((row) => [row.label, formatBytes(row.bytes)])]),
+    ...write.list([...rows.flatMap(noteOf), ...unknown]),
+  ]);
 }
 
 function findingLines(finding: FindingReport, write: Writer): string[] {

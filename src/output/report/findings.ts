@@ -2,14 +2,19 @@
  * `vramscope analyze --json`: the contract `vramscope.findings/2`, which adds the account and its verdict to `/1`.
  * Unknown values are null, never 0. A finding without a stack has frame null and an empty stack.
  */
-import type { Account, AccountEntry, EntryRate } from '../../analysis/account/types.ts';
+import type {
+  Account,
+  AccountCard,
+  AccountEntry,
+  EntryRate,
+} from '../../analysis/account/types.ts';
 import type { Analysis } from '../../analysis/findings/analyse.ts';
 import type { Finding } from '../../analysis/findings/detectors.ts';
 import type { Verdict } from '../../analysis/verdict/types.ts';
 import { type FrameReport, frameReport } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { DeviceTrace, FileInfo } from '../../format/snapshot/tables.ts';
-import { fileReport } from './stats.ts';
+import { fileReport, rowReport, sampleReport } from './stats.ts';
 
 export type FindingsReport = ReturnType<typeof buildFindings>;
 export type DeviceFindings = ReturnType<typeof deviceFindings>;
@@ -57,6 +62,16 @@ const accountReport = (account: Account) => ({
   limitBytes: account.limitBytes ?? null,
   requestedBytes: account.requestedBytes ?? null,
   entries: account.entries.map(entryReport),
+  /** The whole card, apart from the entries; null if nothing is known of it. */
+  card: account.card === undefined ? null : cardReport(account.card),
+});
+
+/** Σ rows[].bytes = totalBytes, if a ledger was recorded. */
+const cardReport = ({ sample, rows, unknown }: AccountCard) => ({
+  sample: sample === undefined ? null : sampleReport(sample),
+  totalBytes: sample?.totalBytes ?? null,
+  rows: rows.map(rowReport),
+  unknown,
 });
 
 /** Includes `holder` and `perStep` only if they are known. */

@@ -17,13 +17,14 @@ import {
   plural,
 } from '../../base/format.ts';
 import { classLabel } from '../../device/classes/types.ts';
+import { sampleText } from '../../device/model/card.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { durationUs } from '../../device/model/events.ts';
 import { memoryChart } from './memory-chart.ts';
 import { servingTables } from './serving.ts';
 import type { DeviceStats, StatsReport } from './stats.ts';
 import { settingsText } from './summary-text.ts';
-import { deviceOrder, printable, styled, type TextOptions, wrap } from './text.ts';
+import { deviceOrder, printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 
 export const COUNTER_LABELS: Readonly<Record<CounterName, string>> = {
   requestedBytes: 'requested',
@@ -106,6 +107,7 @@ function deviceText(device: DeviceStats, context: DeviceModel, options: TextOpti
     ...servingText(device, options),
     ...factsText(device, context),
     ...oomsText(ooms, device.recording, options),
+    ...cardText(device, options),
   ];
 }
 
@@ -211,6 +213,25 @@ function oomsText({ failed, retried }: OomEvents, recording: Recording, options:
     styled(tableFact(i === 0 ? 'out of memory' : '', text), 'red', options),
   );
   return [...lines, ...others];
+}
+
+/** The card when most of it was in use, as sampled. */
+function cardText({ card }: DeviceStats, options: TextOptions): string[] {
+  if (card === null) return [];
+  const { fullest, samples, end } = card;
+  const endOf = (label: string) => end.rows.find((row) => row.label === label);
+  const rows = fullest.rows.map((row) => {
+    const last = endOf(row.label);
+    return [row.label, formatBytes(row.bytes), last === undefined ? '' : formatBytes(last.bytes)];
+  });
+  const title = `  The card, ${formatBytes(fullest.totalBytes)}, in ${plural(samples, 'sample')}; fullest ${sampleText(fullest)}`;
+  const table = textTable([['', 'fullest', 'at the end'], ...rows]);
+  return [
+    '',
+    styled(title, 'dim', options),
+    ...table.map((line) => `  ${printable(line)}`),
+    ...Object.values(card.missing).map((why) => `  Not sampled: ${printable(why)}`),
+  ];
 }
 
 function warningsText({ warnings }: StatsReport, options: TextOptions): string[] {

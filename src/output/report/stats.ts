@@ -8,9 +8,11 @@
 import type { Counters, Recording } from '../../allocator/replay/types.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { bytesOf, type CardSample, cardHistory, rowLabel } from '../../device/model/card.ts';
 import { type DeviceInfo, sessionInfo, traceCounts } from '../../device/model/device-info.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { holderShare, holderTotals } from '../../device/model/holders.ts';
+import type { LedgerRow } from '../../device/model/ledger.ts';
 import { isUnusedDevice } from '../../device/model/main-device.ts';
 import { servingLens } from '../../device/serving/serving-lens.ts';
 import type { FileInfo, Snapshot } from '../../format/snapshot/tables.ts';
@@ -76,7 +78,38 @@ const deviceStats = (
   holders: holdersReport(context),
   /** A server's memory at the peak, or private pools; null without either. */
   serving: servingReport(servingLens(context, info.peaks.allocatedBytes.event)),
+  /** The whole card, as vramscope.record() sampled it. */
+  card: cardReport(context),
 });
+
+/** When a sample of the card was taken. */
+export const sampleReport = ({ event, timeUs, moment, step }: CardSample) => ({
+  ...{ event, timeUs, moment },
+  ...(step !== undefined && { step }),
+});
+
+/** Beside kind, label and bytes, a row has what is known of its kind: pool, group, processes, context. */
+export const rowReport = (row: LedgerRow) => ({ ...row, label: rowLabel(row) });
+
+/** The samples when most of the card was in use and of the end; null without a ledger. */
+function cardReport(context: DeviceModel) {
+  const history = cardHistory(context);
+  if (history === undefined) return null;
+  const { samples, missing } = history;
+  const freeOf = ({ rows }: CardSample) => bytesOf(rows, 'free');
+  const fullest = samples.reduce((a, b) => (freeOf(b) < freeOf(a) ? b : a));
+  const report = (sample: CardSample) => ({
+    ...sampleReport(sample),
+    totalBytes: sample.totalBytes,
+    rows: sample.rows.map(rowReport),
+  });
+  return {
+    samples: samples.length,
+    fullest: report(fullest),
+    end: report(samples[samples.length - 1]),
+    missing,
+  };
+}
 
 /** The owners of memory live at the end, largest first; null if the file has no names. */
 function holdersReport(context: DeviceModel) {

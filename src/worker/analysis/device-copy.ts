@@ -49,13 +49,14 @@ const BUSY_MS = 4;
 export async function cloneDevice(context: DeviceModel, clock: Clock) {
   const slices = { clock, sliceMs: BUSY_MS };
   const pause = createPause(slices);
-  const { frames, stacks, annotations, settings, devices } = context.snapshot;
+  const { frames, stacks, annotations, settings, devices, ledger } = context.snapshot;
   const { events, ...trace } = context.trace;
   const { length, action, timeUs, oomDeviceFreeBytes } = events;
   const classification = await runTask(classifyInPieces(context), slices);
   const shared = {
     snapshot: {
       ...{ frames, stacks, annotations, settings },
+      ...(ledger !== undefined && { ledger }),
       /** Only strings that frames and annotations use. */
       strings: stringsOf(context.snapshot),
       devices: devices.map(({ device, kind }) => ({ device, kind })),

@@ -1,0 +1,202 @@
+/**
+ * The whole card over a recording: which event each sample of the ledger belongs to, which sample tells most about a
+ * moment, and the rows in words. The rows of a sample add up to the card's total; see ledger.ts.
+ */
+import { lowerBound, upperBound } from '../../base/binary-search.ts';
+import { groupBy, sumBy } from '../../base/collections.ts';
+import { formatBytes, formatCount, formatDurationUs, plural } from '../../base/format.ts';
+import type {
+  DeviceTrace,
+  EventIndex,
+  LedgerMoment,
+  LedgerSample,
+  MemoryLedger,
+} from '../../format/snapshot/tables.ts';
+import { type LedgerRow, ledgerRows } from './ledger.ts';
+
+export interface CardSample {
+  /** The event after which it was taken; -1 before the first. */
+  readonly event: EventIndex;
+  /** Since the first event, below 0 before it; NaN without times. */
+  readonly timeUs: number;
+  readonly moment: LedgerMoment;
+  readonly step: number | undefined;
+  readonly totalBytes: number;
+  /** Their bytes add up to `totalBytes`. */
+  readonly rows: readonly LedgerRow[];
+}
+
+/** One device's samples, by time. */
+export interface CardHistory {
+  readonly samples: readonly CardSample[];
+  /** What could not be sampled, and why. */
+  readonly missing: MemoryLedger['missing'];
+}
+
+export interface CardSource {
+  readonly snapshot: { readonly ledger?: MemoryLedger };
+  readonly trace: Pick<DeviceTrace, 'device' | 'kind' | 'events'>;
+}
+
+/** Undefined if the file has no ledger of this device. */
+export function cardHistory({ snapshot: { ledger }, trace }: CardSource): CardHistory | undefined {
+  const samples = placedSamples(ledger, trace);
+  return ledger && samples.length > 0 ? { samples, missing: ledger.missing } : undefined;
+}
+
+function placedSamples(ledger: MemoryLedger | undefined, trace: CardSource['trace']): CardSample[] {
+  const { timeUs, length } = trace.events;
+  if (ledger === undefined || trace.kind === 'host') return [];
+  const placed = (sample: LedgerSample, event: EventIndex, at: number): CardSample => {
+    const { moment, step, totalBytes } = sample;
+    return {
+      event,
+      timeUs: at,
+      moment,
+      step,
+      totalBytes,
+      rows: ledgerRows(sample, ledger.missing),
+    };
+  };
+  const own = ledger.samples.filter(({ device }) => device === trace.device);
+  // Without times, only the sample of the dump has a known place: the end.
+  if (timeUs === undefined || length === 0)
+    return own
+      .filter(({ moment }) => moment === 'dump')
+      .map((sample) => placed(sample, length - 1, Number.NaN));
+  return own.map((sample) =>
+    placed(sample, upperBound(timeUs, sample.timeUs) - 1, sample.timeUs - timeUs[0]),
+  );
+}
+
+/**
+ * The sample nearest to the state after `event`, at it or before; at the end of the recording the last one. Undefined if
+ * the first came later.
+ */
+export function cardAt(
+  { samples }: CardHistory,
+  event: EventIndex,
+  why: 'oom' | 'peak' | 'end' | 'cursor',
+): CardSample | undefined {
+  if (why === 'end') return samples.at(-1);
+  const events = samples.map((sample) => sample.event);
+  const [first, next] = [lowerBound(events, event), lowerBound(events, event + 1)];
+  if (why !== 'oom') return samples[next - 1];
+  // By the time of a later sample others may have come or gone, although no event has happened.
+  return samples.slice(first, next).find(({ moment }) => moment === 'oom') ?? samples[first - 1];
+}
+
+export const bytesOf = (rows: readonly LedgerRow[], ...kinds: readonly LedgerRow['kind'][]) =>
+  sumBy(rows, ({ kind, bytes }) => (kinds.includes(kind) ? bytes : 0));
+
+/** Undefined without a row of the kind: then it is not known. */
+export const knownBytes = (rows: readonly LedgerRow[] = [], kind: LedgerRow['kind']) =>
+  rows.some((row) => row.kind === kind) ? bytesOf(rows, kind) : undefined;
+
+/** For messages and for the ledger alike. */
+export const OWN_OUTSIDE = 'this process outside PyTorch';
+export const OTHERS = 'other processes';
+export const NOT_APART = `${OTHERS} and ${OWN_OUTSIDE}`;
+/** What a process may hold outside PyTorch. */
+export const OUTSIDE_IS = 'CUDA context, NCCL, other libraries';
+
+/** 'NCCL, group tp' */
+export function rowLabel(row: LedgerRow): string {
+  switch (row.kind) {
+    case 'allocated':
+      return 'PyTorch, allocated';
+    case 'cached':
+      return 'PyTorch, cached';
+    case 'pool':
+      return `PyTorch, private pool (${row.id.join(', ')})`;
+    case 'communicator':
+      return `${row.backend.toUpperCase() || 'Collectives'}, group ${row.group}`;
+    case 'process-rest':
+      return OWN_OUTSIDE;
+    case 'others':
+      return OTHERS;
+    case 'outside':
+      return NOT_APART;
+    case 'behind-allocator':
+      return 'freed behind the allocator';
+    case 'unexplained':
+      return 'not explained';
+    case 'free':
+      return 'free';
+  }
+}
+
+/** What a row is beyond its label, and what is not known about it; '' if nothing. */
+export function rowNote(row: LedgerRow): string {
+  switch (row.kind) {
+    case 'pool':
+      return `${formatBytes(row.allocatedBytes)} of it allocated`;
+    case 'process-rest':
+      return `CUDA context, modules, graphs, other libraries${contextNote(row)}`;
+    case 'others':
+      return (row.processes ?? [])
+        .map(({ pid, bytes }) => `${pid}: ${formatBytes(bytes)}`)
+        .join(', ');
+    case 'outside':
+      return `can't be told apart: ${row.reason}${contextNote(row)}`;
+    case 'behind-allocator':
+      return 'PyTorch counts it as reserved, but it is no longer on the card: a pool that sleeps';
+    case 'unexplained':
+      return row.bytes < 0
+        ? 'the driver counts more for the processes than is in use'
+        : 'in use, but by no process that the driver lists';
+    default:
+      return '';
+  }
+}
+
+const contextNote = ({ contextBytes }: { readonly contextBytes?: number }): string =>
+  contextBytes === undefined ? '' : `; starting CUDA took ${formatBytes(contextBytes)}`;
+
+/** The same row in other samples has the same key. */
+export function rowKey(row: LedgerRow): string {
+  if (row.kind === 'pool') return `pool ${row.id}`;
+  return row.kind === 'communicator' ? `communicator ${row.backend} ${row.group}` : row.kind;
+}
+
+const MOMENTS: Readonly<Record<LedgerMoment, string>> = {
+  start: 'when recording began',
+  init: 'after CUDA started',
+  interval: 'at an interval',
+  step: 'at a step',
+  oom: 'when memory ran out',
+  dump: 'at the dump',
+};
+
+/** 'at step 12, after event 4,312' */
+export function sampleText({
+  moment,
+  step,
+  event,
+  timeUs,
+}: Pick<CardSample, 'moment' | 'event' | 'timeUs'> & {
+  readonly step?: number | undefined;
+}): string {
+  const when = moment === 'step' && step !== undefined ? `at step ${step}` : MOMENTS[moment];
+  const place = event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
+  const time = Number.isNaN(timeUs) ? '' : `, ${formatDurationUs(timeUs)}`;
+  return `${when}, ${place}${time}`;
+}
+
+/** 'another process (577) holds 61.00 GiB', '3 other processes hold 1.20 GiB' */
+export function othersText(bytes: number, pids: readonly number[]): string {
+  const [first] = pids;
+  if (first === undefined) return `${OTHERS} hold ${formatBytes(bytes)}`;
+  return pids.length === 1
+    ? `another process (${first}) holds ${formatBytes(bytes)}`
+    : `${pids.length} ${OTHERS} hold ${formatBytes(bytes)}`;
+}
+
+/** '9.50 GiB of this card is NCCL, in 6 groups'; one text for each backend. */
+export function collectivesTexts(rows: readonly LedgerRow[]): string[] {
+  const own = rows.filter((row) => row.kind === 'communicator');
+  return [...groupBy(own, ({ backend }) => backend.toUpperCase() || 'collectives')].map(
+    ([backend, groups]) =>
+      `${formatBytes(sumBy(groups, ({ bytes }) => bytes))} of this card is ${backend}, in ${plural(groups.length, 'group')}`,
+  );
+}
