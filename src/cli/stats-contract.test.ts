@@ -82,6 +82,7 @@ const DEVICE_SHAPE = {
   ooms: 'object',
   anomalies: 'number',
   holders: 'object',
+  card: 'object',
 };
 
 function shapeOf(device: DeviceStats) {

@@ -121,7 +121,7 @@ describe('the verdict', () => {
       cause: 'other-processes',
       bytes: gib(70),
       brief: 'Out of memory: other processes hold 70.00 GiB.',
-      text: "Out of memory: another process (577) holds 70.00 GiB of this GPU's 80.00 GiB, and 2.00 GiB did not fit in the rest.",
+      text: "Out of memory: another process (PID 577) holds 70.00 GiB of this GPU's 80.00 GiB, and 2.00 GiB did not fit in the rest.",
       advice: [{ id: 'free-the-device', savesBytes: gib(70), isEnough: true }],
     });
   });
@@ -159,7 +159,7 @@ describe('the verdict', () => {
       sampleOf({ ...AT_OOM, freeBytes: gib(70), processBytes: gib(3), others: [] }),
     ]);
     expect(verdict.also).toContain(
-      '5.00 GiB that PyTorch counts as reserved is not on the card: a pool sleeps.',
+      '5.00 GiB that PyTorch counts as reserved is not on the card: it was freed behind the allocator, as pools that sleep are.',
     );
   });
 
@@ -171,6 +171,6 @@ describe('the verdict', () => {
         others: [{ pid: 1, bytes: gib(60) }],
       }),
     ]);
-    expect(verdict.text).toContain('another process (1) holds 60.00 GiB');
+    expect(verdict.text).toContain('another process (PID 1) holds 60.00 GiB');
   });
 });

@@ -70,6 +70,6 @@ it('names rows and moments in words', () => {
     'at step 12, after event 4,312, 2.05 s',
   );
   expect(sampleText({ moment: 'start', event: -1, timeUs: Number.NaN })).toBe(
-    'when recording began, before the first event',
+    'at the start, before the first event',
   );
 });

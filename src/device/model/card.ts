@@ -110,7 +110,7 @@ export function rowLabel(row: LedgerRow): string {
     case 'pool':
       return `PyTorch, private pool (${row.id.join(', ')})`;
     case 'communicator':
-      return `${row.backend.toUpperCase() || 'Collectives'}, group ${row.group}`;
+      return `${backendName(row)}, group ${row.group}`;
     case 'process-rest':
       return OWN_OUTSIDE;
     case 'others':
@@ -126,6 +126,33 @@ export function rowLabel(row: LedgerRow): string {
   }
 }
 
+/** Of rows, in the order in which they are stacked. */
+export const KINDS: readonly LedgerRow['kind'][] = [
+  'allocated',
+  'cached',
+  'pool',
+  'communicator',
+  'process-rest',
+  'others',
+  'outside',
+  'unexplained',
+  'behind-allocator',
+  'free',
+];
+
+/** 'PyTorch, private pools', 'NCCL': all rows of a kind. @param rows to name the backends from */
+export function kindLabel(kind: LedgerRow['kind'], rows: readonly LedgerRow[]): string {
+  const own = rows.filter((row) => row.kind === kind);
+  if (kind === 'pool') return 'PyTorch, private pools';
+  const [first] = own;
+  if (kind !== 'communicator') return first === undefined ? kind : rowLabel(first);
+  const backends = own.map((row) => (row.kind === 'communicator' ? backendName(row) : ''));
+  return [...new Set(backends)].join(', ');
+}
+
+const backendName = ({ backend }: { readonly backend: string }): string =>
+  backend.toUpperCase() || 'Collectives';
+
 /** What a row is beyond its label, and what is not known about it; '' if nothing. */
 export function rowNote(row: LedgerRow): string {
   switch (row.kind) {
@@ -135,7 +162,7 @@ export function rowNote(row: LedgerRow): string {
       return `CUDA context, modules, graphs, other libraries${contextNote(row)}`;
     case 'others':
       return (row.processes ?? [])
-        .map(({ pid, bytes }) => `${pid}: ${formatBytes(bytes)}`)
+        .map(({ pid, bytes }) => `PID ${pid}: ${formatBytes(bytes)}`)
         .join(', ');
     case 'outside':
       return `can't be told apart: ${row.reason}${contextNote(row)}`;
@@ -160,7 +187,7 @@ export function rowKey(row: LedgerRow): string {
 }
 
 const MOMENTS: Readonly<Record<LedgerMoment, string>> = {
-  start: 'when recording began',
+  start: 'at the start',
   init: 'after CUDA started',
   interval: 'at an interval',
   step: 'at a step',
@@ -168,19 +195,18 @@ const MOMENTS: Readonly<Record<LedgerMoment, string>> = {
   dump: 'at the dump',
 };
 
-/** 'at step 12, after event 4,312' */
-export function sampleText({
-  moment,
-  step,
-  event,
-  timeUs,
-}: Pick<CardSample, 'moment' | 'event' | 'timeUs'> & {
-  readonly step?: number | undefined;
-}): string {
-  const when = moment === 'step' && step !== undefined ? `at step ${step}` : MOMENTS[moment];
+type When = Pick<CardSample, 'moment'> & { readonly step?: number | undefined };
+
+/** 'at step 12' */
+export const momentText = ({ moment, step }: When): string =>
+  moment === 'step' && step !== undefined ? `at step ${formatCount(step)}` : MOMENTS[moment];
+
+/** 'at step 12, after event 4,312, 1.07 s' */
+export function sampleText(sample: When & Pick<CardSample, 'event' | 'timeUs'>): string {
+  const { event, timeUs } = sample;
   const place = event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
   const time = Number.isNaN(timeUs) ? '' : `, ${formatDurationUs(timeUs)}`;
-  return `${when}, ${place}${time}`;
+  return `${momentText(sample)}, ${place}${time}`;
 }
 
 /** 'another process (577) holds 61.00 GiB', '3 other processes hold 1.20 GiB' */
@@ -188,14 +214,14 @@ export function othersText(bytes: number, pids: readonly number[]): string {
   const [first] = pids;
   if (first === undefined) return `${OTHERS} hold ${formatBytes(bytes)}`;
   return pids.length === 1
-    ? `another process (${first}) holds ${formatBytes(bytes)}`
+    ? `another process (PID ${first}) holds ${formatBytes(bytes)}`
     : `${pids.length} ${OTHERS} hold ${formatBytes(bytes)}`;
 }
 
 /** '9.50 GiB of this card is NCCL, in 6 groups'; one text for each backend. */
 export function collectivesTexts(rows: readonly LedgerRow[]): string[] {
   const own = rows.filter((row) => row.kind === 'communicator');
-  return [...groupBy(own, ({ backend }) => backend.toUpperCase() || 'collectives')].map(
+  return [...groupBy(own, backendName)].map(
     ([backend, groups]) =>
       `${formatBytes(sumBy(groups, ({ bytes }) => bytes))} of this card is ${backend}, in ${plural(groups.length, 'group')}`,
   );

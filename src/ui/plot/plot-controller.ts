@@ -19,7 +19,8 @@ import { viewportOf } from './viewport-of.ts';
 
 /** A canvas above or below the plot that shares its x axis, such as the annotations. */
 export interface PlotStrip {
-  paint(viewport: Viewport, theme: ThemeName): void;
+  /** @param cursorX on the viewport's axis; undefined without a cursor, and until its place is known */
+  paint(viewport: Viewport, theme: ThemeName, cursorX?: number): void;
   destroy(): void;
 }
 
@@ -74,6 +75,7 @@ export class PlotController {
   #inputMs: number | undefined;
   /** The cursor and the axis for which the cursor was last brought into view. */
   #followed = '';
+  #stripCursorX: number | undefined;
 
   constructor(options: PlotOptions) {
     this.#options = options;
@@ -226,7 +228,20 @@ export class PlotController {
     this.#animation = 0;
     this.#followCursor();
     if (this.#isPictureStale) this.#paintPicture();
+    this.#moveStripCursor();
     this.#hover.paint(plotStyle(this.#options.look().theme));
+  }
+
+  #paintStrip(viewport: Viewport, theme: ThemeName): void {
+    this.#stripCursorX = this.#plot()?.cursorX;
+    this.#strip?.paint(viewport, theme, this.#stripCursorX);
+  }
+
+  /** The cursor moves without a new picture. */
+  #moveStripCursor(): void {
+    const plot = this.#plot();
+    if (plot !== undefined && plot.cursorX !== this.#stripCursorX)
+      this.#paintStrip(plot.viewport, this.#options.look().theme);
   }
 
   /** Reports the time from input to pixels on the browser's performance timeline, for the bench. */
@@ -248,7 +263,7 @@ export class PlotController {
     this.#frames.paint(context, viewport, plotColors(theme).background);
     if (wasStale) {
       // Paint the strip before the axes: it reads its size, which would force a layout after them.
-      this.#strip?.paint(viewport, theme);
+      this.#paintStrip(viewport, theme);
       const { device, overlays } = this.#options;
       drawAxes(this.#axes, viewport, this.#size, device);
       drawSteps(this.#axes.x, overlays.getState().steps, device, viewport, this.#size.width);

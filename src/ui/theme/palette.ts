@@ -6,6 +6,7 @@
  */
 import type { CounterName } from '../../allocator/replay/types.ts';
 import { LruCache } from '../../base/collections.ts';
+import type { LedgerRow } from '../../device/model/ledger.ts';
 import {
   colorOfClass,
   FIRST_STACK_CLASS,
@@ -44,6 +45,25 @@ const LIGHT: typeof DARK = {
 };
 
 const COLORS = { dark: DARK, light: LIGHT };
+
+/** Positions in `stacks` of what holds a card; those not listed have no color of their own. */
+const CARD_STACKS: Partial<Record<LedgerRow['kind'], number>> = {
+  allocated: 0,
+  cached: 6,
+  pool: 2,
+  communicator: 3,
+  'process-rest': 8,
+  others: 11,
+};
+
+/** The color of a row of the card; undefined for free memory, which has none. */
+export function cardColor(theme: ThemeName, kind: LedgerRow['kind']): string | undefined {
+  const { stacks, absences, pending } = COLORS[theme];
+  const position = CARD_STACKS[kind];
+  if (position !== undefined) return stacks[position];
+  if (kind === 'free') return undefined;
+  return kind === 'behind-allocator' ? pending : absences[kind === 'outside' ? 0 : 1];
+}
 
 export const SITE_COLORS = DARK.stacks.length;
 

@@ -3,6 +3,7 @@
 import { classText, knownClasses } from '../../device/classes/classify.ts';
 import { describeHit, type HitResult } from '../../device/model/allocation-details.ts';
 import { annotationTracks } from '../../device/model/annotations.ts';
+import { cardHistory } from '../../device/model/card.ts';
 import { type Crosshair, crosshairAt, eventAtTime } from '../../device/model/events.ts';
 import { unavailableReason } from '../../draw/coloring/colorings.ts';
 import { type LegendPlace, legendAt, legendEvent } from '../../draw/coloring/legend.ts';
@@ -62,6 +63,8 @@ export const timelineHandlers = queryHandlers({
   eventAt: ({ context }, { timeUs }: { readonly timeUs: number }) =>
     eventAtTime(context.trace.events, timeUs),
   annotations: ({ context }) => transferring(annotationTracks(context.annotations())),
+  /** The whole card, as sampled; undefined without a ledger. */
+  card: ({ context }) => cardHistory(context),
   /** What the colors mean, and how much of each there is. */
   async legend(device, { colorBy, classes, ...place }: LegendRequest) {
     const { context, index } = device;

@@ -1,6 +1,7 @@
 import { type ComponentProps, useState } from 'react';
 import {
   type Account,
+  type AccountCard,
   type EntryKind,
   type EntryRate,
   entryLabel,
@@ -12,15 +13,18 @@ import { sumBy } from '../../../base/collections.ts';
 import {
   formatBytes,
   formatCount,
+  formatDurationUs,
   formatPercent,
   plural,
   sentenceCase,
 } from '../../../base/format.ts';
+import { rowKey, rowLabel, rowNote, sampleText } from '../../../device/model/card.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { Button, Segmented } from '../../shared/buttons.tsx';
 import { Bytes, CodeText } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
+import { cardColor } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import {
   type AccountPart,
@@ -97,7 +101,59 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
           cause={verdict.cause}
         />
       )}
+      {current?.card !== undefined && <CardRows card={current.card} account={current} />}
     </section>
+  );
+}
+
+interface CardRowsProps {
+  readonly card: AccountCard;
+  readonly account: Account;
+}
+
+/** The whole card at the same moment, apart from the sum above: what the allocator of this process does not see. */
+function CardRows({ card: { sample, ageUs, rows, unknown }, account }: CardRowsProps) {
+  const theme = useTheme();
+  const shown = rows.filter(({ kind, bytes }) => bytes !== 0 || kind === 'free');
+  const isOlder = sample !== undefined && ageUs > 0 && sample.event !== account.moment.event;
+  return (
+    <>
+      <h4 className="ruled">The whole card</h4>
+      {sample !== undefined && (
+        <p>
+          <Bytes as="strong" bytes={sample.totalBytes} />, sampled {sampleText(sample)}
+          <span className="dim">{isOlder && ` (${formatDurationUs(ageUs)} before)`}.</span>
+        </p>
+      )}
+      <ul aria-label="Parts of the card">
+        {shown.map((row) => (
+          <li key={rowKey(row)} className="account-row card-part">
+            <span
+              className="account-swatch"
+              data-kind={`card-${row.kind}`}
+              style={{ color: cardColor(theme, row.kind) }}
+              aria-hidden
+            />
+            <span>{rowLabel(row)}</span>
+            <span className="figure">
+              <Bytes as="strong" bytes={row.bytes} />{' '}
+              <span className="dim small">
+                {sample !== undefined && formatPercent(Math.abs(row.bytes) / sample.totalBytes)}
+              </span>
+            </span>
+            {/* Why rows are not told apart is said below. */}
+            {row.kind !== 'outside' && rowNote(row) !== '' && (
+              <span className="dim account-line small">{rowNote(row)}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {unknown.map((text) => (
+        <p key={text} className="dim small">
+          {text}
+        </p>
+      ))}
+    </>
   );
 }
 

@@ -25,6 +25,7 @@ import { type QueryState, useQuery } from '../../shared/use-query.ts';
 import { classColors } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { AnnotationsSection } from './annotations-section.tsx';
+import { CardSection } from './card-section.tsx';
 import { RecordingSection, SettingsSection } from './recording-section.tsx';
 import { Section, SummaryTable, Unanswered } from './section.tsx';
 import { ServingSection } from './serving-section.tsx';
@@ -50,6 +51,7 @@ export function View() {
         annotationGroups={annotations.value?.groups}
         facts={facts.value}
       />
+      <CardSection />
       <AnnotationsSection query={annotations} />
       <SettingsSection />
       <RecordingSection query={facts} />

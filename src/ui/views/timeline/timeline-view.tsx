@@ -6,7 +6,7 @@ import { annotationTracks } from '../../../device/model/annotations.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { ColorLegend, ColorSelect } from '../../panels/legend/color-legend.tsx';
 import { Plot } from '../../plot/plot.tsx';
-import type { StripHost } from '../../plot/plot-controller.ts';
+import type { PlotStrip, StripHost } from '../../plot/plot-controller.ts';
 import { AxisSwitch, FitButton } from '../../plot/plot-controls.tsx';
 import { useOverlayStore } from '../../plot/plot-source.ts';
 import { Segmented } from '../../shared/buttons.tsx';
@@ -15,6 +15,7 @@ import { useDevice, useServices } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
 import { plotStyle } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
+import { CardRows, useCardStrip } from './card-rows.tsx';
 import { timelineSource } from './timeline-source.ts';
 import { TRACK_HEIGHT, LABEL as TRACKS_LABEL, TrackStrip } from './track-strip.ts';
 
@@ -47,10 +48,19 @@ export function View() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const surface = useRef<HTMLDivElement>(null);
   const tracks = useRef<TrackStrip>(undefined);
-  const strip = (host: StripHost) => {
+  const card = useCardStrip();
+  const strip = (host: StripHost): PlotStrip | undefined => {
     if (canvas.current === null || surface.current === null) return undefined;
     tracks.current = new TrackStrip(surface.current, canvas.current, host);
-    return tracks.current;
+    const strips: (PlotStrip | undefined)[] = [tracks.current, card.makeStrip(host)];
+    return {
+      paint(...look) {
+        for (const one of strips) one?.paint(...look);
+      },
+      destroy() {
+        for (const one of strips) one?.destroy();
+      },
+    };
   };
   const annotations = useQuery('annotations', {}).value ?? NO_ANNOTATIONS;
   const levels = annotations.first.length - 1;
@@ -94,6 +104,7 @@ export function View() {
         >
           <canvas ref={canvas} />
         </div>
+        <CardRows {...card} />
       </Plot>
     </section>
   );
