@@ -298,7 +298,9 @@ function outsideText({ card, moment }: Account, { cause }: Diagnosis): string[] 
         ]
       : []),
     ...(isNotable('behind-allocator')
-      ? [`${behind} that PyTorch counts as reserved is not on the card: it was freed behind the allocator, as pools that sleep are`]
+      ? [
+          `${behind} that PyTorch counts as reserved is not on the card: it was freed behind the allocator, as pools that sleep are`,
+        ]
       : []),
   ];
   const isOld = ageUs > 0 && moment.event !== sample.event;

@@ -219,11 +219,17 @@ function oomsText({ failed, retried }: OomEvents, recording: Recording, options:
 function cardText({ card }: DeviceStats, options: TextOptions): string[] {
   if (card === null) return [];
   const { fullest, samples, end } = card;
-  const endOf = (label: string) => end.rows.find((row) => row.label === label);
-  const rows = fullest.rows.map((row) => {
-    const last = endOf(row.label);
-    return [row.label, formatBytes(row.bytes), last === undefined ? '' : formatBytes(last.bytes)];
-  });
+  const bytesIn = (sample: typeof end, label: string) => {
+    const row = sample.rows.find((one) => one.label === label);
+    return row === undefined ? '' : formatBytes(row.bytes);
+  };
+  // Both end with what is free.
+  const labels = [...fullest.rows.slice(0, -1), ...end.rows].map(({ label }) => label);
+  const rows = [...new Set(labels)].map((label) => [
+    label,
+    bytesIn(fullest, label),
+    bytesIn(end, label),
+  ]);
   const title = `  The card, ${formatBytes(fullest.totalBytes)}, in ${plural(samples, 'sample')}; fullest ${sampleText(fullest)}`;
   const table = textTable([['', 'fullest', 'at the end'], ...rows]);
   return [
