@@ -9,16 +9,19 @@ const folder = mkdtempSync(join(tmpdir(), 'vramscope-export-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const SOURCE = 'fixtures/cuda_graph_pool.pickle.gz';
+const WITH_LEDGER = 'fixtures/record/ledger/card.pickle.gz';
 
 describe('vramscope export', () => {
   it.each(EXPORT_KINDS)('--as %s writes a file and says so', async (kind) => {
     const path = join(folder, kind);
-    const { exitCode, out } = await cli(['export', SOURCE, '--as', kind, '-o', path]);
+    const source = kind === 'card-csv' ? WITH_LEDGER : SOURCE;
+    const { exitCode, out } = await cli(['export', source, '--as', kind, '-o', path]);
     expect(exitCode).toBe(0);
     expect(out).toContain(path);
     const start = readFileSync(path).subarray(0, 300).toString('latin1');
     const begins = {
       'counters-csv': 'event,',
+      'card-csv': 'event,time_us,moment,step,row,bytes',
       'allocations-csv': 'allocation,',
       'events-csv': 'event,',
       'allocations-arrow': 'ARROW1',

@@ -83,6 +83,7 @@ const DEVICE_SHAPE = {
   anomalies: 'number',
   holders: 'object',
   card: 'object',
+  serving: 'object',
 };
 
 function shapeOf(device: DeviceStats) {

@@ -1,5 +1,6 @@
 import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
+import { addUp } from '../../base/collections.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, describeStack } from '../../testing/contexts.ts';
@@ -44,6 +45,22 @@ describe('counters as CSV', () => {
         counters.inactiveSplitBytes,
       ]);
     }
+  });
+});
+
+describe('the card as CSV', () => {
+  it('has every row of every sample, and the rows of a sample add up to the card', () => {
+    const context = contextOfCapture('record/ledger/card');
+    const [, ...rows] = readCsv([...EXPORTS['card-csv'].make(context)].join(''));
+    const totals = new Map<string, number>();
+    for (const [, timeUs = '', , , , bytes] of rows) addUp(totals, timeUs, Number(bytes));
+    const { samples = [] } = context.snapshot.ledger ?? {};
+    expect([...totals.values()]).toEqual(samples.map(({ totalBytes }) => totalBytes));
+    expect(rows.map(([, , , , row]) => row)).toContain('PyTorch, private pool (0, 1)');
+    const [, ...none] = readCsv(
+      [...EXPORTS['card-csv'].make(contextOfCapture('train_resnet'))].join(''),
+    );
+    expect(none).toEqual([]);
   });
 });
 

@@ -12,6 +12,7 @@ import { EventList } from '../../device/lists/event-list.ts';
 import { EventReader } from '../../device/lists/event-reader.ts';
 import { upTo } from '../../device/lists/order-by-keys.ts';
 import { ALLOCATION_COLUMNS, type Cell, eventsCsv } from '../../device/lists/rows-text.ts';
+import { cardHistory, rowLabel } from '../../device/model/card.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { crosshairAt } from '../../device/model/events.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
@@ -71,6 +72,13 @@ export const EXPORTS = {
     extension: 'events.arrow',
     mime: ARROW,
     make: (device) => [eventsArrow(device)],
+  },
+  'card-csv': {
+    label: 'The whole card, CSV',
+    about: 'one line per sample and row, if a ledger was recorded',
+    extension: 'card.csv',
+    mime: CSV,
+    make: cardCsv,
   },
   perfetto: {
     label: 'Trace for Perfetto',
@@ -165,6 +173,17 @@ function countersCsv(context: DeviceModel): Iterable<string> {
       return csvLine([String(event), csvNumber(timeUs), csvField(action), ...values]);
     });
   });
+}
+
+/** Every row of every sample; the rows of a sample add up to the card. Only the heading without a ledger. */
+function* cardCsv(context: DeviceModel): Generator<string> {
+  yield csvLine(['event', 'time_us', 'moment', 'step', 'row', 'bytes']);
+  for (const { event, timeUs, moment, step, rows } of cardHistory(context)?.samples ?? []) {
+    const when = [String(event), csvNumber(timeUs), moment, step === undefined ? '' : String(step)];
+    yield rows
+      .map((row) => csvLine([...when, csvField(rowLabel(row)), csvNumber(row.bytes)]))
+      .join('');
+  }
 }
 
 /** 'inactiveSplitBytes' becomes 'inactive_split_bytes'. */

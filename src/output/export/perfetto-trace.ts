@@ -7,6 +7,7 @@
  */
 import { LoadError } from '../../base/load-error.ts';
 import type { NarrowColumn } from '../../base/table.ts';
+import { cardHistory, rowLabel } from '../../device/model/card.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { TraceAction } from '../../format/snapshot/tables.ts';
@@ -46,6 +47,7 @@ export function* perfettoTrace(context: DeviceModel): Generator<string> {
   yield* annotations(context, snapshot.startUs + (timeUs[0] ?? 0));
   yield* counters(context, timeUs, step);
   yield* instants(context, timeUs);
+  yield* cardCounters(context, snapshot.startUs + (timeUs[0] ?? 0));
   // An event without a trailing comma ends the list.
   yield `${JSON.stringify({ ph: 'M', pid, tid: INSTANTS_THREAD, name: 'thread_name', args: { name: 'allocator' } })}\n]}\n`;
 }
@@ -85,6 +87,16 @@ function* counters(
       });
     }
     yield text;
+  }
+}
+
+/** One track for each row of the card. */
+function* cardCounters(context: DeviceModel, originUs: number): Generator<string> {
+  for (const { timeUs, rows } of cardHistory(context)?.samples ?? []) {
+    for (const row of rows) {
+      const args = { ph: 'C', pid: context.trace.device, name: `card: ${rowLabel(row)}` };
+      yield line({ ...args, ts: originUs + timeUs, args: { bytes: row.bytes } });
+    }
   }
 }
 
