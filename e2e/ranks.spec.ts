@@ -144,3 +144,23 @@ test('several files are ranks too, by keyboard and as Markdown', async ({ page, 
     .poll(() => page.evaluate(() => navigator.clipboard.readText()))
     .toContain('| 3 | C | 1.03 GiB |');
 });
+
+test('a folder with the dumps of one process is a timeline of dumps, and says what grew', async ({
+  page,
+}) => {
+  await page.goto('/');
+  await dropPaths(page, fixture('serving/dumps'));
+  const main = page.getByRole('main', { name: 'Ranks' });
+  await expect(main.getByRole('status', { name: 'Verdict' })).toContainText(
+    '3 dumps of one process: 802.45 MiB → 837.60 MiB → 872.76 MiB allocated (+70.32 MiB). In every dump there is more from moe.py:50 (forward)',
+  );
+  const dumps = main.getByRole('region', { name: 'Timeline of dumps' }).getByRole('button');
+  await expect(dumps).toHaveCount(3);
+  const lines = main.getByRole('table', { name: 'What changed between the dumps' });
+  await expect(lines.getByRole('row', { name: /^moe\.py:50/ })).toContainText(
+    /39\.05 MiB.*74\.20 MiB.*109\.36 MiB.*\+70\.31 MiB/,
+  );
+  await dumps.nth(1).click();
+  await expect(plotOf(page)).toBeVisible();
+  await expect(page.locator('header').first()).toContainText('step20_rank0.pickle.gz');
+});

@@ -4,7 +4,7 @@
  *   one file                  → opened
  *   two files                 → compared, in the order given
  *   one or two, with one open → ambiguous, so the page asks
- *   three or more, a folder   → the ranks of one job; from there they can be compared as a series
+ *   three or more, a folder   → the ranks of one job, or the dumps of one process
  *   summaries of ranks        → also ranks, however few: they contain no snapshot to open
  *
  * NAME.holders.json and NAME.ledger.json, which the Python package writes beside NAME.pickle, belong to that file and do

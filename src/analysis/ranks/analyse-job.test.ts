@@ -341,6 +341,18 @@ describe('who failed first', () => {
   });
 });
 
+/** A call site that holds more when the snapshot is taken, and the counter with it. */
+function withEnd(summary: RankSummary, key: string, endBytes: number): RankSummary {
+  const own = summary.callSites.find((site) => site.key === key);
+  const more = endBytes - (own?.endBytes ?? 0);
+  const allocatedBytes = (summary.end.allocatedBytes ?? 0) + more;
+  return {
+    ...summary,
+    end: { ...summary.end, allocatedBytes },
+    callSites: summary.callSites.map((site) => (site === own ? { ...site, endBytes } : site)),
+  };
+}
+
 describe('files', () => {
   it('that are missing are named in a note', () => {
     const files = equalRanks(12).filter((_, rank) => ![3, 4, 5, 9].includes(rank));
@@ -436,6 +448,41 @@ describe('files', () => {
       { rank: 1, isCounted: false, moment: 'DECODE', others: [files[1].path] },
     ]);
     expect(verdict).toContain('shown: DECODE');
+  });
+
+  it('of one process are a series of dumps: what grew between them, line by line', () => {
+    const [{ summary }] = equalRanks(1);
+    const site = largestSite(summary);
+    const files = [1, 2, 3].map((dump) => ({
+      path: `step${dump}00.pickle`,
+      summary: {
+        ...withEnd(summary, site.key, site.endBytes + dump * MIB),
+        rank: null,
+        startUs: dump,
+      },
+    }));
+    const { ranks, moments, verdict, problems } = analyseJob(files.toReversed());
+    expect(ranks).toHaveLength(1);
+    expect(problems).toEqual([]);
+    expect(moments?.dumps.map(({ moment }) => moment)).toEqual([
+      'step 100',
+      'step 200',
+      'step 300',
+    ]);
+    const [first, ...rest] = moments?.lines ?? [];
+    expect(first.bytes.map((bytes) => bytes - first.bytes[0])).toEqual([0, MIB, 2 * MIB]);
+    expect(first.grows).toBe(true);
+    expect(rest.every(({ grows }) => !grows)).toBe(true);
+    moments?.dumps.forEach(({ allocatedBytes }, i) => {
+      const sum = moments.lines.reduce((all, { bytes }) => all + bytes[i], 0);
+      expect(sum).toBe(allocatedBytes);
+    });
+    expect(verdict).toMatch(/^3 dumps of one process: .* In every dump there is more from /);
+  });
+
+  it('of several ranks, or a single dump, are no series', () => {
+    expect(analyseJob(equalRanks(2)).moments).toBeNull();
+    expect(analyseJob(equalRanks(1)).moments).toBeNull();
   });
 
   it('of a mesh are numbered by it, and stages of a pipeline are roles', () => {

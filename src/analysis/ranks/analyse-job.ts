@@ -70,6 +70,8 @@ function factsOf(files: readonly JobFile[], { pattern, ...given }: JobOptions) {
     ]),
     /** How two ranks differ that make up the whole job and do different work; null in all other jobs. */
     difference: byDistance(differences.filter((one) => !isGrowth(one)))[0] ?? null,
+    /** The dumps of the only rank, as a series; null for other jobs. */
+    moments: numbered.moments,
     failure: failureReport(ranks),
     problems: [...fileProblems(ranks, roles, unread), ...numbered.problems],
     /** What could not be judged, and what applies to all ranks: one sentence each. */
@@ -109,8 +111,8 @@ function commonGrowth(ranks: readonly Member[]): string[] {
 function verdictText(facts: JobFacts, pipeline: PipelineStages | undefined): string {
   const { outliers, difference, failure, notes } = facts;
   const unlike = difference === null ? undefined : differenceText(difference);
-  const found = outlierText(outliers) ?? unlike ?? calmText(facts);
-  return [failure.text, found, pipeline?.text ?? '', ...notes]
+  const found = outlierText(outliers) ?? unlike ?? facts.moments?.text ?? calmText(facts);
+  return [failure.text, found, pipeline?.text ?? '', ...(facts.moments === null ? notes : [])]
     .filter((one) => one !== '')
     .join(' ');
 }

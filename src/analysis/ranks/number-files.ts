@@ -7,6 +7,7 @@ import { highest } from '../../base/extremes.ts';
 import { fileName } from '../../base/file-names.ts';
 import { type RankName, rankName, rankOfName } from '../summary-file/rank-of-name.ts';
 import type { RankSummary } from '../summary-file/types.ts';
+import { momentsOf } from './moments.ts';
 import { type JobProblem, namesText } from './problems.ts';
 import { linesOf, type RankLines } from './rank-lines.ts';
 
@@ -59,18 +60,37 @@ export function numberFiles(files: readonly RankFile[], pattern: RegExp | undefi
     const message = `No rank in the name of ${namesText(paths)}, so they are numbered in order. Use --pattern to say where the rank is.`;
     problems.push({ code: 'unknown-ranks', files: paths, message });
   }
+  // 'step100.pickle', 'step200.pickle': dumps of one process, which has no number.
+  const areMoments = new Set(unnumbered.map(({ moment }) => moment)).size === unnumbered.length;
+  if (
+    byRank.size === 0 &&
+    unnumbered.length > 1 &&
+    areMoments &&
+    unnumbered.every(({ moment }) => moment !== '')
+  ) {
+    byRank.set(
+      0,
+      unnumbered.splice(0).map((file) => ({ ...file, rank: 0 })),
+    );
+  }
   let next = 0;
   for (const file of unnumbered) {
     while (byRank.has(next)) next++;
     byRank.set(next, [{ ...file, rank: next }]);
   }
+  const perRank = [...byRank.values()].map(distinctFiles);
+  const [only, ...more] = perRank;
+  const moments =
+    only !== undefined && more.length === 0 && only.length > 1 ? momentsOf(only) : null;
   const moment = commonMoment([...byRank.values()]);
-  const ranks = [...byRank.values()]
+  const ranks = perRank
     .map((own) => chosenFile(own, moment.name, problems))
     .sort((a, b) => a.rank - b.rank)
     .map((file): Member => ({ ...file, lines: linesOf(file.summary) }));
   return {
     ranks,
+    /** The dumps of the job's only rank; null for more ranks, or for one dump. */
+    moments,
     problems,
     layout: layoutOfNames(ranks),
     notes: [...moment.notes, ...countedPair(ranks)],
@@ -111,16 +131,19 @@ function commonMoment(ranks: readonly NumberedFile[][]): { name: string; notes: 
   return { name: first.name, notes: [note] };
 }
 
+/** After `summarize`, a snapshot and its own summary are in the same folder. */
+function distinctFiles(files: readonly NumberedFile[]): NumberedFile[] {
+  const snapshotOf = ({ summary: { file, events, startUs } }: NumberedFile) =>
+    JSON.stringify([file.name, file.bytes, events, startUs]);
+  return [...groupBy(files, snapshotOf).values()].map(([file]) => file);
+}
+
 /** The file in which the rank ran out of memory, or else the one of the given moment. */
 function chosenFile(
-  files: readonly NumberedFile[],
+  distinct: readonly NumberedFile[],
   moment: string,
   problems: JobProblem[],
 ): NumberedFile {
-  // After `summarize`, a snapshot and its own summary are in the same folder.
-  const snapshotOf = ({ summary: { file, events, startUs } }: NumberedFile) =>
-    JSON.stringify([file.name, file.bytes, events, startUs]);
-  const distinct = [...groupBy(files, snapshotOf).values()].map(([file]) => file);
   const chosen =
     distinct.find(({ summary }) => summary.ooms.some(({ wasRetried }) => !wasRetried)) ??
     distinct.find((file) => file.moment === moment) ??

@@ -1,7 +1,10 @@
 /** `vramscope ranks`: the contract `vramscope.ranks/1`, and the job as text and Markdown. */
 import { perCounter } from '../../allocator/replay/types.ts';
+import { signedBytes } from '../../analysis/compare/change-text.ts';
+import { growthOf } from '../../analysis/compare/series.ts';
 import type { Job, JobRank } from '../../analysis/ranks/analyse-job.ts';
 import { aboveText } from '../../analysis/ranks/job-view.ts';
+import type { RankMoments } from '../../analysis/ranks/moments.ts';
 import type { Outlier } from '../../analysis/ranks/outliers.ts';
 import { ranksText as rankNumbers } from '../../analysis/ranks/problems.ts';
 import { frameLabelOf } from '../../analysis/ranks/rank-lines.ts';
@@ -34,6 +37,14 @@ export const buildRanks = ({ ranks, roles, outliers, difference, verdict, ...job
   failed: job.failure.failed,
   failedFirst: job.failure.first,
   problems: job.problems,
+  /** The dumps of a job's only rank: allocated bytes at the end of each, by line. Null for other jobs. */
+  moments:
+    job.moments === null
+      ? null
+      : {
+          dumps: job.moments.dumps.map(({ curve: _, ...dump }) => dump),
+          lines: job.moments.lines.map((line) => ({ ...line, growthBytes: growthOf(line.bytes) })),
+        },
 });
 
 /** Larger jobs list only the ranks that matter, and the rest as one line. */
@@ -47,6 +58,7 @@ export function ranksText(job: Job, write: Writer): string[] {
   const above = ranks.length === 2 ? 'above other' : 'above role';
   const header = ['rank', 'role', 'allocated', 'reserved', above, 'OOMs', ''];
   const rows = listed.map((rank) => rankRow(rank, job));
+  if (job.moments !== null) return momentsText(job, job.moments, write);
   return [
     ...write.heading('Memory of the ranks'),
     ...write.verdict(job.verdict),
@@ -59,6 +71,34 @@ export function ranksText(job: Job, write: Writer): string[] {
     ),
     ...write.section('Peaks', write.table([header, ...rows], rest)),
     ...write.section('Files', write.list(problems.map(({ message }) => message))),
+  ];
+}
+
+const MAX_LINES = 20;
+
+function momentsText(job: Job, { dumps, lines }: RankMoments, write: Writer): string[] {
+  const rows = dumps.map(({ path, allocatedBytes, reservedBytes, peakBytes }) => [
+    path,
+    ...[allocatedBytes, peakBytes, reservedBytes].map((own) => formatBytes(own ?? Number.NaN)),
+  ]);
+  const changed = lines.filter(({ bytes }) => growthOf(bytes) !== 0);
+  const names = dumps.map(({ moment }, i) => moment || `${i + 1}`);
+  const ofLine = ({ label, bytes }: (typeof lines)[number]) => [
+    label,
+    ...bytes.map(formatBytes),
+    signedBytes(growthOf(bytes)),
+  ];
+  const hidden = changed.length - MAX_LINES;
+  const rest = hidden > 0 ? `${plural(hidden, 'line')} more with less growth` : '';
+  return [
+    ...write.heading('Memory of one process over time'),
+    ...write.verdict(job.verdict),
+    ...write.section('Dumps', write.table([['', 'allocated', 'peak', 'reserved'], ...rows])),
+    ...write.section(
+      'By line',
+      write.table([['', ...names, 'growth'], ...changed.slice(0, MAX_LINES).map(ofLine)], rest),
+    ),
+    ...write.section('Files', write.list(job.problems.map(({ message }) => message))),
   ];
 }
 

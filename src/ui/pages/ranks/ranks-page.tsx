@@ -20,9 +20,11 @@ import {
 } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import '../../shared/verdict-card.css';
+import type { RanksClient } from '../../../worker/ranks/client.ts';
 import { classColors } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { HeatMap } from './heat-map.tsx';
+import { MomentsView } from './moments-view.tsx';
 import { RankDetailsPanel } from './rank-details.tsx';
 import { listItems, ORDERS, RankList, type RankOrder } from './rank-list.tsx';
 import { type GivenRanks, type JobState, useJob } from './use-job.ts';
@@ -88,12 +90,9 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
   const rowOf = (rank: number | undefined) => job.ranks.find((one) => one.rank === rank);
   const row = rowOf(selected);
   /** Undefined for a summary, which has nothing to open. */
-  const sourceOf = (rank: number | undefined): OpenSource | undefined => {
-    const path = rowOf(rank)?.path ?? '';
-    return isSummaryName(path)
-      ? undefined
-      : state.sources.find((source) => source.path === path)?.source;
-  };
+  const sourceAt = (path = ''): OpenSource | undefined =>
+    isSummaryName(path) ? undefined : state.sources.find((one) => one.path === path)?.source;
+  const sourceOf = (rank: number | undefined) => sourceAt(rowOf(rank)?.path);
   /** Opens a rank's snapshot in place of the ranks, at a view that may differ from the default. */
   const open = async (rank: number | undefined, column = chosen?.column) => {
     const source = sourceOf(rank);
@@ -106,11 +105,33 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
       view.restore({ ...view.getState().view, ...place });
     }
   };
+  const openDump = (path: string) => {
+    const source = sourceAt(path);
+    if (source === undefined) return;
+    onShow(false);
+    void loader.open(source);
+  };
   const own = sourceOf(selected);
   // The rank closest to the median that can be opened.
   const middleRank = details?.middleRanks.find((rank) => sourceOf(rank) !== undefined);
   const middle = sourceOf(middleRank);
   const { client } = state;
+  const { moments } = job;
+  if (moments !== null) {
+    const [a, b] = [moments.dumps.at(0), moments.dumps.at(-1)].map((one) => sourceAt(one?.path));
+    return (
+      <>
+        <Verdict job={job} />
+        <div className="row ranks-toolbar">
+          <span>{plural(moments.dumps.length, 'dump')} of one process</span>
+          <span className="spacer" />
+          {client !== undefined && <CopyMarkdown client={client} />}
+          <IconButton icon={X} label="Close the dumps" onClick={onClose} />
+        </div>
+        <MomentsView {...moments} onOpen={openDump} onCompare={a && b && (() => onCompare(a, b))} />
+      </>
+    );
+  }
   return (
     <>
       <Verdict job={job} />
@@ -131,16 +152,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
         </label>
         <span className="spacer" />
         <Segmented label="View" value={shown} options={VIEWS} onChange={setShown} />
-        {client !== undefined && (
-          <CopyButton
-            className="button"
-            label="as Markdown"
-            title="Copy as Markdown"
-            text={() => client.query('markdown', undefined)}
-          >
-            Copy as Markdown
-          </CopyButton>
-        )}
+        {client !== undefined && <CopyMarkdown client={client} />}
         <IconButton icon={X} label="Close the ranks" onClick={onClose} />
       </div>
       <Legend job={job} />
@@ -174,6 +186,17 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
     </>
   );
 }
+
+const CopyMarkdown = ({ client }: { readonly client: RanksClient }) => (
+  <CopyButton
+    className="button"
+    label="as Markdown"
+    title="Copy as Markdown"
+    text={() => client.query('markdown', undefined)}
+  >
+    Copy as Markdown
+  </CopyButton>
+);
 
 /** The step pointed at, else the peak; searches for the line that an outlier is about. */
 function placeOf(row: RankRow | undefined, event: number | undefined): Partial<ViewState> {

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { highest } from '../../../base/extremes.ts';
 import { formatBytes, formatCount, formatPercent } from '../../../base/format.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { searchTerm } from '../../../device/search/qualifier.ts';
@@ -12,6 +13,7 @@ import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { poolLabel } from '../../../output/report/serving.ts';
 import { Bytes } from '../../shared/facts.tsx';
 import { FilterLink } from '../../shared/selection.tsx';
+import { SmallChart } from '../../shared/small-chart.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 import { Section, SummaryTable } from './section.tsx';
 
@@ -101,28 +103,8 @@ function PoolTable({ pools }: ServingLens) {
   );
 }
 
-const [WIDTH, HEIGHT] = [160, 20];
-
-/** Reserved in the pool, and live in front of it. */
-function PoolChart({ id, curve: { reservedBytes, liveBytes } }: ServingPool) {
-  const most = Math.max(...reservedBytes, ...liveBytes, 1);
-  const areaOf = (values: readonly number[]) => {
-    const steps = values.map((value, i) => {
-      const y = HEIGHT * (1 - value / most);
-      return `V${y} H${((i + 1) * WIDTH) / values.length}`;
-    });
-    return `M0 ${HEIGHT} ${steps.join(' ')} V${HEIGHT} Z`;
-  };
-  return (
-    <svg
-      className="pool-chart"
-      width={WIDTH}
-      height={HEIGHT}
-      role="img"
-      aria-label={`Pool ${id} over the recording: reserved at most ${formatBytes(most)}`}
-    >
-      <path className="pool-chart-reserved" d={areaOf(reservedBytes)} />
-      <path className="pool-chart-live" d={areaOf(liveBytes)} />
-    </svg>
-  );
+function PoolChart({ id, curve }: ServingPool) {
+  const most = highest([1, ...curve.reservedBytes, ...curve.liveBytes]);
+  const label = `Pool ${id} over the recording: reserved at most ${formatBytes(most)}`;
+  return <SmallChart className="pool-chart" {...curve} most={most} label={label} />;
 }
