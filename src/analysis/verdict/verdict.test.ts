@@ -97,6 +97,34 @@ describe('the sentence', () => {
   });
 });
 
+describe('a server', () => {
+  const verdictOf = async (name: string) => (await analysed(`serving/${name}`)).verdict;
+
+  it('runs out of memory with free memory in the pools of its graphs: that is not fragmentation', async () => {
+    const { cause, also } = await verdictOf('oom');
+    expect(cause).not.toBe('fragmentation');
+    // PyTorch's own message says the same: fixtures/serving/oom.truth.json.
+    const { message } = JSON.parse(readFileSync('fixtures/serving/oom.truth.json', 'utf8'));
+    expect(message).toContain('with 171.59 MiB allocated in private pools');
+    expect(also.join(' ')).toContain('171.59 MiB was free in private pools');
+  });
+
+  it.each(['vllm_like', 'sglang_like', 'own'])(
+    '%s slept and woke, and is healthy',
+    async (name) => {
+      expect((await verdictOf(name)).cause).toBe('none');
+    },
+  );
+
+  it('says that its pools sleep if a stack shows it', async () => {
+    const { also } = await verdictOf('own');
+    expect(also.join(' ')).toMatch(
+      /CuMemAllocator .* asleep from event 3,646; the stacks don't show whether it woke/,
+    );
+    expect((await verdictOf('vllm_like')).also).toEqual([]);
+  });
+});
+
 describe('what to try', () => {
   it.each([
     ['oom_fragmented', ['expandable-segments', 'raise-limit', 'repeat-sizes']],

@@ -86,7 +86,7 @@ const CLASS_RULES: readonly Rule[] = [
     undefined,
     /^(_prepare_inputs?|send_to_device|move_data_to_device|batch_to_device|transfer_batch_to_device|_pin_memory_loop)$/,
   ],
-  [F.Cache, /(^|[\\/])(cache_utils|kv_?cache\w*|\w*_kv_?cache|static_cache)\.py$/i],
+  [F.Cache, /(^|[\\/])(cache_utils|static_cache|(\w*_)?kv_?(cache|pool|buffer)\w*)\.py$/i],
   // SGLang's memory pools.
   [F.Cache, /(^|[\\/])mem_cache[\\/]/],
   [F.Cache, undefined, /kv_?(cache|pool|buffer)|_allocate_kv/i],

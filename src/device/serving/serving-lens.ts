@@ -159,11 +159,12 @@ const isOfTraining = (evidence: Evidence): boolean => TRAINING.has(evidence);
 
 /** Functions that load a model, in vLLM, SGLang and most other servers. */
 const LOADING = /^_?(load|get|build|init|initialize|create)_(model|weights)$|^from_pretrained$/;
-const LOADED_SHARE = 0.5;
+/** Of all that the classes call parameters, which may include a cache that nothing names. */
+const LOADED_SHARE = 0.1;
 
 /**
- * Any object's constructor may allocate tensors that are no weights, such as input buffers. If most of what the classes
- * call parameters was allocated while a function loaded the model, the rest counts as other tensors.
+ * Any object's constructor may allocate tensors that are no weights, such as input buffers. If functions that load models
+ * allocated a good part of what the classes call parameters, the rest counts as other tensors.
  */
 function weightsOf({ snapshot, replay, stacks }: DeviceModel, classOf: Uint8Array) {
   const { stack, sizeBytes } = replay.allocations;
