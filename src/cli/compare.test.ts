@@ -28,6 +28,7 @@ describe('vramscope compare --json', () => {
       'classes',
       'causes',
       'settings',
+      'card',
       'verdict',
       'failed',
     ]);

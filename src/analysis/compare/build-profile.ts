@@ -5,6 +5,7 @@ import { perCounter } from '../../allocator/replay/types.ts';
 import { addUp, getOrMake, memoized, sumBy, weakMemoized } from '../../base/collections.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { cardAt, cardHistory } from '../../device/model/card.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { functionText } from '../../device/model/frame-text.ts';
 import {
@@ -39,6 +40,7 @@ export function buildProfile(device: DeviceModel, { file, deviceIndex, at }: Pro
   const event = at === 'end' ? trace.events.length - 1 : replay.peaks.allocatedBytes.event;
   const { analysis, tree, runs, stepBounds } = partsOf(device);
   const { frames, stacks, hasCpp } = tree;
+  const history = cardHistory(device);
   return {
     /** `event` is -1 for the state before the first event. */
     ...{ file, deviceIndex, event, frames, stacks, hasCpp, runs, stepBounds },
@@ -53,6 +55,8 @@ export function buildProfile(device: DeviceModel, { file, deviceIndex, at }: Pro
     ooms: failedOoms(trace, replay).length,
     sites: sitesAt(device, tree, event),
     entries: entriesAt(device, analysis, event),
+    /** The whole card then, if a ledger was recorded. */
+    card: history && cardAt(history, event, at),
   };
 }
 

@@ -3,6 +3,7 @@
 import { getOrMake, groupBy, sumBy } from '../../base/collections.ts';
 import { settingText } from '../../device/memory-summary/settings.ts';
 import { alignFrames, type FrameAlignment, fileKey } from './align-frames.ts';
+import { cardChanges, cardTexts } from './card-changes.ts';
 import { causesOf } from './causes.ts';
 import { lineOf } from './change-text.ts';
 import { changeOf, type MergedStacks, matchSites, mergeStacks, siteChange } from './match-sites.ts';
@@ -15,8 +16,9 @@ export function compareSides(a: RunProfile, b: RunProfile) {
   /** Why entries differ, the largest explanation first; each entry that differs is in exactly one. */
   const causes = causesOf(facts);
   const [headline, ...others] = verdictOf(facts, causes);
+  const outside = cardTexts(b, facts.card);
   /** `headline`: the start of the verdict, with the amount and its main cause. */
-  return { ...facts, causes, headline, verdict: [headline, ...others].join(' ') };
+  return { ...facts, causes, headline, verdict: [headline, ...others, ...outside].join(' ') };
 }
 
 export function factsOf(a: RunProfile, b: RunProfile) {
@@ -37,6 +39,8 @@ export function factsOf(a: RunProfile, b: RunProfile) {
     oneSided: oneSidedFunctions(a, b, alignment),
     /** Both accounts' entries, the largest change first, unchanged ones included. */
     entries: entryChanges(a, b, alignment).sort(byChange),
+    /** Who holds the cards; empty unless both files have a ledger. */
+    card: cardChanges(a, b),
     /** Limits of the comparison, in sentences: different devices, no history, the same file. */
     caveats: caveatsOf(a, b),
   };

@@ -28,7 +28,7 @@ export function comparisonText(
   failed: readonly FailedThreshold[],
   write: Writer,
 ): string[] {
-  const { a, b, verdict, caveats, classes, settings, sites } = comparison;
+  const { a, b, verdict, caveats, classes, settings, sites, card } = comparison;
   const changed = sites.filter(({ differenceBytes }) => differenceBytes !== 0);
   const counters = COUNTER_NAMES.map((name) => [
     COUNTER_LABELS[name],
@@ -48,6 +48,13 @@ export function comparisonText(
       ...caveats.map((caveat) => `Note: ${caveat}`),
     ]),
     ...write.section('Peaks', write.table([header, ...counters])),
+    ...write.section(
+      'The card',
+      write.table([
+        header,
+        ...card.map((row) => [row.label, ...byteCells(row.bytesA, row.bytesB)]),
+      ]),
+    ),
     ...write.section('By class', write.table([header, ...byClass])),
     ...write.section(
       'By call site',

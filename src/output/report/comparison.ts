@@ -23,7 +23,7 @@ const causeReport = ({ bytes, isExplained, text, entries }: Cause) => ({
 });
 
 export const buildComparison = (
-  { a, b, differenceBytes, sites, classes, causes, settings, verdict }: Comparison,
+  { a, b, differenceBytes, sites, classes, causes, settings, card, verdict }: Comparison,
   at: Moment,
   failed: readonly FailedThreshold[],
 ) => ({
@@ -41,6 +41,8 @@ export const buildComparison = (
   /** The one that explains most comes first. They also add up to the difference of the allocated bytes. */
   causes: causes.map(causeReport),
   settings,
+  /** Both cards by kind of row; empty unless both files have a ledger. */
+  card,
   verdict,
   failed: failed.map(({ gate, is }) => ({ gate, is })),
 });
