@@ -10,6 +10,7 @@ import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
+import { gib, sampleOf, withLedger } from '../../testing/with-ledger.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { type ServingPart, servingLens } from './serving-lens.ts';
 import { servingNotes } from './serving-notes.ts';
@@ -189,6 +190,27 @@ describe('an allocator that can sleep', () => {
     });
     const notes = servingNotes(servingLens(context, eventOf('+B')));
     expect(notes.at(-1)).toMatch(/^CuMemAllocator manages memory here .* PyTorch still counts it/);
+  });
+
+  it('shows in a ledger as reserved memory that is not on the card', () => {
+    const { snapshot } = snapshotFromText(`
+      +weights 300Mi pool=0,1 @server.py:5 load_model
+      +A 1Mi @server.py:9 serve
+    `);
+    const notesOf = (...processBytes: readonly number[]) => {
+      const samples = processBytes.map((bytes, i) =>
+        sampleOf({ timeUs: 10 * i, processBytes: bytes, freeBytes: gib(80) - bytes }),
+      );
+      const [context] = contextsOf(withLedger(snapshot, samples));
+      return servingNotes(servingLens(context, 3)).join(' ');
+    };
+    // PyTorch counts 10 GiB as reserved.
+    expect(notesOf(gib(11), gib(4))).toContain(
+      'at least 6.00 GiB that PyTorch counts as reserved was not on the GPU',
+    );
+    expect(notesOf(gib(11), gib(4))).toContain('at least 6.00 GiB at the last sample');
+    expect(notesOf(gib(4), gib(11))).toContain('none shows at the last sample');
+    expect(notesOf(gib(11), gib(11))).toContain("we can't tell when they slept");
   });
 
   it('is not claimed without a stack: a MemPool may or may not sleep', () => {

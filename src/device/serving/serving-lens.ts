@@ -14,6 +14,7 @@ import { addUp, getOrMake, weakMemoized } from '../../base/collections.ts';
 import { type EventIndex, type PoolIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { classify } from '../classes/classify.ts';
 import { Evidence, MemoryClass } from '../classes/types.ts';
+import { bytesOf, cardHistory } from '../model/card.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { type PoolHistory, poolHistories } from './pools.ts';
 import { sleepSigns } from './sleep.ts';
@@ -101,6 +102,7 @@ export function servingLens(context: DeviceModel, event: EventIndex) {
     pools,
     largestBatch: whole.largestBatch,
     sleep: whole.sleep,
+    offCard: whole.offCard,
   };
 }
 
@@ -142,6 +144,7 @@ function wholeRunOf(context: DeviceModel) {
     isServer: (hasCache || pools.length > 0) && !evidenceOf.some(isOfTraining),
     largestBatch: largestBatch(context, isOfBatch),
     sleep: sleepSigns(context),
+    offCard: offCard(context),
   };
 }
 
@@ -201,6 +204,17 @@ function lastingBatchTensors({ replay, trace }: DeviceModel, classOf: Uint8Array
   const last = trace.events.length - 1;
   return (id: AllocationIndex): boolean =>
     end[id] === NEVER && !endsInBatch && last - start[id] > longest;
+}
+
+export type OffCard = ReturnType<typeof offCard>;
+
+/** What the ledger shows of pools that sleep: reserved memory that was not on the card, at least. Undefined without any. */
+function offCard(context: DeviceModel) {
+  const samples = (cardHistory(context)?.samples ?? []).map(({ event, rows }) => {
+    return { event, bytes: Math.max(0, -bytesOf(rows, 'behind-allocator')) };
+  });
+  const most = samples.reduce((a, b) => (b.bytes > a.bytes ? b : a), { event: -1, bytes: 0 });
+  return most.bytes > 0 ? { most, last: samples[samples.length - 1] } : undefined;
 }
 
 /** The most that a batch held at once, and when. */

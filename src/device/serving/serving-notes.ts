@@ -2,7 +2,7 @@
 
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
-import type { ServingLens, ServingPool } from './serving-lens.ts';
+import type { OffCard, ServingLens, ServingPool } from './serving-lens.ts';
 import type { SleepSigns } from './sleep.ts';
 
 const FILES_OF = {
@@ -12,9 +12,9 @@ const FILES_OF = {
 
 const isGraphPool = ({ kind }: Pick<ServingPool, 'kind'>): boolean => /graph/i.test(kind);
 
-type Noted = Pick<ServingLens, 'pools' | 'sleep' | 'largestBatch' | 'isServer'>;
+type Noted = Pick<ServingLens, 'pools' | 'sleep' | 'offCard' | 'largestBatch' | 'isServer'>;
 
-export function servingNotes({ pools, sleep, largestBatch, isServer }: Noted): string[] {
+export function servingNotes({ pools, sleep, offCard, largestBatch, isServer }: Noted): string[] {
   const graphs = pools.filter((pool) => isGraphPool(pool) && pool.reservedBytes > 0);
   const others = pools.filter((pool) => !isGraphPool(pool) && pool.reservedBytes > 0);
   const free = sumBy(graphs, ({ strandedBytes }) => strandedBytes);
@@ -29,7 +29,11 @@ export function servingNotes({ pools, sleep, largestBatch, isServer }: Noted): s
           `${formatBytes(free)} in the pools of CUDA graphs has no live tensor: replays write there, so nothing else can use it, and empty_cache() doesn't return it.`,
         ]
       : []),
-    ...(sleep !== undefined ? [sleepText(sleep)] : others.length > 0 ? [mayBeAsleep(others)] : []),
+    ...(sleep === undefined ? [] : [sleepText(sleep)]),
+    ...(offCard === undefined ? [] : [offCardText(offCard)]),
+    ...(sleep === undefined && offCard === undefined && others.length > 0
+      ? [mayBeAsleep(others)]
+      : []),
   ];
 }
 
@@ -45,6 +49,14 @@ export function sleepText({ allocator, moments }: SleepSigns): string {
       ? "The stacks don't show when it slept."
       : `Seen: ${known.join(', ')}${end}.`;
   return `${allocator} manages memory here (${FILES_OF[allocator]} in the stacks). While its pools sleep, their memory is not on the GPU, but PyTorch still counts it as reserved and allocated. ${when}`;
+}
+
+function offCardText({ most, last }: OffCard & object): string {
+  const now =
+    last.bytes > 0
+      ? `at least ${formatBytes(last.bytes)} at the last sample`
+      : 'none shows at the last sample';
+  return `By the ledger, at least ${formatBytes(most.bytes)} that PyTorch counts as reserved was not on the GPU at event ${formatCount(Math.max(0, most.event))}, as when pools sleep; ${now}.`;
 }
 
 function mayBeAsleep(pools: readonly ServingPool[]): string {

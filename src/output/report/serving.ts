@@ -14,7 +14,7 @@ export type ServingReport = ReturnType<typeof servingReport>;
 
 /** Null for a program that trains and has no private pools. Σ parts[].bytes = reserved bytes after the event. */
 export function servingReport(lens: ServingLens) {
-  const { event, isServer, parts, pools, largestBatch, sleep } = lens;
+  const { event, isServer, parts, pools, largestBatch, sleep, offCard } = lens;
   if (!isServer && pools.length === 0) return null;
   return {
     event,
@@ -27,6 +27,8 @@ export function servingReport(lens: ServingLens) {
     })),
     largestBatch: isServer ? largestBatch : null,
     sleep: sleep ?? null,
+    /** By the ledger: reserved bytes that were not on the card, at most and at the last sample. */
+    offCard: offCard ?? null,
     notes: servingNotes(lens),
   };
 }
