@@ -2,8 +2,13 @@
  * The work on one file, in a thread or in this one: the same messages and the same pool as the page's workers have.
  */
 import { parentPort, Worker } from 'node:worker_threads';
+import { buildProfile } from '../analysis/compare/build-profile.ts';
 import type { Moment, RunProfile } from '../analysis/compare/types.ts';
-import type { ReadRank, ReadRankOptions } from '../analysis/summary-file/read-rank-file.ts';
+import {
+  type ReadRank,
+  type ReadRankOptions,
+  readRankFile,
+} from '../analysis/summary-file/read-rank-file.ts';
 import { LoadError } from '../base/load-error.ts';
 import {
   connect,
@@ -16,7 +21,8 @@ import {
 import { WorkerPool } from '../worker/worker-pool.ts';
 import { fileSource, nodePlatform } from './byte-sources.ts';
 import type { Question } from './mcp/tools.ts';
-import { deviceOf, openSnapshot } from './open-snapshot.ts';
+import { openSnapshot } from './open-snapshot.ts';
+import { deviceOf } from './output-options.ts';
 
 export interface RankRequest extends ReadRankOptions {
   readonly path: string;
@@ -36,18 +42,17 @@ interface Jobs {
   readonly answerQuestion: Method<Question, string>;
 }
 
-// A thread loads only what its first job needs.
 const HANDLERS: Handlers<Jobs> = {
   readRank,
   readSide: (request) => readSide(request, NO_STDIN),
+  // The agents' tools are as large as the rest of the program, so they are loaded only when needed.
   answerQuestion: async (question) => (await import('./mcp/tools.ts')).answerQuestion(question),
 };
 
 /** Threads have no stdin. */
 const NO_STDIN = { stdin: (async function* () {})() };
 
-export async function readRank({ path, ...options }: RankRequest): Promise<ReadRank> {
-  const { readRankFile } = await import('../analysis/summary-file/read-rank-file.ts');
+export function readRank({ path, ...options }: RankRequest): Promise<ReadRank> {
   return readRankFile(path, () => fileSource(path), nodePlatform, options);
 }
 
@@ -65,7 +70,6 @@ export async function readSide(
     throw new LoadError({ ...error.failure, message: `${path}: ${error.message}` });
   });
   const { context, position } = deviceOf(snapshot, deviceIndex);
-  const { buildProfile } = await import('../analysis/compare/build-profile.ts');
   return buildProfile(context, { file: snapshot.file, deviceIndex: position, at });
 }
 

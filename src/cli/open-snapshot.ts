@@ -1,11 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
-import { LoadError } from '../base/load-error.ts';
 import { createDeviceModels, type DeviceModel } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource } from '../format/input/types.ts';
 import { BESIDE, type Beside, withBeside } from '../format/snapshot/from-value.ts';
 import type { FileInfo, Snapshot } from '../format/snapshot/tables.ts';
-import { deviceOrder } from '../output/report/text.ts';
 import { fileSource, nodePlatform, regularSource, streamSource } from './byte-sources.ts';
 
 export interface OpenedSnapshot {
@@ -49,20 +47,6 @@ async function openSource(
   });
   const snapshot = withBeside(bare, await textsBeside(path));
   return { file, snapshot, contexts: createDeviceModels(snapshot) };
-}
-
-/**
- * The device at that position, by default the main one.
- * @throws LoadError 'no-such-device'
- */
-export function deviceOf(
-  { file, contexts }: Pick<OpenedSnapshot, 'file' | 'contexts'>,
-  position = deviceOrder(contexts).shown[0] ?? 0,
-) {
-  const context = contexts[position];
-  if (context !== undefined) return { context, position };
-  const message = `${file.name} has no device at position ${position}; it has ${contexts.length}.`;
-  throw new LoadError({ code: 'no-such-device', message });
 }
 
 /** For run.pickle.gz the text of run.holders.json, where vramscope.holders wrote names, and so on. */

@@ -2,8 +2,15 @@
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { snapshotStem } from '../base/file-names.ts';
+import { LoadError } from '../base/load-error.ts';
 import { jsonText } from '../base/unprintable.ts';
-import { MARKDOWN, type TextOptions, terminalWriter, type Writer } from '../output/report/text.ts';
+import {
+  deviceOrder,
+  MARKDOWN,
+  type TextOptions,
+  terminalWriter,
+  type Writer,
+} from '../output/report/text.ts';
 import type { CliIo } from './cli-io.ts';
 import { type OpenedSnapshot, openSnapshot } from './open-snapshot.ts';
 import { checkTarget, writeOutput } from './write-output.ts';
@@ -97,6 +104,20 @@ export async function writeMade(
 }
 
 type Pieces = Iterable<string | Uint8Array>;
+
+/**
+ * The device at that position, by default the main one.
+ * @throws LoadError 'no-such-device'
+ */
+export function deviceOf(
+  { file, contexts }: Pick<OpenedSnapshot, 'file' | 'contexts'>,
+  position = deviceOrder(contexts).shown[0] ?? 0,
+) {
+  const context = contexts[position];
+  if (context !== undefined) return { context, position };
+  const message = `${file.name} has no device at position ${position}; it has ${contexts.length}.`;
+  throw new LoadError({ code: 'no-such-device', message });
+}
 
 /** Parses an option's integer, 0 or higher. */
 export function parseWhole(text: string): number {

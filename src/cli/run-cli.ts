@@ -3,19 +3,25 @@ import { formatCount } from '../base/format.ts';
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
 import { printable, terminalText } from '../output/report/text.ts';
 import { type CliIo, ExitCode, FailedOn, InterruptedError } from './cli-io.ts';
+import { analyzeCommand, statsCommand } from './commands/analyze.ts';
+import { compareCommand } from './commands/compare.ts';
+import { exportCommand, reportCommand } from './commands/export.ts';
+import { mcpCommand } from './commands/mcp.ts';
+import { ranksCommand, summarizeCommand } from './commands/ranks.ts';
+import { addServing } from './commands/serve.ts';
+import { whatIfCommand } from './commands/whatif.ts';
 
-/** In the order of the help. The code of each is loaded with it, since loading all takes longer than most files. */
-const COMMANDS: Readonly<Record<string, () => Promise<(io: CliIo, version: string) => Command>>> = {
-  stats: async () => (await import('./commands/stats.ts')).statsCommand,
-  analyze: async () => (await import('./commands/analyze.ts')).analyzeCommand,
-  whatif: async () => (await import('./commands/whatif.ts')).whatIfCommand,
-  compare: async () => (await import('./commands/compare.ts')).compareCommand,
-  ranks: async () => (await import('./commands/ranks.ts')).ranksCommand,
-  summarize: async () => (await import('./commands/ranks.ts')).summarizeCommand,
-  report: async () => (await import('./commands/export.ts')).reportCommand,
-  export: async () => (await import('./commands/export.ts')).exportCommand,
-  mcp: async () => (await import('./commands/mcp.ts')).mcpCommand,
-};
+const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
+  statsCommand,
+  analyzeCommand,
+  whatIfCommand,
+  compareCommand,
+  ranksCommand,
+  summarizeCommand,
+  reportCommand,
+  exportCommand,
+  mcpCommand,
+];
 
 const HELP_AFTER = `
 Examples:
@@ -40,7 +46,8 @@ export async function runCli(
     .description('Shows where your GPU memory went, from a PyTorch memory snapshot.')
     .version(version, '-V, --version')
     .addHelpText('after', HELP_AFTER);
-  await addCommands(program, args[0] ?? '', io, version);
+  addServing(program, io);
+  for (const create of COMMANDS) program.addCommand(create(io, version));
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => io.writeOut(text),
@@ -58,20 +65,6 @@ export async function runCli(
     if (!(error instanceof LoadError)) throw error;
     io.writeError(errorLine(failureText(error.failure)));
     return ExitCode.Unreadable;
-  }
-}
-
-/** Adds the command that the line begins with; for help and for serving, all of them. */
-async function addCommands(
-  program: Command,
-  first: string,
-  io: CliIo,
-  version: string,
-): Promise<void> {
-  const own = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
-  if (own === undefined) (await import('./commands/serve.ts')).addServing(program, io);
-  for (const load of own === undefined ? Object.values(COMMANDS) : [own]) {
-    program.addCommand((await load())(io, version));
   }
 }
 

@@ -3,6 +3,8 @@ import { analyse } from '../../analysis/findings/analyse.ts';
 import { DETECTOR_IDS, type DetectorId, detectorIdOf } from '../../analysis/findings/detectors.ts';
 import { buildFindings, type FindingsReport } from '../../output/report/findings.ts';
 import { findingsText } from '../../output/report/findings-text.ts';
+import { buildStats } from '../../output/report/stats.ts';
+import { statsText } from '../../output/report/stats-text.ts';
 import { deviceOrder } from '../../output/report/text.ts';
 import { citeWhatIf } from '../../output/report/what-if-citation.ts';
 import { type CliIo, FailedOn } from '../cli-io.ts';
@@ -73,5 +75,24 @@ function parseDetectors(text: string): DetectorId[] {
     throw new InvalidArgumentError(
       `'${word}' is not a detector. Use one of ${DETECTOR_IDS.join(', ')}.`,
     );
+  });
+}
+
+const STATS_EXAMPLES = `
+  vramscope stats snapshot.pickle
+  vramscope stats snapshot.pickle.gz --json | jq '.devices[0].peak.reservedBytes'
+  ssh gpu-box cat snapshot.pickle | vramscope stats -
+`;
+
+export function statsCommand(io: CliIo): Command {
+  const about = 'print requested, allocated, active and reserved memory at the end and at the peak';
+  const command = commandOf('stats', about, STATS_EXAMPLES).argument('<file>', SNAPSHOT_ARGUMENT);
+  return addPrintOptions(command, 'stats/1').action(async (path: string, options: PrintOptions) => {
+    const { file, snapshot, contexts } = await openSnapshot(io, path, options);
+    const report = buildStats(file, snapshot, contexts);
+    printReport(io, options, {
+      json: () => report,
+      text: (_, style) => statsText(report, contexts, style),
+    });
   });
 }

@@ -9,11 +9,11 @@ import { EXPORT_KINDS, EXPORTS, type ExportKind } from '../../output/export/expo
 import { reportPage } from '../../output/report/report-page.ts';
 import { type EventWindow, windowSnapshot } from '../../output/slice/window-snapshot.ts';
 import type { CliIo } from '../cli-io.ts';
-import { deviceOf } from '../open-snapshot.ts';
 import {
   AS_FOR_STATS,
   addOutputOptions,
   commandOf,
+  deviceOf,
   type OutputOptions,
   writeMade,
 } from '../output-options.ts';
