@@ -26,6 +26,7 @@ export function deviceInfo(given: Partial<DeviceInfo> = {}): DeviceInfo {
     index: 0,
     device: 0,
     kind: 'cuda',
+    accelerator: undefined,
     events: 100,
     actions: {},
     allocations: 0,

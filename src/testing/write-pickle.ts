@@ -5,9 +5,20 @@ export type PickleValue =
   | undefined
   | boolean
   | number
+  | bigint
   | string
+  | Tuple
   | readonly PickleValue[]
   | { readonly [key: string]: PickleValue };
+
+/** Python's tuple; arrays are lists. */
+export class Tuple {
+  readonly items: readonly PickleValue[];
+
+  constructor(...items: readonly PickleValue[]) {
+    this.items = items;
+  }
+}
 
 /** The pickle of `value`, as bytes: undefined is None, integers up to 2^53 are LONG1. */
 export function writePickle(value: PickleValue): Uint8Array {
@@ -30,7 +41,9 @@ function pieces(value: PickleValue): Uint8Array {
   if (value === undefined) return join('N');
   if (typeof value === 'boolean') return join([value ? 0x88 : 0x89]);
   if (typeof value === 'number') return number(value);
+  if (typeof value === 'bigint') return join([0x8a, 9], unsigned(value), [0]);
   if (typeof value === 'string') return text(value);
+  if (value instanceof Tuple) return join('(', concatBytes(value.items.map(pieces)), 't');
   if (Array.isArray(value)) return join('](', concatBytes(value.map(pieces)), 'e');
   const pairs = Object.entries(value).map(([key, item]) => join(text(key), pieces(item)));
   return join('}(', concatBytes(pairs), 'u');
@@ -42,6 +55,13 @@ function number(value: number): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(8));
   bytes.setBigInt64(0, BigInt(value), true);
   return join([0x8a, 8], new Uint8Array(bytes.buffer));
+}
+
+/** A ninth byte of 0 keeps a number over 2^63 positive, as CPython writes it. */
+function unsigned(value: bigint): Uint8Array {
+  const bytes = new DataView(new ArrayBuffer(8));
+  bytes.setBigUint64(0, value, true);
+  return new Uint8Array(bytes.buffer);
 }
 
 function text(value: string): Uint8Array {

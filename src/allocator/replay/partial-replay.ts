@@ -118,7 +118,7 @@ export function completePartialReplay(
     tables.anomalyCount === 0 &&
     hasSegments === trace.segments.length > 0 &&
     isUsualKind(traceKindOf(trace)) &&
-    JSON.stringify(blockRules(settings)) === JSON.stringify(blockRules({})) &&
+    JSON.stringify(blockRules(settings, trace.accelerator)) === JSON.stringify(blockRules({})) &&
     !new FinalPools(trace).isNeeded &&
     endsAsTheFile(trace, tables.end);
   return isRight ? completeReplay(tables, trace, NOTHING) : undefined;

@@ -17,7 +17,7 @@ export const NOTHING: Preexisting = { blocks: [], segments: [] };
  */
 export function replayDevice(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
   const { events, opening } = trace;
-  const rules = blockRules(settings);
+  const rules = blockRules(settings, trace.accelerator);
   const kind = traceKindOf(trace);
   const pools = new FinalPools(trace);
   const begin = (before: Preexisting): DeviceReplay => {

@@ -1,4 +1,5 @@
-/** Rounds sizes as c10/cuda/CUDACachingAllocator.cpp does. */
+/** Rounds sizes as c10/cuda/CUDACachingAllocator.cpp does, and the allocators that other vendors made from it. */
+import { type Accelerator, SETTINGS_VARIABLE } from '../../format/snapshot/accelerator.ts';
 import type { SettingValue } from '../../format/snapshot/tables.ts';
 
 /** kMinBlockSize: every block is a multiple of it. */
@@ -23,11 +24,43 @@ export interface BlockRules {
   /** Blocks of this size and more are never split. */
   readonly maxSplitBytes: number;
   readonly largeSegmentBytes: number;
+  /** Added to each request before it is rounded. */
+  readonly paddingBytes: number;
+  /** The size of native segments of the small pool. */
+  readonly smallSegmentBytes: number;
+  /** Fewer divisions than this are none. */
+  readonly leastDivisions: number;
+  /** The size of a segment does not tell its pool, so the request that it was allocated for does. */
+  readonly isPoolByRequest: boolean;
+}
+
+/** CUDA's constants; XPU and MUSA have the same. */
+export const CUDA_RULES = {
+  paddingBytes: 0,
+  smallSegmentBytes: SMALL_SEGMENT_BYTES,
+  leastDivisions: 2,
+  isPoolByRequest: false,
+};
+
+/** Cambricon rounds to one division too, and packs small requests, and larger ones up to 16 MiB, in 32 MiB. */
+const MLU_RULES = {
+  ...CUDA_RULES,
+  smallSegmentBytes: 32 * 2 ** 20,
+  leastDivisions: 1,
+  isPoolByRequest: true,
+};
+
+function rulesOf(accelerator: Accelerator | undefined) {
+  if (accelerator?.vendor === 'mlu') return MLU_RULES;
+  if (accelerator?.vendor !== 'npu') return CUDA_RULES;
+  // Its pages may be of 1 GiB, or of a size that the file does not tell.
+  return { ...CUDA_RULES, paddingBytes: accelerator.paddingBytes, isPoolByRequest: true };
 }
 
 /** The settings text that the program was given; '' is the default, also for a file without settings. */
 export function confText(settings: Readonly<Record<string, SettingValue>>): string {
-  const text = settings.PYTORCH_ALLOC_CONF ?? settings.PYTORCH_CUDA_ALLOC_CONF;
+  const name = Object.keys(settings).find((key) => SETTINGS_VARIABLE.test(key));
+  const text = settings.PYTORCH_ALLOC_CONF ?? settings[name ?? ''];
   return typeof text === 'string' ? text : '';
 }
 
@@ -39,7 +72,11 @@ function largeSegmentBytes(settings: Readonly<Record<string, SettingValue>>): nu
 }
 
 /** From a snapshot's `allocator_settings`, with PyTorch's defaults for missing ones. */
-export function blockRules(settings: Readonly<Record<string, SettingValue>>): BlockRules {
+export function blockRules(
+  settings: Readonly<Record<string, SettingValue>>,
+  accelerator?: Accelerator,
+): BlockRules {
+  const rules = rulesOf(accelerator);
   const divisions = settings.roundup_power2_divisions;
   const maxSplit = settings.max_split_size;
   const byInterval = Array.from({ length: INTERVALS }, (_, i) =>
@@ -47,22 +84,24 @@ export function blockRules(settings: Readonly<Record<string, SettingValue>>): Bl
   );
   return {
     divisions: byInterval,
-    hasDivisions: byInterval.some((count) => count > 1),
+    hasDivisions: byInterval.some((count) => count >= rules.leastDivisions),
     maxSplitBytes: typeof maxSplit === 'number' && maxSplit > 0 ? maxSplit : Infinity,
-    largeSegmentBytes: largeSegmentBytes(settings),
+    largeSegmentBytes: accelerator?.largePageBytes ?? largeSegmentBytes(settings),
+    ...rules,
   };
 }
 
 /**
- * round_size: bytes of the block for a request of `bytes`. 1 → 512, 513 → 1024. With 8 divisions, 5 MiB + 1 → 5.5 MiB
+ * round_size: bytes of the block for a request. 1 → 512, 513 → 1024. With 8 divisions, 5 MiB + 1 → 5.5 MiB
  * (the interval from 4 to 8 MiB in steps of 0.5 MiB).
  */
-export function roundSize(bytes: number, rules: BlockRules): number {
+export function roundSize(requested: number, rules: BlockRules): number {
+  const bytes = requested + rules.paddingBytes;
   if (bytes < MIN_BLOCK_BYTES) return MIN_BLOCK_BYTES;
   if (rules.hasDivisions) {
     const log2 = floorLog2(bytes);
     const divisions = rules.divisions[Math.min(Math.max(log2 - LOG2_MIB, 0), INTERVALS - 1)];
-    if (divisions > 1 && bytes > MIN_BLOCK_BYTES * divisions) {
+    if (divisions >= rules.leastDivisions && bytes > MIN_BLOCK_BYTES * divisions) {
       const step = 2 ** (log2 - floorLog2(divisions));
       return Math.ceil(bytes / step) * step;
     }

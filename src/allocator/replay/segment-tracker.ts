@@ -9,7 +9,8 @@ import {
   type SegmentTable,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
-import { type BlockRules, SMALL_SEGMENT_BYTES } from './rounding.ts';
+import { type BlockRules, roundSize, SMALL_BYTES } from './rounding.ts';
+import { isReserving, isSegmentAction } from './trace-events.ts';
 import {
   NEVER,
   type ReplayedEvents,
@@ -47,8 +48,9 @@ export function segmentFields(segments: SegmentTable, s: number): SegmentFields 
 export function segmentOfEvent(
   events: ReplayedEvents,
   at: number,
-  { largeSegmentBytes }: BlockRules,
+  rules: BlockRules,
 ): SegmentFields {
+  const { largeSegmentBytes, smallSegmentBytes } = rules;
   const action = events.action[at];
   const sizeBytes = events.sizeBytes[at];
   const isExpandable = action === TraceAction.SegmentMap || action === TraceAction.SegmentUnmap;
@@ -57,10 +59,30 @@ export function segmentOfEvent(
     sizeBytes,
     stream: events.stream[at],
     pool: events.pool?.[at] ?? DEFAULT_POOL,
-    isSmall: isExpandable ? sizeBytes % largeSegmentBytes !== 0 : sizeBytes === SMALL_SEGMENT_BYTES,
+    isSmall:
+      (rules.isPoolByRequest ? isSmallRequest(events, at, rules) : undefined) ??
+      (isExpandable ? sizeBytes % largeSegmentBytes !== 0 : sizeBytes === smallSegmentBytes),
     isExpandable,
     stack: events.stack[at],
   };
+}
+
+/** Whether the alloc that memory was reserved for is small: the next one, if it is there. Undefined otherwise. */
+function isSmallRequest(
+  { action, address, sizeBytes }: ReplayedEvents,
+  at: number,
+  rules: BlockRules,
+): boolean | undefined {
+  if (!isReserving(action[at])) return undefined;
+  let next = at + 1;
+  while (isSegmentAction(action[next])) next++;
+  const bytes = roundSize(sizeBytes[next], rules);
+  // A block may begin in the free end of what was mapped before.
+  const isThere =
+    action[next] === TraceAction.Alloc &&
+    address[next] < address[at] + sizeBytes[at] &&
+    address[next] + bytes > address[at];
+  return isThere ? bytes <= SMALL_BYTES : undefined;
 }
 
 /** The columns that give the place and owner of a segment or mapped piece. */

@@ -7,6 +7,7 @@ import type { SettingValue } from '../../format/snapshot/tables.ts';
 import {
   type BlockRules,
   blockRules,
+  CUDA_RULES,
   confText,
   DEFAULT_LARGE_SEGMENT_BYTES,
 } from '../replay/rounding.ts';
@@ -87,6 +88,7 @@ function settingsOf(found: Found): AllocSettings {
   const largeSegmentBytes = bytesOf(largeSegment) ?? DEFAULT_LARGE_SEGMENT_BYTES;
   return {
     ...rest,
+    ...CUDA_RULES,
     hasDivisions: rest.divisions.some((count) => count > 1),
     largeSegmentBytes,
     maxSplitBytes: bytesOf(maxSplit) ?? Infinity,

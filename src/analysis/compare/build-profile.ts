@@ -47,6 +47,7 @@ export function buildProfile(device: DeviceModel, { file, deviceIndex, at }: Pro
     /** PyTorch's number. */
     device: trace.device,
     kind: trace.kind,
+    accelerator: trace.accelerator,
     events: trace.events.length,
     counters: replay.countersAt(event),
     peak: perCounter((name) => replay.peaks[name].bytes),

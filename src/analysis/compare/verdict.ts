@@ -7,6 +7,7 @@
 
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import { vendorName } from '../../device/model/vendors.ts';
 import { notableBytes, weightOf } from './causes.ts';
 import { entryText, lineText, signedBytes } from './change-text.ts';
 import type { Cause, ComparisonFacts, RunProfile } from './types.ts';
@@ -145,6 +146,8 @@ const isSameMoment = (a: RunProfile, b: RunProfile): boolean =>
 function otherDevice(a: RunProfile, b: RunProfile): string | undefined {
   if (a.kind !== b.kind)
     return 'One side is a GPU and the other is pinned host memory: only sizes can be compared.';
+  const [ofA, ofB] = [vendorName(a) ?? 'CUDA', vendorName(b) ?? 'CUDA'];
+  if (ofA !== ofB) return `A is of ${ofA} and B of ${ofB}: block sizes may differ for that alone.`;
   return a.device === b.device ? undefined : `A is device ${a.device} and B is device ${b.device}.`;
 }
 

@@ -13,6 +13,7 @@ import {
 import { cannotTell } from './finding-parts.ts';
 import { bySeverity } from './ranked-findings.ts';
 import type { DetectorResult, DeviceTables } from './types.ts';
+import { checkOn, findingOn, judgementOn } from './vendor-words.ts';
 
 export interface AnalyseOptions {
   /** Called with a detector's findings before its check. */
@@ -40,21 +41,22 @@ export async function analyseContext(
 ): Promise<Analysis> {
   const findings: Finding[] = [];
   const checks: Check[] = [];
+  const { trace } = context.input;
   for (const detector of DETECTOR_IDS) {
     await options.pause?.();
     const result = detect(detector, context);
     if (result.status === 'found') {
       for (const finding of result.findings) {
         findings.push(finding);
-        options.onFinding?.(finding);
+        options.onFinding?.(findingOn(trace, finding));
       }
     }
-    const check = { detector, status: result.status, reason: reasonOf(result) };
+    const check = checkOn(trace, { detector, status: result.status, reason: reasonOf(result) });
     checks.push(check);
     options.onCheck?.(check);
   }
-  const judgement = judge(context, findings);
-  const told = findings.map((finding) => asGraveAs(finding, judgement.verdict));
+  const judgement = judgementOn(trace, judge(context, findings));
+  const told = findings.map((finding) => findingOn(trace, asGraveAs(finding, judgement.verdict)));
   return { checks, findings: told.sort(bySeverity), ...judgement };
 }
 

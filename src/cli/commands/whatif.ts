@@ -15,6 +15,7 @@ import {
 } from '../../allocator/simulator/what-if-runs.ts';
 import { parseBytes } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
+import { whyNotSimulated } from '../../device/model/vendors.ts';
 import { deviceOrder } from '../../output/report/text.ts';
 import { buildWhatIf, type WhatIfRuns, whatIfText } from '../../output/report/whatif.ts';
 import type { CliIo } from '../cli-io.ts';
@@ -124,7 +125,8 @@ export function runWhatIf(
   const limitBytes = limitBytesOf(limit, recorded, input);
   const { length } = trace.events;
   const budgetMs = question.budgetMs ?? LEAST_BUDGET_MS + (length * BUDGET_US_PER_EVENT) / 1000;
-  const wanted = length === 0 ? [] : confs;
+  const unavailable = whyNotSimulated(trace);
+  const wanted = length === 0 || unavailable !== undefined ? [] : confs;
   const plan = { confs: wanted, limitBytes, parts: 1, findCard: smallestLimit };
   const cases: WhatIfCase[] = [];
   const cards: SmallestLimit[] = [];
@@ -140,6 +142,7 @@ export function runWhatIf(
   const noCards = withCards ? names.slice(cards.length, cases.length) : [];
   return {
     device: trace.device,
+    unavailable,
     recorded,
     limitBytes,
     isLimitRecorded: limit === 'recorded' && limitBytes !== undefined,

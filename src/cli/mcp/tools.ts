@@ -13,6 +13,7 @@ import { deviceInfo, failedOoms } from '../../device/model/device-info.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { leafText } from '../../device/model/frame-text.ts';
 import { absenceText, type CallSiteLine, callSiteLine } from '../../device/model/stacks.ts';
+import { whyNotSimulated } from '../../device/model/vendors.ts';
 import { matchAllocations } from '../../device/search/match-search.ts';
 import { loadRegexEngine, mayHoldRegex } from '../../device/search/regex.ts';
 import { NO_STACK } from '../../format/snapshot/tables.ts';
@@ -181,6 +182,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const { device } = await openDevice(path, number);
       if (device.trace.events.length === 0)
         throw refusal('The snapshot has no trace: there are no requests to run again.');
+      const unavailable = whyNotSimulated(device.trace);
+      if (unavailable !== undefined) throw refusal(unavailable);
       const confs = (settings ?? PRESETS).map((text) => {
         const conf = parseAllocConf(text);
         if (conf.ok) return conf;

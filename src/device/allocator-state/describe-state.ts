@@ -19,7 +19,7 @@ export function stateOverview(
   state: AllocatorState,
   { groups, totals }: GroupedSegments,
 ) {
-  const { largeSegmentBytes } = blockRules(context.snapshot.settings);
+  const { largeSegmentBytes } = blockRules(context.snapshot.settings, context.trace.accelerator);
   const { pins, ...release } = cacheReleaseAt(state, context.trace.pools, largeSegmentBytes);
   const bySite = groupBy(pins, ({ allocation }) => siteOf(context, allocation));
   const sites = [...bySite.values()].map((own) => ({ own, keptBytes: keptBy(own) }));

@@ -3,6 +3,7 @@
  * 2025), checked against captures of 2.11.
  */
 
+import { SETTINGS_VARIABLE } from '../../format/snapshot/accelerator.ts';
 import type { SettingValue, Snapshot } from '../../format/snapshot/tables.ts';
 
 const ACCELERATOR = 'c10/core/AllocatorConfig.h, AcceleratorAllocatorConfig';
@@ -36,7 +37,7 @@ const KNOWN: Readonly<Record<string, readonly [SettingValue, string, string]>> =
     'Divisions of each power of two that requests round up to, by size in MiB. 0: round up to 512 bytes.',
     ACCELERATOR,
   ],
-  per_process_memory_fraction: [1, 'Share of GPU memory that this process may use.', CUDA],
+  per_process_memory_fraction: [1, 'Share of the device’s memory that this process may use.', CUDA],
   release_lock_on_cudamalloc: [
     false,
     'Lets other threads allocate while one waits for cudaMalloc.',
@@ -75,8 +76,7 @@ export function settingRows(settings: Snapshot['settings']): SettingRow[] {
 export type SettingRow = ReturnType<typeof settingRow>;
 
 function settingRow(name: string, value: SettingValue) {
-  const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
-  const [standard, about = '', source = ''] = known ?? [];
+  const [standard, about = '', source = ''] = knownSetting(name) ?? [];
   return {
     name,
     value: settingText(value),
@@ -89,6 +89,17 @@ function settingRow(name: string, value: SettingValue) {
     /** Where PyTorch defines the default. */
     source,
   };
+}
+
+/** MUSA's release_lock_on_musamalloc is CUDA's release_lock_on_cudamalloc; only CUDA's source is given. */
+function knownSetting(name: string): (typeof KNOWN)[string] | undefined {
+  if (Object.hasOwn(KNOWN, name)) return KNOWN[name];
+  if (SETTINGS_VARIABLE.test(name)) return ['', SETTINGS_STRING, ''];
+  const [vendor = ''] = /musa/.exec(name) ?? [];
+  const likeCuda = name.replace(vendor, 'cuda');
+  if (vendor === '' || !Object.hasOwn(KNOWN, likeCuda)) return undefined;
+  const [standard, about] = KNOWN[likeCuda];
+  return [standard, about.replaceAll('cuda', vendor), ''];
 }
 
 /** A dictionary is at its default when all entries are 0. Integers beyond 2^53 come as text. */

@@ -11,6 +11,7 @@ import {
 import { unpairedAnnotations } from './annotations.ts';
 import type { DeviceModel } from './device-model.ts';
 import { durationUs, findTimeFolds, timeOfEventUs } from './events.ts';
+import { deviceWarnings } from './vendors.ts';
 
 export type DeviceInfo = ReturnType<typeof deviceInfo>;
 export type OomInfo = DeviceInfo['ooms'][number];
@@ -25,6 +26,8 @@ export function deviceInfo({ snapshot, trace, replay }: DeviceModel, index: numb
     index,
     device: trace.device,
     kind: trace.kind,
+    /** Undefined for CUDA's devices. */
+    accelerator: trace.accelerator,
     events: events.length,
     actions: countActions(events),
     allocations: replay.allocations.length,
@@ -86,7 +89,11 @@ export function sessionInfo(file: FileInfo, snapshot: Snapshot, contexts: readon
     file,
     devices: contexts.map(deviceInfo),
     settings: snapshot.settings,
-    warnings: [...snapshot.warnings, ...annotationWarnings(snapshot)],
+    warnings: [
+      ...snapshot.warnings,
+      ...deviceWarnings(snapshot.devices),
+      ...annotationWarnings(snapshot),
+    ],
   };
 }
 

@@ -1,6 +1,7 @@
 /** The JSON of a compact snapshot beside its columns: checks of what the file says, from which its types follow. */
 import { MAX_REGIONS } from '../../base/address.ts';
 import { isRecord } from '../../base/collections.ts';
+import { VENDORS, type VendorId } from '../snapshot/accelerator.ts';
 import { MAX_DEVICES } from '../snapshot/field-reader.ts';
 import { MAX_LEDGER_BYTES, MAX_LEDGER_ITEMS } from '../snapshot/read-ledger.ts';
 import {
@@ -70,9 +71,19 @@ const isOwner = fields({
   line: optional(isCount),
 });
 
+const isAccelerator = fields({
+  vendor: check<VendorId>((value) => (VENDORS as readonly unknown[]).includes(value)),
+  evidence: isString,
+  paddingBytes: isCount,
+  isPaddingKnown: isBoolean,
+  largePageBytes: optional(isCount),
+  workspaces: listOf(fields({ address: isNumber, sizeBytes: isCount, stream: isCount })),
+});
+
 const isDevice = fields({
   device: check<number>((value) => isCount(value) && value < MAX_DEVICES),
   kind: check<'cuda' | 'host'>((value) => value === 'cuda' || value === 'host'),
+  accelerator: optional(isAccelerator),
   /** Handles. */
   streams: listOf(isWholeText),
   pools: listOf(pairOf(isInteger, isInteger)),

@@ -83,10 +83,11 @@ function addState(
 }
 
 function restOfDevice(trace: DeviceTrace): CompactDevice {
-  const { device, kind, streams, pools, ringOverflowed, opening, events } = trace;
+  const { device, kind, accelerator, streams, pools, ringOverflowed, opening, events } = trace;
   return {
     device,
     kind,
+    accelerator,
     streams: streams.map(({ handle }) => String(handle)),
     pools: pools.map(({ id }) => id),
     ringOverflowed,
@@ -176,11 +177,12 @@ function readDevice(
   rest: CompactDevice,
   tables: Counts,
 ): DeviceTrace {
-  const { device, kind, streams, pools, ringOverflowed, opening } = rest;
+  const { device, kind, accelerator, streams, pools, ringOverflowed, opening } = rest;
   const counts = { ...tables, stream: streams.length, pool: pools.length };
   return {
     device,
     kind,
+    ...(accelerator !== undefined && { accelerator }),
     events: {
       ...readTable(file, `${prefix}.events`, EVENT_COLUMNS, counts),
       oomDeviceFreeBytes: new Map(rest.oomDeviceFreeBytes),

@@ -4,6 +4,7 @@ import { plural } from '../../base/format.ts';
 import { LoadError } from '../../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
+import { acceleratorOf, takeWorkspaces, WORKSPACE_ACTION, type Workspace } from './accelerator.ts';
 import { Sink } from './field-reader.ts';
 import { readHolders } from './read-holders.ts';
 import { readLedger } from './read-ledger.ts';
@@ -53,10 +54,9 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   const { frames, stacks } = schema.frames.finish();
   const settings = readSettings(schema, top.get('allocator_settings'));
   const overflowed = ringOverflow(settings.trace_alloc_overflowed);
-  const devices = [
-    ...deviceTraces(schema, top, allEvents, options.partial !== undefined, overflowed),
-    ...hostTraces(schema, top, allEvents, options.partial !== undefined),
-  ];
+  const own = deviceTraces(schema, top, allEvents, options.partial !== undefined, overflowed);
+  const host = hostTraces(schema, top, allEvents, options.partial !== undefined);
+  const devices = [...withAccelerator({ strings, frames, settings }, own), ...host];
   const { startUs } = schema.events;
   checkAnnotations(schema, top.get('external_annotations'));
   addUserDefinedAnnotations(schema, devices, frames, stacks);
@@ -107,10 +107,17 @@ function findTop({ machine: { kept, sp, tags, vals } }: SnapshotSchema): Entries
     }
     level = next.slice(0, MAX_LOOKED_AT);
   }
+  if (root.tag === Tag.Dict && kept.dictEntries(root.first ?? 0).length === 0) {
+    throw new LoadError({
+      code: 'not-a-snapshot',
+      message: "The snapshot is empty, {}: this PyTorch's backend has no snapshots.",
+      advice:
+        'torch.accelerator.memory._snapshot() returns {} on devices whose PyTorch records no memory history.',
+    });
+  }
   throw new LoadError({
     code: 'not-a-snapshot',
-    message:
-      'This pickle is not a CUDA memory snapshot: it has neither segments nor device traces.',
+    message: 'This pickle is not a memory snapshot: it has neither segments nor device traces.',
     advice: 'Open a file that torch.cuda.memory._dump_snapshot() wrote.',
   });
 }
@@ -134,13 +141,30 @@ function tracesIn(schema: SnapshotSchema, entry: DictEntry | undefined): EventRu
   });
 }
 
+/** The device traces, each with what is known of its kind of device. */
+function withAccelerator(
+  snapshot: Pick<Snapshot, 'strings' | 'frames' | 'settings'>,
+  own: ReturnType<typeof deviceTraces>,
+): DeviceTrace[] {
+  const traces = own.map(({ trace }) => trace);
+  const found = acceleratorOf(
+    snapshot,
+    traces,
+    own.flatMap(({ workspaces }) => workspaces),
+  );
+  if (found === undefined) return traces;
+  return own.map(({ trace, workspaces }) =>
+    trace.kind === 'host' ? trace : { ...trace, accelerator: { ...found, workspaces } },
+  );
+}
+
 function deviceTraces(
   schema: SnapshotSchema,
   top: Entries,
   allEvents: EventTable,
   isPartial: boolean,
   overflowed: (device: number) => boolean | undefined,
-): DeviceTrace[] {
+): { readonly trace: DeviceTrace; readonly workspaces: readonly Workspace[] }[] {
   const traces = tracesIn(schema, top.get('device_traces') ?? top.get('traces'));
   const segments = isPartial ? [] : segmentsOf(schema, top.get('segments'));
   const segmentsByDevice = groupBy(segments, ({ device }) => device);
@@ -148,16 +172,21 @@ function deviceTraces(
   const ordinals = [...new Set([...traces.keys(), ...segmentsByDevice.keys()])].sort(
     (a, b) => a - b,
   );
-  return ordinals.map((device): DeviceTrace => {
-    const events = withoutEmptyColumns(sliceEvents(allEvents, traces[device] ?? []));
+  return ordinals.map((device) => {
+    const { workspaces, runs } = takeWorkspaces(allEvents, traces[device] ?? []);
+    const events = withoutEmptyColumns(sliceEvents(allEvents, runs));
     // torch.cuda._memory_viz._profile_to_snapshot puts the CPU after the last GPU, without times.
     const isCpu =
       device > 0 &&
       device === ordinals.at(-1) &&
       events.category !== undefined &&
       events.timeUs === undefined;
-    const trace = traceOf(schema, device, events, segmentsByDevice.get(device) ?? []);
-    return { ...trace, kind: isCpu ? 'host' : 'cuda', ringOverflowed: overflowed(device) };
+    const isOutside = ({ address, totalBytes }: SegmentRow) =>
+      workspaces.some((one) => one.address === address && one.sizeBytes === totalBytes);
+    const rows = (segmentsByDevice.get(device) ?? []).filter((row) => !isOutside(row));
+    const kind = isCpu ? 'host' : 'cuda';
+    const own = traceOf(schema, device, events, rows);
+    return { trace: { ...own, kind, ringOverflowed: overflowed(device) }, workspaces };
   });
 }
 
@@ -295,7 +324,10 @@ function collectWarnings(
     `${plural(count, 'event has', 'events have')} ${kind} '${text}' that this version does not know; ${result}.`;
   for (const [key, count] of schema.events.unknownKeyCounts)
     warn('unknown-key', unknown(count, 'a key', key, 'it is shown unchanged'));
-  for (const [word, { length }] of groupBy(schema.events.unknownActions.values(), String))
+  const words = [...schema.events.unknownActions.values()].filter(
+    (word) => word !== WORKSPACE_ACTION,
+  );
+  for (const [word, { length }] of groupBy(words, String))
     warn('unknown-action', unknown(length, 'an action', word, 'this changes no counter'));
   for (const [field, { count, byte }] of schema.fields.badValues) {
     const where = byte === undefined ? '' : `, the first at byte ${byte}`;

@@ -7,6 +7,7 @@
  */
 import type { AddressSpace } from '../../base/address.ts';
 import type { TableOf, TableSchema } from '../../base/table.ts';
+import type { Accelerator } from './accelerator.ts';
 
 export type StringIndex = number;
 export type FrameIndex = number;
@@ -191,8 +192,10 @@ export interface Pool {
 export interface DeviceTrace {
   /** Device ordinal as PyTorch numbers it. */
   readonly device: number;
-  /** 'host' is pinned memory (host_traces of 2.14), or the CPU device of profiler files. */
+  /** 'host' is pinned memory (host_traces of 2.14), or the CPU device of profiler files; 'cuda' any other device. */
   readonly kind: 'cuda' | 'host';
+  /** Undefined for CUDA's devices, and where the file does not tell. */
+  readonly accelerator?: Accelerator | undefined;
   readonly events: EventTable;
   readonly segments: SegmentTable;
   readonly blocks: BlockTable;
@@ -226,6 +229,7 @@ export type WarningCode =
   | 'no-trace'
   | 'bad-value'
   | 'contradiction'
+  | 'device'
   | 'partial-file'
   | 'holds-code'
   | 'other-files'

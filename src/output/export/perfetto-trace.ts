@@ -9,6 +9,7 @@ import { LoadError } from '../../base/load-error.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import { cardHistory, rowLabel } from '../../device/model/card.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
+import { deviceTitle } from '../../device/model/vendors.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { TraceAction } from '../../format/snapshot/tables.ts';
 
@@ -34,7 +35,7 @@ export function* perfettoTrace(context: DeviceModel): Generator<string> {
   }
   const step = Math.max(1, Math.ceil(length / MAX_POINTS));
   const pid = trace.device;
-  const name = trace.kind === 'host' ? 'pinned host memory' : `cuda:${pid} memory`;
+  const name = trace.kind === 'host' ? 'pinned host memory' : `${deviceTitle(trace)} memory`;
   const other = {
     source: 'vramscope',
     counters:

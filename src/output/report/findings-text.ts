@@ -36,9 +36,10 @@ export function findingsText(
 }
 
 function deviceLines(device: DeviceFindings, fileName: string, write: Writer): string[] {
-  const { verdict, findings, checks } = device;
+  const { verdict, findings, checks, vendor } = device;
+  const name = deviceName({ ...device, accelerator: vendor && { vendor } });
   return [
-    ...write.heading(`${plural(findings.length, 'finding')} in ${fileName}, ${deviceName(device)}`),
+    ...write.heading(`${plural(findings.length, 'finding')} in ${fileName}, ${name}`),
     ...(verdict === null ? [] : verdictLines(verdict, write)),
     ...accountLines(device, write),
     ...findings.flatMap((finding) =>

@@ -28,7 +28,7 @@ type PartialAnalysis = Pick<Analysis, 'checks' | 'findings'> &
 /** `analyses[i]` belongs to `devices[i]`. */
 export const buildFindings = (
   file: FileInfo,
-  devices: readonly Pick<DeviceTrace, 'device' | 'kind'>[],
+  devices: readonly Pick<DeviceTrace, 'device' | 'kind' | 'accelerator'>[],
   analyses: readonly PartialAnalysis[],
 ) => ({
   schema: 'vramscope.findings/2' as const,
@@ -37,11 +37,12 @@ export const buildFindings = (
 });
 
 const deviceFindings = (
-  { device, kind }: Pick<DeviceTrace, 'device' | 'kind'>,
+  { device, kind, accelerator }: Pick<DeviceTrace, 'device' | 'kind' | 'accelerator'>,
   { checks, findings, account, accountAtEnd, verdict }: PartialAnalysis,
 ) => ({
   device,
   kind,
+  ...(accelerator !== undefined && { vendor: accelerator.vendor }),
   /** Every reserved byte of the most important moment; null until the analysis is done. */
   account: account === undefined ? null : accountReport(account),
   /** At the end of the recording. */

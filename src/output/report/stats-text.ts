@@ -20,6 +20,7 @@ import { classLabel } from '../../device/classes/types.ts';
 import { sampleText } from '../../device/model/card.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { durationUs } from '../../device/model/events.ts';
+import { inWordsOf, vendorName, workspaceBytes } from '../../device/model/vendors.ts';
 import { memoryChart } from './memory-chart.ts';
 import { servingTables } from './serving.ts';
 import type { DeviceStats, StatsReport } from './stats.ts';
@@ -90,7 +91,9 @@ function fileText({ file }: StatsReport, options: TextOptions): string[] {
 }
 
 function deviceText(device: DeviceStats, context: DeviceModel, options: TextOptions): string[] {
-  const name = device.kind === 'host' ? 'Host memory' : `Device ${device.device}`;
+  const vendor = vendorName(context.trace);
+  const own = vendor === undefined ? '' : ` (${vendor})`;
+  const name = device.kind === 'host' ? 'Host memory' : `Device ${device.device}${own}`;
   const lengthUs = durationUs(context.trace.events);
   const time = lengthUs > 0 ? ` over ${formatDurationUs(lengthUs)}` : '';
   const events = `${plural(device.events, 'event')}${time}`;
@@ -106,7 +109,8 @@ function deviceText(device: DeviceStats, context: DeviceModel, options: TextOpti
     ...classesText(device, options),
     ...servingText(device, options),
     ...factsText(device, context),
-    ...oomsText(ooms, device.recording, options),
+    ...workspaceFact(context),
+    ...oomsText(ooms, context, device.recording, options),
     ...cardText(device, options),
   ];
 }
@@ -184,6 +188,12 @@ function factsText(device: DeviceStats, { replay }: DeviceModel): string[] {
   ];
 }
 
+function workspaceFact({ trace }: DeviceModel): string[] {
+  const bytes = workspaceBytes(trace);
+  if (bytes === 0) return [];
+  return [tableFact('workspaces', `${formatBytes(bytes)}, outside these counters`)];
+}
+
 const tableFact = (label: string, text: string): string =>
   `  ${label.padEnd(LABEL_WIDTH)}   ${text}`;
 
@@ -195,7 +205,12 @@ function oomEvents({ ooms }: DeviceStats, { trace, replay }: DeviceModel) {
   return { failed: ooms.filter(({ event }) => !retried.has(event)), retried: retried.size };
 }
 
-function oomsText({ failed, retried }: OomEvents, recording: Recording, options: TextOptions) {
+function oomsText(
+  { failed, retried }: OomEvents,
+  { trace }: DeviceModel,
+  recording: Recording,
+  options: TextOptions,
+) {
   const others =
     retried > 0
       ? [tableFact('', `${plural(retried, 'request')} retried, so your program saw no error`)]
@@ -204,7 +219,7 @@ function oomsText({ failed, retried }: OomEvents, recording: Recording, options:
   const listed = failed.slice(0, MAX_OOMS).map(({ event, requestedBytes, deviceFreeBytes }) => {
     const free = Number.isNaN(deviceFreeBytes)
       ? ''
-      : `, GPU had ${formatBytes(deviceFreeBytes)} free`;
+      : inWordsOf(trace, `, GPU had ${formatBytes(deviceFreeBytes)} free`);
     return `event ${formatCount(event)}: ${formatBytes(requestedBytes)} requested${free}`;
   });
   const more = failed.length - listed.length;

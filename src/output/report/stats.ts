@@ -15,7 +15,7 @@ import { holderShare, holderTotals } from '../../device/model/holders.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
 import { isUnusedDevice } from '../../device/model/main-device.ts';
 import { servingLens } from '../../device/serving/serving-lens.ts';
-import type { FileInfo, Snapshot } from '../../format/snapshot/tables.ts';
+import type { DeviceTrace, FileInfo, Snapshot } from '../../format/snapshot/tables.ts';
 
 import { servingReport } from './serving.ts';
 
@@ -61,6 +61,7 @@ const deviceStats = (
   context: DeviceModel,
 ) => ({
   ...{ device, kind, events, actions, allocations },
+  ...vendorReport(context.trace),
   ...traceCounts(context),
   segmentsAtEnd: info.segmentsAtEnd,
   recording: info.recording,
@@ -110,6 +111,14 @@ function cardReport(context: DeviceModel) {
     missing,
   };
 }
+
+/** Only of devices that are not CUDA's. */
+const vendorReport = ({ accelerator }: Pick<DeviceTrace, 'accelerator'>) =>
+  accelerator && {
+    vendor: accelerator.vendor,
+    /** Ascend's workspaces, which no counter includes. */
+    workspaces: accelerator.workspaces.map(({ sizeBytes }) => ({ bytes: sizeBytes })),
+  };
 
 /** The owners of memory live at the end, largest first; null if the file has no names. */
 function holdersReport(context: DeviceModel) {

@@ -10,6 +10,7 @@ import { settingRows } from '../../device/memory-summary/settings.ts';
 import type { TraceFacts } from '../../device/memory-summary/trace-facts.ts';
 import type { AnnotationGroup } from '../../device/model/annotation-groups.ts';
 import type { DeviceInfo, SessionInfo } from '../../device/model/device-info.ts';
+import { type deviceTitle, vendorName } from '../../device/model/vendors.ts';
 import type { SettingValue } from '../../format/snapshot/tables.ts';
 import { textTable } from './text.ts';
 
@@ -49,8 +50,11 @@ export function summaryText(parts: SummaryParts): string {
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
-export const deviceName = ({ kind, device }: Pick<DeviceInfo, 'kind' | 'device'>): string =>
-  kind === 'host' ? 'pinned host memory' : `device ${device}`;
+export function deviceName({ kind, device, ...own }: Parameters<typeof deviceTitle>[0]): string {
+  if (kind === 'host') return 'pinned host memory';
+  const vendor = vendorName(own);
+  return vendor === undefined ? `device ${device}` : `device ${device} (${vendor})`;
+}
 
 function classesText(classes: readonly ClassTotal[]): string {
   if (classes.length === 0) return '';
@@ -114,7 +118,7 @@ const STATS: Readonly<Record<StatName, { readonly label: string; readonly about:
   },
   reservedBytes: {
     label: 'Reserved memory',
-    about: 'Memory that PyTorch has taken from the GPU: in use or cached.',
+    about: 'Memory that PyTorch has taken from the device: in use or cached.',
   },
   inactiveSplitBytes: {
     label: 'Non-releasable memory',

@@ -9,6 +9,7 @@ import type { Analysis } from '../../analysis/findings/analyse.ts';
 import { detectorOf, type Finding } from '../../analysis/findings/detectors.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
+import { whyNotSimulated } from '../../device/model/vendors.ts';
 
 /** The setting that findings quote. */
 export const CITED_SETTING = 'expandable_segments:True';
@@ -70,7 +71,8 @@ export function citeWhatIf(
   { findings, ...rest }: Analysis,
   context: Pick<DeviceModel, 'trace' | 'replay' | 'snapshot'>,
 ): Analysis {
-  if (context.trace.kind === 'host' || !findings.some(isCiting)) return { findings, ...rest };
+  const isSimulated = context.trace.kind === 'cuda' && whyNotSimulated(context.trace) === undefined;
+  if (!isSimulated || !findings.some(isCiting)) return { findings, ...rest };
   const citation = citationOf(context);
   return {
     ...rest,

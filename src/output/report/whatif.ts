@@ -15,6 +15,8 @@ export interface CaseRun extends WhatIfCase {
 
 export interface WhatIfRuns {
   readonly device: number;
+  /** Why nothing can be simulated; undefined if it can. */
+  readonly unavailable: string | undefined;
   readonly recorded: RecordedRun;
   readonly cases: readonly CaseRun[];
   /** Settings and other requests that were not simulated within `budgetMs`. */
@@ -29,8 +31,9 @@ export interface WhatIfRuns {
 /** `cases` keep the requested order; empty if the file has no trace. */
 export const buildWhatIf = (devices: readonly WhatIfRuns[]) => ({
   schema: 'vramscope.whatif/1' as const,
-  devices: devices.map(({ device, recorded, cases, notSimulated }) => ({
+  devices: devices.map(({ device, unavailable, recorded, cases, notSimulated }) => ({
     device,
+    ...(unavailable !== undefined && { unavailable }),
     recorded: figures(recorded, recorded.ooms),
     cases: cases.map(({ result, lowestBytes }) => {
       const { settings, ...peaks } = figures(result, result.ooms.length);
@@ -74,11 +77,13 @@ export function whatIfText(
 ): string[] {
   return [
     ...write.heading(fileName),
-    ...(devices.length === 0 ? ['', 'No CUDA device: nothing to simulate.'] : []),
+    ...(devices.length === 0 ? ['', 'No device: nothing to simulate.'] : []),
     ...devices.flatMap((runs) => deviceText(runs, write)),
     ...(note === undefined ? [] : ['', note]),
   ];
 }
+
+const NO_HISTORY = 'This device has no recorded history, so there is nothing to simulate.';
 
 function deviceText(runs: WhatIfRuns, write: Writer): string[] {
   const { device, recorded, cases, notSimulated } = runs;
@@ -87,7 +92,7 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
   const [first, ...rest] = runCells(recorded, recorded.ooms);
   const left = notSimulated.length > 0 ? [notSimulatedText(runs)] : [];
   if (best === undefined) {
-    const [text = 'This device has no recorded history, so there is nothing to simulate.'] = left;
+    const [text = runs.unavailable ?? NO_HISTORY] = left;
     return write.section(`Device ${device}`, write.paragraph(text));
   }
   const hasCards = cases.some(({ smallest }) => smallest !== undefined);

@@ -88,8 +88,8 @@ export function hitContent(hit: HitResult): TooltipContent {
 
 export function oomContent(oom: OomInfo): TooltipContent {
   const free = Number.isNaN(oom.deviceFreeBytes)
-    ? 'free GPU memory: not recorded'
-    : `${formatBytes(oom.deviceFreeBytes)} free on the GPU`;
+    ? 'free memory: not recorded'
+    : `${formatBytes(oom.deviceFreeBytes)} free on the device`;
   const requested = `requested ${formatBytes(oom.requestedBytes)}`;
   const title = oom.wasRetried ? 'Retried: your program saw no error' : 'Out of memory';
   return { title, lines: [requested, free, `event ${formatCount(oom.event)}`] };

@@ -33,10 +33,6 @@ function anomalyText({ anomalies }: DeviceInfo): string {
     : `${formatCount(anomalies)} events contradict earlier ones; figures after them may be off.`;
 }
 
-/** 'cuda:0' */
-export const deviceLabel = ({ kind, device }: Pick<DeviceInfo, 'kind' | 'device'>): string =>
-  kind === 'host' ? 'host (pinned)' : `cuda:${device}`;
-
 const blocksBefore = ({ preexisting }: DeviceInfo): string =>
   `${plural(preexisting, 'block')} from before`;
 
@@ -57,7 +53,7 @@ export const COUNTERS: readonly Readonly<
   {
     name: 'allocatedBytes',
     label: 'Allocated',
-    about: 'Blocks in use by tensors, as torch.cuda.memory_allocated() counts them.',
+    about: 'Blocks in use by tensors, as memory_allocated() counts them.',
   },
   {
     name: 'activeBytes',
@@ -67,7 +63,7 @@ export const COUNTERS: readonly Readonly<
   {
     name: 'reservedBytes',
     label: 'Reserved',
-    about: 'Memory that PyTorch has taken from the GPU: in use or cached.',
+    about: 'Memory that PyTorch has taken from the device: in use or cached.',
   },
   {
     name: 'requestedBytes',

@@ -4,10 +4,10 @@ import { useEffect, useMemo } from 'react';
 import { useStore } from 'zustand';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { mainDeviceIndex } from '../../../device/model/main-device.ts';
+import { deviceTitle } from '../../../device/model/vendors.ts';
 import type { SecondSession } from '../../../state/snapshot-loader.ts';
 import { createSessionStore, useStores } from '../../../state/stores.ts';
 import { Button, IconButton, Segmented, Select } from '../../shared/buttons.tsx';
-import { deviceLabel } from '../../shared/device-labels.ts';
 import { Blank } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
@@ -144,7 +144,7 @@ function CompareHead({ a, b, handle, onClose }: ComparedProps) {
         <Select
           aria-label={`Device of ${side.letter}`}
           value={side.device.index}
-          options={side.info.devices.map((one) => ({ value: one.index, label: deviceLabel(one) }))}
+          options={side.info.devices.map((one) => ({ value: one.index, label: deviceTitle(one) }))}
           onChoose={onDevice}
         />
       )}

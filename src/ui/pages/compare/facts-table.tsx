@@ -6,6 +6,7 @@ import type { RunProfile } from '../../../analysis/compare/types.ts';
 import { errorText } from '../../../base/errors.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { settingText } from '../../../device/memory-summary/settings.ts';
+import { deviceTitle, whyNotSimulated } from '../../../device/model/vendors.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
 import {
   resultOf,
@@ -13,8 +14,8 @@ import {
   type WhatIfResults,
   whatIfStoreOf,
 } from '../../panels/what-if/what-if-runs.ts';
-import { COUNTERS, deviceLabel } from '../../shared/device-labels.ts';
-import { TableHead } from '../../shared/facts.tsx';
+import { COUNTERS } from '../../shared/device-labels.ts';
+import { Blank, TableHead } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
 import type { ComparedPair, OpenSide } from './sides.tsx';
 
@@ -114,7 +115,7 @@ const recordingText = ({ recording, file }: RunProfile): string =>
 
 const RECORDING_FACTS: readonly (readonly [name: string, textOf: (run: RunProfile) => string])[] = [
   ['File', ({ file }) => file.name],
-  ['Device', deviceLabel],
+  ['Device', deviceTitle],
   ['Recording', recordingText],
   ['Events', ({ events }) => formatCount(events)],
   [
@@ -137,7 +138,18 @@ function pythonText({ frames }: RunProfile): string {
 
 const RECORDED = 'as recorded';
 
-export function WhatIfTable({ a, b }: { readonly a: OpenSide; readonly b: OpenSide }) {
+interface WhatIfTableProps {
+  readonly a: OpenSide;
+  readonly b: OpenSide;
+}
+
+export function WhatIfTable(sides: WhatIfTableProps) {
+  const reason = whyNotSimulated(sides.a.device) ?? whyNotSimulated(sides.b.device);
+  if (reason === undefined) return <WhatIfRows {...sides} />;
+  return <Blank title="What if is not available for these devices" text={reason} />;
+}
+
+function WhatIfRows({ a, b }: WhatIfTableProps) {
   const failure = useRuns(a, b);
   const knownA = useStore(whatIfStoreOf(a.device));
   const knownB = useStore(whatIfStoreOf(b.device));

@@ -3,11 +3,11 @@ import { formatBytes, formatCount, formatExactBytes } from '../../../base/format
 import { settingText } from '../../../device/memory-summary/settings.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { isUnusedDevice, mainPeak } from '../../../device/model/main-device.ts';
+import { deviceTitle, vendorName } from '../../../device/model/vendors.ts';
 import type { GivenFiles } from '../../../state/given-files.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { onDevice } from '../../../state/view-fitting.ts';
 import { Button, Dialog, IconButton, Popover, Select } from '../../shared/buttons.tsx';
-import { deviceLabel } from '../../shared/device-labels.ts';
 import { Fact } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
@@ -100,7 +100,8 @@ function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) 
 /** 'cuda:0 · 11,633 events · peak 2.05 GiB' */
 function deviceText(info: DeviceInfo): string {
   const { events, peaks, end } = info;
-  const name = deviceLabel(info);
+  const vendor = vendorName(info);
+  const name = vendor === undefined ? deviceTitle(info) : `${vendor} ${deviceTitle(info)}`;
   if (isUnusedDevice(info)) return `${name} · not used by this process`;
   const memory =
     events === 0

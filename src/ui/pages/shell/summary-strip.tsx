@@ -130,7 +130,7 @@ function oomStat({ info, device }: DeviceInView): Stat {
     label,
     value: ooms.length === 1 ? 'once' : `${formatCount(ooms.length)} times`,
     note: `event ${event} requested ${formatBytes(first.requestedBytes)}`,
-    title: `Event ${event}: ${formatExactBytes(first.requestedBytes)} requested; ${formatExactBytes(first.deviceFreeBytes)} was free on the GPU${others}`,
+    title: `Event ${event}: ${formatExactBytes(first.requestedBytes)} requested; ${formatExactBytes(first.deviceFreeBytes)} was free on the device${others}`,
     tone: 'danger',
     events: ooms.map((oom) => oom.event),
   };

@@ -2,6 +2,7 @@ import { Download, Image, Share, X } from 'lucide-react';
 import { useState } from 'react';
 import { snapshotStem } from '../../../base/file-names.ts';
 import { formatBytes } from '../../../base/format.ts';
+import { deviceTitle } from '../../../device/model/vendors.ts';
 import type { ExportChoice, ExportKind } from '../../../output/export/exports.ts';
 import { useView } from '../../../state/stores.ts';
 import { Button, Dialog } from '../../shared/buttons.tsx';
@@ -56,7 +57,7 @@ function PictureExports() {
   const name = useView((view) => view.view);
   const { label } = VIEW_LABELS[name];
   const { state, save } = useSaving();
-  const place = device.kind === 'host' ? 'pinned memory' : `cuda:${device.device}`;
+  const place = device.kind === 'host' ? 'pinned memory' : deviceTitle(device);
   const title = `${label} · ${info.file.name} · ${place}`;
   const start = (kind: PictureKind) =>
     save(`${snapshotStem(info.file.name)}-${name}.${kind}`, MIME[kind], async () => [

@@ -6,6 +6,7 @@ import type { Fact, FindingPart } from '../../../analysis/findings/types.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
+import { whyNotSimulated } from '../../../device/model/vendors.ts';
 import { CITED_SETTING, whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Button } from '../../shared/buttons.tsx';
@@ -150,7 +151,7 @@ export function WhatIfCitation() {
   const { recorded } = known;
   const result = resultOf(known, 'recorded', CITED_SETTING);
   useEffect(() => {
-    if (device.kind !== 'cuda') return;
+    if (device.kind !== 'cuda' || whyNotSimulated(device) !== undefined) return;
     const controller = new AbortController();
     const { signal } = controller;
     runMissing(analysis, device, [CITED_SETTING], { signal }).catch(() => undefined);

@@ -4,6 +4,7 @@ import type { PinSite, StateOverview } from '../../../device/allocator-state/des
 import type { SpaceTotals } from '../../../device/allocator-state/segment-groups.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
+import { inWordsOf } from '../../../device/model/vendors.ts';
 import { frameTitle } from '../../shared/code-place.tsx';
 import { Bytes, Fact } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
@@ -40,7 +41,8 @@ function ReleaseAnswer({ overview, onPick }: StateSummaryProps) {
   const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
   const [hasRoom] = useState(() => window.innerHeight >= ROOMY_PX);
   const kept = keptSentences(release);
-  const answer = `torch.cuda.${releaseSentence(release, totals)}`;
+  const { device } = useDevice();
+  const answer = inWordsOf(device, `torch.cuda.${releaseSentence(release, totals)}`);
   if (kept.length === 0) return <p>{answer}</p>;
   return (
     <details open={hasRoom}>

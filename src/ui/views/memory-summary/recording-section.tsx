@@ -4,6 +4,7 @@ import { type SettingRow, settingRows } from '../../../device/memory-summary/set
 import type { Share, TraceFacts } from '../../../device/memory-summary/trace-facts.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
+import { workspaceBytes } from '../../../device/model/vendors.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { deviceName } from '../../../output/report/summary-text.ts';
 import { useStores } from '../../../state/stores.ts';
@@ -34,6 +35,11 @@ export function RecordingSection({ query: { value, failure } }: RecordingSection
         <Fact term="Devices">
           <Devices />
         </Fact>
+        {workspaceBytes(device) > 0 && (
+          <Fact term="Workspaces">
+            {formatBytes(workspaceBytes(device))} for operators, outside the counters above
+          </Fact>
+        )}
         <Fact term="File">{fileText(info)}</Fact>
       </dl>
       {notes.length > 0 && (
@@ -205,8 +211,8 @@ export function SettingsSection() {
     <Section title="Allocator settings" head={head}>
       {rows.length === 0 ? (
         <p className="dim">
-          This file has no settings; PyTorch 2.3 and later write them. Rounding and splitting are
-          assumed to be the defaults.
+          This file has no settings; PyTorch 2.3 and later write them for most devices. Rounding and
+          splitting are assumed to be the defaults.
         </p>
       ) : (
         <SummaryTable

@@ -4,6 +4,7 @@ import { confText } from '../../../allocator/replay/rounding.ts';
 import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
 import { PRESETS } from '../../../allocator/simulator/presets.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
+import { whyNotSimulated } from '../../../device/model/vendors.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { hasRun, settingRows } from '../../panels/what-if/what-if-runs.ts';
 import { Blank } from '../../shared/facts.tsx';
@@ -24,9 +25,10 @@ export function View() {
 
 function unavailableReason(device: DeviceInfo): string | undefined {
   if (device.kind === 'host') {
-    return 'This is pinned host memory, whose allocator has none of these settings. Choose a CUDA device above.';
+    return 'This is pinned host memory, whose allocator has none of these settings. Choose another device above.';
   }
-  if (device.events > 0) return undefined;
+  const unknown = whyNotSimulated(device);
+  if (unknown !== undefined || device.events > 0) return unknown;
   return 'This device has no recorded history, so there is nothing to simulate. Call torch.cuda.memory._record_memory_history() early in your program and take another snapshot.';
 }
 
