@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
+import { CUDA_RULES } from '../replay/rounding.ts';
 import { optionsWithoutEffect, parseAllocConf, recordedSettings } from './alloc-conf.ts';
 import { PRESETS } from './presets.ts';
 
@@ -14,6 +15,7 @@ function settingsOf(text: string) {
 
 test('the default allocator', () => {
   expect(settingsOf('')).toEqual({
+    ...CUDA_RULES,
     divisions: new Array(16).fill(0),
     hasDivisions: false,
     maxSplitBytes: Infinity,

@@ -52,6 +52,12 @@ it.each([
   ],
   ['memory_snapshot_rank_3_step_10.pickle', { rank: 3, mesh: {}, moment: 'step 10' }],
   ['oom_rank3.pickle', { rank: 3, mesh: {}, moment: 'oom' }],
+  ['snapshot_stop_step_rank3.pickle', { rank: 3, mesh: {}, moment: '' }],
+  [
+    'outputs/profile/oom_20260704_101500/torch_memory_rank3_pid81.pickle',
+    { rank: 3, mesh: {}, moment: 'oom 20260704_101500' },
+  ],
+  ['oom_1718000000/oom_rank3.pickle', { rank: 3, mesh: {}, moment: 'oom 1718000000' }],
   ['tp_rank_01/zoom.pickle', { mesh: { tp: 1 }, moment: '' }],
 ])('%s: place in the mesh, and moment', (name, expected) => {
   expect(rankName(name)).toEqual({ rank: undefined, ...expected });

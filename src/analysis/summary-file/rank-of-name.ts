@@ -4,6 +4,7 @@
  *   step_10/rank3/snapshot.pickle              rank 3, step 10
  *   torch_memory_rank3_pid81.pickle (verl)     rank 3
  *   1718.5-TP-1-memory-EXTEND.pickle (SGLang)  tp 1, EXTEND
+ *   oom_1718000000/torch_memory_rank3_pid81.pickle (verl)   rank 3, oom 1718000000
  *   oom_rank3.pickle (lmms-engine)             rank 3, oom
  */
 
@@ -21,15 +22,17 @@ const RANK = /(?<![a-z])(?:(?:global[-_.]?)?rank|(?<![0-9])r)[-_.=]?(\d{1,6})(?!
 const MESH = /(?<![a-z0-9])([tpdecm]p)[-_.=]?(?:rank[-_.=]?)?(\d{1,6})(?![0-9a-z])/gi;
 const STAGE = /(?<![a-z])(extend|decode|prefill)(?![a-z])/i;
 const STEP = /(?<![a-z])(?:step|iteration|iter|epoch)[-_.=]?(\d{1,9})(?![0-9a-z])/i;
-const OOM = /(?<![a-z])oom(?![a-z])/i;
+/** With the time of one that has its own folder: a rank may have several. */
+const OOM = /(?<![a-z])oom(?:[-_.](\d{4,}[-_.\d]*)(?=\/))?(?![a-z])/i;
 
 /** If there are several ranks, the last counts: folders come first. */
 export function rankName(path: string): RankName {
   const mesh = [...path.matchAll(MESH)].map(([, name, at]) => [name.toLowerCase(), Number(at)]);
   const rank = [...path.replace(MESH, ' ').matchAll(RANK)].at(-1)?.[1];
   const step = STEP.exec(path)?.[1];
+  const oom = OOM.exec(path);
   const moment = [
-    OOM.test(path) ? 'oom' : '',
+    oom === null ? '' : ['oom', ...oom.slice(1).filter(Boolean)].join(' '),
     step === undefined ? '' : `step ${Number(step)}`,
     STAGE.exec(path)?.[1].toUpperCase() ?? '',
   ];
