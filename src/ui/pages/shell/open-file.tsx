@@ -101,7 +101,7 @@ function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) 
 function deviceText(info: DeviceInfo): string {
   const { events, peaks, end } = info;
   const vendor = vendorName(info);
-  const name = vendor === undefined ? deviceTitle(info) : `${vendor} ${deviceTitle(info)}`;
+  const name = vendor === undefined ? deviceTitle(info) : `${vendor} ${info.device}`;
   if (isUnusedDevice(info)) return `${name} · not used by this process`;
   const memory =
     events === 0
