@@ -1,6 +1,6 @@
 /** The memory account of a device: every live block and every free range, each in exactly one entry. */
 import { liveAt } from '../../allocator/replay/trace-events.ts';
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { addUp, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
 import { type ClassTotal, MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
@@ -230,15 +230,15 @@ function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] 
 const HOLDER_SHARE = 0.5;
 /** Share of what a variable holds that must be known to be kept, before the rest of it counts as kept too. */
 const KNOWN_SHARE = 0.25;
-/** Of all live bytes: a container from before a ring's oldest event that holds this much is named. */
+/** Of all live bytes: what holds this much is named without other evidence, a container from before a ring's oldest event too. */
 const LARGE_SHARE = 0.25;
 /** A pair may be a batch and its targets. */
 const MIN_LENGTH = 3;
 
 const isKept = (kind: EntryKind): boolean => kind === 'kept' || kind === 'kept-graph';
 
-/** Who holds most of these blocks; undefined if no one holds half of them or nothing has a name. */
-function holderOf({ owners, input }: AnalysisInput, ids: readonly AllocationIndex[]) {
+/** The variable that holds the most of these blocks; undefined if none has a name. */
+function largestHolder({ owners, input }: AnalysisInput, ids: readonly AllocationIndex[]) {
   if (owners === undefined) return undefined;
   const { sizeBytes } = input.replay.allocations;
   const bytesOf = (own: readonly AllocationIndex[]) => sumBy(own, (id) => sizeBytes[id]);
@@ -248,11 +248,32 @@ function holderOf({ owners, input }: AnalysisInput, ids: readonly AllocationInde
   );
   if (largest === undefined) return undefined;
   const [variable, own] = largest;
-  if (bytesOf(own) < HOLDER_SHARE * bytesOf(named)) return undefined;
   const graph = own.filter((id) => owners.owners[owners.ownerOf[id]].isGraph);
   const isGraph = bytesOf(graph) > bytesOf(own) / 2;
   const kind: EntryKind = isGraph ? 'kept-graph' : 'kept';
-  return { variable, kind, text: owners.owners[2 * variable + Number(isGraph)].text };
+  const { text } = owners.owners[2 * variable + Number(isGraph)];
+  return { variable, kind, text, bytes: bytesOf(own), namedBytes: bytesOf(named) };
+}
+
+/** Who holds most of these blocks; undefined if no one holds half of them or nothing has a name. */
+export function holderOf(context: AnalysisInput, ids: readonly AllocationIndex[]) {
+  const holder = largestHolder(context, ids);
+  return holder !== undefined && holder.bytes >= HOLDER_SHARE * holder.namedBytes
+    ? holder
+    : undefined;
+}
+
+/** Who holds much of what is left at the end, besides what every program keeps; undefined if no one does. */
+export function holderAtEnd(context: AnalysisInput) {
+  const { allocations, end } = context.input.replay;
+  const live = [...allocations.end.keys()].filter((id) => allocations.end[id] === NEVER);
+  const holder = largestHolder(
+    context,
+    live.filter((id) => !isLasting(context, id)),
+  );
+  return holder !== undefined && holder.bytes >= LARGE_SHARE * end.allocatedBytes
+    ? holder
+    : undefined;
 }
 
 /** @param live allocations live at the moment, ascending */

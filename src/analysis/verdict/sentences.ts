@@ -31,6 +31,8 @@ export interface Figures {
   readonly forecast: Forecast | undefined;
   /** The peak of allocated bytes without the cause; undefined if not known. */
   readonly needBytes: number | undefined;
+  /** The variable that holds the cause; if nothing is wrong, much of what is left at the end. */
+  readonly holder: { readonly text: string; readonly bytes: number } | undefined;
 }
 
 export function textOf(figures: Figures): string {
@@ -117,8 +119,7 @@ function clauseOf(figures: Figures): string {
   const by = at === undefined ? '' : ` by ${at}`;
   const size = formatBytes(bytes);
   const share = shareText(figures);
-  const { holder } = diagnosis.entry ?? {};
-  const held = holder === undefined ? '' : `, held by ${holder}`;
+  const held = figures.holder === undefined ? '' : `, held by ${figures.holder.text}`;
   const more = `${rateText(figures)}${held}`;
   const need =
     figures.needBytes === undefined || figures.needBytes >= known.account.allocatedBytes
@@ -129,7 +130,7 @@ function clauseOf(figures: Figures): string {
     case 'evaluation-without-no-grad':
       return isOnlyAdvice(diagnosis)
         ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`
-        : `${passes} keep ${size} of activations for a backward pass that never comes.`;
+        : `${passes} keep ${size} of activations for a backward pass that never comes${held}.`;
     case 'kept-exceptions':
       return `stored exceptions keep ${size} of tensors that ${at ?? 'the failed calls'} allocated.`;
     case 'state-not-detached':
@@ -168,7 +169,7 @@ function clauseOf(figures: Figures): string {
     case 'pending-free':
       return `${size} that was freed cannot be used again yet: it waits for another stream.`;
     case 'none':
-      return healthy(known);
+      return healthy(figures);
     case 'unknown':
       return known.failure === undefined
         ? "We can't tell what happened: the file has no recorded history, only the state at its end."
@@ -223,13 +224,17 @@ function fragmentedClause(
 }
 
 /** No problem found, and what that is based on. */
-function healthy({ context, findings }: Case): string {
-  const { recording } = context.input.replay;
+function healthy({ known: { context, findings }, holder }: Figures): string {
+  const { recording, end } = context.input.replay;
   const small = findings.length;
   const below = small === 0 ? '' : ` ${plural(small, 'small note')} below.`;
+  const held =
+    holder === undefined
+      ? ''
+      : `, but ${formatBytes(holder.bytes)} of the ${formatBytes(end.allocatedBytes)} in use at the end is held by ${holder.text}`;
   if (recording === 'truncated')
-    return `No problem found in what is left of the recording: older events were dropped, so we can't tell whether memory ran out before.${below}`;
-  return `No out-of-memory error, and no problem found.${below}`;
+    return `No problem found in what is left of the recording${held}${held === '' ? ':' : ';'} older events were dropped, so we can't tell whether memory ran out before.${below}`;
+  return `No out-of-memory error, and no problem found${held}.${below}`;
 }
 
 /** What the reader should know besides the sentence. */

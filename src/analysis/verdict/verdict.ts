@@ -2,6 +2,7 @@
 
 import { timeOfEventUs } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { holderAtEnd, holderOf } from '../account/account.ts';
 import type { Account } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
@@ -39,7 +40,8 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
   const forecast = forecastOf(known, diagnosis);
   const needBytes = needOf(known, diagnosis);
   const savedBytes = savedOf(known, diagnosis, needBytes);
-  const figures = { known, diagnosis, forecast, needBytes };
+  const holder = holderFor(known, diagnosis);
+  const figures = { known, diagnosis, forecast, needBytes, holder };
   const { cause, pattern, severity, bytes, lines, does, finding } = diagnosis;
   return {
     account: known.account,
@@ -55,13 +57,22 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
       also: alsoOf(figures),
       lines,
       does,
-      holder: diagnosis.entry?.holder,
+      holder: holder?.text,
       advice: remediesFor(known, diagnosis, savedBytes),
       forecast,
       finding: (finding ?? failureFinding(known, diagnosis))?.fingerprint,
     },
     steps: stepMarks(context),
   };
+}
+
+/** The variable that holds the cause or, if nothing is wrong, much of what is left at the end. */
+function holderFor({ context }: Case, { cause, bytes, entry, finding }: Diagnosis) {
+  if (cause === 'none') return holderAtEnd(context);
+  if (entry !== undefined)
+    return entry.holder === undefined ? undefined : { text: entry.holder, bytes };
+  const holder = holderOf(context, finding?.evidence.allocations ?? []);
+  return holder !== undefined && holder.bytes >= bytes / 2 ? holder : undefined;
 }
 
 function stepMarks(context: AnalysisInput): StepMarks | undefined {
