@@ -22,6 +22,16 @@ describe('a recording with holders', () => {
     expect(Math.abs(bytes / TRUTH["losses['train']"] - 1)).toBeLessThan(0.1);
   });
 
+  it('names who holds most at the end if nothing is wrong: a cell failed, and its traceback keeps the graph', async () => {
+    const [context] = contextsOf(loadCapture('record/notebook.pickle.gz'));
+    const { verdict } = await analysisOf(context);
+    expect(verdict.cause).toBe('none');
+    expect(verdict.text).toBe(
+      'No out-of-memory error, and no problem found, but 5.10 GiB of the 5.52 GiB in use at the end is held by the graph of `logits in evaluate()`, a Tensor (<ipython-input-4-64c1adc93c8e>:4), through the traceback of the last exception.',
+    );
+    expect(verdict.holder).toContain('`logits in evaluate()`');
+  });
+
   it('names nobody if the file has no names', async () => {
     const [context] = contextsOf(loadCapture('leak_forward_hook.pickle.gz'));
     const { account } = await analysisOf(context);

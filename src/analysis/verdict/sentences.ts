@@ -175,7 +175,7 @@ function clauseOf(figures: Figures): string {
         ? "We can't tell what happened: the file has no recorded history, only the state at its end."
         : known.failure.judged.text;
     default:
-      return `${labelOf(cause)} take ${share}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
+      return `${cause === 'kv-cache' ? 'the KV cache takes' : `${labelOf(cause)} take`} ${share}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
   }
 }
 
