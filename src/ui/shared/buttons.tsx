@@ -204,6 +204,12 @@ export function Dialog(props: DialogProps) {
       ref={dialog}
       className={`floating dialog ${className}`}
       aria-label={title}
+      // Esc closes it as a button does. If the browser did, it would say so only later, and close what was opened since.
+      onCancel={(event) => {
+        if (event.target !== event.currentTarget) return;
+        event.preventDefault();
+        onClose();
+      }}
       onClose={onClose}
       onClick={(event) => event.target === event.currentTarget && onClose()}
     >
