@@ -12,7 +12,7 @@ import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { gib, sampleOf, withLedger } from '../../testing/with-ledger.ts';
 import type { DeviceModel } from '../model/device-model.ts';
-import { type ServingPart, servingLens } from './serving-lens.ts';
+import { hasServing, type ServingPart, servingLens } from './serving-lens.ts';
 import { servingNotes } from './serving-notes.ts';
 import { sleepSigns } from './sleep.ts';
 
@@ -225,6 +225,7 @@ describe('an allocator that can sleep', () => {
 it('a program that trains is no server', () => {
   const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
   expect(servingLens(context, 100).isServer).toBe(false);
+  expect(hasServing(context)).toBe(false);
 });
 
 it('a shared pool of graphs has a MemPool’s id, and is told by the code that captures', () => {

@@ -117,11 +117,24 @@ const PART_OF_CLASS: Readonly<Partial<Record<MemoryClass, ServingPart>>> = {
   [MemoryClass.Communication]: 'communication',
 };
 
+const natureOf = weakMemoized((context: DeviceModel) => {
+  const { classOf, evidenceOf } = classify(context);
+  const pools = poolHistories(context);
+  const hasCache = classOf.includes(MemoryClass.GrowingState);
+  return { pools, isServer: (hasCache || pools.length > 0) && !evidenceOf.some(isOfTraining) };
+});
+
+/** Whether there is something to show: a server, or private pools. Spares long training runs what the lens takes. */
+export function hasServing(context: DeviceModel): boolean {
+  const { isServer, pools } = natureOf(context);
+  return isServer || pools.length > 0;
+}
+
 /** What holds for every moment; computed once per device. */
 function wholeRunOf(context: DeviceModel) {
   const { replay, trace } = context;
-  const { classOf, evidenceOf } = classify(context);
-  const pools = poolHistories(context);
+  const { classOf } = classify(context);
+  const { pools, isServer } = natureOf(context);
   const graphPools = new Set(
     pools.filter(({ kind }) => /graph/i.test(kind)).map(({ pool }) => pool),
   );
@@ -134,14 +147,13 @@ function wholeRunOf(context: DeviceModel) {
     return part === 'batch' && lasts(id) ? 'other' : part;
   };
   const isOfBatch = (id: AllocationIndex) => !graphPools.has(pool[id]) && partOf(id) === 'batch';
-  const hasCache = classOf.includes(MemoryClass.GrowingState);
   return {
     pools,
     graphPools,
     isPrivate: new Set(pools.map((one) => one.pool)),
     since: mappedSince(replay.segmentSpans, trace.events),
     partOf,
-    isServer: (hasCache || pools.length > 0) && !evidenceOf.some(isOfTraining),
+    isServer,
     largestBatch: largestBatch(context, isOfBatch),
     sleep: sleepSigns(context),
     offCard: offCard(context),

@@ -1,21 +1,25 @@
 /** A server's memory in `vramscope stats`, as JSON and as text. */
 
 import { formatBytes } from '../../base/format.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { frameReport } from '../../device/model/frame-text.ts';
 import {
-  type ServingLens,
+  hasServing,
   type ServingPool,
+  servingLens,
   servingPartText,
 } from '../../device/serving/serving-lens.ts';
 import { servingNotes } from '../../device/serving/serving-notes.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { textTable } from './text.ts';
 
 export type ServingReport = ReturnType<typeof servingReport>;
 
 /** Null for a program that trains and has no private pools. Σ parts[].bytes = reserved bytes after the event. */
-export function servingReport(lens: ServingLens) {
+export function servingReport(context: DeviceModel, at: EventIndex) {
+  if (!hasServing(context)) return null;
+  const lens = servingLens(context, at);
   const { event, isServer, parts, pools, largestBatch, sleep, offCard } = lens;
-  if (!isServer && pools.length === 0) return null;
   return {
     event,
     isServer,

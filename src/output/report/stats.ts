@@ -14,7 +14,6 @@ import type { DeviceModel } from '../../device/model/device-model.ts';
 import { holderShare, holderTotals } from '../../device/model/holders.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
 import { isUnusedDevice } from '../../device/model/main-device.ts';
-import { servingLens } from '../../device/serving/serving-lens.ts';
 import type { DeviceTrace, FileInfo, Snapshot } from '../../format/snapshot/tables.ts';
 
 import { servingReport } from './serving.ts';
@@ -78,7 +77,7 @@ const deviceStats = (
   anomalies: info.anomalies,
   holders: holdersReport(context),
   /** A server's memory at the peak, or private pools; null without either. */
-  serving: servingReport(servingLens(context, info.peaks.allocatedBytes.event)),
+  serving: servingReport(context, info.peaks.allocatedBytes.event),
   /** The whole card, as vramscope.record() sampled it. */
   card: cardReport(context),
 });

@@ -26,7 +26,7 @@ describe('markers', () => {
 
   it('says that what was free on the device was not recorded', () => {
     const [marker] = markersOf(deviceInfo({ ooms: [oom(7)] }), 'event').items;
-    expect(marker?.content.lines).toContain('free GPU memory: not recorded');
+    expect(marker?.content.lines).toContain('free memory: not recorded');
   });
 
   it('distinguishes a retried OOM from one that the program saw', () => {

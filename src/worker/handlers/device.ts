@@ -13,7 +13,7 @@ import { holderOf } from '../../device/model/holders.ts';
 import { liveBytesAt, positionBefore, stepMatch } from '../../device/search/match-search.ts';
 import { type NamedPart, nameParts } from '../../device/search/qualifiers/names.ts';
 import { knownValues } from '../../device/search/qualifiers.ts';
-import { servingLens } from '../../device/serving/serving-lens.ts';
+import { hasServing, servingLens } from '../../device/serving/serving-lens.ts';
 import type { TimeAxis } from '../../draw/timeline/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
@@ -85,7 +85,8 @@ export const deviceHandlers = queryHandlers({
   /** Active bytes by class after an event, largest first. */
   classTotals: ({ context }, { event }: AtEvent) => classTotalsAt(context, event),
   /** A server's memory by part. */
-  serving: ({ context }, { event }: AtEvent) => servingLens(context, event),
+  serving: ({ context }, { event }: AtEvent) =>
+    hasServing(context) ? servingLens(context, event) : undefined,
   traceFacts: (device) => device.once(factsOf),
 });
 

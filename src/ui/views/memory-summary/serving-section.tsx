@@ -26,7 +26,7 @@ interface ServingSectionProps {
 /** A server's memory by part, and the private pools; nothing for programs that have neither. */
 export function ServingSection({ event, head }: ServingSectionProps) {
   const { value: lens } = useQuery('serving', { event });
-  if (lens === undefined || (!lens.isServer && lens.pools.length === 0)) return null;
+  if (lens === undefined) return null;
   return (
     <Section title={lens.isServer ? 'Serving' : 'Private pools'} head={head}>
       {lens.isServer && <PartTable {...lens} />}
