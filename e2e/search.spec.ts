@@ -44,7 +44,7 @@ test('a search counts while typing, selects match after match, and is in the lin
       'ascending',
     );
     await expect(page).toHaveURL(/sort=start/);
-    // The new order begins at its first row; a key that is pressed before it has come would be undone.
+    // In the new order the selected row is shown again, which would undo a key pressed before.
     await idle(page);
 
     await table.focus();
