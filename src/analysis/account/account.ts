@@ -1,6 +1,6 @@
 /** The memory account of a device: every live block and every free range, each in exactly one entry. */
 import { liveAt } from '../../allocator/replay/trace-events.ts';
-import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { addUp, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
 import { type ClassTotal, MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
@@ -265,15 +265,14 @@ export function holderOf(context: AnalysisInput, ids: readonly AllocationIndex[]
 
 /** Who holds much of what is left at the end, besides what every program keeps; undefined if no one does. */
 export function holderAtEnd(context: AnalysisInput) {
-  const { allocations, end } = context.input.replay;
-  const live = [...allocations.end.keys()].filter((id) => allocations.end[id] === NEVER);
-  const holder = largestHolder(
-    context,
-    live.filter((id) => !isLasting(context, id)),
-  );
-  return holder !== undefined && holder.bytes >= LARGE_SHARE * end.allocatedBytes
-    ? holder
-    : undefined;
+  const ids: AllocationIndex[] = [];
+  // Only what is live at the end has an owner.
+  context.owners?.ownerOf.forEach((owner, id) => {
+    if (owner >= 0 && !isLasting(context, id)) ids.push(id);
+  });
+  const holder = largestHolder(context, ids);
+  const leastBytes = LARGE_SHARE * context.input.replay.end.allocatedBytes;
+  return holder !== undefined && holder.bytes >= leastBytes ? holder : undefined;
 }
 
 /** @param live allocations live at the moment, ascending */

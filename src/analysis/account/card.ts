@@ -1,6 +1,6 @@
 /**
  * The whole card at an account's moment: the ledger's sample nearest before it. Without a ledger an OOM still says what
- * was free on the GPU; what others and the rest of this process hold can't be told then.
+ * was free on the GPU; what others and the rest of this process hold is unknown then.
  */
 import {
   bytesOf,

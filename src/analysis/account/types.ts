@@ -83,7 +83,7 @@ export interface AccountCard {
   readonly ageUs: number;
   /** Their bytes add up to the card's total at the sample; without one, only what the OOM says. */
   readonly rows: readonly LedgerRow[];
-  /** What can't be told and why, in sentences. */
+  /** What we can't tell and why, in sentences. */
   readonly unknown: readonly string[];
 }
 

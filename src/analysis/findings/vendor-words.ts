@@ -1,4 +1,4 @@
-/** Findings and verdicts as they are told of a device that is not one of CUDA's. CUDA's stay as they are. */
+/** Findings and verdicts in the words of the device's vendor. CUDA's stay as they are. */
 import { helpsOn, inWordsOf } from '../../device/model/vendors.ts';
 import type { DeviceTrace } from '../../format/snapshot/tables.ts';
 import type { Judgement } from '../verdict/verdict.ts';

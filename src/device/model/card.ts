@@ -165,7 +165,7 @@ export function rowNote(row: LedgerRow): string {
         .map(({ pid, bytes }) => `PID ${pid}: ${formatBytes(bytes)}`)
         .join(', ');
     case 'outside':
-      return `can't be told apart: ${row.reason}${contextNote(row)}`;
+      return `we can't tell them apart: ${row.reason}${contextNote(row)}`;
     case 'behind-allocator':
       return 'PyTorch counts it as reserved, but it is no longer on the card: a pool that sleeps';
     case 'unexplained':

@@ -26,7 +26,7 @@ export type LedgerRow = {
   | { readonly kind: 'process-rest'; readonly contextBytes?: number }
   /** Other processes; without a list, all that the driver does not count for this one. */
   | { readonly kind: 'others'; readonly processes?: LedgerSample['others'] }
-  /** This process's rest and other processes, which cannot be told apart, and why. */
+  /** This process's rest and other processes, as one sum, and why nothing tells them apart. */
   | { readonly kind: 'outside'; readonly reason: string; readonly contextBytes?: number }
   /** Negative: counted as reserved, but no longer on the card, such as pools that sleep. */
   | { readonly kind: 'behind-allocator' }

@@ -51,7 +51,7 @@ function sampleOf(row: Entries, startUs: number, bad: () => void): LedgerSample 
     bad();
     return undefined;
   }
-  /** An absent value could not be told; a wrong one counts as absent, after a warning. */
+  /** The recorder leaves out what it can't know; a wrong value counts as left out, after a warning. */
   const known = <T>(key: string, read: (value: unknown) => T | undefined) => {
     const value = row.get(key);
     if (value === undefined || value === null) return undefined;

@@ -291,7 +291,7 @@ export interface HolderTable extends TableOf<typeof HOLDER_COLUMNS> {
 export const LEDGER_MOMENTS = ['start', 'init', 'interval', 'step', 'oom', 'dump'] as const;
 export type LedgerMoment = (typeof LEDGER_MOMENTS)[number];
 
-/** The whole card at one moment. Optional fields are missing if they could not be told. See docs/outside.md. */
+/** The whole card at one moment. Optional fields are missing if the recorder could not know them. See docs/outside.md. */
 export interface LedgerSample {
   /** Since {@link Snapshot.startUs}; negative before the first event. */
   readonly timeUs: number;
