@@ -24,6 +24,7 @@ export class AnalysisInput {
   readonly #recorded: DeviceTables;
   #stepSequences: readonly StepSequence[] | undefined;
   readonly #made = new Map<unknown, unknown>();
+  readonly #findOwners = () => this.#recorded.owners ?? allocationOwners(this.#recorded);
 
   constructor(input: DeviceTables) {
     this.#recorded = input;
@@ -46,7 +47,7 @@ export class AnalysisInput {
 
   /** Who holds each allocation; undefined if the recording has no names. */
   get owners(): AllocationOwners | undefined {
-    return this.#recorded.owners ?? allocationOwners(this.#recorded);
+    return this.once(this.#findOwners);
   }
 
   /**
