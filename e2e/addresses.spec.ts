@@ -1,12 +1,9 @@
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture, searchOf, summaryOf } from './viewer.ts';
-
-const tab = (page: Page, name: string) =>
-  page.getByTestId('view-tabs').getByRole('button', { name, exact: true });
+import { idle, openCapture, searchOf, showView, summaryOf } from './viewer.ts';
 
 /** Opens a view and returns its plot. */
 async function show(page: Page, view: string, plot: string) {
-  await tab(page, view).click();
+  await showView(page, view);
   const surface = page.getByRole('application', { name: plot });
   await expect(surface).toBeVisible();
   await idle(page);
@@ -66,7 +63,7 @@ test('addresses at the OOM: the gaps, the blocks of a finding, and what created 
   });
 
   await test.step('a finding’s blocks and gaps are outlined until it is closed', async () => {
-    await tab(page, 'Timeline').click();
+    await showView(page, 'Timeline');
     await page.getByRole('tab', { name: /Findings/ }).click();
     const findings = page.getByTestId('findings');
     await findings.getByRole('button', { name: /was never needed/ }).click();
@@ -115,10 +112,10 @@ test('one window for all plots, and a separate one for addresses', async ({ page
   await expect.poll(async () => (await plot.screenshot()).equals(before)).toBe(false);
   await expect(page).toHaveURL(/x=\d/);
   const x = new URL(page.url()).hash.match(/x=[^&]*/)?.[0] ?? 'no window';
-  await tab(page, 'Timeline').click();
+  await showView(page, 'Timeline');
   await idle(page);
   await expect.poll(() => page.url()).toContain(x);
-  await tab(page, 'Addresses').click();
+  await showView(page, 'Addresses');
   await plot.focus();
   await page.keyboard.press('f');
   await idle(page);

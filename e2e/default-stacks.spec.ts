@@ -1,6 +1,15 @@
 /** Recordings with C++ frames, PyTorch's default, on a small screen. */
 import { expect, type Locator, type Page, test } from '@playwright/test';
-import { chooseFile, idle, legendOf, openCapture, plotOf, pointAt, summaryOf } from './viewer.ts';
+import {
+  chooseFile,
+  idle,
+  legendOf,
+  openCapture,
+  plotOf,
+  pointAt,
+  showView,
+  summaryOf,
+} from './viewer.ts';
 
 test.use({ viewport: { width: 1024, height: 768 } });
 
@@ -93,7 +102,7 @@ async function expectNamedBackward(page: Page): Promise<void> {
   await page.keyboard.press('Escape');
   await expect(legendOf(page)).toContainText('SoftmaxBackward0 (backward pass)');
   for (const view of ['Flame', 'Events', 'Allocations', 'State']) {
-    await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
+    await showView(page, view);
     await idle(page);
     const main = page.getByRole('main');
     if (view === 'Allocations') await page.getByRole('button', { name: 'By call site' }).click();

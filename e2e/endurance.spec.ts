@@ -23,6 +23,7 @@ import {
   onlyTheFile,
   openCapture,
   plotOf,
+  showView,
   summaryOf,
 } from './viewer.ts';
 
@@ -30,7 +31,7 @@ import {
 const ENDED_MS = 60_000;
 
 async function show(page: Page, view: string): Promise<void> {
-  await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
+  await showView(page, view);
   await idle(page);
   await expect(page.locator('#view-picture').getByRole('alert')).toHaveCount(0);
 }

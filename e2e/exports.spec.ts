@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { type Download, expect, type Page, test } from '@playwright/test';
 import { sampleSnapshot, writePickle } from '../src/testing/write-pickle.ts';
-import { chooseFile, idle, openCapture } from './viewer.ts';
+import { chooseFile, idle, openCapture, showView } from './viewer.ts';
 
 const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'Export' });
 
@@ -38,7 +38,7 @@ test('PNG and SVG of four views, two in the dark theme', async ({ page, context 
   for (const { view, name, says, colorScheme } of VIEWS) {
     // Behind another tab a page gets one frame per second, and a picture waits for one per canvas.
     await page.bringToFront();
-    await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
+    await showView(page, view);
     await page.emulateMedia({ colorScheme });
     await idle(page);
     await page.getByRole('button', { name: 'Export', exact: true }).click();

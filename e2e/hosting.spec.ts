@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, type Page, test } from '@playwright/test';
 import { type StaticHost, staticHost } from './static-server.ts';
-import { chooseFile, fixture, idle, plotOf, summaryOf, tabsOf } from './viewer.ts';
+import { chooseFile, fixture, idle, plotOf, showView, summaryOf, tabsOf, VIEWS } from './viewer.ts';
 
 declare global {
   interface Window {
@@ -49,13 +49,11 @@ test('every view works under a path and under the policy, and contacts nobody el
   const { requests, violations } = await watch(page);
   await page.goto(site.url);
   await openSample(page);
-  const tabs = tabsOf(page);
-  for (const name of await tabs.allInnerTexts()) {
-    await tabs.filter({ hasText: name }).click();
+  for (const name of VIEWS) {
+    await showView(page, name);
     await idle(page);
     await expect(page.getByRole('alert')).toHaveCount(0);
   }
-  await expect(tabs).toHaveCount(9);
   expect(await violations()).toEqual([]);
   expect(requests.filter((url) => !url.startsWith(site.url) && !url.startsWith('blob:'))).toEqual(
     [],

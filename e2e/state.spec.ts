@@ -1,12 +1,12 @@
 import { expect, type Page, test } from '@playwright/test';
-import { cursorOf, idle, openCapture } from './viewer.ts';
+import { cursorOf, idle, openCapture, showView } from './viewer.ts';
 
 const stateOf = (page: Page) => page.getByRole('region', { name: 'Allocator state' });
 const segmentsOf = (page: Page) => page.getByRole('treegrid', { name: 'Segments' });
 
 async function openState(page: Page, capture: string): Promise<void> {
   await openCapture(page, capture);
-  await page.getByRole('button', { name: 'State' }).click();
+  await showView(page, 'State');
   await expect(segmentsOf(page)).toBeVisible();
   await idle(page);
 }

@@ -60,6 +60,43 @@ export const summaryOf = (page: Page): Locator => page.getByRole('region', { nam
 /** The views' tabs. */
 export const tabsOf = (page: Page): Locator => page.getByTestId('view-tabs').getByRole('button');
 
+/** The views that share the tab "Allocator". */
+const MODES: readonly string[] = ['Addresses', 'Segments', 'State'];
+/** Every view, in the order of their keys. */
+export const VIEWS: readonly string[] = [
+  'Timeline',
+  ...MODES,
+  'Flame',
+  'Events',
+  'Allocations',
+  'Summary',
+  'What if',
+];
+
+/** What to click for a view: its tab, then perhaps its mode of that tab. */
+export function controlsOf(view: string): readonly { selector: string; text: string }[] {
+  const isMode = MODES.includes(view);
+  return [
+    { selector: '[data-testid=view-tabs] button', text: isMode ? 'Allocator' : view },
+    ...(isMode ? [{ selector: '[aria-label="Allocator view"] button', text: view }] : []),
+  ];
+}
+
+/** Its tab and its mode say that it is the one shown. */
+export async function expectShown(page: Page, view: string): Promise<void> {
+  const [tab, mode] = controlsOf(view).map(({ selector, text }) =>
+    page.locator(selector, { hasText: text }),
+  );
+  if (tab) await expect(tab).toHaveAttribute('aria-current', 'page');
+  if (mode) await expect(mode).toHaveAttribute('aria-pressed', 'true');
+}
+
+export async function showView(page: Page, view: string): Promise<void> {
+  for (const { selector, text } of controlsOf(view))
+    await page.locator(selector, { hasText: text }).click();
+  await expectShown(page, view);
+}
+
 export const searchOf = (page: Page): Locator => page.getByTestId('search');
 
 /** What the colors mean. */

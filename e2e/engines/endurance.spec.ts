@@ -12,6 +12,7 @@ import {
   slowFile,
   VIEWS,
 } from '../long-use.ts';
+import { controlsOf } from '../viewer.ts';
 import { test } from './fixtures.ts';
 import type { Visitor } from './visitor.ts';
 
@@ -19,7 +20,7 @@ const SUMMARY = '[aria-label=Summary]';
 const CANCEL = { selector: '[data-testid=cancel]' };
 
 async function show(visitor: Visitor, view: string): Promise<void> {
-  await visitor.click({ selector: '[data-testid=view-tabs] button', text: view });
+  for (const control of controlsOf(view)) await visitor.click(control);
   await visitor.idle();
   expect(await visitor.textOf('#view-picture [role=alert]')).toBe('');
 }

@@ -6,12 +6,12 @@ import { useStores, useView } from '../../../state/stores.ts';
 import { VIEW_NAMES, type ViewName } from '../../../state/view-store.ts';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
 import { isOverlayOpen, useKeys, useShortcuts } from '../../shared/browser.ts';
-import { Button } from '../../shared/buttons.tsx';
+import { Button, Segmented } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
 import { Blank, Bytes, Fact } from '../../shared/facts.tsx';
 import { useLazy } from '../../shared/lazy.ts';
 import { useDevice } from '../../shared/services.ts';
-import { VIEW_LABELS } from '../../shared/view-names.ts';
+import { VIEW_LABELS, VIEW_TABS } from '../../shared/view-names.ts';
 import { View as TimelineView } from '../../views/timeline/timeline-view.tsx';
 
 /** By the names of the folders and files: views/NAME/NAME-view.tsx. */
@@ -22,30 +22,67 @@ const FILES = import.meta.glob<{ readonly View: ComponentType<object> }>([
 
 const missingView = () => Promise.reject(new Error('No such view'));
 
-/** The digits 1 to 9 open the tabs too. */
+/** The digit that shows a view, whether it has a tab or shares one. */
+const digitOf = (name: ViewName): number => VIEW_NAMES.indexOf(name) + 1;
+/** The views that share a tab with this one, and this one. */
+const modesWith = (name: ViewName): readonly ViewName[] =>
+  VIEW_TABS.find(({ views }) => views.includes(name))?.views ?? [];
+
 export function ViewTabs() {
   const { view } = useStores();
+  const { device } = useDevice();
   const current = useView((state) => state.view);
   const show = (name: ViewName) => () => view.commit({ view: name });
-  useShortcuts(Object.fromEntries(VIEW_NAMES.map((name, index) => [index + 1, show(name)])));
+  useShortcuts(Object.fromEntries(VIEW_NAMES.map((name) => [digitOf(name), show(name)])));
+  const [lastMode, setLastMode] = useState<ViewName>();
+  if (current !== lastMode && modesWith(current).length > 1) setLastMode(current);
+  /** Of several views, the last one shown, else the first that this device can fill. */
+  const viewToOpen = (views: readonly ViewName[]) =>
+    views.find((name) => name === lastMode) ??
+    views.find((name) => device.events > 0 || !VIEW_LABELS[name].needsTrace) ??
+    views[0];
   return (
     <nav className="view-tabs" data-testid="view-tabs" aria-label="Views">
-      {VIEW_NAMES.map((name, index) => {
-        const { label, icon: Icon } = VIEW_LABELS[name];
+      {VIEW_TABS.map(({ label, icon: Icon, views }) => {
+        const isCurrent = views.includes(current);
+        const next = isCurrent ? current : (viewToOpen(views) ?? current);
         return (
           <Button
             icon={Icon}
-            key={name}
+            key={label}
             className="tab view-tab"
-            aria-current={name === current ? 'page' : undefined}
-            title={`${label} (${index + 1})`}
-            onClick={show(name)}
+            aria-current={isCurrent ? 'page' : undefined}
+            title={`${label} (${views.map(digitOf).join(', ')})`}
+            onClick={show(next)}
           >
             {label}
           </Button>
         );
       })}
     </nav>
+  );
+}
+
+/** Switches between the views of one tab, which show the same event; nothing for a view with a tab of its own. */
+export function ViewModes() {
+  const { view } = useStores();
+  const current = useView((state) => state.view);
+  const modes = modesWith(current);
+  if (modes.length < 2) return undefined;
+  const options = modes.map((value) => {
+    const { label, icon } = VIEW_LABELS[value];
+    return { value, label, icon, about: `${label} (${digitOf(value)})` };
+  });
+  return (
+    <div className="row view-modes">
+      <Segmented
+        label="Allocator view"
+        value={current}
+        options={options}
+        onChange={(name) => view.commit({ view: name })}
+      />
+      <span className="dim one-line">{VIEW_LABELS[current].about}</span>
+    </div>
   );
 }
 
@@ -97,7 +134,7 @@ function NoTrace() {
 /** Nothing else on the page uses these keys, except text fields. */
 const FREE_KEYS: ReadonlySet<string> = new Set([...'+=-_0fxwasd[]{}']);
 
-/** Keys that usually belong to the focused element. The view gets them if nothing or a view's tab has the focus. */
+/** Keys that usually belong to the focused element. The view gets them if nothing or a control that shows a view has the focus. */
 const OWNED_KEYS = /^(Arrow(Left|Right|Up|Down)|Page(Up|Down)|Home|End|Enter|Escape)$/;
 
 /**
@@ -110,7 +147,7 @@ export function useViewKeys(view: RefObject<HTMLElement | null>): void {
     if (!event.isTrusted || event.ctrlKey || event.metaKey || isOverlayOpen()) return false;
     const taker = view.current?.querySelector('[data-takes-keys]') ?? undefined;
     if (taker === undefined || taker.contains(target)) return false;
-    const isOnTab = target.closest('.view-tabs') !== null;
+    const isOnTab = target.closest('.view-tabs, .view-modes') !== null;
     const isOwned = OWNED_KEYS.test(key) && !(isOnTab && key === 'Enter');
     const isOurs = FREE_KEYS.has(key) || (isOwned && (isOnTab || target === document.body));
     return isOurs && handOn(taker, { key, altKey, shiftKey });

@@ -42,7 +42,7 @@ import {
   useServices,
 } from '../../shared/services.ts';
 import { SummaryStrip } from './summary-strip.tsx';
-import { useViewKeys, ViewSlot, ViewTabs } from './views.tsx';
+import { useViewKeys, ViewModes, ViewSlot, ViewTabs } from './views.tsx';
 
 export { startUrlSync } from '../../../state/url-sync.ts';
 export { ReportBar } from '../../panels/report/report-form.tsx';
@@ -126,8 +126,11 @@ function DeviceWorkbench() {
           </div>
           <ResizableSplit
             main={
-              <div ref={picture} id={PICTURE_ID} className="view-picture">
-                <ViewSlot name={name} />
+              <div className="view">
+                <ViewModes />
+                <div ref={picture} id={PICTURE_ID} className="fill view-picture">
+                  <ViewSlot name={name} />
+                </div>
               </div>
             }
             side={<SidePanel />}
