@@ -1,6 +1,6 @@
 /** Files dropped on an open one: the page asks what they are for, and changes nothing if nothing is chosen. */
 import { expect, type Locator, type Page, test } from '@playwright/test';
-import { dropPaths, fixture, idle, openCapture, plotOf } from './viewer.ts';
+import { dropPaths, fixture, idle, openCapture, plotOf, tabsOf } from './viewer.ts';
 
 const OPEN = 'pairs/gpt_train.python';
 const LEAK = fixture('pairs/eval_without_no_grad.python.pickle.gz');
@@ -52,6 +52,19 @@ test('one file: Esc and Cancel keep the open one, keys choose: compare, second r
     await askedOf(page).getByRole('button', { name: 'Replace with eval_without' }).click();
     await expect(fileOf(page)).toHaveText('eval_without_no_grad.python.pickle.gz');
   });
+
+  await test.step('and back: the file is opened again, as it was shown', async () => {
+    await tabsOf(page).filter({ hasText: 'Allocations' }).click();
+    const back = page.getByRole('button', { name: 'Back to gpt_train.python.pickle.gz' });
+    await back.focus();
+    await page.keyboard.press('Enter');
+    await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
+    await idle(page);
+    await expect(plotOf(page)).toBeVisible();
+    await page.getByRole('button', { name: 'Back to eval_without' }).click();
+    await expect(fileOf(page)).toHaveText('eval_without_no_grad.python.pickle.gz');
+    await expect(page.getByRole('grid', { name: 'Allocations' })).toBeVisible();
+  });
 });
 
 test('two files: compared, or shown as ranks of a job', async ({ page }) => {
@@ -73,4 +86,32 @@ test('two files: compared, or shown as ranks of a job', async ({ page }) => {
   const compared = page.getByTestId('compare');
   await expect(compared.getByRole('status', { name: 'Verdict' })).toBeVisible();
   await expect(compared).toContainText('resnet.python.pickle.gz');
+  await idle(page);
+
+  await test.step('the comparison becomes a job, and again a comparison', async () => {
+    await compared.getByRole('button', { name: 'Show as ranks' }).click();
+    const ranks = page.getByRole('main', { name: 'Ranks' });
+    await expect(ranks.getByRole('status', { name: 'Verdict' })).toContainText('Rank 0 holds');
+    await expect(page.locator('tr:has([data-rank])')).toHaveCount(2);
+    await ranks.getByRole('button', { name: 'Close the ranks' }).click();
+    await expect(compared.getByRole('status', { name: 'Verdict' })).toBeVisible();
+    await page.getByRole('button', { name: 'Back to gpt_train' }).click();
+    await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
+    await expect(compared).toBeHidden();
+  });
+});
+
+test('files with ranks in their names are offered as ranks first', async ({ page }) => {
+  const [rank2, rank3] = [2, 3].map((rank) => fixture(`fleet/fsdp2_rank${rank}.pickle.gz`));
+  await dropPaths(page, rank2 ?? '', rank3 ?? '');
+  const ranks = askedOf(page).getByRole('button', { name: 'Show the two as ranks' });
+  await expect(ranks).toBeFocused();
+  await page.keyboard.press('Escape');
+  await page.goto('/');
+  // On an empty page two files are compared, and the comparison offers the ranks.
+  await dropPaths(page, rank2 ?? '', rank3 ?? '');
+  const compared = page.getByTestId('compare');
+  await expect(compared).toContainText('By their names, these are two ranks of one job.');
+  await compared.getByRole('button', { name: 'Show as ranks' }).click();
+  await expect(page.locator('tr:has([data-rank])')).toHaveCount(2);
 });

@@ -60,7 +60,13 @@ function start(root: HTMLElement): void {
     });
     return urlSync.take;
   }
-  const loader = createSnapshotLoader({ client: session, idle, session: stores.session, prepare });
+  const loader = createSnapshotLoader({
+    client: session,
+    idle,
+    session: stores.session,
+    view: stores.view,
+    prepare,
+  });
   window.vramscope = {
     version: String(import.meta.env.VITE_VERSION),
     whenIdle: idle.whenIdle,

@@ -12,6 +12,7 @@ import type {
 import { createIdleCounter } from './page-timings.ts';
 import { createSnapshotLoader, nameOf } from './snapshot-loader.ts';
 import { createSessionStore, openInfo } from './stores.ts';
+import { createViewStore, DEFAULT_VIEW } from './view-store.ts';
 
 const snapshot = (name: string, devices = 1): SessionInfo => ({
   file: {
@@ -34,7 +35,7 @@ interface Call {
   reject(error: unknown): void;
 }
 
-function setup(prepare = async () => (_: SessionInfo) => {}) {
+function setup(prepare = async () => (_: SessionInfo) => {}, view = createViewStore()) {
   const calls: Call[] = [];
   const idle = createIdleCounter();
   const session = createSessionStore();
@@ -44,7 +45,7 @@ function setup(prepare = async () => (_: SessionInfo) => {}) {
       calls.push({ options, onProgress: call.onProgress, resolve, reject });
     });
   const client = { open, expectFile: () => () => undefined };
-  const loader = createSnapshotLoader({ client, idle, session, prepare });
+  const loader = createSnapshotLoader({ client, idle, session, view, prepare });
   return { loader, calls, session, idle };
 }
 
@@ -64,6 +65,38 @@ describe('opening', () => {
     expect(state).toMatchObject({ previous: { file: { name: 'a.pickle' } } });
     session.dismissFailure();
     expect(session.getState()).toMatchObject({ phase: 'ready', info: openInfo(state) });
+  });
+
+  it('leads back to the file that another replaced, as it was shown, and forth again', async () => {
+    const view = createViewStore();
+    const showFresh = async () => () => view.restore(DEFAULT_VIEW);
+    const { loader, calls, session } = setup(showFresh, view);
+    const answer = async (opening: Promise<void>, name: string) => {
+      calls.at(-1)?.resolve(snapshot(name));
+      await opening;
+    };
+    const [a, b] = [blob('a.pickle'), blob('b.pickle')];
+    await answer(loader.open(a, { allowPartial: true }), 'a.pickle');
+    expect(loader.replaced()).toBeUndefined();
+    view.commit({ search: 'class:optimizer' });
+    // One that fails replaces nothing.
+    const failing = loader.open(blob('c.png'));
+    calls.at(-1)?.reject(new LoadError({ code: 'png', message: 'This is a PNG image.' }));
+    await failing;
+    expect(loader.replaced()).toBeUndefined();
+    await answer(loader.open(b), 'b.pickle');
+    expect(loader.replaced()).toBe(a);
+    view.commit({ view: 'events' });
+    await answer(loader.goBack(), 'a.pickle');
+    expect(calls.at(-1)?.options).toEqual({ allowPartial: true });
+    expect(view.getState().view).toMatchObject({ view: 'timeline', search: 'class:optimizer' });
+    expect(loader.replaced()).toBe(b);
+    await answer(loader.goBack(), 'b.pickle');
+    expect(view.getState().view).toMatchObject({ view: 'events', search: '' });
+    // The same file again is not another.
+    await answer(loader.open(b), 'b.pickle');
+    expect(loader.replaced()).toBe(a);
+    expect(openInfo(session.getState())?.file.name).toBe('b.pickle');
   });
 
   it('keeps the open snapshot visible until the next has been read or is cancelled', async () => {

@@ -11,6 +11,7 @@ import {
   type SessionStore,
   withOpen,
 } from './stores.ts';
+import type { ViewState, ViewStore } from './view-store.ts';
 
 export type SnapshotLoader = ReturnType<typeof createSnapshotLoader>;
 
@@ -18,16 +19,30 @@ export interface SnapshotLoaderOptions {
   readonly idle: Pick<IdleCounter, 'begin'>;
   readonly client: Pick<SessionClient, 'open' | 'expectFile'>;
   readonly session: SessionStore;
+  /** What the page shows of the open file, for {@link SnapshotLoader.goBack}. */
+  readonly view?: Pick<ViewStore, 'getState' | 'restore'>;
   /** Loads the code that shows a snapshot, in parallel with reading. Resolves to what comes before it is shown. */
   readonly prepare: () => Promise<(info: SessionInfo, source: OpenSource) => void>;
 }
 
+interface Opened {
+  readonly source: OpenSource;
+  readonly options: OpenOptions;
+}
+
+/** A file that another one replaced, as the page showed it last. */
+interface Replaced extends Opened {
+  readonly view: ViewState | undefined;
+}
+
 const REPORT_IT = 'This is a bug in vramscope, not a problem with your file. Please report it.';
 
-export function createSnapshotLoader({ client, idle, session, prepare }: SnapshotLoaderOptions) {
+export function createSnapshotLoader(given: SnapshotLoaderOptions) {
+  const { client, idle, session, view, prepare } = given;
   let controller: AbortController | undefined;
   let latest: OpenSource | undefined;
-  let opened: OpenSource | undefined;
+  let opened: Opened | undefined;
+  let replaced: Replaced | undefined;
   /** Ends the idle-tracking of an opening whose snapshot is not on screen yet. */
   let endShowing: (() => void) | undefined;
 
@@ -53,10 +68,12 @@ export function createSnapshotLoader({ client, idle, session, prepare }: Snapsho
       const reading = client.open({ source, ...options }, { signal: own.signal, onProgress });
       const [info, take] = await Promise.all([reading, prepare().catch(tellOffline)]);
       if (controller !== own) return;
+      const isOther = opened !== undefined && !isSameSource(opened.source, source);
+      if (opened !== undefined && isOther) replaced = { ...opened, view: view?.getState().view };
       take(info, source);
       isToBeShown = true;
       endShowing = end;
-      opened = source;
+      opened = { source, options };
       become({ phase: 'ready', info });
     } catch (error) {
       const failure = failureOf(error, 'vramscope failed while reading this file', REPORT_IT);
@@ -74,7 +91,16 @@ export function createSnapshotLoader({ client, idle, session, prepare }: Snapsho
     openPartially: async () => {
       if (latest !== undefined) await open(latest, { allowPartial: true });
     },
-    opened: () => opened,
+    opened: () => opened?.source,
+    /** The file that the open one replaced. */
+    replaced: () => replaced?.source,
+    /** Opens that file again, as it was shown. The file open until then takes its place. */
+    goBack: async () => {
+      if (replaced === undefined) return;
+      const before = replaced;
+      await open(before.source, before.options);
+      if (opened?.source === before.source && before.view !== undefined) view?.restore(before.view);
+    },
     /** The page shows the opened file. Until this call, the page is not idle. */
     shown: () => endShowing?.(),
     cancel: () => controller?.abort(),
@@ -93,6 +119,9 @@ export function nameOf(source: OpenSource): string {
   const path = source.url.replace(/[?#].*$/s, '');
   return path.slice(path.lastIndexOf('/') + 1) || source.url;
 }
+
+const isSameSource = (a: OpenSource, b: OpenSource): boolean =>
+  a === b || (a.kind === 'url' && b.kind === 'url' && a.url === b.url);
 
 /** The page loaded but the rest cannot: the server is gone or has a newer build. */
 function tellOffline(): never {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isRankFile, rankName, rankOfName } from './rank-of-name.ts';
+import { haveOwnRanks, isRankFile, rankName, rankOfName } from './rank-of-name.ts';
 
 describe('the rank in a name', () => {
   it.each([
@@ -61,6 +61,14 @@ it.each([
   ['tp_rank_01/zoom.pickle', { mesh: { tp: 1 }, moment: '' }],
 ])('%s: place in the mesh, and moment', (name, expected) => {
   expect(rankName(name)).toEqual({ rank: undefined, ...expected });
+});
+
+it('takes files for those of one job only if each has a rank of its own', () => {
+  expect(haveOwnRanks(['rank0.pickle', 'rank1.pickle'])).toBe(true);
+  expect(haveOwnRanks(['a/tp0.pickle', 'a/tp1.pickle'])).toBe(true);
+  expect(haveOwnRanks(['step1_rank0.pickle', 'step2_rank0.pickle'])).toBe(false);
+  expect(haveOwnRanks(['rank0.pickle', 'before.pickle'])).toBe(false);
+  expect(haveOwnRanks(['before.pickle', 'after.pickle'])).toBe(false);
 });
 
 it('reads a folder only for possible snapshots and summaries', () => {

@@ -58,6 +58,12 @@ export function rankOfName(path: string, pattern?: RegExp): number | undefined {
   return rank ?? (more.length === 0 ? place : undefined);
 }
 
+/** Whether each of the names has a rank, and each its own: they look like files of one job. */
+export function haveOwnRanks(names: readonly string[]): boolean {
+  const ranks = names.map((name) => rankOfName(name));
+  return !ranks.includes(undefined) && new Set(ranks).size === names.length;
+}
+
 const SUMMARY_NAME = /\.vramscope\.json(\.gz)?$/i;
 const SNAPSHOT_NAME = /\.(pickle|pkl|pt|gz|zip|zst|html)$/i;
 /** Possibly compressed, but never a snapshot: 'rank0.log.gz'. */

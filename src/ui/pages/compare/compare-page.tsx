@@ -2,11 +2,13 @@ import './compare.css';
 import { ArrowLeftRight, FolderOpen, X } from 'lucide-react';
 import { useEffect, useMemo } from 'react';
 import { useStore } from 'zustand';
+import { haveOwnRanks } from '../../../analysis/summary-file/rank-of-name.ts';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { mainDeviceIndex } from '../../../device/model/main-device.ts';
 import { deviceTitle } from '../../../device/model/vendors.ts';
 import type { SecondSession } from '../../../state/snapshot-loader.ts';
 import { createSessionStore, useStores } from '../../../state/stores.ts';
+import type { OpenSource } from '../../../worker/protocol.ts';
 import { Button, IconButton, Segmented, Select } from '../../shared/buttons.tsx';
 import { Blank } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
@@ -19,6 +21,8 @@ import { type OpenSide, SideName, useComparison } from './sides.tsx';
 export interface ComparePageProps {
   readonly info: SessionInfo;
   readonly second: SecondSession | undefined;
+  /** Shows the two files as ranks of one job; undefined if they are shown so already. */
+  readonly onRanks: ((a: OpenSource, b: OpenSource) => void) | undefined;
   readonly onClose: () => void;
 }
 
@@ -32,7 +36,7 @@ export function ComparePage(props: ComparePageProps) {
   const state = useStore(second?.state ?? NONE);
   if (second === undefined) return <WaitingPage info={info} onClose={leave} />;
   if (state.phase === 'ready') {
-    const files = { info, second, secondInfo: state.info };
+    const files = { ...props, second, secondInfo: state.info };
     return <OpenPage key={second.name} {...files} onClose={leave} />;
   }
   return (
@@ -46,7 +50,7 @@ export function ComparePage(props: ComparePageProps) {
 
 const NONE = createSessionStore();
 
-function WaitingPage({ info, onClose }: Omit<ComparePageProps, 'second'>) {
+function WaitingPage({ info, onClose }: Pick<ComparePageProps, 'info' | 'onClose'>) {
   const { a, b } = useComparisonView(info.file, undefined).view;
   const missing = [a, b].find((file) => file !== undefined && file.bytes !== info.file.bytes);
   return (
@@ -74,8 +78,8 @@ interface OpenPageProps extends ComparePageProps {
   readonly secondInfo: SessionInfo;
 }
 
-function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
-  const { session } = useServices();
+function OpenPage({ info, second, secondInfo, onRanks, onClose }: OpenPageProps) {
+  const { session, loader } = useServices();
   const handle = useComparisonView(info.file, secondInfo.file);
   const { a: linkedA, b: linkedB, deviceA, deviceB, isSwapped } = handle.view;
   const { adjust } = handle;
@@ -108,22 +112,33 @@ function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
       </main>
     );
   }
-  return <Compared a={a} b={b} handle={handle} onClose={onClose} />;
+  const [source, secondSource] = [loader.opened(), second.loader.opened()];
+  const showRanks = onRanks && source && secondSource && (() => onRanks(source, secondSource));
+  return <Compared a={a} b={b} handle={handle} onRanks={showRanks} onClose={onClose} />;
 }
 
 interface ComparedProps {
   readonly a: OpenSide;
   readonly b: OpenSide;
   readonly handle: ComparisonViewHandle;
+  readonly onRanks: (() => void) | undefined;
   readonly onClose: () => void;
 }
 
-function Compared({ a, b, handle, onClose }: ComparedProps) {
+function Compared(props: ComparedProps) {
+  const { a, b, handle, onRanks } = props;
+  const hint = onRanks && ranksHint(a, b);
   const { view } = handle;
   const { compared, failure } = useComparison(a, b, view.at);
   return (
     <main className="view fill" data-testid="compare" aria-busy={compared === undefined}>
-      <CompareHead a={a} b={b} handle={handle} onClose={onClose} />
+      <CompareHead {...props} onRanks={hint === undefined ? onRanks : undefined} />
+      {hint !== undefined && (
+        <aside className="spread notices quiet-notice" aria-label="Ranks">
+          <p>{hint}</p>
+          <Button onClick={onRanks}>Show as ranks</Button>
+        </aside>
+      )}
       {failure !== undefined && (
         <Blank isAlert title="The files could not be compared" text={failure} />
       )}
@@ -135,7 +150,16 @@ function Compared({ a, b, handle, onClose }: ComparedProps) {
   );
 }
 
-function CompareHead({ a, b, handle, onClose }: ComparedProps) {
+/** Why the two could be ranks of one job, whose differences are better seen side by side. */
+function ranksHint(a: OpenSide, b: OpenSide): string | undefined {
+  if (haveOwnRanks([a.info.file.name, b.info.file.name]))
+    return 'By their names, these are two ranks of one job.';
+  return a.device.device === b.device.device
+    ? undefined
+    : 'The two files used different GPUs, as ranks of one job do.';
+}
+
+function CompareHead({ a, b, handle, onRanks, onClose }: ComparedProps) {
   const { view, commit } = handle;
   const head = (side: OpenSide, onDevice: (position: number) => void) => (
     <span className="inline-row">
@@ -169,6 +193,11 @@ function CompareHead({ a, b, handle, onClose }: ComparedProps) {
         options={MOMENTS}
         onChange={(at) => commit({ at, row: undefined })}
       />
+      {onRanks !== undefined && (
+        <Button onClick={onRanks} title="These are ranks of one job: show which one holds more">
+          Show as ranks
+        </Button>
+      )}
       <Button icon={X} onClick={onClose} title="Show one file alone">
         Close
       </Button>

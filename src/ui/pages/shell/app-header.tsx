@@ -4,16 +4,9 @@ import { useStore } from 'zustand';
 import { sumBy } from '../../../base/collections.ts';
 import { formatCount, plural } from '../../../base/format.ts';
 import type { SessionInfo } from '../../../device/model/device-info.ts';
-import type { IdleCounter } from '../../../state/page-timings.ts';
-import {
-  openInfo,
-  type SessionState,
-  type Theme,
-  usePreferences,
-  useSession,
-  useStores,
-} from '../../../state/stores.ts';
-import { Button, IconButton } from '../../shared/buttons.tsx';
+import { type SessionState, type Theme, usePreferences, useStores } from '../../../state/stores.ts';
+import { IconButton } from '../../shared/buttons.tsx';
+import { useLazy } from '../../shared/lazy.ts';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 
@@ -93,28 +86,23 @@ export function Notices() {
   );
 }
 
+const loadUpdateBar = () => import('./update-bar.tsx');
+
+/**
+ * The service worker keeps the page for offline use. It fetches and stores the whole page again, on the cores that a
+ * first file needs, so it starts only after this much idle time.
+ */
+const QUIET_MS = 3000;
+
 export function UpdateBar() {
-  const [reload, setReload] = useState<() => void>();
   const { idle } = useServices();
-  const isOpen = useSession((session) => openInfo(session) !== undefined);
+  const [isQuiet, setIsQuiet] = useState(false);
   useEffect(() => {
-    // React calls a function passed to a setter, so wrap it in another one.
-    watchUpdates(idle, (start) => setReload(() => start));
+    if (!import.meta.env.VITE_SINGLE) void idle.whenIdle(QUIET_MS).then(() => setIsQuiet(true));
   }, [idle]);
-  if (reload === undefined) return undefined;
-  return (
-    <aside className="spread notices update-bar" aria-label="Update">
-      <p>
-        A newer vramscope is ready.
-        {isOpen &&
-          ' Reloading closes the open snapshot; the link in the address bar keeps the view.'}
-      </p>
-      <span className="button-row">
-        <Button onClick={reload}>Reload now</Button>
-        <Button onClick={() => setReload(undefined)}>Later</Button>
-      </span>
-    </aside>
-  );
+  // Without a network, nothing could be updated.
+  const code = useLazy(loadUpdateBar, isQuiet, () => undefined);
+  return code && <code.UpdateOffer />;
 }
 
 /** Announces the stages of opening a file to screen readers, but not the progress in between. */
@@ -135,54 +123,4 @@ function announcement(state: SessionState): string {
   const { file, devices } = state.info;
   const events = sumBy(devices, (device) => device.events);
   return `${file.name} is open: ${formatCount(events)} events on ${plural(devices.length, 'device')}`;
-}
-
-/**
- * The service worker keeps the page for offline use. It fetches and stores the whole page again, on the cores that a
- * first file needs, so it starts only after this much idle time.
- */
-const QUIET_MS = 3000;
-
-/**
- * Registers the service worker. Calls `onUpdate` when a newer version waits; calling its argument reloads the page with
- * it, so an open snapshot is never lost. Without service workers (`npx vramscope`, private windows) the page works
- * online only.
- */
-function watchUpdates(
-  idle: Pick<IdleCounter, 'whenIdle'>,
-  onUpdate: (reload: () => void) => void,
-): void {
-  if (import.meta.env.VITE_SINGLE) return;
-  void forgetOldCaches();
-  if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
-  const { serviceWorker: workers } = navigator;
-  async function register(): Promise<void> {
-    await idle.whenIdle(QUIET_MS);
-    const registration = await workers.register('./sw.js');
-    const offer = () => {
-      const { waiting } = registration;
-      // Without a controller this is the first version: it replaces nothing.
-      if (waiting === null || workers.controller === null) return;
-      onUpdate(() => {
-        const reload = () => window.location.reload();
-        workers.addEventListener('controllerchange', reload, { once: true });
-        waiting.postMessage({ type: 'SKIP_WAITING' });
-      });
-    };
-    offer();
-    registration.addEventListener('updatefound', () => {
-      registration.installing?.addEventListener('statechange', offer);
-    });
-  }
-  register().catch(() => undefined);
-}
-
-/** Deletes what service workers of other versions cached, such as samples (scripts/vite-plugins.mjs). */
-async function forgetOldCaches(): Promise<void> {
-  if (!('caches' in globalThis)) return;
-  const names = await caches.keys().catch(() => []);
-  const isOld = (name: string): boolean =>
-    name === 'asked-for' ||
-    (name.startsWith('kept-files-') && name !== `kept-files-${import.meta.env.VITE_VERSION}`);
-  await Promise.all(names.filter(isOld).map((name) => caches.delete(name)));
 }

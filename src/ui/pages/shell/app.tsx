@@ -7,7 +7,7 @@ import {
   routeGivenFiles,
   sourceOf,
 } from '../../../state/given-files.ts';
-import { beginSecondSession, type SecondSession } from '../../../state/snapshot-loader.ts';
+import { beginSecondSession, nameOf, type SecondSession } from '../../../state/snapshot-loader.ts';
 import { openInfo, partialOf, useSession, useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { useShortcuts } from '../../shared/browser.ts';
@@ -74,6 +74,11 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     setIsRanks(false);
     routes.compare(a, b);
   }
+  function goBack(): void {
+    setSecond(undefined);
+    void loader.goBack();
+  }
+  const showPair = (a: OpenSource, b: OpenSource) => openRanks({ sources: [a, b] });
   const isDragging = useIncomingFiles(takeFiles);
   const [isPicking, setIsPicking] = useState(false);
   const isExpecting = isDragging || isPicking || asked !== undefined;
@@ -90,6 +95,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   const isPairComing = second !== undefined && state.phase !== 'ready';
   const info = isPairComing ? undefined : openInfo(state);
   const partial = workbench && partialOf(state);
+  const replaced = state.phase === 'ready' && ranks === undefined ? loader.replaced() : undefined;
   const isPartial = partial !== undefined && !isRanks;
   const isOfSnapshot = !isPartial && !isRanks;
   const leave = state.phase === 'loading' ? loader.cancel : session.dismissFailure;
@@ -107,6 +113,9 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
           {ranks !== undefined && !isRanks && (
             <Button onClick={() => setIsRanks(true)}>‹ Ranks</Button>
           )}
+          {replaced !== undefined && workbench !== undefined && (
+            <workbench.BackButton name={nameOf(replaced)} onClick={goBack} />
+          )}
           {info !== undefined && workbench !== undefined && !isRanks ? (
             <workbench.OpenFile info={info} />
           ) : (
@@ -118,7 +127,12 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
         <UpdateBar />
         {info !== undefined && workbench !== undefined && (
           <div className="page-part" hidden={!isOfSnapshot}>
-            <workbench.Workbench info={info} second={second} onSecond={setSecond} />
+            <workbench.Workbench
+              info={info}
+              second={second}
+              onSecond={setSecond}
+              onRanks={ranks === undefined ? showPair : undefined}
+            />
           </div>
         )}
         {workbench !== undefined && partial !== undefined && isPartial && (

@@ -1,4 +1,5 @@
 import { Info } from 'lucide-react';
+import { haveOwnRanks } from '../../../analysis/summary-file/rank-of-name.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { settingText } from '../../../device/memory-summary/settings.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
@@ -26,6 +27,21 @@ export function OpenFile({ info }: { readonly info: SessionInfo }) {
         <FilePicker onPick={() => view.commit({ comparison: '' })}>Compare with…</FilePicker>
       )}
     </>
+  );
+}
+
+/** To the file that the open one replaced. */
+export function BackButton({ name, onClick }: { readonly name: string; onClick(): void }) {
+  const label = `Back to ${name}`;
+  return (
+    <Button
+      className="button one-line back-button"
+      aria-label={label}
+      title={label}
+      onClick={onClick}
+    >
+      ‹ {name}
+    </Button>
   );
 }
 
@@ -120,24 +136,27 @@ interface GivenDialogProps {
   readonly onCancel: () => void;
 }
 
+type Choice = readonly [choice: GivenChoice, title: string, about: string];
+
 /** Asks what to do with one or two files dropped on an open one. */
 export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialogProps) {
   const names = given.files.map(({ name }) => name);
   const isTwo = names.length === 2;
-  const choices: readonly (readonly [choice: GivenChoice, title: string, about: string])[] = [
-    [
-      'compare',
-      isTwo ? 'Compare the two files' : `Compare with ${openName}`,
-      `Why one needs more memory than the other.${isTwo ? ` Closes ${openName}.` : ''}`,
-    ],
-    [
-      'ranks',
-      isTwo ? 'Show the two as ranks of a job' : 'Show both as ranks of a job',
-      `Which rank holds more, and at which line. ${openName} stays open behind them.`,
-    ],
-    ...given.files.map(
-      (file) => [file, `Replace with ${file.name}`, `Closes ${openName}.`] as const,
-    ),
+  const closes = `Closes ${openName}; a button in the header opens it again.`;
+  const compare: Choice = [
+    'compare',
+    isTwo ? 'Compare the two files' : `Compare with ${openName}`,
+    `Why one needs more memory than the other.${isTwo ? ` ${closes}` : ''}`,
+  ];
+  const ranks: Choice = [
+    'ranks',
+    isTwo ? 'Show the two as ranks of a job' : 'Show both as ranks of a job',
+    `Which rank holds more, and at which line. ${openName} stays open behind them.`,
+  ];
+  // The first has the focus, so Enter takes it.
+  const choices: readonly Choice[] = [
+    ...(haveOwnRanks(isTwo ? names : [openName, ...names]) ? [ranks, compare] : [compare, ranks]),
+    ...given.files.map((file): Choice => [file, `Replace with ${file.name}`, closes]),
   ];
   return (
     <Dialog

@@ -16,6 +16,7 @@ import { createFindingsStore, type FindingsState } from '../../../state/findings
 import type { SecondSession } from '../../../state/snapshot-loader.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
+import type { OpenSource } from '../../../worker/protocol.ts';
 import { CursorBar } from '../../panels/cursor/cursor-bar.tsx';
 import { DetailsPanel } from '../../panels/details/details-panel.tsx';
 import { ExportButton } from '../../panels/export/export-button.tsx';
@@ -47,18 +48,20 @@ import { useViewKeys, ViewModes, ViewSlot, ViewTabs } from './views.tsx';
 export { startUrlSync } from '../../../state/url-sync.ts';
 export { ReportBar } from '../../panels/report/report-form.tsx';
 export { PartialView } from '../../views/timeline/partial-view.tsx';
-export { GivenDialog, OpenFile } from './open-file.tsx';
+export { BackButton, GivenDialog, OpenFile } from './open-file.tsx';
 
 interface WorkbenchProps {
   readonly info: SessionInfo;
   readonly second: SecondSession | undefined;
   readonly onSecond: (second: SecondSession | undefined) => void;
+  /** The two compared files are ranks of one job; undefined if the page has a job already. */
+  readonly onRanks: ((a: OpenSource, b: OpenSource) => void) | undefined;
 }
 
 /** Fetched when a second file is given, or a link asks for a comparison. */
 const loadCompare = () => import('../compare/compare-page.tsx');
 
-export function Workbench({ info, second, onSecond }: WorkbenchProps) {
+export function Workbench({ info, second, onSecond, onRanks }: WorkbenchProps) {
   const { loader } = useServices();
   // Completes the load. Effects run after those of children: the timeline has started its own work by then, so the page
   // never looks idle in between.
@@ -68,7 +71,8 @@ export function Workbench({ info, second, onSecond }: WorkbenchProps) {
   const page = useLazy(loadCompare, isComparing, () => undefined);
   if (!isComparing) return <OneFile info={info} />;
   if (page === undefined) return <main className="view fill" aria-busy />;
-  return <page.ComparePage info={info} second={second} onClose={() => onSecond(undefined)} />;
+  const close = () => onSecond(undefined);
+  return <page.ComparePage info={info} second={second} onRanks={onRanks} onClose={close} />;
 }
 
 function OneFile({ info }: Pick<WorkbenchProps, 'info'>) {
