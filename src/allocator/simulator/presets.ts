@@ -1,3 +1,4 @@
+import type { RecordedRun } from './recorded-run.ts';
 import type { WhatIfResult } from './types.ts';
 
 /** PYTORCH_ALLOC_CONF settings worth trying on any recording; '' is the default. */
@@ -13,6 +14,17 @@ export const PRESETS: readonly string[] = [
   'garbage_collection_threshold:0.8',
   'garbage_collection_threshold:0.6,max_split_size_mb:128',
 ];
+
+/** Without a limit, PyTorch ignores its option. */
+export const needsLimit = (settings: string): boolean =>
+  settings.includes('garbage_collection_threshold');
+
+/** Whether a setting leaves all figures of the recorded run as they were. */
+export const changesNothing = (recorded: RecordedRun, result: WhatIfResult): boolean =>
+  result.ooms.length === recorded.ooms &&
+  (
+    ['peakReservedBytes', 'peakAllocatedBytes', 'retries', 'deviceAllocs', 'deviceFrees'] as const
+  ).every((figure) => result[figure] === recorded[figure]);
 
 /**
  * The text to put before a command: with the current variable name (2.9 and later), and with the older one, which all

@@ -73,6 +73,7 @@ export function whatIfCommand(io: CliIo): Command {
       const devices = inOrder.map((context) =>
         runWhatIf(context, {
           confs: options.setting ?? PRESETS.map(parseSetting),
+          arePresets: options.setting === undefined,
           limit: options.limit ?? 'recorded',
           withCards: options.smallestCard === true,
         }),
@@ -107,6 +108,7 @@ function parseLimit(text: string): Limit {
 export interface WhatIfQuestion {
   readonly confs: readonly AllocConf[];
   readonly limit: Limit;
+  readonly arePresets?: boolean;
   readonly withCards?: boolean;
   /** Time limit for everything; what is left is listed in `notSimulated`. */
   readonly budgetMs?: number;
@@ -118,7 +120,7 @@ const BUDGET_US_PER_EVENT = 100;
 
 export function runWhatIf(
   { trace, replay, snapshot }: DeviceModel,
-  { confs, limit, withCards = false, ...question }: WhatIfQuestion,
+  { confs, limit, arePresets = false, withCards = false, ...question }: WhatIfQuestion,
 ): WhatIfRuns {
   const input = whatIfInput(trace, replay, snapshot.settings);
   const recorded = recordedRun(input, 1);
@@ -146,6 +148,7 @@ export function runWhatIf(
     recorded,
     limitBytes,
     isLimitRecorded: limit === 'recorded' && limitBytes !== undefined,
+    arePresets,
     cases: cases.map((one, i) => ({ ...one, smallest: cards[i] })),
     notSimulated: [
       ...names.slice(cases.length),

@@ -1,6 +1,12 @@
 /** `vramscope whatif`: the contract `vramscope.whatif/1`, and as text one table of all runs, the best first. */
 
-import { CONTEXT_BYTES, compareRuns, environmentLines } from '../../allocator/simulator/presets.ts';
+import {
+  CONTEXT_BYTES,
+  changesNothing,
+  compareRuns,
+  environmentLines,
+  needsLimit,
+} from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
 import type { Confidence, WhatIfResult } from '../../allocator/simulator/types.ts';
 import type { SmallestLimit } from '../../allocator/simulator/what-if.ts';
@@ -26,6 +32,8 @@ export interface WhatIfRuns {
   readonly limitBytes: number | undefined;
   /** The limit is the one that the recorded run hit, rather than requested. */
   readonly isLimitRecorded: boolean;
+  /** Nobody asked for these settings, so as text those that change nothing are only named. */
+  readonly arePresets: boolean;
 }
 
 /** `cases` keep the requested order; empty if the file has no trace. */
@@ -89,6 +97,9 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
   const { device, recorded, cases, notSimulated } = runs;
   const sorted = [...cases].sort((a, b) => compareRuns(a.result, b.result));
   const [best] = sorted;
+  const shown = sorted.filter(
+    ({ result }) => !runs.arePresets || !changesNothing(recorded, result),
+  );
   const [first, ...rest] = runCells(recorded, recorded.ooms);
   const left = notSimulated.length > 0 ? [notSimulatedText(runs)] : [];
   if (best === undefined) {
@@ -96,8 +107,9 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
     return write.section(`Device ${device}`, write.paragraph(text));
   }
   const hasCards = cases.some(({ smallest }) => smallest !== undefined);
-  const messages = cases.flatMap(({ result }) => result.unknowns.map(({ message }) => message));
+  const messages = shown.flatMap(({ result }) => result.unknowns.map(({ message }) => message));
   const says = [
+    ...idleText(sorted.filter((one) => !shown.includes(one))),
     ...left,
     ...cases.flatMap(({ result }) => failureText(result)),
     ...adviceText(best.result, recorded),
@@ -111,7 +123,7 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
       write.table([
         [...HEADER, hasCards ? 'needs' : ''],
         [`as recorded: ${first}`, ...rest, '', ''],
-        ...sorted.map((one) => resultRow(one, recorded)),
+        ...shown.map((one) => resultRow(one, recorded)),
       ]),
     ),
     '',
@@ -142,6 +154,14 @@ function resultRow({ result, smallest }: CaseRun, recorded: RecordedRun): string
 }
 
 const settingsName = (settings: string): string => (settings === '' ? '(default)' : settings);
+
+/** Without a limit, options that need one are not even named. */
+function idleText(idle: readonly CaseRun[]): string[] {
+  const names = idle.flatMap(({ result: { settings, limitBytes } }) =>
+    limitBytes === undefined && needsLimit(settings) ? [] : [settingsName(settings)],
+  );
+  return names.length === 0 ? [] : [`Would change nothing: ${names.join('; ')}.`];
+}
 
 function notSimulatedText({ notSimulated, budgetMs }: WhatIfRuns): string {
   const seconds = formatCount(Math.round(budgetMs / 1000));

@@ -11,6 +11,8 @@ import { SettingsTable } from './settings-table.tsx';
 const CAPTURE = 'oom_fragmented';
 const TRIED = ['', 'expandable_segments:True', 'max_split_size_mb:128', 'max_split_size_mb:64'];
 
+const NONE: readonly string[] = [];
+
 /** The table as the what-if view shows it, on real runs. */
 function Table() {
   const settings = useMemo(() => TRIED, []);
@@ -24,6 +26,7 @@ function Table() {
         recordedCard={known.cards.get('')}
         rows={settingRows(known, 'recorded', settings)}
         chosen={chosen}
+        tried={NONE}
         onChoose={setChosen}
       />
       {phase.kind === 'done' && <p>All have been run</p>}
@@ -94,4 +97,14 @@ it('chooses a setting by its row or its button', async () => {
   await user.click(within(row as HTMLElement).getAllByRole('cell')[0] as HTMLElement);
   expect(choice('expandable_segments:True').checked).toBe(true);
   expect(choice('max_split_size_mb:128').checked).toBe(false);
+});
+
+it('folds settings that would change nothing, unless one is chosen', async () => {
+  const { user } = await showTable();
+  expect(column(0)).toContain('Default settings');
+  await user.click(screen.getByRole('radio', { name: 'expandable_segments:True' }));
+  expect(column(0)).not.toContain('Default settings');
+  await user.click(screen.getByRole('button', { name: 'show' }));
+  expect(column(0)).toContain('Default settings');
+  expect(column(0)).toContain('1 setting would change nothing: hide');
 });

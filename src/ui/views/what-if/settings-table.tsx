@@ -1,13 +1,14 @@
 import { ascending } from 'd3';
 import { Fragment, type ReactNode, useState } from 'react';
-import { compareRuns } from '../../../allocator/simulator/presets.ts';
+import { changesNothing, compareRuns } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
-import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
+import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import { failureText } from '../../../output/report/what-if-citation.ts';
 import type { Sort } from '../../../state/view-store.ts';
 import { hasRun, type RunRow, type SettingRow } from '../../panels/what-if/what-if-runs.ts';
+import { Button } from '../../shared/buttons.tsx';
 import { nextSort, SortHeading } from '../../table/table-row.tsx';
 import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './runs.tsx';
 
@@ -16,6 +17,8 @@ interface SettingsTableProps {
   readonly recordedCard: CardFit | undefined;
   readonly rows: readonly SettingRow[];
   readonly chosen: string;
+  /** Settings that the user has chosen. */
+  readonly tried: readonly string[];
   readonly onChoose: (settings: string) => void;
 }
 
@@ -80,8 +83,17 @@ export function sortRows(rows: readonly SettingRow[], sort?: Sort): readonly Set
 const LONGEST_BAR = 2;
 
 export function SettingsTable(props: SettingsTableProps) {
-  const { recorded, recordedCard, rows, chosen, onChoose } = props;
+  const { recorded, recordedCard, rows, chosen, tried, onChoose } = props;
   const [sort, setSort] = useState<Sort>();
+  const [isWhole, setIsWhole] = useState(false);
+  const isIdle = ({ settings, result, card }: SettingRow) =>
+    settings !== chosen &&
+    !tried.includes(settings) &&
+    result !== undefined &&
+    changesNothing(recorded, result) &&
+    card?.gib === recordedCard?.gib;
+  const idle = rows.filter(isIdle).length;
+  const sorted = sortRows(rows, sort);
   const recordedBytes = recorded.peakReservedBytes;
   const highest = Math.max(
     recordedBytes,
@@ -114,37 +126,52 @@ export function SettingsTable(props: SettingsTableProps) {
             </td>
           </RunCells>
         </tr>
-        {sortRows(rows, sort).map(({ settings, result, card }) => (
-          // For keys there is the radio button.
-          <tr
-            key={settings}
-            data-chosen={settings === chosen || undefined}
-            onClick={() => onChoose(settings)}
-          >
-            <th scope="row">
-              <label className="whatif-choice">
-                <input
-                  type="radio"
-                  name="whatif-setting"
-                  checked={settings === chosen}
-                  onChange={() => onChoose(settings)}
-                />
-                <SettingText settings={settings} />
-              </label>
-            </th>
-            {result === undefined ? (
-              <td className="dim" colSpan={HEADINGS.length - 1}>
-                not tried yet
-              </td>
-            ) : (
-              <RunCells run={result} card={card} most={most} recordedBytes={recordedBytes}>
-                <td title={CONFIDENCE_TEXT[result.confidence]} data-confidence={result.confidence}>
-                  {result.confidence}
+        {(isWhole ? sorted : sorted.filter((row) => !isIdle(row))).map(
+          ({ settings, result, card }) => (
+            // For keys there is the radio button.
+            <tr
+              key={settings}
+              data-chosen={settings === chosen || undefined}
+              onClick={() => onChoose(settings)}
+            >
+              <th scope="row">
+                <label className="whatif-choice">
+                  <input
+                    type="radio"
+                    name="whatif-setting"
+                    checked={settings === chosen}
+                    onChange={() => onChoose(settings)}
+                  />
+                  <SettingText settings={settings} />
+                </label>
+              </th>
+              {result === undefined ? (
+                <td className="dim" colSpan={HEADINGS.length - 1}>
+                  not tried yet
                 </td>
-              </RunCells>
-            )}
+              ) : (
+                <RunCells run={result} card={card} most={most} recordedBytes={recordedBytes}>
+                  <td
+                    title={CONFIDENCE_TEXT[result.confidence]}
+                    data-confidence={result.confidence}
+                  >
+                    {result.confidence}
+                  </td>
+                </RunCells>
+              )}
+            </tr>
+          ),
+        )}
+        {idle > 0 && (
+          <tr>
+            <td className="dim" colSpan={HEADINGS.length}>
+              {plural(idle, 'setting')} would change nothing:{' '}
+              <Button className="link" aria-expanded={isWhole} onClick={() => setIsWhole(!isWhole)}>
+                {isWhole ? 'hide' : 'show'}
+              </Button>
+            </td>
           </tr>
-        ))}
+        )}
       </tbody>
     </table>
   );

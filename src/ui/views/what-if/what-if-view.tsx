@@ -1,12 +1,14 @@
 import './what-if.css';
 import { useMemo, useState } from 'react';
+import { useStore } from 'zustand';
 import { confText } from '../../../allocator/replay/rounding.ts';
 import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
-import { PRESETS } from '../../../allocator/simulator/presets.ts';
+import { needsLimit, PRESETS } from '../../../allocator/simulator/presets.ts';
+import type { Limit } from '../../../allocator/simulator/what-if-runs.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { whyNotSimulated } from '../../../device/model/vendors.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { hasRun, settingRows } from '../../panels/what-if/what-if-runs.ts';
+import { hasRun, settingRows, whatIfStoreOf } from '../../panels/what-if/what-if-runs.ts';
 import { Blank } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { ChosenSetting, Details } from './compared-runs.tsx';
@@ -40,7 +42,9 @@ function Runs() {
   const [tried, setTried] = useState<readonly string[]>([]);
   const asked = parseAllocConf(setting ?? '');
   const recordedSetting = recordedSettingOf(info);
-  const settings = useSettings([...PRESETS, recordedSetting, ...tried, asked.ok ? asked.text : '']);
+  const isLimited = useIsLimited(limit);
+  const presets = PRESETS.filter((text) => isLimited || !needsLimit(text));
+  const settings = useSettings([...presets, recordedSetting, ...tried, asked.ok ? asked.text : '']);
   const { known, phase, cancel, resume } = useWhatIfRuns(settings, limit);
   const rows = settingRows(known, limit, settings);
   const [best] = sortRows(rows);
@@ -50,7 +54,7 @@ function Runs() {
   const { recorded } = known;
   const recordedCard = known.cards.get(recordedSetting);
   const choose = (text: string) => {
-    setTried((before) => (settings.includes(text) ? before : [...before, text]));
+    setTried((before) => (before.includes(text) ? before : [...before, text]));
     // A click on the radio button is also a click on its row.
     if (view.getState().view.setting !== text) view.commit({ setting: text });
   };
@@ -79,6 +83,7 @@ function Runs() {
             recordedCard={recordedCard}
             rows={rows}
             chosen={chosen.settings}
+            tried={tried}
             onChoose={choose}
           />
           <RunPlot recorded={recorded} result={run?.result} />
@@ -87,6 +92,13 @@ function Runs() {
       )}
     </section>
   );
+}
+
+/** A recorded limit is known once the first run begins. */
+function useIsLimited(limit: Limit): boolean {
+  const { device } = useDevice();
+  const recorded = useStore(whatIfStoreOf(device), (known) => known.recorded);
+  return limit === 'recorded' ? recorded?.limit !== undefined : limit !== 'none';
 }
 
 /** Each setting once. The array stays the same while its content does, so choosing one runs nothing. */
