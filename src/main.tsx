@@ -7,7 +7,6 @@ import { errorText } from './base/errors.ts';
 import type { Report } from './output/report/report-page.ts';
 import { createIdleCounter, createTimings, type StageTimes } from './state/page-timings.ts';
 import { createSnapshotLoader, type SnapshotLoader } from './state/snapshot-loader.ts';
-import { servedSource } from './state/source-folder.ts';
 import { createStores, openInfo, StoresContext } from './state/stores.ts';
 import type { UrlSync } from './state/url-sync.ts';
 import { App, loadWorkbench } from './ui/pages/shell/app.tsx';
@@ -65,6 +64,7 @@ function start(root: HTMLElement): void {
     idle,
     session: stores.session,
     view: stores.view,
+    versionOf: async (source) => (await loadWorkbench()).versionOf(source),
     prepare,
   });
   window.vramscope = {
@@ -95,7 +95,10 @@ function start(root: HTMLElement): void {
   // Only from the local server: another host's list could name any file on this machine.
   const sourceList = /^[\w-]+\.json$/.exec(params.get('source') ?? '');
   if (sourceList !== null) {
-    servedSource(sourceList[0]).then(
+    const reading = import('./state/source-folder.ts').then((code) =>
+      code.servedSource(sourceList[0]),
+    );
+    reading.then(
       (folder) => stores.source.setState({ folder }),
       (error: unknown) => onNotices([`The source folder cannot be shown: ${errorText(error)}.`]),
     );

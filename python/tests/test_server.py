@@ -65,6 +65,16 @@ class ServerTest(unittest.TestCase):
         status, headers, body = self.ask(path, method="HEAD")
         self.assertEqual((status, body, headers["content-length"]), (200, b"", "200"))
 
+    def test_names_the_content_of_the_file(self):
+        """The page looks at the name again and again, to say when the file has changed."""
+        def tag():
+            return self.ask(f"{self.base}files/0/my%20run.pickle", method="HEAD")[1]["etag"]
+        before = tag()
+        self.assertRegex(before, '^"[^"]+"$')
+        self.assertEqual(tag(), before)
+        os.utime(self.named, (1e9, 1e9))
+        self.assertNotEqual(tag(), before)
+
     def test_gives_out_nothing_else(self):
         for path in ("/", "/files/0/x", "/0" * 16 + "/", self.base + "../secret.pickle", self.base + "files/1/x", self.base + "files/0",
                      self.base + "sw.js", self.base + "%2e%2e/secret.pickle", self.base + "files/0/../../secret", "*"):

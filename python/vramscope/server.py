@@ -215,8 +215,11 @@ class _Handler(BaseHTTPRequestHandler):
         if file is None:
             return self._refuse(404, "The file is gone or cannot be read.")
         with file:
-            left = os.fstat(file.fileno()).st_size
-            self._head(200, {"Content-Type": "application/octet-stream", "Content-Length": str(left)})
+            status = os.fstat(file.fileno())
+            left = status.st_size
+            # The page asks for it again and again, to say when the file has changed.
+            etag = f'"{left}-{status.st_mtime_ns}"'
+            self._head(200, {"Content-Type": "application/octet-stream", "Content-Length": str(left), "ETag": etag})
             while left > 0 and self.command != "HEAD":
                 piece = file.read(min(PIECE_BYTES, left))
                 if not piece:

@@ -11,6 +11,7 @@
  * not count.
  */
 import type { Beside, OpenSource } from '../worker/protocol.ts';
+import { noteDropped } from './disk-files.ts';
 
 export interface GivenFiles {
   readonly files: readonly File[];
@@ -67,9 +68,12 @@ export function routeGivenFiles(all: GivenFiles, routes: GivenRoutes): void {
 
 /** Call this inside the event handler: the transfer is empty afterwards. */
 export function filesOfTransfer(transfer: DataTransfer | null): GivenFiles {
-  const entries = Array.from(transfer?.items ?? [], (item) => item.webkitGetAsEntry?.());
+  const items = [...(transfer?.items ?? [])];
+  const entries = items.map((item) => item.webkitGetAsEntry?.());
+  const files = [...(transfer?.files ?? [])];
+  noteDropped(files, items);
   return {
-    files: [...(transfer?.files ?? [])],
+    files,
     folders: entries.filter((entry) => entry?.isDirectory === true) as FileSystemEntry[],
   };
 }

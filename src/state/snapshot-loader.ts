@@ -3,6 +3,7 @@ import { failureOf, LoadError } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import { createSessionClient, type SessionClient } from '../worker/client.ts';
 import type { OpenOptions, OpenProgress, OpenSource } from '../worker/protocol.ts';
+import { isSamePlace } from './disk-files.ts';
 import type { IdleCounter } from './page-timings.ts';
 import {
   createSessionStore,
@@ -21,6 +22,8 @@ export interface SnapshotLoaderOptions {
   readonly session: SessionStore;
   /** What the page shows of the open file, for {@link SnapshotLoader.goBack}. */
   readonly view?: Pick<ViewStore, 'getState' | 'restore'>;
+  /** Names the content of a source, so that the page can see when it changes on disk. */
+  readonly versionOf?: (source: OpenSource) => Promise<string | undefined>;
   /** Loads the code that shows a snapshot, in parallel with reading. Resolves to what comes before it is shown. */
   readonly prepare: () => Promise<(info: SessionInfo, source: OpenSource) => void>;
 }
@@ -28,6 +31,8 @@ export interface SnapshotLoaderOptions {
 interface Opened {
   readonly source: OpenSource;
   readonly options: OpenOptions;
+  /** When it began to be read. */
+  readonly version: Promise<string | undefined> | undefined;
 }
 
 /** A file that another one replaced, as the page showed it last. */
@@ -38,7 +43,7 @@ interface Replaced extends Opened {
 const REPORT_IT = 'This is a bug in vramscope, not a problem with your file. Please report it.';
 
 export function createSnapshotLoader(given: SnapshotLoaderOptions) {
-  const { client, idle, session, view, prepare } = given;
+  const { client, idle, session, view, versionOf, prepare } = given;
   let controller: AbortController | undefined;
   let latest: OpenSource | undefined;
   let opened: Opened | undefined;
@@ -64,16 +69,18 @@ export function createSnapshotLoader(given: SnapshotLoaderOptions) {
     onProgress(undefined);
     const end = idle.begin();
     let isToBeShown = false;
+    // A file that can't be looked at is not watched.
+    const version = versionOf?.(source).catch(() => undefined);
     try {
       const reading = client.open({ source, ...options }, { signal: own.signal, onProgress });
       const [info, take] = await Promise.all([reading, prepare().catch(tellOffline)]);
       if (controller !== own) return;
-      const isOther = opened !== undefined && !isSameSource(opened.source, source);
+      const isOther = opened !== undefined && !isSamePlace(opened.source, source);
       if (opened !== undefined && isOther) replaced = { ...opened, view: view?.getState().view };
       take(info, source);
       isToBeShown = true;
       endShowing = end;
-      opened = { source, options };
+      opened = { source, options, version };
       become({ phase: 'ready', info });
     } catch (error) {
       const failure = failureOf(error, 'vramscope failed while reading this file', REPORT_IT);
@@ -92,6 +99,7 @@ export function createSnapshotLoader(given: SnapshotLoaderOptions) {
       if (latest !== undefined) await open(latest, { allowPartial: true });
     },
     opened: () => opened?.source,
+    openedVersion: async () => opened?.version,
     /** The file that the open one replaced. */
     replaced: () => replaced?.source,
     /** Opens that file again, as it was shown. The file open until then takes its place. */
@@ -119,9 +127,6 @@ export function nameOf(source: OpenSource): string {
   const path = source.url.replace(/[?#].*$/s, '');
   return path.slice(path.lastIndexOf('/') + 1) || source.url;
 }
-
-const isSameSource = (a: OpenSource, b: OpenSource): boolean =>
-  a === b || (a.kind === 'url' && b.kind === 'url' && a.url === b.url);
 
 /** The page loaded but the rest cannot: the server is gone or has a newer build. */
 function tellOffline(): never {

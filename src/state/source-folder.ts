@@ -2,7 +2,6 @@
  * The program's source text, from a folder that the user chose or that `vramscope FILE --source DIR` serves. None of
  * it leaves the page or outlives it.
  */
-import { createStore } from 'zustand/vanilla';
 
 /** The used part of a File. */
 export interface SourceFile {
@@ -52,9 +51,6 @@ function sharedEnd(a: readonly string[], b: readonly string[]): number {
   while (shared < Math.min(a.length, b.length) && a.at(-1 - shared) === b.at(-1 - shared)) shared++;
   return shared;
 }
-
-export const createSourceStore = () =>
-  createStore<{ readonly folder: SourceFolder | undefined }>(() => ({ folder: undefined }));
 
 /** A list that the local server made of a folder. Files are fetched when they are shown. @param url relative to the page */
 export async function servedSource(url: string): Promise<SourceFolder> {

@@ -7,7 +7,7 @@ import type { LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { OpenProgress, PartialState } from '../worker/protocol.ts';
 import { NO_EDITOR, parseEditor } from './editor.ts';
-import { createSourceStore } from './source-folder.ts';
+import type { SourceFolder } from './source-folder.ts';
 import { createViewStore, type ViewState } from './view-store.ts';
 
 export const createStores = () => ({
@@ -29,6 +29,9 @@ export function useProvided<T>(context: Context<T | undefined>): T {
 }
 
 export const useStores = (): Stores => useProvided(StoresContext);
+
+const createSourceStore = () =>
+  createStore<{ readonly folder: SourceFolder | undefined }>(() => ({ folder: undefined }));
 
 /** Selectors must return the same reference for the same state: fields, not new objects. */
 export function useSession<T>(select: (state: SessionState) => T): T {

@@ -24,8 +24,10 @@ export async function sendFile(
     return;
   }
   try {
-    const { size } = await file.stat();
-    response.writeHead(200, { 'content-type': type, 'content-length': size });
+    const { size, mtimeMs } = await file.stat();
+    // The page asks for it again and again, to say when the file has changed.
+    const etag = `"${size}-${mtimeMs}"`;
+    response.writeHead(200, { 'content-type': type, 'content-length': size, etag });
     if (request.method === 'HEAD' || size === 0) {
       response.end();
       return;

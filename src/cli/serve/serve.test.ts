@@ -9,6 +9,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { request } from 'node:http';
@@ -115,6 +116,16 @@ describe('the server', () => {
     const script = await ask(`${base.pathname}assets/a.js`);
     expect(script.headers['content-type']).toContain('text/javascript');
     expect((await ask(snapshotPath().replace(' ', '%20'))).body).toBe('0123456789');
+  });
+
+  it('names the content of a file: the page looks at it again and again', async () => {
+    const tag = async () =>
+      (await ask(snapshotPath().replace(' ', '%20'), {}, 'HEAD')).headers.etag;
+    const before = await tag();
+    expect(before).toMatch(/^"[^"]+"$/);
+    expect(await tag()).toBe(before);
+    utimesSync(named, 1e9, 1e9);
+    expect(await tag()).not.toBe(before);
   });
 
   const { cases }: { readonly cases: readonly ServerCase[] } = JSON.parse(

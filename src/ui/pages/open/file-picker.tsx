@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
+import { chooseOnDisk } from '../../../state/disk-files.ts';
 import type { GivenFiles } from '../../../state/given-files.ts';
 import { Button, type ButtonProps } from '../../shared/buttons.tsx';
 
@@ -11,7 +12,7 @@ interface FilePickerRootProps {
   readonly children: ReactNode;
 }
 
-/** Holds the page's one file input, which all pickers below it share. */
+/** Holds the page's one file input, which all pickers below it share where the browser has no chooser with handles. */
 export function FilePickerRoot({ onPicking, onFiles, children }: FilePickerRootProps) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -20,11 +21,17 @@ export function FilePickerRoot({ onPicking, onFiles, children }: FilePickerRootP
     input.current?.addEventListener('cancel', onCancel);
     return () => input.current?.removeEventListener('cancel', onCancel);
   }, [onPicking]);
+  const take = (files: readonly File[]) => {
+    onPicking(false);
+    onFiles({ files, folders: [], isChosen: true });
+  };
   return (
     <PickFileContext
-      value={() => {
+      value={async () => {
         onPicking(true);
-        input.current?.click();
+        const chosen = await chooseOnDisk();
+        if (chosen === undefined) input.current?.click();
+        else take(chosen);
       }}
     >
       <input
@@ -35,8 +42,7 @@ export function FilePickerRoot({ onPicking, onFiles, children }: FilePickerRootP
         hidden
         aria-label="Snapshot file"
         onChange={({ currentTarget }) => {
-          onPicking(false);
-          onFiles({ files: [...(currentTarget.files ?? [])], folders: [], isChosen: true });
+          take([...(currentTarget.files ?? [])]);
           // Without this, the user could not choose the same file again.
           currentTarget.value = '';
         }}

@@ -125,6 +125,9 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
         {report && workbench && <workbench.ReportBar {...report} />}
         <Notices />
         <UpdateBar />
+        {workbench !== undefined && state.phase === 'ready' && isOfSnapshot && (
+          <workbench.ChangedBar info={state.info} onCompare={routes.compareWith} />
+        )}
         {info !== undefined && workbench !== undefined && (
           <div className="page-part" hidden={!isOfSnapshot}>
             <workbench.Workbench

@@ -45,9 +45,11 @@ import {
 import { SummaryStrip } from './summary-strip.tsx';
 import { useViewKeys, ViewModes, ViewSlot, ViewTabs } from './views.tsx';
 
+export { versionOf } from '../../../state/disk-watch.ts';
 export { startUrlSync } from '../../../state/url-sync.ts';
 export { ReportBar } from '../../panels/report/report-form.tsx';
 export { PartialView } from '../../views/timeline/partial-view.tsx';
+export { ChangedBar } from './changed-bar.tsx';
 export { BackButton, GivenDialog, OpenFile } from './open-file.tsx';
 
 interface WorkbenchProps {
