@@ -75,6 +75,7 @@ export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdic
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     largestFreeBytes: highest([0, ...usable.map(({ largestFreeBytes }) => largestFreeBytes)]),
     freeBytes: trace.events.oomDeviceFreeBytes.get(event),
+    isServer: context.isServerAt(event),
     ...cardFigures(context, event, reservedBytes),
   });
 }

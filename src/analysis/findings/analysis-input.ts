@@ -3,10 +3,12 @@
 import { eventsOf } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { classify } from '../../device/classes/classify.ts';
-import type { Classification } from '../../device/classes/types.ts';
+import { type Classification, MemoryClass } from '../../device/classes/types.ts';
 import { type AllocationOwners, allocationOwners } from '../../device/model/holders.ts';
 import { keepOnlyFrames, pythonFrameMask, StackReader } from '../../device/model/stacks.ts';
 import type { FrameView } from '../../device/model/types.ts';
+import { usedPools } from '../../device/serving/pools.ts';
+import { isServer } from '../../device/serving/serving-lens.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -43,6 +45,19 @@ export class AnalysisInput {
 
   get classification(): Classification {
     return this.#recorded.classification ?? classify(this.#recorded);
+  }
+
+  /**
+   * Whether the program is a server then, so that nothing about training helps it. Training may sample from its model
+   * before its first backward pass, but has no cache left when it trains.
+   */
+  isServerAt(event: EventIndex): boolean {
+    if (!this.once(servesOnly)) return false;
+    const { trace, replay } = this.input;
+    const { start, end } = replay.allocations;
+    const isCache = (own: number, id: number) =>
+      own === MemoryClass.GrowingState && start[id] <= event && end[id] > event;
+    return usedPools({ trace, replay }).length > 0 || this.classification.classOf.some(isCache);
   }
 
   /** Who holds each allocation; undefined if the recording has no names. */
@@ -101,6 +116,8 @@ export class AnalysisInput {
     return this.input.trace.events.length > 0;
   }
 }
+
+const servesOnly = ({ input, classification }: AnalysisInput) => isServer(input, classification);
 
 const classifierOf = ({ input }: AnalysisInput) => new StackClassifier(input);
 

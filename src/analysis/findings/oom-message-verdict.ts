@@ -74,7 +74,7 @@ function judgePart(message: OomMessage): MessageVerdict {
     advice: [
       ...(message.allocator === 'native' ? [] : ALLOCATOR_ADVICE[message.allocator]),
       ...(cause === 'driver-refused'
-        ? adviceFor('unknown', undefined, false, true)
+        ? adviceFor('unknown', undefined, { hasFailed: true })
         : PART_ADVICE[cause]),
     ],
   };

@@ -4,7 +4,7 @@
  */
 import { formatBytes } from '../../base/format.ts';
 import { NOT_APART, OTHERS, OUTSIDE_IS, OWN_OUTSIDE, othersText } from '../../device/model/card.ts';
-import { adviceFor } from '../verdict/remedies.ts';
+import { adviceFor, type Circumstances } from '../verdict/remedies.ts';
 import type { Cause } from '../verdict/types.ts';
 
 export interface OomFigures {
@@ -21,6 +21,8 @@ export interface OomFigures {
   readonly peakReservedBytes?: number | undefined;
   /** True for messages, which state a limit if there is one; events do not. */
   readonly isLimitStated?: boolean;
+  /** The program only serves a model; false if unknown. */
+  readonly isServer?: boolean | undefined;
   /** Neither free nor PyTorch's: other processes and non-PyTorch memory, if the message says enough. */
   readonly otherBytes?: number | undefined;
   /** The part of it that other processes have, if told apart. */
@@ -76,7 +78,7 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     text: textOf(figures, cause, gapBytes, missingBytes),
     limit: isCapped ? capSentence(figures) : undefined,
     arithmetic: arithmeticOf(figures, gapBytes, missingBytes),
-    advice: adviceOf(cause, isCapped, missingBytes),
+    advice: adviceOf(cause, missingBytes, { isCapped, isServer: figures.isServer === true }),
   };
 }
 
@@ -241,9 +243,16 @@ const REMEDIED_AS = {
 } as const satisfies Readonly<Record<string, Cause>>;
 
 /** Few gaps don't help, unless gaps and free memory together are just enough. */
-function adviceOf(cause: OomCause, isCapped: boolean, missingBytes: number): readonly string[] {
-  const own = adviceFor(REMEDIED_AS[cause], undefined, isCapped, true);
-  if (cause === 'both') return [...own, ...adviceFor('activations').slice(0, 2)];
+function adviceOf(
+  cause: OomCause,
+  missingBytes: number,
+  circumstances: Pick<Circumstances, 'isCapped' | 'isServer'>,
+): readonly string[] {
+  const own = adviceFor(REMEDIED_AS[cause], undefined, { ...circumstances, hasFailed: true });
+  if (cause === 'both') {
+    const { isServer } = circumstances;
+    return [...own, ...adviceFor('activations', undefined, { isServer }).slice(0, 2)];
+  }
   if (cause !== 'too-large') return own;
   return [
     ...own,

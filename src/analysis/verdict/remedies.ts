@@ -17,6 +17,14 @@ interface Idea {
   readonly saves: number | 'all' | undefined;
 }
 
+/** What decides whether a remedy is possible. */
+export interface Circumstances {
+  /** The process hit its own limit. */
+  readonly isCapped?: boolean | undefined;
+  readonly hasFailed?: boolean;
+  readonly isServer?: boolean | undefined;
+}
+
 type Texts = { readonly [Id in RemedyId]?: string };
 
 const ideas = (saves: Idea['saves'], texts: Texts): Idea[] =>
@@ -30,12 +38,11 @@ const some = (texts: Texts) => ideas(undefined, texts);
 export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: number): Remedy[] {
   const judged = known.failure?.judged;
   const missing = judged?.missingBytes;
-  const remedies = ideasFor(
-    known.account,
-    diagnosis,
-    judged?.isCapped ?? false,
-    judged !== undefined,
-  ).map(({ id, text, saves }): Remedy => {
+  const remedies = ideasFor(known.account, diagnosis, {
+    isCapped: judged?.isCapped ?? false,
+    hasFailed: judged !== undefined,
+    isServer: known.context.isServerAt(known.account.moment.event),
+  }).map(({ id, text, saves }): Remedy => {
     const bytes = saves === 'all' ? savedBytes : saves;
     const savesBytes = bytes === undefined ? undefined : Math.round(bytes);
     const isKnown = missing !== undefined && savesBytes !== undefined;
@@ -51,19 +58,19 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
 export const adviceFor = (
   cause: Cause,
   pattern?: Pattern,
-  isCapped = false,
-  hasFailed = false,
+  circumstances: Circumstances = {},
 ): string[] =>
-  ideasFor({ entries: [], card: undefined }, { cause, pattern }, isCapped, hasFailed)
+  ideasFor({ entries: [], card: undefined }, { cause, pattern }, circumstances)
     .slice(0, MAX_REMEDIES)
     .map(({ text }) => text);
 
 function ideasFor(
   account: Pick<Account, 'entries' | 'card'>,
   { cause, pattern }: Pick<Diagnosis, 'cause' | 'pattern'>,
-  isCapped: boolean,
-  hasFailed: boolean,
+  { isCapped = false, hasFailed = false, isServer = false }: Circumstances,
 ): readonly Idea[] {
+  const sizeIdeas = isServer ? servedSizeIdeas : trainedSizeIdeas;
+  const modelIdeas = isServer ? servedModelIdeas : trainedModelIdeas;
   const limit = isCapped ? RAISE_LIMIT : [];
   const own = pattern && OF_PATTERN[pattern];
   if (own !== undefined) return [...own, ...limit];
@@ -88,8 +95,8 @@ function ideasFor(
 const bytesOf = ({ entries }: Pick<Account, 'entries'>, ...kinds: readonly EntryKind[]): number =>
   entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
 
-/** Remedies that depend on the batch; empty if there are hardly any activations. */
-function sizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
+/** Remedies that depend on the batch; those that save nothing are left out later. */
+function trainedSizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
   const activations = bytesOf(account, 'activations', 'temporaries');
   return [
     ...ideas(activations * 0.5, {
@@ -107,7 +114,7 @@ function sizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
 }
 
 /** Remedies for model state, which no smaller batch can reduce. */
-function modelIdeas(account: Pick<Account, 'entries'>): Idea[] {
+function trainedModelIdeas(account: Pick<Account, 'entries'>): Idea[] {
   const optimizer = bytesOf(account, 'optimizer-state');
   const trained = bytesOf(account, 'gradients') + optimizer;
   return [
@@ -122,6 +129,32 @@ function modelIdeas(account: Pick<Account, 'entries'>): Idea[] {
     }),
     ...ideas(trained, {
       adapters: 'Train adapters (LoRA): frozen weights need no state and no gradients.',
+    }),
+  ];
+}
+
+/** A server has no gradients to accumulate and nothing to recompute: it can take less at once, and keep less. */
+function servedSizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
+  return [
+    ...ideas(bytesOf(account, 'activations', 'temporaries') * 0.5, {
+      'batch-size':
+        'Halve the tokens that run at once: --max-num-batched-tokens, --max-num-seqs (vLLM), --chunked-prefill-size, --max-running-requests (SGLang).',
+    }),
+    ...ideas(bytesOf(account, 'kv-cache') * 0.5, {
+      'smaller-cache':
+        'Halve the KV cache: --gpu-memory-utilization or --max-model-len (vLLM), --mem-fraction-static or --context-length (SGLang), or --kv-cache-dtype with 8 bits if it has 16 now.',
+    }),
+  ];
+}
+
+function servedModelIdeas(account: Pick<Account, 'entries'>): Idea[] {
+  const weights = bytesOf(account, 'parameters');
+  return [
+    ...ideas(weights * 0.5, {
+      quantize: 'Load the weights in 8 bits (FP8, INT8), if they have 16 now.',
+    }),
+    ...ideas((weights + bytesOf(account, 'kv-cache')) * 0.5, {
+      shard: 'Split the model over two GPUs: --tensor-parallel-size 2 (vLLM), --tp 2 (SGLang).',
     }),
   ];
 }

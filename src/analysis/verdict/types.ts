@@ -58,6 +58,8 @@ export type RemedyId =
   | 'lower-precision'
   | 'optimizer-8bit'
   | 'shard'
+  | 'smaller-cache'
+  | 'quantize'
   | 'offload'
   | 'adapters'
   | 'detach'

@@ -109,6 +109,19 @@ describe('a server', () => {
     expect(also.join(' ')).toContain('171.59 MiB was free in private pools');
   });
 
+  it('is offered what a server can do; training that samples first is not', async () => {
+    const idsOf = async (name: string) => (await analysed(name)).verdict.advice.map(({ id }) => id);
+    expect(await idsOf('serving/oom')).toEqual([
+      'batch-size',
+      'smaller-cache',
+      'raise-limit',
+      'quantize',
+    ]);
+    const { advice } = await verdictOf('oom');
+    expect(advice.map(({ text }) => text).join(' ')).not.toMatch(/gradients|checkpoint/i);
+    expect(await idsOf('others/dpo_oom_logits')).toContain('checkpointing');
+  });
+
   it.each(['vllm_like', 'sglang_like', 'own'])(
     '%s slept and woke, and is healthy',
     async (name) => {

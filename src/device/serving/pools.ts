@@ -28,18 +28,27 @@ export interface PoolHistory {
   readonly curve: PoolCurve;
 }
 
+/** What says which pools there are. */
+export interface PoolSource {
+  readonly trace: Pick<DeviceModel['trace'], 'pools'>;
+  readonly replay: { readonly segmentSpans: Pick<Replay['segmentSpans'], 'pool'> };
+}
+
 const POINTS = 96;
 
 /** The pools that had memory at any time, the largest first. */
 export function poolHistories(context: DeviceModel): readonly PoolHistory[] {
-  const { trace, replay } = context;
+  return usedPools(context)
+    .map((pool) => history(context, pool))
+    .sort((a, b) => highest(b.curve.reservedBytes) - highest(a.curve.reservedBytes));
+}
+
+/** The private pools that had memory at any time. */
+export function usedPools({ trace, replay }: PoolSource): readonly PoolIndex[] {
   const pools = [...trace.pools.keys()].filter((pool) => isPrivatePool(trace.pools[pool]));
   if (pools.length === 0) return [];
   const isUsed = new Set<PoolIndex>(replay.segmentSpans.pool);
-  return pools
-    .filter((pool) => isUsed.has(pool))
-    .map((pool) => history(context, pool))
-    .sort((a, b) => highest(b.curve.reservedBytes) - highest(a.curve.reservedBytes));
+  return pools.filter((pool) => isUsed.has(pool));
 }
 
 function history(context: DeviceModel, pool: PoolIndex): PoolHistory {

@@ -13,10 +13,10 @@ import { SegmentKind } from '../../allocator/state/types.ts';
 import { addUp, getOrMake, weakMemoized } from '../../base/collections.ts';
 import { type EventIndex, type PoolIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { classify } from '../classes/classify.ts';
-import { Evidence, MemoryClass } from '../classes/types.ts';
+import { type Classification, Evidence, MemoryClass } from '../classes/types.ts';
 import { bytesOf, cardHistory } from '../model/card.ts';
 import type { DeviceModel } from '../model/device-model.ts';
-import { type PoolHistory, poolHistories } from './pools.ts';
+import { type PoolHistory, type PoolSource, poolHistories, usedPools } from './pools.ts';
 import { sleepSigns } from './sleep.ts';
 
 /** In display order. */
@@ -92,7 +92,6 @@ export function servingLens(context: DeviceModel, event: EventIndex) {
   });
   return {
     event,
-    /** Whether it is a server: no backward pass, and a KV cache or private pools. */
     isServer: whole.isServer,
     /** In display order, without empty ones; their bytes add up to the reserved memory. */
     parts: (Object.keys(PARTS) as ServingPart[]).flatMap((part) => {
@@ -118,11 +117,17 @@ const PART_OF_CLASS: Readonly<Partial<Record<MemoryClass, ServingPart>>> = {
 };
 
 const natureOf = weakMemoized((context: DeviceModel) => {
-  const { classOf, evidenceOf } = classify(context);
-  const pools = poolHistories(context);
-  const hasCache = classOf.includes(MemoryClass.GrowingState);
-  return { pools, isServer: (hasCache || pools.length > 0) && !evidenceOf.some(isOfTraining) };
+  return { pools: poolHistories(context), isServer: isServer(context, classify(context)) };
 });
+
+/** No backward pass, and a KV cache or private pools. */
+export function isServer(
+  context: PoolSource,
+  { classOf, evidenceOf }: Pick<Classification, 'classOf' | 'evidenceOf'>,
+): boolean {
+  const hasCache = classOf.includes(MemoryClass.GrowingState);
+  return (hasCache || usedPools(context).length > 0) && !evidenceOf.some(isOfTraining);
+}
 
 /** Whether there is something to show: a server, or private pools. Spares long training runs what the lens takes. */
 export function hasServing(context: DeviceModel): boolean {

@@ -72,6 +72,8 @@ const remedy = wordsOf<RemedyId>({
   'lower-precision': true,
   'optimizer-8bit': true,
   shard: true,
+  'smaller-cache': true,
+  quantize: true,
   offload: true,
   adapters: true,
   detach: true,
