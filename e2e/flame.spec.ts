@@ -78,3 +78,74 @@ test('a difference needs two events; its first row is the leak, and speedscope c
     'shrank',
   ]);
 });
+
+test('transforms of the stacks make a list: each can be undone alone, Back undoes the last, a link keeps all', async ({
+  page,
+}) => {
+  await openFlame(page, 'train_gpt_small.pickle.gz');
+  const list = page.getByRole('navigation', { name: 'Transforms' });
+  const menu = page.getByRole('menu', { name: 'Transforms' });
+  const whole = page.getByText(/^Live at the peak, after event 2,453: 1\.26 GiB/);
+
+  await test.step('a right click opens the menu of a box; keys move in it', async () => {
+    await graphOf(page).click({ button: 'right', position: { x: 60, y: 70 } });
+    await expect(menu.getByRole('menuitem', { name: 'Focus on this box' })).toBeFocused();
+    await page.keyboard.press('ArrowDown');
+    await expect(menu.getByRole('menuitem', { name: 'Focus on train_gpt_small' })).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(menu).toBeHidden();
+    await expect(graphOf(page)).toBeFocused();
+    await page.keyboard.press('Shift+F10');
+    await menu.getByRole('menuitem', { name: 'Merge train_gpt_small' }).click();
+    await expect(list).toContainText('Merge train_gpt_small');
+    await expect(whole).toBeVisible();
+    await expect(rowsOf(page).filter({ hasText: 'train_gpt_small' })).toHaveCount(0);
+  });
+
+  await test.step('a row has the same menu; what is dropped leaves the table as well', async () => {
+    await rowsOf(page).filter({ hasText: 'scenarios.py:83' }).click();
+    await chosenOf(page).getByRole('button', { name: 'Transform' }).click();
+    await menu.getByRole('menuitem', { name: 'Drop allocations with' }).first().click();
+    await expect(list.getByRole('button', { name: /^Undo: Drop/ })).toBeVisible();
+    await expect(whole).toBeHidden();
+    await expect(rowsOf(page).filter({ hasText: 'scenarios.py:83' })).toHaveCount(0);
+  });
+
+  await test.step('its link leads back; Back undoes the last, an x any of them', async () => {
+    await idle(page);
+    await page.reload();
+    await chooseFile(page, fixture('train_gpt_small.pickle.gz'));
+    await expect(list.getByRole('button', { name: /^Undo: / })).toHaveCount(2);
+    await list.getByRole('button', { name: /^Undo: Merge/ }).click();
+    await expect(list.getByRole('button', { name: /^Undo: / })).toHaveCount(1);
+    await expect(rowsOf(page).filter({ hasText: 'train_gpt_small' })).not.toHaveCount(0);
+    await page.goBack();
+    await expect(list).toContainText('Merge train_gpt_small');
+    await list.getByRole('button', { name: 'All stacks' }).click();
+    await expect(list).toHaveCount(0);
+    await expect(whole).toBeVisible();
+  });
+});
+
+test('a sandwich has the callers and the callees of one function, each with all of its bytes', async ({
+  page,
+}) => {
+  await openFlame(page, 'train_gpt_cpp_stacks.pickle.gz');
+  await page.getByLabel(/^by/).selectOption('function');
+  const row = rowsOf(page).filter({ hasText: 'lm_loss' }).first();
+  const bytes = await row.getByRole('gridcell').nth(1).innerText();
+  await row.click();
+  await chosenOf(page).getByRole('button', { name: 'Transform' }).click();
+  await page.getByRole('menuitem', { name: 'Callers and callees of' }).click();
+  await expect(page.getByRole('status', { name: 'Callers and callees' })).toContainText(bytes);
+  for (const name of ['Callers', 'Callees']) {
+    const half = page.getByRole('application', { name });
+    await half.focus();
+    await page.keyboard.press(name === 'Callers' ? 'ArrowUp' : 'ArrowDown');
+    await expect(chosenOf(page)).toContainText(bytes);
+    await page.keyboard.press(name === 'Callers' ? 'ArrowUp' : 'ArrowDown');
+    await expect(chosenOf(page)).not.toContainText('lm_loss');
+  }
+  await page.goBack();
+  await expect(graphOf(page)).toBeVisible();
+});

@@ -90,6 +90,10 @@ export class LruCache<V extends object> {
     }
   }
 
+  clear(): void {
+    this.#values.clear();
+  }
+
   getOrMake(key: string, make: () => V): V {
     const known = this.get(key);
     if (known !== undefined) return known;

@@ -25,6 +25,10 @@ const flame: fc.Arbitrary<FlameView> = fc.record({
   frames: fc.constantFrom('own', 'known', 'all'),
   inverted: fc.boolean(),
   root: fc.option(text, { nil: undefined }),
+  transforms: fc
+    .array(fc.stringMatching(/^[fustmcd][lfim]-[0-9a-z.]{1,30}$/), { maxLength: 5 })
+    .map((list) => list.join(',')),
+  sandwich: fc.option(fc.stringMatching(/^[lfim]-[0-9a-z]{1,7}$/), { nil: undefined }),
 });
 const view: fc.Arbitrary<ViewState> = fc.record({
   view: fc.constantFrom(...VIEW_NAMES),
@@ -110,6 +114,8 @@ describe('a view in a URL', () => {
       'select',
       'color',
       'lines',
+      'transforms',
+      'sandwich',
       'at',
       'of',
     );
@@ -173,6 +179,8 @@ describe('a URL that cannot be read', () => {
     ['lines=activeBytes,constructor', 'lines'],
     ['at=__proto__', 'at'],
     ['view=constructor', 'view'],
+    ['transforms=mf-1,', 'transforms'],
+    ['sandwich=f', 'sandwich'],
   ])('names what it ignores of %s and keeps the rest', (text, key) => {
     const { view: read, problems } = parseUrl(`#v=1&${text}&cursor=1`);
     expect(read).toEqual(DEFAULT_VIEW);

@@ -9,6 +9,7 @@
 
 import { COUNTER_NAMES, type CounterName } from '../allocator/replay/types.ts';
 import { findingIdOfLink } from '../analysis/findings/ranked-findings.ts';
+import { isTarget, isTransformList } from '../device/flame-graph/transform-text.ts';
 import { COLORINGS, TIME_AXES } from '../draw/timeline/types.ts';
 import {
   anyText,
@@ -91,6 +92,8 @@ const FLAME_PARAMS: Params<FlameView> = {
   frames: { key: 'frames', read: oneOf('own', 'known', 'all') },
   inverted: flag('from', 'callees'),
   root: { key: 'root', read: anyText },
+  transforms: { key: 'transforms', read: (text) => (isTransformList(text) ? text : undefined) },
+  sandwich: { key: 'sandwich', read: (text) => (isTarget(text) ? text : undefined) },
 };
 
 const MADE_FOR = fileIdParam('of');

@@ -44,6 +44,10 @@ export const DEFAULT_FLAME = {
   inverted: false,
   /** The zoomed frame, in the flame graph's own format; undefined for the whole. */
   root: undefined as string | undefined,
+  /** What is done to the stacks first, in the format of src/device/flame-graph/transform-text.ts. */
+  transforms: '',
+  /** The function (or file, or library) whose callers and callees are shown; same format. */
+  sandwich: undefined as string | undefined,
 };
 export type FlameView = Readonly<typeof DEFAULT_FLAME>;
 

@@ -5,6 +5,7 @@ import { StringInterner } from '../../base/interners.ts';
 import { callerTree, type FlameGraph, flameGraph } from '../../device/flame-graph/flame-graph.ts';
 import { foldTree, weighTree } from '../../device/flame-graph/folded-tree.ts';
 import { FrameGroups } from '../../device/flame-graph/frame-groups.ts';
+import { untransformed } from '../../device/flame-graph/stack-transforms.ts';
 import {
   BEFORE_RECORDING_ROW,
   EXTRA_ROWS,
@@ -53,7 +54,7 @@ export class DifferenceFlame {
 
   graph({ groupBy, ...zoom }: DifferenceFlameOptions): FlameGraph {
     const groups = new FrameGroups(this.#source, new StackReader(this.#source), groupBy, 'known');
-    const tree = foldTree(this.#source, groups, groupBy);
+    const tree = foldTree(untransformed(this.#source.stacks), groups, groupBy);
     const weights = { value: this.#value, count: this.#count, matched: this.#value };
     const weighed = weighTree(tree, weights);
     return flameGraph(callerTree(weighed), groups, zoom);

@@ -1,22 +1,27 @@
 /**
- * Caches between two looks at a device's flame graph: the folded trees, which change only with the grouping, and the
- * last weights, which zooming and sorting do not change.
+ * Caches between two looks at a device's flame graph: the folded trees, which change only with the grouping and the
+ * transforms, and the last weights, which zooming, sorting and transforms do not change.
  */
-import { getOrMake } from '../../base/collections.ts';
+import { LruCache } from '../../base/collections.ts';
+import type { Snapshot, StackTable } from '../../format/snapshot/tables.ts';
 import { classify } from '../classes/classify.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { holderRows } from '../model/holders.ts';
-import { absenceText } from '../model/stacks.ts';
-import { FlameRows } from './flame-table.ts';
+import { absenceText, StackReader } from '../model/stacks.ts';
+import { FlameRows, type ReadStacks } from './flame-table.ts';
 import { type FoldedTree, foldTree, type WeighedTree, weighTree } from './folded-tree.ts';
-import { type FlameGroups, FrameGroups } from './frame-groups.ts';
+import { type CollapsedFrame, type FlameGroups, FrameGroups } from './frame-groups.ts';
 import { holderTree } from './holder-tree.ts';
-import { type WeighOptions, weighStacks } from './stack-weights.ts';
+import { type TransformedStacks, transformStacks, untransformed } from './stack-transforms.ts';
+import { type StackWeights, type WeighOptions, weighStacks } from './stack-weights.ts';
+import { parseTransform, type StackTransform, transformsIn } from './transform-text.ts';
 import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
 
 export interface FlameShape {
   readonly groupBy: FlameGrouping;
   readonly frames: FlameFrames;
+  /** See transform-text.ts. By holder there are no stacks to transform. */
+  readonly transforms?: string;
 }
 
 /** A folded tree with weights. */
@@ -24,34 +29,96 @@ export interface Flame {
   readonly groups: FlameGroups;
   readonly weighed: WeighedTree;
   readonly rows: FlameRows;
+  /** The transforms that made it; none by holder. */
+  readonly steps: readonly TransformStep[];
+}
+
+/** A transform, and what it was applied to; undefined if none of this file's visible frames are that. */
+export interface TransformStep extends StackTransform {
+  readonly of: FlameGroup | undefined;
+}
+
+interface Folded extends ReadStacks, Pick<Flame, 'groups' | 'steps'> {
+  readonly tree: FoldedTree;
 }
 
 export class FlameContext {
   readonly #context: DeviceModel;
-  readonly #folded = new Map<string, { readonly groups: FlameGroups; readonly tree: FoldedTree }>();
-  #last: { readonly key: string; readonly matches?: Uint8Array; readonly flame: Flame } | undefined;
+  readonly #groups = new LruCache<FrameGroups>(12);
+  readonly #folded = new LruCache<Folded>(8);
+  /** The three of a sandwich share their weights. */
+  readonly #flames = new LruCache<Flame>(4);
+  #last: { readonly key: string; readonly matches?: Uint8Array; weights: StackWeights } | undefined;
 
   constructor(context: DeviceModel) {
     this.#context = context;
   }
 
-  flame({ groupBy, frames }: FlameShape, options: WeighOptions): Flame {
-    const { snapshot, stacks } = this.#context;
+  flame(shape: FlameShape, options: WeighOptions): Flame {
+    const { groupBy, frames, transforms = '' } = shape;
     const { set, weight, matches, onlyMatches = false } = options;
-    const key = JSON.stringify([groupBy, frames, set, weight, onlyMatches]);
-    if (this.#last?.key === key && this.#last.matches === matches) return this.#last.flame;
     const holderOf = groupBy === 'holder' ? holderRows(this.#context) : undefined;
-    const { groups, tree } = getOrMake(this.#folded, `${groupBy} ${frames}`, () => {
-      if (holderOf !== undefined) return holderTree(snapshot);
-      const made = new FrameGroups(snapshot, stacks, groupBy, frames);
-      return { groups: made, tree: foldTree(snapshot, made, groupBy) };
-    });
     const classOf = groupBy === 'class' ? classify(this.#context).classOf : undefined;
-    const weighed = weighTree(tree, weighStacks(this.#context, { ...options, classOf, holderOf }));
-    const flame = { groups, weighed, rows: new FlameRows(weighed, groups, stacks, groupBy) };
-    this.#last = { key, flame, ...(matches && { matches }) };
-    return flame;
+    const rows = holderOf === undefined ? classOf && 'class' : 'holder';
+    const key = JSON.stringify([rows, set, weight, onlyMatches]);
+    if (this.#last?.key !== key || this.#last.matches !== matches) {
+      const weights = weighStacks(this.#context, { ...options, classOf, holderOf });
+      this.#last = { key, weights, ...(matches && { matches }) };
+      this.#flames.clear();
+    }
+    const { weights } = this.#last;
+    const own = `${groupBy} ${frames} ${transforms}`;
+    return this.#flames.getOrMake(own, () => {
+      const { tree, groups, steps, ...read } = this.#folded.getOrMake(own, () =>
+        holderOf === undefined ? this.#fold(groupBy, frames, transforms) : this.#foldHolders(),
+      );
+      const weighed = weighTree(tree, weights);
+      return { groups, weighed, steps, rows: new FlameRows(weighed, groups, read, groupBy) };
+    });
   }
+
+  #foldHolders(): Folded {
+    const { snapshot, stacks } = this.#context;
+    const { recordedOf } = untransformed(snapshot.stacks);
+    return { ...holderTree(snapshot), steps: [], stacks, recordedOf };
+  }
+
+  #fold(groupBy: FlameGrouping, frames: FlameFrames, list: string): Folded {
+    const { snapshot } = this.#context;
+    const groupsBy = (grouping: FlameGrouping, collapsed: readonly CollapsedFrame[] = []) =>
+      this.#groupsOf(grouping, frames, collapsed);
+    const transforms = transformsIn(list).map(parseTransform);
+    const changed = transformStacks(snapshot.stacks, transforms, groupsBy, snapshot.frames.length);
+    const groups = groupsBy(groupBy, changed.collapsed);
+    const steps = transforms.map((transform): TransformStep => {
+      const known = groupsBy(transform.level);
+      const group = known.find(transform.key.split('.').at(-1) ?? '');
+      return { ...transform, of: group === undefined ? undefined : known.describe(group) };
+    });
+    return {
+      tree: foldTree(changed, groups, groupBy),
+      groups,
+      steps,
+      stacks: list === '' ? this.#context.stacks : readerOf(snapshot, changed),
+      recordedOf: changed.recordedOf,
+    };
+  }
+
+  #groupsOf(grouping: FlameGrouping, frames: FlameFrames, collapsed: readonly CollapsedFrame[]) {
+    const { snapshot, stacks } = this.#context;
+    return this.#groups.getOrMake(
+      JSON.stringify([grouping, frames, collapsed]),
+      () => new FrameGroups(snapshot, stacks, grouping, frames, collapsed),
+    );
+  }
+}
+
+/** Reads transformed stacks: a collapsed frame as one of its frames. */
+function readerOf(snapshot: Snapshot, { stacks, collapsed }: TransformedStacks): StackReader {
+  const { length } = snapshot.frames;
+  const frame = stacks.frame.map((own) => (own < length ? own : collapsed[own - length].frame));
+  const table: StackTable = { ...stacks, frame };
+  return new StackReader({ ...snapshot, stacks: table });
 }
 
 /** One stack of boxes with its own weight; together these make up the flame graph. */

@@ -14,12 +14,20 @@ export interface FlameOrder {
 
 export type FlameRow = ReturnType<FlameRows['describe']>;
 
+/** The stacks of a tree, as they were transformed. */
+export interface ReadStacks {
+  readonly stacks: StackReader;
+  /** Stack → a recorded stack that became this. */
+  readonly recordedOf: Int32Array;
+}
+
 /** Rows of a table, sorted and described on request. */
 export class FlameRows {
   readonly length: number;
   readonly #weighed: WeighedTree;
   readonly #groups: FlameGroups;
   readonly #stacks: StackReader;
+  readonly #recordedOf: Int32Array;
   readonly #entries: readonly Entry[];
   readonly #byStack: boolean;
   #order: FlameOrder | undefined;
@@ -28,12 +36,13 @@ export class FlameRows {
   constructor(
     weighed: WeighedTree,
     groups: FlameGroups,
-    stacks: StackReader,
+    { stacks, recordedOf }: ReadStacks,
     grouping: FlameGrouping,
   ) {
     this.#weighed = weighed;
     this.#groups = groups;
     this.#stacks = stacks;
+    this.#recordedOf = recordedOf;
     this.#byStack = grouping === 'stack';
     this.#entries = this.#byStack ? stackEntries(weighed) : groupEntries(weighed, groups.length);
     this.length = this.#entries.length;
@@ -76,8 +85,8 @@ export class FlameRows {
       /** For stacks the path to their box; for groups the group's key. */
       key: this.#keyOf(entry),
       group: this.#groups.describe(entry.group),
-      /** A call stack that the row stands for when grouped by stack (see `StackReader`); -1 otherwise. */
-      stack,
+      /** A recorded call stack that the row stands for when grouped by stack; -1 otherwise. */
+      stack: stack < 0 ? stack : this.#recordedOf[stack],
       /** The user's line of that stack. */
       userFrame: stack < 0 ? undefined : this.#stacks.topUserFrameView(stack),
       /** Weight of the allocations whose innermost box this is, and of all that have it in their stack. */

@@ -13,8 +13,8 @@ import { TupleInterner } from '../../base/interners.ts';
 import { rowsByKey } from '../../base/table.ts';
 import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
-import type { StackSource } from '../model/stacks.ts';
 import { type FrameGroups, type GroupIndex, NO_FRAME_GROUPS } from './frame-groups.ts';
+import { LEFT_OUT, type TransformedStacks } from './stack-transforms.ts';
 import {
   BEFORE_RECORDING_ROW,
   EXTRA_ROWS,
@@ -26,10 +26,13 @@ import type { FlameGrouping, NoFrame } from './types.ts';
 export type FoldedTree = ReturnType<typeof treeOf>;
 
 export function foldTree(
-  { stacks: { length: stackCount, frame, parent: callerOf } }: StackSource,
+  transformed: TransformedStacks,
   groups: FrameGroups,
   grouping: FlameGrouping,
 ): FoldedTree {
+  const { stacks, rowOf: shownOf, hasStackless } = transformed;
+  const { length: stackCount, frame, parent: callerOf } = stacks;
+  const recordedCount = shownOf.length;
   const keepsRepeats = grouping === 'line' || grouping === 'stack' || grouping === 'class';
   const rows = new TupleInterner();
   const stackOf = growableInt32();
@@ -41,21 +44,28 @@ export function foldTree(
   /** Folds the whole tree below `root`. Returns the row of each row of {@link StackWeights}. */
   const fold = (root: number): Int32Array => {
     const absent = (reason: NoFrame) => rowFor(NO_FRAME_GROUPS.indexOf(reason), root, -1);
-    const rowOf = new Int32Array(stackCount + EXTRA_ROWS);
-    rowOf[stackCount + BEFORE_RECORDING_ROW] = absent('before-recording');
-    rowOf[stackCount + NO_CONTEXT_ROW] = absent('no-context');
+    const beforeRecording = absent('before-recording');
+    const noContext = absent('no-context');
     const noPython = absent('no-python-stack');
     const noneShown = absent('none-shown');
-    rowOf[EMPTY_STACK] = root;
+    const shown = new Int32Array(stackCount);
+    shown[EMPTY_STACK] = root;
     for (let stack = EMPTY_STACK + 1; stack < stackCount; stack++) {
-      const above = rowOf[callerOf[stack]];
+      const above = shown[callerOf[stack]];
       const group = groups.groupOf(frame[stack]);
       const isSame = !keepsRepeats && rows.a[above] === group;
-      rowOf[stack] = group < 0 || isSame ? above : rowFor(group, above, stack);
+      shown[stack] = group < 0 || isSame ? above : rowFor(group, above, stack);
     }
-    for (let stack = 0; stack < stackCount; stack++)
-      if (rowOf[stack] === root) rowOf[stack] = noneShown;
+    const rowOf = new Int32Array(recordedCount + EXTRA_ROWS).fill(LEFT_OUT);
+    for (let stack = 0; stack < recordedCount; stack++) {
+      if (shownOf[stack] === LEFT_OUT) continue;
+      const row = shown[shownOf[stack]];
+      rowOf[stack] = row === root ? noneShown : row;
+    }
+    if (!hasStackless) return rowOf;
     rowOf[EMPTY_STACK] = noPython;
+    rowOf[recordedCount + BEFORE_RECORDING_ROW] = beforeRecording;
+    rowOf[recordedCount + NO_CONTEXT_ROW] = noContext;
     return rowOf;
   };
   rowFor(-1, -1, -1);
@@ -87,9 +97,9 @@ export function treeOf(
     group,
     parent,
     depth,
-    /** A stack that ends in this row; -1 for the root, classes, holders and absent frames. */
+    /** A transformed stack that ends in this row; -1 for the root, classes, holders and absent frames. */
     stackOf,
-    /** By class, or one: row of {@link StackWeights} → row of this tree. */
+    /** By class, or one: row of {@link StackWeights} → row of this tree, or {@link LEFT_OUT}. */
     rowOf,
     /** Children of row r are `child[firstChild[r]]` to before `child[firstChild[r + 1]]`. */
     firstChild: children.first,
@@ -122,6 +132,7 @@ export function weighTree(tree: FoldedTree, weights: StackWeights) {
   for (const rowOf of tree.rowOf) {
     for (let stack = 0; stack < rowOf.length; stack++) {
       const row = rowOf[stack];
+      if (row === LEFT_OUT) continue;
       value[row] += weights.value[from + stack];
       count[row] += weights.count[from + stack];
       matched[row] += weights.matched[from + stack];

@@ -9,9 +9,17 @@ import { framePath, functionText } from '../model/frame-text.ts';
 import type { StackReader, StackSource } from '../model/stacks.ts';
 import type { FrameView } from '../model/types.ts';
 import { frameTerm, frameText, quoteText } from '../search/qualifier.ts';
+import { coarser, type FrameLevel, type FrameTarget, levelOf } from './transform-text.ts';
 import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
 
 export type GroupIndex = number;
+
+/** All frames of a target, made into one. It follows the frames of the table. */
+export interface CollapsedFrame {
+  /** One of them. */
+  readonly frame: FrameIndex;
+  readonly level: FrameLevel;
+}
 
 /** Boxes without a frame come first; indices match {@link FrameGroups.describe}. */
 export const NO_FRAME_GROUPS: readonly NoFrame[] = [
@@ -35,35 +43,57 @@ export class FrameGroups implements FlameGroups {
   readonly #groupOf: Int32Array;
   /** One frame of each group; -1 for groups without frames. */
   readonly #frameOf: readonly FrameIndex[];
+  readonly #levelOf: readonly FrameLevel[];
   readonly describe = memoized((group: GroupIndex): FlameGroup => this.#describe(group));
-  readonly keyOf = memoized((group: GroupIndex): string => this.#keyOf(this.describe(group)));
-  readonly #grouping: FlameGrouping;
+  readonly keyOf = memoized((group: GroupIndex): string => this.#keyOf(group));
   readonly #stacks: StackReader;
+  #byKey: ReadonlyMap<string, GroupIndex> | undefined;
 
   constructor(
     { frames, strings }: StackSource,
     stacks: StackReader,
     grouping: FlameGrouping,
     shown: FlameFrames,
+    collapsed: readonly CollapsedFrame[] = [],
   ) {
-    this.#grouping = grouping;
     this.#stacks = stacks;
-    this.#groupOf = new Int32Array(frames.length).fill(-1);
+    this.#groupOf = new Int32Array(frames.length + collapsed.length).fill(-1);
+    const level = levelOf(grouping);
     const kinds = new FrameKinds(strings, frames);
     const frameOf: FrameIndex[] = NO_FRAME_GROUPS.map(() => -1);
+    const levels: FrameLevel[] = NO_FRAME_GROUPS.map(() => level);
     const known = new Map<string, GroupIndex>();
+    const add = (row: number, frame: FrameIndex, own: FrameLevel) => {
+      this.#groupOf[row] = getOrMake(known, identityOf(stacks.frame(frame), own), () => {
+        levels.push(own);
+        return frameOf.push(frame) - 1;
+      });
+    };
     for (let frame = 0; frame < frames.length; frame++) {
-      if (!isShown(kinds.of(frame), shown)) continue;
-      const identity = this.#identity(stacks.frame(frame));
-      this.#groupOf[frame] = getOrMake(known, identity, () => frameOf.push(frame) - 1);
+      if (isShown(kinds.of(frame), shown)) add(frame, frame, level);
+    }
+    for (const [i, one] of collapsed.entries()) {
+      add(frames.length + i, one.frame, coarser(level, one.level));
     }
     this.#frameOf = frameOf;
+    this.#levelOf = levels;
     this.length = frameOf.length + (grouping === 'class' ? MEMORY_CLASSES.length : 0);
   }
 
   /** -1 for a frame without a box. */
   groupOf(frame: FrameIndex): GroupIndex {
     return this.#groupOf[frame];
+  }
+
+  /** One frame of the group, which must have some. */
+  frameOf(group: GroupIndex): FrameIndex {
+    return this.#frameOf[group];
+  }
+
+  /** The group with that key; undefined if this file has none. */
+  find(key: string): GroupIndex | undefined {
+    this.#byKey ??= new Map(Array.from({ length: this.length }, (_, at) => [this.keyOf(at), at]));
+    return this.#byKey.get(key);
   }
 
   /** The group of a class, in a tree rooted by class. */
@@ -73,53 +103,73 @@ export class FrameGroups implements FlameGroups {
 
   #describe(group: GroupIndex): FlameGroup {
     if (group < NO_FRAME_GROUPS.length) return { kind: 'absent', reason: NO_FRAME_GROUPS[group] };
-    if (group < this.#frameOf.length) return this.#describeFrame(this.#frameOf[group]);
+    if (group < this.#frameOf.length) {
+      return describeFrame(this.#stacks.frame(this.#frameOf[group]), this.#levelOf[group]);
+    }
     const { id, label, about } = MEMORY_CLASSES[group - this.#frameOf.length];
     return { kind: 'class', label, about, search: `class:${id}` };
   }
 
-  #keyOf(described: FlameGroup): string {
+  #keyOf(group: GroupIndex): string {
+    const described = this.describe(group);
     if (described.kind === 'absent') return described.reason;
-    // 'forward@/home/me/train.py:10' → '1x0f3k9', say.
-    const text = described.kind === 'frame' ? this.#identity(described.frame) : described.search;
-    return (hashText(text) >>> 0).toString(36);
+    return described.kind === 'frame'
+      ? keyOf(described.frame, this.#levelOf[group])
+      : keyOfText(described.search ?? '');
   }
+}
 
-  /** Frames with the same identity share a box. */
-  #identity(frame: FrameView): string {
-    switch (this.#grouping) {
-      case 'function':
-        return `${frame.name}@${frame.filename}`;
-      case 'file':
-        return frame.filename;
-      case 'module':
-        return moduleOf(frame).name;
-      default:
-        return frameText(frame);
+/** Frames with the same identity share a box. */
+function identityOf(frame: FrameView, level: FrameLevel): string {
+  switch (level) {
+    case 'function':
+      return `${frame.name}@${frame.filename}`;
+    case 'file':
+      return frame.filename;
+    case 'module':
+      return moduleOf(frame).name;
+    case 'line':
+      return frameText(frame);
+  }
+}
+
+/** 'forward@/home/me/train.py:10' → '1x0f3k9', say. */
+const keyOfText = (text: string): string => (hashText(text) >>> 0).toString(36);
+
+const keyOf = (frame: FrameView, level: FrameLevel): string => keyOfText(identityOf(frame, level));
+
+function describeFrame(frame: FrameView, level: FrameLevel): FlameGroup {
+  const { name, filename } = frame;
+  const label = functionText(frame);
+  const file = framePath({ ...frame, line: 0 }) ?? '';
+  const module = moduleOf(frame);
+  const target = (of: FrameLevel, text: string): FrameTarget & { readonly label: string } => {
+    return { level: of, key: keyOf(frame, of), label: text };
+  };
+  const inModule = target('module', module.name);
+  const group = { kind: 'frame', frame, level, location: '' } as const;
+  switch (level) {
+    case 'function': {
+      const targets = [target('function', label), inModule];
+      const search = filename === '' ? '' : ` ${quoteText(filename)}`;
+      return { ...group, label, location: file, targets, search: `${quoteText(name)}${search}` };
     }
-  }
-
-  #describeFrame(index: FrameIndex): FlameGroup {
-    const frame = this.#stacks.frame(index);
-    const { name, filename } = frame;
-    const label = functionText(frame);
-    const file = framePath({ ...frame, line: 0 }) ?? '';
-    const group = { kind: 'frame', frame, location: '' } as const;
-    switch (this.#grouping) {
-      case 'function': {
-        const search = filename === '' ? '' : ` ${quoteText(filename)}`;
-        return { ...group, label, location: file, search: `${quoteText(name)}${search}` };
-      }
-      case 'file':
-        return file === ''
-          ? { ...group, label: 'unknown file', search: undefined }
-          : { ...group, label: file, search: quoteText(filename) };
-      case 'module': {
-        const module = moduleOf(frame);
-        return { ...group, label: module.name, search: quoteText(module.text) };
-      }
-      default:
-        return { ...group, label, location: framePath(frame) ?? '', search: frameTerm(frame) };
+    case 'file': {
+      const text = file === '' ? 'unknown file' : file;
+      const search = file === '' ? undefined : quoteText(filename);
+      return { ...group, label: text, targets: [target('file', text)], search };
+    }
+    case 'module':
+      return {
+        ...group,
+        label: module.name,
+        targets: [inModule],
+        search: quoteText(module.text),
+      };
+    case 'line': {
+      const targets = [target('function', label), inModule];
+      const location = framePath(frame) ?? '';
+      return { ...group, label, location, targets, search: frameTerm(frame) };
     }
   }
 }

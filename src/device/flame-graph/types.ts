@@ -5,6 +5,7 @@
 
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { FrameView, StackKind } from '../model/types.ts';
+import type { FrameLevel, FrameTarget } from './transform-text.ts';
 
 /**
  * live: after `event`. window: allocated by events from <= e < to. difference: live after `after` minus live after
@@ -51,6 +52,10 @@ export type FlameGroup =
       readonly location: string;
       /** One of its frames; when grouped by stack, the frame itself. */
       readonly frame: FrameView;
+      /** What the box is made of: coarser than the grouping if its frames were collapsed. */
+      readonly level: FrameLevel;
+      /** What transforms can be applied to: its function and its library, or itself. */
+      readonly targets: readonly (FrameTarget & { readonly label: string })[];
       /** The search for allocations with it in their stack; undefined if there is none. */
       readonly search: string | undefined;
     }

@@ -49,6 +49,8 @@ export const flameGraphHandlers = queryHandlers({
       set,
       graph,
       rowCount: flame?.rows.length ?? 0,
+      /** The transforms, each with what it was applied to. */
+      steps: flame?.steps ?? [],
       /** True if the search is valid and not empty; `matched` then says how much of each box matches. */
       isSearched: mask !== undefined,
       hasStacks: device.context.snapshot.stacks.length > 1,
@@ -88,8 +90,8 @@ const flameContextOf = ({ context }: OpenDevice): FlameContext => new FlameConte
 async function flameOf(device: OpenDevice, request: FlameDataRequest) {
   const set = resolveDataset(device.context, request);
   if (set === undefined) return undefined;
-  const { groupBy, frames, weight, search, cursor, onlyMatches } = request;
+  const { weight, search, cursor, onlyMatches } = request;
   const { mask: matches } = await device.matches(search, cursor);
   const options = { set, weight, matches, onlyMatches };
-  return { set, flame: device.once(flameContextOf).flame({ groupBy, frames }, options) };
+  return { set, flame: device.once(flameContextOf).flame(request, options) };
 }

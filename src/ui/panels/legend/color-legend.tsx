@@ -27,6 +27,7 @@ export function ColorLegend() {
   const shown = useLegend();
   const theme = useTheme();
   const [isOpen, setIsOpen] = useState(false);
+  const isTransformed = useView(({ flame }) => flame.transforms !== '');
   if (shown === undefined) return <div className="color-legend" aria-busy />;
   const { entries, event, totalBytes } = shown.legend;
   const { thin } = plotColors(theme);
@@ -58,6 +59,11 @@ export function ColorLegend() {
             <span className="one-line legend-label">thinner than a pixel</span>
           </span>
         </li>
+        {isTransformed && (shown.colorBy === 'stack' || shown.colorBy === 'site') && (
+          <li title="The flame graph’s transforms apply to its own graph, table and downloads">
+            <span className="inline-row legend-entry">stacks as recorded, not transformed</span>
+          </li>
+        )}
       </ul>
       <Button
         className="hoverable legend-toggle"

@@ -71,6 +71,8 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
       label: 'f',
       location: '',
       search: undefined,
+      level: 'line',
+      targets: [],
       frame: { name: 'f', filename: 'f.py', line: 1, kind, isPlumbing, extras: undefined },
     });
     expect(own).toContain(groupColor(colors, frame('user', false), 7));

@@ -29,8 +29,9 @@ export class FlameLayout {
   readonly levels: readonly (readonly FlameBox[])[];
   readonly #rootPath: string;
 
-  constructor(graph: FlameGraph) {
-    const tree = hierarchy(dataOf(graph), ({ callees }) => callees);
+  /** @param whole what the outermost box is, if not everything */
+  constructor(graph: FlameGraph, whole?: FlameGroup) {
+    const tree = hierarchy(dataOf(graph, whole), ({ callees }) => callees);
     this.graph = graph;
     this.root = partition<BoxData>()(tree.sum(({ selfMagnitude }) => selfMagnitude));
     this.levels = Array.from(group(this.root, ({ depth }) => depth).values());
@@ -95,11 +96,11 @@ export type ArrowKey = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight';
 export const isArrowKey = (key: string): key is ArrowKey => /^Arrow(Up|Down|Left|Right)$/.test(key);
 
 /** The root, with its callees in it. */
-function dataOf({ boxes, groups, groupKeys }: FlameGraph): BoxData {
+function dataOf({ boxes, groups, groupKeys }: FlameGraph, whole?: FlameGroup): BoxData {
   const figure = (column: Float64Array | Int32Array, box: number) => column[box] ?? 0;
   const all = Array.from(boxes.group, (groupIndex, box): BoxData => {
     return {
-      group: groups[groupIndex],
+      group: groups[groupIndex] ?? (box === 0 ? whole : undefined),
       groupIndex,
       key: groupKeys[groupIndex] ?? '',
       value: figure(boxes.value, box),

@@ -1,8 +1,9 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { transformsIn } from '../../../device/flame-graph/transform-text.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
-import { useStores } from '../../../state/stores.ts';
-import type { ViewState } from '../../../state/view-store.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import type { FlameView, ViewState } from '../../../state/view-store.ts';
 import { ColorKey } from '../../plot/plot-controls.tsx';
 import { Button } from '../../shared/buttons.tsx';
 import { Blank } from '../../shared/facts.tsx';
@@ -15,6 +16,7 @@ import {
   setText,
   shareText,
 } from './flame-labels.ts';
+import { transformed } from './flame-transforms.tsx';
 import { type BoxColor, flameColors } from './paint-flame.ts';
 import type { FlameReady } from './use-flame.ts';
 
@@ -102,7 +104,8 @@ function Note({ children }: { readonly children: ReactNode }) {
 export function FlameEmpty({ asked }: { readonly asked: FlameReady }) {
   const { view } = useStores();
   const { device } = useDevice();
-  const { title, text, actions = {} } = emptiness(asked, device);
+  const flame = useView((state) => state.flame);
+  const { title, text, actions = {} } = emptiness(asked, device, flame);
   return (
     <Blank title={title} text={text}>
       <div className="button-row">
@@ -123,7 +126,11 @@ interface Emptiness {
   readonly actions?: Readonly<Record<string, Partial<ViewState>>>;
 }
 
-function emptiness({ answer, request }: FlameReady, { events, peaks }: DeviceInfo): Emptiness {
+function emptiness(
+  { answer, request }: FlameReady,
+  { events, peaks }: DeviceInfo,
+  flame: FlameView,
+): Emptiness {
   const { set, isSearched } = answer;
   if (set === undefined) {
     const peak = Math.max(0, peaks.activeBytes.event);
@@ -134,6 +141,17 @@ function emptiness({ answer, request }: FlameReady, { events, peaks }: DeviceInf
         'From the first event to the last': { secondCursor: 0, cursor: events - 1 },
         'From the first event to the peak': { secondCursor: 0, cursor: peak },
       },
+    };
+  }
+  const applied = transformsIn(request.transforms ?? '');
+  if (applied.length > 0) {
+    const keeping = (count: number) => ({
+      flame: { ...flame, ...transformed(applied.slice(0, count).join(',')) },
+    });
+    return {
+      title: 'The transforms leave nothing',
+      text: 'No allocation here has a stack that passes them all.',
+      actions: { 'Undo the last one': keeping(applied.length - 1), 'Show all stacks': keeping(0) },
     };
   }
   if (request.onlyMatches && isSearched) {

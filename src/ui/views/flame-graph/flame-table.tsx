@@ -1,4 +1,4 @@
-import { Filter, List, type LucideIcon, Rows3 } from 'lucide-react';
+import { Filter, Layers, List, type LucideIcon, Rows3 } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FlameRow } from '../../../device/flame-graph/flame-table.ts';
 import type { FlameOrderBy } from '../../../device/flame-graph/types.ts';
@@ -8,6 +8,7 @@ import { useStores } from '../../../state/stores.ts';
 import type { Sort, ViewState } from '../../../state/view-store.ts';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { FrameCell } from '../../shared/code-place.tsx';
+import type { MenuPlace } from '../../shared/menu.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useAsk, useQuery } from '../../shared/use-query.ts';
@@ -22,6 +23,7 @@ import {
   groupPlace,
   shareText,
 } from './flame-labels.ts';
+import type { MenuSubject } from './flame-transforms.tsx';
 import type { FlameQuery, FlameSelection } from './use-flame.ts';
 
 interface FlameTableProps {
@@ -147,10 +149,11 @@ function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
 interface FrameStripProps {
   readonly selection: FlameSelection | undefined;
   readonly figures: FlameFigures;
+  readonly onMenu: (subject: MenuSubject, place: MenuPlace) => void;
 }
 
 /** The chosen box or row: its figures, its stack, and links to its allocations and events. */
-export function FrameStrip({ selection, figures }: FrameStripProps) {
+export function FrameStrip({ selection, figures, onMenu }: FrameStripProps) {
   if (selection === undefined) {
     return (
       <section className="row bar frame-strip" aria-label="Chosen frame">
@@ -182,13 +185,17 @@ export function FrameStrip({ selection, figures }: FrameStripProps) {
           )}
         </span>
       </div>
-      <FrameActions selection={selection} />
+      <FrameActions selection={selection} onMenu={onMenu} />
       <SelectedStack selection={selection} />
     </section>
   );
 }
 
-function FrameActions({ selection: { search: term } }: { readonly selection: FlameSelection }) {
+function FrameActions({
+  selection,
+  onMenu,
+}: Pick<FrameStripProps, 'onMenu'> & { readonly selection: FlameSelection }) {
+  const { search: term, group, path } = selection;
   const { view } = useStores();
   const button = (icon: LucideIcon, text: string, does: string, change: Partial<ViewState>) => (
     <Button
@@ -205,6 +212,18 @@ function FrameActions({ selection: { search: term } }: { readonly selection: Fla
   );
   return (
     <div className="inline-row frame-actions">
+      <Button
+        icon={Layers}
+        disabled={group.kind !== 'frame'}
+        aria-haspopup="menu"
+        title="Focus, merge, collapse, drop; callers and callees"
+        onClick={({ currentTarget }) => {
+          const { left, bottom } = currentTarget.getBoundingClientRect();
+          onMenu({ group, path }, { x: left, y: bottom + 4 });
+        }}
+      >
+        Transform
+      </Button>
       {button(Filter, 'Filter to this', 'In all views', { onlyMatches: true })}
       {button(Rows3, 'Allocations', 'List its allocations', { view: 'allocations' })}
       {button(List, 'Events', 'List its events', { view: 'events' })}

@@ -67,6 +67,7 @@ function draw(changes: Partial<FlameScene>, matches?: Uint8Array): string[] {
     width: 400,
     height: 100,
     scrollTop: 0,
+    isUp: false,
     pixelRatio: 1,
     ...changes,
   });

@@ -28,7 +28,23 @@ export interface FlameScene {
   readonly height: number;
   readonly scrollTop: number;
   readonly pixelRatio: number;
+  /** The outermost box is at the bottom, and what is inside it above. */
+  readonly isUp: boolean;
 }
+
+type Levels = Pick<FlameScene, 'layout' | 'height' | 'isUp'>;
+
+/** Of the content, which is scrolled. */
+const contentHeightPx = ({ layout, height }: Omit<Levels, 'isUp'>): number =>
+  Math.max(layout.levels.length * LEVEL_HEIGHT_PX, height);
+
+/** Where a level begins, from the top of the content. */
+export const levelTopPx = (levels: Levels, level: number): number =>
+  levels.isUp ? contentHeightPx(levels) - (level + 1) * LEVEL_HEIGHT_PX : level * LEVEL_HEIGHT_PX;
+
+/** The level at a place of the content. */
+export const levelAtPx = (levels: Levels, y: number): number =>
+  Math.floor((levels.isUp ? contentHeightPx(levels) - y : y) / LEVEL_HEIGHT_PX);
 
 export type FlameContext = Pick<
   CanvasRenderingContext2D,
@@ -49,9 +65,9 @@ export function paintFlame(ctx: FlameContext, scene: FlameScene): void {
   ctx.fillStyle = colors.background;
   ctx.fillRect(0, 0, width, height);
   ctx.font = FONT;
-  const first = Math.floor(scrollTop / LEVEL_HEIGHT_PX);
-  const last = Math.ceil((scrollTop + height) / LEVEL_HEIGHT_PX);
-  for (const level of layout.levels.slice(first, last)) {
+  const ends = [levelAtPx(scene, scrollTop), levelAtPx(scene, scrollTop + height)];
+  const first = Math.max(0, Math.min(...ends));
+  for (const level of layout.levels.slice(first, Math.max(...ends) + 1)) {
     for (const box of level) paintBox(ctx, scene, box);
   }
   if (scene.hovered !== undefined) outline(ctx, scene, scene.hovered, 1);
@@ -66,13 +82,14 @@ interface Rect {
 }
 
 /** On whole device pixels, with one left free between neighbors. */
-function rectOf({ width, scrollTop, pixelRatio }: FlameScene, box: FlameBox): Rect {
+function rectOf(scene: FlameScene, box: FlameBox): Rect {
+  const { width, scrollTop, pixelRatio } = scene;
   const snap = (x: number) => Math.round(x * width * pixelRatio) / pixelRatio;
   const left = snap(box.x0);
   const gap = 1 / pixelRatio;
   return {
     x: left,
-    y: box.depth * LEVEL_HEIGHT_PX - scrollTop,
+    y: levelTopPx(scene, box.depth) - scrollTop,
     width: snap(box.x1) - left - gap,
     height: LEVEL_HEIGHT_PX - gap,
   };

@@ -16,10 +16,10 @@ const DRAWN = snapshotFromText(`
 `);
 const [CONTEXT] = contextsOf(DRAWN.snapshot);
 const OPTIONS = { set: { kind: 'live', event: DRAWN.eventOf('+B') }, weight: 'bytes' } as const;
-const layoutOf = (inverted: boolean) =>
-  new FlameLayout(flameGraphOf(CONTEXT, OPTIONS, { inverted }));
+const layoutOf = (inverted: boolean, by: 'line' | 'function' = 'line') =>
+  new FlameLayout(flameGraphOf(CONTEXT, OPTIONS, { inverted, by }));
 const QUERY = flameQuery(DEFAULT_VIEW);
-const LINES = { groupBy: 'line', inverted: false } as const;
+const LINES = { inverted: false } as const;
 const MI = 2 ** 20;
 
 function pathOf(layout: FlameLayout, level: number): string {
@@ -44,7 +44,6 @@ describe('a box', () => {
   it('has its stack in the same order if callees are on top', () => {
     const layout = layoutOf(true);
     const selection = selectionOf({ kind: 'box', path: pathOf(layout, 2) }, layout, {
-      groupBy: 'line',
       inverted: true,
     });
     expect(selection?.frames?.map(({ name }) => name)).toEqual(['step', 'main']);
@@ -52,9 +51,9 @@ describe('a box', () => {
   });
 
   it('of a function has no single stack, because it has many lines', () => {
-    const layout = layoutOf(false);
+    const layout = layoutOf(false, 'function');
     const chosen = { kind: 'box', path: pathOf(layout, 3) } as const;
-    const selection = selectionOf(chosen, layout, { groupBy: 'function', inverted: false });
+    const selection = selectionOf(chosen, layout, LINES);
     expect(selection).toMatchObject({ label: 'forward', frames: undefined });
   });
 

@@ -22,7 +22,7 @@ export type FlameBoxesQuery = WithoutDevice<FlameRequest>;
  * not move with the cursor.
  */
 export function flameQuery(view: ViewState): FlameQuery {
-  const { dataset, weight, groupBy, frames } = view.flame;
+  const { dataset, weight, groupBy, frames, transforms } = view.flame;
   const isAtCursor = dataset === 'cursor' || dataset === 'difference';
   // `state:` and `age` in a search refer to the cursor.
   const needsCursor = isAtCursor || view.search !== '';
@@ -32,6 +32,8 @@ export function flameQuery(view: ViewState): FlameQuery {
     weight,
     groupBy,
     frames,
+    // Names are not stacks.
+    transforms: groupBy === 'holder' ? '' : transforms,
     cursor: needsCursor ? view.cursor : undefined,
     secondCursor: dataset === 'difference' ? view.secondCursor : undefined,
     window: dataset === 'window' ? window : undefined,
@@ -94,7 +96,7 @@ export function selectedBox(
 export function selectionOf(
   chosen: Chosen,
   layout: FlameLayout,
-  { groupBy, inverted }: Pick<FlameBoxesQuery, 'groupBy' | 'inverted'>,
+  { inverted }: Pick<FlameBoxesQuery, 'inverted'>,
 ) {
   if (chosen.kind === 'row') return rowSelection(chosen.row);
   const box = layout.boxOfPath(chosen.path);
@@ -103,7 +105,7 @@ export function selectionOf(
   if (box === undefined || group === undefined) return undefined;
   const { value, magnitude, count, selfMagnitude } = box.data;
   // Boxes of functions, files and modules cover many lines: only boxes of lines make a stack.
-  const hasLines = groupBy === 'line' || groupBy === 'stack' || groupBy === 'class';
+  const hasLines = ancestry.every((one) => one.kind !== 'frame' || one.level === 'line');
   const frames = ancestry.flatMap((one) => (one.kind === 'frame' ? [one.frame] : []));
   if (!inverted) frames.reverse();
   return {
@@ -115,13 +117,24 @@ export function selectionOf(
     self: inverted ? undefined : selfMagnitude,
     /** Frames of the stack so far, innermost first; undefined if there are several stacks. */
     frames: hasLines ? frames : undefined,
+    group,
+    path: chosen.path,
     /** The row's stack, whose frames are fetched separately; -1 for none. */
     stack: -1,
   };
 }
 
-function rowSelection({ group, userFrame, self, total, count, stack }: FlameRow) {
-  const figures = { value: total, count, magnitude: Math.abs(total), frames: undefined, stack };
+export function rowSelection({ group, userFrame, self, total, count, stack }: FlameRow) {
+  const magnitude = Math.abs(total);
+  const figures = {
+    value: total,
+    count,
+    magnitude,
+    frames: undefined,
+    stack,
+    group,
+    path: undefined,
+  };
   const inner = namesOf(group);
   if (userFrame === undefined) return { ...inner, ...figures, self };
   // Find a call stack by the user's line and the innermost call.
