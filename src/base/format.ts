@@ -20,6 +20,12 @@ export function formatBytes(bytes: number): string {
   return `${sign}${value.toFixed(2)} ${BYTE_UNITS[unit]}`;
 }
 
+/** Of a file on disk: decimal, as in file managers: '19.8 MB'. */
+export function formatFileSize(bytes: number): string {
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+}
+
 /** Every digit, for titles and tooltips: '2,201,170,944 bytes'. */
 export function formatExactBytes(bytes: number): string {
   if (Number.isNaN(bytes)) return UNKNOWN;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { EDITORS, editorLink, mappedPath, NO_EDITOR, OWN_EDITOR, parseEditor } from './editor.ts';
+import { EDITORS, editorLink, mappedPath, OWN_EDITOR } from './editor.ts';
+import { NO_EDITOR, parseEditor } from './editor-choice.ts';
 
 const inEditor = (id: string, change = {}) => ({ ...NO_EDITOR, id, ...change });
 
@@ -47,11 +48,10 @@ describe('a link to a line', () => {
   });
 });
 
-it('accepts only valid stored choices', () => {
+it('accepts any stored choice; an editor that only another version knows opens nothing', () => {
   expect(parseEditor(undefined)).toEqual(NO_EDITOR);
-  expect(parseEditor({ id: 'emacs', from: 7, host: 'gpu7' })).toEqual({
-    ...NO_EDITOR,
-    host: 'gpu7',
-  });
+  const unknown = parseEditor({ id: 'emacs', from: 7, host: 'gpu7' });
+  expect(unknown).toEqual({ ...NO_EDITOR, id: 'emacs', host: 'gpu7' });
+  expect(editorLink(unknown, '/run/train.py', 3)).toBeUndefined();
   for (const { id } of EDITORS) expect(parseEditor({ id }).id).toBe(id);
 });

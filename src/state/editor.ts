@@ -2,7 +2,7 @@
  * Links that open a recorded line in an editor: 'vscode://file/home/me/run/train.py:21'. The recording may be from
  * another machine, so the start of its paths can be replaced by a folder of this one.
  */
-import { isRecord } from '../base/collections.ts';
+import type { EditorChoice } from './editor-choice.ts';
 
 export interface Editor {
   readonly id: string;
@@ -34,28 +34,6 @@ export const EDITORS = [
 
 /** A template of the user's own. */
 export const OWN_EDITOR = 'own';
-
-export const NO_EDITOR = {
-  /** Of {@link EDITORS}, {@link OWN_EDITOR}, or '' before the user has chosen. */
-  id: '',
-  /** The user's own template, for {@link OWN_EDITOR}. */
-  template: '',
-  host: '',
-  /** Recorded paths that begin with `from` begin with `to` here. '' leaves them as they are. */
-  from: '',
-  to: '',
-};
-export type EditorChoice = Readonly<typeof NO_EDITOR>;
-
-/** Accepts any value, as stored by another version or by hand. */
-export function parseEditor(value: unknown): EditorChoice {
-  const given = isRecord(value) ? value : {};
-  const isText = (key: string) => typeof given[key] === 'string';
-  const texts = Object.keys(NO_EDITOR).map((key) => [key, isText(key) ? given[key] : '']);
-  const choice: EditorChoice = Object.fromEntries(texts);
-  const isKnown = EDITORS.some(({ id }) => id === choice.id) || choice.id === OWN_EDITOR;
-  return isKnown ? choice : { ...choice, id: '' };
-}
 
 export const templateOf = ({ id, template }: EditorChoice): string =>
   id === OWN_EDITOR ? template : (EDITORS.find((editor) => editor.id === id)?.template ?? '');

@@ -100,5 +100,8 @@ describe('preferences', () => {
       ...DEFAULT_PREFERENCES,
       detailsPercent: 40,
     });
+    // Nothing but the user's own yes.
+    expect(parsePreferences('{"remembersFiles":"yes"}').remembersFiles).toBe(false);
+    expect(parsePreferences('{"remembersFiles":true}').remembersFiles).toBe(true);
   });
 });

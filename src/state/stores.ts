@@ -6,7 +6,7 @@ import { isRecord } from '../base/collections.ts';
 import type { LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
 import type { OpenProgress, PartialState } from '../worker/protocol.ts';
-import { NO_EDITOR, parseEditor } from './editor.ts';
+import { NO_EDITOR, parseEditor } from './editor-choice.ts';
 import type { SourceFolder } from './source-folder.ts';
 import { createViewStore, type ViewState } from './view-store.ts';
 
@@ -54,6 +54,8 @@ export const DEFAULT_PREFERENCES = {
   /** The details panel's share of the width. */
   detailsPercent: 28,
   editor: NO_EDITOR,
+  /** Lists opened files on the page before a file: see recent-files.ts. */
+  remembersFiles: false,
 };
 export type Preferences = Readonly<typeof DEFAULT_PREFERENCES>;
 
@@ -89,12 +91,13 @@ export function createPreferencesStore(storage: () => PreferenceStorage = () => 
 /** Accepts any text. A missing or invalid preference gets its default. */
 export function parsePreferences(text: string | null): Preferences {
   const value = parsed(text);
-  const { theme, detailsPercent: percent, editor } = isRecord(value) ? value : {};
+  const { theme, detailsPercent: percent, editor, remembersFiles } = isRecord(value) ? value : {};
   const isPercent = typeof percent === 'number' && percent >= MIN_PERCENT && percent <= MAX_PERCENT;
   return {
     theme: THEMES.find((one) => one === theme) ?? DEFAULT_PREFERENCES.theme,
     detailsPercent: isPercent ? percent : DEFAULT_PREFERENCES.detailsPercent,
     editor: parseEditor(editor),
+    remembersFiles: remembersFiles === true,
   };
 }
 

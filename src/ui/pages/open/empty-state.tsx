@@ -5,6 +5,7 @@ import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
 import { Button } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
+import { RememberFiles } from './remember-files.tsx';
 
 /** The page before a file is open. `children`, shown above, say why the last file failed. */
 export function EmptyState({ children }: { readonly children: ReactNode }) {
@@ -38,6 +39,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
             the host named in a <code>?snapshot=</code> link.
           </span>
         </p>
+        <RememberFiles />
         <OomMessageLink />
         {SAMPLES.length > 0 && <SampleCards />}
         <section aria-labelledby="record-heading">

@@ -1,6 +1,11 @@
 import { Info } from 'lucide-react';
 import { haveOwnRanks } from '../../../analysis/summary-file/rank-of-name.ts';
-import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatExactBytes,
+  formatFileSize,
+} from '../../../base/format.ts';
 import { settingText } from '../../../device/memory-summary/settings.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { isUnusedDevice, mainPeak } from '../../../device/model/main-device.ts';
@@ -52,7 +57,7 @@ function FileFacts({ info: { file, settings } }: { readonly info: SessionInfo })
       <span className="one-line file-name" title={file.name}>
         {file.name}
       </span>
-      <span className="dim">{fileSize(file.bytes)}</span>
+      <span className="dim">{formatFileSize(file.bytes)}</span>
       <Popover
         className="file-popover"
         button={(id) => <IconButton icon={Info} popoverTarget={id} label="About this file" />}
@@ -79,12 +84,6 @@ function FileFacts({ info: { file, settings } }: { readonly info: SessionInfo })
       </Popover>
     </div>
   );
-}
-
-/** Decimal, as in file managers: '19.8 MB'. */
-function fileSize(bytes: number): string {
-  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
 /** Unused devices come last and are disabled. */

@@ -43,6 +43,7 @@ import {
   useServices,
 } from '../../shared/services.ts';
 import { SummaryStrip } from './summary-strip.tsx';
+import { useRememberedFile } from './use-remembered-file.ts';
 import { useViewKeys, ViewModes, ViewSlot, ViewTabs } from './views.tsx';
 
 export { versionOf } from '../../../state/disk-watch.ts';
@@ -211,6 +212,7 @@ function SidePanel() {
   const { findings, judgement } = useFindings();
   const lead = judgement?.verdict.finding;
   useJudgementInViews(judgement);
+  useRememberedFile(judgement?.verdict.brief);
   useFindingHighlights(
     findings,
     findings.find(({ fingerprint }) => fingerprint === lead),

@@ -4,13 +4,13 @@ import { frameLocation } from '../../../device/model/frame-text.ts';
 import type { FrameView } from '../../../device/model/types.ts';
 import {
   EDITORS,
-  type EditorChoice,
   editorLink,
   editorName,
   isEditorTemplate,
   OWN_EDITOR,
   templateOf,
 } from '../../../state/editor.ts';
+import type { EditorChoice } from '../../../state/editor-choice.ts';
 import { usePreferences, useStores } from '../../../state/stores.ts';
 import { Select } from '../../shared/buttons.tsx';
 import { useLocalPath } from '../../shared/frame-links.tsx';
