@@ -103,8 +103,7 @@ test('transforms of the stacks make a list: each can be undone alone, Back undoe
   });
 
   await test.step('a row has the same menu; what is dropped leaves the table as well', async () => {
-    await rowsOf(page).filter({ hasText: 'scenarios.py:83' }).click();
-    await chosenOf(page).getByRole('button', { name: 'Transform' }).click();
+    await rowsOf(page).filter({ hasText: 'scenarios.py:83' }).click({ button: 'right' });
     await menu.getByRole('menuitem', { name: 'Drop allocations with' }).first().click();
     await expect(list.getByRole('button', { name: /^Undo: Drop/ })).toBeVisible();
     await expect(whole).toBeHidden();

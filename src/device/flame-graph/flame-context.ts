@@ -29,7 +29,7 @@ export interface Flame {
   readonly groups: FlameGroups;
   readonly weighed: WeighedTree;
   readonly rows: FlameRows;
-  /** The transforms that made it; none by holder. */
+  /** The transforms that made it; by holder they are only described. */
   readonly steps: readonly TransformStep[];
 }
 
@@ -70,38 +70,46 @@ export class FlameContext {
     const own = `${groupBy} ${frames} ${transforms}`;
     return this.#flames.getOrMake(own, () => {
       const { tree, groups, steps, ...read } = this.#folded.getOrMake(own, () =>
-        holderOf === undefined ? this.#fold(groupBy, frames, transforms) : this.#foldHolders(),
+        holderOf === undefined ? this.#fold(shape) : this.#foldHolders(shape),
       );
       const weighed = weighTree(tree, weights);
       return { groups, weighed, steps, rows: new FlameRows(weighed, groups, read, groupBy) };
     });
   }
 
-  #foldHolders(): Folded {
+  #foldHolders(shape: FlameShape): Folded {
     const { snapshot, stacks } = this.#context;
     const { recordedOf } = untransformed(snapshot.stacks);
-    return { ...holderTree(snapshot), steps: [], stacks, recordedOf };
+    return { ...holderTree(snapshot), steps: this.#steps(shape), stacks, recordedOf };
   }
 
-  #fold(groupBy: FlameGrouping, frames: FlameFrames, list: string): Folded {
-    const { snapshot } = this.#context;
-    const groupsBy = (grouping: FlameGrouping, collapsed: readonly CollapsedFrame[] = []) =>
-      this.#groupsOf(grouping, frames, collapsed);
-    const transforms = transformsIn(list).map(parseTransform);
-    const changed = transformStacks(snapshot.stacks, transforms, groupsBy, snapshot.frames.length);
-    const groups = groupsBy(groupBy, changed.collapsed);
-    const steps = transforms.map((transform): TransformStep => {
-      const known = groupsBy(transform.level);
-      const group = known.find(transform.key.split('.').at(-1) ?? '');
-      return { ...transform, of: group === undefined ? undefined : known.describe(group) };
-    });
+  #fold(shape: FlameShape): Folded {
+    const { groupBy, frames } = shape;
+    const { snapshot, stacks } = this.#context;
+    const steps = this.#steps(shape);
+    const changed = transformStacks(
+      snapshot.stacks,
+      steps,
+      (level, collapsed) => this.#groupsOf(level, frames, collapsed),
+      snapshot.frames.length,
+    );
+    const groups = this.#groupsOf(groupBy, frames, changed.collapsed);
     return {
       tree: foldTree(changed, groups, groupBy),
       groups,
       steps,
-      stacks: list === '' ? this.#context.stacks : readerOf(snapshot, changed),
+      stacks: steps.length === 0 ? stacks : readerOf(snapshot, changed),
       recordedOf: changed.recordedOf,
     };
+  }
+
+  #steps({ frames, transforms = '' }: FlameShape): readonly TransformStep[] {
+    return transformsIn(transforms).map((text) => {
+      const transform = parseTransform(text);
+      const groups = this.#groupsOf(transform.level, frames, []);
+      const group = groups.find(transform.key.split('.').at(-1) ?? '');
+      return { ...transform, of: group === undefined ? undefined : groups.describe(group) };
+    });
   }
 
   #groupsOf(grouping: FlameGrouping, frames: FlameFrames, collapsed: readonly CollapsedFrame[]) {

@@ -45,6 +45,8 @@ export interface VirtualTableProps<R> {
   readonly onMove?: (index: number) => void;
   /** Called for a double click, or for Enter, which then does not activate. */
   readonly onOpen?: (row: R, index: number) => void;
+  /** Called for a right click on a row. */
+  readonly onMenu?: (row: R, event: MouseEvent) => void;
   /** Handles a key that the table itself does not use; returns true if used. */
   readonly onRowKey?: (key: string, row: R, index: number) => boolean;
   /** A row chosen elsewhere, -1 while unknown. It is scrolled to when `of` changes, and keys continue from it. */
@@ -132,6 +134,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
             onKeyDown={onKey}
             onClick={(event) => onRow(event, props.onActivate)}
             onDoubleClick={(event) => onRow(event, props.onOpen)}
+            onContextMenu={(event) => onRow(event, (row) => props.onMenu?.(row, event))}
           >
             <thead className="table-header">
               <tr aria-rowindex={1} style={{ gridTemplateColumns: template }}>

@@ -6,6 +6,7 @@ import {
   type SyntheticEvent,
   useCallback,
   useEffect,
+  useId,
   useRef,
 } from 'react';
 import { blankCanvas } from '../../plot/canvas.ts';
@@ -45,6 +46,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
   const { layout, figures, selected, chosenKey, isBusy = false, isUp = false } = props;
   const { label = 'Flame graph', onSelect, onZoom, onMenu } = props;
   const colors = flameColors(useTheme());
+  const hint = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const hovered = useRef<FlameBox | undefined>(undefined);
@@ -57,6 +59,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
   useEffect(() => {
     if (scroller.current === null) return;
     hovered.current = undefined;
+    content.current = undefined;
     paint();
     const observer = new ResizeObserver(paint);
     observer.observe(scroller.current);
@@ -105,7 +108,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
         tabIndex={0}
         aria-label={label}
         aria-roledescription="flame graph"
-        aria-describedby="flame-hint"
+        aria-describedby={hint}
         aria-busy={isBusy}
         onScroll={paint}
         onKeyDown={(event) => {
@@ -128,11 +131,12 @@ export function FlameCanvas(props: FlameCanvasProps) {
           <canvas ref={canvas} className="flame-canvas" />
         </div>
       </div>
-      <p id="flame-hint" className="visually-hidden">
+      <p id={hint} className="visually-hidden">
         Each box is a frame, or a part of a variable’s name. Its width is the memory that it and the
-        boxes below it hold: its callees, or the parts that follow. Arrow keys go from box to box,
-        Enter zooms into one, Escape zooms out, Shift F10 opens its menu. The chosen box is
-        described after the graph; the table has the same figures as text.
+        boxes inside it hold. Arrow keys go from box to box.
+        {onZoom && ' Enter zooms into one, Escape zooms out.'}
+        {onMenu && ' Shift F10 opens the menu of the chosen box.'} The chosen box is described after
+        the graph; the table has the same figures as text.
       </p>
     </>
   );

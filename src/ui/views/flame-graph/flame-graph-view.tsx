@@ -192,6 +192,7 @@ function LowerPanel(props: LowerPanelProps) {
           figures={figures}
           chosenKey={chosenRow}
           onChoose={onChoose}
+          onMenu={onMenu}
         />
       </Panel>
     </>

@@ -143,7 +143,8 @@ function emptiness(
       },
     };
   }
-  const applied = transformsIn(request.transforms ?? '');
+  const isOfStacks = request.groupBy !== 'holder';
+  const applied = isOfStacks ? transformsIn(request.transforms ?? '') : [];
   if (applied.length > 0) {
     const keeping = (count: number) => ({
       flame: { ...flame, ...transformed(applied.slice(0, count).join(',')) },

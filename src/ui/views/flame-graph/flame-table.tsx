@@ -32,11 +32,12 @@ interface FlameTableProps {
   readonly figures: FlameFigures;
   readonly chosenKey: string | undefined;
   readonly onChoose: (row: FlameRow) => void;
+  readonly onMenu: (subject: MenuSubject, place: MenuPlace) => void;
 }
 
 /** Without a sort, rows come in the most readable order: see byRelevance. */
 export function FlameTable(props: FlameTableProps) {
-  const { query, rowCount, figures, chosenKey, onChoose } = props;
+  const { query, rowCount, figures, chosenKey, onChoose, onMenu } = props;
   const [sort, setSort] = useState<Sort | undefined>(undefined);
   const source = useRows(query, rowCount, sort);
   const columns = useMemo(() => columnsOf(query.groupBy, figures), [query.groupBy, figures]);
@@ -51,6 +52,11 @@ export function FlameTable(props: FlameTableProps) {
       onSort={(column) => setSort(nextSort(sort, column, column !== 'name'))}
       rowState={(row) => ({ isSelected: row.key === chosenKey })}
       onActivate={onChoose}
+      onMenu={(row, event) => {
+        event.preventDefault();
+        onChoose(row);
+        onMenu({ group: row.group, path: undefined }, { x: event.clientX, y: event.clientY });
+      }}
     />
   );
 }

@@ -75,12 +75,14 @@ export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
       {flame.groupBy !== 'holder' && (
         <>
           {choice('frames', 'Frames', FRAMES_TEXT, FRAMES_TITLE)}
-          <Segmented
-            label="Direction"
-            value={flame.inverted ? 'callees' : 'callers'}
-            options={DIRECTIONS}
-            onChange={(root) => onChange({ inverted: root === 'callees', ...WHOLE })}
-          />
+          {flame.sandwich === undefined && (
+            <Segmented
+              label="Direction"
+              value={flame.inverted ? 'callees' : 'callers'}
+              options={DIRECTIONS}
+              onChange={(root) => onChange({ inverted: root === 'callees', ...WHOLE })}
+            />
+          )}
         </>
       )}
     </div>

@@ -151,7 +151,7 @@ const ICONS: Readonly<Record<TransformKind, typeof Focus>> = {
   drop: FilterX,
 };
 
-const MISSING = 'No visible frame of this file is what the link names';
+const MISSING = 'The frames that this names are hidden, or not in this file';
 
 interface TransformListProps {
   readonly flame: FlameView;
@@ -166,7 +166,6 @@ export function TransformList({ flame, steps, onChange }: TransformListProps) {
   const texts = transformsIn(transforms);
   if (texts.length === 0 && sandwich === undefined) return undefined;
   const keep = (kept: readonly string[]) => onChange(transformed(kept.join(',')));
-  const isUnused = groupBy === 'holder';
   return (
     <nav className="flame-transforms" aria-label="Transforms">
       <button
@@ -177,12 +176,14 @@ export function TransformList({ flame, steps, onChange }: TransformListProps) {
         All stacks
       </button>
       {texts.map((text, at) => {
-        const { kind } = parseTransform(text);
-        // By holder, and until the answer is there, the name is not known.
-        const step = steps[at];
+        const { kind, level, key } = parseTransform(text);
+        // The answer may still be that to another list.
+        const step = steps.find(
+          (one) => one.kind === kind && one.level === level && one.key === key,
+        );
         const isMissing = step !== undefined && step.of === undefined;
         const of = step?.of === undefined ? '…' : groupLabel(step.of);
-        const name = `${VERBS[kind]} ${isMissing ? 'what is not in this file' : of}`;
+        const name = `${VERBS[kind]} ${isMissing ? 'a frame that is not shown' : of}`;
         const Icon = ICONS[kind];
         return (
           <span
@@ -229,11 +230,13 @@ export function TransformList({ flame, steps, onChange }: TransformListProps) {
           />
         </span>
       )}
-      <p className="dim one-line flame-transforms-note">
-        {isUnused
-          ? 'Not applied: variables have no stacks'
-          : 'Only in this graph, its table and downloads'}
-      </p>
+      {texts.length > 0 && (
+        <p className="dim one-line flame-transforms-note">
+          {groupBy === 'holder'
+            ? 'Not applied: variables have no stacks'
+            : 'Only in this graph, its table and downloads'}
+        </p>
+      )}
     </nav>
   );
 }

@@ -32,8 +32,7 @@ export function flameQuery(view: ViewState): FlameQuery {
     weight,
     groupBy,
     frames,
-    // Names are not stacks.
-    transforms: groupBy === 'holder' ? '' : transforms,
+    transforms,
     cursor: needsCursor ? view.cursor : undefined,
     secondCursor: dataset === 'difference' ? view.secondCursor : undefined,
     window: dataset === 'window' ? window : undefined,
