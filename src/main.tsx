@@ -72,6 +72,7 @@ function start(root: HTMLElement): void {
     whenIdle: idle.whenIdle,
     marks: timings.times,
   };
+  window.addEventListener('storage', stores.preferences.refresh);
   createRoot(root).render(
     <StrictMode>
       <StoresContext value={stores}>

@@ -75,6 +75,21 @@ describe('preferences', () => {
     });
   });
 
+  it('follow another tab: what is switched off there stays off', () => {
+    const items = new Map<string, string>();
+    const [here, there] = [storage(items), storage(items)].map((own) =>
+      createPreferencesStore(() => own),
+    );
+    here?.set({ remembersFiles: true });
+    there?.refresh();
+    expect(there?.getState().remembersFiles).toBe(true);
+    here?.set({ remembersFiles: false });
+    there?.refresh();
+    there?.set({ theme: 'dark' });
+    here?.refresh();
+    expect(here?.getState()).toEqual({ ...DEFAULT_PREFERENCES, theme: 'dark' });
+  });
+
   it('last as long as the page is open if storage is blocked', () => {
     const store = createPreferencesStore(() => {
       throw new DOMException('Denied', 'SecurityError');

@@ -68,15 +68,19 @@ const MAX_PERCENT = 70;
 
 /** @param storage returns localStorage, since merely reading that property throws if it is blocked */
 export function createPreferencesStore(storage: () => PreferenceStorage = () => localStorage) {
-  const store = createStore<Preferences>(() => {
+  /** Undefined if the storage is blocked. */
+  function stored(): Preferences | undefined {
     try {
       return parsePreferences(storage().getItem(KEY));
     } catch {
-      return DEFAULT_PREFERENCES;
+      return undefined;
     }
-  });
+  }
+  const store = createStore<Preferences>(() => stored() ?? DEFAULT_PREFERENCES);
   return {
     ...store,
+    /** Another tab has changed a preference: what is switched off there must not go on here. */
+    refresh: () => store.setState(stored() ?? {}),
     set(change: Partial<Preferences>): void {
       store.setState(change);
       try {

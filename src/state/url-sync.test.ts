@@ -232,6 +232,14 @@ describe('the view of a link', () => {
     expect(problems).toEqual([expect.stringContaining('other.pickle')]);
   });
 
+  it('is fitted, with a notice, where Back leads to a view of a file that was replaced', () => {
+    goTo('/app/#v=1&of=77:other.pickle&device=1&x=1..2');
+    window.history.pushState(null, '', '/app/');
+    window.go(-1);
+    expect(view()).toMatchObject({ deviceIndex: 0, x: 'all' });
+    expect(problems).toEqual([expect.stringContaining('other.pickle')]);
+  });
+
   it('names the file in the address, and keeps the page that frames this one', () => {
     goTo('/app/?snapshot=old.pickle&embedder=https%3A%2F%2Fdash.example.org#x');
     sync.take(withDevices('a.pickle', 1), { kind: 'url', url: 'samples/a b.pickle' });

@@ -125,11 +125,15 @@ export function startUrlSync(options: UrlSyncOptions) {
   function restore(): void {
     cancelTimer();
     gesture = undefined;
-    const { view, problems } = read(openInfo());
+    const info = openInfo();
+    const { view, madeFor, problems } = read(info);
+    // Back may lead to a view of the file that the open one replaced.
+    const mismatch = info && linkMismatch(madeFor, info.file);
     isRestoring = true;
-    store.restore(view);
+    store.restore(info && mismatch !== undefined ? viewFitting(view, info) : view);
     isRestoring = false;
-    if (problems.length > 0) onNotices(problems);
+    const notices = mismatch === undefined ? problems : [...problems, mismatch];
+    if (notices.length > 0) onNotices(notices);
   }
 
   window.addEventListener('popstate', restore);
