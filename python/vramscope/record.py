@@ -22,6 +22,7 @@ from collections import deque
 from .attempt import attempt, warn
 from .holders import BUDGET_S, check_names, find_holders
 from .ledger import Ledger, check_interval
+from .recorded_source import recorded_source
 from .snapshot_file import path_of_rank, rank_and_size, split_suffix, write_pickle
 from .usable_torch import unwatch_ooms, usable_torch, watch_ooms
 from .wrap_callable import wrap_callable
@@ -38,7 +39,7 @@ _history_is_ours = False
 class Recording:
     """One recording: a context manager and a decorator that write the file. See :func:`record`."""
 
-    def __init__(self, path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names, ledger):
+    def __init__(self, path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names, ledger, source):
         if stacks not in ("python", "all"):
             raise ValueError('stacks is "python" or "all"')
         if last_steps is not None and last_steps < 1:
@@ -57,6 +58,7 @@ class Recording:
         # Seconds between samples of the card's memory.
         self._ledger_s = check_interval(ledger)
         self._ledger = None
+        self._has_source = source
         self._oom_was_seen = False
         # Where the last steps end, and where the first of them begins, which is where the file begins.
         self._bounds = None if last_steps is None else deque(maxlen=last_steps + 1)
@@ -163,6 +165,10 @@ class Recording:
                 snapshot["holders"] = found
         if self._ledger is not None:
             snapshot["memory_ledger"] = self._ledger.dump(snapshot, may_ask_nccl)
+        if self._has_source:
+            found = attempt("read the source files", lambda: recorded_source(snapshot, self._torch))
+            if found is not None:
+                snapshot["source_files"] = found
         write_pickle(snapshot, path)
         self.files.append(path)
         return path
@@ -178,7 +184,7 @@ class Recording:
 
 def record(
     path="snapshot.pickle", *, stacks="python", max_entries=MOST_EVENTS, last_steps=None, on_oom=True, annotations=False, pinned=False,
-    holders=True, names="all", ledger=True,
+    holders=True, names="all", ledger=True, source=False,
 ):
     """A recording of the GPU memory of this process, as a context manager or a decorator.
 
@@ -196,11 +202,13 @@ def record(
     names: "types" leaves dictionary keys out of the names, because they may be data.
     ledger: sample what the whole card holds, every second or the number of seconds given: other processes, NCCL, the
         context. False omits this.
+    source: True puts the text of your own files that stand in the stacks into the snapshot, so that it shows the lines
+        that ran. Whoever gets the snapshot can read them.
 
     Start it before the model is built, so that every allocation has its line. Works with PyTorch 2.1 to 2.14;
     without a CUDA or ROCm device it warns and runs the program as usual.
     """
-    return Recording(path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names, ledger)
+    return Recording(path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names, ledger, source)
 
 
 def _start_history(torch, options):
