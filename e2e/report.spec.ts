@@ -32,6 +32,28 @@ test('shows the same figures and the same view', async ({ page }, testInfo) => {
   await expect(page.getByRole('button', { name: 'Open…' })).toHaveCount(0);
 });
 
+test('holds the recorded code around the findings, unless its author leaves something out', async ({
+  page,
+}, testInfo) => {
+  const code = page.getByRole('list', { name: 'Code at capture.py:338' });
+  const verdict = page.getByRole('status', { name: 'Verdict' });
+  const path = testInfo.outputPath('report.html');
+  await openCapture(page, 'record/source.pkl.gz');
+  await expect(code).toBeVisible();
+  await page.goto(await exportReport(page, path, ''));
+  await expect(code.getByRole('listitem').nth(2)).toContainText('features.append(');
+  await verdict.getByRole('button', { name: 'Lines of capture.py:338' }).click();
+  await expect(page.getByText('The report holds only lines around those')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByLabel('Shorten paths').check();
+  await page.keyboard.press('Escape');
+  await page.goto(await exportReport(page, path, ''));
+  await expect(verdict).toContainText('capture.py:338');
+  await idle(page);
+  await expect(code).toHaveCount(0);
+});
+
 test('a damaged report, or one from a newer version, says so', async ({ page }, testInfo) => {
   await openCapture(page, 'cuda_graph_pool.pickle.gz');
   const path = testInfo.outputPath('report.html');

@@ -29,6 +29,10 @@ declare class AbortController {
 declare class DOMException extends Error {
   constructor(message?: string, name?: string);
 }
+/** Without `subtle`, the page is from another host without HTTPS. */
+declare const crypto: {
+  readonly subtle?: { digest(name: 'SHA-256', bytes: Uint8Array): Promise<ArrayBuffer> };
+};
 declare const performance: { now(): number };
 declare function setTimeout(work: () => void, ms: number): number;
 declare function atob(text: string): string;

@@ -1,9 +1,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeLines } from '../device/model/source-code.ts';
 import { parseReport, REPORT_ELEMENT_ID } from '../output/report/report-page.ts';
 import { cli } from '../testing/cli-run.ts';
+import { openSnapshot } from './open-snapshot.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vramscope-report-'));
 const SHELL = '<!doctype html><html><head><meta charset="utf-8" /><title>x</title></head></html>';
@@ -69,4 +72,61 @@ it('is served, and the address is printed', async () => {
   expect(served.out).toContain('ssh -N -L');
   const missing = await run('fixtures/none.pickle');
   expect(missing).toMatchObject({ exitCode: 3, error: expect.stringContaining('none.pickle') });
+});
+
+describe('the code around the lines that the findings name', () => {
+  /** The same recording, with its code inside. */
+  const recorded = 'fixtures/record/source.pkl.gz';
+  const plain = 'fixtures/pairs/leak_forward_hook.python.pickle.gz';
+  const LEAK = 'features.append(output.detach().clone())';
+
+  async function snapshotOf(...args: string[]) {
+    const { error } = await run('report', ...args, '--force', '-o', output);
+    const { snapshot } = await openSnapshot(process, output, {});
+    const json = readFileSync(output, 'utf8').match(/"base64":"([^"]+)"/)?.[1] ?? '';
+    const text = gunzipSync(Buffer.from(json, 'base64')).toString('latin1');
+    return { source: snapshot.source, hasCode: text.includes('features.append'), error };
+  }
+
+  it('is in the report if it was recorded, and no more than that', async () => {
+    const { source } = await snapshotOf(recorded);
+    const [file] = source?.files ?? [];
+    expect(file).toMatchObject({ origin: 'recording', isWhole: false });
+    const lines = [...codeLines(file?.pieces ?? [])];
+    expect(lines.find(([line]) => line === 338)?.[1]).toContain(LEAK);
+    expect(lines.map(([line]) => line)).toEqual(expect.arrayContaining([335, 341]));
+    const whole = (await openSnapshot(process, recorded, {})).snapshot.source?.files[0];
+    expect(lines.length).toBeLessThan(codeLines(whole?.pieces ?? []).size / 10);
+  });
+
+  it('comes from a folder if asked to', async () => {
+    expect((await snapshotOf(plain)).source).toBeUndefined();
+    const { source, hasCode } = await snapshotOf(plain, '--source', 'fixtures/pairs');
+    expect(source?.files[0]).toMatchObject({ origin: 'folder', isWhole: false });
+    expect(hasCode).toBe(true);
+    const none = await snapshotOf(plain, '--source', 'e2e');
+    expect(none).toMatchObject({ hasCode: false, error: expect.stringContaining('has no line') });
+  });
+
+  it.each(['--no-source', '--short-paths', '--no-stacks', '--no-holders'])(
+    'is left out with %s',
+    async (option) => {
+      expect(await snapshotOf(recorded, option)).toMatchObject({
+        source: undefined,
+        hasCode: false,
+      });
+    },
+  );
+
+  it('is left out even if asked for when something else is', async () => {
+    const made = await snapshotOf(plain, '--source', 'fixtures/pairs', '--short-paths');
+    expect(made).toMatchObject({ hasCode: false, error: expect.stringContaining('holds no code') });
+  });
+
+  it('is the verdict’s line in a terminal, and in nothing that is passed on', async () => {
+    expect((await run('analyze', recorded)).out).toContain(LEAK);
+    expect((await run('analyze', plain, '--source', 'fixtures/pairs')).out).toContain(LEAK);
+    for (const form of ['--markdown', '--json'])
+      expect((await run('analyze', recorded, form)).out).not.toContain('features.append');
+  });
 });

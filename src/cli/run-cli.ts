@@ -45,6 +45,8 @@ export async function runCli(
   const program = new Command('vramscope')
     .description('Shows where your GPU memory went, from a PyTorch memory snapshot.')
     .version(version, '-V, --version')
+    // `report --source` is an option of `report`, though `vramscope FILE` has one of that name.
+    .enablePositionalOptions()
     .addHelpText('after', HELP_AFTER);
   addServing(program, io);
   for (const create of COMMANDS) program.addCommand(create(io, version));

@@ -1,56 +1,8 @@
 /**
- * The program's source text, from a folder that the user chose or that `vramscope FILE --source DIR` serves. None of
- * it leaves the page or outlives it.
+ * The folder with the program's code that `vramscope FILE --source DIR` serves. None of it outlives the page, and it
+ * leaves the page only in reports that are to hold some lines of it.
  */
-
-/** The used part of a File. */
-export interface SourceFile {
-  /** From the chosen folder on: 'run/models/gpt.py'. */
-  readonly path: string;
-  readonly size: number;
-  /** On this machine, where that is known: '/home/me/run/models/gpt.py'. */
-  readonly localPath?: string | undefined;
-  readonly text: () => Promise<string>;
-}
-
-/** More than any source that a person writes. */
-const MAX_BYTES = 4e6;
-
-export class SourceFolder {
-  readonly name: string;
-  readonly #byName = new Map<string, SourceFile[]>();
-
-  constructor(name: string, files: readonly SourceFile[]) {
-    this.name = name;
-    for (const file of files) {
-      if (file.size > MAX_BYTES) continue;
-      const last = parts(file.path).at(-1) ?? '';
-      this.#byName.set(last, [...(this.#byName.get(last) ?? []), file]);
-    }
-  }
-
-  /**
-   * The file that shares most folders with a recorded path, counted from the end: '/workspace/run/models/gpt.py' is
-   * 'run/models/gpt.py' rather than 'old/gpt.py'. Undefined if no file has that name, or if two share equally many.
-   */
-  find(recorded: string): SourceFile | undefined {
-    const wanted = parts(recorded);
-    const sharing = (file: SourceFile) => sharedEnd(parts(file.path), wanted);
-    const [best, second] = [...(this.#byName.get(wanted.at(-1) ?? '') ?? [])].sort(
-      (a, b) => sharing(b) - sharing(a),
-    );
-    if (best === undefined) return undefined;
-    return second !== undefined && sharing(second) === sharing(best) ? undefined : best;
-  }
-}
-
-const parts = (path: string): string[] => path.split(/[\\/]/);
-
-function sharedEnd(a: readonly string[], b: readonly string[]): number {
-  let shared = 0;
-  while (shared < Math.min(a.length, b.length) && a.at(-1 - shared) === b.at(-1 - shared)) shared++;
-  return shared;
-}
+import { SourceFolder } from '../device/model/source-folder.ts';
 
 /** A list that the local server made of a folder. Files are fetched when they are shown. @param url relative to the page */
 export async function servedSource(url: string): Promise<SourceFolder> {
@@ -62,7 +14,7 @@ export async function servedSource(url: string): Promise<SourceFolder> {
     path: file.path,
     size: 0,
     localPath: `${above}/${file.path}`,
-    text: async () => (await fetchText(file.url)).text(),
+    bytes: async () => new Uint8Array(await (await fetchText(file.url)).arrayBuffer()),
   }));
   return new SourceFolder(sources[0]?.path.split('/')[0] ?? above, sources);
 }

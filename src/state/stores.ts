@@ -5,9 +5,9 @@ import { createStore } from 'zustand/vanilla';
 import { isRecord } from '../base/collections.ts';
 import type { LoadFailure } from '../base/load-error.ts';
 import type { SessionInfo } from '../device/model/device-info.ts';
+import type { SourceFolder } from '../device/model/source-folder.ts';
 import type { OpenProgress, PartialState } from '../worker/protocol.ts';
 import { NO_EDITOR, parseEditor } from './editor-choice.ts';
-import type { SourceFolder } from './source-folder.ts';
 import { createViewStore, type ViewState } from './view-store.ts';
 
 export const createStores = () => ({

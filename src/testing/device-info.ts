@@ -41,6 +41,7 @@ export function deviceInfo(given: Partial<DeviceInfo> = {}): DeviceInfo {
     hasTime: false,
     hasCategory: false,
     hasHolders: false,
+    hasSource: false,
     durationUs: 0,
     folds: NO_FOLDS,
     ooms: [],

@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { analyse } from '../../analysis/findings/analyse.ts';
 import { DETECTOR_IDS, type DetectorId, detectorIdOf } from '../../analysis/findings/detectors.ts';
+import type { FrameReport } from '../../device/model/frame-text.ts';
+import { codeLines } from '../../device/model/source-code.ts';
 import { buildFindings, type FindingsReport } from '../../output/report/findings.ts';
 import { findingsText } from '../../output/report/findings-text.ts';
 import { buildStats } from '../../output/report/stats.ts';
@@ -16,9 +18,11 @@ import {
   printReport,
   SNAPSHOT_ARGUMENT,
 } from '../output-options.ts';
+import { sourceReader } from '../serve/source-files.ts';
 
 interface AnalyzeOptions extends PrintOptions {
   readonly failOn?: readonly DetectorId[];
+  readonly source?: string;
 }
 
 const ANALYZE_EXAMPLES = `
@@ -35,15 +39,19 @@ export function analyzeCommand(io: CliIo): Command {
       '--fail-on <detectors>',
       `exit with code 1 if one of these detectors has a finding of medium severity or higher: ${DETECTOR_IDS.join(', ')}`,
       parseDetectors,
-    );
+    )
+    .option('--source <folder>', "the program's code: shows the verdict's line, in a terminal");
   return addPrintOptions(command, 'findings/2', 'an issue or a chat').action(
     async (path: string, options: AnalyzeOptions) => {
       const opened = await openSnapshot(io, path, options);
       const report = await findingsOf(opened);
       const order = deviceOrder(opened.contexts);
+      // Markdown and JSON are passed on.
+      const isTerminal = !options.json && !options.markdown;
+      const codeOf = isTerminal ? await verdictCode(report, opened, options.source) : undefined;
       printReport(io, options, {
         json: () => report,
-        text: (write) => findingsText(report, write, order),
+        text: (write) => findingsText(report, write, order, codeOf),
       });
       const failing = options.failOn ?? [];
       if (isFailed(report, failing)) throw new FailedOn(failing);
@@ -59,6 +67,23 @@ export async function findingsOf({
   const analyses = [];
   for (const context of contexts) analyses.push(citeWhatIf(await analyse(context), context));
   return buildFindings(file, snapshot.devices, analyses);
+}
+
+/** The text of the verdicts' lines, where it is known. */
+async function verdictCode(
+  { devices }: FindingsReport,
+  { snapshot }: OpenedSnapshot,
+  folder: string | undefined,
+): Promise<(line: FrameReport) => string | undefined> {
+  const read = await sourceReader(snapshot, folder);
+  const known = new Map<string, string | undefined>();
+  const keyOf = ({ file, line }: FrameReport) => `${file}:${line}`;
+  for (const { verdict } of devices) {
+    const [line] = verdict?.lines ?? [];
+    const text = line && (await read?.(line.file));
+    if (line && text) known.set(keyOf(line), codeLines(text.pieces).get(line.line)?.trim());
+  }
+  return (line) => known.get(keyOf(line));
 }
 
 /** Findings of low severity never fail a run: the program is not at fault. */

@@ -2,11 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { analyse } from '../../analysis/findings/analyse.ts';
 import { LoadError } from '../../base/load-error.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
+import type { SourceTexts } from '../../format/snapshot/tables.ts';
 import { encodeSnapshot } from '../../format/snapshot-file/compact-snapshot.ts';
-import { prune } from '../../format/snapshot-file/prune.ts';
+import { mayHoldSource, type PruneOptions, prune } from '../../format/snapshot-file/prune.ts';
 import { EXPORT_KINDS, EXPORTS, type ExportKind } from '../../output/export/exports.ts';
 import { reportPage } from '../../output/report/report-page.ts';
+import { sourceExcerpts } from '../../output/report/source-excerpts.ts';
+import { printable } from '../../output/report/text.ts';
 import { type EventWindow, windowSnapshot } from '../../output/slice/window-snapshot.ts';
 import type { CliIo } from '../cli-io.ts';
 import {
@@ -17,6 +22,7 @@ import {
   type OutputOptions,
   writeMade,
 } from '../output-options.ts';
+import { sourceReader } from '../serve/source-files.ts';
 
 interface ExportOptions extends OutputOptions {
   readonly as: ExportKind;
@@ -51,6 +57,8 @@ interface ReportOptions extends OutputOptions {
   readonly shortPaths?: true;
   readonly stacks: boolean;
   readonly holders: boolean;
+  /** False with --no-source. */
+  readonly source?: string | false;
 }
 
 const REPORT_EXAMPLES = `
@@ -71,18 +79,25 @@ export function reportCommand(io: CliIo, version: string): Command {
     .option('--notes <text>', 'a note to whoever opens the report', '')
     .option('--short-paths', 'shorten paths to their last two parts')
     .option('--no-stacks', 'omit all call stacks')
-    .option('--no-holders', 'omit the names of the variables that hold memory');
+    .option('--no-holders', 'omit the names of the variables that hold memory')
+    .option(
+      '--source <folder>',
+      'include the lines of your code around those that the findings name; those that the snapshot holds are included without it, unless something is shortened or omitted',
+    )
+    .option('--no-source', 'include no code');
   return addOutputOptions(command).action(async (path: string, options: ReportOptions) => {
     const shell = await readShell(io);
-    await writeMade(io, path, options, 'html', (opened) => {
+    await writeMade(io, path, options, 'html', async (opened) => {
       const { context } = deviceOf(opened, options.device);
       const { file } = opened;
-      const window = options.events ?? { from: 0, to: context.trace.events.length };
-      const part = prune(windowSnapshot(context, window), {
+      const parts = {
         paths: options.shortPaths ? 'last-two' : 'whole',
         stacks: options.stacks,
         holders: options.holders,
-      });
+      } as const;
+      const window = options.events ?? { from: 0, to: context.trace.events.length };
+      const source = await sourceOf(io, context, parts, options.source);
+      const part = prune(windowSnapshot(context, window), { ...parts, source });
       const page = reportPage(shell, {
         title: file.name,
         notes: options.notes,
@@ -94,6 +109,26 @@ export function reportCommand(io: CliIo, version: string): Command {
       return [page];
     });
   });
+}
+
+/** The code that a report is to hold. */
+async function sourceOf(
+  io: CliIo,
+  context: DeviceModel,
+  parts: PruneOptions,
+  folder: string | false | undefined,
+): Promise<SourceTexts | undefined> {
+  if (folder === false) return undefined;
+  if (!mayHoldSource(parts)) {
+    if (folder !== undefined)
+      io.writeError('vramscope: a report that shortens or omits something holds no code\n');
+    return undefined;
+  }
+  const read = await sourceReader(context.snapshot, folder);
+  const found = read && (await sourceExcerpts(await analyse(context), read));
+  if (folder !== undefined && found === undefined)
+    io.writeError(`vramscope: ${printable(folder)} has no line that the findings name\n`);
+  return found;
 }
 
 async function readShell({ pageFolder }: CliIo): Promise<string> {

@@ -1,9 +1,11 @@
 /** The program's own files: `vramscope FILE --source .` shows their text, and opens them in the editor. */
 import { existsSync } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { errorText } from '../../base/errors.ts';
 import { LoadError } from '../../base/load-error.ts';
+import { folderText, SourceFolder } from '../../device/model/source-folder.ts';
+import type { Snapshot, SourceText } from '../../format/snapshot/tables.ts';
 
 /** A checkout has fewer. The limit stops at a whole disk, and the command says so when it starts. */
 const MAX_FILES = 20_000;
@@ -53,3 +55,28 @@ export async function sourceFiles(folder: string): Promise<SourceFiles> {
 
 const unreadable = (folder: string, reason: string): LoadError =>
   new LoadError({ code: 'unreadable', message: `${folder} cannot be shown as source: ${reason}.` });
+
+/**
+ * Reads a file's text by its recorded name: from the snapshot or, if that has no code, from the folder. Undefined if
+ * neither has any.
+ */
+export async function sourceReader(
+  { source }: Pick<Snapshot, 'source'>,
+  folder: string | undefined,
+): Promise<((filename: string) => Promise<SourceText | undefined>) | undefined> {
+  const recorded = source?.files ?? [];
+  if (recorded.length > 0)
+    return async (filename) => recorded.find((file) => file.filename === filename);
+  if (folder === undefined) return undefined;
+  const { above, paths } = await sourceFiles(folder);
+  const files = paths.map((path) => ({
+    path,
+    size: 0,
+    bytes: async () => new Uint8Array(await readFile(join(above, path))),
+  }));
+  const found = new SourceFolder(folder, files);
+  return async (filename) => {
+    const file = found.find(filename);
+    return file && folderText(file, filename).catch(() => undefined);
+  };
+}

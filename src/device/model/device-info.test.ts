@@ -28,6 +28,7 @@ test('facts about a device', () => {
     hasTime: true,
     hasCategory: false,
     hasHolders: false,
+    hasSource: false,
     ooms: [
       { event: 2, timeUs: 20, requestedBytes: 4096, deviceFreeBytes: 77 },
       { event: 4, timeUs: 40, requestedBytes: 8192, deviceFreeBytes: Number.NaN },

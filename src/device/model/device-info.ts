@@ -43,6 +43,8 @@ export function deviceInfo({ snapshot, trace, replay }: DeviceModel, index: numb
     hasCategory: events.category !== undefined,
     /** Whether the file names the variables that hold memory. */
     hasHolders: (snapshot.holders?.length ?? 0) > 0,
+    /** Whether the file holds code of the program. */
+    hasSource: (snapshot.source?.files.length ?? 0) > 0,
     /** Microseconds from the first to the last event; 0 without times. */
     durationUs: durationUs(events),
     /** Its idle gaps; empty without times. */

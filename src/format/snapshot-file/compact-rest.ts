@@ -4,6 +4,7 @@ import { isRecord } from '../../base/collections.ts';
 import { VENDORS, type VendorId } from '../snapshot/accelerator.ts';
 import { MAX_DEVICES } from '../snapshot/field-reader.ts';
 import { MAX_LEDGER_BYTES, MAX_LEDGER_ITEMS } from '../snapshot/read-ledger.ts';
+import { isSha256, MAX_SOURCE_FILES, MAX_SOURCE_LETTERS } from '../snapshot/read-source.ts';
 import {
   type FileInfo,
   type HolderOwner,
@@ -12,6 +13,7 @@ import {
   type LedgerSample,
   type SettingValue,
   type SnapshotWarning,
+  type SourceText,
 } from '../snapshot/tables.ts';
 
 type Check<T> = (value: unknown) => value is T;
@@ -126,6 +128,21 @@ const isSample = fields({
   ),
 });
 
+const isSourceText = fields({
+  filename: isString,
+  /** '' if the page could not make it. */
+  sha256: check<string>((value) => value === '' || isSha256(value)),
+  origin: check((value) => value === 'recording' || value === 'folder'),
+  isWhole: isBoolean,
+  isChanged: optional(isBoolean),
+  pieces: listOf(
+    fields({
+      line: check<number>((value) => isCount(value) && value > 0),
+      text: check<string>((value) => isString(value) && value.length <= MAX_SOURCE_LETTERS),
+    }),
+  ),
+});
+
 export const isCompactRest = fields({
   /** The file that it was made from. */
   origin: optional(check<FileInfo>(isFileInfo)),
@@ -147,6 +164,12 @@ export const isCompactRest = fields({
   holders: optional(isHolders),
   ledger: optional(
     fields({ samples: listOf(check<LedgerSample>(isSample)), missing: valuesOf(isString) }),
+  ),
+  source: optional(
+    fields({
+      files: listOf(check<SourceText>(isSourceText), MAX_SOURCE_FILES),
+      missing: valuesOf(isString),
+    }),
   ),
 });
 export type CompactRest = Checked<typeof isCompactRest>;

@@ -56,6 +56,7 @@ export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Arra
     labels: snapshot.labels,
     holders: holders && { owners: holders.owners, left: holders.left, graphs: holders.graphs },
     ledger: snapshot.ledger,
+    source: snapshot.source,
   };
   return writeCompactFile({ columns, rest });
 }
@@ -134,6 +135,7 @@ export function decodeSnapshot(bytes: Uint8Array): DecodedSnapshot {
     ...(rest.labels !== undefined && { labels: rest.labels }),
     ...(rest.holders !== undefined && { holders: readHolders(file, rest.holders, counts) }),
     ...(rest.ledger !== undefined && { ledger: rest.ledger }),
+    ...(rest.source !== undefined && { source: rest.source }),
   };
   return { snapshot, origin: rest.origin };
 }

@@ -16,6 +16,7 @@ import {
   NO_STACK,
   SEGMENT_COLUMNS,
   type Snapshot,
+  type SourceTexts,
   STACK_COLUMNS,
   type StackIndex,
   type StackTable,
@@ -29,7 +30,13 @@ export interface PruneOptions {
   readonly stacks: boolean;
   /** False removes the names of what holds memory: dictionary keys in them may be private data. */
   readonly holders?: boolean;
+  /** The code to show. It is left out, as is that of the snapshot, if anything else is. */
+  readonly source?: SourceTexts | undefined;
 }
+
+/** Code repeats paths and the names of variables, so it is not in a file without those. */
+export const mayHoldSource = ({ paths, stacks, holders }: Omit<PruneOptions, 'source'>): boolean =>
+  paths === 'whole' && stacks && holders !== false;
 
 /** A snapshot that looks the same and holds nothing else. The original does not change. */
 export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
@@ -52,6 +59,7 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
         holders: pruneHolders(snapshot.holders, string, path, options),
       }),
     ...(snapshot.ledger !== undefined && { ledger: snapshot.ledger }),
+    ...(options.source !== undefined && mayHoldSource(options) && { source: options.source }),
     strings: strings.table,
   };
 }

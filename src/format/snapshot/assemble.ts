@@ -8,6 +8,7 @@ import { acceleratorOf, takeWorkspaces, WORKSPACE_ACTION, type Workspace } from 
 import { Sink } from './field-reader.ts';
 import { readHolders } from './read-holders.ts';
 import { readLedger } from './read-ledger.ts';
+import { readSource } from './read-source.ts';
 import type { SnapshotSchema } from './schema.ts';
 import type { SegmentRow } from './segment-sink.ts';
 import { type EventRun, sliceEvents, withoutEmptyColumns } from './slice-events.ts';
@@ -64,6 +65,7 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   const labels = readLabels(schema, top.get('labels'));
   const holders = readHolders(schema, top.get('holders'));
   const ledger = readLedger(schema, top.get('memory_ledger'), startUs);
+  const source = readSource(schema, top.get('source_files'));
   const warnings = collectWarnings(schema, devices, options.partial);
   return {
     strings,
@@ -78,6 +80,7 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
     ...(labels !== undefined && { labels }),
     ...(holders !== undefined && { holders }),
     ...(ledger !== undefined && { ledger }),
+    ...(source !== undefined && { source }),
   };
 }
 

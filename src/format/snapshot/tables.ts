@@ -331,6 +331,30 @@ export interface MemoryLedger {
   readonly missing: Readonly<Record<string, string>>;
 }
 
+/** One of the program's own files, or some of its lines. */
+export interface SourceText {
+  /** As in its frames. */
+  readonly filename: string;
+  /** Of the whole file's bytes, in hexadecimal digits. */
+  readonly sha256: string;
+  /** 'folder': read when a report was made, so it may differ from what ran. */
+  readonly origin: 'recording' | 'folder';
+  /** False in reports, which hold only lines that findings name. */
+  readonly isWhole: boolean;
+  /** The file was changed while the program ran. */
+  readonly isChanged?: boolean;
+  /** In order; each is some lines, joined by newlines, and the number of the first. */
+  readonly pieces: readonly { readonly line: number; readonly text: string }[];
+}
+
+/** The program's code, as vramscope.record read it when the snapshot was taken. */
+export interface SourceTexts {
+  /** Each with another name. */
+  readonly files: readonly SourceText[];
+  /** Names of the other files, each with the reason. */
+  readonly missing: Readonly<Record<string, string>>;
+}
+
 export interface Snapshot {
   readonly strings: StringTable;
   readonly frames: FrameTable;
@@ -350,6 +374,7 @@ export interface Snapshot {
   readonly labels?: readonly LabelRow[];
   readonly holders?: HolderTable;
   readonly ledger?: MemoryLedger;
+  readonly source?: SourceTexts;
 }
 
 export type Container = 'pickle' | 'gzip' | 'zip' | 'zstd' | 'html' | 'json' | 'compact';

@@ -26,21 +26,30 @@ export function findingsText(
   { file, devices }: FindingsReport,
   write: Writer,
   { shown, note }: DeviceOrder = fileOrder(devices),
+  codeOf: CodeOf = () => undefined,
 ): string[] {
   if (devices.length === 0) return ['No devices: nothing was allocated or recorded.'];
   const texts = shown.flatMap((position, i) => [
     ...(i === 0 ? [] : ['']),
-    ...deviceLines(devices[position], file.name, write),
+    ...deviceLines(devices[position], file.name, write, codeOf),
   ]);
   return note === undefined ? texts : [...texts, '', note];
 }
 
-function deviceLines(device: DeviceFindings, fileName: string, write: Writer): string[] {
+/** A line's text, if it is known. */
+type CodeOf = (line: FrameReport) => string | undefined;
+
+function deviceLines(
+  device: DeviceFindings,
+  fileName: string,
+  write: Writer,
+  codeOf: CodeOf,
+): string[] {
   const { verdict, findings, checks, vendor } = device;
   const name = deviceName({ ...device, accelerator: vendor && { vendor } });
   return [
     ...write.heading(`${plural(findings.length, 'finding')} in ${fileName}, ${name}`),
-    ...(verdict === null ? [] : verdictLines(verdict, write)),
+    ...(verdict === null ? [] : verdictLines(verdict, write, codeOf)),
     ...accountLines(device, write),
     ...findings.flatMap((finding) =>
       write.section(
@@ -57,15 +66,19 @@ function deviceLines(device: DeviceFindings, fileName: string, write: Writer): s
 function verdictLines(
   { cause, text, also, lines, advice }: VerdictReport,
   write: Writer,
+  codeOf: CodeOf,
 ): string[] {
   const [first] = lines;
   const { beside, callers } = otherLines(cause, lines);
   const besides = beside.map((line) => ` and ${frameText(line)}`).join('');
   const called = callers.map((caller) => `, called from ${frameText(caller)}`).join('');
+  const look = first === undefined ? [] : [`Look at ${frameText(first)}${besides}${called}.`];
+  const code = first && codeOf(first);
   return [
     ...write.verdict(text),
+    ...(code ? [...write.list(look), ...write.inner.paragraph(code)] : []),
     ...write.list([
-      ...(first === undefined ? [] : [`Look at ${frameText(first)}${besides}${called}.`]),
+      ...(code ? [] : look),
       ...also,
       ...advice.map((one) => `Try: ${one.text}${gainText(one)}`),
     ]),

@@ -68,6 +68,7 @@ export function randomSnapshot(random: Random): Py {
     ),
   });
   if (random.chance(0.2)) top.pairs.push(['memory_ledger', ledger(random)]);
+  if (random.chance(0.2)) top.pairs.push(['source_files', source(random)]);
   if (random.chance(0.05)) return list(...segments);
   if (random.chance(0.05)) return dict({ rank: 0n, snapshot: top });
   return top;
@@ -91,6 +92,18 @@ function ledger(random: Random): Py {
     });
   const samples = list(...Array.from({ length: random.below(4) }, sample));
   return dict({ version: 1n, samples, missing: dict({ context: 'CUDA was started before' }) });
+}
+
+function source(random: Random): Py {
+  const file = () =>
+    dict({
+      filename: random.pick(['train.py', 'model.py']),
+      sha256: 'c0ffee'.repeat(11).slice(0, 64),
+      text: 'line()\n'.repeat(random.below(9)),
+      changed: random.chance(0.5),
+    });
+  const files = list(...Array.from({ length: random.below(4) }, file));
+  return dict({ version: 1n, files, missing: dict({ 'other.py': 'no such file' }) });
 }
 
 function event(random: Random, stacks: readonly Py[], i: number): Dict {

@@ -57,6 +57,14 @@ export const allocationListHandlers = queryHandlers({
   },
   sourceLines: ({ context }, { filename }: { readonly filename: string }) =>
     sourceLines(context, filename),
+  /** The recorded text of a file, or why there is none. */
+  sourceText({ context: { snapshot } }, { filename }: { readonly filename: string }) {
+    const { files, missing } = snapshot.source ?? { files: [], missing: {} };
+    return {
+      text: files.find((file) => file.filename === filename),
+      missing: Object.hasOwn(missing, filename) ? missing[filename] : undefined,
+    };
+  },
 });
 
 /** Enough to sort one way, back, and by one more column: 4 bytes a row each. */

@@ -18,6 +18,7 @@ import { useStores } from '../../../state/stores.ts';
 import type { ViewName } from '../../../state/view-store.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { FramePlace, frameTitle } from '../../shared/code-place.tsx';
+import { CodeExcerpt } from '../../shared/source-code.tsx';
 import { FindingBody, WhatIfCitation } from './finding-body.tsx';
 
 interface FindingCardProps {
@@ -44,6 +45,7 @@ export function FindingCard(props: FindingCardProps) {
   const { finding, isSelected, citesWhatIf, isLead, onToggle } = props;
   const { severity, bytes, claim, series, perStep } = finding;
   const isWhole = isLead || isSelected;
+  const code = finding.userLines[0] ?? finding.frame;
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
@@ -73,6 +75,7 @@ export function FindingCard(props: FindingCardProps) {
       </Button>
       {isWhole && <FindingFrame finding={finding} />}
       {isWhole && <UserLines finding={finding} />}
+      {isSelected && code !== undefined && <CodeExcerpt frame={code} />}
       {citesWhatIf && <WhatIfCitation />}
       {isWhole && series !== undefined && <SeriesPlot series={series} steps={perStep?.steps} />}
       {isSelected && <FindingBody finding={finding} />}

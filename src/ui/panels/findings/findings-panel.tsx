@@ -10,6 +10,7 @@ import { MARKDOWN } from '../../../output/report/text.ts';
 import { isCiting } from '../../../output/report/what-if-citation.ts';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice, useFindings } from '../../shared/services.ts';
+import { CodeExcerpt } from '../../shared/source-code.tsx';
 import { VerdictCard } from '../../shared/verdict-card.tsx';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
@@ -38,6 +39,7 @@ export function FindingsPanel() {
   const [isUnfolded, setIsUnfolded] = useState(false);
   const lead = findings.find(({ fingerprint }) => fingerprint === judgement?.verdict.finding);
   const others = findings.filter((finding) => finding !== lead);
+  const [line] = judgement?.verdict.lines ?? [];
   const showPart = useShowPart();
   // If no finding covers the cause (a tensor replaced by larger ones, say), its account row shows it.
   const part =
@@ -68,6 +70,7 @@ export function FindingsPanel() {
           onShow={lead ? () => choose(lead) : showRow}
         />
       )}
+      {line !== undefined && <CodeExcerpt frame={line} />}
       {lead !== undefined && <HighlightButton />}
       {phase === 'failed' && <Failed />}
       {isMissing && (

@@ -1,14 +1,19 @@
 import { Download, FileText } from 'lucide-react';
 import { useId, useState } from 'react';
+import { useStore } from 'zustand';
 import { snapshotStem } from '../../../base/file-names.ts';
+import type { SourceTexts } from '../../../format/snapshot/tables.ts';
+import { mayHoldSource } from '../../../format/snapshot-file/prune.ts';
 import { type ReportHead, reportPage } from '../../../output/report/report-page.ts';
+import { sourceExcerpts } from '../../../output/report/source-excerpts.ts';
 import type { EventWindow } from '../../../output/slice/window-snapshot.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { encodeView } from '../../../state/url-codec.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { SavingOutcome, useSaving } from '../../shared/saving.tsx';
-import { type DeviceInView, useDevice } from '../../shared/services.ts';
+import { type DeviceInView, useDevice, useFindings } from '../../shared/services.ts';
+import { sourceCode } from '../../shared/source-code.tsx';
 import { type AskDevice, useAsk } from '../../shared/use-query.ts';
 import { appShell } from './report-page.ts';
 
@@ -18,18 +23,38 @@ const NOTHING_CHOSEN = {
   isShortPaths: false,
   isWithoutStacks: false,
   isWithoutHolders: false,
+  hasCode: false,
 };
 type ReportChoice = Readonly<typeof NOTHING_CHOSEN>;
+
+/** What of the snapshot the report is to have. */
+const partsOf = ({ isShortPaths, isWithoutStacks, isWithoutHolders }: ReportChoice) =>
+  ({
+    paths: isShortPaths ? 'last-two' : 'whole',
+    stacks: !isWithoutStacks,
+    holders: !isWithoutHolders,
+  }) as const;
 
 export function ReportForm() {
   const shown = useDevice();
   const { info } = shown;
   const ask = useAsk();
-  const { view } = useStores();
+  const { view, source } = useStores();
+  const folder = useStore(source, (state) => state.folder);
+  const found = useFindings();
   const notesId = useId();
   const isZoomed = useView((state) => state.x !== 'all');
-  const [choice, setChoice] = useState(NOTHING_CHOSEN);
+  const [choice, setChoice] = useState({
+    ...NOTHING_CHOSEN,
+    // Whoever recorded the code meant it to be seen; a folder may hold anything.
+    hasCode: shown.device.hasSource,
+  });
   const { state, save } = useSaving();
+  const whyNoCode = !mayHoldSource(partsOf(choice))
+    ? ' (not if anything is shortened or omitted)'
+    : found.phase === 'done'
+      ? ''
+      : ' (once the checks are done)';
   const checkbox = (name: Exclude<keyof ReportChoice, 'notes'>, text: string, isUseful = true) => (
     <label className="inline-row">
       <input
@@ -46,9 +71,24 @@ export function ReportForm() {
       className="column"
       onSubmit={(event) => {
         event.preventDefault();
-        const wanted = { ...choice, isPart: choice.isPart && isZoomed };
+        const wanted = {
+          ...choice,
+          isPart: choice.isPart && isZoomed,
+          hasCode: choice.hasCode && whyNoCode === '',
+        };
+        // Recorded code is on by default, so that of a folder does not come with it.
+        const allowed = shown.device.hasSource ? undefined : folder;
+        const codeOf = async (filename: string) => (await sourceCode(ask, allowed, filename)).text;
         const name = `${snapshotStem(info.file.name)}.html`;
-        void save(name, 'text/html', () => makePage(ask, shown, view.getState().view, wanted));
+        void save(name, 'text/html', () =>
+          makePage(
+            ask,
+            shown,
+            view.getState().view,
+            wanted,
+            wanted.hasCode ? () => sourceExcerpts(found, codeOf) : undefined,
+          ),
+        );
       }}
     >
       <p className="dim">
@@ -68,6 +108,12 @@ export function ReportForm() {
       {checkbox('isWithoutStacks', 'Omit all call stacks')}
       {shown.device.hasHolders &&
         checkbox('isWithoutHolders', 'Omit the names of the variables that hold memory')}
+      {(shown.device.hasSource || folder !== undefined) &&
+        checkbox(
+          'hasCode',
+          `Include your code around the lines that the findings name${whyNoCode}`,
+          whyNoCode === '',
+        )}
       <div className="row">
         <Button type="submit" icon={Download} isPrimary disabled={state.kind === 'working'}>
           Export report
@@ -82,16 +128,17 @@ async function makePage(
   ask: AskDevice,
   { info, device }: DeviceInView,
   view: ViewState,
-  { notes, isPart, isShortPaths, isWithoutStacks, isWithoutHolders }: ReportChoice,
+  choice: ReportChoice,
+  readSource: (() => Promise<SourceTexts | undefined>) | undefined,
 ): Promise<string> {
+  const { notes, isPart } = choice;
   const whole = { from: 0, to: device.events };
   const window = isPart ? await windowInView(ask, device.events, view) : whole;
   const { gzipped } = await ask('compact', {
     window,
     file: info.file,
-    paths: isShortPaths ? 'last-two' : 'whole',
-    stacks: !isWithoutStacks,
-    holders: !isWithoutHolders,
+    ...partsOf(choice),
+    source: await readSource?.(),
   });
   return reportPage(await appShell(), {
     title: info.file.name,

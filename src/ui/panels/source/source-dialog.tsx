@@ -1,16 +1,17 @@
 import './source.css';
 import { FolderOpen } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useStore } from 'zustand';
-import { errorText } from '../../../base/errors.ts';
 import { fileName } from '../../../base/file-names.ts';
 import { formatBytes, formatExactBytes, plural } from '../../../base/format.ts';
 import type { SourceLine } from '../../../device/lists/source-lines.ts';
+import type { CodeLines } from '../../../device/model/source-code.ts';
+import { SourceFolder } from '../../../device/model/source-folder.ts';
 import type { FrameView } from '../../../device/model/types.ts';
 import { quoteText } from '../../../device/search/qualifier.ts';
-import { SourceFolder } from '../../../state/source-folder.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Button, CopyButton, Dialog } from '../../shared/buttons.tsx';
+import { type SourceCode, useCodeLines, useSourceCode } from '../../shared/source-code.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 import { EditorForm } from './editor-form.tsx';
 
@@ -24,70 +25,37 @@ interface SourceDialogProps {
 export function SourceDialog({ frame, onClose }: SourceDialogProps) {
   const { filename } = frame;
   const { value: lines, failure } = useQuery('sourceLines', { filename });
-  const source = useSourceText(filename);
+  const code = useSourceCode(filename);
+  const text = useCodeLines(code);
   return (
     <Dialog title={fileName(filename)} isOpen onClose={onClose} className="source-dialog">
       <CopyButton text={filename} label="the path" className="dim mono source-path">
         <span>{filename}</span>
       </CopyButton>
       <EditorForm frame={frame} />
-      <SourceNote filename={filename} {...source} />
+      <SourceNote code={code} />
       {failure !== undefined && <p className="notice">The lines could not be counted: {failure}</p>}
       {lines !== undefined && (
-        <Lines frame={frame} lines={lines} text={source.text} onFiltered={onClose} />
+        <Lines frame={frame} lines={lines} text={text} onFiltered={onClose} />
       )}
     </Dialog>
   );
 }
 
-interface SourceText {
-  /** Undefined until read, or without a file. */
-  readonly text?: readonly string[];
-  readonly path?: string;
-  readonly failure?: string;
-}
-
-function useSourceText(filename: string): SourceText {
-  const { source } = useStores();
-  const folder = useStore(source, (state) => state.folder);
-  const file = useMemo(() => folder?.find(filename), [folder, filename]);
-  const [read, setRead] = useState<SourceText>({});
-  useEffect(() => {
-    setRead({});
-    if (file === undefined) return;
-    const { path } = file;
-    let show = setRead;
-    file.text().then(
-      (text) => show({ path, text: text.split(/\r?\n/) }),
-      (error: unknown) => show({ path, failure: errorText(error) }),
-    );
-    return () => {
-      show = () => undefined;
-    };
-  }, [file]);
-  return read;
-}
-
 /** Where the text is from, or how to show it. */
-function SourceNote({ filename, path, failure }: SourceText & { readonly filename: string }) {
+function SourceNote({ code }: { readonly code: SourceCode | undefined }) {
   const { source: store } = useStores();
   const folder = useStore(store, (state) => state.folder);
   const input = useRef<HTMLInputElement>(null);
-  const textOf = ({ name }: SourceFolder): string => {
-    if (failure !== undefined) return `${path} could not be read: ${failure}`;
-    if (path !== undefined)
-      return `This is the text of ${path}. It may have changed since the recording.`;
-    return `${name} has no ${fileName(filename)}, or several that could be it.`;
-  };
+  const isNeeded = folder === undefined && code?.text === undefined;
   return (
     <div className="row source-note">
       <Button icon={FolderOpen} onClick={() => input.current?.click()}>
         {folder === undefined ? 'Choose the folder of your code…' : 'Another folder…'}
       </Button>
       <span className="dim" role="status">
-        {folder === undefined
-          ? 'to see its text here. It is read on this machine only.'
-          : textOf(folder)}
+        {isNeeded && 'to see its text here. It is read on this machine only. '}
+        {code?.note}
       </span>
       <input
         ref={input}
@@ -105,7 +73,7 @@ function chosenFolder({ files }: HTMLInputElement): SourceFolder {
   const chosen = [...(files ?? [])].map((file) => ({
     path: file.webkitRelativePath,
     size: file.size,
-    text: () => file.text(),
+    bytes: async () => new Uint8Array(await file.arrayBuffer()),
   }));
   return new SourceFolder(chosen[0]?.path.split('/')[0] ?? 'The folder', chosen);
 }
@@ -116,7 +84,7 @@ const GROUP_LINES = 100;
 interface LinesProps {
   readonly frame: FrameView;
   readonly lines: readonly SourceLine[];
-  readonly text: readonly string[] | undefined;
+  readonly text: CodeLines | undefined;
   readonly onFiltered: () => void;
 }
 
@@ -170,27 +138,23 @@ function Lines({ frame, lines, text, onFiltered }: LinesProps) {
 
 interface ShownLine {
   readonly line: number;
-  /** Without a text, the function. */
+  /** The function if the text is unknown. */
   readonly code: string;
   readonly isText: boolean;
+  /** The text of the lines before it is unknown. */
+  readonly isAfterGap: boolean;
   readonly sums: SourceLine | undefined;
 }
 
-/** All lines of the text and those beyond it; without a text, those that hold something. */
-function shownLines(
-  lines: readonly SourceLine[],
-  text: readonly string[] | undefined,
-): ShownLine[] {
-  if (text === undefined)
-    return lines.map((sums) => ({ line: sums.line, code: `in ${sums.name}`, isText: false, sums }));
+/** All lines of the text, and those that hold something. */
+function shownLines(lines: readonly SourceLine[], text: CodeLines = new Map()): ShownLine[] {
   const sumsOf = new Map(lines.map((sums) => [sums.line, sums]));
-  const last = Math.max(text.length, lines.at(-1)?.line ?? 0);
-  return Array.from({ length: last }, (_, index) => ({
-    line: index + 1,
-    code: text[index] ?? '',
-    isText: true,
-    sums: sumsOf.get(index + 1),
-  }));
+  const numbers = [...new Set([...text.keys(), ...sumsOf.keys()])].sort((a, b) => a - b);
+  return numbers.map((line, i) => {
+    const [code, sums] = [text.get(line), sumsOf.get(line)];
+    const isAfterGap = text.size > 0 && i > 0 && numbers[i - 1] !== line - 1;
+    return { line, code: code ?? `in ${sums?.name}`, isText: code !== undefined, isAfterGap, sums };
+  });
 }
 
 interface LineProps extends Pick<LinesProps, 'onFiltered'> {
@@ -202,13 +166,17 @@ interface LineProps extends Pick<LinesProps, 'onFiltered'> {
 
 function Line({ row, most: [mostAllocated, mostLive], frame, onFiltered }: LineProps) {
   const { view } = useStores();
-  const { line, code, isText, sums } = row;
+  const { line, code, isText, isAfterGap, sums } = row;
   const filter = () => {
     view.commit({ search: quoteText(`${frame.filename}:${line}`) });
     onFiltered();
   };
   return (
-    <tr className="source-line" aria-current={line === frame.line ? 'location' : undefined}>
+    <tr
+      className="source-line"
+      data-after-gap={isAfterGap || undefined}
+      aria-current={line === frame.line ? 'location' : undefined}
+    >
       <th scope="row" className="dim">
         {sums === undefined ? (
           line

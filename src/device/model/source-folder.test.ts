@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { SourceFolder } from './source-folder.ts';
 
-const file = (path: string, size = 10) => ({ path, size, text: async () => path });
+const file = (path: string, size = 10) => ({ path, size, bytes: async () => new Uint8Array() });
 const folder = new SourceFolder('run', [
   file('run/train.py'),
   file('run/models/gpt.py'),
