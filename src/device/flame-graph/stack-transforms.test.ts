@@ -277,6 +277,20 @@ describe('of any stacks, also after another transform', () => {
     });
   });
 
+  it('and that is the bytes of the allocations with it', () => {
+    fc.assert(
+      fc.property(stacks, (own) => {
+        const of = new Tried(drawn('f', ...own), 'line');
+        const target = targetOf(of, 'f');
+        const sizes = ['f', ...own].map((text, i) => (/f/i.test(text) ? 2 * (i + 1) * MI : 0));
+        const bytes = sizes.reduce((sum, size) => sum + size, 0);
+        expect(callerTree(of.flame(`f${target}`).weighed).value).toBe(bytes);
+        expect(calleeTree(of.flame(`u${target}`).weighed).value).toBe(bytes);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it('a subtree is the box, in both directions', () => {
     fc.assert(
       fc.property(tried, fc.nat(), fc.boolean(), (of, seed, inverted) => {

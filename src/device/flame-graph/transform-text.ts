@@ -51,9 +51,9 @@ const LEVELS: Readonly<Record<FrameLevel, string>> = {
   module: 'm',
 };
 
-const ONE = '[fustmcd][lfim]-[\\w.]{1,2000}';
-const LIST = new RegExp(`^${ONE}(,${ONE}){0,99}$`);
-const TARGET = /^[lfim]-\w{1,20}$/;
+const ONE = '[fustmcd][lfim]-[\\w.]+';
+const LIST = new RegExp(`^${ONE}(,${ONE})*$`);
+const TARGET = /^[lfim]-\w+$/;
 
 /** Whether a link's text is a list of transforms. */
 export const isTransformList = (text: string): boolean => LIST.test(text);

@@ -37,7 +37,7 @@ interface FlameCanvasProps {
   readonly onSelect: (box: FlameBox) => void;
   /** Undefined zooms out completely. */
   readonly onZoom?: (path: string | undefined) => void;
-  /** Asked for a box's menu, by the right button or a key. */
+  /** Asked for the menu of a box with frames, by the right button or a key. */
   readonly onMenu?: (box: FlameBox, place: MenuPlace) => void;
 }
 
@@ -81,7 +81,8 @@ export function FlameCanvas(props: FlameCanvasProps) {
   };
 
   const openMenu = (event: SyntheticEvent, box: FlameBox | undefined, at?: MouseEvent) => {
-    if (onMenu === undefined || box === undefined || scroller.current === null) return;
+    // Without frames there is nothing to transform, and the browser's own menu may come.
+    if (onMenu === undefined || box?.data.group?.kind !== 'frame') return;
     event.preventDefault();
     hideTooltip();
     onSelect(box);

@@ -53,6 +53,7 @@ export function FlameTable(props: FlameTableProps) {
       rowState={(row) => ({ isSelected: row.key === chosenKey })}
       onActivate={onChoose}
       onMenu={(row, event) => {
+        if (row.group.kind !== 'frame') return;
         event.preventDefault();
         onChoose(row);
         onMenu({ group: row.group, path: undefined }, { x: event.clientX, y: event.clientY });

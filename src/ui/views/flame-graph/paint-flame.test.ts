@@ -119,6 +119,18 @@ describe('painting', () => {
     ]);
   });
 
+  it('draws callers upward: the outermost box at the bottom', () => {
+    const boxes = draw({ isUp: true, height: 100 }).filter((line) => line.startsWith('fill'));
+    expect(boxes).toEqual([
+      'fill 0,80 399x19 1',
+      'fill 0,60 399x19 1',
+      'fill 0,40 299x19 1',
+      'fill 300,40 99x19 1',
+    ]);
+    const last = draw({ isUp: true, scrollTop: 0, height: LEVEL_HEIGHT_PX });
+    expect(last.filter((line) => line.startsWith('fill 300'))).toEqual(['fill 300,0 99x19 1']);
+  });
+
   it('outlines what is hovered and what is selected', () => {
     const layout = new FlameLayout(graphOf());
     const [hovered, selected] = [layout.levels[1][0], layout.levels[2][1]];
