@@ -45,7 +45,7 @@ export function BackButton({ name, onClick }: { readonly name: string; onClick()
       title={label}
       onClick={onClick}
     >
-      ‹ {name}
+      ‹<span> {name}</span>
     </Button>
   );
 }
