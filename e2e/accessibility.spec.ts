@@ -145,3 +145,25 @@ test('Tab reaches every control, and the focus is visible', async ({ page }) => 
   expect(names).toMatch(/^Findings/m);
   expect(names).toMatch(/Memory over time/);
 });
+
+test('a word that is explained says so to the keyboard; no heading skips a level', async ({
+  page,
+}) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  const line = page.getByRole('button', { name: 'pins memory' });
+  await line.focus();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Tab');
+  await expect(line).toBeFocused();
+  const tooltip = page.locator('.focused-tooltip');
+  await expect(tooltip).toContainText('the free memory around them cannot go back to the GPU');
+  await expect(line).toHaveAccessibleDescription(/the free memory around them/);
+  await page.keyboard.press('Tab');
+  await expect(tooltip).not.toContainText('the free memory around them');
+  const levels = await page
+    .locator(':is(h1, h2, h3, h4):visible')
+    .evaluateAll((all) => all.map((one) => Number(one.tagName[1])));
+  expect(levels.length).toBeGreaterThan(2);
+  for (const [i, level] of levels.entries())
+    expect(level - (levels[i - 1] ?? 0)).toBeLessThanOrEqual(1);
+});

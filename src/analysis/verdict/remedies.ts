@@ -203,7 +203,7 @@ const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
   none: [],
   kept: all({
     detach:
-      'Keep the number you need, loss.item(), or empty the list, dictionary or attribute that holds the tensors when a pass is over.',
+      'Find the list, dictionary, queue or attribute that holds them, and empty or bound it (deque(maxlen=...)); of a loss keep the number only, loss.item().',
     'to-cpu': TO_CPU,
   }),
   'kept-graph': all({

@@ -65,7 +65,7 @@ export function legendAt(
     ...byClass.filter(({ count }) => !isByStack || count > 0),
     ...(pending.count > 0 ? [pending] : []),
   ];
-  if (isByStack) entries.sort(largestFirst);
+  if (isByStack || colorBy === 'class') entries.sort(largestFirst);
   /** The state after the event; `totalBytes` is its active memory. */
   return { event, totalBytes: sumBy(entries, ({ bytes }) => bytes), entries };
 }

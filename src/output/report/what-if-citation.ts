@@ -7,6 +7,7 @@ import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { RETRIED_KIND } from '../../analysis/detectors/oom.ts';
 import type { Analysis } from '../../analysis/findings/analyse.ts';
 import { detectorOf, type Finding } from '../../analysis/findings/detectors.ts';
+import type { Remedy } from '../../analysis/verdict/types.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { whyNotSimulated } from '../../device/model/vendors.ts';
@@ -68,29 +69,72 @@ const MOST_EVENTS = 1_000_000;
 
 /** Adds the simulated peak to the advice of each finding that the setting may fix; returns the same object if none. */
 export function citeWhatIf(
-  { findings, ...rest }: Analysis,
+  { findings, verdict, ...rest }: Analysis,
   context: Pick<DeviceModel, 'trace' | 'replay' | 'snapshot'>,
 ): Analysis {
   const isSimulated = context.trace.kind === 'cuda' && whyNotSimulated(context.trace) === undefined;
-  if (!isSimulated || !findings.some(isCiting)) return { findings, ...rest };
-  const citation = citationOf(context);
+  if (!isSimulated || !findings.some(isCiting)) return { findings, verdict, ...rest };
+  const simulated = simulateCited(context);
+  const citation = citationOf(simulated);
+  const advice = withSimulatedSaving(verdict.advice, simulated);
   return {
     ...rest,
+    verdict: { ...verdict, advice },
     findings: findings.map((finding) =>
       isCiting(finding) ? { ...finding, advice: withCitation(finding.advice, citation) } : finding,
     ),
   };
 }
 
-function citationOf({ trace, replay, snapshot }: Parameters<typeof citeWhatIf>[1]): string {
-  if (trace.events.length > MOST_EVENTS) {
-    return `${CITED_SETTING} is not simulated here for recordings of more than ${formatCount(MOST_EVENTS)} events. Run vramscope whatif instead.`;
-  }
+interface Simulated {
+  readonly recorded: RecordedRun;
+  readonly result: WhatIfResult;
+}
+
+/** Undefined for too many events. */
+function simulateCited({
+  trace,
+  replay,
+  snapshot,
+}: Parameters<typeof citeWhatIf>[1]): Simulated | undefined {
+  if (trace.events.length > MOST_EVENTS) return undefined;
   const conf = parseAllocConf(CITED_SETTING);
   if (!conf.ok) throw new Error(conf.message);
   const input = whatIfInput(trace, replay, snapshot.settings);
   const recorded = recordedRun(input, 1);
-  const result = simulate(input, conf, { limitBytes: recorded.limit?.likelyBytes, parts: 1 });
+  const limitBytes = recorded.limit?.likelyBytes;
+  return { recorded, result: simulate(input, conf, { limitBytes, parts: 1 }) };
+}
+
+/** A setting that saves less than this share of what the gaps seem to promise is not the first thing to try. */
+const WORTHWHILE_SHARE = 0.25;
+
+/** The gaps only promise what a setting would save, and the simulation says what it does: all figures are then its. */
+export function withSimulatedSaving(
+  advice: readonly Remedy[],
+  simulated: Simulated | undefined,
+): readonly Remedy[] {
+  const promised = advice.find(({ id }) => id === 'expandable-segments');
+  if (promised === undefined || simulated === undefined) return advice;
+  const { recorded, result } = simulated;
+  const saved = Math.max(0, recorded.peakReservedBytes - result.peakReservedBytes);
+  const hasFailed = promised.isEnough !== undefined;
+  const remedy = {
+    ...promised,
+    savesBytes: saved,
+    isEnough: hasFailed ? result.ooms.length === 0 : undefined,
+  };
+  const others = advice.filter((one) => one !== promised);
+  const isWorthwhile =
+    remedy.isEnough ?? saved >= WORTHWHILE_SHARE * (promised.savesBytes ?? saved);
+  return isWorthwhile ? [remedy, ...others] : [...others, remedy];
+}
+
+function citationOf(simulated: Simulated | undefined): string {
+  if (simulated === undefined) {
+    return `${CITED_SETTING} is not simulated here for recordings of more than ${formatCount(MOST_EVENTS)} events. Run vramscope whatif instead.`;
+  }
+  const { recorded, result } = simulated;
   return `Simulated: ${CITED_SETTING} ${whatIfSentence(result, recorded)} (confidence ${result.confidence}; vramscope whatif compares settings).`;
 }
 

@@ -24,7 +24,10 @@ function setSize(canvas: HTMLCanvasElement, width: number, height: number): void
   if (canvas.height !== height) canvas.height = height;
 }
 
-/** Cuts a text to fit, with '…' at the end; '' if not even one letter fits. */
+/** Fewer say nothing. */
+const MIN_LETTERS = 3;
+
+/** Cuts a text to fit, with '…' at the end; '' if hardly a letter fits. */
 export function elided(
   context: Pick<CanvasRenderingContext2D, 'measureText'>,
   text: string,
@@ -33,7 +36,7 @@ export function elided(
   const { width } = context.measureText(text);
   if (width <= maxWidth) return text;
   // Letters differ in width: start from a guess and shorten until it fits.
-  for (let length = Math.floor((text.length * maxWidth) / width); length > 0; length--) {
+  for (let length = Math.floor((text.length * maxWidth) / width); length >= MIN_LETTERS; length--) {
     const part = `${text.slice(0, length)}…`;
     if (context.measureText(part).width <= maxWidth) return part;
   }

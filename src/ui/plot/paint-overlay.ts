@@ -48,6 +48,8 @@ export function overlayPainter(
     context.stroke();
   }
 
+  /** Of markers. */
+  const labeledAt: number[] = [];
   const pillWidth = (text: string) => Math.ceil(context.measureText(text).width) + 10;
 
   /** A label across a vertical line at `x`, kept inside the plot. */
@@ -112,12 +114,17 @@ export function overlayPainter(
       }
     },
 
+    /** OOMs come last: they are always labeled, others only where no label is in the way. */
     marker(kind: Marker['kind'], x: number) {
       const isOom = kind === 'oom';
       const left = Math.round(x) - 0.5;
       const color = isOom ? danger : dim;
       line([left, 0], [left, height], color, isOom ? [] : [3, 3], isOom ? 1.5 : 1);
-      pill(isOom ? 'OOM' : kind, left, MARKER_TOP, color);
+      const text = isOom ? 'OOM' : kind;
+      const isFree = labeledAt.every((other) => Math.abs(other - left) > pillWidth(text));
+      if (!isOom && !isFree) return;
+      labeledAt.push(left);
+      pill(text, left, MARKER_TOP, color);
     },
 
     cursors(first: Column | undefined, second: Column | undefined) {

@@ -96,5 +96,9 @@ export function oomContent(oom: OomInfo): TooltipContent {
 }
 
 export function snapshotContent(event: number): TooltipContent {
-  return { title: 'Snapshot taken', lines: [`event ${formatCount(event)}`] };
+  const lines = [
+    'Your program called _snapshot() or _dump_snapshot() here.',
+    `event ${formatCount(event)}`,
+  ];
+  return { title: 'Snapshot taken', lines };
 }

@@ -64,12 +64,14 @@ export function SiteCell({ stackKind, topFrame, leafFrame }: CallSiteLine) {
 }
 
 /**
- * A label such as 'train.py:21 (step)' that may lack space. It loses what follows the line first, then part of the
- * file's name, but never the line number, which people look for. Screen readers read its parts as separate words, so a
+ * A label such as 'train.py:21 (step) · called from main.py:9' that may lack space. It loses what follows the line first,
+ * then part of the files' names, but never a line number, which people look for: it may be all that differs from another.
+ * Screen readers read its parts as separate words, so a
  * button with this as its text needs a label too.
  */
 export function LineLabel({ label }: { readonly label: string }) {
-  const [, file, line, rest] = /^(.*?)(:\d+)(.*)$/s.exec(label) ?? [];
+  const [, file, line, rest, caller] =
+    /^(.*?)(:\d+)(.*?)(?: · called from (.*))?$/s.exec(label) ?? [];
   if (file === undefined || line === undefined) {
     return (
       <span className="line-label">
@@ -82,6 +84,13 @@ export function LineLabel({ label }: { readonly label: string }) {
       <span className="line-label-file">{file}</span>
       <span className="line-label-line">{line}</span>
       {rest !== '' && <span className="line-label-rest">{rest}</span>}
+      {caller !== undefined && (
+        <span className="line-label-caller">
+          <bdi>
+            <span className="visually-hidden">called from</span> ← {caller}
+          </bdi>
+        </span>
+      )}
     </span>
   );
 }

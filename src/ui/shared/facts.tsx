@@ -1,5 +1,6 @@
 import { Fragment, type ReactNode } from 'react';
 import { formatBytes, formatExactBytes } from '../../base/format.ts';
+import { Term } from './term.tsx';
 
 interface BytesProps {
   readonly bytes: number;
@@ -11,15 +12,17 @@ export function Bytes({ bytes, as: Tag = 'span' }: BytesProps) {
 }
 
 interface FactProps {
-  readonly term: string;
+  readonly term: ReactNode;
   readonly title?: string | undefined;
+  /** What the term means. */
+  readonly about?: string;
   readonly children: ReactNode;
 }
 
-export function Fact({ term, title, children }: FactProps) {
+export function Fact({ term, title, about, children }: FactProps) {
   return (
     <div title={title}>
-      <dt>{term}</dt>
+      <dt>{about === undefined ? term : <Term about={about}>{term}</Term>}</dt>
       <dd>{children}</dd>
     </div>
   );

@@ -44,9 +44,11 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   const Icon = ICONS[verdict.tone];
   const { cause, text, brief = text, lines = [], does = '', holder, also, advice } = verdict;
   const { beside, callers } = otherLines(cause ?? 'none', lines);
+  // What is fine has little to say, so nothing of it hides.
+  const isFoldable = folding !== undefined && verdict.tone !== 'calm';
   const hasMore =
     text !== brief || also.length > 0 || advice.length > 1 || beside.length + callers.length > 0;
-  const isFolded = folding !== undefined && !folding.isUnfolded;
+  const isFolded = isFoldable && !folding.isUnfolded;
   const sentence = isFolded ? brief : text;
   const shown = isFolded ? advice.slice(0, 1) : advice;
   return (
@@ -92,7 +94,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
         {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
         {shown.length > 0 && (
           <section className="ruled" aria-label="What to try first">
-            <h4 className="dim small">{isFolded ? 'Try first' : 'What to try'}</h4>
+            <h2 className="dim">{isFolded ? 'Try first' : 'What to try'}</h2>
             <ol>
               {shown.map((remedy) => (
                 <li key={remedy.id}>
@@ -103,7 +105,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
           </section>
         )}
       </div>
-      {folding !== undefined && hasMore && (
+      {isFoldable && hasMore && (
         <Button
           icon={ChevronDown}
           className="verdict-fold"
@@ -123,18 +125,25 @@ interface LineToLookAtProps extends Pick<VerdictCardProps, 'onShow'> {
   readonly callers: readonly FrameView[];
 }
 
+const DOES_ABOUT: Readonly<Record<string, string>> = {
+  'pins memory':
+    'Its blocks are still in use, so the free memory around them cannot go back to the GPU.',
+  'allocates it': 'It makes the tensors. The recording does not say who holds on to them.',
+};
+
 /** 'scenarios.py:323 (_fragment) pins memory': what the line does matters most, so a narrow panel wraps it. */
 function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
   const [place, name] = [frameLocation(line), functionText(line)];
+  const about = does in DOES_ABOUT ? `\n${DOES_ABOUT[does]}` : '';
   const called = callers.map((caller) => `\ncalled from ${frameLabel(caller)}`).join('');
   return (
     <Button
       className="verdict-place"
-      title={`${frameLabel(line)} ${does}${called}\nLook at this line first. Click to see the evidence`}
+      title={`${frameLabel(line)} ${does}${called}${about}\nLook at this line first. Click to see the evidence`}
       onClick={onShow}
     >
-      <strong className="mono">{place ?? name}</strong>{' '}
-      {place === undefined ? does : `(${name}) ${does}`}
+      <strong className="mono">{place ?? name}</strong> {place !== undefined && `(${name}) `}
+      <span className={about === '' ? undefined : 'term'}>{does}</span>
     </Button>
   );
 }

@@ -2,6 +2,7 @@ import { ChevronDown, ChevronUp } from 'lucide-react';
 import { memo, type ReactNode, type Ref } from 'react';
 import type { Sort } from '../../state/view-store.ts';
 import { Bytes } from '../shared/facts.tsx';
+import { Term } from '../shared/term.tsx';
 
 export interface Heading {
   readonly id: string;
@@ -114,16 +115,17 @@ export function SortHeading({ column, sort, onSort }: SortHeadingProps) {
       ref={column.head}
       scope="col"
       data-align={align}
-      title={title}
       aria-sort={isSortable ? (isSorted ? order : 'none') : undefined}
     >
       {isSortable && onSort !== undefined ? (
-        <button type="button" onClick={() => onSort(id)}>
+        <button type="button" title={title} onClick={() => onSort(id)}>
           {header}
           {isSorted && <Chevron size={12} aria-hidden />}
         </button>
-      ) : (
+      ) : title === undefined ? (
         header
+      ) : (
+        <Term about={title}>{header}</Term>
       )}
     </th>
   );

@@ -37,7 +37,8 @@ export function DifferenceTable({ rows, view, onChange }: DifferenceTableProps) 
     () => Math.max(1, ...rows.map((row) => Math.abs(row.differenceBytes))),
     [rows],
   );
-  const columns = useMemo(() => siteColumns(most), [most]);
+  const hasRuns = rows.some(({ run }) => run !== '');
+  const columns = useMemo(() => siteColumns(most, hasRuns), [most, hasRuns]);
   const rowState = useCallback((row: SiteRow) => ({ isSelected: row.name === chosen }), [chosen]);
   return (
     <section className="view" aria-label="Differences by call site">
@@ -122,7 +123,7 @@ const WORDS = {
   run: ['Over the run', 'Lives longer or is made more often in B'],
 } as const;
 
-function siteColumns(most: number): readonly Column<SiteRow>[] {
+function siteColumns(most: number, hasRuns: boolean): readonly Column<SiteRow>[] {
   const { text, figure, bytes } = columnsIn<SiteRow, keyof typeof WORDS>(WORDS);
   const columns = [
     text(
@@ -153,7 +154,7 @@ function siteColumns(most: number): readonly Column<SiteRow>[] {
         {signedBytes(differenceBytes)}
       </span>
     )),
-    text('run', 130, ({ run }) => <span className="dim">{run}</span>),
+    ...(hasRuns ? [text('run', 130, ({ run }) => <span className="dim">{run}</span>)] : []),
   ];
   return columns.map((column) => ({ ...column, isSortable: column.id !== 'run' }));
 }

@@ -52,7 +52,7 @@ const CANVAS_HEIGHT_PX = 20;
 
 const WORDS = {
   rank: ['Rank'],
-  role: ['Role'],
+  role: ['Role', 'Ranks that run the same lines have the same role'],
   bar: [
     'Peak by class',
     "Allocated bytes at the rank's peak; the tick is the peak of reserved bytes",
@@ -101,7 +101,9 @@ function rankColumns(job: JobView, theme: ThemeName): readonly Column<ListItem>[
     text('bar', 110, bar, { grow: 1.3 }),
     text('strip', 110, strip, { grow: 1 }),
     figure('peak', 84, peak),
-    figure('above', 96, above, job.ranks.length === 2 ? { header: 'Above other' } : {}),
+    ...(job.ranks.some((row) => aboveText(row) !== '')
+      ? [figure('above', 96, above, job.ranks.length === 2 ? { header: 'Above other' } : {})]
+      : []),
     text('notes', 118, notes),
   ];
 }

@@ -8,6 +8,10 @@ import { Button, Popover } from '../../shared/buttons.tsx';
 import { notesOf, RECORDING_TEXT } from '../../shared/device-labels.ts';
 import { type DeviceInView, useDevice } from '../../shared/services.ts';
 
+/** Notes that make no figure wrong. */
+const HARMLESS =
+  /^(unknown-key|unpaired-annotation|other-files|window|device|recording-preexisting)$/;
+
 interface Stat {
   readonly label: string;
   readonly value: string;
@@ -63,7 +67,7 @@ export function SummaryStrip() {
           <ul className="notes">
             {notes.map(({ code, text }) => (
               <li key={`${code} ${text}`}>
-                <code>{code}</code> {text}
+                <code data-tone={HARMLESS.test(code) ? undefined : 'warning'}>{code}</code> {text}
               </li>
             ))}
           </ul>
@@ -83,7 +87,12 @@ function endStat({ device }: DeviceInView): Stat {
   };
 }
 
-function recordingStat({ info, device }: DeviceInView): Stat {
+/** Something is missing that may have mattered. */
+const isCut = ({ info, device }: DeviceInView): boolean =>
+  info.file.partial !== undefined || ['truncated', 'none'].includes(device.recording);
+
+function recordingStat(shown: DeviceInView): Stat {
+  const { info, device } = shown;
   const { partial } = info.file;
   const { short, note } = RECORDING_TEXT[device.recording];
   const isWhole = partial === undefined && device.recording === 'complete';
@@ -92,7 +101,8 @@ function recordingStat({ info, device }: DeviceInView): Stat {
     value: partial === undefined ? short : 'partial',
     note: partial === undefined ? note(device) : 'only events before the error',
     title: partial ?? device.recordingReason,
-    tone: isWhole ? 'good' : 'warning',
+    // A recording that began late is whole from there on.
+    ...(isWhole ? { tone: 'good' } : isCut(shown) && { tone: 'warning' }),
   };
 }
 
@@ -107,14 +117,14 @@ function peakStat(label: string, { bytes, event }: Peak): Stat {
   };
 }
 
-function oomStat({ info, device }: DeviceInView): Stat {
+function oomStat(shown: DeviceInView): Stat {
+  const { device } = shown;
   const label = 'Out of memory';
   const ooms = failedOoms(device);
   const [first] = ooms;
   const retried = device.ooms.length - ooms.length;
   if (first === undefined) {
-    const isCut = device.recording === 'truncated' || info.file.partial !== undefined;
-    if (device.events === 0 || isCut) {
+    if (device.events === 0 || isCut(shown)) {
       const none = device.events === 0;
       const note = none ? 'no recorded history' : 'part of the recording is missing';
       return { label, value: "can't tell", note };

@@ -120,7 +120,7 @@ function NoTrace() {
       </p>
       <dl className="facts">
         {COUNTERS.map(({ name, label, about }) => (
-          <Fact key={name} term={label} title={about}>
+          <Fact key={name} term={label} about={about}>
             <Bytes bytes={device.end[name]} />
           </Fact>
         ))}

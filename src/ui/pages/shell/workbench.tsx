@@ -42,6 +42,7 @@ import {
   useFindingsRun,
   useServices,
 } from '../../shared/services.ts';
+import { FocusedTooltip } from '../../shared/term.tsx';
 import { SummaryStrip } from './summary-strip.tsx';
 import { useRememberedFile } from './use-remembered-file.ts';
 import { useViewKeys, ViewModes, ViewSlot, ViewTabs } from './views.tsx';
@@ -87,6 +88,7 @@ function OneFile({ info }: Pick<WorkbenchProps, 'info'>) {
   return (
     <AnalysisServicesContext value={analysis}>
       <CurrentDeviceContext value={shown}>
+        <FocusedTooltip />
         {/* The key gives another device new views. */}
         <DeviceWorkbench key={shown.device.index} />
       </CurrentDeviceContext>

@@ -18,6 +18,7 @@ import {
   plural,
   sentenceCase,
 } from '../../../base/format.ts';
+import { MEMORY_CLASSES } from '../../../device/classes/types.ts';
 import { rowKey, rowLabel, rowNote, sampleText } from '../../../device/model/card.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -29,6 +30,7 @@ import { useTheme } from '../../theme/use-theme.ts';
 import {
   type AccountPart,
   classNote,
+  classOf,
   isCohort,
   isFree,
   isPartSearched,
@@ -66,7 +68,7 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
   const event = current?.moment.event ?? -1;
   return (
     <section className="column" aria-label="Where the memory is" aria-busy={current === undefined}>
-      <h3 className="ruled">Where the memory is</h3>
+      <h2 className="ruled">Where the memory is</h2>
       <div className="row">
         {options.length === 1 ? (
           <span>{labelOf('main')}</span>
@@ -118,7 +120,7 @@ function CardRows({ card: { sample, ageUs, rows, unknown }, account }: CardRowsP
   const isOlder = sample !== undefined && ageUs > 0 && sample.event !== account.moment.event;
   return (
     <>
-      <h4 className="ruled">The whole card</h4>
+      <h3 className="ruled">The whole card</h3>
       {sample !== undefined && (
         <p>
           <Bytes as="strong" bytes={sample.totalBytes} />, sampled {sampleText(sample)}
@@ -286,7 +288,9 @@ function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowPro
         {...behavior}
       >
         <span className="account-swatch" data-kind={kind} style={{ color }} aria-hidden />
-        <span>{entryLabel(kind)}</span>
+        <span>
+          <span className="term">{entryLabel(kind)}</span>
+        </span>
         <span className="figure">
           <Bytes as="strong" bytes={bytes} />{' '}
           <span className="dim small">{formatPercent(bytes / whole)}</span>
@@ -323,15 +327,20 @@ function titleOf({ kind, count, lines }: AccountPart, isOn: boolean): string {
       : 'Filter to these';
   const callers = lines.map((line, i) => `${i === 0 ? '' : '← '}${frameLabel(line)}`);
   const where = isCohort(kind) ? callers : [];
-  return [`${ABOUT[kind] ?? entryLabel(kind)}: ${pieces}`, ...where, does].join('\n');
+  return [`${aboutOf(kind)} ${sentenceCase(pieces)}.`, ...where, does].join('\n');
 }
 
+/** What a class's own text does not say. */
 const ABOUT: Partial<Record<EntryKind, string>> = {
-  kept: 'Tensors made in a step that are still live several steps later',
-  'kept-graph': 'Activations that autograd holds on to after the step that made them',
-  growing: 'A tensor that is replaced by a larger one again and again',
-  gaps: 'Free memory between live blocks, which a larger request does not fit into',
-  cached: 'Segments with nothing in them, which PyTorch keeps for reuse',
-  workspaces: 'Scratch memory of cuBLAS and cuDNN',
-  unknown: 'Allocated before recording began, or without a stack that says what it is',
+  kept: 'Tensors made in a step that are still live several steps later.',
+  'kept-graph': 'Activations that autograd holds on to after the step that made them.',
+  growing: 'A tensor that is replaced by a larger one again and again.',
+  'second-model': 'Parameters of another model, or of the same one once more.',
+  gaps: 'Free memory between live blocks, which a larger request does not fit into.',
+  cached: 'Segments with nothing in them, which PyTorch keeps for reuse.',
+  'pending-free': 'Freed by your program, but another stream may still use it.',
+  unknown: 'Allocated before recording began, or without a stack that says what it is.',
 };
+
+const aboutOf = (kind: EntryKind): string =>
+  ABOUT[kind] ?? MEMORY_CLASSES[classOf(kind) ?? -1]?.about ?? '';

@@ -87,18 +87,18 @@ export function withoutPart(search: string, part: AccountPart): string {
 const isWholeClass = ({ kind, bytes }: AccountPart, totals: readonly ClassTotal[]): boolean =>
   totals.find((one) => one.class === classOf(kind))?.bytes === bytes;
 
-/** Explains why a row and the legend differ: the classes that the row spans, or the rows that share its class. */
+/** Explains why a row and the legend of classes differ: the classes that the row spans, or the rows that share its class. */
 export function classNote(part: AccountPart, parts: readonly AccountPart[]): string | undefined {
   if (part.classes.length > 0) {
     const counted = part.classes.map((own) => `${formatBytes(own.bytes)} ${classLabel(own)}`);
-    return `In the legend: ${counted.join(', ')}`;
+    return `By class: ${counted.join(', ')}`;
   }
   const own = part.isFirst ? classOf(part.kind) : undefined;
   const elsewhere = parts.flatMap(({ kind, classes }) => {
     const found = classes.find((one) => one.class === own);
     return found === undefined ? [] : [`${formatBytes(found.bytes)} in ${entryLabel(kind)}`];
   });
-  return elsewhere.length === 0 ? undefined : `The legend counts more: ${elsewhere.join(', ')}`;
+  return elsewhere.length === 0 ? undefined : `More of this class: ${elsewhere.join(', ')}`;
 }
 
 const classLabel = (total: ClassTotal): string =>
@@ -109,7 +109,7 @@ const CLASS_NAMES: Partial<Record<EntryKind, string>> = {
   'kv-cache': 'growing-state',
 };
 
-function classOf(kind: EntryKind): MemoryClass | undefined {
+export function classOf(kind: EntryKind): MemoryClass | undefined {
   const name = CLASS_NAMES[kind] ?? kind;
   const found = MEMORY_CLASSES.findIndex(({ id }) => id === name);
   return found < 0 ? undefined : (found as MemoryClass);
@@ -154,7 +154,7 @@ export function useJudgementInViews(judgement: Judgement | undefined): void {
   }, [judgement, ask, view]);
 }
 
-/** Files open at the peak of reserved memory beyond need. If the verdict is about another moment, go there. */
+/** Files open at their first OOM, or at the peak of reserved memory beyond need. If the verdict is about another moment, go there. */
 function useMomentOfVerdict(judgement: Judgement | undefined): void {
   const { view } = useStores();
   const { device } = useDevice();
@@ -162,7 +162,7 @@ function useMomentOfVerdict(judgement: Judgement | undefined): void {
     if (judgement === undefined || judgement.verdict.cause === 'fragmentation') return;
     const { why, event } = judgement.account.moment;
     const isUntouched = view.getState().view.cursor === openingCursor(device);
-    if (why === 'peak' && event >= 0 && isUntouched) view.adjust({ cursor: event });
+    if (why !== 'end' && event >= 0 && isUntouched) view.adjust({ cursor: event });
   }, [judgement, view, device]);
 }
 

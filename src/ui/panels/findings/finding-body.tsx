@@ -25,7 +25,7 @@ export function FindingBody({ finding }: { readonly finding: RankedFinding }) {
     <div className="column ruled">
       <ShowButtons finding={finding} />
       <section aria-label="What to try">
-        <h4>What to try</h4>
+        <h3>What to try</h3>
         <ol className="advice">
           {advice.map((text) => (
             <li key={text}>
@@ -37,8 +37,10 @@ export function FindingBody({ finding }: { readonly finding: RankedFinding }) {
       {parts.length > 0 && <Parts parts={parts} />}
       {facts.length > 0 && (
         <section aria-label="Figures">
-          <h4>Figures</h4>
-          <dl className="details-facts">{facts.map(factRow)}</dl>
+          <h3>Figures</h3>
+          <dl className="details-facts">
+            {facts.map((fact, i) => factRow(fact, fact.label === facts[i - 1]?.label))}
+          </dl>
         </section>
       )}
       {stack.length > 0 && (
@@ -81,7 +83,7 @@ function ShowButtons({ finding }: { readonly finding: RankedFinding }) {
       })}
       {largest !== undefined && (
         <Button onClick={() => void selectLargest(largest)}>
-          Largest of {formatCount(evidence.allocationCount)} blocks
+          Select the largest of {formatCount(evidence.allocationCount)} blocks
         </Button>
       )}
     </section>
@@ -95,7 +97,7 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
   const [isAll, setIsAll] = useState(parts.length <= FIRST_PARTS);
   return (
     <section aria-label="Call sites">
-      <h4>Call sites</h4>
+      <h3>Call sites</h3>
       <ul className="parts">
         {parts
           .slice(0, isAll ? undefined : FIRST_PARTS)
@@ -124,19 +126,29 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
   );
 }
 
-function factRow(fact: Fact) {
+/** @param isRepeated the row above has the same label, so only screen readers need it */
+function factRow(fact: Fact, isRepeated: boolean) {
   const bytes = 'bytes' in fact ? fact.bytes : undefined;
   const other = 'count' in fact ? formatCount(fact.count) : 'text' in fact ? fact.text : '';
   const text = bytes === undefined ? other : formatBytes(bytes);
   return (
     <FactRow
       key={`${fact.label} ${text}`}
-      term={fact.label}
+      term={isRepeated ? <span className="visually-hidden">{fact.label}</span> : fact.label}
       title={bytes === undefined ? undefined : formatExactBytes(bytes)}
     >
       {text}
     </FactRow>
   );
+}
+
+/** The run under the setting that findings quote, once it has been simulated. */
+export function useCitedRun() {
+  const { device } = useDevice();
+  const known = useStore(whatIfStoreOf(device));
+  const { recorded } = known;
+  const result = resultOf(known, 'recorded', CITED_SETTING);
+  return recorded && result && { recorded, result };
 }
 
 /**
@@ -147,9 +159,7 @@ export function WhatIfCitation() {
   const { view } = useStores();
   const { analysis } = useAnalysis();
   const { device } = useDevice();
-  const known = useStore(whatIfStoreOf(device));
-  const { recorded } = known;
-  const result = resultOf(known, 'recorded', CITED_SETTING);
+  const run = useCitedRun();
   useEffect(() => {
     if (device.kind !== 'cuda' || whyNotSimulated(device) !== undefined) return;
     const controller = new AbortController();
@@ -157,13 +167,15 @@ export function WhatIfCitation() {
     runMissing(analysis, device, [CITED_SETTING], { signal }).catch(() => undefined);
     return () => controller.abort();
   }, [analysis, device]);
-  if (recorded === undefined || result === undefined) return undefined;
+  if (run === undefined) return undefined;
+  const { recorded, result } = run;
   if (result.peakReservedBytes === recorded.peakReservedBytes) return undefined;
   return (
     <p className="inline-row">
       <FlaskConical size={14} aria-hidden />
       <span>
-        <code>{CITED_SETTING}</code> {whatIfSentence(result, recorded)}.{' '}
+        <code>{CITED_SETTING}</code> {whatIfSentence(result, recorded)}
+        {result.confidence === 'high' ? '' : ` (confidence ${result.confidence})`}.{' '}
         <Button
           className="link"
           onClick={() => view.commit({ view: 'what-if', setting: CITED_SETTING })}

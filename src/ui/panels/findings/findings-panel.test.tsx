@@ -136,7 +136,7 @@ it('lightly highlights what the verdict is about, until one click removes it', a
 it('pins the largest block of the evidence', async () => {
   const { user, session, view } = await showFindings(LEAK);
   await user.click(findings().getByRole('button', { name: /by a hook/ }));
-  await user.click(screen.getByRole('button', { name: 'Largest of 24 blocks' }));
+  await user.click(screen.getByRole('button', { name: 'Select the largest of 24 blocks' }));
   await expect.poll(() => view().selection).toBeDefined();
   const label = view().selection ?? '';
   const index = await session.query('findAllocation', { deviceIndex: 0, label });
@@ -216,7 +216,7 @@ it('accounts for the moment of the cursor, wherever it is', async () => {
 it('says where the legend counts the bytes of a row', async () => {
   await showFindings('leak_loss_graph');
   const graphs = rows().getByRole('button', { name: /^kept autograd graphs/ });
-  expect(graphs.textContent).toMatch(/In the legend: .* kept/);
+  expect(graphs.textContent).toMatch(/By class: .* kept/);
 });
 
 it('puts the cursor where the verdict looks, unless it has been moved', async () => {

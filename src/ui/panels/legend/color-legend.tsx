@@ -2,7 +2,7 @@ import { startTimer } from '../../../base/task.ts';
 import { Button } from '../../shared/buttons.tsx';
 import './color-legend.css';
 import { ChevronDown } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import { hasTerm, toggleTerm } from '../../../device/search/parse-search.ts';
 import type { Legend, LegendEntry } from '../../../draw/coloring/legend.ts';
@@ -16,6 +16,7 @@ import { useStores, useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { LegendRequest } from '../../../worker/protocol.ts';
 import { Choice } from '../../plot/plot-controls.tsx';
+import { useKeys } from '../../shared/browser.ts';
 import { LineLabel } from '../../shared/code-place.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
@@ -28,11 +29,25 @@ export function ColorLegend() {
   const theme = useTheme();
   const [isOpen, setIsOpen] = useState(false);
   const isTransformed = useView(({ flame }) => flame.transforms !== '');
+  const section = useRef<HTMLElement>(null);
+  useKeys(({ key }) => {
+    if (key !== 'Escape' || !isOpen) return false;
+    setIsOpen(false);
+    return true;
+  });
+  useEffect(() => {
+    if (!isOpen) return;
+    const closeOutside = ({ target }: Event) =>
+      !section.current?.contains(target as Node) && setIsOpen(false);
+    window.addEventListener('pointerdown', closeOutside);
+    return () => window.removeEventListener('pointerdown', closeOutside);
+  }, [isOpen]);
   if (shown === undefined) return <div className="color-legend" aria-busy />;
   const { entries, event, totalBytes } = shown.legend;
   const { thin } = plotColors(theme);
   return (
     <section
+      ref={section}
       className="color-legend"
       aria-label="Colors"
       aria-busy={!shown.isCurrent}
@@ -50,21 +65,17 @@ export function ColorLegend() {
             <Entry entry={entry} shown={shown} />
           </li>
         ))}
-        <li>
-          <span
-            className="inline-row legend-entry"
-            title="Several blocks share these pixels. Zoom in."
-          >
-            <Swatch colors={[thin]} />
-            <span className="one-line legend-label">thinner than a pixel</span>
-          </span>
-        </li>
         {isTransformed && (shown.colorBy === 'stack' || shown.colorBy === 'site') && (
           <li title="The flame graph’s transforms apply to its own graph, table and downloads">
             <span className="inline-row legend-entry">stacks as recorded, not transformed</span>
           </li>
         )}
       </ul>
+      {/* Beside the list, so that it is there however little room the list has: gray may be most of the plot. */}
+      <span className="inline-row legend-entry" title="Several blocks share these pixels. Zoom in.">
+        <Swatch colors={[thin]} />
+        thinner than a pixel
+      </span>
       <Button
         className="hoverable legend-toggle"
         aria-expanded={isOpen}

@@ -1,6 +1,6 @@
 import './search.css';
 import { ChevronDown, ChevronUp, ListFilter, Search, X } from 'lucide-react';
-import { useId, useRef, useState } from 'react';
+import { useId, useLayoutEffect, useRef, useState } from 'react';
 import { formatCount } from '../../../base/format.ts';
 import type { MatchStep } from '../../../device/search/match-search.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -37,6 +37,10 @@ export function SearchBox() {
   const isWrong = problem !== undefined && !(hasFocus && problem.isUnfinished);
   const hasMatches = summary?.isFiltering === true && summary.count > 0;
   useShortcuts({ '/': () => input.current?.select() });
+  // Of a term that is too long, the end says most: the file's name, its line.
+  useLayoutEffect(() => {
+    if (!hasFocus && input.current !== null) input.current.scrollLeft = input.current.scrollWidth;
+  });
   return (
     <search className="inline-row search-box" aria-label="Search">
       <div className="field inline-row search-field" data-problem={isWrong || undefined}>
@@ -55,7 +59,9 @@ export function SearchBox() {
           aria-invalid={isWrong}
           aria-describedby={hasFocus && problem !== undefined ? `${id}-notes` : undefined}
           placeholder="Search ( / )"
-          title="Search functions, files, addresses, sizes, states (/)"
+          title={
+            text.draft === '' ? 'Search functions, files, addresses, sizes, states (/)' : text.draft
+          }
           autoComplete="off"
           autoCapitalize="off"
           spellCheck={false}

@@ -84,19 +84,19 @@ function Totals({ totals }: { readonly totals: SpaceTotals }) {
       <Fact term="Allocated" title={`${plural(liveBlocks, 'live block')}, including pending ones`}>
         <Bytes bytes={totals.allocatedBytes} />
       </Fact>
-      <Fact term="Pending free" title="Freed, but another stream may still use it (record_stream)">
+      <Fact term="Pending free" about="Freed, but another stream may still use it (record_stream)">
         <Bytes bytes={totals.pendingBytes} />
       </Fact>
-      <Fact term="Free" title="Between the blocks and in empty segments">
+      <Fact term="Free" about="Between the blocks and in empty segments">
         <Bytes bytes={freeBytes} /> ({usedText(freeBytes, reservedBytes) || 'none'})
       </Fact>
       <Fact
         term="Largest gap"
-        title="The largest request that fits without new memory, if pool and stream match"
+        about="The largest request that fits without new memory, if pool and stream match"
       >
         <Bytes bytes={totals.largestFreeBytes} />
       </Fact>
-      <Fact term="Rounding" title="In live blocks: block size minus requested size">
+      <Fact term="Rounding" about="In live blocks: block size minus requested size">
         {roundingText(totals)}
       </Fact>
     </dl>
