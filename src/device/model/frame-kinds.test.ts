@@ -13,6 +13,8 @@ test.each([
   ['<module>', '<string>', 'user'],
   ['<cell line: 1>', '/tmp/ipykernel_1200/3041438571.py', 'user'],
   ['<module>', '<ipython-input-3-0f6a>', 'user'],
+  // Python 3.13's prompt.
+  ['<module>', '<python-input-0>', 'user'],
   ['<module>', '/root/.ipykernel/4821/command-1203-99', 'user'],
   ['forward', '/home/ann/torch/train.py', 'user'],
   ['forward', '/home/ann/torchvision-fork/model.py', 'user'],

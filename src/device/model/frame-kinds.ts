@@ -70,7 +70,7 @@ const SCRATCH_FILE = /\/(tmp[a-z0-9_]{8}|[^/]+\.[^/]+)\.py$/;
  * code ('<stdin>', '<ipython-input-…>', '<doctest …>') and `python -c`.
  */
 const PSEUDO_FILE = /^</;
-const TYPED = /^<(stdin|input|console|ipython|cell|command|doctest|torch_package)/;
+const TYPED = /^<(stdin|input|console|ipython|python-input|cell|command|doctest|torch_package)/;
 const COMMAND = '<string>';
 
 /** The profiler's Python frames, which have no filename: 'torch/nn/modules/module.py(1501): _call_impl'. */
