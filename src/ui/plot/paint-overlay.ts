@@ -114,7 +114,7 @@ export function overlayPainter(
       }
     },
 
-    /** OOMs come last: they are always labeled, others only where no label is in the way. */
+    /** OOMs come first: they are always labeled, others only where no label is in the way. */
     marker(kind: Marker['kind'], x: number) {
       const isOom = kind === 'oom';
       const left = Math.round(x) - 0.5;

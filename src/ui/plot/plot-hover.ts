@@ -155,10 +155,9 @@ export class PlotHover {
     });
     highlights.sort((a, b) => a.left - b.left);
     painter.highlights(highlights, markers.length > 0);
-    // An error that ended the program hides the labels beside it, not the other way around.
     const ooms = markers.filter(({ kind }) => kind === 'oom');
     const others = markers.filter(({ kind }) => kind !== 'oom');
-    for (const { kind, x } of [...others, ...ooms]) painter.marker(kind, toX(x));
+    for (const { kind, x } of [...ooms, ...others]) painter.marker(kind, toX(x));
     const { secondCursor } = this.#view;
     const secondX = secondCursor === undefined ? undefined : placeOf(secondCursor);
     painter.cursors(columnAt(cursorX), columnAt(secondX));

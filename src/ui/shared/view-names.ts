@@ -11,7 +11,7 @@ import {
   MemoryStick,
   Table2,
 } from 'lucide-react';
-import type { ViewName } from '../../state/view-store.ts';
+import { VIEW_NAMES, type ViewName } from '../../state/view-store.ts';
 
 interface ViewLabel {
   readonly label: string;
@@ -63,3 +63,10 @@ export const VIEW_TABS: readonly ViewTab[] = [
   },
   ...(['flame-graph', 'events', 'allocations', 'memory-summary', 'what-if'] as const).map(tabOf),
 ];
+
+/** The views that share a tab with this one, and this one. */
+export const viewsOfTab = (name: ViewName): readonly ViewName[] =>
+  VIEW_TABS.find(({ views }) => views.includes(name))?.views ?? [];
+
+/** The digit that shows a view, whether it has a tab or shares one. */
+export const digitOf = (name: ViewName): number => VIEW_NAMES.indexOf(name) + 1;

@@ -6,12 +6,13 @@ import { useStores, useView } from '../../../state/stores.ts';
 import { VIEW_NAMES, type ViewName } from '../../../state/view-store.ts';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
 import { isOverlayOpen, useKeys, useShortcuts } from '../../shared/browser.ts';
-import { Button, Segmented } from '../../shared/buttons.tsx';
+import { Button } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
 import { Blank, Bytes, Fact } from '../../shared/facts.tsx';
 import { useLazy } from '../../shared/lazy.ts';
 import { useDevice } from '../../shared/services.ts';
-import { VIEW_LABELS, VIEW_TABS } from '../../shared/view-names.ts';
+import { ViewModes } from '../../shared/view-modes.tsx';
+import { digitOf, VIEW_LABELS, VIEW_TABS, viewsOfTab } from '../../shared/view-names.ts';
 import { View as TimelineView } from '../../views/timeline/timeline-view.tsx';
 
 /** By the names of the folders and files: views/NAME/NAME-view.tsx. */
@@ -22,12 +23,6 @@ const FILES = import.meta.glob<{ readonly View: ComponentType<object> }>([
 
 const missingView = () => Promise.reject(new Error('No such view'));
 
-/** The digit that shows a view, whether it has a tab or shares one. */
-const digitOf = (name: ViewName): number => VIEW_NAMES.indexOf(name) + 1;
-/** The views that share a tab with this one, and this one. */
-const modesWith = (name: ViewName): readonly ViewName[] =>
-  VIEW_TABS.find(({ views }) => views.includes(name))?.views ?? [];
-
 export function ViewTabs() {
   const { view } = useStores();
   const { device } = useDevice();
@@ -35,7 +30,7 @@ export function ViewTabs() {
   const show = (name: ViewName) => () => view.commit({ view: name });
   useShortcuts(Object.fromEntries(VIEW_NAMES.map((name) => [digitOf(name), show(name)])));
   const [lastMode, setLastMode] = useState<ViewName>();
-  if (current !== lastMode && modesWith(current).length > 1) setLastMode(current);
+  if (current !== lastMode && viewsOfTab(current).length > 1) setLastMode(current);
   /** Of several views, the last one shown, else the first that this device can fill. */
   const viewToOpen = (views: readonly ViewName[]) =>
     views.find((name) => name === lastMode) ??
@@ -60,29 +55,6 @@ export function ViewTabs() {
         );
       })}
     </nav>
-  );
-}
-
-/** Switches between the views of one tab, which show the same event; nothing for a view with a tab of its own. */
-export function ViewModes() {
-  const { view } = useStores();
-  const current = useView((state) => state.view);
-  const modes = modesWith(current);
-  if (modes.length < 2) return undefined;
-  const options = modes.map((value) => {
-    const { label, icon } = VIEW_LABELS[value];
-    return { value, label, icon, about: `${label} (${digitOf(value)})` };
-  });
-  return (
-    <div className="row view-modes">
-      <Segmented
-        label="Allocator view"
-        value={current}
-        options={options}
-        onChange={(name) => view.commit({ view: name })}
-      />
-      <span className="dim one-line">{VIEW_LABELS[current].about}</span>
-    </div>
   );
 }
 
@@ -113,6 +85,7 @@ function NoTrace() {
   const { device } = useDevice();
   return (
     <div className="blank">
+      <ViewModes />
       <h2>No history was recorded on this device</h2>
       <p>
         {device.recordingReason} There is nothing to show over time. This is the memory at the time

@@ -45,7 +45,7 @@ import {
 import { FocusedTooltip } from '../../shared/term.tsx';
 import { SummaryStrip } from './summary-strip.tsx';
 import { useRememberedFile } from './use-remembered-file.ts';
-import { useViewKeys, ViewModes, ViewSlot, ViewTabs } from './views.tsx';
+import { useViewKeys, ViewSlot, ViewTabs } from './views.tsx';
 
 export { versionOf } from '../../../state/disk-watch.ts';
 export { startUrlSync } from '../../../state/url-sync.ts';
@@ -135,11 +135,8 @@ function DeviceWorkbench() {
           </div>
           <ResizableSplit
             main={
-              <div className="view">
-                <ViewModes />
-                <div ref={picture} id={PICTURE_ID} className="fill view-picture">
-                  <ViewSlot name={name} />
-                </div>
+              <div ref={picture} id={PICTURE_ID} className="view-picture">
+                <ViewSlot name={name} />
               </div>
             }
             side={<SidePanel />}

@@ -11,6 +11,7 @@ import { Blank } from '../../shared/facts.tsx';
 import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useDevice, useFindings, useServices } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
+import { ViewModes } from '../../shared/view-modes.tsx';
 import { useTheme } from '../../theme/use-theme.ts';
 import { FreeFacts, PinnedAddress, SlotKinds } from './address-facts.tsx';
 import { addressColors, addressSource, highlightColors } from './address-source.ts';
@@ -26,7 +27,13 @@ export function View() {
   if (failure !== undefined)
     return <Blank isAlert title="The address map cannot be drawn" text={failure} />;
   if (value === undefined) return <div className="blank" aria-busy />;
-  if (value.totalBytes === 0) return <NothingReserved />;
+  if (value.totalBytes === 0)
+    return (
+      <div>
+        <ViewModes />
+        <NothingReserved />
+      </div>
+    );
   return <AddressPlot slots={value} />;
 }
 
@@ -46,6 +53,7 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
     <section className="view" aria-label="Addresses">
       <div className="plot-toolbar">
         <div className="row toolbar-row">
+          <ViewModes />
           <AxisSwitch />
           <FitButton field="addresses" />
           <ColorSelect />

@@ -12,6 +12,7 @@ import { NothingReserved } from '../../shared/segment-content.tsx';
 import { useSelectedIndex } from '../../shared/selection.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
+import { ViewModes } from '../../shared/view-modes.tsx';
 import type { RowSource } from '../../table/row-pages.ts';
 import type { RowRange } from '../../table/table-scroll.ts';
 import { VirtualTable } from '../../table/virtual-table.tsx';
@@ -76,6 +77,7 @@ export function View() {
   return (
     <section ref={section} className="view" aria-label="Allocator state">
       <div className="row toolbar-row view-toolbar">
+        <ViewModes />
         <span className="dim">Order</span>
         <Segmented
           label="Order of the segments"

@@ -17,6 +17,7 @@ import { lifeText, SEGMENT_CLASS_LABELS, segmentKindText } from '../../shared/se
 import { useDevice, useServices } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useQuery } from '../../shared/use-query.ts';
+import { ViewModes } from '../../shared/view-modes.tsx';
 import { useTheme } from '../../theme/use-theme.ts';
 import { segmentColor, segmentSource } from './segment-source.ts';
 
@@ -32,7 +33,9 @@ export function View() {
     <Blank
       title="No segments are known"
       text="The trace has no segment events and the file lists no segments at its end, so what this device had reserved is unknown. The other views show its allocations."
-    />
+    >
+      <ViewModes />
+    </Blank>
   );
 }
 
@@ -60,6 +63,7 @@ function SegmentToolbar() {
   return (
     <div className="plot-toolbar">
       <div className="row toolbar-row">
+        <ViewModes />
         <AxisSwitch />
         <FitButton />
         <SegmentLegend />
