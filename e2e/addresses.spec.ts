@@ -54,10 +54,10 @@ test('addresses at the OOM: the gaps, the blocks of a finding, and what created 
     const crosshair = addresses.getByText(/^Event 6,195: /);
     // Each press is answered before the next: one too many would leave the gap again.
     for (let presses = 0; presses < 40; presses++) {
-      const before = await crosshair.innerText();
+      const before = (await crosshair.textContent()) ?? '';
       await page.keyboard.press('Shift+ArrowUp');
       await expect(crosshair).not.toHaveText(before);
-      if ((await crosshair.innerText()).includes('free at 0x7f')) break;
+      if ((await crosshair.textContent())?.includes('free at 0x7f')) break;
     }
     await expect(crosshair).toContainText('free at 0x7f');
   });

@@ -71,6 +71,10 @@ export function plural(count: number, noun: string, nouns = `${noun}s`): string 
   return `${formatCount(count)} ${count === 1 ? noun : nouns}`;
 }
 
+/** 'a step', 'an iteration' */
+export const withArticle = (noun: string): string =>
+  `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`;
+
 /**
  * A nonzero share never prints as '0%': '40%', '0.4%', '< 0.1%'. With 1 decimal: '40.0%', '< 0.1%'. With 0 decimals:
  * '40%', '< 1%', and '> 99%' for anything short of 100%.

@@ -6,6 +6,7 @@ import {
   formatPercent,
   plural,
   sentenceCase,
+  withArticle,
 } from '../../base/format.ts';
 import {
   bytesOf,
@@ -89,7 +90,7 @@ const labelOf = (cause: Cause): string =>
 const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) => string } = {
   kept: (size) => `${size} of tensors are kept`,
   'kept-graph': (size) => `${size} of autograd graphs are kept`,
-  growing: (size) => `a tensor of ${size} that is replaced by larger ones`,
+  growing: (size) => `a tensor of ${size} is replaced by larger ones`,
   fragmentation: (size, { failure }) =>
     failure === undefined
       ? `fragmentation: ${size} was reserved and never needed`
@@ -315,7 +316,7 @@ function outsideText({ card, moment }: Account, { cause }: Diagnosis): string[] 
 
 function forecastText({ stepsLeft, bytesPerStep, unit }: Forecast): string[] {
   if (stepsLeft === undefined) return [];
-  const rate = `${formatBytes(bytesPerStep)} a ${unit}`;
+  const rate = `${formatBytes(bytesPerStep)} ${withArticle(unit)}`;
   return stepsLeft === 0
     ? []
     : [`At ${rate}, the memory that is left is full in about ${formatCount(stepsLeft)} more.`];

@@ -9,6 +9,7 @@
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { getOrMake } from '../../base/collections.ts';
 import { fileName } from '../../base/file-names.ts';
+import { withArticle } from '../../base/format.ts';
 import {
   HOLDER_KINDS,
   type HolderKind,
@@ -153,7 +154,6 @@ export function holderShare(source: HolderSource) {
 
 /** '`losses`, a list of 60', '`model`, a GPT'; 'the graph of `losses`, a list of 60' for memory saved by autograd. */
 export function ownerText({ name, type, length }: HolderOwner, isGraph = false): string {
-  const article = /^[aeiou]/i.test(type) ? 'an' : 'a';
   const size = length === undefined ? '' : ` of ${length}`;
-  return `${isGraph ? 'the graph of ' : ''}\`${name}\`, ${article} ${type}${size}`;
+  return `${isGraph ? 'the graph of ' : ''}\`${name}\`, ${withArticle(type)}${size}`;
 }

@@ -1,6 +1,6 @@
 /** What each vendor calls its devices, and what is known of its allocator. docs/devices.md says how files are recognised. */
 import { sumBy } from '../../base/collections.ts';
-import { formatBytes, plural } from '../../base/format.ts';
+import { formatBytes, plural, withArticle } from '../../base/format.ts';
 import type { Accelerator, VendorId } from '../../format/snapshot/accelerator.ts';
 import type { DeviceTrace, SnapshotWarning } from '../../format/snapshot/tables.ts';
 
@@ -112,10 +112,8 @@ export const deviceTitle = (trace: Known & Pick<DeviceTrace, 'kind' | 'device'>)
 export function whyNotSimulated(trace: Known & Pick<DeviceTrace, 'kind'>): string | undefined {
   const vendor = vendorOf(trace);
   if (vendor === undefined || vendor.isSimulated) return undefined;
-  return `What if simulates CUDA's allocator. This file is from ${aName(vendor)}, whose allocator differs or has not been compared with real runs, so nothing is predicted for it.`;
+  return `What if simulates CUDA's allocator. This file is from ${withArticle(vendor.name)}, whose allocator differs or has not been compared with real runs, so nothing is predicted for it.`;
 }
-
-const aName = ({ name }: Vendor): string => `${/^[AEIOU]/i.test(name) ? 'an' : 'a'} ${name}`;
 
 /** Words of CUDA, and what other vendors say. The longer ones come first. */
 const WORDS: readonly (readonly [RegExp, (vendor: Vendor) => string])[] = [

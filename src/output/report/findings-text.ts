@@ -3,7 +3,7 @@
 import { entryLabel } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check } from '../../analysis/findings/detectors.ts';
 import { otherLines } from '../../analysis/verdict/types.ts';
-import { formatBytes, formatCount, plural, sentenceCase } from '../../base/format.ts';
+import { formatBytes, formatCount, plural, sentenceCase, withArticle } from '../../base/format.ts';
 import { rowNote, sampleText } from '../../device/model/card.ts';
 import {
   type FrameReport,
@@ -106,7 +106,7 @@ function accountLines({ account }: DeviceFindings, write: Writer): string[] {
     line === undefined ? entryLabel(kind) : `${entryLabel(kind)}, ${placeOf(line)}`,
     formatBytes(bytes),
     formatCount(count),
-    perStep === undefined ? '' : `${formatBytes(perStep.bytes)} a ${perStep.unit}`,
+    perStep === undefined ? '' : `${formatBytes(perStep.bytes)} ${withArticle(perStep.unit)}`,
   ]);
   const title = `${MOMENTS[account.moment.why]}, ${formatBytes(account.reservedBytes)} reserved`;
   return [

@@ -17,6 +17,7 @@ import {
   formatPercent,
   plural,
   sentenceCase,
+  withArticle,
 } from '../../../base/format.ts';
 import { MEMORY_CLASSES } from '../../../device/classes/types.ts';
 import { rowKey, rowLabel, rowNote, sampleText } from '../../../device/model/card.ts';
@@ -314,8 +315,7 @@ function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowPro
 
 /** '+392.16 MiB an iteration in estimate_loss, 6 times' */
 function rateText({ bytes, unit, steps }: EntryRate): string {
-  const article = /^[aeiou]/.test(unit) ? 'an' : 'a';
-  return `+${formatBytes(bytes)} ${article} ${unit}, ${plural(steps, 'time')}`;
+  return `+${formatBytes(bytes)} ${withArticle(unit)}, ${plural(steps, 'time')}`;
 }
 
 function titleOf({ kind, count, lines }: AccountPart, isOn: boolean): string {
