@@ -252,9 +252,11 @@ function leakDraft(
   ids: readonly AllocationIndex[],
 ): Omit<Draft, 'all'> {
   const [{ group, sequence, lead, perStep }] = same;
-  const isGraph = group.kind === 'kept-graph';
+  // The output may be all that the growth check saw of a graph.
+  const isSpread = group.kind === 'kept-output' && places.isSpread(ids);
+  const isGraph = group.kind === 'kept-graph' || (isSpread && places.isGraph(ids));
   // A running total shows where the graph is held. Otherwise the statement that called the model is closest to it.
-  const isCalled = isGraph && lead.frameIs !== 'stored at' && ids.length > 0;
+  const isCalled = (isGraph || isSpread) && lead.frameIs !== 'stored at' && ids.length > 0;
   const first = lead.frame ?? context.input.stacks.topUserFrame(lead.stack);
   return {
     kind: isGraph ? 'kept-graph' : 'kept',
@@ -288,7 +290,7 @@ function placeDraft(
   const stack = places.heaviest(ids);
   const isGraph = places.isGraph(ids);
   const own = ids.filter((id) => places.stackOf(id) === stack);
-  const isFromCall = isGraph || isOutput(context, { kept: own });
+  const isFromCall = isGraph || places.isSpread(ids) || isOutput(context, { kept: own });
   const top = context.input.stacks.topUserFrameView(stack);
   return {
     kind: isGraph ? 'kept-graph' : 'kept',

@@ -102,6 +102,14 @@ export class Places {
     return stacks.find((stack) => stack > EMPTY_STACK) ?? stacks[0];
   }
 
+  /** No line made half of the bytes, so that naming one would mislead: the statement that led to all of them is meant. */
+  isSpread(ids: readonly AllocationIndex[]): boolean {
+    const { sizeBytes } = this.#context.input.replay.allocations;
+    const byLine = new Map<FrameIndex | undefined, number>();
+    for (const id of ids) addUp(byLine, this.lineOf(this.stackOf(id)), sizeBytes[id]);
+    return ids.length > 0 && Math.max(...byLine.values()) < sumBy(ids, (id) => sizeBytes[id]) / 2;
+  }
+
   /** Made at several call sites inside modules, and most of what their passes made. */
   isGraph(ids: readonly AllocationIndex[]): boolean {
     const { classifier } = this.#context;

@@ -145,7 +145,7 @@ function unusedGraphs(
     lowersPeakBytes,
     stack: call,
     claim: (where) =>
-      `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept their activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(bytes)} less would have been in use at the worst moment.${last.oom === undefined ? '' : ' Memory ran out in the last of them.'}`,
+      `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept their activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() up to ${formatBytes(bytes)} less would have been in use while they were live${peakText(lowersPeakBytes)}.${last.oom === undefined ? '' : ' Memory ran out in the last of them.'}`,
     events: { first: start[runs[0].first], last: last.oom ?? last.close },
     facts: [
       { label: 'forward passes from this call', count: own.length },
@@ -167,6 +167,12 @@ function unusedGraphs(
       'A backward over these passes comes later, outside this recording, or through another process.',
   });
 }
+
+/** ', but the peak of the run would stay': something else set it. */
+const peakText = (lowersPeakBytes: number): string =>
+  lowersPeakBytes === 0
+    ? ', but the peak of the run would stay'
+    : `, and ${formatBytes(lowersPeakBytes)} less at the peak of the run`;
 
 const ofBoth = (context: AnalysisInput, ids: readonly AllocationIndex[]) =>
   ({

@@ -14,6 +14,7 @@ import type {
   EventIndex,
   HolderTable,
   MemoryLedger,
+  Snapshot,
   StackIndex,
 } from '../../format/snapshot/tables.ts';
 import type { DOES } from '../verdict/case.ts';
@@ -28,7 +29,11 @@ export type Severity = (typeof SEVERITIES)[number];
  */
 export interface DeviceTables {
   readonly snapshot: AnnotationSource['snapshot'] &
-    StackSource & { readonly holders?: HolderTable; readonly ledger?: MemoryLedger };
+    StackSource &
+    Pick<Snapshot, 'settings'> & {
+      readonly holders?: HolderTable;
+      readonly ledger?: MemoryLedger;
+    };
   readonly trace: DeviceTrace;
   readonly stacks: StackReader;
   readonly replay: ReplayColumns;

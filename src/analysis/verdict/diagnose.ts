@@ -152,7 +152,8 @@ function withoutOom(known: Case): Diagnosis {
   const candidates = [
     ...kept,
     ...lastingOrWasting(known),
-    ...toldBy(known.findings, 'pending-free', 'segment-thrashing', 'level-shift'),
+    ...toldBy(known.findings, 'pending-free', 'segment-thrashing'),
+    ...toldBy(known.findings, 'level-shift').map((one) => pileBehind(known, one)),
   ].filter(({ severity }) => severity === 'high' || severity === 'medium');
   // Piles are never returned, while the allocator releases its cache when memory runs short. Segments allocated again
   // count each time, so their bytes come last.
@@ -163,6 +164,19 @@ function withoutOom(known: Case): Diagnosis {
   const advice = kept.find((one) => lowersPeak(known, one)) ?? idleCopies(known);
   const [first = small ?? advice] = candidates;
   return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
+}
+
+/** How much a pile may differ from the step that it explains. */
+const SAME_SHARE = 0.1;
+
+/** If what is kept is as large as the rise of each step, it is the rise: graphs of an evaluation, say, that live on. */
+function pileBehind({ account }: Case, stepped: Diagnosis): Diagnosis {
+  const pile = account.entries.find(
+    ({ kind, bytes }) =>
+      PILES.includes(kind) && Math.abs(bytes - stepped.bytes) <= SAME_SHARE * stepped.bytes,
+  );
+  if (pile === undefined) return stepped;
+  return { ...ofEntry(pile, 'allocates it'), severity: stepped.severity };
 }
 
 /** An average or a reference has the size of the model; more than that are copies that the program forgot. */

@@ -4,11 +4,15 @@
  */
 import { knownBytes } from '../../device/model/card.ts';
 import type { Account, EntryKind } from '../account/types.ts';
+import { simulatedSetting } from '../findings/simulated-setting.ts';
 import type { Case, Diagnosis } from './case.ts';
 import type { Cause, Pattern, Remedy, RemedyId } from './types.ts';
 
 /** Nobody reads more. */
 const MAX_REMEDIES = 4;
+
+/** A setting that saves less than this share of what the gaps seem to promise is not the first thing to try. */
+const WORTHWHILE_SHARE = 0.25;
 
 /** A remedy before it is compared with the missing bytes; 'all' means all bytes of the cause. */
 interface Idea {
@@ -38,19 +42,30 @@ const some = (texts: Texts) => ideas(undefined, texts);
 export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: number): Remedy[] {
   const judged = known.failure?.judged;
   const missing = judged?.missingBytes;
+  const setting =
+    diagnosis.cause === 'fragmentation' ? simulatedSetting(known.context.input) : undefined;
   const remedies = ideasFor(known.account, diagnosis, {
     isCapped: judged?.isCapped ?? false,
     hasFailed: judged !== undefined,
     isServer: known.context.isServerAt(known.account.moment.event),
   }).map(({ id, text, saves }): Remedy => {
+    // The gaps only promise what a setting would save; the simulation says what it does.
+    if (id === 'expandable-segments' && setting !== undefined) {
+      const isEnough = judged && setting.result.ooms.length === 0;
+      return { id, text, savesBytes: setting.savesBytes, isEnough };
+    }
     const bytes = saves === 'all' ? savedBytes : saves;
     const savesBytes = bytes === undefined ? undefined : Math.round(bytes);
     const isKnown = missing !== undefined && savesBytes !== undefined;
     return { id, text, savesBytes, isEnough: isKnown ? savesBytes >= missing : undefined };
   });
+  const isMinor = ({ id, savesBytes, isEnough }: Remedy): boolean =>
+    isEnough === undefined
+      ? id === 'expandable-segments' && (savesBytes ?? 0) < WORTHWHILE_SHARE * diagnosis.bytes
+      : !isEnough;
   return remedies
-    .filter(({ savesBytes }) => savesBytes !== 0)
-    .sort((a, b) => Number(a.isEnough === false) - Number(b.isEnough === false))
+    .filter(({ savesBytes, isEnough }) => savesBytes !== 0 || isEnough === true)
+    .sort((a, b) => Number(isMinor(a)) - Number(isMinor(b)))
     .slice(0, MAX_REMEDIES);
 }
 

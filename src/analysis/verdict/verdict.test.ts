@@ -165,6 +165,17 @@ describe('what to try', () => {
     expect(gains.indexOf(false)).toBeLessThan(0);
   });
 
+  it('promises of a setting what its simulation saves, and puts it last if that is little', async () => {
+    const savings = async (key: string) =>
+      (await analysed(key)).verdict.advice.map(({ id, savesBytes }) => [id, savesBytes]);
+    expect(await savings('others/pointnet_frag')).toEqual([
+      ['repeat-sizes', undefined],
+      ['expandable-segments', 98 * 2 ** 20],
+    ]);
+    const [first] = await savings('frag_gpt_varlen');
+    expect(first).toEqual(['expandable-segments', 17_024_679_936 - 5_844_762_624]);
+  });
+
   it('cannot tell whether it is enough if memory did not run out', async () => {
     const { advice } = (await analysed('leak_output_list')).verdict;
     expect(advice.map(({ isEnough }) => isEnough)).toEqual(advice.map(() => undefined));

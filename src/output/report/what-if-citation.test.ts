@@ -4,7 +4,7 @@ import { recordedRun } from '../../allocator/simulator/recorded-run.ts';
 import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { whatIfSentence, withSimulatedSaving } from './what-if-citation.ts';
+import { whatIfSentence } from './what-if-citation.ts';
 
 const GIB = 2 ** 30;
 const EXPANDABLE = 'expandable_segments:True';
@@ -62,23 +62,4 @@ test('a run that fails where the recorded one did not says where, and how much i
 
 test('an equal result is called the same', () => {
   expect(sentence('train_gpt_small', '')).toBe('would have needed the same 1.31 GiB');
-});
-
-test('a remedy promises what its simulation saves, and comes last if that is little', () => {
-  const remedy = (id: 'expandable-segments' | 'repeat-sizes', savesBytes?: number) => {
-    return { id, text: id, savesBytes, isEnough: undefined };
-  };
-  const promised = [remedy('expandable-segments', 1.91 * GIB), remedy('repeat-sizes')];
-  const advised = (capture: string) => {
-    const simulated = run(capture, EXPANDABLE, 'recorded');
-    const advice = withSimulatedSaving(promised, simulated);
-    return advice.map(({ id, savesBytes }) => [id, savesBytes]);
-  };
-  expect(advised('others/pointnet_frag')).toEqual([
-    ['repeat-sizes', undefined],
-    ['expandable-segments', 98 * 2 ** 20],
-  ]);
-  const [first] = advised('frag_gpt_varlen');
-  expect(first).toEqual(['expandable-segments', 17024679936 - 5844762624]);
-  expect(withSimulatedSaving(promised, undefined)).toBe(promised);
 });

@@ -1,19 +1,18 @@
 /** Compares one setting with the recorded run in a sentence, for findings, reports and the page's headline. */
 
-import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
-import { type RecordedRun, recordedRun } from '../../allocator/simulator/recorded-run.ts';
+import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
 import type { SimulatedOom, WhatIfResult } from '../../allocator/simulator/types.ts';
-import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { RETRIED_KIND } from '../../analysis/detectors/oom.ts';
 import type { Analysis } from '../../analysis/findings/analyse.ts';
 import { detectorOf, type Finding } from '../../analysis/findings/detectors.ts';
-import type { Remedy } from '../../analysis/verdict/types.ts';
+import {
+  CITED_SETTING,
+  isSimulated,
+  MOST_EVENTS,
+  simulatedSetting,
+} from '../../analysis/findings/simulated-setting.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
-import { whyNotSimulated } from '../../device/model/vendors.ts';
-
-/** The setting that findings quote. */
-export const CITED_SETTING = 'expandable_segments:True';
 
 /** Whether that setting may fix the finding's problem. */
 export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
@@ -64,77 +63,27 @@ export function failureText({ event, requestedBytes, missingBytes }: SimulatedOo
   return `${where}: ${formatBytes(requestedBytes)} were requested, ${formatBytes(missingBytes)} too much`;
 }
 
-/** Simulating this many events takes about a fifth of a second; with more, only an explicit request runs it. */
-const MOST_EVENTS = 1_000_000;
-
 /** Adds the simulated peak to the advice of each finding that the setting may fix; returns the same object if none. */
 export function citeWhatIf(
-  { findings, verdict, ...rest }: Analysis,
+  { findings, ...rest }: Analysis,
   context: Pick<DeviceModel, 'trace' | 'replay' | 'snapshot'>,
 ): Analysis {
-  const isSimulated = context.trace.kind === 'cuda' && whyNotSimulated(context.trace) === undefined;
-  if (!isSimulated || !findings.some(isCiting)) return { findings, verdict, ...rest };
-  const simulated = simulateCited(context);
-  const citation = citationOf(simulated);
-  const advice = withSimulatedSaving(verdict.advice, simulated);
+  if (!isSimulated(context) || !findings.some(isCiting)) return { findings, ...rest };
+  const citation = citationOf(context);
   return {
     ...rest,
-    verdict: { ...verdict, advice },
     findings: findings.map((finding) =>
       isCiting(finding) ? { ...finding, advice: withCitation(finding.advice, citation) } : finding,
     ),
   };
 }
 
-interface Simulated {
-  readonly recorded: RecordedRun;
-  readonly result: WhatIfResult;
-}
-
-/** Undefined for too many events. */
-function simulateCited({
-  trace,
-  replay,
-  snapshot,
-}: Parameters<typeof citeWhatIf>[1]): Simulated | undefined {
-  if (trace.events.length > MOST_EVENTS) return undefined;
-  const conf = parseAllocConf(CITED_SETTING);
-  if (!conf.ok) throw new Error(conf.message);
-  const input = whatIfInput(trace, replay, snapshot.settings);
-  const recorded = recordedRun(input, 1);
-  const limitBytes = recorded.limit?.likelyBytes;
-  return { recorded, result: simulate(input, conf, { limitBytes, parts: 1 }) };
-}
-
-/** A setting that saves less than this share of what the gaps seem to promise is not the first thing to try. */
-const WORTHWHILE_SHARE = 0.25;
-
-/** The gaps only promise what a setting would save, and the simulation says what it does: all figures are then its. */
-export function withSimulatedSaving(
-  advice: readonly Remedy[],
-  simulated: Simulated | undefined,
-): readonly Remedy[] {
-  const promised = advice.find(({ id }) => id === 'expandable-segments');
-  if (promised === undefined || simulated === undefined) return advice;
-  const { recorded, result } = simulated;
-  const saved = Math.max(0, recorded.peakReservedBytes - result.peakReservedBytes);
-  const hasFailed = promised.isEnough !== undefined;
-  const remedy = {
-    ...promised,
-    savesBytes: saved,
-    isEnough: hasFailed ? result.ooms.length === 0 : undefined,
-  };
-  const others = advice.filter((one) => one !== promised);
-  const isWorthwhile =
-    remedy.isEnough ?? saved >= WORTHWHILE_SHARE * (promised.savesBytes ?? saved);
-  return isWorthwhile ? [remedy, ...others] : [...others, remedy];
-}
-
-function citationOf(simulated: Simulated | undefined): string {
+function citationOf(context: Parameters<typeof citeWhatIf>[1]): string {
+  const simulated = simulatedSetting(context);
   if (simulated === undefined) {
     return `${CITED_SETTING} is not simulated here for recordings of more than ${formatCount(MOST_EVENTS)} events. Run vramscope whatif instead.`;
   }
-  const { recorded, result } = simulated;
+  const { result, recorded } = simulated;
   return `Simulated: ${CITED_SETTING} ${whatIfSentence(result, recorded)} (confidence ${result.confidence}; vramscope whatif compares settings).`;
 }
 

@@ -127,17 +127,15 @@ function stringsOf({ strings, frames, annotations }: Snapshot): Map<StringIndex,
 export class AnalysisDevice {
   /** For alloc and free events, `trace` has only action and time. */
   readonly input: DeviceTables;
-  readonly settings: Snapshot['settings'];
   /** See OpenDevice.once. */
   readonly once = onceFor<AnalysisDevice>(this);
 
   constructor({ snapshot, trace, events, ...rest }: DeviceCopy) {
-    const { strings, settings, ...tables } = snapshot;
+    const { strings, ...tables } = snapshot;
     const source = {
       ...tables,
       strings: { length: strings.size, get: (index: number) => strings.get(index) ?? '' },
     };
-    this.settings = settings;
     this.input = {
       snapshot: source,
       trace: { ...trace, events: spreadEvents(events) },

@@ -61,8 +61,8 @@ function confOf(text: string) {
   return conf;
 }
 
-function whatIfOf({ input: { trace, replay }, settings }: AnalysisDevice) {
-  const input = whatIfInput(trace, replay, settings);
+function whatIfOf({ input: { trace, replay, snapshot } }: AnalysisDevice) {
+  const input = whatIfInput(trace, replay, snapshot.settings);
   return { input, recorded: recordedRun(input, PARTS) };
 }
 

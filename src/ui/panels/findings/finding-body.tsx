@@ -2,12 +2,13 @@ import { FlaskConical } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
+import { CITED_SETTING } from '../../../analysis/findings/simulated-setting.ts';
 import type { Fact, FindingPart } from '../../../analysis/findings/types.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import { whyNotSimulated } from '../../../device/model/vendors.ts';
-import { CITED_SETTING, whatIfSentence } from '../../../output/report/what-if-citation.ts';
+import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { frameTitle } from '../../shared/code-place.tsx';
@@ -143,7 +144,7 @@ function factRow(fact: Fact, isRepeated: boolean) {
 }
 
 /** The run under the setting that findings quote, once it has been simulated. */
-export function useCitedRun() {
+function useCitedRun() {
   const { device } = useDevice();
   const known = useStore(whatIfStoreOf(device));
   const { recorded } = known;

@@ -7,7 +7,7 @@ import { formatCount, plural, sentenceCase } from '../../../base/format.ts';
 import { buildFindings } from '../../../output/report/findings.ts';
 import { findingsText } from '../../../output/report/findings-text.ts';
 import { MARKDOWN } from '../../../output/report/text.ts';
-import { isCiting, withSimulatedSaving } from '../../../output/report/what-if-citation.ts';
+import { isCiting } from '../../../output/report/what-if-citation.ts';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice, useFindings } from '../../shared/services.ts';
 import { CodeExcerpt } from '../../shared/source-code.tsx';
@@ -15,7 +15,6 @@ import { VerdictCard } from '../../shared/verdict-card.tsx';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
 import { partsOf, useShowPart } from './account-parts.ts';
-import { useCitedRun } from './finding-body.tsx';
 import { FindingCard } from './finding-card.tsx';
 import { useFindingSelection, useLeadHighlight } from './show-finding.ts';
 
@@ -32,12 +31,7 @@ export function FindingsPanel() {
   const { selected, toggle, choose } = useFindingSelection(findings);
   // A setting may fix what the allocator did: said once, on the most severe finding.
   const citing = findings.find((finding) => finding.severity !== 'low' && isCiting(finding));
-  const simulated = useCitedRun();
   const verdict = judgement?.verdict ?? (phase === 'stopped' ? STOPPED : undefined);
-  const shown = verdict && {
-    ...verdict,
-    advice: withSimulatedSaving(verdict.advice, citing && simulated),
-  };
   /** A link may name a finding of another recording. */
   const isMissing =
     phase === 'done' && selected !== undefined && findings.every(({ id }) => id !== selected);
@@ -71,7 +65,7 @@ export function FindingsPanel() {
     >
       {phase !== 'failed' && (
         <VerdictCard
-          verdict={shown}
+          verdict={verdict}
           folding={{ isUnfolded, onToggle: () => setIsUnfolded(!isUnfolded) }}
           onShow={lead ? () => choose(lead) : showRow}
         />
