@@ -19,6 +19,8 @@ const targets: readonly Target[] = [
 export default defineConfig<object, EngineOptions>({
   testDir: 'e2e',
   outputDir: 'test-results',
+  // What pictures.spec.ts compares lies beside the pictures.
+  snapshotPathTemplate: 'docs/images/{arg}{ext}',
   forbidOnly: process.env.CI !== undefined,
   // Two tabs keep two cores busy for three quarters of the time; a third one uses the rest.
   workers: 3,
