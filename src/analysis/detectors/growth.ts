@@ -1,5 +1,5 @@
 /** Memory that grows step after step and is not given back. */
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
@@ -139,6 +139,12 @@ function pileOf(context: AnalysisInput, bounds: Int32Array, bursts: BurstSites) 
   return { bytes, ids };
 }
 
+/** What an error or the end of a function gives back after the last step was not kept for good. */
+const leftText = (liveBytes: number, bytes: number): string =>
+  liveBytes === bytes
+    ? 'none of it was given back by the end'
+    : `${formatBytes(liveBytes)} of it was still live at the end`;
+
 /** @param same leaks of one cohort, the largest first */
 function growthFinding(
   context: AnalysisInput,
@@ -146,7 +152,7 @@ function growthFinding(
 ): AnyFinding<'growth', GrowthKind> {
   const [{ group, sequence, law, lead }] = same;
   const { classifier, input } = context;
-  const { sizeBytes, requestedBytes, start } = input.replay.allocations;
+  const { sizeBytes, requestedBytes, start, freeRequested } = input.replay.allocations;
   const sites = same.flatMap((leak) => leak.group.sites);
   const kept = sites.flatMap((site) => site.kept);
   const own = new Set(kept);
@@ -156,6 +162,7 @@ function growthFinding(
   const { entries } = context.once(accountAtEnd);
   const entry = entries.find((one) => one.bytes > ownBytes && one.allocations.some(isOwn));
   const { bytes = ownBytes, allocations: ids = kept, rate } = entry ?? {};
+  const liveBytes = sumBy(ids, (id) => (freeRequested[id] === NEVER ? sizeBytes[id] : 0));
   const perStep = {
     bytes: sumBy(same, (leak) => leak.perStep.bytes),
     count: sumBy(same, (leak) => leak.perStep.count),
@@ -176,7 +183,7 @@ function growthFinding(
     frameIs: lead.frameIs,
     lead: lead.frame,
     claim: (where) =>
-      `${group.kind === 'kept-gradients' ? 'The backward pass, which has no Python stack,' : where} keeps ${formatBytes(bytes)} in ${plural(ids.length, 'tensor')}, ${mean}${each}, and none of it was given back by the end. It grows ${lawText(law)}.`,
+      `${group.kind === 'kept-gradients' ? 'The backward pass, which has no Python stack,' : where} keeps ${formatBytes(bytes)} in ${plural(ids.length, 'tensor')}, ${mean}${each}, and ${leftText(liveBytes, bytes)}. It grows ${lawText(law)}.`,
     searchFrame: commonUserFrame(
       context,
       sites.map(({ stack }) => stack),
@@ -203,8 +210,8 @@ function growthFinding(
       ...(lead.madeAt === undefined ? [] : [{ label: 'allocated at', text: lead.madeAt }]),
       { label: 'steps are', text: sequence.description },
       { label: 'began at step', count: beginOf(sites) },
-      { label: 'kept by the end', bytes },
-      { label: 'share of the peak', text: formatPercent(bytes / peak) },
+      { label: liveBytes === bytes ? 'kept by the end' : 'kept by the last step', bytes },
+      { label: 'compared with the peak', text: formatPercent(bytes / peak) },
       { label: 'how it grows', text: lawText(law) },
       { label: 'requested, before rounding', bytes: sumBy(kept, (id) => requestedBytes[id]) },
     ],

@@ -2,7 +2,7 @@
 
 import { isReleasing, isReserving } from '../../allocator/replay/trace-events.ts';
 import { sumBy } from '../../base/collections.ts';
-import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
+import { formatBytes, formatCount, formatDurationUs, plural } from '../../base/format.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -31,13 +31,13 @@ const MIN_RETAKEN = 16;
 const SEVERE_SHARE = 0.05;
 
 export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<ThrashingFinding> {
-  const { retaken, freed, retries, costUs } = measure(context);
+  const { retaken, searched, freed, retries, costUs } = measure(context);
   const { recording, recordingReason } = context.input.replay;
   const given = `${plural(freed, 'segment')} went back to the driver`;
   if (retaken.length < MIN_RETAKEN) {
     return recording === 'truncated'
       ? cannotTell(`${recordingReason} In what is left ${given}.`)
-      : clear(`${given}, and ${retaken.length} were allocated after that.`);
+      : clear(`${given}, and ${retaken.length} were allocated after that${searchText(searched)}.`);
   }
   const { events } = context.input.trace;
   const sites = sumByStack(events, retaken);
@@ -78,6 +78,10 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
   });
 }
 
+/** ', not counting 536 while cuDNN tried its algorithms' */
+const searchText = (searched: number): string =>
+  searched === 0 ? '' : `, not counting ${formatCount(searched)} while cuDNN tried its algorithms`;
+
 /** The recording in ten parts: cuDNN's algorithm search returns and reallocates segments in the first steps only. */
 const PARTS = 10;
 const SEVERE_PARTS = 5;
@@ -115,7 +119,8 @@ function measure(context: AnalysisInput) {
   const retaken = taken.filter(({ flush }) => !searches.has(flush)).map(({ event }) => event);
   /** Upper bound: the time from the previous event to each such cudaMalloc; undefined without times. */
   const costUs = timeUs && sumBy(retaken, (t) => timeUs[t] - timeUs[t - 1]);
-  return { retaken, freed, retries: flushes - searches.size, costUs };
+  const searched = taken.length - retaken.length;
+  return { retaken, searched, freed, retries: flushes - searches.size, costUs };
 }
 
 /**

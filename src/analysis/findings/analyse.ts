@@ -1,6 +1,6 @@
 /** Runs every detector on one device and reports findings as they come. */
 import { plural } from '../../base/format.ts';
-import type { Verdict } from '../verdict/types.ts';
+import { RETRIED_KIND } from '../detectors/oom.ts';
 import { type Judgement, judge } from '../verdict/verdict.ts';
 import { AnalysisInput } from './analysis-input.ts';
 import {
@@ -56,12 +56,19 @@ export async function analyseContext(
     options.onCheck?.(check);
   }
   const judgement = judgementOn(trace, judge(context, findings));
-  const told = findings.map((finding) => findingOn(trace, asGraveAs(finding, judgement.verdict)));
+  const told = findings.map((finding) => findingOn(trace, asJudged(finding, judgement)));
   return { checks, findings: told.sort(bySeverity), ...judgement };
 }
 
-/** The verdict's own finding gets the verdict's severity: a detector alone knows fewer bytes. */
-function asGraveAs(finding: Finding, { finding: lead, severity }: Verdict): Finding {
+/**
+ * The verdict's own finding gets the verdict's severity: a detector alone knows fewer bytes. An OOM has one advice, that
+ * of the verdict, which knows what filled the memory.
+ */
+function asJudged(finding: Finding, { verdict, account }: Judgement): Finding {
+  const { finding: lead, severity, advice } = verdict;
+  const isFailure = finding.detector === 'oom' && finding.kind !== RETRIED_KIND;
+  if (isFailure && account.moment.why === 'oom' && advice.length > 0)
+    return { ...finding, advice: advice.map(({ text }) => text) };
   const isGraver = severity === 'high' || (severity === 'medium' && finding.severity === 'low');
   const isLead = finding.fingerprint === lead && finding.detector === 'growth';
   return isLead && isGraver ? { ...finding, severity } : finding;

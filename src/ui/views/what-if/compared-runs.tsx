@@ -19,6 +19,13 @@ interface ChosenSettingProps {
 export function ChosenSetting({ recorded, result, isBest }: ChosenSettingProps) {
   const { settings, ooms } = result;
   const [line, olderLine] = environmentLines(settings);
+  if (isBest && ooms.length > 0) {
+    return (
+      <p className="whatif-headline" data-tone="danger">
+        <strong>None of the settings tried would have helped:</strong> memory runs out under each.
+      </p>
+    );
+  }
   return (
     <section className="whatif-chosen" aria-label="Chosen setting">
       <p className="whatif-headline" data-tone={ooms.length > 0 ? 'danger' : undefined}>
