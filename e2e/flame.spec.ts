@@ -131,6 +131,7 @@ test('a sandwich has the callers and the callees of one function, each with all 
 }) => {
   await openFlame(page, 'train_gpt_cpp_stacks.pickle.gz');
   await page.getByLabel(/^by/).selectOption('function');
+  await idle(page);
   const row = rowsOf(page).filter({ hasText: 'lm_loss' }).first();
   const bytes = await row.getByRole('gridcell').nth(1).innerText();
   await row.click();

@@ -19,9 +19,12 @@ const fleet = (files: RegExp): string[] =>
     .filter((file) => files.test(file) && !file.includes('truth'))
     .map((file) => `fleet/${file}`);
 
-/** Each case of the gallery is a capture of fixtures/others. */
+/** Each case of the gallery is a capture of fixtures/others. others.test.ts compares its sentence, so here it is only taken. */
 const GALLERY = readFileSync('docs/gallery.md', 'utf8');
-const CASES = [...GALLERY.matchAll(/images\/gallery\/(\w+)-light\.png/g)].map(([, name]) => name);
+const CASES =
+  process.env.MAKE_PICTURES === undefined
+    ? []
+    : [...GALLERY.matchAll(/images\/gallery\/(\w+)-light\.png/g)].map(([, name]) => name);
 
 const PICTURES: readonly Picture[] = [
   { name: 'timeline', files: ['oom_fragmented.pickle.gz'] },
@@ -58,7 +61,9 @@ for (const { name, files, hash = '', height = 800, prepare } of PICTURES) {
     await idle(page);
     await page.mouse.move(0, 0);
     const words = await page.getByRole('navigation', { name: 'Views' }).or(verdict).allInnerTexts();
-    expect(`${words.join('\n\n')}\n`).toMatchSnapshot(`${name}.txt`.split('/'));
+    if (!name.startsWith('gallery/')) {
+      expect(`${words.join('\n\n')}\n`).toMatchSnapshot(`${name}.txt`);
+    }
     if (config.updateSnapshots !== 'all') return;
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -67,12 +72,3 @@ for (const { name, files, hash = '', height = 800, prepare } of PICTURES) {
     }
   });
 }
-
-test('the sentences of the gallery are those of the page', () => {
-  for (const [, name, sentence] of GALLERY.matchAll(
-    /gallery\/(\w+)-light\.png[^>]*>[\s\S]*?\n> (.*)/g,
-  )) {
-    const words = readFileSync(`docs/images/gallery/${name}.txt`, 'utf8').replace(/\s+/g, ' ');
-    expect(words).toContain(sentence?.replaceAll('\\<', '<'));
-  }
-});

@@ -2,4 +2,5 @@
 import { runPackage } from './run-command.mjs';
 
 const args = ['test', 'e2e/pictures.spec.ts', '--project', 'chromium', '--update-snapshots', 'all'];
-process.exitCode = await runPackage('@playwright/test/cli.js', args);
+const env = { ...process.env, MAKE_PICTURES: '1' };
+process.exitCode = await runPackage('@playwright/test/cli.js', args, { env });

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fileName } from '../../base/file-names.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
+import { frameLabel } from '../../device/model/frame-text.ts';
 import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -58,6 +59,20 @@ describe('a fault', () => {
     const own = verdict.lines.map(({ filename, line }) => [fileName(filename), line] as const);
     expect(own.filter(([file, line]) => isOfTruth(truth, file, line))).not.toEqual([]);
     expect(verdict.severity).not.toBe('low');
+  });
+});
+
+/** docs/gallery.md: the picture of a capture, and below it the page's sentence, with `<` escaped. */
+const GALLERY = [
+  ...readFileSync('docs/gallery.md', 'utf8').matchAll(/gallery\/(\w+)-light\.png[\s\S]*?\n> (.*)/g),
+].map(([, name, sentence]) => [name, sentence.replaceAll('\\<', '<')] as const);
+
+describe('the gallery', () => {
+  it('has ten cases', () => expect(GALLERY).toHaveLength(10));
+
+  it.each(GALLERY)('says of %s what the page says', async (name, sentence) => {
+    const { brief, lines, does } = (await analysisOf(contextOf(name))).verdict;
+    expect(`${brief} ${frameLabel(lines[0])} ${does}`).toBe(sentence);
   });
 });
 
