@@ -5,16 +5,15 @@ import os
 import pickle
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import types
 import unittest
-import warnings
 from unittest import mock
 
 import vramscope
 from fake_torch import fake_torch
+from recording_case import RecordingCase
 from vramscope import usable_torch
 
 GB = 1 << 30
@@ -35,26 +34,14 @@ class Driver:
         return types.SimpleNamespace(free=lambda: self.torch.card.total - self.torch.card.used, processes=lambda: dict(self.processes))
 
 
-class LedgerTest(unittest.TestCase):
+class LedgerTest(RecordingCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder, self.path = folder.name, os.path.join(folder.name, "snapshot.pickle")
-        usable_torch._is_attached = False
+        super().setUp()
         self.torch = fake_torch()
         self.driver = Driver(self.torch)
         self.use(mock.patch.dict(sys.modules, {"torch": self.torch}))
         self.use(mock.patch.object(module, "Card", self.driver.card))
-        clean = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "SLURM_PROCID")}
-        self.use(mock.patch.dict(os.environ, clean, clear=True))
-        caught = warnings.catch_warnings(record=True)
-        self.warned = caught.__enter__()
-        self.addCleanup(caught.__exit__, None, None, None)
-        warnings.simplefilter("always")
-
-    def use(self, patch):
-        patch.start()
-        self.addCleanup(patch.stop)
+        self.warned = self.keep_warnings()
 
     def allocate(self, reserved, allocated=None):
         """What the program allocates; the first time starts CUDA."""
@@ -69,8 +56,7 @@ class LedgerTest(unittest.TestCase):
         self.torch.card.used = sum(nbytes for nbytes in self.driver.processes.values())
 
     def ledger(self, name="snapshot.pickle"):
-        with open(os.path.join(self.folder, name), "rb") as file:
-            return pickle.load(file)["memory_ledger"]
+        return self.loaded(name)["memory_ledger"]
 
     def until(self, is_so):
         end = time.monotonic() + 5

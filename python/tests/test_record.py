@@ -5,29 +5,16 @@ import gzip
 import os
 import pickle
 import sys
-import tempfile
 import unittest
 import warnings
 from unittest import mock
 
 import vramscope
-from vramscope import usable_torch
 from fake_torch import SIGNATURES, fake_torch
+from recording_case import RecordingCase
 from vramscope.snapshot_file import path_of_rank
 
-class RecordTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "snapshot.pickle")
-        self.folder = folder.name
-        usable_torch._is_attached = False
-        clean = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "SLURM_PROCID")}
-        self.use(mock.patch.dict(os.environ, clean, clear=True))
-
-    def use(self, patch):
-        patch.start()
-        self.addCleanup(patch.stop)
+class RecordTest(RecordingCase):
 
     def torch(self, *args, **kwargs):
         torch = fake_torch(*args, **kwargs)
@@ -41,10 +28,6 @@ class RecordTest(unittest.TestCase):
             action()
         return " ".join(str(warning.message) for warning in caught)
 
-    def written(self, name="snapshot.pickle"):
-        with open(os.path.join(self.folder, name), "rb") as file:
-            return pickle.load(file)
-
     def test_records_a_block_and_stops_after_it(self):
         for version in SIGNATURES:
             with self.subTest(version):
@@ -53,7 +36,7 @@ class RecordTest(unittest.TestCase):
                     self.assertTrue(torch.history_on)
                 self.assertFalse(torch.history_on)
                 self.assertEqual((torch.calls[0]["stacks"], torch.calls[0]["max_entries"]), ("python", 10))
-                self.assertEqual(self.written()["device_traces"], [torch.events])
+                self.assertEqual(self.loaded()["device_traces"], [torch.events])
 
     def test_says_what_this_pytorch_cannot_record(self):
         torch = self.torch("2.1.0")
@@ -132,7 +115,7 @@ class RecordTest(unittest.TestCase):
             with vramscope.record(self.path, last_steps=2) as recording:
                 for _ in range(3):
                     recording.step()
-        self.assertEqual([event["time_us"] for event in self.written()["device_traces"][0]], [250, 350, 450])
+        self.assertEqual([event["time_us"] for event in self.loaded()["device_traces"][0]], [250, 350, 450])
 
     def test_events_without_times_are_all_kept(self):
         torch = self.torch("2.1.0")
@@ -143,7 +126,7 @@ class RecordTest(unittest.TestCase):
                 recording.step()
 
         self.assertIn("records no times", self.warned(run))
-        self.assertEqual(len(self.written()["device_traces"][0]), 1)
+        self.assertEqual(len(self.loaded()["device_traces"][0]), 1)
 
     def test_leaves_a_history_that_the_program_has_started(self):
         torch = self.torch()

@@ -3,38 +3,24 @@
 import hashlib
 import linecache
 import os
-import pickle
 import sys
 import sysconfig
-import tempfile
 import unittest
-import warnings
 from unittest import mock
 
 import vramscope
 from fake_torch import fake_torch
-from vramscope import recorded_source, usable_torch
+from recording_case import RecordingCase
+from vramscope import recorded_source
 
 
-class RecordedSourceTest(unittest.TestCase):
+class RecordedSourceTest(RecordingCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder, self.path = folder.name, os.path.join(folder.name, "snapshot.pickle")
-        usable_torch._is_attached = False
+        super().setUp()
         self.torch = fake_torch()
         self.use(mock.patch.dict(sys.modules, {"torch": self.torch}))
-        clean = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "SLURM_PROCID")}
-        self.use(mock.patch.dict(os.environ, clean, clear=True))
         self.use(mock.patch.object(recorded_source, "_started_s", os.stat(self.folder).st_mtime + 100))
-        caught = warnings.catch_warnings(record=True)
-        self.warned = caught.__enter__()
-        self.addCleanup(caught.__exit__, None, None, None)
-        warnings.simplefilter("always")
-
-    def use(self, patch):
-        patch.start()
-        self.addCleanup(patch.stop)
+        self.warned = self.keep_warnings()
 
     def write(self, name, content):
         path = os.path.join(self.folder, name)
@@ -55,8 +41,7 @@ class RecordedSourceTest(unittest.TestCase):
         return self.written()
 
     def written(self, name="snapshot.pickle"):
-        with open(os.path.join(self.folder, name), "rb") as file:
-            return pickle.load(file).get("source_files")
+        return self.loaded(name).get("source_files")
 
     def texts(self):
         return {row["filename"]: row["text"] for row in self.record()["files"]}

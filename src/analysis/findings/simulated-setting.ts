@@ -14,7 +14,7 @@ export const MOST_EVENTS = 1_000_000;
 
 type Simulated = Pick<DeviceTables, 'trace' | 'replay' | 'snapshot'>;
 
-export const isSimulated = ({ trace }: Pick<Simulated, 'trace'>): boolean =>
+export const isSimulated = (trace: Parameters<typeof whyNotSimulated>[0]): boolean =>
   trace.kind === 'cuda' && whyNotSimulated(trace) === undefined;
 
 interface SimulatedSetting {
@@ -26,7 +26,7 @@ interface SimulatedSetting {
 
 /** Undefined for devices that can't be simulated, and for recordings of more than `MOST_EVENTS`. */
 export function simulatedSetting(device: Simulated): SimulatedSetting | undefined {
-  if (!isSimulated(device) || device.trace.events.length > MOST_EVENTS) return undefined;
+  if (!isSimulated(device.trace) || device.trace.events.length > MOST_EVENTS) return undefined;
   const known = runs.get(device.replay) ?? simulatedRun(device);
   runs.set(device.replay, known);
   return known;

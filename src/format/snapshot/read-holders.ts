@@ -3,24 +3,23 @@
  */
 import { fromRows, type RowOf } from '../../base/table.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
+import { addedEntries, entriesOf } from './added-value.ts';
 import type { SnapshotSchema } from './schema.ts';
 import { HOLDER_COLUMNS, HOLDER_KINDS, type HolderOwner, type HolderTable } from './tables.ts';
 
-/** The newest format version that this code reads. */
-const VERSION = 1;
-/** Bounds what lists that share lists may stand for. */
-const MAX_VALUES = 2 ** 21;
+const FORMAT = { version: 1, maxValues: 2 ** 21 };
 const KINDS: readonly string[] = HOLDER_KINDS;
 
 /** Undefined if the file has none, or has them in a newer format. Rows with unreadable cells are counted. */
 export function readHolders(
-  { fields, machine: { kept, strings } }: SnapshotSchema,
+  schema: SnapshotSchema,
   entry: DictEntry | undefined,
 ): HolderTable | undefined {
   if (entry === undefined) return undefined;
-  const top = entriesOf(kept.toValue(entry.tag, entry.val, { left: MAX_VALUES }));
+  const { fields, machine } = schema;
+  const top = addedEntries(schema, entry, FORMAT);
   const storages = top.get('storages');
-  if (top.get('version') !== VERSION || !(storages instanceof Map)) {
+  if (!(storages instanceof Map)) {
     fields.bad('holders', 0);
     return undefined;
   }
@@ -40,7 +39,7 @@ export function readHolders(
     rows.push({
       address: fields.addresses.fromBigInt(BigInt(address)),
       bytes: isCount(size) ? size : fields.bad('holders', 0),
-      name: strings.internText(text),
+      name: machine.strings.internText(text),
       // Treats kinds from newer versions as tensors, which all of them are.
       kind: Math.max(KINDS.indexOf(String(kind[i])), 0),
       owner: own,
@@ -65,8 +64,6 @@ function ownerIn(value: unknown): HolderOwner {
 const TEXTS: readonly string[] = ['name', 'type', 'via', 'through', 'file'];
 const COUNTS: readonly string[] = ['length', 'line'];
 
-const entriesOf = (value: unknown): ReadonlyMap<string, unknown> =>
-  value instanceof Map ? value : new Map();
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
 const isCount = (value: unknown): value is number => isInteger(value) && value >= 0;

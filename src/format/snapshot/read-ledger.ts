@@ -2,14 +2,12 @@
  * The key `memory_ledger` of a snapshot: the card's memory as vramscope.record sampled it. See docs/outside.md.
  */
 import type { DictEntry } from '../pickle/retained-values.ts';
+import { addedEntries, type Entries, entriesOf, missingIn } from './added-value.ts';
 import { MAX_DEVICES } from './field-reader.ts';
 import type { SnapshotSchema } from './schema.ts';
 import { LEDGER_MOMENTS, type LedgerSample, type MemoryLedger } from './tables.ts';
 
-/** The newest format version that this code reads. */
-const VERSION = 1;
-/** Bounds what lists that share lists may stand for. */
-const MAX_VALUES = 2 ** 21;
+const FORMAT = { version: 1, maxValues: 2 ** 21 };
 /** No card is larger, so that the sums of a sample stay exact. */
 export const MAX_LEDGER_BYTES = 2 ** 44;
 /** Processes, communicators or pools of one sample. */
@@ -17,29 +15,25 @@ export const MAX_LEDGER_ITEMS = 256;
 
 /** Undefined if the file has none, or has it in a newer format. Unreadable samples and fields are counted. */
 export function readLedger(
-  { fields, machine: { kept } }: SnapshotSchema,
+  schema: SnapshotSchema,
   entry: DictEntry | undefined,
   startUs: number,
 ): MemoryLedger | undefined {
   if (entry === undefined) return undefined;
-  const top = entriesOf(kept.toValue(entry.tag, entry.val, { left: MAX_VALUES }));
+  const { fields } = schema;
+  const top = addedEntries(schema, entry, FORMAT);
   const listed = top.get('samples');
-  if (top.get('version') !== VERSION || !Array.isArray(listed)) {
+  if (!Array.isArray(listed)) {
     fields.bad(entry.key, 0);
     return undefined;
   }
   const bad = () => void fields.bad(entry.key, 0);
   const samples = listed.flatMap((value) => sampleOf(entriesOf(value), startUs, bad) ?? []);
-  const missing = [...entriesOf(top.get('missing'))].filter(
-    (row): row is [string, string] => typeof row[1] === 'string',
-  );
   return {
     samples: samples.sort((a, b) => a.timeUs - b.timeUs),
-    missing: Object.fromEntries(missing),
+    missing: missingIn(top),
   };
 }
-
-type Entries = ReadonlyMap<string, unknown>;
 
 function sampleOf(row: Entries, startUs: number, bad: () => void): LedgerSample | undefined {
   const [time, device, step] = ['time_us', 'device', 'step'].map((key) => row.get(key));
@@ -121,4 +115,3 @@ const isTime = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
-const entriesOf = (value: unknown): Entries => (value instanceof Map ? value : new Map());

@@ -3,13 +3,11 @@
  * docs/python.md.
  */
 import type { DictEntry } from '../pickle/retained-values.ts';
+import { addedEntries, type Entries, entriesOf, missingIn } from './added-value.ts';
 import type { SnapshotSchema } from './schema.ts';
 import type { SourceText, SourceTexts } from './tables.ts';
 
-/** The newest format version that this code reads. */
-const VERSION = 1;
-/** Bounds what lists that share lists may stand for. */
-const MAX_VALUES = 2 ** 16;
+const FORMAT = { version: 1, maxValues: 2 ** 16 };
 /** As python/vramscope/recorded_source.py has them. A text has no more letters than bytes. */
 export const MAX_SOURCE_FILES = 1000;
 export const MAX_SOURCE_LETTERS = 2 ** 20;
@@ -18,13 +16,14 @@ const SHA256 = /^[0-9a-f]{64}$/;
 
 /** Undefined if the file has none, or has it in a newer format. Unreadable files are counted. */
 export function readSource(
-  { fields, machine: { kept } }: SnapshotSchema,
+  schema: SnapshotSchema,
   entry: DictEntry | undefined,
 ): SourceTexts | undefined {
   if (entry === undefined) return undefined;
-  const top = entriesOf(kept.toValue(entry.tag, entry.val, { left: MAX_VALUES }));
+  const { fields } = schema;
+  const top = addedEntries(schema, entry, FORMAT);
   const listed = top.get('files');
-  if (top.get('version') !== VERSION || !Array.isArray(listed)) {
+  if (!Array.isArray(listed)) {
     fields.bad(entry.key, 0);
     return undefined;
   }
@@ -36,13 +35,10 @@ export function readSource(
     if (file !== undefined && left >= 0) files.set(file.filename, file);
     else fields.bad(entry.key, 0);
   }
-  const missing = [...entriesOf(top.get('missing'))].filter(
-    (row): row is [string, string] => typeof row[1] === 'string',
-  );
-  return { files: [...files.values()], missing: Object.fromEntries(missing) };
+  return { files: [...files.values()], missing: missingIn(top) };
 }
 
-function textOf(row: ReadonlyMap<string, unknown>): SourceText | undefined {
+function textOf(row: Entries): SourceText | undefined {
   const [filename, sha256, text] = ['filename', 'sha256', 'text'].map((key) => row.get(key));
   const isText = typeof text === 'string' && text.length <= MAX_SOURCE_LETTERS;
   if (typeof filename !== 'string' || !isSha256(sha256) || !isText) return undefined;
@@ -58,5 +54,3 @@ function textOf(row: ReadonlyMap<string, unknown>): SourceText | undefined {
 
 export const isSha256 = (value: unknown): value is string =>
   typeof value === 'string' && SHA256.test(value);
-const entriesOf = (value: unknown): ReadonlyMap<string, unknown> =>
-  value instanceof Map ? value : new Map();

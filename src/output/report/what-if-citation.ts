@@ -68,7 +68,7 @@ export function citeWhatIf(
   { findings, ...rest }: Analysis,
   context: Pick<DeviceModel, 'trace' | 'replay' | 'snapshot'>,
 ): Analysis {
-  if (!isSimulated(context) || !findings.some(isCiting)) return { findings, ...rest };
+  if (!isSimulated(context.trace) || !findings.some(isCiting)) return { findings, ...rest };
   const citation = citationOf(context);
   return {
     ...rest,

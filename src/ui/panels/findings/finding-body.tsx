@@ -2,12 +2,11 @@ import { FlaskConical } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
-import { CITED_SETTING } from '../../../analysis/findings/simulated-setting.ts';
+import { CITED_SETTING, isSimulated } from '../../../analysis/findings/simulated-setting.ts';
 import type { Fact, FindingPart } from '../../../analysis/findings/types.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
-import { whyNotSimulated } from '../../../device/model/vendors.ts';
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Button } from '../../shared/buttons.tsx';
@@ -143,15 +142,6 @@ function factRow(fact: Fact, isRepeated: boolean) {
   );
 }
 
-/** The run under the setting that findings quote, once it has been simulated. */
-function useCitedRun() {
-  const { device } = useDevice();
-  const known = useStore(whatIfStoreOf(device));
-  const { recorded } = known;
-  const result = resultOf(known, 'recorded', CITED_SETTING);
-  return recorded && result && { recorded, result };
-}
-
 /**
  * The simulated peak under the best setting. Nothing until it has been run, and if it can't be: without a trace, or when
  * the worker fails (the what-if view reports that).
@@ -160,16 +150,17 @@ export function WhatIfCitation() {
   const { view } = useStores();
   const { analysis } = useAnalysis();
   const { device } = useDevice();
-  const run = useCitedRun();
+  const known = useStore(whatIfStoreOf(device));
+  const { recorded } = known;
+  const result = resultOf(known, 'recorded', CITED_SETTING);
   useEffect(() => {
-    if (device.kind !== 'cuda' || whyNotSimulated(device) !== undefined) return;
+    if (!isSimulated(device)) return;
     const controller = new AbortController();
     const { signal } = controller;
     runMissing(analysis, device, [CITED_SETTING], { signal }).catch(() => undefined);
     return () => controller.abort();
   }, [analysis, device]);
-  if (run === undefined) return undefined;
-  const { recorded, result } = run;
+  if (recorded === undefined || result === undefined) return undefined;
   if (result.peakReservedBytes === recorded.peakReservedBytes) return undefined;
   return (
     <p className="inline-row">
