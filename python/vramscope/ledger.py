@@ -79,7 +79,8 @@ class Ledger:
         # Devices whose context has been seen.
         self._seen = set()
         self._counts = {"step": 0, "oom": 0, "dropped": 0}
-        self._latest_s = self._latest_step_s = 0.0
+        # Not 0: the clock may count from the machine's start, an interval ago or less.
+        self._latest_s = self._latest_step_s = float("-inf")
         self._devices = range(0)
 
     def start(self, torch):
