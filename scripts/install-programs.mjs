@@ -22,15 +22,16 @@ export const findStartingChromium = () => findChromium(starts);
 const downloadChromium = () =>
   runPackage('@playwright/test/cli.js', ['install', '--no-shell', 'chromium'], withinLimit());
 
+/** `packages`: sets of packages, tried in turn until the program is there. */
 const PROGRAMS = [
   {
     name: 'Chromium',
     find: findStartingChromium,
-    packages: ['chromium'],
+    packages: ['chromium-headless-shell', 'chromium'],
     download: downloadChromium,
   },
   { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
-  { name: 'WebKitGTK', find: findWebkit, packages: ['webkit2gtk-driver', 'xvfb'] },
+  { name: 'WebKitGTK', find: findWebkit, packages: ['webkit2gtk-driver xvfb'] },
   { name: 'Python 3', find: () => findPython(['ensurepip', 'venv']), packages: ['python3-venv'] },
 ];
 
@@ -42,8 +43,9 @@ export async function ensurePrograms() {
     if (isHere()) continue;
     console.log(`Installing ${name}.`);
     await download?.();
-    if (!isHere() && canUseApt()) await installByApt(packages);
-    const command = `apt-get install --no-install-recommends ${packages.join(' ')}`;
+    for (const set of canUseApt() ? packages : [])
+      if (!isHere()) await installByApt(set.split(' '));
+    const command = `apt-get install --no-install-recommends ${packages.at(-1)}`;
     if (!isHere()) missing.push(`${name} is not installed: ${command}`);
   }
   return missing;

@@ -25,6 +25,7 @@ const APT_GET = `
 echo "$@" >> "$LOG"
 add() { printf '#!/bin/sh\\nexit 0\\n' > "$1"; /bin/chmod +x "$1"; }
 case "$*" in
+  *' chromium-headless-shell') [ -z "$OLD" ] || exit 100; add "$BIN/chromium-headless-shell" ;;
   *' chromium') add "$BIN/chromium" ;;
   *' firefox-esr') add "$BIN/firefox-esr" ;;
   *xvfb) add "$BIN/Xvfb"; add "$BIN/WebKitWebDriver"
@@ -104,9 +105,16 @@ linux(
     machine.add('apt-get', APT_GET);
     expect((await install(machine, send('exit 127'))).missing).toEqual([]);
     const asked = machine.log();
-    expect(asked).toContain(' chromium\n');
+    expect(asked).toContain(' chromium-headless-shell\n');
+    expect(asked).not.toContain(' chromium\n');
     // All is there now: nothing is asked for again.
     expect((await install(machine, refuse)).stdout).toBe('');
     expect(machine.log()).toBe(asked);
   },
 );
+
+linux('takes the whole Chromium where a system has no headless shell', async ({ machine }) => {
+  machine.add('apt-get', APT_GET);
+  expect((await install(machine, refuse, { OLD: 'yes' })).missing).toEqual([]);
+  expect(machine.log()).toContain(' chromium\n');
+});
