@@ -72,7 +72,10 @@ export function createSession(host: SessionHost): SessionApi {
     },
     async attachAnalysis({ port }) {
       const { cloneDevice } = await loadAnswers();
-      const copy = (request: DeviceRequest) => cloneDevice(deviceOf(request).context, clock);
+      const copy = (request: DeviceRequest) => {
+        const { context, frames } = deviceOf(request);
+        return cloneDevice(context, frames.betweenFrames);
+      };
       serve<CopyMethods>(port, { copy });
       return new Promise(() => undefined);
     },

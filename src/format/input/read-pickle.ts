@@ -119,8 +119,8 @@ function holdsCode(callable: string, byte: number | undefined): LoadError {
   });
 }
 
-/** 20 reports a second: as often as a person can read a number. */
-const REPORT_EVERY_MS = 50;
+/** Ten reports a second: as often as a person can read a number. Each redraws a part of the page. */
+const REPORT_EVERY_MS = 100;
 
 /** Sits between the source and the decoder: counts bytes, reports progress, stops when cancelled. */
 export class Meter {

@@ -34,6 +34,8 @@ function PartialPicture({ partial }: Pick<PartialViewProps, 'partial'>) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
   const latest = useRef<LatestOnly>(undefined);
+  // Each report of progress brings a copy of the state, but new events only now and then.
+  const { trace, events } = partial;
   useEffect(() => {
     const made = new LatestOnly();
     latest.current = made;
@@ -47,13 +49,13 @@ function PartialPicture({ partial }: Pick<PartialViewProps, 'partial'>) {
       const [width, height] = [clientWidth, clientHeight].map((css) =>
         Math.max(1, Math.round(css * devicePixelRatio)),
       ) as [number, number];
-      const frame = await session.partialFrame({ trace: partial.trace, width, height, palette });
+      const frame = await session.partialFrame({ trace, width, height, palette });
       if (canvas.current !== null) putFrame(canvas.current, frame);
       timings.reach('firstPixels');
     };
     // Errors in the file are shown with its progress.
-    latest.current?.run(draw).catch(() => undefined);
-  }, [session, timings, theme, partial]);
+    if (events > 0) latest.current?.run(draw).catch(() => undefined);
+  }, [session, timings, theme, trace, events]);
   return (
     <canvas
       ref={canvas}
