@@ -77,6 +77,9 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
   return { leaks, others: others.filter((draft) => draft !== undefined) };
 }
 
+/** What the last repetition left of these is needed: the newest optimizer's state, and scratch memory. */
+const IN_USE: ReadonlySet<number> = new Set([MemoryClass.OptimizerState, MemoryClass.Workspaces]);
+
 /**
  * What the last repetitions left: too young to count as kept, but still live and from the same lines as what is kept.
  *
@@ -93,9 +96,7 @@ function latestOf(
   const last = kept[kept.length - 1] ?? 0;
   return Array.from(live.subarray(upperBound(live, last))).filter(
     (id) =>
-      !taken.has(id) &&
-      stacks.has(places.stackOf(id)) &&
-      classification.classOf[id] !== MemoryClass.Workspaces,
+      !taken.has(id) && stacks.has(places.stackOf(id)) && !IN_USE.has(classification.classOf[id]),
   );
 }
 
@@ -152,12 +153,28 @@ function keptIds(context: AnalysisInput): AllocationIndex[] {
   const { preexisting } = context.input.replay.allocations;
   const isOld = keptBeforeRing(context);
   const isStepped = repeats(context);
+  const replaced = replacedOptimizers(context);
   const ids: AllocationIndex[] = [];
   for (let id = 0; id < classOf.length; id++) {
-    const isKept = isStepped && classOf[id] === MemoryClass.Kept;
+    const isKept = (isStepped && classOf[id] === MemoryClass.Kept) || replaced.has(id);
     if (isKept || (id < preexisting && isOld(id))) ids.push(id);
   }
   return ids;
+}
+
+/** States of optimizers that a later one replaced, but that are still there. */
+function replacedOptimizers({ classification, input }: AnalysisInput): Set<AllocationIndex> {
+  const { classOf, copies } = classification;
+  const { stack, requestedBytes } = input.replay.allocations;
+  const lineOf = (id: AllocationIndex) => `${input.stacks.siteOf(stack[id])} ${requestedBytes[id]}`;
+  const latest = new Map<string, number>();
+  for (const [id, set] of copies) {
+    if (classOf[id] === MemoryClass.OptimizerState) latest.set(lineOf(id), set);
+  }
+  const isReplaced = (id: AllocationIndex) =>
+    classOf[id] === MemoryClass.OptimizerState &&
+    (copies.get(id) ?? 0) < (latest.get(lineOf(id)) ?? 0);
+  return new Set([...classOf.keys()].filter((id) => latest.size > 0 && isReplaced(id)));
 }
 
 /** Made once and kept by every program, or scratch memory. */

@@ -73,8 +73,9 @@ export const pileCandidates = ({ account }: Case): Diagnosis[] =>
 function isHoard({ context, failure }: Case, { kind, bytes, allocations }: AccountEntry): boolean {
   const { stack, start, freeRequested } = context.input.replay.allocations;
   const { classOf } = context.classification;
-  // What nothing was added to since before a ring's oldest event may be a cache that is full.
-  const isOld = kind === 'kept' && allocations.every((id) => start[id] < 0);
+  // What nothing was added to since before a ring's oldest event may be a cache that is full. Old optimizers are none.
+  const isOptimizer = classOf[allocations[0]] === MemoryClass.OptimizerState;
+  const isOld = kind === 'kept' && !isOptimizer && allocations.every((id) => start[id] < 0);
   const share = isOld ? OLD_SHARE : HIGH_SHARE;
   if (bytes < share * context.input.replay.peaks.allocatedBytes.bytes) return false;
   if (isOfOneRepetition(context, allocations, stack[allocations[0]])) return false;

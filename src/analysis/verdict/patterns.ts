@@ -2,12 +2,14 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
   type StackIndex,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
+
 import type { AccountEntry } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
@@ -54,6 +56,8 @@ export function patternOfKept(
 ): Pattern | undefined {
   if (finding?.pattern !== undefined) return finding.pattern;
   if (kind === 'kept-graph') return isBackwardLonger(context) ? 'state-not-detached' : undefined;
+  const isOptimizer = context.classification.classOf[allocations[0]] === MemoryClass.OptimizerState;
+  if (isOptimizer) return 'kept-optimizers';
   const { stack } = context.input.replay.allocations;
   const ofLargest = allocations.filter((id) => stack[id] === stack[allocations[0]]);
   return isLeftByErrors(context, ofLargest) ? 'kept-exceptions' : undefined;

@@ -5,7 +5,7 @@
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo, countOne, getOrMake, sumBy } from '../../base/collections.ts';
+import { addTo, countOne, getOrMake, groupBy, sumBy } from '../../base/collections.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { modelCopies } from './copies.ts';
 import type { Passes } from './passes.ts';
@@ -16,6 +16,9 @@ import { CLASS_OF_EVIDENCE, type ClassSource, Evidence, MemoryClass } from './ty
 const LEAST_KEPT = 2;
 /** A line that keeps everything it makes does not make these. */
 const IN_USE: ReadonlySet<MemoryClass> = new Set([MemoryClass.Activations, MemoryClass.Inputs]);
+
+/** Share of the states from before the recording that must agree on how many optimizers made them. */
+const AGREEING = 0.9;
 
 /** In order of start. */
 type Ids = AllocationIndex[];
@@ -127,15 +130,20 @@ export class Hindsight {
    *     adam.py:178 |                   148 states ├──────────…  set 1
    */
   laterOptimizers({ begin }: Passes): ReadonlyMap<AllocationIndex, number> {
-    const { start, requestedBytes, freeRequested } = this.#table;
+    const { start, requestedBytes, freeRequested, preexisting } = this.#table;
     const sets = new Map<AllocationIndex, number>();
+    const before = this.#statesBeforeRecording();
     const lines = new Map<string, { live: Ids; pass: number; first: number }>();
     for (const id of this.#states) {
       const bytes = requestedBytes[id];
       const pass = upperBound(begin, start[id]);
-      const make = () => ({ live: [], pass, first: 0 });
-      const line = getOrMake(lines, `${this.#siteOf(id)} ${bytes}`, make);
-      if (pass === line.pass) {
+      const key = `${this.#siteOf(id)} ${bytes}`;
+      const first = before.get(key) ?? 0;
+      const line = getOrMake(lines, key, () => ({ live: [], pass, first }));
+      if (id < preexisting && first > 0) {
+        const set = Math.floor(line.live.length / first);
+        if (set > 0) sets.set(id, set);
+      } else if (pass === line.pass) {
         line.first++;
       } else {
         // A state that is not live in the next backward pass was merely replaced.
@@ -149,6 +157,30 @@ export class Hindsight {
       line.live.push(id);
     }
     return sets;
+  }
+
+  /**
+   * Several optimizers' states may all be older than the recording. One optimizer makes one tensor of each kind (a stack)
+   * for each parameter: 24 tensors of 3 MiB with two stacks, for one parameter of 3 MiB, are 12 optimizers. By line and
+   * size, the states of one optimizer; only where the sizes agree on a number of optimizers.
+   */
+  #statesBeforeRecording(): ReadonlyMap<string, number> {
+    const { requestedBytes, stack, preexisting } = this.#table;
+    const found = new Map<string, number>();
+    const old = this.#states.filter((id) => id < preexisting);
+    for (const [site, ids] of groupBy(old, (id) => this.#siteOf(id))) {
+      const sizes = [...groupBy(ids, (id) => requestedBytes[id])].map(([bytes, same]) => {
+        const kinds = new Set(same.map((id) => stack[id])).size;
+        const each = kinds * this.#parameterCount(bytes);
+        return { bytes, sum: bytes * same.length, each, times: same.length / each };
+      });
+      const { times } = sizes.reduce((a, b) => (b.sum > a.sum ? b : a));
+      const agreeing = sumBy(sizes, (size) => (size.times === times ? size.sum : 0));
+      if (times < 2 || !Number.isInteger(times)) continue;
+      if (agreeing < AGREEING * sumBy(sizes, ({ sum }) => sum)) continue;
+      for (const { bytes, each } of sizes) found.set(`${site} ${bytes}`, each);
+    }
+    return found;
   }
 
   /** By requested bytes, the most gradients that a backward pass made. */
