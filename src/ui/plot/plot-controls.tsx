@@ -1,12 +1,9 @@
 import { Maximize2 } from 'lucide-react';
-import { classLabels } from '../../device/classes/types.ts';
 import type { DeviceInfo } from '../../device/model/device-info.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { Button, Segmented, Select } from '../shared/buttons.tsx';
 import { useDevice } from '../shared/services.ts';
-import { classColors } from '../theme/palette.ts';
-import { useTheme } from '../theme/use-theme.ts';
 import type { PlotSource } from './plot-source.ts';
 
 const AXES = {
@@ -107,17 +104,6 @@ export function ColorKey({ label, entries }: ColorKeyProps) {
       ))}
     </ul>
   );
-}
-
-type ClassLabel = ReturnType<typeof classLabels>[number];
-
-/** The colors of the classes that there are. */
-export function ClassKey({ has }: { readonly has: (one: ClassLabel) => boolean }) {
-  const colors = classColors(useTheme(), 'class');
-  const entries = classLabels()
-    .filter(has)
-    .map((one) => ({ label: one.label, title: one.about, color: colors[one.class] ?? '' }));
-  return <ColorKey label="Classes of memory" entries={entries} />;
 }
 
 interface ChoiceProps<T extends string> {

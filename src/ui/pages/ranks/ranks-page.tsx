@@ -8,7 +8,7 @@ import { frameTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
-import { ClassKey } from '../../plot/plot-controls.tsx';
+import { ClassKey } from '../../plot/class-key.tsx';
 import {
   Button,
   CopyButton,
