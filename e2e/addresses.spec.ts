@@ -44,7 +44,7 @@ test('addresses at the OOM: the gaps, the blocks of a finding, and what created 
       .getByRole('button', { name: /Out of memory/ })
       .click();
     await expect(addresses).toContainText('3.76 GiB free in 35 ranges, the largest 354.66 MiB');
-    await expect(addresses).toContainText('379.75 MiB requested, no free range is large enough');
+    await expect(addresses).toContainText('379.75 MiB requested, larger than any range');
     await plot.focus();
     // The newest allocation at the OOM; the memory next to it is free.
     await page.keyboard.press('Enter');

@@ -84,6 +84,21 @@ test('compares two files: reads the table, follows a row into both timelines, re
   await expect(page.getByText('+835.78 MiB without rounding.')).toBeVisible();
   await expect(page).toHaveURL(/tab%3Dflame/);
   await idle(page);
+  // Its stacks are transformed as in one file's flame graph.
+  const transforms = page.getByRole('navigation', { name: 'Transforms' });
+  const undo = transforms.getByRole('button', { name: /^Undo: / });
+  const graph = page.getByRole('application', { name: 'Flame graph' });
+  await graph.focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Shift+F10');
+  await page.getByRole('menuitem', { name: /^Merge / }).click();
+  await expect(undo).toHaveCount(1);
+  await expect(page.getByText('+835.78 MiB without rounding.')).toBeVisible();
+  await page.goBack();
+  await expect(undo).toHaveCount(0);
+  await page.goForward();
+  await expect(undo).toHaveCount(1);
+  await idle(page);
   const link = page.url();
 
   // The link, with both files given again in the other order.
@@ -96,6 +111,8 @@ test('compares two files: reads the table, follows a row into both timelines, re
     'scenarios.py:48',
   );
   await expect(page.getByRole('button', { name: 'Show both whole' })).toBeEnabled();
+  await undo.click();
+  await expect(undo).toHaveCount(0);
 
   // Swapped, growth becomes shrinkage.
   await page.getByRole('button', { name: 'Swap A and B' }).click();

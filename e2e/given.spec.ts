@@ -1,6 +1,6 @@
 /** Files dropped on an open one: the page asks what they are for, and changes nothing if nothing is chosen. */
 import { expect, type Locator, type Page, test } from '@playwright/test';
-import { dropPaths, fixture, idle, openCapture, plotOf, tabsOf } from './viewer.ts';
+import { chooseFile, dropPaths, fixture, idle, openCapture, plotOf, tabsOf } from './viewer.ts';
 
 const OPEN = 'pairs/gpt_train.python';
 const LEAK = fixture('pairs/eval_without_no_grad.python.pickle.gz');
@@ -65,6 +65,71 @@ test('one file: Esc and Cancel keep the open one, keys choose: compare, second r
     await expect(fileOf(page)).toHaveText('eval_without_no_grad.python.pickle.gz');
     await expect(page.getByRole('grid', { name: 'Allocations' })).toBeVisible();
   });
+});
+
+test('Back and Forward lead from file to file, each as it was seen last', async ({ page }) => {
+  await page.keyboard.press('+');
+  await expect(page).toHaveURL(/x=/);
+  await dropPaths(page, LEAK);
+  await askedOf(page).getByRole('button', { name: 'Replace with eval_without' }).click();
+  await expect(fileOf(page)).toHaveText('eval_without_no_grad.python.pickle.gz');
+  await tabsOf(page).filter({ hasText: 'Allocations' }).click();
+  await expect(page.getByRole('grid', { name: 'Allocations' })).toBeVisible();
+
+  await page.goBack();
+  await expect(plotOf(page)).toBeVisible();
+  await expect(fileOf(page)).toHaveText('eval_without_no_grad.python.pickle.gz');
+  await page.goBack();
+  await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
+  await expect(page).toHaveURL(/x=/);
+  await expect(page.getByRole('button', { name: 'Back to eval_without' })).toBeVisible();
+  await page.goBack();
+  await expect(page).not.toHaveURL(/x=/);
+  await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
+  await page.goForward();
+  await expect(page).toHaveURL(/x=/);
+  await page.goForward();
+  await expect(fileOf(page)).toHaveText('eval_without_no_grad.python.pickle.gz');
+  await page.goForward();
+  await expect(page.getByRole('grid', { name: 'Allocations' })).toBeVisible();
+
+  await test.step('a reloaded page cannot open what was dropped, and says so', async () => {
+    await page.reload();
+    await chooseFile(page, LEAK);
+    await expect(page.getByRole('grid', { name: 'Allocations' })).toBeVisible();
+    await page.goBack();
+    await page.goBack();
+    await expect(page.getByRole('complementary', { name: 'About the link' })).toContainText(
+      'gpt_train.python.pickle.gz was opened before this page was reloaded.',
+    );
+  });
+});
+
+test('Back leaves a comparison, and Forward compares again', async ({ page }) => {
+  const compared = page.getByTestId('compare');
+  const isCompared = () =>
+    expect(compared.getByRole('status', { name: 'Verdict' })).toBeVisible({ timeout: 30_000 });
+  await dropPaths(page, LEAK);
+  await askedOf(page).getByRole('button', { name: 'Compare with' }).click();
+  await isCompared();
+  await page.goBack();
+  await expect(compared).toBeHidden();
+  await expect(plotOf(page)).toBeVisible();
+  await page.goForward();
+  await isCompared();
+
+  // The open file is neither of these two.
+  await dropPaths(page, OTHER, LEAK);
+  await askedOf(page).getByRole('button', { name: 'Compare the two files' }).click();
+  await expect(compared).toContainText('resnet.python.pickle.gz');
+  await isCompared();
+  await idle(page);
+  await page.goBack();
+  await expect(compared).toContainText('gpt_train.python.pickle.gz');
+  await isCompared();
+  await page.goForward();
+  await expect(compared).toContainText('resnet.python.pickle.gz');
+  await isCompared();
 });
 
 test('two files: compared, or shown as ranks of a job', async ({ page }) => {

@@ -23,6 +23,13 @@ test('from the verdict to the line: its memory, its text, and the editor', async
     const verdict = page.getByRole('status', { name: 'Verdict' });
     const dialog = page.getByRole('dialog', { name: 'capture.py' });
 
+    const href = `vscode://file${resolve('fixtures/pairs/capture.py')}:338`;
+    const opens = (editor: string) =>
+      verdict.getByRole('link', { name: `Open capture.py:338 in ${editor}` });
+    await test.step('one click opens the line: the program knows where the file is', async () => {
+      await expect(opens('VS Code')).toHaveAttribute('href', href);
+    });
+
     await test.step('shows each line with what it allocates and holds', async () => {
       await verdict.getByRole('button', { name: 'Lines of capture.py:338' }).click();
       const line = dialog.getByRole('row', { name: 'features.append(output.detach().clone())' });
@@ -32,15 +39,12 @@ test('from the verdict to the line: its memory, its text, and the editor', async
     });
 
     await test.step('opens the line in the editor, where the file is on this machine', async () => {
-      await dialog.getByLabel('Open lines in').selectOption('VS Code');
-      const href = `vscode://file${resolve('fixtures/pairs/capture.py')}:338`;
-      const name = 'Open capture.py:338 in VS Code';
-      await expect(dialog.getByRole('link', { name })).toHaveAttribute('href', href);
+      await dialog.getByLabel('Open lines in').selectOption('Cursor');
       await page.keyboard.press('Escape');
       await expect(dialog).toBeHidden();
-      await expect(verdict.getByRole('link', { name })).toHaveAttribute('href', href);
+      await expect(verdict.getByRole('button', { name: 'Lines of capture.py:338' })).toBeFocused();
       await page.reload();
-      await expect(verdict.getByRole('link', { name })).toHaveAttribute('href', href);
+      await expect(opens('Cursor')).toHaveAttribute('href', href.replace('vscode', 'cursor'));
     });
 
     await test.step('filters all views to a line', async () => {

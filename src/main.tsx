@@ -56,10 +56,11 @@ function start(root: HTMLElement): void {
       openInfo: () => openInfo(stores.session.getState()),
       onNotices,
       beginLag: idle.begin,
+      loader,
     });
     return urlSync.take;
   }
-  const loader = createSnapshotLoader({
+  const loader: SnapshotLoader = createSnapshotLoader({
     client: session,
     idle,
     session: stores.session,

@@ -103,11 +103,11 @@ describe('bad usage: exit code 2, one line, and where', () => {
   });
 });
 
-test('as text, presets that change nothing are one line; without a limit none needs one', async () => {
+test('as text, presets that make no difference are one line; without a limit none needs one', async () => {
   const text = async (...args: string[]) =>
     (await cli(['whatif', 'fixtures/train_gpt_small.pickle.gz', ...args])).out;
   const presets = await text();
-  expect(presets).toMatch(/Would change nothing: \(default\); max_split_size_mb:128; [^.]*\./);
+  expect(presets).toMatch(/Would make no difference: \(default\); max_split_size_mb:128;\s[^.]*\./);
   expect(presets).toMatch(/^expandable_segments:True .* 16\.00 MiB$/m);
   expect(presets).not.toMatch(/^max_split_size_mb:128 /m);
   expect(presets).not.toContain('garbage_collection_threshold');

@@ -2,7 +2,7 @@
 import { isRecord } from '../base/collections.ts';
 
 export const NO_EDITOR = {
-  /** Of EDITORS in editor.ts, OWN_EDITOR, or '' before the user has chosen. */
+  /** Of EDITORS in editor.ts, OWN_EDITOR, 'none', or '' before the user has chosen. */
   id: '',
   /** The user's own template, for OWN_EDITOR. */
   template: '',

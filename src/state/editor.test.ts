@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EDITORS, editorLink, mappedPath, OWN_EDITOR } from './editor.ts';
+import { EDITORS, editorFor, editorLink, mappedPath, OWN_EDITOR } from './editor.ts';
 import { NO_EDITOR, parseEditor } from './editor-choice.ts';
 
 const inEditor = (id: string, change = {}) => ({ ...NO_EDITOR, id, ...change });
@@ -43,8 +43,13 @@ describe('a link to a line', () => {
       expect(own(template)).toBeUndefined();
   });
 
-  it('is missing before an editor is chosen', () => {
-    expect(editorLink(NO_EDITOR, '/run/train.py', 3)).toBeUndefined();
+  it('is missing before an editor is chosen, unless the file is known to be on this machine', () => {
+    const linkOf = (id: string, isLocal: boolean) =>
+      editorLink(editorFor(inEditor(id), isLocal), '/run/train.py', 3);
+    expect(linkOf('', false)).toBeUndefined();
+    expect(linkOf('', true)).toBe('vscode://file/run/train.py:3');
+    expect(linkOf('none', true)).toBeUndefined();
+    expect(linkOf('zed', true)).toBe('zed://file/run/train.py:3');
   });
 });
 

@@ -35,6 +35,10 @@ export const EDITORS = [
 /** A template of the user's own. */
 export const OWN_EDITOR = 'own';
 
+/** Until the user chooses, the most common one opens files that are known to be on this machine. */
+export const editorFor = (choice: EditorChoice, isLocal: boolean): EditorChoice =>
+  choice.id === '' && isLocal ? { ...choice, id: 'vscode' } : choice;
+
 export const templateOf = ({ id, template }: EditorChoice): string =>
   id === OWN_EDITOR ? template : (EDITORS.find((editor) => editor.id === id)?.template ?? '');
 

@@ -25,10 +25,12 @@ export interface SnapshotLoaderOptions {
   /** Names the content of a source, so that the page can see when it changes on disk. */
   readonly versionOf?: (source: OpenSource) => Promise<string | undefined>;
   /** Loads the code that shows a snapshot, in parallel with reading. Resolves to what comes before it is shown. */
-  readonly prepare: () => Promise<(info: SessionInfo, source: OpenSource) => void>;
+  readonly prepare: () => Promise<(info: SessionInfo, source: OpenSource, key: string) => void>;
 }
 
 interface Opened {
+  /** Of its place, for {@link SnapshotLoader.reopen}. */
+  readonly key: string;
   readonly source: OpenSource;
   readonly options: OpenOptions;
   /** When it began to be read. */
@@ -40,6 +42,9 @@ interface Replaced extends Opened {
   readonly view: ViewState | undefined;
 }
 
+/** Of the files opened before, these many can be opened again. A dropped one is kept by reference, not read. */
+const MOST_KNOWN = 20;
+
 const REPORT_IT = 'This is a bug in vramscope, not a problem with your file. Please report it.';
 
 export function createSnapshotLoader(given: SnapshotLoaderOptions) {
@@ -48,6 +53,8 @@ export function createSnapshotLoader(given: SnapshotLoaderOptions) {
   let latest: OpenSource | undefined;
   let opened: Opened | undefined;
   let replaced: Replaced | undefined;
+  /** All that were opened, the latest last. */
+  let known: readonly Opened[] = [];
   /** Ends the idle-tracking of an opening whose snapshot is not on screen yet. */
   let endShowing: (() => void) | undefined;
 
@@ -75,12 +82,16 @@ export function createSnapshotLoader(given: SnapshotLoaderOptions) {
       const reading = client.open({ source, ...options }, { signal: own.signal, onProgress });
       const [info, take] = await Promise.all([reading, prepare().catch(tellOffline)]);
       if (controller !== own) return;
-      const isOther = opened !== undefined && !isSamePlace(opened.source, source);
-      if (opened !== undefined && isOther) replaced = { ...opened, view: view?.getState().view };
-      take(info, source);
+      const same = known.find((one) => isSamePlace(one.source, source));
+      // History entries outlive the page, so no other page may use the same key.
+      const key = same?.key ?? `${performance.timeOrigin} ${performance.now()}`;
+      if (opened !== undefined && opened.key !== key)
+        replaced = { ...opened, view: view?.getState().view };
+      take(info, source, key);
       isToBeShown = true;
       endShowing = end;
-      opened = { source, options, version };
+      opened = { key, source, options, version };
+      known = [...known.filter((one) => one !== same), opened].slice(-MOST_KNOWN);
       become({ phase: 'ready', info });
     } catch (error) {
       const failure = failureOf(error, 'vramscope failed while reading this file', REPORT_IT);
@@ -108,6 +119,13 @@ export function createSnapshotLoader(given: SnapshotLoaderOptions) {
       const before = replaced;
       await open(before.source, before.options);
       if (opened?.source === before.source && before.view !== undefined) view?.restore(before.view);
+    },
+    /** Opens the file of a key again; if another page opened it, from its URL. False if it has none either. */
+    reopen: async (key: string, url: string | null): Promise<boolean> => {
+      const { source, options } = known.find((one) => one.key === key) ?? {};
+      const again: OpenSource | null = source ?? ((url && { kind: 'url', url }) || null);
+      if (again !== null) await open(again, options);
+      return again !== null;
     },
     /** The page shows the opened file. Until this call, the page is not idle. */
     shown: () => endShowing?.(),

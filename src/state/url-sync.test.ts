@@ -11,7 +11,9 @@ class FakeWindow {
   entries: string[];
   at = 0;
   replaced = 0;
-  readonly #listeners = new Set<() => void>();
+  /** What each entry carries. */
+  states: unknown[] = [null];
+  readonly #listeners = new Set<(event: { state: unknown }) => void>();
 
   constructor(url: string) {
     this.entries = [url];
@@ -20,24 +22,33 @@ class FakeWindow {
     return new URL(this.entries[this.at] ?? '', 'https://host');
   }
   readonly history = {
-    pushState: (_data: unknown, _title: string, url: string) => {
+    state: undefined as unknown,
+    pushState: (data: unknown, _title: string, url: string) => {
       this.entries = [...this.entries.slice(0, this.at + 1), url];
       this.at++;
+      this.#setState(data);
     },
-    replaceState: (_data: unknown, _title: string, url: string) => {
+    replaceState: (data: unknown, _title: string, url: string) => {
       this.entries[this.at] = url;
+      this.#setState(data);
       this.replaced++;
     },
   };
-  addEventListener(_type: string, listener: () => void): void {
+  #setState(data: unknown): void {
+    this.states[this.at] = data;
+    this.history.state = data;
+  }
+  addEventListener(_type: string, listener: (event: { state: unknown }) => void): void {
     this.#listeners.add(listener);
   }
-  removeEventListener(_type: string, listener: () => void): void {
+  removeEventListener(_type: string, listener: (event: { state: unknown }) => void): void {
     this.#listeners.delete(listener);
   }
   go(steps: number): void {
     this.at += steps;
-    for (const listener of this.#listeners) listener();
+    const state = this.states[this.at] ?? null;
+    this.history.state = state;
+    for (const listener of this.#listeners) listener({ state });
   }
 }
 
@@ -48,6 +59,10 @@ let problems: readonly string[];
 /** How often the address was reported to lag, and to have caught up. */
 let lags: number;
 let caughtUp: number;
+/** Keys of the files that the page was asked to open again; those in `openable` are opened. */
+let reopened: (readonly [key: string, url: string | null])[];
+let openable: ReadonlyMap<string, () => void>;
+let cancelled: number;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -56,6 +71,9 @@ beforeEach(() => {
   problems = [];
   lags = 0;
   caughtUp = 0;
+  reopened = [];
+  openable = new Map();
+  cancelled = 0;
   sync = startUrlSync({
     store,
     window: window as unknown as UrlWindow,
@@ -68,6 +86,16 @@ beforeEach(() => {
       return () => {
         caughtUp++;
       };
+    },
+    loader: {
+      async reopen(key, url) {
+        reopened.push([key, url]);
+        openable.get(key)?.();
+        return openable.has(key);
+      },
+      cancel: () => {
+        cancelled++;
+      },
     },
   });
 });
@@ -201,34 +229,35 @@ describe('the address bar', () => {
   });
 });
 
+const GIVEN: OpenSource = { kind: 'blob', blob: new Blob(['x']), name: 'a.pickle' };
+const withDevices = (name: string, count: number) => ({
+  ...sessionInfoOf(name),
+  devices: Array.from({ length: count }, (_, index) => deviceInfo({ index, device: index })),
+});
+
 describe('the view of a link', () => {
-  const GIVEN: OpenSource = { kind: 'blob', blob: new Blob(['x']), name: 'a.pickle' };
   const HASH = '#v=1&of=9:a.pickle&device=1&x=10..20&at=500';
-  const withDevices = (name: string, count: number) => ({
-    ...sessionInfoOf(name),
-    devices: Array.from({ length: count }, (_, index) => deviceInfo({ index, device: index })),
-  });
   const goTo = (url: string) => window.history.replaceState(null, '', url);
 
   it('is restored only for the first snapshot, without what that lacks', () => {
     goTo(`/app/?snapshot=a.pickle${HASH}`);
-    sync.take(withDevices('a.pickle', 2), { kind: 'url', url: 'a.pickle' });
+    sync.take(withDevices('a.pickle', 2), { kind: 'url', url: 'a.pickle' }, 'a');
     expect(view()).toMatchObject({ deviceIndex: 1, x: { from: 10, to: 20 }, cursor: undefined });
     expect(problems).toEqual([expect.stringContaining('points to event 500')]);
-    sync.take(withDevices('b.pickle', 2), GIVEN);
+    sync.take(withDevices('b.pickle', 2), GIVEN, 'b');
     expect(view()).toMatchObject({ deviceIndex: 0, x: 'all' });
     expect(problems).toEqual([]);
   });
 
   it('falls back to the first device, whole, when there is no such device', () => {
     goTo(`/app/${HASH}`);
-    sync.take(withDevices('a.pickle', 1), GIVEN);
+    sync.take(withDevices('a.pickle', 1), GIVEN, 'a');
     expect(view()).toMatchObject({ deviceIndex: 0, x: 'all' });
   });
 
   it('comes with a notice if it was made for another file', () => {
     goTo('/app/#v=1&of=77:other.pickle&x=1..2');
-    sync.take(withDevices('a.pickle', 1), GIVEN);
+    sync.take(withDevices('a.pickle', 1), GIVEN, 'a');
     expect(problems).toEqual([expect.stringContaining('other.pickle')]);
   });
 
@@ -242,10 +271,74 @@ describe('the view of a link', () => {
 
   it('names the file in the address, and keeps the page that frames this one', () => {
     goTo('/app/?snapshot=old.pickle&embedder=https%3A%2F%2Fdash.example.org#x');
-    sync.take(withDevices('a.pickle', 1), { kind: 'url', url: 'samples/a b.pickle' });
+    sync.take(withDevices('a.pickle', 1), { kind: 'url', url: 'samples/a b.pickle' }, 'a');
     const embedder = 'embedder=https%3A%2F%2Fdash.example.org';
     expect(window.entries).toEqual([`/app/?snapshot=samples/a%20b.pickle&${embedder}#x`]);
-    sync.take(withDevices('a.pickle', 1), GIVEN);
+    sync.take(withDevices('a.pickle', 1), GIVEN, 'a');
     expect(window.entries).toEqual([`/app/?${embedder}#x`]);
+  });
+});
+
+describe('a file that replaced another', () => {
+  const take = (key: string) => sync.take(withDevices(`${key}.pickle`, 1), GIVEN, key);
+  const WHOLE = { selection: undefined, x: 'all' };
+  const settle = () => vi.advanceTimersByTimeAsync(1000);
+
+  beforeEach(async () => {
+    openable = new Map(['a', 'b'].map((key) => [key, () => take(key)]));
+    take('a');
+    store.commit({ selection: 'b7f_0' });
+    store.move({ x: { from: 1, to: 2 } });
+    take('b');
+    await settle();
+  });
+
+  it('has its own entry; Back opens the other as it was seen last, and Forward this one', async () => {
+    expect(window.entries).toHaveLength(4);
+    expect(view()).toMatchObject(WHOLE);
+    store.commit({ selection: 'b7e_0' });
+    window.go(-1);
+    expect(reopened).toEqual([]);
+    window.go(-1);
+    await settle();
+    expect(reopened).toEqual([['a', null]]);
+    expect(view()).toMatchObject({ selection: 'b7f_0', x: { from: 1, to: 2 } });
+    window.go(-1);
+    expect(view()).toMatchObject({ ...WHOLE, selection: 'b7f_0' });
+    window.go(3);
+    await settle();
+    expect(reopened).toEqual([
+      ['a', null],
+      ['b', null],
+    ]);
+    expect(view()).toMatchObject({ selection: 'b7e_0' });
+    expect(window.entries).toHaveLength(5);
+  });
+
+  it('stays where the other cannot be opened: the entry becomes one of its own', async () => {
+    openable = new Map([['a', () => undefined]]);
+    window.go(-1);
+    await settle();
+    expect(view()).toMatchObject(WHOLE);
+    expect(window.states[window.at]).toMatchObject({ key: 'b' });
+    expect(problems).toEqual([]);
+  });
+
+  it('says so if the other was opened before the page was reloaded', async () => {
+    openable = new Map();
+    window.go(-1);
+    await settle();
+    expect(problems).toEqual([
+      'a.pickle was opened before this page was reloaded. To see it, open it again.',
+    ]);
+  });
+
+  it('comes again at once if Forward is pressed before the other is open', async () => {
+    openable = new Map([['a', () => window.go(1)]]);
+    window.go(-1);
+    await settle();
+    expect(cancelled).toBe(1);
+    expect(view()).toMatchObject(WHOLE);
+    expect(window.at).toBe(3);
   });
 });

@@ -72,6 +72,9 @@ export async function renderOn(
   HTMLDialogElement.prototype.showModal = function show() {
     this.open = true;
   };
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false;
+  };
   onTestFinished(() => {
     cleanup();
     analysis.close();

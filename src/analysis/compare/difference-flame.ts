@@ -3,9 +3,13 @@
 import { memoized } from '../../base/collections.ts';
 import { StringInterner } from '../../base/interners.ts';
 import { callerTree, type FlameGraph, flameGraph } from '../../device/flame-graph/flame-graph.ts';
-import { foldTree, weighTree } from '../../device/flame-graph/folded-tree.ts';
+import {
+  foldTransformed,
+  type TransformStep,
+  weighTree,
+} from '../../device/flame-graph/folded-tree.ts';
 import { FrameGroups } from '../../device/flame-graph/frame-groups.ts';
-import { untransformed } from '../../device/flame-graph/stack-transforms.ts';
+import type { GroupsAt } from '../../device/flame-graph/stack-transforms.ts';
 import {
   BEFORE_RECORDING_ROW,
   EXTRA_ROWS,
@@ -20,10 +24,17 @@ import type { RunProfile, SideFrame } from './types.ts';
 
 export interface DifferenceFlameOptions {
   readonly groupBy: Exclude<FlameGrouping, 'stack' | 'holder'>;
+  /** What is done to the stacks of both sides first, see transform-text.ts. */
+  readonly transforms: string;
   /** Path of the box to zoom into. */
   readonly root: string | undefined;
   /** Merge boxes narrower than this share (0 to 1) of the zoomed box. */
   readonly smallestShare: number;
+}
+
+export interface DifferenceGraph extends FlameGraph {
+  /** The transforms that made it. */
+  readonly steps: readonly TransformStep[];
 }
 
 /** Builds the graph for one pair of sides, zoomed and grouped as requested. Rounding has no stack and is left out. */
@@ -52,12 +63,15 @@ export class DifferenceFlame {
     add(a, merged.ofA, -1);
   }
 
-  graph({ groupBy, ...zoom }: DifferenceFlameOptions): FlameGraph {
-    const groups = new FrameGroups(this.#source, new StackReader(this.#source), groupBy, 'known');
-    const tree = foldTree(untransformed(this.#source.stacks), groups, groupBy);
+  graph(options: DifferenceFlameOptions): DifferenceGraph {
+    const { groupBy, transforms, ...zoom } = options;
+    const source = this.#source;
+    const reader = new StackReader(source);
+    const groupsAt: GroupsAt = (grouping, collapsed) =>
+      new FrameGroups(source, reader, grouping, 'known', collapsed);
+    const { tree, groups, steps } = foldTransformed(source, groupBy, transforms, groupsAt);
     const weights = { value: this.#value, count: this.#count, matched: this.#value };
-    const weighed = weighTree(tree, weights);
-    return flameGraph(callerTree(weighed), groups, zoom);
+    return { ...flameGraph(callerTree(weighTree(tree, weights)), groups, zoom), steps };
   }
 }
 

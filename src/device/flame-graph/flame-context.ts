@@ -9,12 +9,18 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { holderRows } from '../model/holders.ts';
 import { absenceText, StackReader } from '../model/stacks.ts';
 import { FlameRows, type ReadStacks } from './flame-table.ts';
-import { type FoldedTree, foldTree, type WeighedTree, weighTree } from './folded-tree.ts';
+import {
+  type FoldedTree,
+  foldTransformed,
+  type TransformStep,
+  transformSteps,
+  type WeighedTree,
+  weighTree,
+} from './folded-tree.ts';
 import { type CollapsedFrame, type FlameGroups, FrameGroups } from './frame-groups.ts';
 import { holderTree } from './holder-tree.ts';
-import { type TransformedStacks, transformStacks, untransformed } from './stack-transforms.ts';
+import { type GroupsAt, type TransformedStacks, untransformed } from './stack-transforms.ts';
 import { type StackWeights, type WeighOptions, weighStacks } from './stack-weights.ts';
-import { parseTransform, type StackTransform, transformsIn } from './transform-text.ts';
 import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
 
 export interface FlameShape {
@@ -31,11 +37,6 @@ export interface Flame {
   readonly rows: FlameRows;
   /** The transforms that made it; by holder they are only described. */
   readonly steps: readonly TransformStep[];
-}
-
-/** A transform, and what it was applied to; undefined if none of this file's visible frames are that. */
-export interface TransformStep extends StackTransform {
-  readonly of: FlameGroup | undefined;
 }
 
 interface Folded extends ReadStacks, Pick<Flame, 'groups' | 'steps'> {
@@ -80,36 +81,24 @@ export class FlameContext {
   #foldHolders(shape: FlameShape): Folded {
     const { snapshot, stacks } = this.#context;
     const { recordedOf } = untransformed(snapshot.stacks);
-    return { ...holderTree(snapshot), steps: this.#steps(shape), stacks, recordedOf };
+    const steps = transformSteps(shape.transforms ?? '', this.#groupsAt(shape));
+    return { ...holderTree(snapshot), steps, stacks, recordedOf };
   }
 
   #fold(shape: FlameShape): Folded {
-    const { groupBy, frames } = shape;
+    const { groupBy, transforms = '' } = shape;
     const { snapshot, stacks } = this.#context;
-    const steps = this.#steps(shape);
-    const changed = transformStacks(
-      snapshot.stacks,
-      steps,
-      (level, collapsed) => this.#groupsOf(level, frames, collapsed),
-      snapshot.frames.length,
-    );
-    const groups = this.#groupsOf(groupBy, frames, changed.collapsed);
+    const groupsAt = this.#groupsAt(shape);
+    const { changed, ...folded } = foldTransformed(snapshot, groupBy, transforms, groupsAt);
     return {
-      tree: foldTree(changed, groups, groupBy),
-      groups,
-      steps,
-      stacks: steps.length === 0 ? stacks : readerOf(snapshot, changed),
+      ...folded,
+      stacks: transforms === '' ? stacks : readerOf(snapshot, changed),
       recordedOf: changed.recordedOf,
     };
   }
 
-  #steps({ frames, transforms = '' }: FlameShape): readonly TransformStep[] {
-    return transformsIn(transforms).map((text) => {
-      const transform = parseTransform(text);
-      const groups = this.#groupsOf(transform.level, frames, []);
-      const group = groups.find(transform.key.split('.').at(-1) ?? '');
-      return { ...transform, of: group === undefined ? undefined : groups.describe(group) };
-    });
+  #groupsAt({ frames }: FlameShape): GroupsAt {
+    return (grouping, collapsed) => this.#groupsOf(grouping, frames, collapsed);
   }
 
   #groupsOf(grouping: FlameGrouping, frames: FlameFrames, collapsed: readonly CollapsedFrame[]) {

@@ -11,21 +11,53 @@
 import { growableInt32 } from '../../base/growable.ts';
 import { TupleInterner } from '../../base/interners.ts';
 import { rowsByKey } from '../../base/table.ts';
-import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, type Snapshot, type StackIndex } from '../../format/snapshot/tables.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import { type FrameGroups, type GroupIndex, NO_FRAME_GROUPS } from './frame-groups.ts';
-import { LEFT_OUT, type TransformedStacks } from './stack-transforms.ts';
+import {
+  type GroupsAt,
+  LEFT_OUT,
+  type TransformedStacks,
+  transformStacks,
+} from './stack-transforms.ts';
 import {
   BEFORE_RECORDING_ROW,
   EXTRA_ROWS,
   NO_CONTEXT_ROW,
   type StackWeights,
 } from './stack-weights.ts';
-import type { FlameGrouping, NoFrame } from './types.ts';
+import { parseTransform, type StackTransform, transformsIn } from './transform-text.ts';
+import type { FlameGroup, FlameGrouping, NoFrame } from './types.ts';
 
 export type FoldedTree = ReturnType<typeof treeOf>;
 
-export function foldTree(
+/** A transform, and what it was applied to; undefined if none of this file's visible frames are that. */
+export interface TransformStep extends StackTransform {
+  readonly of: FlameGroup | undefined;
+}
+
+export const transformSteps = (transforms: string, groupsAt: GroupsAt): readonly TransformStep[] =>
+  transformsIn(transforms).map((text) => {
+    const transform = parseTransform(text);
+    const groups = groupsAt(transform.level, []);
+    const group = groups.find(transform.key.split('.').at(-1) ?? '');
+    return { ...transform, of: group === undefined ? undefined : groups.describe(group) };
+  });
+
+/** @param transforms see transform-text.ts */
+export function foldTransformed(
+  { stacks, frames }: Pick<Snapshot, 'stacks' | 'frames'>,
+  groupBy: FlameGrouping,
+  transforms: string,
+  groupsAt: GroupsAt,
+) {
+  const steps = transformSteps(transforms, groupsAt);
+  const changed = transformStacks(stacks, steps, groupsAt, frames.length);
+  const groups = groupsAt(groupBy, changed.collapsed);
+  return { tree: foldTree(changed, groups, groupBy), groups, steps, changed };
+}
+
+function foldTree(
   transformed: TransformedStacks,
   groups: FrameGroups,
   grouping: FlameGrouping,

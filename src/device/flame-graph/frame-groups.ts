@@ -146,7 +146,8 @@ function describeFrame(frame: FrameView, level: FrameLevel): FlameGroup {
   const target = (of: FrameLevel, text: string): FrameTarget & { readonly label: string } => {
     return { level: of, key: keyOf(frame, of), label: text };
   };
-  const inModule = target('module', module.name);
+  // Of a long path, the last two folders.
+  const inModule = target('module', module.name.replace(/^.+(?=(?:[/\\][^/\\]+){2}$)/, '…'));
   const group = { kind: 'frame', frame, level, location: '' } as const;
   switch (level) {
     case 'function': {

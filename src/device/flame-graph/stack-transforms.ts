@@ -7,6 +7,7 @@ import { EMPTY_STACK, type StackTable } from '../../format/snapshot/tables.ts';
 import { keepOnlyFrames } from '../model/stacks.ts';
 import type { CollapsedFrame, FrameGroups } from './frame-groups.ts';
 import type { FrameLevel, StackTransform } from './transform-text.ts';
+import type { FlameGrouping } from './types.ts';
 
 export interface TransformedStacks {
   /** Frames are rows of the table of frames or, beyond it, of `collapsed`. */
@@ -29,8 +30,11 @@ export function untransformed(stacks: StackTable): TransformedStacks {
   return { stacks, rowOf: rows, recordedOf: rows, collapsed: [], hasStackless: true };
 }
 
-/** The boxes of a level, if these frames were collapsed before. */
-export type GroupsAt = (level: FrameLevel, collapsed: readonly CollapsedFrame[]) => FrameGroups;
+/** The boxes of a grouping, if these frames were collapsed before. */
+export type GroupsAt = (
+  grouping: FlameGrouping,
+  collapsed: readonly CollapsedFrame[],
+) => FrameGroups;
 
 /** @param frameCount without collapsed frames */
 export function transformStacks(

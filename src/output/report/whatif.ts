@@ -160,7 +160,7 @@ function idleText(idle: readonly CaseRun[]): string[] {
   const names = idle.flatMap(({ result: { settings, limitBytes } }) =>
     limitBytes === undefined && needsLimit(settings) ? [] : [settingsName(settings)],
   );
-  return names.length === 0 ? [] : [`Would change nothing: ${names.join('; ')}.`];
+  return names.length === 0 ? [] : [`Would make no difference: ${names.join('; ')}.`];
 }
 
 function notSimulatedText({ notSimulated, budgetMs }: WhatIfRuns): string {

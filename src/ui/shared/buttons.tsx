@@ -5,6 +5,7 @@ import {
   type ToggleEvent,
   useEffect,
   useId,
+  useLayoutEffect,
   useRef,
   useState,
 } from 'react';
@@ -194,9 +195,11 @@ interface DialogProps {
 export function Dialog(props: DialogProps) {
   const { title, isOpen, onClose, className = '', isQuestion = false, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (isOpen) dialog.current?.showModal();
-    else dialog.current?.close();
+  useLayoutEffect(() => {
+    const { current } = dialog;
+    if (isOpen) current?.showModal();
+    // Also before it is taken off the page: only then does the focus return to where it was.
+    return () => current?.close();
   }, [isOpen]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: for keys there is Esc
@@ -210,7 +213,7 @@ export function Dialog(props: DialogProps) {
         event.preventDefault();
         onClose();
       }}
-      onClose={onClose}
+      onClose={({ currentTarget }) => !currentTarget.open && onClose()}
       onClick={(event) => event.target === event.currentTarget && onClose()}
     >
       <div className="dialog-body">

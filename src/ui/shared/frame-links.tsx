@@ -3,25 +3,25 @@ import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
 import { frameLocation } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
-import { editorLink, editorName, mappedPath } from '../../state/editor.ts';
+import { editorFor, editorLink, editorName, mappedPath } from '../../state/editor.ts';
 import { usePreferences, useStores } from '../../state/stores.ts';
 import { IconButton } from './buttons.tsx';
 
 /** Shows the file of a frame; undefined where no snapshot is open. */
 export const ShowSourceContext = createContext<((frame: FrameView) => void) | undefined>(undefined);
 
-/** Where a file is on this machine: in the folder that the local server shows, else where the user says. */
-export function useLocalPath(filename: string): string {
+/** Where a file is on this machine (in the folder that the local server shows, else where the user says), and its editor. */
+export function useEditor(filename: string) {
   const { source } = useStores();
-  const editor = usePreferences((preferences) => preferences.editor);
+  const choice = usePreferences((preferences) => preferences.editor);
   const served = useStore(source, ({ folder }) => folder?.find(filename)?.localPath);
-  return served ?? mappedPath(editor, filename);
+  const localPath = served ?? mappedPath(choice, filename);
+  return { localPath, editor: editorFor(choice, served !== undefined) };
 }
 
 /** From a frame to its code: what each line of its file holds, and the line in the editor. */
 export function FrameLinks({ frame }: { readonly frame: FrameView }) {
-  const editor = usePreferences((preferences) => preferences.editor);
-  const localPath = useLocalPath(frame.filename);
+  const { editor, localPath } = useEditor(frame.filename);
   const showSource = useContext(ShowSourceContext);
   const place = frameLocation(frame);
   if (place === undefined || frame.kind === 'cpp' || showSource === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { SessionInfo } from '../../../device/model/device-info.ts';
 import { mainDeviceIndex } from '../../../device/model/main-device.ts';
 import { deviceTitle } from '../../../device/model/vendors.ts';
 import type { SecondSession } from '../../../state/snapshot-loader.ts';
-import { createSessionStore, useStores } from '../../../state/stores.ts';
+import { createSessionStore, useStores, useView } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { Button, IconButton, Segmented, Select } from '../../shared/buttons.tsx';
 import { Blank } from '../../shared/facts.tsx';
@@ -87,9 +87,11 @@ function OpenPage({ info, second, secondInfo, onRanks, onClose }: OpenPageProps)
   // A link may name the two open files in the other order.
   const isReversed =
     linkedA?.bytes === secondBytes && linkedB?.bytes === bytes && bytes !== secondBytes;
+  const isComparing = useView((view) => view.comparison !== undefined);
   useEffect(() => {
-    adjust(isReversed ? { isSwapped: !isSwapped } : {});
-  }, [adjust, isReversed, isSwapped]);
+    // Back may be about to close this page.
+    if (isComparing) adjust(isReversed ? { isSwapped: !isSwapped } : {});
+  }, [adjust, isComparing, isReversed, isSwapped]);
   const [a, b] = useMemo(() => {
     const opened = { session, info };
     const other = { session: second.session, info: secondInfo };

@@ -145,7 +145,7 @@ function TabContent({ a, b, compared, handle, rows }: TabContentProps): ReactNod
     case 'flame':
       return (
         <SideProvider {...a}>
-          <DifferenceFlameView pair={compared.pair} />
+          <DifferenceFlameView pair={compared.pair} view={view} onChange={commit} />
         </SideProvider>
       );
     case 'facts':

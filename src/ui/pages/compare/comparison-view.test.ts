@@ -5,6 +5,7 @@ import {
   type ComparisonView,
   DEFAULT_COMPARISON,
   encodeComparison,
+  GROUPINGS,
   parseComparison,
   TABS,
 } from './comparison-view.ts';
@@ -25,6 +26,9 @@ const view: fc.Arbitrary<ComparisonView> = fc.record({
   kind: optional(fc.constantFrom(...CHANGE_KINDS)),
   class: optional(fc.constantFrom('activations', 'rounding')),
   text: fc.string(),
+  groupBy: fc.constantFrom(...GROUPINGS),
+  root: optional(fc.constantFrom('1a.2b')),
+  transforms: fc.constantFrom('', 'mf-1x0f3k9,dm-2'),
   row: optional(fc.nat(99).map(String)),
 });
 

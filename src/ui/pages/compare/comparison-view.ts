@@ -8,6 +8,7 @@
 
 import { useMemo } from 'react';
 import { CHANGE_KINDS, type ChangeKind } from '../../../analysis/compare/types.ts';
+import { isTransformList } from '../../../device/flame-graph/transform-text.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import {
   anyText,
@@ -29,6 +30,9 @@ import {
 
 export const TABS = ['sites', 'flame', 'facts', 'whatif', 'a', 'b'] as const;
 export type CompareTab = (typeof TABS)[number];
+
+export const GROUPINGS = ['line', 'function', 'file', 'module'] as const;
+type DifferenceGrouping = (typeof GROUPINGS)[number];
 
 const SORT_KEYS = ['place', 'class', 'kind', 'a', 'b', 'difference', 'size', 'count'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
@@ -62,6 +66,10 @@ const SETTINGS = {
   kind: setting<ChangeKind | undefined>(undefined, 'kind', oneOf(...CHANGE_KINDS)),
   class: setting<string | undefined>(undefined, 'class', anyText),
   text: setting('', 'text', anyText),
+  /** The flame graph's, as in FlameView. */
+  groupBy: setting<DifferenceGrouping>('line', 'by', oneOf(...GROUPINGS)),
+  root: setting<string | undefined>(undefined, 'root', anyText),
+  transforms: setting('', 'transforms', (text) => (isTransformList(text) ? text : undefined)),
   /** Name of the followed row, see SiteRow. */
   row: setting<string | undefined>(undefined, 'row', anyText),
 };

@@ -4,7 +4,7 @@ import { signedBytes } from '../../../analysis/compare/change-text.ts';
 import { CHANGE_KINDS } from '../../../analysis/compare/types.ts';
 import { formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import { classLabel } from '../../../device/classes/types.ts';
-import type { FlameGrouping } from '../../../device/flame-graph/types.ts';
+import type { FlameView } from '../../../state/view-store.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { Select } from '../../shared/buttons.tsx';
 import { useQuery } from '../../shared/use-query.ts';
@@ -15,7 +15,8 @@ import { FlameCanvas } from '../../views/flame-graph/flame-canvas.tsx';
 import { GROUPING_TEXT, weightFormat } from '../../views/flame-graph/flame-labels.ts';
 import { type FlameBox, FlameLayout } from '../../views/flame-graph/flame-layout.ts';
 import { FlameTrail } from '../../views/flame-graph/flame-toolbar.tsx';
-import type { ComparisonView, SortKey } from './comparison-view.ts';
+import { TransformList, useFlameMenu } from '../../views/flame-graph/flame-transforms.tsx';
+import { type ComparisonView, GROUPINGS, type SortKey } from './comparison-view.ts';
 import type { ComparedPair } from './sides.tsx';
 import { KIND_LABELS, type SiteRow, shownRows } from './site-rows.ts';
 
@@ -159,31 +160,38 @@ function siteColumns(most: number, hasRuns: boolean): readonly Column<SiteRow>[]
   return columns.map((column) => ({ ...column, isSortable: column.id !== 'run' }));
 }
 
-type Grouping = Exclude<FlameGrouping, 'stack' | 'holder'>;
-const GROUPINGS: readonly Grouping[] = ['line', 'function', 'file', 'module'];
-
 const FIGURES = {
   format: weightFormat('allocated', true, true),
   isDifference: true,
   hasSearch: false,
 };
 
+interface DifferenceFlameProps extends Pick<ComparedPair, 'pair'> {
+  readonly view: ComparisonView;
+  readonly onChange: (change: Partial<ComparisonView>) => void;
+}
+
 /** What grew and what shrank, by call stack. The width of a box is the size of its change. */
-export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
+export function DifferenceFlameView({ pair, view, onChange }: DifferenceFlameProps) {
   const area = useRef<HTMLElement>(null);
   const width = useElementWidth(area);
-  const [groupBy, setGroupBy] = useState<Grouping>('line');
-  const [root, setRoot] = useState<string>();
-  const request = width === 0 ? undefined : { pair, groupBy, root, smallestShare: 1 / width };
+  const { groupBy, root, transforms } = view;
+  const shape = { pair, groupBy, root, transforms, smallestShare: 1 / width };
+  const request = width === 0 ? undefined : shape;
   const { value: graph } = useQuery('differenceFlame', request, { cancelsStale: true });
   const layout = useMemo(() => graph && new FlameLayout(graph), [graph]);
   const [selected, setSelected] = useState<FlameBox>();
   const totalMagnitude = graph?.total.magnitude ?? 0;
   const figures = useMemo(() => ({ ...FIGURES, totalMagnitude }), [totalMagnitude]);
-  const zoom = (path: string | undefined) => {
+  const change = (changed: Partial<ComparisonView>) => {
     setSelected(undefined);
-    setRoot(path);
+    onChange(changed);
   };
+  const zoom = (path: string | undefined) => change({ root: path });
+  const flame = { groupBy, transforms, inverted: false, sandwich: undefined };
+  const transform = (to: Partial<FlameView>) =>
+    change({ transforms: to.transforms ?? transforms, root: undefined });
+  const menu = useFlameMenu(flame, transform, false);
   return (
     <section ref={area} className="view compare-flame" aria-label="Difference flame graph">
       <div className="row bar">
@@ -192,10 +200,7 @@ export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
           <Select
             value={groupBy}
             options={GROUPINGS.map((value) => ({ value, label: GROUPING_TEXT[value] }))}
-            onChoose={(chosen) => {
-              zoom(undefined);
-              setGroupBy(chosen);
-            }}
+            onChoose={(chosen) => change({ groupBy: chosen, root: undefined })}
           />
         </label>
         {graph !== undefined && (
@@ -205,7 +210,12 @@ export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
           </span>
         )}
       </div>
-      {graph !== undefined && <FlameTrail trail={graph.trail} onZoom={zoom} />}
+      {graph !== undefined && (
+        <>
+          <TransformList flame={flame} steps={graph.steps} onChange={transform} />
+          <FlameTrail trail={graph.trail} onZoom={zoom} />
+        </>
+      )}
       {layout !== undefined && totalMagnitude > 0 && (
         <FlameCanvas
           layout={layout}
@@ -213,9 +223,13 @@ export function DifferenceFlameView({ pair }: Pick<ComparedPair, 'pair'>) {
           selected={selected}
           onSelect={setSelected}
           onZoom={zoom}
+          onMenu={(box, place) =>
+            box.data.group && menu.open({ group: box.data.group, path: layout.pathOf(box) }, place)
+          }
         />
       )}
       {graph?.total.magnitude === 0 && <p className="note">Nothing differs.</p>}
+      {menu.element}
     </section>
   );
 }

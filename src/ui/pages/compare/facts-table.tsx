@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 import { PRESETS } from '../../../allocator/simulator/presets.ts';
 import { entryName, signedBytes } from '../../../analysis/compare/change-text.ts';
@@ -33,12 +33,12 @@ export function FactsTable({
   const peaks = COUNTERS.map(({ name, label }) => bytesRow(label, a.peak[name], b.peak[name]));
   const recordings = RECORDING_FACTS.map(([name, textOf]) => textRow(name, textOf(a), textOf(b)));
   return (
-    <div className="compare-facts">
+    <FactsPage>
       <Facts title="Memory by entry" rows={entries} />
       <Facts title="Peaks of the counters" rows={peaks} />
       <Facts title="Recordings" rows={recordings} />
       <Facts title="Allocator settings" rows={settings} />
-    </div>
+    </FactsPage>
   );
 }
 
@@ -136,6 +136,15 @@ function pythonText({ frames }: RunProfile): string {
   return 'not known';
 }
 
+function FactsPage({ children }: { readonly children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it holds nothing focusable, and keys must scroll it
+    <section className="compare-facts" aria-label="Figures" tabIndex={0}>
+      {children}
+    </section>
+  );
+}
+
 const RECORDED = 'as recorded';
 
 interface WhatIfTableProps {
@@ -161,7 +170,7 @@ function WhatIfRows({ a, b }: WhatIfTableProps) {
     return { name, differs: true, cells: texts.map((text) => ({ text })) };
   });
   return (
-    <div className="compare-facts">
+    <FactsPage>
       <Facts
         title="Peak reserved memory of both, as recorded and simulated under other allocator settings"
         label="Peak reserved memory by setting"
@@ -169,7 +178,7 @@ function WhatIfRows({ a, b }: WhatIfTableProps) {
         rows={rows}
       />
       {failure !== undefined && <p role="alert">{failure}</p>}
-    </div>
+    </FactsPage>
   );
 }
 

@@ -1,8 +1,10 @@
 import { useEffect, useMemo } from 'react';
 import type { SiteHalf } from '../../../analysis/compare/types.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
+import { MEMORY_CLASSES } from '../../../device/classes/types.ts';
 import { frameTerm, searchTerm } from '../../../device/search/qualifier.ts';
 import type { Range, ViewStore } from '../../../state/view-store.ts';
+import { ClassKey } from '../../plot/class-key.tsx';
 import { Plot } from '../../plot/plot.tsx';
 import { useServices } from '../../shared/services.ts';
 import { timelineSource } from '../../views/timeline/timeline-source.ts';
@@ -27,8 +29,11 @@ export function LinkedTimelines(props: LinkedTimelinesProps) {
   const reachesOf = ({ open: { device } }: ComparedSide) =>
     [device.peaks.activeBytes, device.peaks.reservedBytes].map(({ bytes }) => bytes);
   const reachBytes = Math.max(1, ...reachesOf(a), ...reachesOf(b));
+  const classes = new Set([a, b].flatMap(({ side }) => side.sites.map((site) => site.class)));
+  const has = (one: { class: number }) => classes.has(MEMORY_CLASSES[one.class]?.id ?? '');
   return (
     <div className="compare-timelines">
+      <ClassKey has={has} />
       {[a, b].map((side) => (
         <SideProvider key={side.open.letter} {...side}>
           <SideTimeline {...side} reachBytes={reachBytes} />

@@ -48,27 +48,44 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
   return (
     <div className="ranks-heat">
       <p className="note dim" role="status">
-        {hovered === undefined ? HINT : placeText(job, hovered)}
+        {hovered === undefined ? hintOf(job) : placeText(job, hovered)}
       </p>
-      <Button
-        className="whole-line heat-canvas"
-        aria-label={`Heat map of ${order.length} ranks by ${job.heatSteps * job.stepsPerColumn} steps; the list has the same figures`}
-        onMouseMove={(event) => setHovered(placeOf(event))}
-        onMouseLeave={() => setHovered(undefined)}
-        onClick={(event) => {
-          const place = placeOf(event);
-          const rank = place && job.ranks[place.index]?.rank;
-          if (place !== undefined && rank !== undefined) onSelect(rank, place.column);
-        }}
-      >
-        <Painted paint={paint} height={order.length * rowPx} />
-      </Button>
+      <div className="heat-rows">
+        {rowPx === MAX_ROW_PX && (
+          <ul className="small dim heat-ranks" aria-hidden>
+            {order.map((index) => (
+              <li key={index} style={{ height: rowPx }}>
+                rank {job.ranks[index]?.rank}
+              </li>
+            ))}
+          </ul>
+        )}
+        <Button
+          className="whole-line heat-canvas"
+          aria-label={`Heat map of ${order.length} ranks by ${job.heatSteps * job.stepsPerColumn} steps; the list has the same figures`}
+          onMouseMove={(event) => setHovered(placeOf(event))}
+          onMouseLeave={() => setHovered(undefined)}
+          onClick={(event) => {
+            const place = placeOf(event);
+            const rank = place && job.ranks[place.index]?.rank;
+            if (place !== undefined && rank !== undefined) onSelect(rank, place.column);
+          }}
+        >
+          <Painted paint={paint} height={order.length * rowPx} />
+        </Button>
+      </div>
+      <p className="spread small dim heat-steps" aria-hidden>
+        <span>step 0</span>
+        <span>step {job.heatSteps * job.stepsPerColumn - 1}</span>
+      </p>
     </div>
   );
 }
 
-const HINT =
-  'Each row is a rank, each column a step; bright is more memory. Click a place to look at that rank and step.';
+function hintOf({ heat }: JobView): string {
+  const [low = 0, high = 0] = extent(heat);
+  return `Each row is a rank, each column a step, from ${formatBytes(low)} (dark) to ${formatBytes(high)} (bright). Click a place to look at that rank and step.`;
+}
 
 function placeText(job: JobView, { index, column }: Place): string {
   const rank = job.ranks[index];

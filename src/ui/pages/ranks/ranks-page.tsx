@@ -4,12 +4,11 @@ import { useEffect, useMemo, useState } from 'react';
 import type { JobView, RankDetails, RankRow } from '../../../analysis/ranks/job-view.ts';
 import { isSummaryName } from '../../../analysis/summary-file/rank-of-name.ts';
 import { plural } from '../../../base/format.ts';
-import { classLabels } from '../../../device/classes/types.ts';
 import { frameTerm } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
-import { ColorKey } from '../../plot/plot-controls.tsx';
+import { ClassKey } from '../../plot/class-key.tsx';
 import {
   Button,
   CopyButton,
@@ -21,8 +20,6 @@ import {
 import { useServices } from '../../shared/services.ts';
 import '../../shared/verdict-card.css';
 import type { RanksClient } from '../../../worker/ranks/client.ts';
-import { classColors } from '../../theme/palette.ts';
-import { useTheme } from '../../theme/use-theme.ts';
 import { HeatMap } from './heat-map.tsx';
 import { MomentsView } from './moments-view.tsx';
 import { RankDetailsPanel } from './rank-details.tsx';
@@ -155,7 +152,11 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
         {client !== undefined && <CopyMarkdown client={client} />}
         <IconButton icon={X} label="Close the ranks" onClick={onClose} />
       </div>
-      <Legend job={job} />
+      {shown === 'ranks' && (
+        <ClassKey
+          has={(one) => job.ranks.some(({ classBytes }) => (classBytes[one.class] ?? 0) > 0)}
+        />
+      )}
       <div className="fill ranks-body">
         {shown === 'heat' ? (
           <HeatMap
@@ -242,12 +243,4 @@ function Verdict({ job }: { readonly job: JobView }) {
       </div>
     </div>
   );
-}
-
-function Legend({ job }: { readonly job: JobView }) {
-  const colors = classColors(useTheme(), 'class');
-  const entries = classLabels()
-    .filter((one) => job.ranks.some(({ classBytes }) => (classBytes[one.class] ?? 0) > 0))
-    .map((one) => ({ label: one.label, title: one.about, color: colors[one.class] ?? '' }));
-  return <ColorKey label="Classes of memory" entries={entries} />;
 }

@@ -1,6 +1,8 @@
 import './app.css';
 import '../open/open.css';
-import { useEffect, useEffectEvent, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useStore } from 'zustand';
+import { isSamePlace } from '../../../state/disk-files.ts';
 import {
   filesOfTransfer,
   type GivenFiles,
@@ -74,10 +76,6 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     setIsRanks(false);
     routes.compare(a, b);
   }
-  function goBack(): void {
-    setSecond(undefined);
-    void loader.goBack();
-  }
   const showPair = (a: OpenSource, b: OpenSource) => openRanks({ sources: [a, b] });
   const isDragging = useIncomingFiles(takeFiles);
   const [isPicking, setIsPicking] = useState(false);
@@ -114,7 +112,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
             <Button onClick={() => setIsRanks(true)}>‹ Ranks</Button>
           )}
           {replaced !== undefined && workbench !== undefined && (
-            <workbench.BackButton name={nameOf(replaced)} onClick={goBack} />
+            <workbench.BackButton name={nameOf(replaced)} onClick={() => void loader.goBack()} />
           )}
           {info !== undefined && workbench !== undefined && !isRanks ? (
             <workbench.OpenFile info={info} />
@@ -133,7 +131,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
             <workbench.Workbench
               info={info}
               second={second}
-              onSecond={setSecond}
+              onAlone={() => setSecond(undefined)}
               onRanks={ranks === undefined ? showPair : undefined}
             />
           </div>
@@ -209,34 +207,72 @@ function useIncomingFiles(onFiles: (given: GivenFiles) => void): boolean {
   return depth > 0;
 }
 
+/** A file and the open one that it is compared with. */
+interface Pair {
+  readonly base: OpenSource;
+  readonly source: OpenSource;
+}
+
 /** Decides whether given files are opened or compared with the open one. */
 function useSecondFile() {
   const { loader, idle } = useServices();
   const { session, view } = useStores();
-  const [second, setSecond] = useState<SecondSession>();
-  useEffect(() => () => second?.session.close(), [second]);
-  const compareWith = (source: OpenSource) => setSecond(beginSecondSession(source, idle));
+  const [second, setSecond] = useState<Pair & { readonly opened: SecondSession }>();
+  /** Every pair that was compared, for Back and Forward. */
+  const [pairs] = useState(() => new Set<Pair>());
+  useEffect(() => () => second?.opened.session.close(), [second]);
+  function begin(pair: Pair): void {
+    pairs.add(pair);
+    setSecond({ ...pair, opened: beginSecondSession(pair.source, idle) });
+  }
+  const info = useSession((state) => (state.phase === 'ready' ? state.info : undefined));
+  const restores = useStore(view, (state) => state.restores);
+  const infoBefore = useRef(info);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another file, Back and Forward change the pair
+  useEffect(() => {
+    const base = loader.opened();
+    if (info === undefined || base === undefined) return;
+    const isSameFile = infoBefore.current === info;
+    infoBefore.current = info;
+    const { comparison } = view.getState().view;
+    const isPair = second !== undefined && isSamePlace(second.base, base);
+    if (isPair && comparison !== undefined) return;
+    // The pair was given just now, so the view does not know of it yet.
+    if (isPair && !isSameFile) return view.adjust({ comparison: '' });
+    // The link names the second file, unless it was left at once.
+    const name = new URLSearchParams(comparison).get('b')?.replace(/^\d+:/, '');
+    const pair = [...pairs].findLast(
+      (one) =>
+        comparison !== undefined &&
+        isSamePlace(one.base, base) &&
+        (name === undefined || nameOf(one.source) === name),
+    );
+    if (pair !== undefined) begin(pair);
+    else setSecond(undefined);
+  }, [info, restores]);
+  function compareWith(source: OpenSource): void {
+    const base = loader.opened();
+    if (base === undefined) return;
+    if (view.getState().view.comparison === undefined) view.commit({ comparison: '' });
+    begin({ base, source });
+  }
   /** The next file is the second of a comparison. */
   const isAwaited = () =>
     view.getState().view.comparison !== undefined &&
-    (second === undefined || second.state.getState().phase === 'failed') &&
+    (second === undefined || second.opened.state.getState().phase === 'failed') &&
     openInfo(session.getState()) !== undefined;
   const routes = {
     isAwaited,
     compareWith,
     open(source: OpenSource): void {
       if (isAwaited()) compareWith(source);
-      else {
-        setSecond(undefined);
-        view.adjust({ comparison: undefined });
-        void loader.open(source);
-      }
+      else void loader.open(source);
     },
     compare(a: OpenSource, b: OpenSource): void {
       // Both files are read at once, each in its own worker.
-      compareWith(b);
+      begin({ base: a, source: b });
       void loader.open(a);
     },
   };
-  return { second, routes, setSecond };
+  return { second: second?.opened, routes, setSecond };
 }

@@ -141,7 +141,7 @@ type Choice = readonly [choice: GivenChoice, title: string, about: string];
 export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialogProps) {
   const names = given.files.map(({ name }) => name);
   const isTwo = names.length === 2;
-  const closes = `Closes ${openName}; a button in the header opens it again.`;
+  const closes = `Closes ${openName}; Back opens it again.`;
   const compare: Choice = [
     'compare',
     isTwo ? 'Compare the two files' : `Compare with ${openName}`,

@@ -98,7 +98,7 @@ function NoTrace() {
           </Fact>
         ))}
       </dl>
-      <h3>To see what filled it, record its history</h3>
+      <h3 className="ruled">To see what filled it, record its history</h3>
       <RecordRecipes />
     </div>
   );

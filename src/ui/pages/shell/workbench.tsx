@@ -57,7 +57,7 @@ export { BackButton, GivenDialog, OpenFile } from './open-file.tsx';
 interface WorkbenchProps {
   readonly info: SessionInfo;
   readonly second: SecondSession | undefined;
-  readonly onSecond: (second: SecondSession | undefined) => void;
+  readonly onAlone: () => void;
   /** The two compared files are ranks of one job; undefined if the page has a job already. */
   readonly onRanks: ((a: OpenSource, b: OpenSource) => void) | undefined;
 }
@@ -65,7 +65,7 @@ interface WorkbenchProps {
 /** Fetched when a second file is given, or a link asks for a comparison. */
 const loadCompare = () => import('../compare/compare-page.tsx');
 
-export function Workbench({ info, second, onSecond, onRanks }: WorkbenchProps) {
+export function Workbench({ info, second, onAlone, onRanks }: WorkbenchProps) {
   const { loader } = useServices();
   // Completes the load. Effects run after those of children: the timeline has started its own work by then, so the page
   // never looks idle in between.
@@ -75,8 +75,7 @@ export function Workbench({ info, second, onSecond, onRanks }: WorkbenchProps) {
   const page = useLazy(loadCompare, isComparing, () => undefined);
   if (!isComparing) return <OneFile info={info} />;
   if (page === undefined) return <main className="view fill" aria-busy />;
-  const close = () => onSecond(undefined);
-  return <page.ComparePage info={info} second={second} onRanks={onRanks} onClose={close} />;
+  return <page.ComparePage info={info} second={second} onRanks={onRanks} onClose={onAlone} />;
 }
 
 function OneFile({ info }: Pick<WorkbenchProps, 'info'>) {

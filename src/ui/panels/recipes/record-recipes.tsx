@@ -29,7 +29,7 @@ export function RecordRecipes() {
       </div>
       <CodeToCopy code={code} label={`the code: ${name}`} />
       <p className="dim">
-        {triedWith === undefined ? 'Untested. ' : `Run on an H200 with ${triedWith}. `}
+        {triedWith === undefined ? 'Untested. ' : `Tested on an H200 with ${triedWith}. `}
         Recording costs about 1 µs and 400 bytes of host memory per event. <code>max_entries</code>{' '}
         limits the number of events; beyond it, the oldest are dropped. <code>stacks="python"</code>{' '}
         keeps dumps fast: PyTorch’s default, <code>"all"</code>, also looks up every C++ frame (a

@@ -11,12 +11,12 @@ import {
   templateOf,
 } from '../../../state/editor.ts';
 import type { EditorChoice } from '../../../state/editor-choice.ts';
-import { usePreferences, useStores } from '../../../state/stores.ts';
+import { useStores } from '../../../state/stores.ts';
 import { Select } from '../../shared/buttons.tsx';
-import { useLocalPath } from '../../shared/frame-links.tsx';
+import { useEditor } from '../../shared/frame-links.tsx';
 
 const CHOICES = [
-  { value: '', label: 'no editor' },
+  { value: 'none', label: 'no editor' },
   ...EDITORS.map(({ id, label }) => ({ value: id as string, label })),
   { value: OWN_EDITOR, label: 'another, by a link' },
 ];
@@ -24,11 +24,10 @@ const CHOICES = [
 /** Which editor opens the lines, and where the files are on this machine. */
 export function EditorForm({ frame }: { readonly frame: FrameView }) {
   const { preferences } = useStores();
-  const editor = usePreferences(({ editor }) => editor);
+  const { editor, localPath } = useEditor(frame.filename);
   const id = useId();
   const set = (change: Partial<EditorChoice>) =>
     preferences.set({ editor: { ...editor, ...change } });
-  const localPath = useLocalPath(frame.filename);
   const link = editorLink(editor, localPath, frame.line);
   /** `problem` says what is wanted instead of the value. */
   const field = (
@@ -62,7 +61,7 @@ export function EditorForm({ frame }: { readonly frame: FrameView }) {
         <label htmlFor={id}>Open lines in</label>
         <Select
           id={id}
-          value={editor.id}
+          value={editor.id || 'none'}
           options={CHOICES}
           onChoose={(chosen) => set({ id: chosen })}
         />
@@ -87,7 +86,7 @@ export function EditorForm({ frame }: { readonly frame: FrameView }) {
           'gpu-node, as in your SSH configuration',
           editor.host === '' ? 'the name of the machine that has the files' : undefined,
         )}
-      {editor.id !== '' && (
+      {(editor.id === OWN_EDITOR || templateOf(editor) !== '') && (
         <details className="source-mapping" open={editor.from !== ''}>
           <summary>The files are elsewhere on this machine</summary>
           <div className="row">

@@ -12,6 +12,7 @@ import { quoteText } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Button, CopyButton, Dialog } from '../../shared/buttons.tsx';
 import { type SourceCode, useCodeLines, useSourceCode } from '../../shared/source-code.tsx';
+import { Term } from '../../shared/term.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 import { EditorForm } from './editor-form.tsx';
 
@@ -112,9 +113,9 @@ function Lines({ frame, lines, text, onFiltered }: LinesProps) {
     >
       <thead className="source-head">
         <tr className="source-line">
-          {['Line', 'Allocates', 'At the peak', 'At the end', 'Code'].map((label) => (
+          {Object.entries(HEADINGS).map(([label, about]) => (
             <th key={label} scope="col">
-              {label}
+              {about === undefined ? label : <Term about={about}>{label}</Term>}
             </th>
           ))}
         </tr>
@@ -135,6 +136,14 @@ function Lines({ frame, lines, text, onFiltered }: LinesProps) {
     </table>
   );
 }
+
+const HEADINGS: Readonly<Record<string, string | undefined>> = {
+  Line: undefined,
+  Allocates: 'All that this line, and what it called, allocated over the whole recording',
+  'At the peak': 'How much of it was live when the most memory was in use',
+  'At the end': 'How much of it was live at the end: what the line keeps',
+  Code: undefined,
+};
 
 interface ShownLine {
   readonly line: number;

@@ -62,7 +62,7 @@ describe('words', () => {
     const text = (freeBytes: number, largestBytes: number) =>
       oomText(oom, { freeBytes, largestBytes, ranges: 2 });
     expect(text(6 * MI, 4 * MI)).toBe('OOM: 8.00 MiB requested, more than the total');
-    expect(text(12 * MI, 7 * MI)).toBe('OOM: 8.00 MiB requested, no free range is large enough');
+    expect(text(12 * MI, 7 * MI)).toBe('OOM: 8.00 MiB requested, larger than any range');
     expect(text(12 * MI, 8 * MI)).toContain('another pool or stream');
   });
 

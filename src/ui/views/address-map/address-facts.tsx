@@ -57,7 +57,7 @@ export function FreeFacts({ slots }: { readonly slots: AddressSlots }) {
 export function oomText({ requestedBytes, wasRetried }: OomInfo, free: FreeMemory): string {
   const asked = `${wasRetried ? 'Retried' : 'OOM'}: ${formatBytes(requestedBytes)} requested,`;
   if (requestedBytes > free.freeBytes) return `${asked} more than the total`;
-  if (requestedBytes > free.largestBytes) return `${asked} no free range is large enough`;
+  if (requestedBytes > free.largestBytes) return `${asked} larger than any range`;
   return `${asked} a free range is large enough, but belongs to another pool or stream`;
 }
 

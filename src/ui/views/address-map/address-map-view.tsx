@@ -58,11 +58,11 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
           <FitButton field="addresses" />
           <ColorSelect />
           <SlotKinds slots={slots} />
-          <span className="one-line event-readout" data-readout="event" />
         </div>
         <FreeFacts slots={slots} />
         <div className="free-row">
           <PinnedAddress slots={slots} place={place} />
+          <span className="one-line event-readout" data-readout="event" />
           <FreeLegend highlight={highlight} />
         </div>
         <ColorLegend />

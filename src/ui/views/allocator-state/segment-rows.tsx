@@ -93,12 +93,12 @@ export function segmentColumns(options: SegmentColumnsOptions): readonly Column<
     'key' in row ? groups[id]?.(row) : segments[id]?.(row);
   return [
     text('segment', 106, cell('segment')),
-    text('blocks', isNarrow ? 56 : 156, cell('blocks'), { grow: 1, head: barHead }),
+    text('blocks', isNarrow ? 56 : 120, cell('blocks'), { grow: 1, head: barHead }),
     figure('size', 84, cell('size')),
-    figure('used', 54, cell('used')),
+    figure('used', 62, cell('used')),
     figure('gap', 90, cell('gap')),
-    figure('age', 84, cell('age')),
-    ...(isNarrow ? [] : [text('by', 118, cell('by'), { grow: 0.4 })]),
+    figure('age', 78, cell('age')),
+    ...(isNarrow ? [] : [text('by', 136, cell('by'), { grow: 0.4 })]),
   ];
 }
 

@@ -76,7 +76,7 @@ function eventColumns(
   const hasStreams = (facets?.streams.length ?? 0) > 1;
   const poolPx = (facets?.pools.length ?? 0) > 2 ? 88 : 52;
   return [
-    figure('event', 72, ({ event }) => formatCount(event)),
+    figure('event', 70, ({ event }) => formatCount(event)),
     ...(device.hasTime ? [figure('time', 86, ({ timeUs }) => formatDurationUs(timeUs))] : []),
     text('action', 122, ({ action }) => (
       <span className="event-action" data-action={action} title={action}>
@@ -84,9 +84,9 @@ function eventColumns(
       </span>
     )),
     bytes('size', 86, ({ sizeBytes }) => sizeBytes),
-    text('code', 202, ({ frame, ...row }) => <SiteCell topFrame={frame} {...row} />, { grow: 1 }),
+    text('code', 190, ({ frame, ...row }) => <SiteCell topFrame={frame} {...row} />, { grow: 1 }),
     figure('pair', 84, ({ pair }) => <Pair pair={pair} onGoTo={onGoTo} />),
-    bytes('allocated', 86, ({ allocatedBytes }) => allocatedBytes),
+    bytes('allocated', 84, ({ allocatedBytes }) => allocatedBytes),
     bytes('reserved', 86, ({ reservedBytes }) => reservedBytes),
     code('address', 138, ({ address }) => address),
     text('pool', poolPx, ({ pool, privatePool }) => [pool, privatePool].filter(Boolean).join(' ')),

@@ -6,7 +6,6 @@ import { useStores, useView } from '../../../state/stores.ts';
 import type { FlameView as FlameChoices } from '../../../state/view-store.ts';
 import { useElementWidth } from '../../shared/browser.ts';
 import { Blank } from '../../shared/facts.tsx';
-import { Menu, type MenuPlace } from '../../shared/menu.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { FlameCanvas } from './flame-canvas.tsx';
 import { type FlameFigures, weightFormat } from './flame-labels.ts';
@@ -15,7 +14,7 @@ import { FlameSandwich, SandwichTitle, useSandwich } from './flame-sandwich.tsx'
 import { FlameEmpty, FlameSummary } from './flame-summary.tsx';
 import { FlameTable, FrameStrip } from './flame-table.tsx';
 import { FlameDownloads, FlameToolbar, FlameTrail } from './flame-toolbar.tsx';
-import { type MenuSubject, TransformList, transformItems } from './flame-transforms.tsx';
+import { type OpenMenu, TransformList, useFlameMenu } from './flame-transforms.tsx';
 import {
   type FlameReady,
   type FlameSelection,
@@ -197,19 +196,6 @@ function LowerPanel(props: LowerPanelProps) {
       </Panel>
     </>
   );
-}
-
-type OpenMenu = (subject: MenuSubject, place: MenuPlace) => void;
-
-/** The menu of a box or a row: one for the whole view. */
-function useFlameMenu(flame: FlameChoices, onChange: FlameContentProps['onChange']) {
-  const [opened, setOpened] = useState<{ subject: MenuSubject; place: MenuPlace }>();
-  const open: OpenMenu = (subject, place) => setOpened({ subject, place });
-  const items = opened === undefined ? [] : transformItems(opened.subject, flame, onChange);
-  const place = items.length === 0 ? undefined : opened?.place;
-  const close = () => setOpened(undefined);
-  const element = <Menu label="Transforms" items={items} place={place} onClose={close} />;
-  return { open, element };
 }
 
 function useFigures({ answer, request }: FlameReady): FlameFigures {

@@ -58,8 +58,8 @@ export function FlameSummary({ asked, figures }: FlameSummaryProps) {
       {!hasStacks && !isByHolder && (
         <Note>
           This file has no call stacks. Record them with{' '}
-          <code>torch.cuda.memory._record_memory_history(stacks=&quot;all&quot;)</code> and take the
-          snapshot again.
+          <code>torch.cuda.memory._record_memory_history(stacks=&quot;python&quot;)</code> and take
+          the snapshot again.
         </Note>
       )}
       {!graph.isRootFound && (

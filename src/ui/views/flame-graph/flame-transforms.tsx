@@ -12,7 +12,8 @@ import {
   Rows2,
   X,
 } from 'lucide-react';
-import type { TransformStep } from '../../../device/flame-graph/flame-context.ts';
+import { useState } from 'react';
+import type { TransformStep } from '../../../device/flame-graph/folded-tree.ts';
 import {
   levelOf,
   parseTransform,
@@ -25,7 +26,7 @@ import {
 import type { FlameGroup } from '../../../device/flame-graph/types.ts';
 import type { FlameView } from '../../../state/view-store.ts';
 import { IconButton } from '../../shared/buttons.tsx';
-import type { MenuItem } from '../../shared/menu.tsx';
+import { Menu, type MenuItem, type MenuPlace } from '../../shared/menu.tsx';
 import { groupLabel } from './flame-labels.ts';
 
 /** A box or a row that a menu is about. */
@@ -41,10 +42,11 @@ type Change = Partial<FlameView>;
 export const transformed = (transforms: string): Change => ({ transforms, root: undefined });
 
 /** What can be done with a box; nothing without frames. */
-export function transformItems(
+function transformItems(
   { group, path }: MenuSubject,
   { transforms, inverted, groupBy }: Pick<FlameView, 'transforms' | 'inverted' | 'groupBy'>,
   onChange: (change: Change) => void,
+  canSandwich: boolean,
 ): readonly MenuItem[] {
   if (group.kind !== 'frame') return [];
   const [own, library] = group.targets;
@@ -80,12 +82,16 @@ export function transformItems(
       icon: Focus,
       onChoose: on(own, inverted ? 'callers' : 'focus'),
     },
-    {
-      label: `Callers and callees of ${own.label}`,
-      about: 'Shows what leads to it and what it leads to, one above the other',
-      icon: Rows2,
-      onChoose: () => onChange({ sandwich: targetText(own) }),
-    },
+    ...(canSandwich
+      ? [
+          {
+            label: `Callers and callees of ${own.label}`,
+            about: 'Shows what leads to it and what it leads to, one above the other',
+            icon: Rows2,
+            onChoose: () => onChange({ sandwich: targetText(own) }),
+          },
+        ]
+      : []),
     {
       label: `Merge ${own.label} into its callers`,
       about: 'Removes its frames; their bytes go to their callers',
@@ -153,8 +159,26 @@ const ICONS: Readonly<Record<TransformKind, typeof Focus>> = {
 
 const MISSING = 'The frames that this names are hidden, or not in this file';
 
+export type OpenMenu = (subject: MenuSubject, place: MenuPlace) => void;
+
+/** The menu of a box or a row: one for the whole view. @param canSandwich the view shows callers and callees */
+export function useFlameMenu(
+  flame: Pick<FlameView, 'transforms' | 'inverted' | 'groupBy'>,
+  onChange: (change: Change) => void,
+  canSandwich = true,
+) {
+  const [opened, setOpened] = useState<{ subject: MenuSubject; place: MenuPlace }>();
+  const open: OpenMenu = (subject, place) => setOpened({ subject, place });
+  const items =
+    opened === undefined ? [] : transformItems(opened.subject, flame, onChange, canSandwich);
+  const place = items.length === 0 ? undefined : opened?.place;
+  const close = () => setOpened(undefined);
+  const element = <Menu label="Transforms" items={items} place={place} onClose={close} />;
+  return { open, element };
+}
+
 interface TransformListProps {
-  readonly flame: FlameView;
+  readonly flame: Pick<FlameView, 'transforms' | 'sandwich' | 'groupBy'>;
   /** As answered: they name what the list was applied to. */
   readonly steps: readonly TransformStep[];
   readonly onChange: (change: Change) => void;
@@ -234,7 +258,7 @@ export function TransformList({ flame, steps, onChange }: TransformListProps) {
         <p className="dim one-line flame-transforms-note">
           {groupBy === 'holder'
             ? 'Not applied: variables have no stacks'
-            : 'Only in this graph, its table and downloads'}
+            : 'Only in this flame graph'}
         </p>
       )}
     </nav>

@@ -99,12 +99,12 @@ it('chooses a setting by its row or its button', async () => {
   expect(choice('max_split_size_mb:128').checked).toBe(false);
 });
 
-it('folds settings that would change nothing, unless one is chosen', async () => {
+it('folds settings that would make no difference, unless one is chosen', async () => {
   const { user } = await showTable();
   expect(column(0)).toContain('Default settings');
   await user.click(screen.getByRole('radio', { name: 'expandable_segments:True' }));
   expect(column(0)).not.toContain('Default settings');
   await user.click(screen.getByRole('button', { name: 'show' }));
   expect(column(0)).toContain('Default settings');
-  expect(column(0)).toContain('1 setting would change nothing: hide');
+  expect(column(0)).toContain('1 setting would make no difference: hide');
 });

@@ -165,7 +165,7 @@ export function SettingsTable(props: SettingsTableProps) {
         {idle > 0 && (
           <tr>
             <td className="dim" colSpan={HEADINGS.length}>
-              {plural(idle, 'setting')} would change nothing:{' '}
+              {plural(idle, 'setting')} would make no difference:{' '}
               <Button className="link" aria-expanded={isWhole} onClick={() => setIsWhole(!isWhole)}>
                 {isWhole ? 'hide' : 'show'}
               </Button>
