@@ -89,7 +89,7 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
       {current !== undefined && (
         <p>
           <Bytes as="strong" bytes={current.reservedBytes} /> reserved.
-          <span className="dim"> {limitText(current)}</span>
+          <span className="dim"> {limitText(current, verdict)}</span>
         </p>
       )}
       {current !== undefined && current.reservedBytes > 0 && (
@@ -161,11 +161,12 @@ function CardRows({ card: { sample, ageUs, rows, unknown }, account }: CardRowsP
   );
 }
 
-/** '4.39 GiB more was requested; the limit is at least 11.47 GiB.' */
-function limitText({ limitBytes, requestedBytes }: Account): string {
+/** '4.39 GiB more was requested; the limit is at least 11.47 GiB.' Users may not know that their program set one. */
+function limitText({ limitBytes, requestedBytes }: Account, { isCapped }: Judgement['verdict']) {
+  const limit = isCapped ? 'the limit set for this process' : 'the limit';
   const parts = [
     requestedBytes === undefined ? [] : `${formatBytes(requestedBytes)} more was requested`,
-    limitBytes === undefined ? [] : `the limit is at least ${formatBytes(limitBytes)}`,
+    limitBytes === undefined ? [] : `${limit} is at least ${formatBytes(limitBytes)}`,
   ].flat();
   return parts.length === 0 ? '' : `${sentenceCase(parts.join('; '))}.`;
 }
