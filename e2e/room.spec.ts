@@ -160,7 +160,9 @@ test('at 1024 x 768 the line, the cause and the figures are fully visible at fir
   }
   await chooseFile(page, leakOfLongNames());
   await expect(page).toHaveTitle(/leak/);
-  await expect(verdict).toContainText('24.00 MiB of tensors are kept, 1.00 MiB more each step');
+  await expect(verdict).toContainText(
+    '24.00 MiB of tensors are kept, 1.00 MiB more each iteration',
+  );
   const place = verdict.getByRole('button', {
     name: /^train_the_second_stage_of_the_reward_model\.py:1017/,
   });
@@ -168,7 +170,7 @@ test('at 1024 x 768 the line, the cause and the figures are fully visible at fir
   await expect(place).toBeInViewport({ ratio: 1 });
   expect(await clippedIn(verdict)).toEqual([]);
   expect(await clippedIn(lead)).toEqual([]);
-  await expect(lead).toContainText('24.00 MiB kept by the end');
+  await expect(lead).toContainText('24.00 MiB kept in all');
   expect(await cutOff(page)).toEqual([]);
   await verdict.getByRole('button', { name: 'The whole verdict' }).click();
   await expect(verdict.getByRole('region', { name: 'What to try first' })).toBeVisible();

@@ -104,7 +104,7 @@ function findingText(finding) {
   const amount =
     perStep === null
       ? mib(bytes)
-      : `${Math.round(perStep.bytes).toLocaleString('en-US')} bytes a step, ${perStep.steps} steps`;
+      : `${Math.round(perStep.bytes).toLocaleString('en-US')} bytes each ${perStep.unit}, ${perStep.steps} times`;
   return `${findingName(finding)}, ${amount}`;
 }
 

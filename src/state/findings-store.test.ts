@@ -27,6 +27,7 @@ const VERDICT: Verdict = {
   tone: 'calm',
   text: 'Fine.',
   brief: 'Fine.',
+  isCapped: false,
   also: [],
   lines: [],
   does: '',

@@ -46,4 +46,14 @@ describe('an OOM', () => {
   it('is reported once, at the end of a chain that finally fails', () => {
     expect(retriedIn(`+A 1Mi ${CONV}\n oom 300Mi ${CONV}\n oom 200Mi ${CONV}\n -A`)).toEqual([0]);
   });
+
+  it('is one attempt too if the cache is emptied before the same place fails again', () => {
+    const emptied = `+A 30Mi ${CONV}\n -A\n oom 300Mi ${CONV}\n empty`;
+    expect(retriedIn(`${emptied}\n oom 300Mi ${CONV}`)).toEqual([0]);
+    expect(retriedIn(`${emptied}\n +B 300Mi ${CONV}`)).toEqual([]);
+    expect(retriedIn(`${emptied}\n oom 300Mi @train.py:9 step`)).toEqual([]);
+    const dropped = `+A 1Mi ${CONV}\n +B 2Mi\n oom 300Mi @\n -B`;
+    expect(retriedIn(`${dropped}\n oom 300Mi @`)).toEqual([0]);
+    expect(retriedIn(`${dropped}\n +C 300Mi`)).toEqual([]);
+  });
 });

@@ -62,9 +62,12 @@ export function liveAt({ start, end }: AllocationTable, event: EventIndex): Int3
  *   oom 332 MiB, oom 325 MiB, alloc 1 MiB      all from one stack: it was retried and succeeded
  *   oom 226 MiB, free_requested …              the error reached the program, which freed memory
  *
- * So such an oom is followed by an alloc or another oom of exactly the same stack, with nothing freed or emptied by
- * others in between. The empty stack of backward threads counts as one stack if the recording has other stacks.
+ * So such an oom is followed by an alloc of exactly the same stack, with nothing freed or emptied by others in between.
+ * If another oom of that stack follows, both are one attempt, even if the cache was emptied before: the last counts.
+ * The empty stack of backward threads counts as one stack if the recording has other stacks.
  */
+
+const FREES: ReadonlySet<number> = new Set([TraceAction.FreeRequested, TraceAction.FreeCompleted]);
 
 /** The retried OOM events of the trace, in order. None can be found without recorded stacks. */
 export function findRetriedOoms(
@@ -78,14 +81,19 @@ export function findRetriedOoms(
     action[event] === TraceAction.Alloc
       ? allocations.stack[allocationOfEvent[event]]
       : events.stack[event];
+  const isOwnFree = (event: EventIndex, stack: StackIndex): boolean =>
+    FREES.has(action[event]) && events.stack[event] === stack;
   if (!hasStacks) return found;
   for (const oom of eventsOf(events, TraceAction.Oom)) {
     const stack = events.stack[oom];
     if (stack === NO_STACK) continue;
     let next = oom + 1;
-    // The allocator may free and allocate segments for the request itself.
-    while (isSegmentAction(action[next]) && stackOf(next) === stack) next++;
-    const isAsked = action[next] === TraceAction.Alloc || action[next] === TraceAction.Oom;
+    let isOwn = true;
+    // The allocator may free and allocate segments for the request itself, and the operator its other tensors.
+    for (; isSegmentAction(action[next]) || isOwnFree(next, stack); next++)
+      isOwn &&= isSegmentAction(action[next]) && stackOf(next) === stack;
+    const isAsked =
+      action[next] === TraceAction.Oom || (isOwn && action[next] === TraceAction.Alloc);
     if (isAsked && stackOf(next) === stack) found.add(oom);
   }
   return found;

@@ -80,7 +80,9 @@ function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): 
   const claim = (draft: Draft) => {
     const ids = draft.ids.filter((id) => !taken.has(id));
     for (const id of ids) taken.add(id);
-    if (ids.length > 0) drafts.push({ ...draft, ids });
+    // What is left of a cohort that a variable's owner claimed does not grow as the whole does.
+    const rate = 2 * ids.length < draft.ids.length ? undefined : draft.rate;
+    if (ids.length > 0) drafts.push({ ...draft, ids, rate });
   };
   const pending = Array.from(live).filter((id) => freeRequested[id] <= event);
   claim(plainDraft(context, 'pending-free', pending));
@@ -141,7 +143,7 @@ function growthRate(context: AnalysisInput, chains: ReturnType<typeof replacedAt
   const rate = rateOf(context, [...links].reverse(), stack[id]);
   const first = links[links.length - 1];
   const bytes = Math.round((sizeBytes[id] - sizeBytes[first]) / links.length);
-  return rate && { ...rate, bytes, steps: links.length, varies: false };
+  return rate && { ...rate, bytes, steps: links.length, isMean: false, varies: false };
 }
 
 /** The user's lines that hold the most bytes, largest first. */

@@ -15,12 +15,12 @@ import { addTo, groupBy, sumBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
-import { growthOf, type Leak } from '../detectors/growth-leaks.ts';
+import { growthOf, isMean, type Leak } from '../detectors/growth-leaks.ts';
 import { agedOutOf } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { statementFrame, userLines } from '../findings/user-lines.ts';
 import { linesFrom, type Places, placesOf } from './places.ts';
-import { isOfOneRepetition, isStillGrowing, rateOf, unitOf } from './repetitions.ts';
+import { endedBackwards, isOfOneRepetition, isStillGrowing, rateOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
 
 export interface Draft extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing'> {
@@ -214,7 +214,8 @@ function keptBeforeRing(context: AnalysisInput) {
     if (stack[id] > EMPTY_STACK) addTo(calls, stack[id], start[id]);
   }
   const { classOf } = context.classification;
-  const isTraining = preexisting > 0 && sawBackwards(context);
+  // Beside the one that it begins with.
+  const isTraining = preexisting > 0 && context.once(endedBackwards) >= OUTLIVED;
   return (id: AllocationIndex): boolean => {
     const isOfPass = OF_PASS.has(classOf[id]) && classifier.isForward(stack[id]);
     if (isTraining && isOfPass && freeRequested[id] === NEVER) return true;
@@ -223,13 +224,6 @@ function keptBeforeRing(context: AnalysisInput) {
     const outlived = later?.[OUTLIVED - 1];
     return outlived !== undefined && freeRequested[id] > outlived && !isLasting(context, id);
   };
-}
-
-/** Whether passes of a ring had their backward, beside the one that it begins with. */
-function sawBackwards({ input, classifier }: AnalysisInput): boolean {
-  const { stack, preexisting } = input.replay.allocations;
-  const isBackward = [...stack.subarray(preexisting)].map((own) => classifier.isBackward(own));
-  return isBackward.filter((own, i) => !own && isBackward[i - 1]).length >= OUTLIVED;
 }
 
 /**
@@ -268,7 +262,7 @@ function leakDraft(
   same: readonly Leak[],
   ids: readonly AllocationIndex[],
 ): Omit<Draft, 'all'> {
-  const [{ group, sequence, lead, perStep }] = same;
+  const [{ group, sequence, lead, law, perStep }] = same;
   // The output may be all that the growth check saw of a graph.
   const isSpread = group.kind === 'kept-output' && places.isSpread(ids);
   const isGraph = group.kind === 'kept-graph' || (isSpread && places.isGraph(ids));
@@ -290,7 +284,8 @@ function leakDraft(
         sumBy(same, (leak) => (leak.sequence === sequence ? leak.perStep.bytes : 0)),
       ),
       steps: perStep.steps,
-      unit: unitOf(context, sequence),
+      unit: perStep.unit,
+      isMean: isMean(law),
       varies: false,
     },
     isGrowing: same.some(({ isSure }) => isSure) || isStillGrowing(context, ids, ids),
@@ -314,7 +309,7 @@ function placeDraft(
     ids,
     all,
     lines: isFromCall ? places.linesOf(ids) : linesFrom(top && [top], userLines(context, stack)),
-    rate: rateOf(context, ids, stack),
+    rate: rateOf(context, all, stack),
     isGrowing: isAdding && !isOfOneRepetition(context, ids, stack),
   };
 }

@@ -10,7 +10,7 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { judgeOom, type OomVerdict } from '../findings/oom-verdict.ts';
 import type { DeviceTables } from '../findings/types.ts';
 import { cardFigures } from './card.ts';
-import { segmentsAt } from './free-space.ts';
+import { segmentsAt, strandedBytes } from './free-space.ts';
 import type { MomentWhy } from './types.ts';
 
 /** This many Python allocations after an error mean that the program went on. */
@@ -72,6 +72,7 @@ export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdic
     // What is free in private pools can't serve the request.
     allocatedBytes: reservedBytes - sumBy(usable, ({ freeBytes }) => freeBytes),
     reservedBytes,
+    strandedBytes: strandedBytes(segments),
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     largestFreeBytes: highest([0, ...usable.map(({ largestFreeBytes }) => largestFreeBytes)]),
     freeBytes: trace.events.oomDeviceFreeBytes.get(event),

@@ -10,12 +10,30 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { EntryRate } from './types.ts';
 
-/** 'step', or 'iteration in estimate_loss' for a loop inside or beside the steps. */
-export function unitOf(context: AnalysisInput, { source, loop, row }: StepSequence): string {
+/** A training step has one backward pass, or a few: of two models, or of parts of its batch. */
+const PASSES_OF_STEP: readonly [least: number, most: number] = [0.5, 4];
+
+/** 'step' only if each repetition trains: an evaluation's batch or a server's token is an 'iteration in estimate_loss'. */
+export function unitOf(context: AnalysisInput, sequence: StepSequence): string {
+  const { source, unit, row } = sequence;
+  if (source !== 'loop' || row !== context.stepSequences[0]?.row) return unit;
+  const passes = context.once(endedBackwards) / stepCount(sequence);
+  return passes >= PASSES_OF_STEP[0] && passes <= PASSES_OF_STEP[1] ? 'step' : unit;
+}
+
+/** 'step', 'batch' or 'iteration': what the program repeats. */
+export function turnOf(context: AnalysisInput): string {
   const [primary] = context.stepSequences;
-  if (source !== 'loop' || loop === undefined || row === primary?.row) return 'step';
-  const { name } = context.input.stacks.frame(loop.line);
-  return name === '<module>' ? 'iteration' : `iteration in ${name}`;
+  const [noun = 'repetition'] =
+    /^(step|batch|iteration)/.exec(primary ? unitOf(context, primary) : '') ?? [];
+  return noun;
+}
+
+/** The number of backward passes that ended. */
+export function endedBackwards({ input, classifier }: AnalysisInput): number {
+  const { stack, preexisting } = input.replay.allocations;
+  const isBackward = [...stack.subarray(preexisting)].map((own) => classifier.isBackward(own));
+  return isBackward.filter((own, i) => !own && isBackward[i - 1]).length;
 }
 
 /**
@@ -30,13 +48,23 @@ export function rateOf(
 ): EntryRate | undefined {
   const sequence = loopAround(context, stack);
   if (sequence === undefined) return undefined;
-  const { start } = context.input.replay.allocations;
-  const recorded = ids.filter((id) => start[id] >= 0);
-  const sums = typical([...bytesByStep(context, recorded, sequence).values()]);
-  if (sums.length === 0) return undefined;
+  const recorded = ids.filter((id) => context.input.replay.allocations.start[id] >= 0);
+  const amountsOf = (own: readonly AllocationIndex[]) =>
+    typical([...bytesByStep(context, own, sequence).values()]);
+  const { length: steps } = amountsOf(recorded);
+  if (steps === 0) return undefined;
+  const left = recorded.filter((id) => isLeft(context, id, sequence));
+  const sums = amountsOf(left.length > 0 ? left : recorded);
   const bytes = Math.round(sumBy(sums, (own) => own) / sums.length);
   const varies = standardError(sums) > MOST_ERROR * bytes;
-  return { bytes, steps: sums.length, unit: unitOf(context, sequence), varies };
+  return { bytes, steps, unit: unitOf(context, sequence), isMean: varies, varies };
+}
+
+/** Whether it outlived the repetition after its own. One that is running, or just ended, still holds what it will free. */
+function isLeft({ input }: AnalysisInput, id: AllocationIndex, sequence: StepSequence): boolean {
+  const { start, freeRequested } = input.replay.allocations;
+  const end = Math.min(freeRequested[id], input.trace.events.length);
+  return stepAt(sequence, end) > stepAt(sequence, start[id]) + 1;
 }
 
 /** Of the mean: a forecast should be right within a tenth. */

@@ -44,6 +44,8 @@ export interface EntryRate {
   readonly steps: number;
   /** What repeats: 'step', 'iteration in estimate_loss'. */
   readonly unit: string;
+  /** Not every repetition adds about as much. */
+  readonly isMean: boolean;
   /** The amounts differ so much that their mean does not tell what the next ones will be. */
   readonly varies: boolean;
 }
@@ -92,7 +94,7 @@ export interface Account {
   readonly moment: { readonly event: EventIndex; readonly why: MomentWhy };
   readonly allocatedBytes: number;
   readonly reservedBytes: number;
-  /** The most the process could reserve, if an OOM shows it. */
+  /** What the process could reserve at least, if an OOM shows it. */
   readonly limitBytes: number | undefined;
   /** What was requested, if the moment is an OOM. */
   readonly requestedBytes: number | undefined;

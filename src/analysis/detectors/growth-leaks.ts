@@ -2,6 +2,7 @@
 import { sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
+import { unitOf } from '../account/repetitions.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { GrowthLawKind, PerStep } from '../findings/types.ts';
 import { MIN_STEPS, type StepSequence, stepCount, stepOf } from '../steps/step-sequence.ts';
@@ -119,10 +120,13 @@ function leakOf(context: AnalysisInput, group: GrowthGroup, sequence: StepSequen
   const law = growthLaw(context, sites, primary);
   // A cache is asked in each step and filled in some.
   const steps = stepCount(primary);
-  const perStep =
-    law.kind === 'by-key'
+  const isByKey = law.kind === 'by-key';
+  const perStep = {
+    ...(isByKey
       ? { bytes: bytes / steps, count: kept.length / steps, steps }
-      : perStepOf(sites, sequence);
+      : perStepOf(sites, sequence)),
+    unit: unitOf(context, isByKey ? primary : sequence),
+  };
   const keptSteps = highest(sites.map((site) => site.keptSteps));
   const isOften =
     keptSteps >= SURE_STEPS || (keptSteps >= SURE_RARE_STEPS && perStep.steps >= SURE_SPAN_STEPS);
@@ -144,7 +148,7 @@ export const beginOf = (sites: readonly GrowingSite[]): number =>
  * the second-to-last step too: its tensor may live until the next step replaces it (`x = f(x)`). For memory that is
  * kept every tenth step, measure from the first time to the last, or the idle steps around it would count.
  */
-function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepSequence): PerStep {
+function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepSequence) {
   const steps = bounds.length - 1;
   const begin = beginOf(sites);
   const isRare = highest(sites.map(({ keptSteps }) => keptSteps)) < 0.8 * (steps - begin);
@@ -248,5 +252,13 @@ function rankCorrelation(values: readonly number[]): number {
   return 1 - (6 * squares) / (n * (n * n - 1));
 }
 
-export const mean = (values: readonly number[]): number =>
-  sumBy(values, (value) => value) / values.length;
+const mean = (values: readonly number[]): number => sumBy(values, (value) => value) / values.length;
+
+/** Steps differ by more than a quarter of the mean. */
+export function isUneven({ keptBytes }: GrowthLaw): boolean {
+  // The first may include set-up, and the last is not over.
+  const inner = keptBytes.length > 4 ? keptBytes.slice(1, -1) : keptBytes;
+  return highest(inner) - lowest(inner) > 0.25 * mean(inner);
+}
+
+export const isMean = (law: GrowthLaw): boolean => law.kind !== 'flat' || isUneven(law);

@@ -7,7 +7,6 @@ import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import { accountAtEnd } from '../account/account.ts';
 import { mergedLeaks } from '../account/cohorts.ts';
-import { unitOf } from '../account/repetitions.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { cannotTell, clear, findingOf, placeText, series } from '../findings/finding-parts.ts';
 import type { AnyFinding, Detector, DetectorResult, FindingBy } from '../findings/types.ts';
@@ -22,8 +21,9 @@ import {
   bytesByStep,
   type GrowthLaw,
   growthOf,
+  isMean,
+  isUneven,
   type Leak,
-  mean,
   SURE_STEPS,
 } from './growth-leaks.ts';
 import type { GrowingSite } from './growth-sites.ts';
@@ -41,7 +41,7 @@ export const growth = {
     'kept-tensor': 'Growth: kept tensors',
     'freed-in-bursts': 'Growth, freed in bursts',
   },
-  bytesAre: 'kept by the end',
+  bytesAre: 'kept in all',
   bytesOfKind: { 'freed-in-bursts': 'at its highest' },
   highlight: { style: 'growth', label: 'grows' },
   evidenceSearch: 'line',
@@ -143,7 +143,7 @@ function pileOf(context: AnalysisInput, bounds: Int32Array, bursts: BurstSites) 
 const leftText = (liveBytes: number, bytes: number): string =>
   liveBytes === bytes
     ? 'none of it was given back by the end'
-    : `${formatBytes(liveBytes)} of it was still live at the end`;
+    : `${liveBytes === 0 ? 'none' : formatBytes(liveBytes)} of it was still live at the end`;
 
 /** @param same leaks of one cohort, the largest first */
 function growthFinding(
@@ -164,14 +164,13 @@ function growthFinding(
   const { bytes = ownBytes, allocations: ids = kept, rate } = entry ?? {};
   const liveBytes = sumBy(ids, (id) => (freeRequested[id] === NEVER ? sizeBytes[id] : 0));
   const perStep = {
+    ...same[0].perStep,
     bytes: sumBy(same, (leak) => leak.perStep.bytes),
     count: sumBy(same, (leak) => leak.perStep.count),
-    steps: same[0].perStep.steps,
   };
   const pattern = patternOf(context, group, law);
-  const unit = law.kind === 'by-key' ? 'step' : unitOf(context, sequence);
-  const each = `${formatBytes(rate?.bytes ?? Math.round(perStep.bytes))} each ${rate?.unit ?? unit}`;
-  const mean = law.kind === 'flat' && !isUneven(law) ? '' : 'on average ';
+  const each = `${formatBytes(rate?.bytes ?? Math.round(perStep.bytes))} each ${rate?.unit ?? perStep.unit}`;
+  const mean = isMean(law) ? 'on average ' : '';
   const isSure = same.some((leak) => leak.isSure);
   const peak = input.replay.peaks.allocatedBytes.bytes;
   return findingOf(context, {
@@ -255,17 +254,10 @@ function lawText(law: GrowthLaw): string {
     case 'by-key':
       return `by one piece for each new key, as a cache without a limit does: ${plural(sizes, 'size')}, ${range}`;
     case 'in-bursts':
-      return `in ${keptBytes.length} of ${plural(steps, 'step')}, and not in the others`;
+      return `${keptBytes.length} of ${plural(steps, 'time')}, and not the others`;
     case 'flat':
       return isUneven(law)
         ? `by about the same each time on average, in pieces of ${range}`
         : 'by about the same each time';
   }
-}
-
-/** Steps differ by more than a quarter of the mean. */
-function isUneven({ keptBytes }: GrowthLaw): boolean {
-  // The first may include set-up, and the last is not over.
-  const inner = keptBytes.length > 4 ? keptBytes.slice(1, -1) : keptBytes;
-  return highest(inner) - lowest(inner) > 0.25 * mean(inner);
 }

@@ -16,7 +16,7 @@ import {
   sumBySite,
 } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
-import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
+import { type ForwardRun, forwardRuns, idsOf } from '../steps/forward-runs.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 
 export const noGrad = {
@@ -72,14 +72,14 @@ export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFindi
     : clear(checkedText(runs));
 }
 
-/** '9 forward passes: 8 kept a graph that backward used, 1 ran out of memory before a backward could come.' */
+/** '9 forward passes: 8 kept a graph, and a backward followed, 1 ran out of memory before a backward could come.' */
 function checkedText(runs: readonly ForwardRun[]): string {
   const judged = runs.filter(({ isCutOff }) => !isCutOff);
   const graphs = judged.filter(keepsGraph).length;
   const failed = runs.filter(({ oom }) => oom !== undefined).length;
   const cutOff = runs.length - judged.length - failed;
   const parts: [count: number, text: string][] = [
-    [graphs, 'kept a graph that backward used'],
+    [graphs, 'kept a graph, and a backward followed'],
     [judged.length - graphs, 'kept no graph'],
     [failed, 'ran out of memory before a backward could come'],
     [cutOff, 'came last, so a backward may have followed'],
@@ -131,7 +131,9 @@ function unusedGraphs(
   const bytes = highestAtOnce(context, runs, isSetUp);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
   const last = runs[runs.length - 1];
-  const lowersPeakBytes = peak - peakWithout(context.input, ids);
+  const outputs = new Set(runs.map(({ output }) => output));
+  const graph = ids.filter((id) => !outputs.has(id));
+  const lowersPeakBytes = peak - peakWithout(context.input, graph);
   // Graphs that are dropped one by one, as in an evaluation or a target network with a detached output, do no harm as
   // long as one of them fits.
   const isShort = bytes >= PILED_UP * largest.keptBytes || failedOoms(trace, replay).length > 0;
@@ -184,9 +186,6 @@ const ofBoth = (context: AnalysisInput, ids: readonly AllocationIndex[]) =>
     sites: sumBySite(context, ids),
     ids,
   }) as const;
-
-const idsOf = ({ first, last }: ForwardRun): AllocationIndex[] =>
-  Array.from({ length: last + 1 - first }, (_, i) => first + i);
 
 function keptOf({ input }: AnalysisInput, run: ForwardRun): AllocationIndex[] {
   const { freeRequested } = input.replay.allocations;

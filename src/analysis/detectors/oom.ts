@@ -175,7 +175,7 @@ function retriedOomsFinding(context: AnalysisInput, ooms: readonly EventIndex[])
   });
 }
 
-interface RequestOrigin {
+export interface RequestOrigin {
   /** The request's own stack, or that of the line that represents it if a backward thread made it. */
   readonly stack: StackIndex;
   /** 'same-size': a forward line made a tensor of that size. 'last-line': the last Python line before it. */

@@ -31,7 +31,7 @@ describe('the detectors', () => {
       expect(bytesAre).not.toBe('');
       expect(Object.keys(titles)).toEqual(expect.arrayContaining(Object.keys(bytesOfKind)));
     }
-    expect(bytesAreOf({ detector: 'growth', kind: 'kept-hook' })).toBe('kept by the end');
+    expect(bytesAreOf({ detector: 'growth', kind: 'kept-hook' })).toBe('kept in all');
     expect(bytesAreOf({ detector: 'growth', kind: 'freed-in-bursts' })).toBe('at its highest');
   });
 });

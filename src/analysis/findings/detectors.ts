@@ -63,7 +63,7 @@ export function titleOf({ detector, kind }: Pick<Finding, 'detector' | 'kind'>):
   return detectorOf({ detector }).titles[kind];
 }
 
-/** What a finding's bytes mean: 'kept by the end'. A leak has a figure per step, at the peak and at the end. */
+/** What a finding's bytes mean: 'kept in all'. A leak has a figure per step, at the peak and at the end. */
 export function bytesAreOf({ detector, kind }: Pick<Finding, 'detector' | 'kind'>): string {
   const { bytesAre, bytesOfKind } = detectorOf({ detector });
   return bytesOfKind?.[kind] ?? bytesAre;

@@ -11,6 +11,8 @@ export interface OomFigures {
   readonly requestedBytes: number;
   readonly allocatedBytes: number;
   readonly reservedBytes: number;
+  /** Part of the allocated bytes: free, but in private pools, where the request can't use it. */
+  readonly strandedBytes?: number | undefined;
   /** Largest contiguous free range in PyTorch's segments. */
   readonly largestFreeBytes?: number | undefined;
   readonly freeBytes?: number | undefined;
@@ -169,8 +171,11 @@ function notEnough(figures: OomFigures, missingBytes: number): string {
   if (requestedBytes > total && reservedBytes <= total)
     return `${asked} was requested at once, and the whole GPU has ${formatBytes(total)}.`;
   const missing = missingBytes > 0 ? ` At least ${formatBytes(missingBytes)} was missing.` : '';
-  return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was in use, and ${asked} more was requested.${missing}`;
+  return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was ${inUse(figures)}, and ${asked} more was requested.${missing}`;
 }
+
+const inUse = ({ strandedBytes = 0 }: OomFigures): string =>
+  strandedBytes > 0 ? 'in use or free in private pools' : 'in use';
 
 function capSentence(figures: OomFigures): string {
   const { freeBytes } = figures;
@@ -204,7 +209,7 @@ function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: numbe
   const isMoved = totalBytes !== undefined && reservedBytes > totalBytes;
   return [
     `requested ${formatBytes(requestedBytes)}`,
-    `reserved ${formatBytes(reservedBytes)} − in use ${formatBytes(allocatedBytes)} = ${formatBytes(gapBytes)} free`,
+    `reserved ${formatBytes(reservedBytes)} − ${inUse(figures)} ${formatBytes(allocatedBytes)} = ${formatBytes(gapBytes)} free`,
     ...lineIfKnown('largest free piece', figures.largestFreeBytes),
     ...lineIfKnown('free on the GPU', figures.freeBytes),
     ...lineIfKnown('limit of this process', figures.allowedBytes),

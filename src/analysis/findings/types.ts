@@ -48,6 +48,8 @@ export interface PerStep {
   readonly bytes: number;
   readonly count: number;
   readonly steps: number;
+  /** 'step', 'iteration in evaluate' */
+  readonly unit: string;
 }
 
 export interface FindingPart {

@@ -102,7 +102,7 @@ function commonGrowth(ranks: readonly Member[]): string[] {
     const { frame, perStep } = finding;
     const what = perStep === null ? 'memory' : formatBytes(perStep.bytes);
     return [
-      `${plural(having, 'rank')} of ${ranks.length} keep ${what} every step at ${growthPlace(frame)}.`,
+      `${plural(having, 'rank')} of ${ranks.length} keep ${what} every ${perStep?.unit ?? 'step'} at ${growthPlace(frame)}.`,
     ];
   }
   return [];

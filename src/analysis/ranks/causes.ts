@@ -111,6 +111,6 @@ function growthCause(finding: SummaryFinding, own: RankLines, peers: Peers): Cau
   const too = peers.lines.filter((other) => other.growsAt(finding)).length;
   const others = peers.lines.length === 1 ? peers.name : plural(too, 'other rank');
   const alone = too === 0 ? peers.noneDoes : `so ${too === 1 ? 'does' : 'do'} ${others}, but less`;
-  const predicate = `keeps ${what} every step at ${growthPlace(frame)}, and ${alone}: ${formatBytes(finding.bytes)} by the end.`;
+  const predicate = `keeps ${what} every ${finding.perStep?.unit ?? 'step'} at ${growthPlace(frame)}, and ${alone}: ${formatBytes(finding.bytes)} by the end.`;
   return { cause: 'growth', frame, class: use?.class ?? null, predicate };
 }

@@ -81,6 +81,7 @@ function fromAnnotations(
   return {
     source: 'annotation',
     description: `the ranges annotated “${key}”`,
+    unit: LOADER_RANGE.test(key) ? 'batch' : /step|iter/i.test(key) ? 'step' : `“${key}” range`,
     bounds: ascending([
       ...spans.map(({ startEvent }) => startEvent - 1),
       spans[spans.length - 1].endEvent - 1,
@@ -124,6 +125,7 @@ function optimizerSequence(ends: readonly EventIndex[], row: StackIndex): StepSe
   return {
     source: 'optimizer',
     description: 'the calls of the optimizer',
+    unit: 'step',
     bounds: ascending([-1, ...ends]),
     row,
     loop: undefined,

@@ -18,7 +18,7 @@ export interface ForwardRun {
   close: EventIndex;
   allocations: number;
   bytes: number;
-  /** Allocations still live after `close`. */
+  /** Allocations still live after `close`, and after what its functions free as they return. */
   keptCount: number;
   keptBytes: number;
   /**
@@ -107,6 +107,9 @@ const NOTHING = {
   ...{ output: -1, isCutOff: false, oom: undefined },
 };
 
+export const idsOf = ({ first, last }: ForwardRun): AllocationIndex[] =>
+  Array.from({ length: last + 1 - first }, (_, i) => first + i);
+
 function measureKept(
   context: AnalysisInput,
   runs: readonly ForwardRun[],
@@ -117,8 +120,13 @@ function measureKept(
   const backward = nextBackwardAfter(context, runs);
   const end = context.input.trace.events.length - 1;
   runs.forEach((run, i) => {
-    for (let id = run.first; id <= run.last; id++) {
-      if (freeRequested[id] <= run.close || !GRAPH_CLASSES.has(classOf[id])) continue;
+    const oom = ooms.find((event) => event > run.close) ?? end + 1;
+    const next = Math.min(start[run.last + 1] ?? end + 1, oom);
+    const held = idsOf(run).filter((id) => freeRequested[id] > run.close);
+    // What the run's functions held goes as they return; if that is most of it, it was the graph.
+    const outlive = held.filter((id) => freeRequested[id] > next);
+    for (const id of outlive.length >= held.length / 2 ? outlive : held) {
+      if (!GRAPH_CLASSES.has(classOf[id])) continue;
       run.keptCount++;
       run.keptBytes += sizeBytes[id];
       const isLate = id > run.last - OUTPUTS;
@@ -128,8 +136,8 @@ function measureKept(
       if (isLate && (run.output < 0 || sizeBytes[id] >= sizeBytes[run.output])) run.output = id;
     }
     const isLastRun = i === runs.length - 1;
-    const next = Math.min(backward[i], isLastRun ? end + 1 : start[runs[i + 1].first]);
-    run.oom = ooms.find((event) => event > run.close && event < next);
+    const until = Math.min(backward[i], isLastRun ? end + 1 : start[runs[i + 1].first]);
+    run.oom = oom < until ? oom : undefined;
     run.isCutOff =
       run.oom !== undefined || (isLastRun && backward[i] > end && start[run.last] <= end);
   });

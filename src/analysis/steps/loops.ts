@@ -10,7 +10,7 @@
  */
 import { getOrMake } from '../../base/collections.ts';
 import { growableInt32 } from '../../base/growable.ts';
-import { frameLabel } from '../../device/model/frame-text.ts';
+import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
 import type { EventIndex, StackIndex, StackTable } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { MIN_STEPS, type StepSequence } from './step-sequence.ts';
@@ -167,9 +167,11 @@ function loopSequence(
   // Functions called by one line, f(g(x)), alternate: that line is what repeats.
   const parent = stacks.parent[head];
   const line = jumps.isCalledByLine.has(head) && parent > 0 ? parent : head;
+  const frame = input.stacks.frame(stacks.frame[line]);
   return {
     source: 'loop',
-    description: `the program's returns to ${frameLabel(input.stacks.frame(stacks.frame[line]))}`,
+    description: `the program's returns to ${frameLabel(frame)}`,
+    unit: `iteration ${/^\w+$/.test(frame.name) ? `in ${functionText(frame)}` : `at ${frameLocation(frame) ?? functionText(frame)}`}`,
     bounds: Int32Array.from([...starts, lastInLoop(context, head, starts)]),
     row: head,
     loop: { line: stacks.frame[line], caller: stacks.parent[line] },

@@ -9,6 +9,8 @@ export interface StepSequence {
   readonly source: StepSource;
   /** Where the steps come from; reads after 'steps are': 'the ranges named "ProfilerStep#…"'. */
   readonly description: string;
+  /** One of them: 'step', 'batch', 'iteration in evaluate'. For texts see unitOf, which knows what a loop does. */
+  readonly unit: string;
   /** Step i contains the events bounds[i] < event <= bounds[i + 1], so there is one more bound than steps. */
   readonly bounds: Int32Array;
   /** Row in which the loop repeats; 0 for annotations. */

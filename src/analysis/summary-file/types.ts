@@ -129,7 +129,9 @@ export const SUMMARY = z.object({
     bytes: number,
     claim: text,
     frame: FRAME,
-    perStep: z.nullable(z.object({ bytes: number, count: number, steps: number })),
+    perStep: z.nullable(
+      z.object({ bytes: number, count: number, steps: number, unit: z.optional(text) }),
+    ),
     /** Keys of the call sites that hold its memory. */
     sites: z.array(text),
   }),

@@ -5,7 +5,12 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
 import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
-import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/oom.ts';
+import {
+  type LargerRequest,
+  largerRequest,
+  type RequestOrigin,
+  requestOrigin,
+} from '../detectors/oom.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { DetectorId, Finding } from '../findings/detectors.ts';
 import type { OomVerdict } from '../findings/oom-verdict.ts';
@@ -36,6 +41,8 @@ export interface Failure {
   readonly judged: OomVerdict;
   /** The lines that requested it, the innermost first. */
   readonly lines: readonly FrameView[];
+  /** Backward requested it: 'same-size' if the first line made in forward what it is for. */
+  readonly source: RequestOrigin['source'];
   readonly larger: LargerRequest | undefined;
   readonly pattern: Pattern | undefined;
 }
@@ -69,12 +76,13 @@ export function caseOfCaught(known: Case): Case | undefined {
 
 function failureAt(context: AnalysisInput, event: EventIndex, timesCaught: number): Failure {
   const requestedBytes = context.input.trace.events.sizeBytes[event];
-  const { stack } = requestOrigin(context, event);
+  const { stack, source } = requestOrigin(context, event);
   return {
     requestedBytes,
     timesCaught,
     judged: judgeOomAt(context, event),
     lines: userLines(context, stack),
+    source,
     larger: largerRequest(context, stack, event, requestedBytes),
     pattern: patternOfRequest(context, event, stack),
   };

@@ -72,7 +72,12 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   if (judged.cause === 'driver-refused')
     return plain('unknown', requestedBytes, failure.lines, 'asked for it');
   const request = {
-    ...plain('request', requestedBytes, failure.lines, 'asked for it'),
+    ...plain(
+      'request',
+      requestedBytes,
+      failure.lines,
+      failure.source === 'own' ? 'asked for it' : 'asked for it in backward',
+    ),
     pattern: failure.pattern,
   };
   // A pass that holds more than it asks for is too large as a whole.

@@ -52,7 +52,8 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     // The gaps only promise what a setting would save; the simulation says what it does.
     if (id === 'expandable-segments' && setting !== undefined) {
       const isEnough = judged && setting.result.ooms.length === 0;
-      return { id, text, savesBytes: setting.savesBytes, isEnough };
+      // A recorded run that failed reserved less than it needed.
+      return { id, text, savesBytes: isEnough ? undefined : setting.savesBytes, isEnough };
     }
     const bytes = saves === 'all' ? savedBytes : saves;
     const savesBytes = bytes === undefined ? undefined : Math.round(bytes);

@@ -21,6 +21,7 @@ import type { LedgerRow } from '../../device/model/ledger.ts';
 import { sleepText } from '../../device/serving/serving-notes.ts';
 import { sleepSigns } from '../../device/serving/sleep.ts';
 import { segmentsAt, strandedBytes } from '../account/free-space.ts';
+import { turnOf } from '../account/repetitions.ts';
 import { type Account, entryLabel } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
@@ -74,8 +75,8 @@ export function briefOf(figures: Figures): string {
 /** ', 392.16 MiB more each iteration in estimate_loss' */
 function rateText({ diagnosis: { entry } }: Figures): string {
   if (entry?.rate === undefined || !entry.isGrowing) return '';
-  const { bytes, unit, varies } = entry.rate;
-  return `, ${varies ? 'on average ' : ''}${formatBytes(bytes)} more each ${unit}`;
+  const { bytes, unit, isMean } = entry.rate;
+  return `, ${isMean ? 'on average ' : ''}${formatBytes(bytes)} more each ${unit}`;
 }
 
 const labelOf = (cause: Cause): string =>
@@ -108,7 +109,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
   'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
   'larger-batch': () => 'this batch is larger than all before',
-  'stepped-up': (size) => `from one step on, each needs ${size} more`,
+  'stepped-up': (size, known) => `from one ${turnOf(known.context)} on, each needs ${size} more`,
   'segments-retaken': (size) => `${size} is given back and asked for again`,
 };
 
@@ -117,7 +118,6 @@ function clauseOf(figures: Figures): string {
   const { known, diagnosis } = figures;
   const { cause, pattern, bytes, lines } = diagnosis;
   const at = lines[0] === undefined ? undefined : frameLabel(lines[0]);
-  const by = at === undefined ? '' : ` by ${at}`;
   const size = formatBytes(bytes);
   const share = shareText(figures);
   const held = figures.holder === undefined ? '' : `, held by ${figures.holder.text}`;
@@ -141,7 +141,7 @@ function clauseOf(figures: Figures): string {
       return `this batch or sequence is larger than all before: ${formatBytes(requestedBytes)} was requested where at most ${formatBytes(larger?.mostBytes ?? 0)} was (${larger?.times.toFixed(1)} times). ${size} in use is ${labelOf(cause)}.`;
     }
     case 'stepped-up':
-      return `from one step on, each needs ${size} more than those before.`;
+      return `from one ${turnOf(known.context)} on, each needs ${size} more than those before.`;
     case 'segments-retaken':
       return `segments are given back to the driver and asked for again, over and over: ${size} in all.`;
     default:
@@ -156,7 +156,7 @@ function clauseOf(figures: Figures): string {
     case 'fragmentation':
       return fragmentedClause(figures, size, at);
     case 'request':
-      return `one request of ${size}${by} did not fit: ${formatPercent(bytes / (known.account.allocatedBytes + bytes))} of all that would have been in use.`;
+      return `one request of ${size}${requestedBy(known.failure?.source, at)} did not fit: ${formatPercent(bytes / (known.account.allocatedBytes + bytes))} of all that would have been in use.`;
     case 'model-state':
       return `parameters, gradients and optimizer state take ${share}${pattern === 'first-optimizer-step' ? ", in the optimizer's first step" : ''}, so a smaller batch would not help.`;
     case 'second-model':
@@ -178,6 +178,11 @@ function clauseOf(figures: Figures): string {
     default:
       return `${cause === 'kv-cache' ? 'the KV cache takes' : `${labelOf(cause)} take`} ${share}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
   }
+}
+
+function requestedBy(source: Failure['source'] = 'own', at: string | undefined): string {
+  if (source === 'own') return at === undefined ? '' : ` by ${at}`;
+  return ` in the backward pass${source === 'same-size' ? ` of ${at}` : ''}`;
 }
 
 /** '62.18 GiB of the 62.97 GiB in use at the peak', with the moment that it describes. */
@@ -270,8 +275,10 @@ function poolsText({ context, account, failure }: Case): string[] {
   ];
 }
 
-function failureText({ requestedBytes, judged, lines }: Failure, { cause }: Diagnosis): string[] {
-  const who = lines[0] === undefined ? 'The backward pass' : frameLabel(lines[0]);
+function failureText(failure: Failure, { cause }: Diagnosis): string[] {
+  const { requestedBytes, judged, lines, source } = failure;
+  const of = source === 'same-size' ? ` of ${frameLabel(lines[0])}` : '';
+  const who = source === 'own' && lines[0] ? frameLabel(lines[0]) : `The backward pass${of}`;
   const asked = `${who} asked for the ${formatBytes(requestedBytes)} that did not fit.`;
   const limit = judged.limit === undefined ? [] : [judged.limit];
   return cause === 'request' ? limit : [asked, ...limit];

@@ -1,4 +1,5 @@
 /** The verdict: what used memory that it should not, or what used the most; and what to try. */
+import { formatBytes } from '../../base/format.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EntryKind } from '../account/types.ts';
 import type { Severity } from '../findings/types.ts';
@@ -93,6 +94,20 @@ export interface Remedy {
   readonly isEnough: boolean | undefined;
 }
 
+/** 'Saves 1.51 GiB, enough.' Without an OOM, what the cause holds may be more than what the peak is lower without it. */
+export function gainText({ savesBytes, isEnough }: Gain): string {
+  const isUnknown = savesBytes === undefined || savesBytes === null;
+  if (isUnknown) return isEnough === true ? 'Enough, by simulation.' : '';
+  if (typeof isEnough !== 'boolean') return `Lowers the peak by ${formatBytes(savesBytes)}.`;
+  return `Saves ${formatBytes(savesBytes)}, ${isEnough ? 'enough' : 'not enough alone'}.`;
+}
+
+/** Of a remedy, or of one in a report. */
+interface Gain {
+  readonly savesBytes: number | null | undefined;
+  readonly isEnough: boolean | null | undefined;
+}
+
 export interface Forecast {
   /** Repetitions until memory is full; undefined if no limit is known. */
   readonly stepsLeft: number | undefined;
@@ -115,6 +130,8 @@ export interface Verdict {
   readonly text: string;
   /** The same in about sixty characters. */
   readonly brief: string;
+  /** Memory ran out at the process's own limit, not at the end of the GPU. */
+  readonly isCapped: boolean;
   /** What else the reader should know: the failed request, a limit, what can't be known. */
   readonly also: readonly string[];
   /** The line to look at first, then its callers. */

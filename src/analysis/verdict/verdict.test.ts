@@ -7,6 +7,7 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { Analysis } from '../findings/analyse.ts';
+import { gainText } from './types.ts';
 
 interface Expected {
   readonly faults: Readonly<
@@ -185,7 +186,7 @@ describe('what to try', () => {
 describe('the forecast', () => {
   it('says what each step leaves behind, and how many more steps fit', async () => {
     const { forecast } = (await analysed('leak_output_list')).verdict;
-    expect(forecast).toMatchObject({ stepsLeft: undefined, unit: 'step' });
+    expect(forecast).toMatchObject({ stepsLeft: undefined, unit: 'iteration in leak_output_list' });
     expect(Math.abs((forecast?.bytesPerStep ?? 0) / 49_340_000 - 1)).toBeLessThan(0.01);
     expect((await analysed('near-miss/leak_until_oom')).verdict.forecast?.stepsLeft).toBe(0);
     expect((await analysed('train_gpt_small')).verdict.forecast).toBeUndefined();
@@ -198,6 +199,42 @@ it('gives advice, not an alarm, if unused graphs are dropped one by one and memo
   const [first] = verdict.advice;
   expect([first?.id, first?.savesBytes]).toEqual(['no-grad', expect.any(Number)]);
   expect((await analysed('pairs/oom_eval_no_grad.python')).verdict.severity).toBe('high');
+});
+
+it('says on average where most steps add nothing, and has one rate at the peak and at the end', async () => {
+  expect((await analysed('others/vae_recons_all')).verdict.brief).toContain('on average 16.33 MiB');
+  expect((await analysed('leak_loss_graph')).verdict.brief).not.toContain('average');
+  const { account, accountAtEnd } = await analysed('others/unet_preds_ring');
+  const [atPeak, atEnd] = [account, accountAtEnd].map(({ entries }) =>
+    entries.find(({ kind, isGrowing }) => kind === 'kept' && isGrowing),
+  );
+  expect(atPeak?.bytes).not.toBe(atEnd?.bytes);
+  expect(atPeak?.rate).toEqual(atEnd?.rate);
+});
+
+it('lets no line ask for what backward asked for', async () => {
+  const textOf = async (key: string) => {
+    const { text, also, does } = (await analysed(key)).verdict;
+    return [does, text, ...also].join(' ');
+  };
+  const logits = await textOf('others/translation_oom_logits');
+  expect(logits).toContain('asked for it in backward');
+  expect(logits).toContain('in the backward pass of main.py:42 (train)');
+  expect(await textOf('others/gpt_oom_first_optimizer_step')).toContain(
+    'The backward pass asked for the 196.50 MiB',
+  );
+  expect(await textOf('others/cifar_oom_batch')).toContain('resnet.py:37 (forward) asked for the');
+});
+
+it('says of a setting that serves the request only that, as the failed run has no peak to compare with', async () => {
+  const [first] = (await analysed('oom_fragmented')).verdict.advice;
+  expect([first?.id, first && gainText(first)]).toEqual([
+    'expandable-segments',
+    'Enough, by simulation.',
+  ]);
+  const { advice } = (await analysed('frag_gpt_varlen')).verdict;
+  const setting = advice.find(({ id }) => id === 'expandable-segments');
+  expect(setting && gainText(setting)).toMatch(/^Lowers the peak by \d/);
 });
 
 it('is calm if a library retried with less, and severe if a request also failed', async () => {

@@ -3,6 +3,7 @@
 import { timeOfEventUs } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { holderAtEnd, holderOf } from '../account/account.ts';
+import { turnOf } from '../account/repetitions.ts';
 import type { Account } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
@@ -26,6 +27,8 @@ export interface Judgement {
 export interface StepMarks {
   /** All steps, even if fewer are marked. */
   readonly count: number;
+  /** 'step', 'batch' or 'iteration'. */
+  readonly noun: string;
   /** The first event after each bound, ascending. */
   readonly events: readonly EventIndex[];
   /** Times of those events since the first event of the trace; NaN without times. */
@@ -54,6 +57,7 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
       tone: toneOf(known, diagnosis),
       text: textOf(figures),
       brief: briefOf(figures),
+      isCapped: known.failure?.judged.isCapped ?? false,
       also: alsoOf(figures),
       lines,
       does,
@@ -84,7 +88,7 @@ function stepMarks(context: AnalysisInput): StepMarks | undefined {
     .map((bound) => bound + 1)
     .filter((event) => event < table.length);
   const timesUs = events.map((event) => timeOfEventUs(table, event));
-  return { count: stepCount(steps), events, timesUs };
+  return { count: stepCount(steps), noun: turnOf(context), events, timesUs };
 }
 
 /** Mentions an OOM that the program caught only if nothing else is wrong. */

@@ -4,6 +4,7 @@
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import { upperBound } from '../../base/binary-search.ts';
 import { countOne } from '../../base/collections.ts';
 import type { Task } from '../../base/task.ts';
 import {
@@ -218,8 +219,12 @@ export class Classifier {
     return this.#source.trace.events.stack[free] - NO_STACK;
   }
 
+  /** Backward uses and frees it: the thread that calls backward() waits, so nothing else is freed during a pass. */
   #isFreedInBackward(id: AllocationIndex): boolean {
-    return this.#roles.role[this.#freedBy(id)] === StackRole.Backward;
+    const { begin, end } = this.#passes;
+    const free = this.#table.freeRequested[id];
+    const isWithin = free <= (end[upperBound(begin, free) - 1] ?? -1);
+    return isWithin || this.#roles.role[this.#freedBy(id)] === StackRole.Backward;
   }
 
   /** Whether it outlives the step that made it and the next one. */
@@ -227,9 +232,19 @@ export class Classifier {
     const free = this.#table.freeRequested[id];
     const end = this.#passes.stepEnds[this.#step + KEPT_STEPS - 1];
     if (end !== undefined) return free > end && !this.#isOfOneTurn(id);
-    if (this.#passes.stepEnds.length > 0) return false;
+    if (this.#passes.stepEnds.length > 0) return free === NEVER && this.#outlivesPasses(id);
     const run = this.#runs.end[this.#runs.before[id] + KEPT_STEPS];
     return free === NEVER || (run !== undefined && free > run);
+  }
+
+  /**
+   * After the last optimizer run: an evaluation that runs backward passes of its own, as torch.autograd.grad does, has no
+   * steps. Whether as many passes follow as steps have that a kept tensor outlives.
+   */
+  #outlivesPasses(id: AllocationIndex): boolean {
+    const { begin, stepEnds } = this.#passes;
+    const inSteps = upperBound(begin, stepEnds[stepEnds.length - 1]);
+    return begin.length - this.#nextPass(id) > (KEPT_STEPS * inSteps) / stepEnds.length;
   }
 
   /** Whether its line runs repeatedly while it is live, in forward passes without a backward pass. */

@@ -369,3 +369,57 @@ describe('what backward passes leave', () => {
     expect(leftBy(6 * MiB)).toEqual(new Set(['activations']));
   });
 });
+
+describe('an evaluation with backward passes of its own, as torch.autograd.grad runs', () => {
+  /** Trains, then adapts to eight tasks; `end` gets what the passes of each made. */
+  function evaluate(end: (graph: readonly Tensor[], program: Program) => void): Program {
+    const program = new Program();
+    for (const size of SIZES) program.alloc(size, movedAt(10));
+    train(program);
+    for (let task = 0; task < 8; task++) {
+      const adapted = program.alloc(5 * MiB, forwardAt(50));
+      const gradient = program.alloc(MiB, BACKWARD);
+      program.free(adapted);
+      program.work(1, BACKWARD);
+      end([program.alloc(7 * MiB, forwardAt(51)), program.alloc(6 * MiB, forwardAt(51))], program);
+      program.free(gradient);
+    }
+    return program;
+  }
+
+  const classesOfGraphs = (program: Program) =>
+    classesOf(program.context())
+      .filter((_, id) => program.tensors[id].size > 5 * MiB)
+      .slice(-16);
+
+  it('keeps the graphs that are never freed', () => {
+    const classes = classesOfGraphs(evaluate(() => undefined));
+    expect(classes.slice(0, -6)).toEqual(Array(10).fill('kept'));
+  });
+
+  it('keeps none of those that it drops', () => {
+    const classes = classesOfGraphs(evaluate((graph, program) => program.free(...graph)));
+    expect(classes).not.toContain('kept');
+  });
+
+  it('uses what is freed while a later backward runs, however many passes come before', () => {
+    const program = new Program();
+    for (const size of SIZES) program.alloc(size, movedAt(10));
+    for (let step = 0; step < 3; step++) {
+      const graphs = Array.from({ length: 5 }, () => {
+        const made = program.alloc(7 * MiB, forwardAt(51));
+        program.work(2, BACKWARD);
+        return made;
+      });
+      program.work(1, forwardAt(52));
+      const [first, last] = [program.alloc(MiB, BACKWARD), program.alloc(MiB, BACKWARD)];
+      program.free(...graphs, first);
+      program.work(1, BACKWARD);
+      program.free(last);
+    }
+    const classes = classesOf(program.context());
+    expect(new Set(classes.filter((_, id) => program.tensors[id].size === 7 * MiB))).toEqual(
+      new Set(['activations']),
+    );
+  });
+});

@@ -214,7 +214,12 @@ const finding = z.strictObject({
   userLines: z.array(frame),
   stack: z.array(frame),
   perStep: z
-    .strictObject({ bytes: z.number(), count: z.number(), steps: z.number().int() })
+    .strictObject({
+      bytes: z.number(),
+      count: z.number(),
+      steps: z.number().int(),
+      unit: z.string().min(1),
+    })
     .nullable(),
   law: z.enum(['flat', 'growing', 'by-key', 'in-bursts']).nullable(),
   events: z.strictObject({ first: event, last: event }),

@@ -2,7 +2,7 @@
 
 import { entryLabel } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check } from '../../analysis/findings/detectors.ts';
-import { otherLines } from '../../analysis/verdict/types.ts';
+import { gainText, otherLines } from '../../analysis/verdict/types.ts';
 import { formatBytes, formatCount, plural, sentenceCase, withArticle } from '../../base/format.ts';
 import { rowNote, sampleText } from '../../device/model/card.ts';
 import {
@@ -80,16 +80,9 @@ function verdictLines(
     ...write.list([
       ...(code ? [] : look),
       ...also,
-      ...advice.map((one) => `Try: ${one.text}${gainText(one)}`),
+      ...advice.map((one) => `Try: ${one.text} ${gainText(one)}`.trimEnd()),
     ]),
   ];
-}
-
-/** ' Saves 1.51 GiB, enough.' */
-function gainText({ savesBytes, isEnough }: VerdictReport['advice'][number]): string {
-  if (savesBytes === null) return '';
-  const enough = isEnough === null ? '' : isEnough ? ', enough' : ', not enough alone';
-  return ` Saves ${formatBytes(savesBytes)}${enough}.`;
 }
 
 const MOMENTS = {
@@ -102,11 +95,15 @@ const MOMENTS = {
 /** Every reserved byte of the moment, one row per entry. */
 function accountLines({ account }: DeviceFindings, write: Writer): string[] {
   if (account === null) return [];
-  const rows = account.entries.map(({ kind, bytes, count, lines: [line], perStep }) => [
-    line === undefined ? entryLabel(kind) : `${entryLabel(kind)}, ${placeOf(line)}`,
+  const rows = account.entries.map(({ kind, bytes, count, lines: [line], perStep, growing }) => [
+    line === undefined || kind === 'gaps'
+      ? entryLabel(kind)
+      : `${entryLabel(kind)}, ${placeOf(line)}`,
     formatBytes(bytes),
     formatCount(count),
-    perStep === undefined ? '' : `${formatBytes(perStep.bytes)} ${withArticle(perStep.unit)}`,
+    perStep === undefined || !growing
+      ? ''
+      : `${formatBytes(perStep.bytes)} ${withArticle(perStep.unit)}`,
   ]);
   const title = `${MOMENTS[account.moment.why]}, ${formatBytes(account.reservedBytes)} reserved`;
   return [
@@ -137,7 +134,7 @@ function cardLines({ card }: NonNullable<DeviceFindings['account']>, write: Writ
 
 function findingLines(finding: FindingReport, write: Writer): string[] {
   const { perStep, stack, parts, law } = finding;
-  const step = law === null || law === 'flat' ? 'A step' : 'A step, on average';
+  const mean = law === null || law === 'flat' ? '' : ', on average';
   const place = placeText(finding);
   const rows = parts
     .slice(0, MAX_PARTS)
@@ -155,7 +152,7 @@ function findingLines(finding: FindingReport, write: Writer): string[] {
     ...(perStep === null
       ? []
       : write.paragraph(
-          `${step}: ${formatBytes(perStep.bytes)} in ${Number(perStep.count.toFixed(2))} tensors, over ${formatCount(perStep.steps)} steps.`,
+          `${sentenceCase(withArticle(perStep.unit))}${mean}: ${formatBytes(Math.round(perStep.bytes))} in ${Number(perStep.count.toFixed(2))} ${perStep.count === 1 ? 'tensor' : 'tensors'}, ${mean === '' ? plural(perStep.steps, 'time') : `over ${formatCount(perStep.steps)} of them`}.`,
         )),
     ...(place === '' ? [] : write.paragraph(place)),
     ...write.code(stack.map(frameText)),

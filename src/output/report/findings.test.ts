@@ -62,7 +62,7 @@ describe('vramscope.findings/2', () => {
               bytes: 40 * 524_288,
               claim: expect.stringContaining('keeps 20.00 MiB in 40 tensors'),
               frame: { file: expect.stringMatching(/scenarios\.py$/), line: 271, name: '<lambda>' },
-              perStep: { bytes: 524_288, count: 1, steps: 40 },
+              perStep: { bytes: 524_288, count: 1, steps: 40, unit: 'step' },
               events: { first: expect.any(Number), last: expect.any(Number) },
               advice: expect.arrayContaining([expect.stringContaining('handle.remove()')]),
             }),
@@ -90,12 +90,10 @@ describe('for people', () => {
     expect(lines.filter((line) => line.startsWith('- Try: '))).toHaveLength(2);
     const account = lines.findIndex((line) => /^At the peak, .* reserved$/.test(line));
     expect(lines[account + 2]).toMatch(/^kept autograd graphs, scenarios\.py:262 .* GiB/);
-    // A leak has a figure per step, at the peak and at the end; each names its moment.
-    expect(lines).toContain('HIGH growth: kept-graph, 1.84 GiB kept by the end');
+    expect(lines).toContain('HIGH growth: kept-graph, 1.84 GiB kept in all');
     expect(report.devices[0].verdict).toMatchObject({ tone: 'warning', also: expect.any(Array) });
-    expect(lines.filter((line) => line.length > 80 && !/\/|^ +bytes +count$/.test(line))).toEqual(
-      [],
-    );
+    const isFree = (line: string) => /\/|^ +bytes +|iteration in/.test(line);
+    expect(lines.filter((line) => line.length > 80 && !isFree(line))).toEqual([]);
     for (const { detector } of report.devices[0].checks) {
       expect(lines.some((line) => line.includes(detector))).toBe(true);
     }
@@ -112,7 +110,7 @@ describe('for people', () => {
   it('no name becomes markup in Markdown', async () => {
     const text = findingsText(await reportOf('leak_forward_hook'), MARKDOWN).join('\n');
     expect(text).toContain('## 1 finding in a\\_\\<b\\>.pickle');
-    expect(text).toContain('### HIGH growth: kept-hook, 20.00 MiB kept by the end');
+    expect(text).toContain('### HIGH growth: kept-hook, 20.00 MiB kept in all');
     // The claim names the function <lambda>, which may stay unescaped inside a code span.
     const prose = text.split('```').filter((_, i) => i % 2 === 0);
     expect(prose.join('')).toContain('\\<lambda\\>');

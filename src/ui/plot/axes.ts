@@ -109,7 +109,11 @@ export function drawSteps(
   root.selectAll('path.steps').data([path]).join('path').attr('class', 'steps').attr('d', path);
   root
     .selectAll('text.steps')
-    .data(steps === undefined ? [] : [plural(steps.count, 'step')])
+    .data(
+      steps === undefined
+        ? []
+        : [plural(steps.count, steps.noun, steps.noun === 'batch' ? 'batches' : undefined)],
+    )
     .join('text')
     .attr('class', 'steps')
     .attr('x', -8)

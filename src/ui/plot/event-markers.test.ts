@@ -91,6 +91,7 @@ describe('places of events', () => {
 
 const steps = (events: readonly number[], timesUs = events.map((event) => event * 7)) => ({
   count: events.length,
+  noun: 'step',
   events,
   timesUs,
 });

@@ -144,7 +144,7 @@ export class PlotHover {
     const placeOf = (event: EventIndex) => crosshairs.xOf(event, axis);
     const limitBytes = source.limitBytes?.();
     if (limitBytes !== undefined) {
-      painter.limit(toY(limitBytes), `limit, about ${formatBytes(limitBytes)}`);
+      painter.limit(toY(limitBytes), `limit, at least ${formatBytes(limitBytes)}`);
     }
     const markers = this.#markersFrom(x0, x1, width, axis);
     const highlights = overlays.getState().highlights.flatMap((highlight) => {

@@ -2,12 +2,11 @@ import { Button } from './buttons.tsx';
 import './verdict-card.css';
 import { ChevronDown, CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } from 'lucide-react';
 import {
+  gainText,
   otherLines,
-  type Remedy,
   type Verdict,
   type VerdictTone,
 } from '../../analysis/verdict/types.ts';
-import { formatBytes } from '../../base/format.ts';
 import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { CodeText } from './facts.tsx';
@@ -146,11 +145,4 @@ function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
       <span className={about === '' ? undefined : 'term'}>{does}</span>
     </Button>
   );
-}
-
-/** 'Saves 1.51 GiB, enough.' */
-function gainText({ savesBytes, isEnough }: Pick<Remedy, 'savesBytes' | 'isEnough'>): string {
-  if (savesBytes === undefined) return '';
-  const enough = isEnough === undefined ? '' : isEnough ? ', enough' : ', not enough alone';
-  return `Saves ${formatBytes(savesBytes)}${enough}.`;
 }

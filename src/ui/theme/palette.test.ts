@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EntryKind } from '../../analysis/account/types.ts';
-import { classLabels, MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { classLabels, MEMORY_CLASSES, MemoryClass } from '../../device/classes/types.ts';
+import type { ColorBy } from '../../draw/timeline/types.ts';
 import { partColor } from '../panels/findings/account-parts.ts';
 import { classColors, paletteFor, plotColors, type ThemeName, toAbgr } from './palette.ts';
 
@@ -97,15 +98,18 @@ describe.each(THEMES)('colors of the %s theme', (theme) => {
 });
 
 describe.each(THEMES)('parts of the account in the %s theme', (theme) => {
-  const colorOf = (kind: EntryKind) => partColor(theme, kind);
+  const colorOf = (kind: EntryKind, colorBy: ColorBy = 'class', ...classes: MemoryClass[]) =>
+    partColor(theme, colorBy, {
+      kind,
+      classes: classes.map((of) => ({ class: of, bytes: 1, count: 1 })),
+    });
 
-  it.each(Object.entries(SIGHTS))(
-    'can be distinguished with %s if they mean a fault',
-    (_, sight) => {
-      const faults = ['kept', 'kept-graph', 'growing', 'second-model'] as const;
-      expect(smallestDistance(faults.map(colorOf), sight)).toBeGreaterThan(0.08);
-    },
-  );
+  it('have no color while the plots are colored by anything else, or if their blocks have several', () => {
+    const { Activations, Temporaries } = MemoryClass;
+    expect(colorOf('activations', 'stack')).toBeUndefined();
+    expect(colorOf('kept-graph', 'class', Activations, Temporaries)).toBeUndefined();
+    expect(colorOf('kept-graph', 'class', Activations)).toBe(colorOf('activations'));
+  });
 
   it('have the colors of the classes in the legend', () => {
     for (const { class: of, label } of classLabels()) {

@@ -89,7 +89,7 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
       {current !== undefined && (
         <p>
           <Bytes as="strong" bytes={current.reservedBytes} /> reserved.
-          <span className="dim"> {limitText(current)}</span>
+          <span className="dim"> {limitText(current, verdict)}</span>
         </p>
       )}
       {current !== undefined && current.reservedBytes > 0 && (
@@ -134,7 +134,8 @@ function CardRows({ card: { sample, ageUs, rows, unknown }, account }: CardRowsP
             <span
               className="account-swatch"
               data-kind={`card-${row.kind}`}
-              style={{ color: cardColor(theme, row.kind) }}
+              // The strip below the timeline has these colors, if samples were taken.
+              style={{ color: sample === undefined ? 'transparent' : cardColor(theme, row.kind) }}
               aria-hidden
             />
             <span>{rowLabel(row)}</span>
@@ -160,11 +161,12 @@ function CardRows({ card: { sample, ageUs, rows, unknown }, account }: CardRowsP
   );
 }
 
-/** '4.39 GiB more was requested; the limit is about 11.47 GiB.' */
-function limitText({ limitBytes, requestedBytes }: Account): string {
+/** '4.39 GiB more was requested; the limit is at least 11.47 GiB.' Users may not know that their program set one. */
+function limitText({ limitBytes, requestedBytes }: Account, { isCapped }: Judgement['verdict']) {
+  const limit = isCapped ? 'the limit set for this process' : 'the limit';
   const parts = [
     requestedBytes === undefined ? [] : `${formatBytes(requestedBytes)} more was requested`,
-    limitBytes === undefined ? [] : `the limit is about ${formatBytes(limitBytes)}`,
+    limitBytes === undefined ? [] : `${limit} is at least ${formatBytes(limitBytes)}`,
   ].flat();
   return parts.length === 0 ? '' : `${sentenceCase(parts.join('; '))}.`;
 }
@@ -189,6 +191,7 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
   const theme = useTheme();
   const show = useShowPart();
   const search = useView((state) => state.search);
+  const colorBy = useView((state) => state.colorBy);
   const [pointed, setPointed] = useState<string>();
   const { reservedBytes, limitBytes = 0, requestedBytes = 0, moment } = account;
   const whole = Math.max(reservedBytes + requestedBytes, limitBytes);
@@ -210,7 +213,7 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
       onFocus: point,
       onBlur: leave,
     };
-    return { isOn, color: partColor(theme, part.kind), behavior };
+    return { isOn, color: partColor(theme, colorBy, part), behavior };
   };
   const row = (part: AccountPart) => (
     <AccountRow key={part.name} part={part} parts={parts} whole={reservedBytes} {...shared(part)} />
@@ -241,11 +244,7 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
           />
         )}
         {limitBytes > 0 && (
-          <span
-            className="account-limit"
-            title={`Limit: about ${formatBytes(limitBytes)}`}
-            style={{ left: share(limitBytes) }}
-          />
+          <span className="account-limit" title="The limit" style={{ left: share(limitBytes) }} />
         )}
       </div>
       <ul aria-label="Parts of the reserved memory">
@@ -271,7 +270,7 @@ interface AccountRowProps {
   readonly parts: readonly AccountPart[];
   readonly whole: number;
   readonly isOn: boolean;
-  readonly color: string;
+  readonly color: string | undefined;
   readonly behavior: ComponentProps<'button'>;
 }
 
@@ -288,7 +287,12 @@ function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowPro
         title={titleOf(part, isOn)}
         {...behavior}
       >
-        <span className="account-swatch" data-kind={kind} style={{ color }} aria-hidden />
+        <span
+          className="account-swatch"
+          data-kind={kind}
+          style={{ color: color ?? 'transparent' }}
+          aria-hidden
+        />
         <span>
           <span className="term">{entryLabel(kind)}</span>
         </span>
@@ -313,9 +317,9 @@ function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowPro
   );
 }
 
-/** '+392.16 MiB an iteration in estimate_loss, 6 times' */
-function rateText({ bytes, unit, steps }: EntryRate): string {
-  return `+${formatBytes(bytes)} ${withArticle(unit)}, ${plural(steps, 'time')}`;
+/** '+392.16 MiB an iteration in estimate_loss, 6 times'; most repetitions may add nothing to a mean. */
+function rateText({ bytes, unit, steps, isMean }: EntryRate): string {
+  return `+${formatBytes(bytes)} ${withArticle(unit)}${isMean ? ' on average' : `, ${plural(steps, 'time')}`}`;
 }
 
 function titleOf({ kind, count, lines }: AccountPart, isOn: boolean): string {

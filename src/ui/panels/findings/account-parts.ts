@@ -17,6 +17,7 @@ import {
 import { addTerm, hasTerm, parseSearch, removeTerm } from '../../../device/search/parse-search.ts';
 import { searchTerm } from '../../../device/search/qualifier.ts';
 import type { NamedPart } from '../../../device/search/qualifiers/names.ts';
+import type { ColorBy } from '../../../draw/timeline/types.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { openingCursor } from '../../../state/view-fitting.ts';
@@ -115,16 +116,18 @@ export function classOf(kind: EntryKind): MemoryClass | undefined {
   return found < 0 ? undefined : (found as MemoryClass);
 }
 
-/** Rows without a class in the legend get colors that no class uses. */
-const UNCLASSED: readonly EntryKind[] = ['kept-graph', 'second-model'];
-
-/** The class's color, as in the legend; free memory has a pattern instead. */
-export function partColor(theme: ThemeName, kind: EntryKind): string {
-  const colors = classColors(theme, 'class');
+/**
+ * The color of all its blocks in the plots, if they have one: by class, unless they are of several. Otherwise a row has
+ * no color, lest it be taken for a call site's; free memory has a pattern instead.
+ */
+export function partColor(
+  theme: ThemeName,
+  colorBy: ColorBy,
+  { kind, classes }: Pick<AccountPart, 'kind' | 'classes'>,
+): string | undefined {
   if (kind === 'pending-free') return plotColors(theme).pending;
-  if (isFree(kind)) return 'transparent';
-  const own = UNCLASSED.indexOf(kind);
-  return colors[own >= 0 ? MEMORY_CLASSES.length + own : (classOf(kind) ?? 0)] ?? '';
+  if (colorBy !== 'class' || isFree(kind) || classes.length > 1) return undefined;
+  return classColors(theme, 'class')[classes[0]?.class ?? classOf(kind) ?? 0];
 }
 
 /** While mounted, draws the limit and the steps in the plots, and registers the rows' names for the search. */

@@ -141,7 +141,7 @@ const HEIGHT = 44;
 
 interface SeriesPlotProps {
   readonly series: Series;
-  /** Steps that the finding covers; the series may have fewer points. */
+  /** Repetitions that the finding covers; the series may have fewer points. */
   readonly steps: number | undefined;
 }
 
@@ -155,7 +155,7 @@ function SeriesPlot({ series, steps = series.bytes.length }: SeriesPlotProps) {
   const shape = area<number>((_, i) => x(i), HEIGHT, y).curve(curveMonotoneX);
   const span =
     unit === 'step'
-      ? plural(steps, 'step')
+      ? plural(steps, 'repetition')
       : `events ${formatCount(events[0] ?? 0)} to ${formatCount(events.at(-1) ?? 0)}`;
   const text = `${label}: ${formatBytes(bytes[0] ?? Number.NaN)} to ${formatBytes(bytes.at(-1) ?? Number.NaN)}, at most ${formatBytes(most)}, over ${span}`;
   const showAt = ({ clientX, detail, currentTarget }: MouseEvent<HTMLElement>) => {

@@ -101,6 +101,15 @@ it.each([
   expect(verdict.dataset.tone).toBe(tone);
 });
 
+it.each([
+  ['oom_fragmented', true],
+  [LEAK, false],
+])('says before any click that %s hit a limit of its own: %s', async (name, isShown) => {
+  await showFindings(name);
+  const said = screen.queryAllByText(/the limit set for this process is at least 6\.00 GiB/);
+  expect(said).toHaveLength(Number(isShown));
+});
+
 it('opens a finding and searches for its line, and undoes both when it is closed', async () => {
   const { user, view } = await showFindings(LEAK);
   const before = view();

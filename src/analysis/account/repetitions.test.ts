@@ -1,0 +1,46 @@
+/** What a repetition leaves behind, and what it is called. */
+import { expect, it } from 'vitest';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { at, Program } from '../../testing/program.ts';
+import { AnalysisInput } from '../findings/analysis-input.ts';
+import { rateOf, unitOf } from './repetitions.ts';
+
+const MIB = 2 ** 20;
+const STEPS = 12;
+
+/** Line 21 keeps 1 MiB in each repetition; the ids are those live while the last one still holds `scratchBytes` more. */
+function rateWhileRunning(scratchBytes: number) {
+  const program = new Program();
+  const live: number[] = [];
+  for (let step = 0; step < STEPS; step++) {
+    program.work(1, [at(20)]);
+    live.push(program.tensors.length);
+    program.alloc(MIB, [at(21)]);
+    if (scratchBytes > 0) {
+      if (step === STEPS - 1) live.push(program.tensors.length);
+      program.free(program.alloc(scratchBytes, [at(21)]));
+    }
+    program.work(1, [at(22)]);
+  }
+  const context = new AnalysisInput(program.context());
+  return rateOf(context, live, context.input.replay.allocations.stack[live[0]]);
+}
+
+it('is what stays, not what the running repetition still holds', () => {
+  expect(rateWhileRunning(0)).toMatchObject({ bytes: MIB, steps: STEPS, varies: false });
+  expect(rateWhileRunning(40 * MIB)).toMatchObject({ bytes: MIB, varies: false });
+});
+
+it.each([
+  ['leak_loss_graph', 'step'],
+  ['pairs/leak_hf_trainer.python', 'step'],
+  ['pairs/leak_output_list.python', 'iteration in leak_output_list'],
+  ['others/llmfs_eval_graph_ring', 'batch'],
+  ['others/ppo_rollout_ring', 'iteration at ppo_atari.py:163'],
+])('of %s is called a %s', (name, unit) => {
+  const context = new AnalysisInput(contextsOf(loadCapture(`${name}.pickle.gz`))[0]);
+  const units = context.stepSequences.map((sequence) => unitOf(context, sequence));
+  expect(units).toContain(unit);
+  expect(unit === 'iteration in leak_output_list' && units.includes('step')).toBe(false);
+});
