@@ -8,9 +8,9 @@ describe('a pause', () => {
   afterEach(() => vi.useRealTimers());
 
   /** How long a pause takes while the user moves every 50 ms for `movesMs`, after `workedMs` of work. */
-  async function pauseMs(movesMs: number, workedMs = 250): Promise<number> {
+  async function pauseMs(movesMs: number, workedMs = 250, events = 0): Promise<number> {
     const throttle = new InteractionThrottle(clock);
-    const pause = throttle.createPause();
+    const pause = throttle.createPause(events);
     await vi.advanceTimersByTimeAsync(workedMs);
     if (movesMs > 0) throttle.noteInteraction();
     const moving = setInterval(() => throttle.noteInteraction(), 50);
@@ -43,6 +43,12 @@ describe('a pause', () => {
     const afterWork = await pauseMs(30_000, 2250);
     expect(afterWork).toBeGreaterThan(1400);
     expect(afterWork).toBeLessThan(1700);
+  });
+
+  it('lasts longer in work on a long trace, and from its start on', async () => {
+    expect(await pauseMs(290, 0, 5e6)).toBe(370);
+    expect(await pauseMs(1000, 0, 5e6)).toBeGreaterThan(1000);
+    expect(await pauseMs(30_000, 0, 5e6)).toBeLessThan(1700);
   });
 
   it('is counted together with those before it', async () => {

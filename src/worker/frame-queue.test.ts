@@ -69,16 +69,6 @@ describe('the frame queue', () => {
     expect(await settled(later)).toEqual(['new']);
   });
 
-  it('is drawn whole before other long work goes on', async () => {
-    const { queue, frame, log } = setUp(2);
-    const drawn = queue.request(frame('a', 5));
-    await queue.betweenFrames.yieldTask();
-    log.push('copy');
-    await drawn;
-    expect(log.at(-1)).toBe('copy');
-    expect(log.filter((line) => line.startsWith('yield')).at(-1)).toBe('yield at 4');
-  });
-
   it('starves no frame while newer ones keep coming', async () => {
     const { queue, frame, messages } = setUp();
     await queue.request(frame('first', 200));

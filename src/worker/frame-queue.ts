@@ -25,8 +25,6 @@ export class FrameQueue {
   #deliveredMs = Number.NEGATIVE_INFINITY;
   /** Duration of the last whole frame: the best guess for the next one. */
   #durationMs = 0;
-  /** The newest request; ends when its frame is drawn or dropped. */
-  #newest: Promise<unknown> = Promise.resolve();
   /** For reuse, newest first: after a resize, old ones fit no frame. */
   #pixels: readonly Uint32Array[] = [];
 
@@ -43,7 +41,7 @@ export class FrameQueue {
   /** Rejects with AbortError if a newer request comes first or `signal` is aborted. */
   request<T>(create: () => Task<T> | Promise<Task<T>>, signal?: AbortSignal): Promise<T> {
     const clock = this.#clock;
-    const frame = this.#latest.run(async (signal) => {
+    return this.#latest.run(async (signal) => {
       const task = await create();
       this.#startedMs = clock.now();
       const frame = await runTask(task, { clock, sliceMs: this.#sliceMs, signal });
@@ -51,20 +49,6 @@ export class FrameQueue {
       this.#durationMs = this.#deliveredMs - this.#startedMs;
       return frame;
     }, signal);
-    this.#newest = frame.catch(() => undefined);
-    return frame;
-  }
-
-  /** For long work on this thread: at its pauses, it waits for the frame that was requested last. */
-  get betweenFrames(): Clock {
-    const { now, yieldTask } = this.#clock;
-    return {
-      now,
-      yieldTask: async () => {
-        await yieldTask();
-        await this.#newest;
-      },
-    };
   }
 
   /**

@@ -3,6 +3,7 @@
  * serves it, and tests call it in Node.
  */
 import { abortError } from '../base/errors.ts';
+import { InteractionThrottle } from '../base/interaction-throttle.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { Clock } from '../base/task.ts';
 import type { ByteSource } from '../format/input/types.ts';
@@ -72,11 +73,13 @@ export function createSession(host: SessionHost): SessionApi {
     },
     async attachAnalysis({ port }) {
       const { cloneDevice } = await loadAnswers();
+      const throttle = new InteractionThrottle(clock);
       const copy = (request: DeviceRequest) => {
-        const { context, frames } = deviceOf(request);
-        return cloneDevice(context, frames.betweenFrames);
+        const { context } = deviceOf(request);
+        const yieldTask = throttle.createPause(context.trace.events.length);
+        return cloneDevice(context, { ...clock, yieldTask });
       };
-      serve<CopyMethods>(port, { copy });
+      serve<CopyMethods>(port, { copy, yieldToInteraction: () => throttle.noteInteraction() });
       return new Promise(() => undefined);
     },
   };

@@ -33,6 +33,32 @@ const MOST_STEPS_OF_A_TURN = 4;
 /** Parameters and gradients have the same sizes. */
 const MODEL: ReadonlySet<number> = new Set([MemoryClass.Parameters, MemoryClass.Gradients]);
 
+/** What is found in all allocations before each one is judged. */
+interface Overview {
+  readonly workspaces: ReadonlySet<AllocationIndex>;
+  readonly runs: ForwardRuns;
+  /** See {@link growingStacks}. */
+  readonly growing: ReadonlySet<StackIndex>;
+}
+
+export function* overviewOf(
+  { trace, replay }: ClassSource,
+  roles: StackRoles,
+  { stepEnds }: Passes,
+): Task<Overview> {
+  const { allocations, allocationOfEvent } = replay;
+  const workspaces = workspacesBySize(
+    allocations,
+    roles,
+    stepEnds.at(-1) ?? trace.events.length - 1,
+  );
+  yield;
+  const runs = findForwardRuns(allocations, roles);
+  yield;
+  const growing = yield* growingStacks(allocations, allocationOfEvent, runs.before, roles);
+  return { workspaces, runs, growing };
+}
+
 export class Classifier {
   readonly classOf: Uint8Array;
   readonly evidenceOf: Uint8Array;
@@ -46,7 +72,6 @@ export class Classifier {
   readonly #workspaces: ReadonlySet<AllocationIndex>;
   /** Requested bytes of parameters and gradients. */
   readonly #modelSizes = new Set<number>();
-  /** See {@link growingStacks}. */
   readonly #growing: ReadonlySet<StackIndex>;
   readonly #runs: ForwardRuns;
   readonly #hindsight: Hindsight;
@@ -61,23 +86,17 @@ export class Classifier {
   #pass = 0;
   #step = 0;
 
-  constructor(source: ClassSource, roles: StackRoles, passes: Passes) {
+  constructor(source: ClassSource, roles: StackRoles, passes: Passes, found: Overview) {
     this.#source = source;
     this.#table = source.replay.allocations;
     this.#roles = roles;
     this.#passes = passes;
     this.#last = source.trace.events.length - 1;
-    const lastStep = passes.stepEnds.at(-1) ?? this.#last;
-    this.#workspaces = workspacesBySize(this.#table, roles, lastStep);
     this.classOf = new Uint8Array(this.#table.length);
     this.evidenceOf = new Uint8Array(this.#table.length);
-    this.#runs = findForwardRuns(this.#table, roles);
-    this.#growing = growingStacks(
-      this.#table,
-      source.replay.allocationOfEvent,
-      this.#runs.before,
-      source.snapshot.stacks.length,
-    );
+    this.#workspaces = found.workspaces;
+    this.#runs = found.runs;
+    this.#growing = found.growing;
     this.#hindsight = new Hindsight(source, roles);
   }
 
@@ -95,20 +114,23 @@ export class Classifier {
       this.#hindsight.see(id, evidence, this.#pass, isJudged);
     }
     yield;
-    this.#lookBack();
+    yield* this.#lookBack();
+    yield;
     for (const { id, class: of, name, evidence } of writtenLabels(this.#source)) {
       if (name !== '') this.names.set(id, name);
       if (of !== undefined) this.#set(id, evidence, of);
     }
   }
 
-  #lookBack(): void {
+  *#lookBack(): Task<void> {
     const hindsight = this.#hindsight;
     hindsight.correct((id, evidence) => this.#set(id, evidence));
+    yield;
     for (const [id, copy] of hindsight.modelCopies()) {
       this.copies.set(id, copy);
       this.#set(id, Evidence.CopiedWeights);
     }
+    yield;
     for (const [id, set] of hindsight.laterOptimizers(this.#passes)) this.copies.set(id, set);
   }
 

@@ -7,7 +7,7 @@ import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
 import { runToEnd, type Task } from '../../base/task.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
-import { Classifier } from './classifier.ts';
+import { Classifier, overviewOf } from './classifier.ts';
 import { findPasses } from './passes.ts';
 import { stackRoles } from './stack-roles.ts';
 import {
@@ -32,7 +32,8 @@ export function* classifyInPieces(source: ClassSource): Task<Classification> {
   if (found !== undefined) return found;
   const roles = stackRoles(source.snapshot, source.stacks);
   const passes = yield* findPasses(source.trace.events, roles, allocationOfEvent, allocations);
-  const classifier = new Classifier(source, roles, passes);
+  const overview = yield* overviewOf(source, roles, passes);
+  const classifier = new Classifier(source, roles, passes, overview);
   yield* classifier.run();
   const { classOf, evidenceOf, names, copies } = classifier;
   const result = { classOf, evidenceOf, names, copies };

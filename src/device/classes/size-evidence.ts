@@ -1,5 +1,6 @@
 /** What allocation sizes tell when stacks and lifetimes leave a doubt. */
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import type { Task } from '../../base/task.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -74,26 +75,31 @@ const RISES_A_FALL = 4;
 const ALL_SHARE = 0.6;
 /** The replaced tensor is freed within this many events after its replacement is made. */
 const HANDOVER_EVENTS = 64;
+/** Allocations between two checks of the clock: each looks at the events after it. */
+const PIECE = 1 << 12;
 
 /**
  * @param allocationOfEvent see `Replay`
  * @param runOf allocation → number of forward passes that ended before it
- * @param stacks number of rows of the stack tree
+ * @returns stacks of the program's own lines and of forward passes alone
  */
-export function growingStacks(
+export function* growingStacks(
   table: AllocationTable,
   allocationOfEvent: Int32Array,
   runOf: Int32Array,
-  stacks: number,
-): ReadonlySet<StackIndex> {
+  { role }: StackRoles,
+): Task<ReadonlySet<StackIndex>> {
   const { length, preexisting, start, freeRequested, stack, requestedBytes } = table;
-  const { rises: varies, isAll } = risesByStack(table, stacks);
+  const { rises: varies, isAll } = risesByStack(table, role.length);
   if (isAll) return new Set();
+  yield;
   const rowOf = new Map<AllocationIndex, number>();
   const figures = new Map<StackIndex, { rises: number; falls: number; longest: number }>();
+  const isJudged = role.map((of) => Number(of === StackRole.Host || of === StackRole.Forward));
   for (let id = preexisting; id < length; id++) {
+    if (id % PIECE === 0) yield;
     const own = stack[id];
-    if (own <= EMPTY_STACK || varies[own] < LEAST_RISES) continue;
+    if (own <= EMPTY_STACK || varies[own] < LEAST_RISES || !isJudged[own - NO_STACK]) continue;
     const until = Math.min(start[id] + HANDOVER_EVENTS, allocationOfEvent.length - 1);
     let inRow = 0;
     let change = Number.NaN;

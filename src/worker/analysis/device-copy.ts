@@ -148,4 +148,6 @@ export class AnalysisDevice {
 /** The session worker's side: serves copies to the analysis worker. */
 export interface CopyMethods {
   readonly copy: Method<DeviceRequest, DeviceCopy>;
+  /** See AnalysisMethods. */
+  readonly yieldToInteraction: Method<undefined, undefined>;
 }

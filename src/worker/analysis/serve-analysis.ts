@@ -133,11 +133,14 @@ export function serveAnalysis(page: Endpoint, clock: Clock): void {
       copies = connect(session);
       return undefined;
     },
-    yieldToInteraction: () => throttle.noteInteraction(),
+    yieldToInteraction() {
+      copies?.call('yieldToInteraction', undefined).catch(() => undefined);
+      return throttle.noteInteraction();
+    },
   };
   serve(page, handlers, async (name: keyof AnalysisQueries, request: DeviceRequest, call) => {
     const device = await deviceAt(request);
-    const wait = throttle.createPause();
+    const wait = throttle.createPause(device.input.trace.events.length);
     const pause = async () => {
       await wait();
       call.signal.throwIfAborted();
