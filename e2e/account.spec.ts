@@ -98,7 +98,7 @@ test.describe('in the plot', () => {
 
   test('the limit is a line, and steps are shown', async ({ page }) => {
     await openCapture(page, 'oom_fragmented.pickle.gz');
-    await expect(page.getByText('291 iterations', { exact: true })).toBeVisible();
+    await expect(page.getByText('291 iter.', { exact: true })).toBeVisible();
     // Dashes, so more than half of the width.
     await expect.poll(() => limitShare(page)).toBeGreaterThan(0.5);
     await chooseFile(page, fixture('train_gpt_small.pickle.gz'));

@@ -92,6 +92,12 @@ function drawFolds(
     );
 }
 
+/** Short enough for the corner of an axis: '8 steps', '13 iter.'. */
+const stepsText = ({ count, noun }: StepMarks): string =>
+  noun === 'iteration'
+    ? `${formatCount(count)} iter.`
+    : plural(count, noun, noun === 'batch' ? 'batches' : undefined);
+
 /** Draws short strokes where the program's steps begin, and their number in the corner of the axis. */
 export function drawSteps(
   element: SVGSVGElement,
@@ -109,11 +115,7 @@ export function drawSteps(
   root.selectAll('path.steps').data([path]).join('path').attr('class', 'steps').attr('d', path);
   root
     .selectAll('text.steps')
-    .data(
-      steps === undefined
-        ? []
-        : [plural(steps.count, steps.noun, steps.noun === 'batch' ? 'batches' : undefined)],
-    )
+    .data(steps === undefined ? [] : [stepsText(steps)])
     .join('text')
     .attr('class', 'steps')
     .attr('x', -8)
