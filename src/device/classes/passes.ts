@@ -90,7 +90,8 @@ const MOST_PASSES = 64;
 /** Number of frees examined. */
 const SAMPLES = 2000;
 
-function freesHaveStacks(
+/** Whether stacks of frees are those of the freeing code: see {@link Passes.hasFreeStacks}. */
+export function freesHaveStacks(
   { action, stack, length }: Trace,
   allocationOfEvent: Int32Array,
   table: Pick<AllocationTable, 'stack'>,
