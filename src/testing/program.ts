@@ -82,6 +82,11 @@ export class Program {
     }
   }
 
+  /** Fails to allocate. */
+  oom(size: number, frames: Stack): void {
+    this.#entries.push({ action: 'oom', device_free: 0, size, frames });
+  }
+
   /** Allocates and frees at once, `times` times, like the rest of a program. */
   work(times: number, frames: Stack): void {
     for (let i = 0; i < times; i++) this.free(this.alloc(512, frames));
