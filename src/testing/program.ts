@@ -74,6 +74,19 @@ export class Program {
     }
   }
 
+  /** Frees with the stack of the code that does it, as PyTorch records by default. */
+  freeAt(frames: Stack, ...tensors: readonly Tensor[]): void {
+    for (const tensor of tensors) {
+      this.#entries.push({ action: 'free_requested', ...tensor, frames });
+      this.#entries.push({ action: 'free_completed', ...tensor, frames });
+    }
+  }
+
+  /** Fails to allocate. */
+  oom(size: number, frames: Stack): void {
+    this.#entries.push({ action: 'oom', device_free: 0, size, frames });
+  }
+
   /** Allocates and frees at once, `times` times, like the rest of a program. */
   work(times: number, frames: Stack): void {
     for (let i = 0; i < times; i++) this.free(this.alloc(512, frames));

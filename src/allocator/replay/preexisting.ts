@@ -9,6 +9,7 @@ import {
   BlockState,
   type BlockTable,
   type DeviceTrace,
+  EMPTY_STACK,
   type EventIndex,
   type InitialState,
   NO_STACK,
@@ -271,7 +272,8 @@ function blockFields(
     requestedBytes: blocks.requestedBytes[b],
     sizeBytes: blocks.sizeBytes[b],
     stream: segments.stream[s],
-    stack: blocks.stack[b],
+    // Nothing was recorded then: an empty stack doesn't say that a thread without Python made it.
+    stack: blocks.stack[b] === EMPTY_STACK ? NO_STACK : blocks.stack[b],
     isPending: blocks.state[b] === BlockState.PendingFree,
     end,
   };

@@ -44,7 +44,7 @@ export const ALLOCATION_COLUMNS = {
   pool: { type: 'u16', ref: 'pool' },
   /** 1 = in a small-pool segment. */
   isSmall: { type: 'u8' },
-  /** Stack of the allocation; NO_STACK if allocated before recording and unknown. */
+  /** Stack of the allocation; NO_STACK, never an empty one, if allocated before recording and unknown. */
   stack: { type: 'i32', ref: 'stack', orNone: true },
 } as const satisfies TableSchema;
 

@@ -4,7 +4,7 @@ import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/collections.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
-import type { StackIndex } from '../../format/snapshot/tables.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
@@ -74,7 +74,7 @@ export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFindi
 
 /** '9 forward passes: 8 kept a graph, and a backward followed, 1 ran out of memory before a backward could come.' */
 function checkedText(runs: readonly ForwardRun[]): string {
-  const judged = runs.filter(({ isCutOff }) => !isCutOff);
+  const judged = runs.filter((run) => !run.isCutOff || (run.oom === undefined && !keepsGraph(run)));
   const graphs = judged.filter(keepsGraph).length;
   const failed = runs.filter(({ oom }) => oom !== undefined).length;
   const cutOff = runs.length - judged.length - failed;
@@ -126,14 +126,16 @@ function unusedGraphs(
   const { trace, replay } = context.input;
   const { sizeBytes, start } = replay.allocations;
   const peak = replay.peaks.allocatedBytes.bytes;
-  const isSetUp = setUpTest(context, runs);
-  const ids = runs.flatMap((run) => keptOf(context, run)).filter((id) => !isSetUp(id));
-  const bytes = highestAtOnce(context, runs, isSetUp);
+  const graph = graphsOf(context, runs);
+  const { bytes, event, ids } = highestAtOnce(context, graph);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
   const last = runs[runs.length - 1];
-  const outputs = new Set(runs.map(({ output }) => output));
-  const graph = ids.filter((id) => !outputs.has(id));
-  const lowersPeakBytes = peak - peakWithout(context.input, graph);
+  const lowersPeakBytes =
+    peak -
+    peakWithout(
+      context.input,
+      graph.map(({ id }) => id),
+    );
   // Graphs that are dropped one by one, as in an evaluation or a target network with a detached output, do no harm as
   // long as one of them fits.
   const isShort = bytes >= PILED_UP * largest.keptBytes || failedOoms(trace, replay).length > 0;
@@ -148,7 +150,7 @@ function unusedGraphs(
     stack: call,
     claim: (where) =>
       `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept their activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() up to ${formatBytes(bytes)} less would have been in use while they were live${peakText(lowersPeakBytes)}.${last.oom === undefined ? '' : ' Memory ran out in the last of them.'}`,
-    events: { first: start[runs[0].first], last: last.oom ?? last.close },
+    events: { first: start[runs[0].first], last: Math.max(event, last.oom ?? 0) },
     facts: [
       { label: 'forward passes from this call', count: own.length },
       { label: 'of them without backward', count: runs.length },
@@ -187,11 +189,6 @@ const ofBoth = (context: AnalysisInput, ids: readonly AllocationIndex[]) =>
     ids,
   }) as const;
 
-function keptOf({ input }: AnalysisInput, run: ForwardRun): AllocationIndex[] {
-  const { freeRequested } = input.replay.allocations;
-  return idsOf(run).filter((id) => freeRequested[id] > run.close);
-}
-
 /**
  * A call that ran out of memory in its first pass, with a graph, while another call's passes all had their backward: an
  * evaluation after training. A training step that fails in its own forward is different: earlier passes of its call had
@@ -211,8 +208,7 @@ function failedEvaluation(
   // The other call that has the most of them.
   const [most = []] = [...byCall(trained).values()].sort((a, b) => b.length - a.length);
   if (most.length < MIN_TRAINED) return undefined;
-  const ids = keptOf(context, run);
-  const bytes = run.keptBytes;
+  const { kept: ids, keptBytes: bytes } = run;
   return findingOf(context, {
     ...ofBoth(context, ids),
     kind: 'graph-at-oom',
@@ -230,34 +226,49 @@ function failedEvaluation(
   });
 }
 
-/** cuBLAS's workspace and the like: only the first pass makes one of this stack and size, and it is never freed. */
+/**
+ * cuBLAS's workspace and the like: never freed, and of a size that only the first pass makes, with a stack that later
+ * passes need once less.
+ */
 function setUpTest(context: AnalysisInput, runs: readonly ForwardRun[]): (id: number) => boolean {
   const { stack, sizeBytes, freeRequested } = context.input.replay.allocations;
   const key = (id: number): string => `${stack[id]} ${sizeBytes[id]}`;
   const isRepeated = new Set(runs.slice(1).flatMap((run) => idsOf(run).map(key)));
-  const end = runs[0].last;
-  return (id) => id <= end && freeRequested[id] === NEVER && !isRepeated.has(key(id));
+  const [first, second] = runs.slice(0, 2).map((run) => groupBy(idsOf(run), (id) => stack[id]));
+  const { last } = runs[0];
+  return (id) =>
+    id <= last &&
+    freeRequested[id] === NEVER &&
+    !isRepeated.has(key(id)) &&
+    (first.get(stack[id])?.length ?? 0) > (second.get(stack[id])?.length ?? 0);
 }
 
-/** Most bytes of these graphs that were live together, without the outputs, which stay anyway. */
-function highestAtOnce(
-  context: AnalysisInput,
-  runs: readonly ForwardRun[],
-  isSetUp: (id: number) => boolean,
-): number {
-  const { freeRequested, sizeBytes } = context.input.replay.allocations;
-  const changes = runs.flatMap((run) => {
-    const ids = keptOf(context, run).filter((id) => id !== run.output && !isSetUp(id));
-    return ids.flatMap((id) => [
-      { event: run.close, bytes: sizeBytes[id] },
-      { event: freeRequested[id], bytes: -sizeBytes[id] },
-    ]);
-  });
+/** What these passes keep, each from its return on, without their outputs, which stay anyway. */
+function graphsOf(context: AnalysisInput, runs: readonly ForwardRun[]): KeptTensor[] {
+  const isSetUp = setUpTest(context, runs);
+  return runs.flatMap(({ kept, output, close }) =>
+    kept.flatMap((id) => (id === output || isSetUp(id) ? [] : { id, since: close })),
+  );
+}
+
+interface KeptTensor {
+  readonly id: AllocationIndex;
+  readonly since: EventIndex;
+}
+
+/** The last moment at which most bytes of these graphs were live together, and what was live then. */
+function highestAtOnce({ input }: AnalysisInput, graph: readonly KeptTensor[]) {
+  const { freeRequested, sizeBytes } = input.replay.allocations;
+  const changes = graph.flatMap(({ id, since }) => [
+    { event: since, bytes: sizeBytes[id] },
+    { event: freeRequested[id], bytes: -sizeBytes[id] },
+  ]);
   changes.sort((a, b) => a.event - b.event || a.bytes - b.bytes);
-  let [now, most] = [0, 0];
-  for (const { bytes } of changes) {
-    now += bytes;
-    most = Math.max(most, now);
+  let [now, bytes, event] = [0, 0, 0];
+  for (const change of changes) {
+    now += change.bytes;
+    if (now >= bytes) [bytes, event] = [now, change.event];
   }
-  return most;
+  const live = graph.filter(({ id, since }) => since <= event && freeRequested[id] > event);
+  return { bytes, event, ids: live.map(({ id }) => id) };
 }

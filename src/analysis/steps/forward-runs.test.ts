@@ -1,8 +1,9 @@
-/** Whether a backward used what a forward pass kept. */
+/** What is one forward pass, and whether a backward used what it kept. */
 import { expect, it } from 'vitest';
-import { BACKWARD, forwardAt, Program } from '../../testing/program.ts';
+import { at, BACKWARD, forwardAt, inTorch, Program } from '../../testing/program.ts';
 import { detect } from '../findings/analyse.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
+import { forwardRuns } from './forward-runs.ts';
 
 const MIB = 2 ** 20;
 
@@ -31,4 +32,60 @@ it('a backward uses the graph of a straight-through estimator, whose distances a
 it('no backward uses what is dropped before it', () => {
   expect(answerOf({ locals: 5, isUsed: false }).status).toBe('found');
   expect(answerOf({ locals: 0, isUsed: false }).status).toBe('found');
+});
+
+/** Where a layer's locals go as its forward returns: still in the model that line 20 called. */
+const RETURNING = [inTorch('nn/modules/module.py', '_call_impl', 1790), at(20)];
+const LAYERS = 6;
+
+/**
+ * An evaluation of `passes` batches by a model of six layers, whose outputs the next call gets as its memories. With
+ * `keepsGraph`, autograd keeps half of what a layer makes until line 20 has the next output.
+ */
+function evaluation({ passes, keepsGraph }: { passes: number; keepsGraph: boolean }) {
+  const program = new Program();
+  let dropped: readonly { addr: number; size: number }[] = [];
+  for (let pass = 0; pass < passes; pass++) {
+    const kept = [];
+    for (let layer = 0; layer < LAYERS; layer++) {
+      const made = Array.from({ length: 20 }, () => program.alloc(MIB, forwardAt(20)));
+      const [memory, ...rest] = made;
+      const graph = keepsGraph ? rest.slice(0, 10) : [];
+      kept.push(memory, ...graph);
+      program.freeAt(RETURNING, ...rest.slice(graph.length));
+    }
+    program.freeAt([at(20)], ...dropped, program.alloc(512, forwardAt(20)));
+    program.work(1, [at(22)]);
+    dropped = kept;
+  }
+  return new AnalysisInput(program.context());
+}
+
+it('a call of the model is one pass, however many tensors its layers drop as they return', () => {
+  const passes = evaluation({ passes: 8, keepsGraph: false }).once(forwardRuns);
+  expect(passes).toHaveLength(8);
+  expect(passes[0]).toMatchObject({ allocations: 20 * LAYERS + 1, keptCount: LAYERS });
+});
+
+it('memories that the next call gets are no graph', () => {
+  expect(detect('no-grad', evaluation({ passes: 8, keepsGraph: false }))).toEqual({
+    status: 'clear',
+    checked: '8 forward passes: 8 kept no graph.',
+  });
+});
+
+it('a graph without backward is what was live at one moment, by call sites that add up to it', () => {
+  const context = evaluation({ passes: 8, keepsGraph: true });
+  const result = detect('no-grad', context);
+  if (result.status !== 'found') throw new Error(result.status);
+  const [{ bytes, parts, evidence, events }] = result.findings;
+  const { start, freeRequested } = context.input.replay.allocations;
+  // Two graphs: line 20 drops one as it gets the next.
+  expect(bytes).toBe(2 * 11 * LAYERS * MIB);
+  expect(parts.map((part) => part.bytes)).toEqual([bytes]);
+  expect(evidence.allocationCount).toBe(parts[0].count);
+  for (const id of evidence.allocations) {
+    expect(start[id]).toBeLessThanOrEqual(events.last);
+    expect(freeRequested[id]).toBeGreaterThan(events.last);
+  }
 });

@@ -1,11 +1,12 @@
 /**
- * Forward passes: runs of allocations under one outermost module call. What is live at the end of one shows whether
+ * Forward passes: what one call of an outermost module allocates. What is live at the end of one shows whether
  * autograd recorded it: without a graph each activation is freed once the next is computed; with one, most stay until
  * backward or until the graph is dropped.
  */
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { freesHaveStacks } from '../../device/classes/passes.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -14,11 +15,12 @@ export interface ForwardRun {
   readonly call: StackIndex;
   readonly first: AllocationIndex;
   last: AllocationIndex;
-  /** Last event of the run. */
+  /** Last event of the run: an allocation or, if frees have stacks, what its functions free as they return. */
   close: EventIndex;
   allocations: number;
   bytes: number;
   /** Allocations still live after `close`, and after what its functions free as they return. */
+  kept: AllocationIndex[];
   keptCount: number;
   keptBytes: number;
   /**
@@ -45,7 +47,10 @@ const GRAPH_CLASSES: ReadonlySet<number> = new Set([
   MemoryClass.Kept,
   MemoryClass.Inputs,
 ]);
-/** This many frees in a row mean that a graph was dropped or a scope ended. */
+/**
+ * This many frees in a row mean that a graph was dropped or a scope ended, unless their stacks show that the call goes
+ * on: a layer's locals go as it returns to the model. With fewer, the program may call layers one by one.
+ */
 const DROP_FREES = 8;
 /** A run's last tensors may be its outputs. */
 export const OUTPUTS = 3;
@@ -62,28 +67,28 @@ function findRuns(context: AnalysisInput, ooms: readonly EventIndex[]): ForwardR
   const isFailure = new Set(ooms);
   const { classifier, input } = context;
   const { allocations: table, allocationOfEvent } = input.replay;
-  const { action } = input.trace.events;
+  const { action, stack } = input.trace.events;
+  const hasFreeStacks = freesHaveStacks(input.trace.events, allocationOfEvent, table);
   const runs: ForwardRun[] = [];
   let open: ForwardRun | undefined;
   let frees = 0;
   for (let t = 0; t < action.length; t++) {
-    if (action[t] === TraceAction.FreeRequested) {
-      frees++;
-      if (frees >= DROP_FREES) open = undefined;
-      continue;
+    if (open !== undefined && action[t] === TraceAction.FreeRequested) {
+      const isInside = hasFreeStacks && classifier.moduleCall(stack[t]) === open.call;
+      if (isInside) open.close = t;
+      else if (++frees >= DROP_FREES) open = undefined;
     }
     if (isFailure.has(t)) open = undefined;
     if (action[t] !== TraceAction.Alloc) continue;
     frees = 0;
     const id = allocationOfEvent[t];
-    const stack = table.stack[id];
-    const call = classifier.isForward(stack) ? classifier.moduleCall(stack) : 0;
+    const call = classifier.isForward(table.stack[id]) ? classifier.moduleCall(table.stack[id]) : 0;
     if (call === 0) {
       open = undefined;
       continue;
     }
-    if (open === undefined || open.call !== call) {
-      open = { call, first: id, last: id, ...NOTHING };
+    if (open?.call !== call) {
+      open = { call, first: id, last: id, ...NOTHING, kept: [] };
       runs.push(open);
     }
     open.last = id;
@@ -127,6 +132,7 @@ function measureKept(
     const outlive = held.filter((id) => freeRequested[id] > next);
     for (const id of outlive.length >= held.length / 2 ? outlive : held) {
       if (!GRAPH_CLASSES.has(classOf[id])) continue;
+      run.kept.push(id);
       run.keptCount++;
       run.keptBytes += sizeBytes[id];
       const isLate = id > run.last - OUTPUTS;

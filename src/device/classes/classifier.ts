@@ -14,9 +14,10 @@ import {
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
 import { Hindsight } from './hindsight.ts';
-import { type ForwardRuns, findForwardRuns, type Passes, PIECE } from './passes.ts';
+import type { Overview } from './overview.ts';
+import { type ForwardRuns, type Passes, PIECE } from './passes.ts';
 import { writtenLabels } from './recorded-labels.ts';
-import { growingStacks, repeatStarts, successorStarts, workspacesBySize } from './size-evidence.ts';
+import { repeatStarts, successorStarts } from './size-evidence.ts';
 import { FrameRole, StackRole, type StackRoles } from './stack-roles.ts';
 import { CLASS_OF_EVIDENCE, type ClassSource, Evidence, MemoryClass } from './types.ts';
 
@@ -32,32 +33,6 @@ const MANY_BEFORE = 4;
 const MOST_STEPS_OF_A_TURN = 4;
 /** Parameters and gradients have the same sizes. */
 const MODEL: ReadonlySet<number> = new Set([MemoryClass.Parameters, MemoryClass.Gradients]);
-
-/** What is found in all allocations before each one is judged. */
-interface Overview {
-  readonly workspaces: ReadonlySet<AllocationIndex>;
-  readonly runs: ForwardRuns;
-  /** See {@link growingStacks}. */
-  readonly growing: ReadonlySet<StackIndex>;
-}
-
-export function* overviewOf(
-  { trace, replay }: ClassSource,
-  roles: StackRoles,
-  { stepEnds }: Passes,
-): Task<Overview> {
-  const { allocations, allocationOfEvent } = replay;
-  const workspaces = workspacesBySize(
-    allocations,
-    roles,
-    stepEnds.at(-1) ?? trace.events.length - 1,
-  );
-  yield;
-  const runs = findForwardRuns(allocations, roles);
-  yield;
-  const growing = yield* growingStacks(allocations, allocationOfEvent, runs.before, roles);
-  return { workspaces, runs, growing };
-}
 
 export class Classifier {
   readonly classOf: Uint8Array;
@@ -77,10 +52,13 @@ export class Classifier {
   readonly #hindsight: Hindsight;
   /** Stacks of allocations that backward passes used. */
   readonly #trained = new Set<StackIndex>();
+  /** Stacks of forward passes whose tensors were freed within their pass so far, and those of which one was not. */
+  readonly #freed = new Set<StackIndex>();
+  readonly #lasting = new Set<StackIndex>();
   /** See {@link successorStarts} and {@link repeatStarts}; computed on first use. */
   #successors: Int32Array | undefined;
   #repeats: Int32Array | undefined;
-  #rebuilds: Int32Array | undefined;
+  #nextStarts: Int32Array | undefined;
   /** Number of allocations from before the trace, by call site. */
   #before: Map<StackIndex, number> | undefined;
   #pass = 0;
@@ -101,7 +79,7 @@ export class Classifier {
   }
 
   *run(): Task<void> {
-    const { length, requestedBytes, start } = this.#table;
+    const { length, requestedBytes, stack, start } = this.#table;
     const { begin, stepEnds } = this.#passes;
     for (let id = 0; id < length; id++) {
       if (id % PIECE === 0) yield;
@@ -109,6 +87,8 @@ export class Classifier {
       while (this.#step < stepEnds.length && stepEnds[this.#step] < start[id]) this.#step++;
       const evidence = this.#decide(id);
       this.#set(id, evidence);
+      if (evidence === Evidence.ForwardFreed) this.#freed.add(stack[id]);
+      else if (evidence !== Evidence.FreedEarlier) this.#lasting.add(stack[id]);
       if (MODEL.has(this.classOf[id])) this.#modelSizes.add(requestedBytes[id]);
       const isJudged = this.#step + KEPT_STEPS <= stepEnds.length;
       this.#hindsight.see(id, evidence, this.#pass, isJudged);
@@ -278,8 +258,20 @@ export class Classifier {
   /** Inference has built the same again since then, and still holds this: a cache for each request, not the model. */
   #isRebuilt(id: AllocationIndex): boolean {
     if (this.#passes.begin.length > 0 || this.#table.freeRequested[id] !== NEVER) return false;
-    this.#rebuilds ??= repeatStarts(this.#table, this.#runs.before, 1);
-    return this.#rebuilds[id] !== NEVER;
+    return this.#nextStart(id) !== NEVER;
+  }
+
+  /** Its line ran before it and not since: a variable of the iteration in which the trace ends. */
+  #isOfThisTurn(id: AllocationIndex): boolean {
+    const stack = this.#table.stack[id];
+    if (!this.#freed.has(stack) && !this.#lasting.has(stack)) return false;
+    return this.#table.freeRequested[id] === NEVER && this.#nextStart(id) === NEVER;
+  }
+
+  /** When its line allocates in a later forward pass or between two of them. */
+  #nextStart(id: AllocationIndex): number {
+    this.#nextStarts ??= repeatStarts(this.#table, this.#runs.before, 1);
+    return this.#nextStarts[id];
   }
 
   #isShort(id: AllocationIndex): boolean {
@@ -314,7 +306,7 @@ export class Classifier {
     const free = freeRequested[id];
     const runEnd = this.#runs.end[this.#runs.before[id]] ?? this.#last;
     const isInstant = free - start[id] <= INSTANT_EVENTS;
-    const isShort = free - start[id] <= SHORT_EVENTS || free <= runEnd;
+    const isShort = this.#isShort(id) || free <= runEnd || this.#goesInReturn(id);
     if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
     if ((hints & FrameRole.Cache) !== 0 && !isInstant) return this.#keptOver(id, hints);
     if (isShort) return this.#freedInForward(id, hints);
@@ -324,7 +316,24 @@ export class Classifier {
       const run = this.#runs.end[this.#runs.before[id] + KEPT_STEPS];
       if (run !== undefined) return this.#keptOver(id, hints);
     }
-    return Evidence.OutlivesForward;
+    return this.#isCutShort(id) ? Evidence.FreedEarlier : Evidence.OutlivesForward;
+  }
+
+  /** After its pass's last allocation, but by the pass itself: what its functions hold goes as they return. */
+  #goesInReturn(id: AllocationIndex): boolean {
+    const next = this.#runs.begin[this.#runs.before[id] + 1] ?? NEVER;
+    const isForward = this.#roles.role[this.#freedBy(id)] === StackRole.Forward;
+    return isForward && this.#table.freeRequested[id] < next;
+  }
+
+  /** In a pass that breaks off, of a line whose tensors were all freed before earlier passes were over. */
+  #isCutShort(id: AllocationIndex): boolean {
+    const run = this.#runs.before[id];
+    const next = this.#runs.begin[run + 1] ?? NEVER;
+    const isBroken =
+      next === NEVER || this.#passes.ooms.some((oom) => oom > this.#runs.end[run] && oom < next);
+    const stack = this.#table.stack[id];
+    return isBroken && this.#freed.has(stack) && !this.#lasting.has(stack);
   }
 
   /**
@@ -370,7 +379,7 @@ export class Classifier {
     if (free < begin && (isUnread || this.#isShort(id))) return Evidence.ForwardFreed;
     if (this.#isFreedInBackward(id)) return Evidence.FreedInBackward;
     if ((begin === NEVER || free < begin) && this.#isGathered(id)) return this.#keptOver(id, hints);
-    if (this.#isKept(id)) {
+    if (this.#isKept(id) && !this.#isOfThisTurn(id)) {
       const isModelSize = this.#modelSizes.has(requestedBytes[id]);
       if (isModelSize && (hints & FrameRole.Building) !== 0) return Evidence.BuiltAndKept;
       return this.#keptOver(id, hints);

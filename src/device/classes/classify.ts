@@ -7,7 +7,8 @@ import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
 import { runToEnd, type Task } from '../../base/task.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
-import { Classifier, overviewOf } from './classifier.ts';
+import { Classifier } from './classifier.ts';
+import { overviewOf } from './overview.ts';
 import { findPasses } from './passes.ts';
 import { stackRoles } from './stack-roles.ts';
 import {

@@ -22,6 +22,8 @@ export interface Passes {
   readonly end: Int32Array;
   /** Last event of each step: of an optimizer run or, if the optimizer allocates nothing, of a backward pass. */
   readonly stepEnds: Int32Array;
+  /** Out-of-memory errors. */
+  readonly ooms: readonly EventIndex[];
   /** First event of a forward pass, backward pass or optimizer; past the end if there is none. */
   readonly first: EventIndex;
   /** The pass in which the trace ends: backward or optimizer. */
@@ -46,11 +48,13 @@ export function* findPasses(
   const begin = growableInt32();
   const end = growableInt32();
   const optimizerEnds = growableInt32();
+  const ooms: EventIndex[] = [];
   let inside: number = StackRole.Unknown;
   let last = 0;
   let first = length;
   for (let t = 0; t < length; t++) {
     if (t % PIECE === 0) yield;
+    if (action[t] === TraceAction.Oom) ooms.push(t);
     const isAlloc = action[t] === TraceAction.Alloc;
     if (!isAlloc && (action[t] !== TraceAction.FreeRequested || !hasFreeStacks)) continue;
     const own = role[stack[t] - NO_STACK];
@@ -77,6 +81,7 @@ export function* findPasses(
     begin: begin.finish(),
     end: ends,
     stepEnds: isStepping ? steps : ends,
+    ooms,
     first,
     endsIn: inside as StackRole,
     hasFreeStacks,
@@ -90,7 +95,8 @@ const MOST_PASSES = 64;
 /** Number of frees examined. */
 const SAMPLES = 2000;
 
-function freesHaveStacks(
+/** Whether stacks of frees are those of the freeing code: see {@link Passes.hasFreeStacks}. */
+export function freesHaveStacks(
   { action, stack, length }: Trace,
   allocationOfEvent: Int32Array,
   table: Pick<AllocationTable, 'stack'>,

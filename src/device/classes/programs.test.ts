@@ -423,3 +423,53 @@ describe('an evaluation with backward passes of its own, as torch.autograd.grad 
     );
   });
 });
+
+describe('a sampling loop that runs out of memory within a pass', () => {
+  /** Three activations of a pass, of which `lasting` outlives it, and a local of the loop that the next turn replaces. */
+  function sample({ lasting = false } = {}): Program {
+    const program = new Program();
+    let before: readonly Tensor[] = [];
+    for (let turn = 0; turn < 12; turn++) {
+      const made = [7, 6, 5].map((size) => program.alloc(size * MiB, forwardAt(40 + size)));
+      program.work(40, forwardAt(40));
+      if (turn === 11) program.oom(64 * MiB, forwardAt(40));
+      else program.free(...(lasting ? made.slice(1) : made));
+      program.work(1, forwardAt(40));
+      const local = program.alloc(9 * MiB, [at(50)]);
+      program.work(1, [at(51)]);
+      program.free(...before);
+      before = lasting ? [local, made[0]] : [local];
+    }
+    return program;
+  }
+
+  const lastOf = (program: Program, size: number) => {
+    const classes = classesOf(program.context());
+    return classes.findLast((_, id) => program.tensors[id].size === size * MiB);
+  };
+
+  it('holds temporaries, if earlier passes freed them before they were over', () => {
+    expect([7, 6, 5].map((size) => lastOf(sample(), size))).toEqual(Array(3).fill('temporaries'));
+  });
+
+  it('holds activations of lines whose tensors outlived earlier passes', () => {
+    const program = sample({ lasting: true });
+    expect([7, 6].map((size) => lastOf(program, size))).toEqual(['activations', 'temporaries']);
+  });
+
+  it('keeps no local that each turn replaces', () => {
+    expect(lastOf(sample(), 9)).toBe('inputs');
+  });
+
+  it('keeps what a list collects', () => {
+    const program = new Program();
+    for (let turn = 0; turn < 8; turn++) {
+      program.work(4, forwardAt(40));
+      program.alloc(9 * MiB, [at(50)]);
+    }
+    const classes = classesOf(program.context()).filter(
+      (_, id) => program.tensors[id].size === 9 * MiB,
+    );
+    expect(classes.slice(0, 5)).toEqual(Array(5).fill('kept'));
+  });
+});

@@ -26,7 +26,11 @@ const CLASSES = {
     'What the forward pass keeps for the backward pass, and the output of the model.',
   ],
   Temporaries: ['temporaries', 'temporaries', 'Freed before the pass that made it was over.'],
-  Inputs: ['inputs', 'inputs', 'Batches and targets, made outside of the model.'],
+  Inputs: [
+    'inputs',
+    'inputs',
+    'Batches, targets and whatever else your own code makes outside of modules.',
+  ],
   Communication: ['communication', 'communication buffers', 'What collectives send and receive.'],
   Workspaces: ['workspaces', 'workspaces', 'Scratch memory of cuBLAS and cuDNN.'],
   GrowingState: [
@@ -36,7 +40,7 @@ const CLASSES = {
   ],
   Kept: [
     'kept',
-    'kept over steps',
+    'kept tensors',
     'Made within a step and still live several steps later: a cache, or a leak.',
   ],
 } as const;
@@ -163,6 +167,10 @@ const EVIDENCE = {
   BeyondGradients: [
     Activations,
     'it was allocated in the backward pass, and is not of the size of any parameter, as in a graph of gradients',
+  ],
+  FreedEarlier: [
+    Temporaries,
+    'earlier passes freed what the same line allocated before they were over; this pass breaks off',
   ],
 } as const;
 

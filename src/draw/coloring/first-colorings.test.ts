@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AllocationTable } from '../../allocator/replay/types.ts';
 import { EMPTY_STACK, NO_STACK, type Snapshot } from '../../format/snapshot/tables.ts';
+import { contextOf, traceOf } from '../../testing/contexts.ts';
 import { type Life, syntheticReplay } from '../../testing/synthetic-replay.ts';
 import {
   CLASS_BEFORE_RECORDING,
@@ -95,6 +96,25 @@ describe('classes by stack', () => {
     expect(classes[3]).toBe(CLASS_NO_PYTHON_STACK);
     expect(classes[4]).toBeGreaterThanOrEqual(FIRST_STACK_CLASS);
     expect(classes[1]).toBe(classes[4]);
+  });
+
+  test('call a block with an empty stack from before the recording just that, not the backward pass', () => {
+    const block = (address: number) => ({
+      ...{ address, size: 512, requested_size: 512, state: 'active_allocated', frames: [] },
+    });
+    const blocks = [block(0x7f00_0000_0000), block(0x7f00_0000_0200)];
+    const segment = {
+      ...{ device: 0, address: 0x7f00_0000_0000, total_size: 2 ** 21, allocated_size: 1024 },
+      ...{ active_size: 1024, stream: 0, segment_type: 'small', blocks },
+    };
+    const inBackward = { action: 'alloc', addr: 0x7f00_0000_0200, size: 512, frames: [] };
+    const context = contextOf({ ...Object(traceOf(inBackward)), segments: [segment] });
+    const { replay, snapshot } = context;
+    expect(classesByStack(replay.allocations, snapshot, 10)).toEqual(
+      Uint8Array.of(CLASS_BEFORE_RECORDING, CLASS_NO_PYTHON_STACK),
+    );
+    const { rowOf } = context.callSites();
+    expect([NO_STACK, EMPTY_STACK].map((stack) => rowOf[stack - NO_STACK])).toEqual([0, 1]);
   });
 
   test('are those of a Python-only recording, whichever path C++ took', () => {
