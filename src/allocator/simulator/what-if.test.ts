@@ -189,10 +189,18 @@ test.each([
   let runs = 0;
   for (; !step.done; step = search.next()) runs = step.value;
   const gib = COMMON_CARDS_GIB.find(serves);
-  const { retries } = simulate(input, conf, { limitBytes: gib && limitOfCard(gib) });
-  expect(step.value).toEqual({ gib, retries });
+  const limitBytes = gib && limitOfCard(gib);
+  const { retries, deviceAllocs, deviceFrees } = simulate(input, conf, { limitBytes });
+  expect(step.value).toEqual({ gib, retries, calls: deviceAllocs + deviceFrees });
   expect(gib).toBe(runToEnd(smallestLimit(input, conf)).cardGib);
   expect(runs).toBeLessThanOrEqual(5);
+});
+
+test('after an OOM nobody knows which card would be enough', () => {
+  const input = captureInput('oom_fragmented.pickle.gz');
+  const conf = confOf('expandable_segments:True');
+  const card = runToEnd(commonCard(input, conf));
+  expect(card).toEqual({ gib: undefined, retries: 0, calls: 0, isUnknown: true });
 });
 
 test.each([
