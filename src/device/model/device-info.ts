@@ -102,7 +102,10 @@ export function sessionInfo(file: FileInfo, snapshot: Snapshot, contexts: readon
 function annotationWarnings(snapshot: Snapshot): SnapshotWarning[] {
   const unpaired = unpairedAnnotations(snapshot.annotations);
   if (unpaired === 0) return [];
-  const message = `${unpaired} annotations lack their START or END: those nearest to the edge of the recording reach to it, of others only a moment is known.`;
+  const message =
+    unpaired === 1
+      ? '1 annotation lacks its START or END, so it reaches to the edge of the recording, or only a moment of it is known.'
+      : `${unpaired} annotations lack their START or END: those nearest to the edge of the recording reach to it, of others only a moment is known.`;
   return [{ code: 'unpaired-annotation', message }];
 }
 

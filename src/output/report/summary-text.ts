@@ -65,15 +65,25 @@ function classesText(classes: readonly ClassTotal[]): string {
 }
 
 function phasesText(phases: readonly AnnotationGroup[]): string {
-  const rows = phases.slice(0, LISTED_PHASES).map(({ name, count, peaks }) => {
+  const rows = phases.slice(0, LISTED_PHASES).map(({ name, peaks, ...times }) => {
     const most = [peaks.allocatedBytes, peaks.activeBytes, peaks.reservedBytes];
-    return [name, formatCount(count), ...most.map(({ bytes }) => formatBytes(bytes))];
+    return [name, timesText(times), ...most.map(({ bytes }) => peakText(bytes))];
   });
   const header = ['Phases', 'Times', 'Peak allocated', 'Peak active', 'Peak reserved'];
   const hidden = phases.length - rows.length;
   const rest = hidden > 0 ? [`and ${formatCount(hidden)} with lower peaks`] : [];
   return [...textTable([header, ...rows]), ...rest].join('\n');
 }
+
+/** '5, and 3 before the recording' */
+export function timesText({ count, before }: Pick<AnnotationGroup, 'count' | 'before'>): string {
+  if (before === 0) return formatCount(count);
+  return count === 0
+    ? `${formatCount(before)} before the recording`
+    : `${formatCount(count)}, and ${formatCount(before)} before the recording`;
+}
+
+const peakText = (bytes: number): string => (bytes < 0 ? 'unknown' : formatBytes(bytes));
 
 /** A title, then a line for each setting that differs from its default. */
 export function settingsText({ settings }: Pick<SessionInfo, 'settings'>): string[] {
