@@ -65,7 +65,7 @@ export function unknownsOf(
     [
       'before-trace',
       replay.recording !== 'complete' && replay.recording !== 'none',
-      `${formatBytes(replay.start.allocatedBytes)} were allocated before the first event. The simulation starts ${seeded} and ignores earlier peaks.`,
+      `${formatBytes(replay.start.allocatedBytes)} were already allocated at the first event. The simulation starts ${seeded} and ignores earlier peaks.`,
     ],
     [
       'private-pools',

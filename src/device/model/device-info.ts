@@ -1,4 +1,5 @@
 import { eventsOf, findRetriedOoms } from '../../allocator/replay/trace-events.ts';
+import type { AllocationTable } from '../../allocator/replay/types.ts';
 import {
   ACTION_NAMES,
   EMPTY_STACK,
@@ -32,6 +33,8 @@ export function deviceInfo({ snapshot, trace, replay }: DeviceModel, index: numb
     actions: countActions(events),
     allocations: replay.allocations.length,
     preexisting: replay.allocations.preexisting,
+    /** Those of them whose line is not recorded either. */
+    preexistingWithoutStack: withoutStack(replay.allocations),
     segmentsAtEnd: trace.segments.length,
     recording: replay.recording,
     recordingReason: replay.recordingReason,
@@ -66,6 +69,9 @@ export function deviceInfo({ snapshot, trace, replay }: DeviceModel, index: numb
     })),
   };
 }
+
+const withoutStack = ({ stack, preexisting }: AllocationTable): number =>
+  stack.subarray(0, preexisting).filter((own) => own <= EMPTY_STACK).length;
 
 /** OOMs that the program saw, i.e. those not retried. */
 export function failedOoms({ ooms }: Pick<DeviceInfo, 'ooms'>): readonly OomInfo[] {

@@ -6,7 +6,7 @@ import type {
   PoolName,
   StatName,
 } from '../../device/memory-summary/memory-stats.ts';
-import { settingRows } from '../../device/memory-summary/settings.ts';
+import { limitRow, settingRows } from '../../device/memory-summary/settings.ts';
 import type { TraceFacts } from '../../device/memory-summary/trace-facts.ts';
 import type { AnnotationGroup } from '../../device/model/annotation-groups.ts';
 import type { DeviceInfo, SessionInfo } from '../../device/model/device-info.ts';
@@ -43,7 +43,7 @@ export function summaryText(parts: SummaryParts): string {
     annotationGroups === undefined || annotationGroups.length === 0
       ? ''
       : phasesText(annotationGroups),
-    settingsText(info).join('\n'),
+    [...settingsText(info), ...limitText(device, info)].join('\n'),
     facts === undefined ? '' : recordingText(device, facts),
     notes.map((note) => `Note: ${note}`).join('\n'),
   ];
@@ -94,6 +94,11 @@ export function settingsText({ settings }: Pick<SessionInfo, 'settings'>): strin
     'Allocator settings that differ from the defaults:',
     ...changed.map((text) => `  ${text}`),
   ];
+}
+
+function limitText(device: DeviceInfo, { settings }: SessionInfo): string[] {
+  const limit = limitRow(device, settings);
+  return limit === undefined ? [] : [`${limit.name}: ${limit.value}. ${limit.about}`];
 }
 
 function recordingText(device: DeviceInfo, { stackKinds }: TraceFacts): string {

@@ -1,7 +1,7 @@
 import { ACCURACY } from '../../../allocator/simulator/confidence.ts';
 import { environmentLines } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
-import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
+import type { EndState, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
 import { reservedOverhead } from '../../../device/model/main-device.ts';
@@ -151,9 +151,6 @@ const oomCell = (run: RecordedRun | WhatIfResult): Cell => {
   const { text, title } = oomsOf(run);
   return title === undefined ? [text] : [text, title];
 };
-const share = (value: number | undefined): Cell => [
-  value === undefined ? 'unknown' : formatPercent(value, 1),
-];
 function smallest(card: CardFit | undefined, recorded: RecordedRun): Cell {
   if (card === undefined) return ['not searched'];
   const retries = card.retries > 0 ? `, ${formatCount(card.retries)} retries` : '';
@@ -178,7 +175,7 @@ function ComparedRuns(props: DetailsProps) {
     ['Reserved at the end', bytes(was?.reservedBytes), bytes(is.reservedBytes)],
     ['Allocated at the end', bytes(was?.allocatedBytes), bytes(is.allocatedBytes)],
     ['Largest free block at the end', bytes(was?.largestFreeBytes), bytes(is.largestFreeBytes)],
-    ['Fragmentation at the end', share(was?.fragmentation), share(is.fragmentation)],
+    [FREE_AT_END, bytes(was && freeOf(was)), bytes(freeOf(is))],
     ['Smallest GPU', smallest(recordedCard, recorded), smallest(card, recorded)],
   ];
   return (
@@ -207,6 +204,10 @@ function ComparedRuns(props: DetailsProps) {
   );
 }
 
+const FREE_AT_END = 'Free in PyTorch’s cache at the end';
+const freeOf = ({ reservedBytes, allocatedBytes }: EndState): number =>
+  reservedBytes - allocatedBytes;
+
 const ABOUT: Readonly<Record<string, string>> = {
   '… without waiting for streams':
     'Peak reserved if no free waited for another stream. A real run lies between this and the figure above.',
@@ -215,5 +216,5 @@ const ABOUT: Readonly<Record<string, string>> = {
   '… of cudaFree': 'cudaFree and cuMemUnmap since the first event',
   'Largest free block at the end': 'The largest request that would fit without new memory',
   'Smallest GPU': 'The smallest common GPU size that would fit all requests',
-  'Fragmentation at the end': 'Share of free reserved memory outside the largest free block',
+  [FREE_AT_END]: 'Reserved and not allocated: whole cached segments, and gaps between blocks',
 };
