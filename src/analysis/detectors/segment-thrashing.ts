@@ -79,13 +79,13 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
       ...cost.map((text) => ({ label: 'time, at most', text })),
     ],
     series: series('event', 'bytes allocated again', retaken, sizes),
-    advice: [...(flushes > retries ? [LEAVE_OUT] : []), ...adviceFor('cached', 'segments-retaken')],
+    advice: flushes > retries ? adviceFor('cached', 'segments-retaken') : [REPEAT_SIZES],
     disproof: 'The run is no faster without them: then the GPU was not waiting for these calls.',
   });
 }
 
-const LEAVE_OUT =
-  'Leave out torch.cuda.empty_cache() in the loop: it gives segments back, and they are asked for again.';
+const REPEAT_SIZES =
+  'Make sizes repeat, so that cached segments can serve the next request: PyTorch itself gives them back when a request does not fit.';
 
 /** '3 flushes of the cache, 2 of them by PyTorch itself for a request that did not fit' */
 function flushesText(flushes: number, retries: number): string {

@@ -246,31 +246,6 @@ describe('churn', () => {
   });
 });
 
-describe('who gives segments back', () => {
-  const MIBS = (mib: number) => ({ addr: 1024 * MIB * mib, size: mib * MIB });
-  const frames = (line: number) => [{ name: 'step', filename: '/home/me/train.py', line }];
-  /** A segment is given back at `line`, and a larger one comes at line 7. */
-  const advice = (line: number) => {
-    const trace = Array.from({ length: 40 }, (_, i) => {
-      const [small, large] = [MIBS(100 + i), MIBS(101 + i)];
-      return [
-        ...(i === 0 ? [{ action: 'segment_alloc', ...small, frames: frames(7) }] : []),
-        { action: 'segment_free', ...small, frames: frames(line) },
-        { action: 'segment_alloc', ...large, frames: frames(7) },
-      ];
-    }).flat();
-    const result = detect('segment-thrashing', new AnalysisInput(contextOf(traceOf(...trace))));
-    return JSON.stringify(result);
-  };
-
-  it('is PyTorch, if a request that did not fit follows, and empty_cache() elsewhere', () => {
-    expect(advice(7)).not.toContain('empty_cache');
-    expect(advice(7)).toContain('by PyTorch itself for a request that did not fit');
-    expect(advice(8)).toContain('Leave out torch.cuda.empty_cache()');
-    expect(advice(8)).not.toContain('flushes of the cache by PyTorch itself');
-  });
-});
-
 describe('a search for an algorithm', () => {
   const conv = (line: number) => [{ name: 'forward', filename: '/home/me/model.py', line }];
   /** Each call tries a workspace, gives it back, and allocates its output at `line`. */
