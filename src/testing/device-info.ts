@@ -31,6 +31,7 @@ export function deviceInfo(given: Partial<DeviceInfo> = {}): DeviceInfo {
     actions: {},
     allocations: 0,
     preexisting: 0,
+    preexistingWithoutStack: 0,
     segmentsAtEnd: 0,
     recording: 'complete',
     recordingReason: '',

@@ -1,6 +1,7 @@
 /** What the trace does not show for a run, and the resulting confidence in its figures. */
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import { type AllocConf, optionsWithoutEffect } from './alloc-conf.ts';
+import { failuresOf } from './requests.ts';
 import type { Simulation, WhatIfInput } from './simulation.ts';
 import type { Confidence, Unknown, UnknownCode } from './types.ts';
 
@@ -26,7 +27,7 @@ export function unknownsOf(
 ): Unknown[] {
   const { trace, replay, requests, recorded } = input;
   const retried = requests.retriedOoms.size;
-  const failed = requests.ooms - retried;
+  const failed = failuresOf(requests);
   const emptied = requests.releases.filter(({ cause }) => cause === 'user').length;
   const ignored = optionsWithoutEffect(text);
   const isUnlimited = memory.limitBytes === Infinity;
@@ -64,7 +65,7 @@ export function unknownsOf(
     [
       'before-trace',
       replay.recording !== 'complete' && replay.recording !== 'none',
-      `${formatBytes(replay.start.allocatedBytes)} were allocated before the first event. The simulation starts ${seeded} and ignores earlier peaks.`,
+      `${formatBytes(replay.start.allocatedBytes)} were already allocated at the first event. The simulation starts ${seeded} and ignores earlier peaks.`,
     ],
     [
       'private-pools',

@@ -58,18 +58,21 @@ export function cardFor(limitBytes: number): number | undefined {
   return COMMON_CARDS_GIB.find((gib) => limitOfCard(gib) >= limitBytes);
 }
 
-export interface Ranked extends Pick<WhatIfResult, 'ooms' | 'peakReservedBytes' | 'retries'> {
+export interface Ranked
+  extends Pick<WhatIfResult, 'ooms' | 'events' | 'peakReservedBytes' | 'retries'> {
   /** The result of the card search. `gib` undefined: no common card is enough. */
   readonly card?: { readonly gib: number | undefined } | undefined;
 }
 
 /**
- * Sorts the better setting first: no out-of-memory error, then the smaller card (an occasional retry is better than a
- * larger card), the least reserved memory, the fewest retries.
+ * Sorts the better setting first: no out-of-memory error, or the later one, because a run that ends early needs little;
+ * then the smaller card (an occasional retry is better than a larger card), the least reserved memory, the fewest retries.
  */
 export function compareRuns(a: Ranked, b: Ranked): number {
   return (
     Number(a.ooms.length > 0) - Number(b.ooms.length > 0) ||
+    b.events - a.events ||
+    a.ooms.length - b.ooms.length ||
     compareCards(a.card, b.card) ||
     a.peakReservedBytes - b.peakReservedBytes ||
     a.retries - b.retries

@@ -12,7 +12,7 @@ import { eventsOf } from '../replay/trace-events.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { allocationSize } from './allocator.ts';
 import { type ByteCurve, ByteCurveBuilder, firstEventOfPart } from './recorded-memory.ts';
-import type { ReleaseRun } from './requests.ts';
+import { failuresOf, type ReleaseRun } from './requests.ts';
 import { endStateOf, type WhatIfInput } from './simulation.ts';
 import type { EndState } from './types.ts';
 
@@ -25,15 +25,13 @@ export function recordedRun(input: WhatIfInput, parts: number) {
   const { action } = trace.events;
   const count = (...actions: readonly TraceAction[]) =>
     action.reduce((n, one) => n + Number(actions.some((wanted) => wanted === one)), 0);
-  const { size: retriedOoms } = requests.retriedOoms;
   const retries = recordedRetries(trace, requests.releases, recorded.settings);
   return {
     settings: recorded.text,
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     peakAllocatedBytes: replay.peaks.allocatedBytes.bytes,
-    /** Errors that the program saw. They exclude retried oom entries. */
-    ooms: requests.ooms - retriedOoms,
-    retriedOoms,
+    ooms: failuresOf(requests),
+    retriedOoms: requests.retriedOoms.size,
     // A failed request has first released all cached memory: one retry, whether or not entries show it.
     retries: retries.filter((run) => action[run.end] !== TraceAction.Oom).length + requests.ooms,
     deviceAllocs: count(TraceAction.SegmentAlloc, TraceAction.SegmentMap),
@@ -84,8 +82,8 @@ export function recordedLimit(
  * Releases for a request that only a retry makes. Garbage collection also frees segments of the large pool for a
  * request, and max_split_size_mb frees oversize ones, so a retry that freed nothing else is not recognized.
  */
-function recordedRetries(
-  trace: DeviceTrace,
+export function recordedRetries(
+  trace: Pick<DeviceTrace, 'events'>,
   runs: readonly ReleaseRun[],
   { garbageCollectionThreshold, maxSplitBytes }: AllocSettings,
 ): ReleaseRun[] {

@@ -32,6 +32,10 @@ export type RequestKind = (typeof RequestKind)[keyof typeof RequestKind];
 
 export type Requests = ReturnType<typeof collectRequests>;
 
+/** Recorded out-of-memory errors that the program saw. */
+export const failuresOf = ({ ooms, retriedOoms }: Pick<Requests, 'ooms' | 'retriedOoms'>): number =>
+  ooms - retriedOoms.size;
+
 /** @param reserved the recorded reserved memory: it distinguishes a retry from a call of empty_cache() */
 export function collectRequests(
   trace: DeviceTrace,
@@ -130,9 +134,9 @@ export interface ReleaseRun {
 }
 
 /** @param reserved of the recorded run, @param peakBytes its maximum, @param settings its settings */
-function releaseRuns(
+export function releaseRuns(
   trace: DeviceTrace,
-  reserved: ReservedSteps,
+  reserved: Pick<ReservedSteps, 'after'>,
   peakBytes: number,
   settings: AllocSettings,
 ): ReleaseRun[] {

@@ -48,10 +48,8 @@ export function endStateOf(
   allocatedBytes: number,
   freeBytes: readonly number[],
 ): EndState {
-  const sum = freeBytes.reduce((total, bytes) => total + bytes, 0);
   const largestFreeBytes = freeBytes.reduce((most, bytes) => Math.max(most, bytes), 0);
-  const fragmentation = sum === 0 ? 0 : 1 - largestFreeBytes / sum;
-  return { reservedBytes, allocatedBytes, largestFreeBytes, fragmentation };
+  return { reservedBytes, allocatedBytes, largestFreeBytes };
 }
 
 /** A slice takes a few milliseconds. */

@@ -17,8 +17,6 @@ export interface EndState {
   readonly allocatedBytes: number;
   /** The largest request that could still be served without new memory. */
   readonly largestFreeBytes: number;
-  /** Share of the free reserved bytes outside the largest piece; 0 if nothing is free. */
-  readonly fragmentation: number;
 }
 
 export type UnknownCode =

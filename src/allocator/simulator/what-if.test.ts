@@ -174,7 +174,7 @@ test.each([
   ['train_resnet', ''],
   ['frag_gpt_varlen', ''],
   ['frag_gpt_varlen', 'garbage_collection_threshold:0.6'],
-  ['oom_batch_too_big', 'expandable_segments:True'],
+  ['frag_gpt_varlen', 'expandable_segments:True'],
   ['train_resnet', 'per_process_memory_fraction:0.5'],
   ['train_hf_gpt2', 'expandable_segments:True,large_segment_size_mb:256'],
 ])('%s under %j: the smallest card is the first that serves it', (name, text) => {
@@ -189,10 +189,18 @@ test.each([
   let runs = 0;
   for (; !step.done; step = search.next()) runs = step.value;
   const gib = COMMON_CARDS_GIB.find(serves);
-  const { retries } = simulate(input, conf, { limitBytes: gib && limitOfCard(gib) });
-  expect(step.value).toEqual({ gib, retries });
+  const limitBytes = gib && limitOfCard(gib);
+  const { retries, deviceAllocs, deviceFrees } = simulate(input, conf, { limitBytes });
+  expect(step.value).toEqual({ gib, retries, calls: deviceAllocs + deviceFrees });
   expect(gib).toBe(runToEnd(smallestLimit(input, conf)).cardGib);
   expect(runs).toBeLessThanOrEqual(5);
+});
+
+test('after an OOM nobody knows which card would be enough', () => {
+  const input = captureInput('oom_fragmented.pickle.gz');
+  const conf = confOf('expandable_segments:True');
+  const card = runToEnd(commonCard(input, conf));
+  expect(card).toEqual({ gib: undefined, retries: 0, calls: 0, isUnknown: true });
 });
 
 test.each([

@@ -15,7 +15,7 @@ import { type AllocConf, type AllocSettings, recordedSettings } from './alloc-co
 import { confidenceOf, unknownsOf } from './confidence.ts';
 import { COMMON_CARDS_GIB, cardFor, limitOfCard } from './presets.ts';
 import { recordedPlaces } from './recorded-memory.ts';
-import { collectRequests } from './requests.ts';
+import { collectRequests, failuresOf } from './requests.ts';
 import { Simulation, type SimulationOptions, type WhatIfInput } from './simulation.ts';
 import type { WhatIfResult } from './types.ts';
 
@@ -81,10 +81,14 @@ export const simulate = (...run: Parameters<typeof whatIf>): WhatIfResult =>
 
 /** A card and how well it serves: the smallest common one on which no request fails. */
 export interface CardFit {
-  /** Undefined if no common card is large enough. */
+  /** Undefined if no common card is large enough, or if the recording can't tell. */
   readonly gib: number | undefined;
+  /** The recorded run ran out of memory: what it would have requested after that needs an unknown amount. */
+  readonly isUnknown?: true;
   /** How often all cached memory is released on it; a card with many retries is slow. */
   readonly retries: number;
+  /** Of cudaMalloc and cudaFree on it. */
+  readonly calls: number;
 }
 
 export interface SmallestLimit {
@@ -95,7 +99,10 @@ export interface SmallestLimit {
 }
 
 /** Results of a run without a limit, from which a search starts. */
-type Unlimited = Pick<WhatIfResult, 'peakReservedBytes' | 'peakAllocatedBytes' | 'retries'>;
+type Unlimited = Pick<
+  WhatIfResult,
+  'peakReservedBytes' | 'peakAllocatedBytes' | 'retries' | 'deviceAllocs' | 'deviceFrees'
+>;
 
 /** Yields how many runs it has made, in fractions. */
 export type CardSearch<Found> = (
@@ -109,8 +116,10 @@ export type CardSearch<Found> = (
  * takes a run or two, often none.
  */
 export const commonCard: CardSearch<CardFit> = function* (input, conf, unlimited) {
-  const { found, retries } = yield* tryLimits(input, conf, searchCard, unlimited);
-  return { gib: found, retries };
+  if (failuresOf(input.requests) > 0)
+    return { gib: undefined, retries: 0, calls: 0, isUnknown: true };
+  const { found, retries, calls } = yield* tryLimits(input, conf, searchCard, unlimited);
+  return { gib: found, retries, calls };
 };
 
 /** Bisects between the peak of allocated bytes and the peak of reserved bytes without a limit: about ten runs. */
@@ -122,13 +131,13 @@ export const smallestLimit: CardSearch<SmallestLimit> = function* (input, conf, 
 /** Yields a limit in bytes to try, and receives whether all requests fit under it. */
 type LimitSearch<Found> = Generator<number, Found, boolean>;
 
-/** Makes the runs that a search asks for. `retries` are those of the last limit that fits, which is the one found. */
+/** Makes the runs that a search asks for. `retries` and `calls` are those of the last limit that fits, which is the one found. */
 function* tryLimits<Found>(
   input: WhatIfInput,
   conf: AllocConf,
   search: (unlimited: Unlimited, settings: AllocSettings) => LimitSearch<Found>,
   known: Unlimited | undefined,
-): Generator<number, { readonly found: Found; readonly retries: number }> {
+): Generator<number, { readonly found: Found } & Pick<CardFit, 'retries' | 'calls'>> {
   let runs = 0;
   const { settings } = conf;
   const tryLimit = function* (limitBytes: number) {
@@ -136,19 +145,21 @@ function* tryLimits<Found>(
     for (const share of run.run()) yield runs + share;
     runs++;
     const { peakAllocatedBytes, retries } = run.allocator;
-    const { peakReservedBytes } = run.memory;
-    return { fits: run.ooms.length === 0, retries, peakAllocatedBytes, peakReservedBytes };
+    const { peakReservedBytes, deviceAllocs, deviceFrees } = run.memory;
+    const peaks = { peakAllocatedBytes, peakReservedBytes };
+    return { fits: run.ooms.length === 0, retries, deviceAllocs, deviceFrees, ...peaks };
   };
   const unlimited = known ?? (yield* tryLimit(Infinity));
-  let { retries } = unlimited;
+  let fitting = unlimited;
   const searching = search(unlimited, settings);
   let step = searching.next();
   while (!step.done) {
     const tried = yield* tryLimit(step.value);
-    if (tried.fits) retries = tried.retries;
+    if (tried.fits) fitting = tried;
     step = searching.next(tried.fits);
   }
-  return { found: step.value, retries };
+  const { retries, deviceAllocs, deviceFrees } = fitting;
+  return { found: step.value, retries, calls: deviceAllocs + deviceFrees };
 }
 
 /** The smallest sufficient limit, exact to 2 MiB. */

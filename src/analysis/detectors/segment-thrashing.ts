@@ -1,6 +1,10 @@
 /** Segments returned to the driver and allocated again: each cudaMalloc and cudaFree stalls the GPU. */
 
+import { ReservedSteps } from '../../allocator/replay/counters.ts';
 import { isReleasing, isReserving } from '../../allocator/replay/trace-events.ts';
+import { recordedSettings } from '../../allocator/simulator/alloc-conf.ts';
+import { recordedRetries } from '../../allocator/simulator/recorded-run.ts';
+import { releaseRuns } from '../../allocator/simulator/requests.ts';
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../base/format.ts';
 import {
@@ -31,7 +35,8 @@ const MIN_RETAKEN = 16;
 const SEVERE_SHARE = 0.05;
 
 export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<ThrashingFinding> {
-  const { retaken, searched, freed, retries, costUs } = measure(context);
+  const { retaken, searched, freed, flushes, costUs } = measure(context);
+  const retries = Math.min(flushes, retryCount(context));
   const { recording, recordingReason } = context.input.replay;
   const given = `${plural(freed, 'segment')} went back to the driver`;
   if (retaken.length < MIN_RETAKEN) {
@@ -57,7 +62,7 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
     frameIs: 'requested by',
     claim: (where) =>
       [
-        `${given} and ${plural(retaken.length, 'was', 'were')} allocated after that (${formatBytes(bytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${where}.`,
+        `${given} and ${plural(retaken.length, 'was', 'were')} allocated after that (${formatBytes(bytes)}), in ${flushesText(flushes, retries)}; most for ${where}.`,
         ...(varied === undefined ? [] : [`It ${sizesText(varied)}`]),
         ...cost.map((time) => `This took at most ${time}.`),
         ...(isServed ? ['Every request was served in the end.'] : []),
@@ -69,13 +74,33 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
     facts: [
       { label: 'segments given back', count: freed },
       { label: 'segments allocated after that', count: retaken.length },
-      { label: 'flushes of the cache', count: retries },
+      { label: 'flushes of the cache', count: flushes },
+      { label: 'of them by PyTorch itself, for a request that did not fit', count: retries },
       ...cost.map((text) => ({ label: 'time, at most', text })),
     ],
     series: series('event', 'bytes allocated again', retaken, sizes),
-    advice: adviceFor('cached', 'segments-retaken'),
+    advice: flushes > retries ? adviceFor('cached', 'segments-retaken') : [REPEAT_SIZES],
     disproof: 'The run is no faster without them: then the GPU was not waiting for these calls.',
   });
+}
+
+const REPEAT_SIZES =
+  'Make sizes repeat, so that cached segments can serve the next request: PyTorch itself gives them back when a request does not fit.';
+
+/** '3 flushes of the cache, 2 of them by PyTorch itself for a request that did not fit' */
+function flushesText(flushes: number, retries: number): string {
+  const all = plural(flushes, 'flush of the cache', 'flushes of the cache');
+  if (retries === 0) return all;
+  const which = retries < flushes ? `, ${formatCount(retries)} of them` : '';
+  return `${all}${which} by PyTorch itself for a request that did not fit`;
+}
+
+/** How often PyTorch gave its cache back to serve a request, as the simulator counts it; other flushes are calls of empty_cache(). */
+function retryCount({ input: { trace, replay, snapshot } }: AnalysisInput): number {
+  const { settings } = recordedSettings(snapshot.settings);
+  const reserved = new ReservedSteps(replay.segmentSpans);
+  const runs = releaseRuns(trace, reserved, replay.peaks.reservedBytes.bytes, settings);
+  return recordedRetries(trace, runs, settings).length;
 }
 
 /** ', not counting 536 while cuDNN tried its algorithms' */
@@ -99,7 +124,7 @@ function measure(context: AnalysisInput) {
   const taken: { readonly event: EventIndex; readonly flush: number }[] = [];
   const searches = new Set<number>();
   let freed = 0;
-  /** Runs of frees, except one that ends the recording: counted as the allocator's own retries. */
+  /** Runs of frees, except one that ends the recording. */
   let flushes = 0;
   let wasFree = false;
   let isFlushed = false;
@@ -120,7 +145,7 @@ function measure(context: AnalysisInput) {
   /** Upper bound: the time from the previous event to each such cudaMalloc; undefined without times. */
   const costUs = timeUs && sumBy(retaken, (t) => timeUs[t] - timeUs[t - 1]);
   const searched = taken.length - retaken.length;
-  return { retaken, searched, freed, retries: flushes - searches.size, costUs };
+  return { retaken, searched, freed, flushes: flushes - searches.size, costUs };
 }
 
 /**

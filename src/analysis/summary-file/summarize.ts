@@ -8,7 +8,7 @@ import { jsonText } from '../../base/unprintable.ts';
 import { classTotalsAt } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { settingText } from '../../device/memory-summary/settings.ts';
-import { groupAnnotations } from '../../device/model/annotation-groups.ts';
+import { groupAnnotations, isRecorded } from '../../device/model/annotation-groups.ts';
 import { deviceInfo } from '../../device/model/device-info.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { FrameReport } from '../../device/model/frame-text.ts';
@@ -238,7 +238,8 @@ function annotationPeaks(context: DeviceModel): RankSummary['annotations'] {
   const maximum = memoized(
     (name: CounterName) => new CounterBlocks(replay, name, trace.events.length),
   );
-  return groupAnnotations(context.annotations(), replay, maximum).map(({ name, count, peaks }) => {
+  const groups = groupAnnotations(context.annotations(), replay, maximum);
+  return groups.filter(isRecorded).map(({ name, count, peaks }) => {
     const [allocated, reserved] = [peaks.allocatedBytes, peaks.reservedBytes];
     return { name, count, allocatedBytes: allocated.bytes, reservedBytes: reserved.bytes };
   });

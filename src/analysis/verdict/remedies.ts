@@ -302,6 +302,6 @@ const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'segments-retaken': some({
     'repeat-sizes':
-      'Leave out torch.cuda.empty_cache() in the loop, and make sizes repeat: segments are given back and asked for again.',
+      'Make sizes repeat, so that cached segments can serve the next request, and leave out torch.cuda.empty_cache() if the loop calls it.',
   }),
 };

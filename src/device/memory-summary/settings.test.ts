@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
-import { settingRows } from './settings.ts';
+import type { DeviceInfo } from '../model/device-info.ts';
+import { limitRow, settingRows } from './settings.ts';
 
 const changed = (name: string) =>
   settingRows(loadCapture(name).settings)
@@ -50,4 +51,17 @@ describe('settings', () => {
     expect(first).toMatchObject({ name: 'brand_new', value: 'a: 1', isDefault: undefined });
     expect(second?.isDefault).toBe(true);
   });
+});
+
+test('a limit of the process is shown by an OOM on a device with room, and by no other', () => {
+  const peaks = { reservedBytes: { bytes: 5 * 2 ** 30, event: 7 } };
+  const oom = { event: 7, timeUs: 0, requestedBytes: 2 ** 30, wasRetried: false };
+  const on = (deviceFreeBytes: number) =>
+    ({ peaks, ooms: [{ ...oom, deviceFreeBytes }] }) as unknown as DeviceInfo;
+  const row = limitRow(on(60 * 2 ** 30), {});
+  expect(row).toMatchObject({ value: 'not recorded', isDefault: undefined });
+  expect(row?.about).toContain('event 7 shows one of at least 5.00 GiB');
+  expect(limitRow(on(2 ** 29), {})).toBeUndefined();
+  expect(limitRow(on(Number.NaN), {})).toBeUndefined();
+  expect(limitRow(on(60 * 2 ** 30), { per_process_memory_fraction: 0.1 })).toBeUndefined();
 });

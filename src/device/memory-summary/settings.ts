@@ -3,8 +3,10 @@
  * 2025), checked against captures of 2.11.
  */
 
+import { formatBytes, formatCount } from '../../base/format.ts';
 import { SETTINGS_VARIABLE } from '../../format/snapshot/accelerator.ts';
 import type { SettingValue, Snapshot } from '../../format/snapshot/tables.ts';
+import type { DeviceInfo } from '../model/device-info.ts';
 
 const ACCELERATOR = 'c10/core/AllocatorConfig.h, AcceleratorAllocatorConfig';
 const CUDA = 'c10/cuda/CUDAAllocatorConfig.h, CUDAAllocatorConfig';
@@ -74,6 +76,32 @@ export function settingRows(settings: Snapshot['settings']): SettingRow[] {
 }
 
 export type SettingRow = ReturnType<typeof settingRow>;
+
+/**
+ * A limit on the process is in no file, but an OOM on a device with enough free memory shows one. Undefined if none does.
+ * @param device of a file with these settings
+ */
+export function limitRow(
+  { ooms, peaks }: Pick<DeviceInfo, 'ooms' | 'peaks'>,
+  { per_process_memory_fraction: fraction = 1 }: Snapshot['settings'],
+): SettingRow | undefined {
+  const hit = ooms.findLast(
+    ({ requestedBytes, deviceFreeBytes }) => deviceFreeBytes >= requestedBytes + SPARE_BYTES,
+  );
+  if (hit === undefined || fraction !== 1) return undefined;
+  const { event, deviceFreeBytes } = hit;
+  return {
+    name: 'limit of this process',
+    value: 'not recorded',
+    defaultValue: 'none',
+    isDefault: undefined,
+    about: `The OOM at event ${formatCount(event)} shows one of at least ${formatBytes(peaks.reservedBytes.bytes)}: the GPU still had ${formatBytes(deviceFreeBytes)} free. torch.cuda.set_per_process_memory_fraction() sets it.`,
+    source: '',
+  };
+}
+
+/** PyTorch reserves at most this much more than was requested. */
+const SPARE_BYTES = 20 * 2 ** 20;
 
 function settingRow(name: string, value: SettingValue) {
   const [standard, about = '', source = ''] = knownSetting(name) ?? [];

@@ -46,6 +46,17 @@ test('private pools and streams are named as the user knows them', () => {
   expect(traceFacts(streams).streams.map(({ stream }) => stream)).toContain('0');
 });
 
+test('whether events were dropped is what the recording shows, if the file does not say it', () => {
+  const dropped = (name: string) => {
+    const [context] = contextsOf(loadCapture(name));
+    const trace = { ...context.trace, ringOverflowed: undefined };
+    return traceFacts({ ...context, trace }).ringOverflowed;
+  };
+  expect(dropped('train_gpt_small.pickle.gz')).toBe(false);
+  expect(dropped('train_ring_truncated.pickle.gz')).toBe(true);
+  expect(dropped('train_recorded_late.pickle.gz')).toBeUndefined();
+});
+
 test('columns that no event has are listed as missing', () => {
   const alloc = { action: 'alloc', addr: 512, size: 512 };
   const missing = (value: unknown) =>

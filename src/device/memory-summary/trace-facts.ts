@@ -1,6 +1,6 @@
 /** What a device's recording contains: how many bytes have stacks, on which streams, in which pools. */
 
-import { NEVER } from '../../allocator/replay/types.ts';
+import { NEVER, type Replay } from '../../allocator/replay/types.ts';
 import { privatePoolText, streamText } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { stackKind } from '../model/stacks.ts';
@@ -27,7 +27,7 @@ export type TraceFacts = ReturnType<typeof traceFacts>;
 /** One pass over the allocations. */
 export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
   const { allocations, peaks, anomalies } = replay;
-  const { events, ringOverflowed } = trace;
+  const { events } = trace;
   const peakEvent = peaks.activeBytes.event;
   const byKind = emptyShares(KINDS.length);
   const byStream = emptyShares(Math.max(1, trace.streams.length));
@@ -66,13 +66,19 @@ export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
       .sort(inOrder),
     /** The peak is the state after this event. */
     peakEvent,
-    /** Whether the recorder's ring buffer dropped entries; undefined if the file does not say. */
-    ringOverflowed,
+    /** Whether the recorder dropped its oldest entries: as the file says, or as the recording shows; undefined if neither does. */
+    ringOverflowed: trace.ringOverflowed ?? droppedEvents(replay.recording),
     /** Columns that this file's events have. */
     columns: columns.map(([label, isRecorded]) => ({ label, isRecorded })),
     /** The first 100. */
     anomalies,
   };
+}
+
+/** A ring that overflowed leaves a truncated recording; one that began late may have overflowed too. */
+function droppedEvents(recording: Replay['recording']): boolean | undefined {
+  if (recording === 'complete') return false;
+  return recording === 'truncated' ? true : undefined;
 }
 
 function add(

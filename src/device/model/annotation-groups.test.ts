@@ -68,6 +68,16 @@ describe('annotation groups', () => {
     expect(group.peaks.allocatedBytes.event).toBe(group.highest.startEvent - 1);
   });
 
+  test('that a ring dropped have no peak, and those in it are counted apart from those before', () => {
+    const call = (name: string) => `begin ${name}\n+A 4Mi @a.py:1 f\n-A\nend ${name}\nsnapshot`;
+    const text = `+B 1Mi @a.py:2 b\n${call('setup')}\n${call('step')}\nring\n${call('step')}`;
+    const [step, setup] = groupsOfText(text);
+    expect(step).toMatchObject({ name: 'step', count: 1, before: 1, grownBytes: 0 });
+    expect(step.peaks.allocatedBytes.bytes).toBe(5 * 2 ** 20);
+    expect(setup).toMatchObject({ name: 'setup', count: 0, before: 1 });
+    expect(setup.peaks.allocatedBytes.bytes).toBe(-1);
+  });
+
   test('still open at the end are measured up to it, and not timed', () => {
     const [group] = groupsOfText('begin backward\n+A 1Mi @a.py:1 f\n+B 3Mi @a.py:2 f\nsnapshot');
     expect(group).toMatchObject({ name: 'backward', unclosed: 1, totalUs: 0, grownBytes: 0 });

@@ -12,6 +12,8 @@ import type { AnnotationSpan } from './types.ts';
 const ANNOTATION_COUNTERS = ['allocatedBytes', 'activeBytes', 'reservedBytes'] as const;
 export type AnnotationCounter = (typeof ANNOTATION_COUNTERS)[number];
 
+type RecordedCounters = Pick<Replay, 'countersAt' | 'recording'>;
+
 export type AnnotationGroup = ReturnType<typeof groupOf>;
 
 /** Extremes over ranges of events, as in src/draw/timeline's CounterBlocks. */
@@ -22,7 +24,7 @@ export interface RangeMaximum {
 /** One row per group, highest allocated memory first. Ignores annotations with only one known moment. */
 export function groupAnnotations(
   spans: readonly AnnotationSpan[],
-  replay: Pick<Replay, 'countersAt'>,
+  replay: RecordedCounters,
   maximum: (counter: CounterName) => RangeMaximum,
 ): AnnotationGroup[] {
   const key = annotationGroupKeys(spans);
@@ -41,6 +43,8 @@ export function isMoment({ complete, startUs, endUs }: AnnotationSpan): boolean 
   return !complete && startUs === endUs;
 }
 
+export const isRecorded = ({ count }: Pick<AnnotationGroup, 'count'>): boolean => count > 0;
+
 /** Annotation name → group name. */
 export function annotationGroupKeys(spans: readonly AnnotationSpan[]): (name: string) => string {
   const counts = new Map<string, number>();
@@ -57,14 +61,19 @@ export function annotationGroupKeys(spans: readonly AnnotationSpan[]): (name: st
 
 const patternOf = (name: string): string => name.replace(/\d+/g, '*');
 
+/** A ring that dropped its oldest events still has their annotations: what memory did in these is not recorded. */
+const isBefore = ({ endUs }: AnnotationSpan, { recording }: RecordedCounters): boolean =>
+  recording === 'truncated' && endUs < 0;
+
 function groupOf(
   name: string,
-  spans: readonly AnnotationSpan[],
-  replay: Pick<Replay, 'countersAt'>,
+  all: readonly AnnotationSpan[],
+  replay: RecordedCounters,
   maximum: (counter: CounterName) => RangeMaximum,
 ) {
+  const spans = all.filter((span) => !isBefore(span, replay));
   const peaks = { allocatedBytes: NO_PEAK, activeBytes: NO_PEAK, reservedBytes: NO_PEAK };
-  let [highest] = spans;
+  let [highest = all[0]] = spans;
   let grownBytes = 0;
   let totalUs = 0;
   let unclosed = 0;
@@ -87,8 +96,11 @@ function groupOf(
     /** The annotation's name, or a pattern for several: '## step * ##'. */
     name,
     /** The number of names in the group, usually 1. */
-    names: new Set(spans.map((span) => span.name)).size,
+    names: new Set(all.map((span) => span.name)).size,
+    /** Ranges that reach into the recording; without any, peaks are unknown (-1 bytes). */
     count: spans.length,
+    /** Ranges that ended before a truncated recording begins; nothing else counts them. */
+    before: all.length - spans.length,
     /** Ranges without START or END, which extend to the edge of the recording. */
     unclosed,
     /** Highest value in any range, including its first moment, and the first event with it. */
@@ -108,7 +120,7 @@ const NO_PEAK: Peak = { bytes: -1, event: -1 };
 function peakIn(
   { startEvent, endEvent }: AnnotationSpan,
   counter: AnnotationCounter,
-  replay: Pick<Replay, 'countersAt'>,
+  replay: RecordedCounters,
   maximum: RangeMaximum,
 ): Peak {
   const atStart = { bytes: replay.countersAt(startEvent - 1)[counter], event: startEvent - 1 };

@@ -24,6 +24,7 @@ test('facts about a device', () => {
     actions: { alloc: 1, snapshot: 1, oom: 2, teleport: 1 },
     allocations: 1,
     preexisting: 0,
+    preexistingWithoutStack: 0,
     durationUs: 40,
     hasTime: true,
     hasCategory: false,

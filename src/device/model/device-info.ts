@@ -1,4 +1,5 @@
 import { eventsOf, findRetriedOoms } from '../../allocator/replay/trace-events.ts';
+import type { AllocationTable } from '../../allocator/replay/types.ts';
 import {
   ACTION_NAMES,
   EMPTY_STACK,
@@ -32,6 +33,8 @@ export function deviceInfo({ snapshot, trace, replay }: DeviceModel, index: numb
     actions: countActions(events),
     allocations: replay.allocations.length,
     preexisting: replay.allocations.preexisting,
+    /** Those of them whose line is not recorded either. */
+    preexistingWithoutStack: withoutStack(replay.allocations),
     segmentsAtEnd: trace.segments.length,
     recording: replay.recording,
     recordingReason: replay.recordingReason,
@@ -66,6 +69,9 @@ export function deviceInfo({ snapshot, trace, replay }: DeviceModel, index: numb
     })),
   };
 }
+
+const withoutStack = ({ stack, preexisting }: AllocationTable): number =>
+  stack.subarray(0, preexisting).filter((own) => own <= EMPTY_STACK).length;
 
 /** OOMs that the program saw, i.e. those not retried. */
 export function failedOoms({ ooms }: Pick<DeviceInfo, 'ooms'>): readonly OomInfo[] {
@@ -102,7 +108,10 @@ export function sessionInfo(file: FileInfo, snapshot: Snapshot, contexts: readon
 function annotationWarnings(snapshot: Snapshot): SnapshotWarning[] {
   const unpaired = unpairedAnnotations(snapshot.annotations);
   if (unpaired === 0) return [];
-  const message = `${unpaired} annotations lack their START or END: those nearest to the edge of the recording reach to it, of others only a moment is known.`;
+  const message =
+    unpaired === 1
+      ? '1 annotation lacks its START or END, so it reaches to the edge of the recording, or only a moment of it is known.'
+      : `${unpaired} annotations lack their START or END: those nearest to the edge of the recording reach to it, of others only a moment is known.`;
   return [{ code: 'unpaired-annotation', message }];
 }
 

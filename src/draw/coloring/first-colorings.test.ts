@@ -86,16 +86,18 @@ describe('classes by stack', () => {
     const allocations = allocationsOf([
       { start: -1, stack: NO_STACK },
       { start: -1, stack: rows[0] },
+      { start: -1, stack: EMPTY_STACK },
       { start: 0, stack: NO_STACK },
       { start: 1, stack: EMPTY_STACK },
       { start: 2, stack: rows[0] },
     ]);
     const classes = classesByStack(allocations, snapshot, 10);
     expect(classes[0]).toBe(CLASS_BEFORE_RECORDING);
-    expect(classes[2]).toBe(CLASS_NO_CONTEXT);
-    expect(classes[3]).toBe(CLASS_NO_PYTHON_STACK);
-    expect(classes[4]).toBeGreaterThanOrEqual(FIRST_STACK_CLASS);
-    expect(classes[1]).toBe(classes[4]);
+    expect(classes[2]).toBe(CLASS_BEFORE_RECORDING);
+    expect(classes[3]).toBe(CLASS_NO_CONTEXT);
+    expect(classes[4]).toBe(CLASS_NO_PYTHON_STACK);
+    expect(classes[5]).toBeGreaterThanOrEqual(FIRST_STACK_CLASS);
+    expect(classes[1]).toBe(classes[5]);
   });
 
   test('call a block with an empty stack from before the recording just that, not the backward pass', () => {

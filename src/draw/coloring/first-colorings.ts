@@ -143,8 +143,8 @@ export class StackColors {
     });
     const classes = new Uint8Array(length);
     for (let id = 0; id < length; id++) {
-      if (stack[id] >= 0) classes[id] = classOfStack[stack[id]];
-      else classes[id] = id < preexisting ? CLASS_BEFORE_RECORDING : CLASS_NO_CONTEXT;
+      if (id < preexisting && stack[id] <= EMPTY_STACK) classes[id] = CLASS_BEFORE_RECORDING;
+      else classes[id] = stack[id] >= 0 ? classOfStack[stack[id]] : CLASS_NO_CONTEXT;
     }
     return classes;
   }

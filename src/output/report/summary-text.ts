@@ -6,7 +6,7 @@ import type {
   PoolName,
   StatName,
 } from '../../device/memory-summary/memory-stats.ts';
-import { settingRows } from '../../device/memory-summary/settings.ts';
+import { limitRow, settingRows } from '../../device/memory-summary/settings.ts';
 import type { TraceFacts } from '../../device/memory-summary/trace-facts.ts';
 import type { AnnotationGroup } from '../../device/model/annotation-groups.ts';
 import type { DeviceInfo, SessionInfo } from '../../device/model/device-info.ts';
@@ -43,7 +43,7 @@ export function summaryText(parts: SummaryParts): string {
     annotationGroups === undefined || annotationGroups.length === 0
       ? ''
       : phasesText(annotationGroups),
-    settingsText(info).join('\n'),
+    [...settingsText(info), ...limitText(device, info)].join('\n'),
     facts === undefined ? '' : recordingText(device, facts),
     notes.map((note) => `Note: ${note}`).join('\n'),
   ];
@@ -65,15 +65,25 @@ function classesText(classes: readonly ClassTotal[]): string {
 }
 
 function phasesText(phases: readonly AnnotationGroup[]): string {
-  const rows = phases.slice(0, LISTED_PHASES).map(({ name, count, peaks }) => {
+  const rows = phases.slice(0, LISTED_PHASES).map(({ name, peaks, ...times }) => {
     const most = [peaks.allocatedBytes, peaks.activeBytes, peaks.reservedBytes];
-    return [name, formatCount(count), ...most.map(({ bytes }) => formatBytes(bytes))];
+    return [name, timesText(times), ...most.map(({ bytes }) => peakText(bytes))];
   });
   const header = ['Phases', 'Times', 'Peak allocated', 'Peak active', 'Peak reserved'];
   const hidden = phases.length - rows.length;
   const rest = hidden > 0 ? [`and ${formatCount(hidden)} with lower peaks`] : [];
   return [...textTable([header, ...rows]), ...rest].join('\n');
 }
+
+/** '5, and 3 before the recording' */
+export function timesText({ count, before }: Pick<AnnotationGroup, 'count' | 'before'>): string {
+  if (before === 0) return formatCount(count);
+  return count === 0
+    ? `${formatCount(before)} before the recording`
+    : `${formatCount(count)}, and ${formatCount(before)} before the recording`;
+}
+
+const peakText = (bytes: number): string => (bytes < 0 ? 'unknown' : formatBytes(bytes));
 
 /** A title, then a line for each setting that differs from its default. */
 export function settingsText({ settings }: Pick<SessionInfo, 'settings'>): string[] {
@@ -84,6 +94,11 @@ export function settingsText({ settings }: Pick<SessionInfo, 'settings'>): strin
     'Allocator settings that differ from the defaults:',
     ...changed.map((text) => `  ${text}`),
   ];
+}
+
+function limitText(device: DeviceInfo, { settings }: SessionInfo): string[] {
+  const limit = limitRow(device, settings);
+  return limit === undefined ? [] : [`${limit.name}: ${limit.value}. ${limit.about}`];
 }
 
 function recordingText(device: DeviceInfo, { stackKinds }: TraceFacts): string {

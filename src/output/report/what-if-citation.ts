@@ -46,15 +46,17 @@ function neededSentence(result: WhatIfResult, recorded: Recorded): string {
   return `would have needed ${needed} instead of ${formatBytes(recorded.peakReservedBytes)}`;
 }
 
+const AFTER_OOM = 'what your program would have requested next is not in the recording';
+
 /** For a recorded run that failed, under a setting where it succeeds. */
 function servedSentence(result: WhatIfResult, { ooms, peakReservedBytes }: Recorded): string {
   const needed = formatBytes(result.peakReservedBytes);
   const failed = ooms === 1 ? 'the request that failed' : `the ${formatCount(ooms)} that failed`;
   // Without a limit, every request succeeds and the cache is never released, so a comparison would mean nothing.
   if (result.limitBytes === undefined) {
-    return `would have reserved ${needed} where nothing limits it, with ${failed} served`;
+    return `would have reserved ${needed} where nothing limits it, with ${failed} served; ${AFTER_OOM}`;
   }
-  return `would have served ${failed}, with ${needed} instead of ${formatBytes(peakReservedBytes)}`;
+  return `would have served ${failed}, with ${needed} instead of ${formatBytes(peakReservedBytes)}; ${AFTER_OOM}`;
 }
 
 /** 'at event 6,302: 380.00 MiB were requested, 20.00 MiB too much' */

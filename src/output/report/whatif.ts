@@ -114,7 +114,7 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
     ...cases.flatMap(({ result }) => failureText(result)),
     ...adviceText(best.result, recorded),
     ...rangeText(best),
-    ...cardText(best.smallest),
+    ...cardText(best.smallest, recorded),
     ...limitText(runs),
   ];
   return [
@@ -201,10 +201,15 @@ function rangeText({ result, lowestBytes }: CaseRun): string[] {
   ];
 }
 
-function cardText(smallest: SmallestLimit | undefined): string[] {
+function cardText(smallest: SmallestLimit | undefined, { ooms }: RecordedRun): string[] {
   if (smallest === undefined) return [];
   const { limitBytes, cardGib } = smallest;
   const card = cardGib === undefined ? 'no common card' : `a card of ${cardGib} GiB`;
+  if (ooms > 0) {
+    return [
+      `The recorded requests need ${formatBytes(limitBytes)}. What your program would have requested after it ran out of memory is not in the recording, so the card that it needs is unknown.`,
+    ];
+  }
   return [
     `PyTorch needs ${formatBytes(limitBytes)}, and CUDA itself about ${formatBytes(CONTEXT_BYTES)} more: ${card}.`,
   ];

@@ -1,4 +1,5 @@
 import './code-place.css';
+import type { Recording } from '../../allocator/replay/types.ts';
 import {
   frameLocation,
   framePath,
@@ -123,8 +124,12 @@ const ABSENCES: Readonly<Record<StackKind, string>> = {
   'no-context':
     'No stack was recorded for this event. Record with context="all" and stacks="python" or "all" to get one.',
   'before-recording':
-    'This block was allocated before recording began, so the file does not say which line made it. Start recording earlier to see it.',
+    'This block was allocated before the first event in the file, so the file does not say which line made it. Start recording earlier to see it.',
 };
 
+const DROPPED =
+  'This block was allocated before the first event in the file: the recording was full and dropped its oldest events. Record with a larger max_entries to see the line that made it.';
+
 /** Why there is no stack, in full; absenceText is the short form. */
-export const absenceExplanation = (kind: StackKind): string => ABSENCES[kind];
+export const absenceExplanation = (kind: StackKind, recording?: Recording): string =>
+  kind === 'before-recording' && recording === 'truncated' ? DROPPED : ABSENCES[kind];

@@ -21,10 +21,16 @@ export function notesOf({ file, warnings }: SessionInfo, device: DeviceInfo): re
   return notes;
 }
 
-function recordingText({ recordingReason, preexisting, events }: DeviceInfo): string {
+function recordingText(device: DeviceInfo): string {
+  const { recordingReason, preexisting, preexistingWithoutStack: unknown, events } = device;
   if (preexisting === 0 || events === 0) return recordingReason;
   const blocks = preexisting === 1 ? 'the block' : `the ${formatCount(preexisting)} blocks`;
-  return `${recordingReason} The file does not say when or by which line ${blocks} from before were allocated.`;
+  const when = unknown === preexisting ? 'when or by which line' : 'when';
+  const line =
+    unknown > 0 && unknown < preexisting
+      ? `, nor by which line ${formatCount(unknown)} of them`
+      : '';
+  return `${recordingReason} The file does not say ${when} ${blocks} from before were allocated${line}.`;
 }
 
 function anomalyText({ anomalies }: DeviceInfo): string {

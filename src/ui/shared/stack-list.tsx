@@ -8,6 +8,7 @@ import type { FrameView, StackView } from '../../device/model/types.ts';
 import { Button } from './buttons.tsx';
 import { absenceExplanation, FramePlace, frameTitle } from './code-place.tsx';
 import { FrameLinks } from './frame-links.tsx';
+import { useDevice } from './services.ts';
 
 interface StackListProps {
   readonly stack: StackView;
@@ -15,11 +16,12 @@ interface StackListProps {
 }
 
 export function StackList({ stack, testId }: StackListProps) {
+  const { device } = useDevice();
   if (stack.frames.length === 0) {
     return (
       <div data-testid={testId}>
         <p>{absenceText(stack.kind)}</p>
-        <p className="dim">{absenceExplanation(stack.kind)}</p>
+        <p className="dim">{absenceExplanation(stack.kind, device.recording)}</p>
       </div>
     );
   }

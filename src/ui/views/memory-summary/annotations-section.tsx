@@ -5,10 +5,12 @@ import {
   formatCount,
   formatDurationUs,
   formatExactBytes,
+  plural,
 } from '../../../base/format.ts';
 import type { AnnotationGroup } from '../../../device/model/annotation-groups.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
+import { timesText } from '../../../output/report/summary-text.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { Range } from '../../../state/view-store.ts';
 import type { AnnotationGroups } from '../../../worker/protocol.ts';
@@ -44,8 +46,9 @@ export function AnnotationsSection({ query: { value, failure } }: AnnotationsSec
       {value !== undefined && !isEmpty && <AnnotationTable {...value} />}
       {value !== undefined && value.moments > 0 && (
         <p className="dim">
-          {formatCount(value.moments)} more are not listed: they lack their START or END, so only
-          one moment of each is known.
+          {value.moments === 1
+            ? '1 more is not listed: it lacks its START or END, so only one moment of it is known.'
+            : `${formatCount(value.moments)} more are not listed: they lack their START or END, so only one moment of each is known.`}
         </p>
       )}
     </Section>
@@ -61,7 +64,8 @@ function AnnotationTable({ groups }: AnnotationGroups) {
   const { view } = useStores();
   const source = useMemo(() => rowsAtHand(groups), [groups]);
   const height = HEADER_HEIGHT_PX + 2 + Math.min(groups.length, ROWS_AT_ONCE) * ROW_HEIGHT_PX;
-  const show = ({ highest, peaks }: AnnotationGroup) => {
+  const show = ({ highest, peaks, count }: AnnotationGroup) => {
+    if (count === 0) return;
     const { axis } = view.getState().view;
     const cursor = Math.max(0, peaks.allocatedBytes.event);
     view.commit({ view: 'timeline', cursor, x: rangeOf(highest, axis) });
@@ -81,7 +85,7 @@ function rangeOf(span: AnnotationGroup['highest'], axis: TimeAxis): Range | 'all
 
 const WORDS = {
   name: ['Annotation'],
-  count: ['Times', 'How many times it ran'],
+  count: ['Times', 'How many times it ran in the recording, and before it'],
   allocated: ['Peak allocated', 'Highest allocated memory inside it'],
   active: ['Peak active', 'Highest active memory inside it'],
   reserved: ['Peak reserved', 'Highest reserved memory inside it'],
@@ -100,9 +104,10 @@ const COLUMNS: readonly Column<AnnotationGroup>[] = [
     ),
     { grow: 1 },
   ),
-  figure('count', 84, ({ count, unclosed }) => (
-    <span title={unclosed > 0 ? `${formatCount(unclosed)} lack START or END` : undefined}>
+  figure('count', 120, ({ count, before, unclosed }) => (
+    <span title={timesTitle({ count, before, unclosed })}>
       {formatCount(count)}
+      {before > 0 && ` + ${formatCount(before)} before`}
       {unclosed > 0 && ` (${formatCount(unclosed)} open)`}
     </span>
   )),
@@ -126,7 +131,15 @@ const COLUMNS: readonly Column<AnnotationGroup>[] = [
   }),
 ];
 
+function timesTitle(group: Pick<AnnotationGroup, 'count' | 'before' | 'unclosed'>) {
+  const { before, unclosed } = group;
+  const open = unclosed > 0 ? [`${plural(unclosed, 'lacks', 'lack')} START or END`] : [];
+  const text = [...(before > 0 ? [timesText(group)] : []), ...open].join('; ');
+  return text === '' ? undefined : text;
+}
+
 function PeakText({ bytes, event }: Peak) {
+  if (bytes < 0) return <span className="dim">before the recording</span>;
   const place = event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
   return <span title={`${formatExactBytes(bytes)} ${place}`}>{formatBytes(bytes)}</span>;
 }

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { formatBytes, formatCount, formatDurationUs, formatPercent } from '../../../base/format.ts';
-import { type SettingRow, settingRows } from '../../../device/memory-summary/settings.ts';
+import { limitRow, type SettingRow, settingRows } from '../../../device/memory-summary/settings.ts';
 import type { Share, TraceFacts } from '../../../device/memory-summary/trace-facts.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
@@ -64,7 +64,9 @@ function Facts({ facts }: { readonly facts: TraceFacts }) {
         heading="Stacks"
         rows={stackKinds}
         label={({ kind }) => (kind === 'recorded' ? 'with a stack' : absenceText(kind))}
-        about={({ kind }) => (kind === 'recorded' ? undefined : absenceExplanation(kind))}
+        about={({ kind }) =>
+          kind === 'recorded' ? undefined : absenceExplanation(kind, device.recording)
+        }
       />
       <SharesTable
         heading="Streams"
@@ -203,18 +205,23 @@ function SharesTable<S extends Share>({ heading, rows, label, about }: SharesTab
 
 /** The allocator's settings; those that differ from PyTorch's defaults come first, marked. */
 export function SettingsSection() {
-  const { info } = useDevice();
-  const rows = useMemo(() => settingRows(info.settings), [info.settings]);
-  const changed = rows.filter(({ isDefault }) => isDefault !== true).length;
-  const head = <span className="dim">{rows.length > 0 && changedText(changed)}</span>;
+  const { info, device } = useDevice();
+  const recorded = useMemo(() => settingRows(info.settings), [info.settings]);
+  const changed = recorded.filter(({ isDefault }) => isDefault !== true).length;
+  const limit = limitRow(device, info.settings);
+  const rows = limit === undefined ? recorded : [limit, ...recorded];
+  const isKnown = recorded.length > 0;
+  const more = limit === undefined ? '' : '; a limit of this process is not recorded';
+  const head = <span className="dim">{isKnown && `${changedText(changed)}${more}`}</span>;
   return (
     <Section title="Allocator settings" head={head}>
-      {rows.length === 0 ? (
+      {!isKnown && (
         <p className="dim">
           This file has no settings; PyTorch 2.3 and later write them for most devices. Rounding and
           splitting are assumed to be the defaults.
         </p>
-      ) : (
+      )}
+      {rows.length > 0 && (
         <SummaryTable
           className="summary-settings"
           columns={['Setting', 'Recorded', 'PyTorch’s default', 'What it does']}

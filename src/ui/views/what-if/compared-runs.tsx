@@ -1,13 +1,15 @@
 import { ACCURACY } from '../../../allocator/simulator/confidence.ts';
 import { environmentLines } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
-import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
+import type { EndState, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
+import { reservedOverhead } from '../../../device/model/main-device.ts';
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import type { RunRow } from '../../panels/what-if/what-if-runs.ts';
-import { CopyButton } from '../../shared/buttons.tsx';
-import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './runs.tsx';
+import { Button, CopyButton } from '../../shared/buttons.tsx';
+import { useDevice } from '../../shared/services.ts';
+import { CONFIDENCE_TEXT, cardText, cardTitle, oomsOf, settingName } from './runs.tsx';
 
 interface ChosenSettingProps {
   readonly recorded: RecordedRun;
@@ -44,8 +46,29 @@ export function ChosenSetting({ recorded, result, isBest }: ChosenSettingProps) 
   );
 }
 
+interface NothingToChangeProps {
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}
+
+/** For a run that no setting needs to help. */
+export function NothingToChange({ isOpen, onToggle }: NothingToChangeProps) {
+  const { bytes, share } = reservedOverhead(useDevice().device.peaks, 0);
+  return (
+    <p className="whatif-headline">
+      <strong>No setting needs changing:</strong> no request failed, and only {formatBytes(bytes)} (
+      {formatPercent(share)}) of what PyTorch reserved was never needed.{' '}
+      <Button className="link" aria-expanded={isOpen} onClick={onToggle}>
+        {isOpen ? 'Hide the settings' : 'Compare settings'}
+      </Button>
+    </p>
+  );
+}
+
 function aside(recorded: RecordedRun, result: WhatIfResult, isBest: boolean): string {
   if (result.ooms.length > 0) return '';
+  // What a run that broke off reserved is no measure.
+  if (recorded.ooms > 0) return isBest ? 'It is the best setting tried.' : '';
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
   const share = recorded.peakReservedBytes === 0 ? 0 : saved / recorded.peakReservedBytes;
   if (saved <= 0) return isBest ? 'None of the settings tried reserves less.' : '';
@@ -122,13 +145,16 @@ const bytes = (value: number | undefined): Cell =>
     ? ['unknown', 'The file has no final segments']
     : [formatBytes(value), formatExactBytes(value)];
 const count = (value: number): Cell => [formatCount(value)];
-const share = (value: number | undefined): Cell => [
-  value === undefined ? 'unknown' : formatPercent(value, 1),
-];
-function smallest(card: CardFit | undefined): Cell {
+const callsCell = ({ deviceAllocs, deviceFrees }: RecordedRun | WhatIfResult): Cell =>
+  count(deviceAllocs + deviceFrees);
+const oomCell = (run: RecordedRun | WhatIfResult): Cell => {
+  const { text, title } = oomsOf(run);
+  return title === undefined ? [text] : [text, title];
+};
+function smallest(card: CardFit | undefined, recorded: RecordedRun): Cell {
   if (card === undefined) return ['not searched'];
   const retries = card.retries > 0 ? `, ${formatCount(card.retries)} retries` : '';
-  return [`${cardText(card)}${retries}`, cardTitle(card)];
+  return [`${cardText(card)}${retries}`, cardTitle(card, recorded)];
 }
 
 function ComparedRuns(props: DetailsProps) {
@@ -141,15 +167,16 @@ function ComparedRuns(props: DetailsProps) {
     ['Peak reserved', bytes(recorded.peakReservedBytes), bytes(result.peakReservedBytes)],
     ...(lowestBytes === undefined ? [] : [lowest]),
     ['Peak allocated', bytes(recorded.peakAllocatedBytes), bytes(result.peakAllocatedBytes)],
-    ['Out of memory', count(recorded.ooms), count(result.ooms.length)],
+    ['Out of memory', oomCell(recorded), oomCell(result)],
     ['Retries', count(recorded.retries), count(result.retries)],
-    ['cudaMalloc calls', count(recorded.deviceAllocs), count(result.deviceAllocs)],
-    ['cudaFree calls', count(recorded.deviceFrees), count(result.deviceFrees)],
+    ['Calls', callsCell(recorded), callsCell(result)],
+    ['… of cudaMalloc', count(recorded.deviceAllocs), count(result.deviceAllocs)],
+    ['… of cudaFree', count(recorded.deviceFrees), count(result.deviceFrees)],
     ['Reserved at the end', bytes(was?.reservedBytes), bytes(is.reservedBytes)],
     ['Allocated at the end', bytes(was?.allocatedBytes), bytes(is.allocatedBytes)],
     ['Largest free block at the end', bytes(was?.largestFreeBytes), bytes(is.largestFreeBytes)],
-    ['Fragmentation at the end', share(was?.fragmentation), share(is.fragmentation)],
-    ['Smallest GPU', smallest(recordedCard), smallest(card)],
+    [FREE_AT_END, bytes(was && freeOf(was)), bytes(freeOf(is))],
+    ['Smallest GPU', smallest(recordedCard, recorded), smallest(card, recorded)],
   ];
   return (
     <table className="whatif-compared">
@@ -177,13 +204,17 @@ function ComparedRuns(props: DetailsProps) {
   );
 }
 
+const FREE_AT_END = 'Free in PyTorch’s cache at the end';
+const freeOf = ({ reservedBytes, allocatedBytes }: EndState): number =>
+  reservedBytes - allocatedBytes;
+
 const ABOUT: Readonly<Record<string, string>> = {
   '… without waiting for streams':
     'Peak reserved if no free waited for another stream. A real run lies between this and the figure above.',
   Retries: 'How often PyTorch released its whole cache to serve one request',
-  'cudaMalloc calls': 'cudaMalloc and cuMemMap since the first event',
-  'cudaFree calls': 'cudaFree and cuMemUnmap since the first event',
+  '… of cudaMalloc': 'cudaMalloc and cuMemMap since the first event',
+  '… of cudaFree': 'cudaFree and cuMemUnmap since the first event',
   'Largest free block at the end': 'The largest request that would fit without new memory',
   'Smallest GPU': 'The smallest common GPU size that would fit all requests',
-  'Fragmentation at the end': 'Share of free reserved memory outside the largest free block',
+  [FREE_AT_END]: 'Reserved and not allocated: whole cached segments, and gaps between blocks',
 };

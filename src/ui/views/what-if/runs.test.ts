@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
+import { compareRuns } from '../../../allocator/simulator/presets.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { simulate, whatIfInput } from '../../../allocator/simulator/what-if.ts';
 import type { Sort } from '../../../state/view-store.ts';
@@ -52,8 +53,8 @@ it('puts the least reserved first, and settings that were not run last', () => {
 
 it('sorts by card before memory, once both are known', () => {
   const cards = {
-    '': { gib: 6, retries: 9 },
-    'expandable_segments:True': { gib: 8, retries: 0 },
+    '': { gib: 6, retries: 9, calls: 0 },
+    'expandable_segments:True': { gib: 8, retries: 0, calls: 0 },
   };
   const rows = settingRows(resultsOf(cards), LIMIT, SETTINGS);
   expect(order(undefined, rows).indexOf('')).toBeLessThan(
@@ -70,10 +71,18 @@ it('sorts by any column, up and down, with settings that were not run last', () 
   expect(order({ key: 'settings', descending: false })[0]).toBe('');
 });
 
+it('puts a run that ends early behind those that go on, however little it reserved', () => {
+  const oom = { event: 168, requestedBytes: 1, missingBytes: 1, isRecorded: false };
+  const run = { events: 180, peakReservedBytes: 8, retries: 0, ooms: [] };
+  const early = { ...run, events: 169, peakReservedBytes: 6, ooms: [oom] };
+  const late = { ...run, peakReservedBytes: 7, ooms: [{ ...oom, event: 179, isRecorded: true }] };
+  expect([early, late, run].sort(compareRuns)).toEqual([run, late, early]);
+});
+
 it('runs only what is missing under that limit', () => {
   const all = resultsOf({
-    '': { gib: 8, retries: 9 },
-    'expandable_segments:True': { gib: undefined, retries: 0 },
+    '': { gib: 8, retries: 9, calls: 0 },
+    'expandable_segments:True': { gib: undefined, retries: 0, calls: 0 },
   });
   const cards = ['max_split_size_mb:64', 'never_run:True'];
   const missing = (limit: number | 'none') => missingRuns(settingRows(all, limit, SETTINGS));

@@ -2,11 +2,13 @@ import { Play, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useStore } from 'zustand';
 import { limitOfCard } from '../../../allocator/simulator/presets.ts';
-import type { Confidence } from '../../../allocator/simulator/types.ts';
+import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
+import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import type { Limit } from '../../../allocator/simulator/what-if-runs.ts';
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
+import { failureText } from '../../../output/report/what-if-citation.ts';
 import { runMissing, type SettingRow, whatIfStoreOf } from '../../panels/what-if/what-if-runs.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
@@ -108,15 +110,37 @@ export function settingName(settings: string): string {
   return settings === '' ? 'Default settings' : settings;
 }
 
-export function cardText({ gib }: CardFit): string {
+export function cardText({ gib, isUnknown }: CardFit): string {
+  if (isUnknown) return 'unknown';
   return gib === undefined ? 'none' : `${gib} GiB`;
 }
 
-export function cardTitle({ gib, retries }: CardFit): string {
+export function cardTitle(card: CardFit, recorded: RecordedRun): string {
+  const { gib, retries, isUnknown } = card;
+  if (isUnknown)
+    return 'The recorded run ran out of memory: what your program would have requested after that is not in the recording';
   if (gib === undefined) return 'This needs more memory than any common GPU has';
   const left = `A GPU with ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, enough for all requests`;
   if (retries === 0) return left;
-  return `${left}, but slow: PyTorch would release its whole cache ${plural(retries, 'time')}`;
+  return `${left}, but slow: PyTorch would release its whole cache ${plural(retries, 'time')}, with ${addedCalls(card, recorded)} of cudaMalloc and cudaFree beside the recorded run`;
+}
+
+/** What a small card costs in time: '+96 calls'. */
+export function addedCalls({ calls }: CardFit, recorded: RecordedRun): string {
+  const added = calls - recorded.deviceAllocs - recorded.deviceFrees;
+  return `${added < 0 ? '−' : '+'}${plural(Math.abs(added), 'call')}`;
+}
+
+/** A simulated run ends at the first OOM that the recording did not have: '≥ 1', as there may be more. */
+export function oomsOf({ ooms }: RecordedRun | WhatIfResult) {
+  if (typeof ooms === 'number') return { count: ooms, text: formatCount(ooms), title: undefined };
+  const last = ooms.at(-1);
+  const isMore = last?.isRecorded === false;
+  return {
+    count: ooms.length,
+    text: `${isMore ? '≥ ' : ''}${formatCount(ooms.length)}`,
+    title: last && `Out of memory ${failureText(last)}`,
+  };
 }
 
 export const CONFIDENCE_TEXT: Readonly<Record<Confidence, string>> = {

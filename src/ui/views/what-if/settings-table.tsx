@@ -5,12 +5,11 @@ import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
-import { failureText } from '../../../output/report/what-if-citation.ts';
 import type { Sort } from '../../../state/view-store.ts';
 import { hasRun, type RunRow, type SettingRow } from '../../panels/what-if/what-if-runs.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { nextSort, SortHeading } from '../../table/table-row.tsx';
-import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './runs.tsx';
+import { addedCalls, CONFIDENCE_TEXT, cardText, cardTitle, oomsOf, settingName } from './runs.tsx';
 
 interface SettingsTableProps {
   readonly recorded: RecordedRun;
@@ -45,7 +44,7 @@ const HEADINGS = [
   [
     'card',
     'Fits on',
-    'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
+    'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then, with that many more calls of cudaMalloc and cudaFree than recorded',
     'end',
   ],
   ['ooms', 'OOM', 'Requests that would run out of memory', 'end'],
@@ -120,7 +119,7 @@ export function SettingsTable(props: SettingsTableProps) {
             As recorded
             {recorded.settings !== '' && <SettingText settings={recorded.settings} />}
           </th>
-          <RunCells run={recorded} card={recordedCard} most={most}>
+          <RunCells run={recorded} card={recordedCard} most={most} recorded={recorded}>
             <td className="dim" title="What really happened">
               real
             </td>
@@ -150,7 +149,7 @@ export function SettingsTable(props: SettingsTableProps) {
                   not tried yet
                 </td>
               ) : (
-                <RunCells run={result} card={card} most={most} recordedBytes={recordedBytes}>
+                <RunCells run={result} card={card} most={most} recorded={recorded}>
                   <td
                     title={CONFIDENCE_TEXT[result.confidence]}
                     data-confidence={result.confidence}
@@ -197,13 +196,14 @@ interface RunCellsProps {
   readonly card: CardFit | undefined;
   /** Bytes of the longest bar; longer ones are cut. */
   readonly most: number;
-  /** The baseline for the difference; undefined for the recorded run itself. */
-  readonly recordedBytes?: number;
+  /** The baseline for differences. */
+  readonly recorded: RecordedRun;
   readonly children: ReactNode;
 }
 
-function RunCells({ run, card, most, recordedBytes, children }: RunCellsProps) {
+function RunCells({ run, card, most, recorded, children }: RunCellsProps) {
   const { peakReservedBytes, peakAllocatedBytes, retries, deviceAllocs, deviceFrees } = run;
+  const recordedBytes = run === recorded ? undefined : recorded.peakReservedBytes;
   const ooms = oomsOf(run);
   const percent = (bytes: number) => `${most === 0 ? 0 : Math.min(100, (100 * bytes) / most)}%`;
   return (
@@ -230,14 +230,15 @@ function RunCells({ run, card, most, recordedBytes, children }: RunCellsProps) {
       {card === undefined ? (
         <td className="figure dim">…</td>
       ) : (
-        <td className="figure" title={cardTitle(card)}>
+        <td className="figure" title={cardTitle(card, recorded)}>
           {cardText(card)}
-          {card.retries > 0 && <span className="whatif-slow"> slow</span>}
+          {card.retries > 0 && (
+            <span className="whatif-slow"> slow, {addedCalls(card, recorded)}</span>
+          )}
         </td>
       )}
       <td className="figure" data-tone={ooms.count > 0 ? 'danger' : undefined} title={ooms.title}>
-        {ooms.isMore && '≥ '}
-        {formatCount(ooms.count)}
+        {ooms.text}
       </td>
       <td className="figure">{formatCount(retries)}</td>
       <td
@@ -249,17 +250,6 @@ function RunCells({ run, card, most, recordedBytes, children }: RunCellsProps) {
       {children}
     </>
   );
-}
-
-/** A simulated run ends at the first OOM that the recording did not have: there may be more. */
-function oomsOf({ ooms }: RecordedRun | WhatIfResult) {
-  if (typeof ooms === 'number') return { count: ooms, isMore: false, title: undefined };
-  const last = ooms.at(-1);
-  return {
-    count: ooms.length,
-    isMore: last?.isRecorded === false,
-    title: last && `Out of memory ${failureText(last)}`,
-  };
 }
 
 function Difference({ bytes }: { readonly bytes: number }) {

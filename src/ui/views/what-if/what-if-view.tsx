@@ -4,14 +4,16 @@ import { useStore } from 'zustand';
 import { confText } from '../../../allocator/replay/rounding.ts';
 import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
 import { needsLimit, PRESETS } from '../../../allocator/simulator/presets.ts';
+import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { Limit } from '../../../allocator/simulator/what-if-runs.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
+import { reservedOverhead } from '../../../device/model/main-device.ts';
 import { whyNotSimulated } from '../../../device/model/vendors.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { hasRun, settingRows, whatIfStoreOf } from '../../panels/what-if/what-if-runs.ts';
 import { Blank } from '../../shared/facts.tsx';
 import { useDevice } from '../../shared/services.ts';
-import { ChosenSetting, Details } from './compared-runs.tsx';
+import { ChosenSetting, Details, NothingToChange } from './compared-runs.tsx';
 import { LimitSelect, SettingForm } from './run-form.tsx';
 import { RunPlot } from './run-plot.tsx';
 import { RunStatus, useWhatIfRuns } from './runs.tsx';
@@ -35,11 +37,12 @@ function unavailableReason(device: DeviceInfo): string | undefined {
 }
 
 function Runs() {
-  const { info } = useDevice();
+  const { info, device } = useDevice();
   const { view } = useStores();
   const setting = useView((state) => state.setting);
   const limit = useView((state) => state.limit) ?? 'recorded';
   const [tried, setTried] = useState<readonly string[]>([]);
+  const [isOpen, setIsOpen] = useState(false);
   const asked = parseAllocConf(setting ?? '');
   const recordedSetting = recordedSettingOf(info);
   const isLimited = useIsLimited(limit);
@@ -49,9 +52,15 @@ function Runs() {
   const rows = settingRows(known, limit, settings);
   const [best] = sortRows(rows);
   const wanted = setting !== undefined && asked.ok ? asked.text : undefined;
-  const chosen = rows.find((row) => row.settings === wanted) ?? best;
+  // A run that ends early is no better than the recorded one.
+  const fails = best !== undefined && hasRun(best) && best.result.ooms.length > 0;
+  const first = fails ? rows.find((row) => row.settings === recordedSetting) : best;
+  const chosen = rows.find((row) => row.settings === wanted) ?? first;
   const run = chosen && hasRun(chosen) ? chosen : undefined;
   const { recorded } = known;
+  const isFine =
+    typeof limit === 'string' && recorded !== undefined && needsNothing(recorded, device);
+  const isFolded = isFine && setting === undefined;
   const recordedCard = known.cards.get(recordedSetting);
   const choose = (text: string) => {
     setTried((before) => (before.includes(text) ? before : [...before, text]));
@@ -71,27 +80,40 @@ function Runs() {
       <RunStatus phase={phase} rows={rows} onCancel={cancel} onResume={resume} />
       {recorded !== undefined && chosen !== undefined && (
         <div className="whatif-content column">
-          {run && (
-            <ChosenSetting
-              recorded={recorded}
-              result={run.result}
-              isBest={phase.kind === 'done' && chosen === best}
-            />
+          {isFolded ? (
+            <NothingToChange isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
+          ) : (
+            run && (
+              <ChosenSetting
+                recorded={recorded}
+                result={run.result}
+                isBest={phase.kind === 'done' && chosen === first}
+              />
+            )
           )}
-          <SettingsTable
-            recorded={recorded}
-            recordedCard={recordedCard}
-            rows={rows}
-            chosen={chosen.settings}
-            tried={tried}
-            onChoose={choose}
-          />
-          <RunPlot recorded={recorded} result={run?.result} />
-          {run && <Details recorded={recorded} recordedCard={recordedCard} run={run} />}
+          {(!isFolded || isOpen) && (
+            <>
+              <SettingsTable
+                recorded={recorded}
+                recordedCard={recordedCard}
+                rows={rows}
+                chosen={chosen.settings}
+                tried={tried}
+                onChoose={choose}
+              />
+              <RunPlot recorded={recorded} result={run?.result} />
+              {run && <Details recorded={recorded} recordedCard={recordedCard} run={run} />}
+            </>
+          )}
         </div>
       )}
     </section>
   );
+}
+
+/** No request failed, the cache was never released for one, and what no tensor needed is what every program has. */
+function needsNothing({ ooms, retries }: RecordedRun, { peaks }: DeviceInfo): boolean {
+  return ooms === 0 && retries === 0 && reservedOverhead(peaks, 0).severity === 'none';
 }
 
 /** A recorded limit is known once the first run begins. */

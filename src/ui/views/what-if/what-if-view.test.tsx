@@ -1,0 +1,36 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react';
+import { expect, it, vi } from 'vitest';
+import { renderOn } from '../../../testing/render-on.tsx';
+import { View } from './what-if-view.tsx';
+
+class Unmeasured {
+  observe = () => undefined;
+  disconnect = () => undefined;
+}
+vi.stubGlobal('ResizeObserver', Unmeasured);
+
+it('recommends no setting to a run that needs none, and shows them when asked', async () => {
+  const { user } = await renderOn('train_gpt_small', <View />);
+  await screen.findByText('No setting needs changing:');
+  expect(screen.queryByRole('table', { name: 'Settings' })).toBeNull();
+  await user.click(screen.getByRole('button', { name: 'Compare settings' }));
+  expect(screen.getByRole('table', { name: 'Settings' })).toBeDefined();
+});
+
+it('ends no run that broke off on a GPU, and says what is unknown after it', async () => {
+  await renderOn('oom_fragmented', <View />);
+  await screen.findByText(/It is the best setting tried/);
+  expect(screen.queryByText('No setting needs changing:')).toBeNull();
+  expect(screen.getAllByText('unknown').length).toBeGreaterThan(2);
+  const chosen = screen.getByRole('region', { name: 'Chosen setting' });
+  expect(chosen.textContent).toContain('requested next is not in the recording');
+});
+
+it('chooses the recorded setting if memory runs out under each', async () => {
+  await renderOn('oom_batch_too_big', <View />);
+  await screen.findByText('None of the settings tried would have helped:');
+  expect(
+    screen.getByRole<HTMLInputElement>('radio', { checked: true }).closest('tr')?.textContent,
+  ).toContain('Default settings');
+});
