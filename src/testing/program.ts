@@ -74,6 +74,11 @@ export class Program {
     }
   }
 
+  /** A request that fails while the device has `free` bytes. */
+  oom(size: number, frames: Stack, free = 0): void {
+    this.#entries.push({ action: 'oom', size, device_free: free, addr: 0, frames });
+  }
+
   /** Allocates and frees at once, `times` times, like the rest of a program. */
   work(times: number, frames: Stack): void {
     for (let i = 0; i < times; i++) this.free(this.alloc(512, frames));

@@ -44,6 +44,8 @@ export interface OomVerdict {
   readonly cause: OomCause;
   /** The process may not use what the device still has free. */
   readonly isCapped: boolean;
+  /** The device had more free than was requested. */
+  readonly hadRoom: boolean;
   /** Bytes to free for the request to fit, if everything were packed. */
   readonly missingBytes: number;
   /** The request and what was available: a sentence or two, starting in lower case. */
@@ -73,14 +75,17 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     : freeBytes;
   const missingBytes = Math.max(0, requestedBytes - gapBytes - (room ?? 0));
   const cause = causeOf(figures, gapBytes, isCapped);
+  const hadRoom = deviceHadRoom(figures);
+  const isServer = figures.isServer === true;
   return {
     cause,
     isCapped,
+    hadRoom,
     missingBytes,
     text: textOf(figures, cause, gapBytes, missingBytes),
     limit: isCapped ? capSentence(figures) : undefined,
     arithmetic: arithmeticOf(figures, gapBytes, missingBytes),
-    advice: adviceOf(cause, missingBytes, { isCapped, isServer: figures.isServer === true }),
+    advice: adviceOf(cause, missingBytes, { isCapped, hadRoom, isServer }),
   };
 }
 
@@ -251,7 +256,7 @@ const REMEDIED_AS = {
 function adviceOf(
   cause: OomCause,
   missingBytes: number,
-  circumstances: Pick<Circumstances, 'isCapped' | 'isServer'>,
+  circumstances: Pick<Circumstances, 'isCapped' | 'hadRoom' | 'isServer'>,
 ): readonly string[] {
   const own = adviceFor(REMEDIED_AS[cause], undefined, { ...circumstances, hasFailed: true });
   if (cause === 'both') {

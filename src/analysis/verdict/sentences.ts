@@ -26,6 +26,7 @@ import { type Account, entryLabel } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
 import type { Cause, Forecast, Pattern } from './types.ts';
+import { remainderText } from './unfinished.ts';
 
 export interface Figures {
   readonly known: Case;
@@ -63,7 +64,9 @@ export function briefOf(figures: Figures): string {
   const { bytes, cause, pattern = cause } = diagnosis;
   const size = formatBytes(bytes);
   if (cause === 'none' || cause === 'unknown') return textOf(figures);
-  const text = (BRIEFS[pattern] ?? BRIEFS[cause])?.(size, known) ?? `${size} of ${labelOf(cause)}`;
+  const text =
+    (BRIEFS[pattern] ?? BRIEFS[cause])?.(size, known) ??
+    `${size} of ${labelOf(cause)}${known.failure?.unfinished ? ' so far' : ''}${soFarText(known)}`;
   const told = `${text}${rateText(figures)}.`;
   if (known.failure !== undefined) {
     const times = known.failure.timesCaught;
@@ -80,13 +83,29 @@ function rateText({ diagnosis: { entry } }: Figures): string {
 }
 
 const labelOf = (cause: Cause): string =>
-  cause === 'model-state'
-    ? 'parameters, gradients and optimizer state'
-    : cause === 'collectives' || cause === 'process-rest'
-      ? OWN_OUTSIDE
-      : cause === 'request' || cause === 'other-processes' || cause === 'fragmentation'
-        ? cause
-        : entryLabel(cause as Parameters<typeof entryLabel>[0]);
+  cause === 'collectives' || cause === 'process-rest'
+    ? OWN_OUTSIDE
+    : cause === 'request' || cause === 'other-processes' || cause === 'fragmentation'
+      ? cause
+      : entryLabel(cause as Parameters<typeof entryLabel>[0]);
+
+/** 'parameters and gradients': only what is there. */
+function modelStateText({ account: { entries } }: Case): string {
+  const isThere = (own: string) => entries.some(({ kind }) => kind === own);
+  const names = [
+    ...(isThere('parameters') ? ['parameters'] : []),
+    ...(isThere('gradients') ? ['gradients'] : []),
+    ...(isThere('optimizer-state') ? ['optimizer state'] : []),
+  ];
+  return names.join(', ').replace(/, ([^,]*)$/, ' and $1');
+}
+
+/** In a phase that never ended, what is live is not all that it needs. */
+const take = ({ failure }: Case): string => (failure?.unfinished ? 'already take' : 'take');
+
+/** ', in the first backward pass' */
+const soFarText = ({ failure }: Case): string =>
+  failure?.unfinished ? `, in ${failure.unfinished.text}` : '';
 
 const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) => string } = {
   kept: (size) => `${size} of tensors are kept`,
@@ -97,7 +116,8 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
       ? `fragmentation: ${size} was reserved and never needed`
       : `fragmented, ${size} is free in pieces`,
   request: (size) => `one request of ${size} did not fit`,
-  'model-state': (size) => `the model and its optimizer need ${size}`,
+  'model-state': (size, known) =>
+    `${modelStateText(known)} ${take(known)} ${size}${soFarText(known)}`,
   'second-model': (size) => `a second copy of the model takes ${size}`,
   'other-processes': (size, { account }) =>
     knownBytes(account.card?.rows, 'others') === undefined
@@ -158,7 +178,7 @@ function clauseOf(figures: Figures): string {
     case 'request':
       return `one request of ${size}${requestedBy(known.failure?.source, at)} did not fit: ${formatPercent(bytes / (known.account.allocatedBytes + bytes))} of all that would have been in use.`;
     case 'model-state':
-      return `parameters, gradients and optimizer state take ${share}${pattern === 'first-optimizer-step' ? ", in the optimizer's first step" : ''}, so a smaller batch would not help.`;
+      return `${modelStateText(known)} ${take(known)} ${share}${soFarText(known)}, so a smaller batch would not help.`;
     case 'second-model':
       return `a second copy of the model takes ${share}.`;
     case 'other-processes':
@@ -176,7 +196,7 @@ function clauseOf(figures: Figures): string {
         ? "We can't tell what happened: the file has no recorded history, only the state at its end."
         : known.failure.judged.text;
     default:
-      return `${cause === 'kv-cache' ? 'the KV cache takes' : `${labelOf(cause)} take`} ${share}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
+      return `${cause === 'kv-cache' ? 'the KV cache takes' : `${labelOf(cause)} ${take(known)}`} ${share}${soFarText(known)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
   }
 }
 
@@ -247,7 +267,7 @@ function healthy({ known: { context, findings }, holder }: Figures): string {
 export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   const { failure } = known;
   return [
-    ...(failure === undefined ? [] : failureText(failure, diagnosis)),
+    ...(failure === undefined ? [] : failureText(failure, known.account, diagnosis)),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
     ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
@@ -275,13 +295,14 @@ function poolsText({ context, account, failure }: Case): string[] {
   ];
 }
 
-function failureText(failure: Failure, { cause }: Diagnosis): string[] {
-  const { requestedBytes, judged, lines, source } = failure;
+function failureText(failure: Failure, account: Account, { cause }: Diagnosis): string[] {
+  const { requestedBytes, judged, lines, source, unfinished } = failure;
   const of = source === 'same-size' ? ` of ${frameLabel(lines[0])}` : '';
   const who = source === 'own' && lines[0] ? frameLabel(lines[0]) : `The backward pass${of}`;
   const asked = `${who} asked for the ${formatBytes(requestedBytes)} that did not fit.`;
+  const left = unfinished === undefined ? '' : ` ${remainderText(unfinished, account)}`;
   const limit = judged.limit === undefined ? [] : [judged.limit];
-  return cause === 'request' ? limit : [asked, ...limit];
+  return [...(cause === 'request' ? [left.trim()] : [`${asked}${left}`]), ...limit].filter(Boolean);
 }
 
 /** Of the card: what holds less outside PyTorch is not worth a sentence. */

@@ -113,9 +113,9 @@ describe('a server', () => {
   it('is offered what a server can do; training that samples first is not', async () => {
     const idsOf = async (name: string) => (await analysed(name)).verdict.advice.map(({ id }) => id);
     expect(await idsOf('serving/oom')).toEqual([
+      'raise-limit',
       'batch-size',
       'smaller-cache',
-      'raise-limit',
       'quantize',
     ]);
     const { advice } = await verdictOf('oom');
@@ -150,7 +150,7 @@ describe('what to try', () => {
     ['pairs/oom_logits_backward.python', ['chunked-loss', 'batch-size', 'raise-limit']],
     [
       'pairs/oom_first_forward.python',
-      ['batch-size', 'checkpointing', 'lower-precision', 'raise-limit'],
+      ['raise-limit', 'batch-size', 'checkpointing', 'lower-precision'],
     ],
     ['train_gpt_small', []],
   ])('of %s', async (key, ids) => {
