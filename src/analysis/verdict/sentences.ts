@@ -22,7 +22,7 @@ import { sleepText } from '../../device/serving/serving-notes.ts';
 import { sleepSigns } from '../../device/serving/sleep.ts';
 import { segmentsAt, strandedBytes } from '../account/free-space.ts';
 import { turnOf } from '../account/repetitions.ts';
-import { type Account, entryLabel } from '../account/types.ts';
+import { type Account, entryLabel, moreText } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
 import type { Cause, Forecast, Pattern } from './types.ts';
@@ -36,6 +36,8 @@ export interface Figures {
   readonly needBytes: number | undefined;
   /** The variable that holds the cause; if nothing is wrong, much of what is left at the end. */
   readonly holder: { readonly text: string; readonly bytes: number } | undefined;
+  /** ' and 2 other lines', if the first line allocated less than nearly all of it. */
+  readonly besides: string;
 }
 
 export function textOf(figures: Figures): string {
@@ -78,8 +80,7 @@ export function briefOf(figures: Figures): string {
 /** ', 392.16 MiB more each iteration in estimate_loss' */
 function rateText({ diagnosis: { entry } }: Figures): string {
   if (entry?.rate === undefined || !entry.isGrowing) return '';
-  const { bytes, unit, isMean } = entry.rate;
-  return `, ${isMean ? 'on average ' : ''}${formatBytes(bytes)} more each ${unit}`;
+  return `, ${moreText(entry.rate)}`;
 }
 
 const labelOf = (cause: Cause): string =>
@@ -135,7 +136,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
 
 /** What used the memory, as a clause that ends with a period. */
 function clauseOf(figures: Figures): string {
-  const { known, diagnosis } = figures;
+  const { known, diagnosis, besides } = figures;
   const { cause, pattern, bytes, lines } = diagnosis;
   const at = lines[0] === undefined ? undefined : frameLabel(lines[0]);
   const size = formatBytes(bytes);
@@ -168,9 +169,9 @@ function clauseOf(figures: Figures): string {
   }
   switch (cause) {
     case 'kept':
-      return `tensors that ${at ?? 'the backward pass'} allocates are kept: ${share}${more}.${need}`;
+      return `tensors that ${at === undefined ? 'the backward pass allocates' : `${at}${besides} allocate${besides === '' ? 's' : ''}`} are kept: ${share}${more}.${need}`;
     case 'kept-graph':
-      return `autograd graphs from ${at ?? 'a line without a recorded stack'} are kept: ${share}${more}.${need}`;
+      return `autograd graphs from ${at === undefined ? 'a line without a recorded stack' : `${at}${besides}`} are kept: ${share}${more}.${need}`;
     case 'growing':
       return growingClause(figures, share, more, at);
     case 'fragmentation':
