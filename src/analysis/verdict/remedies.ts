@@ -232,7 +232,7 @@ const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
   'kept-graph': all({
     detach:
       'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
-    'no-grad': NO_GRAD,
+    'no-grad': 'If no gradient is needed there, wrap it in torch.no_grad().',
   }),
   growing: [
     ...all({

@@ -69,7 +69,8 @@ export function briefOf(figures: Figures): string {
   const text =
     (BRIEFS[pattern] ?? BRIEFS[cause])?.(size, known) ??
     `${size} of ${labelOf(cause)}${known.failure?.unfinished ? ' so far' : ''}${soFarText(known)}`;
-  const told = `${text}${rateText(figures)}.`;
+  const when = diagnosis.isOfEnd ? ` ${WHEN.end}` : '';
+  const told = `${text}${when}${rateText(figures)}.`;
   if (known.failure !== undefined) {
     const times = known.failure.timesCaught;
     return `Out of memory${times === 0 ? '' : `, caught ${plural(times, 'time')}`}: ${told}`;
@@ -127,7 +128,8 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
   collectives: (_, { account }) => `${collectivesTexts(account.card?.rows ?? []).join(' and ')}`,
   'process-rest': (size) => `${OWN_OUTSIDE} holds ${size}`,
   'pending-free': (size) => `${size} that was freed waits for another stream`,
-  'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
+  'evaluation-without-no-grad': (size, { failure }) =>
+    `evaluation keeps ${failure === undefined ? 'up to ' : ''}${size} for no backward`,
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
   'larger-batch': () => 'this batch is larger than all before',
   'stepped-up': (size, known) => `from one ${turnOf(known.context)} on, each needs ${size} more`,
@@ -152,7 +154,7 @@ function clauseOf(figures: Figures): string {
     case 'evaluation-without-no-grad':
       return isOnlyAdvice(diagnosis)
         ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`
-        : `${passes} keep ${size} of activations for a backward pass that never comes${held}.`;
+        : `${passes} keep ${known.failure === undefined ? 'up to ' : ''}${size} of activations for a backward pass that never comes${held}.${restText(figures)}`;
     case 'kept-exceptions':
       return `stored exceptions keep ${size} of tensors that ${at ?? 'the failed calls'} allocated.`;
     case 'state-not-detached':
@@ -199,6 +201,14 @@ function clauseOf(figures: Figures): string {
     default:
       return `${cause === 'kv-cache' ? 'the KV cache takes' : `${labelOf(cause)} ${take(known)}`} ${share}${soFarText(known)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
   }
+}
+
+/** Why the peak falls by less than these take: the rest of the run has a peak of its own. */
+function restText({ known, diagnosis: { finding } }: Figures): string {
+  const { lowersPeakBytes } = finding ?? {};
+  if (known.failure !== undefined || lowersPeakBytes === undefined) return '';
+  const peak = known.context.input.replay.peaks.allocatedBytes.bytes;
+  return ` Without them the peak would be ${formatBytes(lowersPeakBytes)} lower: the rest of the run needs ${formatBytes(peak - lowersPeakBytes)}.`;
 }
 
 function requestedBy(source: Failure['source'] = 'own', at: string | undefined): string {
