@@ -61,7 +61,7 @@ test('a leak: what, which line, where; the same again from the link', async ({ p
 
   const verdict = findings.getByRole('status', { name: 'Verdict' });
   await expect(verdict).toContainText('handle.remove()');
-  await leak.getByRole('button', { name: /keeps 20\.00 MiB/ }).click();
+  await leak.getByRole('button', { name: /20\.00 MiB in 40 tensors/ }).click();
   await idle(page);
   await expect(leak.getByRole('heading', { name: 'What to try' })).toBeVisible();
   await expect.poll(() => bandShare(page)).toBeGreaterThan(0.9);

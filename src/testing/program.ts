@@ -82,9 +82,9 @@ export class Program {
     }
   }
 
-  /** Fails to allocate. */
-  oom(size: number, frames: Stack): void {
-    this.#entries.push({ action: 'oom', device_free: 0, size, frames });
+  /** A request that fails while the device has `free` bytes. */
+  oom(size: number, frames: Stack, free = 0): void {
+    this.#entries.push({ action: 'oom', size, device_free: free, addr: 0, frames });
   }
 
   /** Allocates and frees at once, `times` times, like the rest of a program. */

@@ -8,6 +8,7 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { formatBytes, plural } from '../../base/format.ts';
 import type { ClassTotal } from '../../device/classes/types.ts';
 import type { CardSample } from '../../device/model/card.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
@@ -48,6 +49,24 @@ export interface EntryRate {
   readonly isMean: boolean;
   /** The amounts differ so much that their mean does not tell what the next ones will be. */
   readonly varies: boolean;
+}
+
+/** Fewer repetitions added something now and then: that is no rate. */
+const MIN_RATE_STEPS = 3;
+export const isRate = ({ steps }: Pick<EntryRate, 'steps'>): boolean => steps >= MIN_RATE_STEPS;
+
+/** '108.99 MiB more each step', 'on average …', or '108.99 MiB more in each of 2 iterations in test' */
+export function moreText(rate: EntryRate): string {
+  const { bytes, steps, unit, isMean } = rate;
+  const times = steps === 1 ? `in one ${unit}` : `in each of ${unitsText(steps, unit)}`;
+  return `${isMean ? 'on average ' : ''}${formatBytes(bytes)} more ${isRate(rate) ? `each ${unit}` : times}`;
+}
+
+/** '2 iterations in test' */
+function unitsText(steps: number, unit: string): string {
+  const [noun = unit] = unit.split(' ');
+  const many = noun.endsWith('ch') ? `${noun}es` : `${noun}s`;
+  return `${plural(steps, noun, many)}${unit.slice(noun.length)}`;
 }
 
 export interface AccountEntry {

@@ -51,7 +51,7 @@ describe('the line to edit', () => {
 
   it('comes with the one that makes a kept graph', () => {
     const finding = theOnly('pairs/leak_loss_graph.python');
-    expect(finding.claim).toMatch(/^capture\.py:319 \(leak_loss_graph\) keeps /);
+    expect(finding.claim).toMatch(/tensors from capture\.py:319 \(leak_loss_graph\) is kept, /);
     expect(factOf(finding, 'allocated at')).toMatchObject({ text: 'capture.py:92 (lm_loss)' });
   });
 });
@@ -65,12 +65,12 @@ describe('the law of growth', () => {
     ].map((name) => theOnly(`pairs/${name}.python`));
     expect(pieces.claim).toMatch(/by more each time: 512\.00 KiB at first, 22\.00 MiB at last\.$/);
     expect(cache.claim).toMatch(
-      /^capture\.py:422 \(attention_bias\) keeps .* in 32 tensors.* one piece for each new key, .*: 32 sizes, 512\.00 KiB to 24\.00 MiB\.$/,
+      / in 32 tensors from capture\.py:422 \(attention_bias\) is kept,.* one piece for each new key, .*: 32 sizes, 512\.00 KiB to 24\.00 MiB\.$/,
     );
     expect(cache.perStep?.steps).toBe(48);
     expect(cache.advice[0]).toContain('lru_cache(maxsize');
     expect(flat.claim).toContain(
-      'in 24 tensors, 8.00 MiB each step, and none of it was given back',
+      '(save_features) is kept, 8.00 MiB each step, and none of it was given back',
     );
   });
 

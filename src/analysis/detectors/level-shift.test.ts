@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { allCaptureNames, loadCapture, pairNames } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { detect } from '../findings/analyse.ts';
+import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
+import { analyse, detect } from '../findings/analyse.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import { findShift } from './level-shift.ts';
@@ -68,6 +69,45 @@ describe('a step up that stays', () => {
     expect(names.length).toBeGreaterThan(90);
     for (const name of names) expect([name, shiftsOf(name)]).toEqual([name, []]);
   }, 120_000);
+});
+
+/** Checkpoints that a ring's program keeps: four before its oldest event, one after step 6, one at the end. */
+function keptCheckpoints(isKept: boolean): string {
+  const copy =
+    '@/x/site-packages/torch/_tensor.py:182 __deepcopy__ < train.py:355 test < train.py:9 main';
+  const steps = Array.from({ length: 12 }, (_, step) => [
+    ...(step === 6 ? [`+K6 16Mi ${copy}`] : []),
+    ...['begin step', '+A 64Mi @train.py:20 train < train.py:8 main', '-A', 'end step'],
+  ]);
+  const before = Array.from({ length: 4 }, (_, i) => `+K${i} 16Mi ${copy}`);
+  const after = isKept ? [`+K7 16Mi ${copy}`] : ['-K0', '-K1', '-K2', '-K3'];
+  return [...before, 'ring', ...steps.flat(), ...after].join('\n');
+}
+
+const analysedText = async (text: string) => {
+  const [context] = contextsOf(snapshotFromText(text).snapshot);
+  return analyse(context);
+};
+
+describe('a step up of what is kept', () => {
+  it('is told as one of its additions, in all places', async () => {
+    const { findings, checks, verdict } = await analysedText(keptCheckpoints(true));
+    expect(verdict.cause).toBe('kept');
+    const [shift] = findings.filter(({ detector }) => detector === 'level-shift');
+    expect(shift).toMatchObject({ kind: 'more-tensors' });
+    expect(shift.claim).toContain('16.00 MiB more at a time, in 1 more tensor');
+    expect(shift.claim).toContain('They pile up with what was kept before: 96.00 MiB at the end.');
+    expect(shift.claim).not.toContain('leak');
+    expect(shift.advice[0]).toContain('Find the list');
+    const growth = checks.find(({ detector }) => detector === 'growth');
+    expect(growth?.reason).toContain('96.00 MiB from train.py:355 (test) is kept');
+  });
+
+  it('is an ordinary step up if the rest is given back', async () => {
+    const { findings } = await analysedText(keptCheckpoints(false));
+    const [shift] = findings.filter(({ detector }) => detector === 'level-shift');
+    expect(shift.claim).toContain('neither a leak nor the start');
+  });
 });
 
 describe('a series of peaks', () => {

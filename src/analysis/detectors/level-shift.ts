@@ -13,10 +13,11 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { mappedRangesAt } from '../../allocator/state/allocator-state.ts';
 import { groupBy, memoized, sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
-import { formatBytes, formatPercent } from '../../base/format.ts';
+import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
 import { Evidence } from '../../device/classes/types.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import { accountAtEnd } from '../account/account.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
@@ -37,6 +38,7 @@ export const levelShift = {
   about: 'memory that steps up at one step of the program, and stays up',
   titles: {
     'larger-tensors': 'Stepped up: larger tensors',
+    'more-tensors': 'Stepped up: more tensors',
     'new-tensors': 'Stepped up: new tensors that stay',
   },
   bytesAre: 'more a step',
@@ -84,6 +86,12 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
   const lead = lines.find(({ isNamed }) => isNamed) ?? lines[0];
   const first = firstChange(context, bounds, step);
   const isNew = lead?.isNew ?? false;
+  const pile = lead && pileOf(context, lead.ids);
+  const kind = isNew
+    ? 'new-tensors'
+    : lead !== undefined && hasMore(lead)
+      ? 'more-tensors'
+      : 'larger-tensors';
   const isSevere = bytes >= SEVERE_SHARE * afterBytes && bytes >= SEVERE_BYTES;
   const reservedAt = (event: EventIndex) =>
     sumBy(mappedRangesAt(context.input.replay.segmentSpans, event), ({ sizeBytes }) => sizeBytes);
@@ -95,13 +103,13 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
     all.slice(0, MAX_LISTED).map((text): Fact => ({ label, text }));
   return found(context, {
     detector: 'level-shift',
-    kind: isNew ? 'new-tensors' : 'larger-tensors',
+    kind,
     severity: isSevere ? 'high' : 'medium',
     bytes,
     stack: lead?.stack,
     frameIs: 'allocated at',
     claim: (where) =>
-      `After ${step} of ${steps} steps, a step's peak rose from ${formatBytes(beforeBytes)} to ${formatBytes(afterBytes)} and stayed there${lead === undefined ? '' : `: ${whatChanged(lead, where)}`}.${firstText} The levels before and after are flat, so it is neither a leak nor the start of the program.`,
+      `After ${step} of ${steps} steps, a step's peak rose from ${formatBytes(beforeBytes)} to ${formatBytes(afterBytes)} and stayed there${lead === undefined ? '' : `: ${whatChanged(lead, where)}`}.${firstText} ${pile === undefined ? 'The levels before and after are flat, so it is neither a leak nor the start of the program.' : `They pile up with what was kept before: ${formatBytes(pile.bytes)} at the end.`}`,
     events: { first: first.event, last },
     sites: lead === undefined ? [] : [{ ...lead, bytes: lead.moreBytes }],
     note: '',
@@ -126,9 +134,25 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
       ...texts('annotation seen for the first time', annotationsSince(context, bounds, step)),
     ],
     series: series('step', 'peak of each step', bounds.subarray(1), peaks),
-    advice: isNew ? NEW_ADVICE : adviceFor('activations', 'stepped-up'),
+    advice:
+      pile !== undefined
+        ? adviceFor(pile.kind)
+        : isNew
+          ? NEW_ADVICE
+          : adviceFor('activations', 'stepped-up'),
     disproof:
       'If a longer recording falls back to the level before, it was a phase of the program (an evaluation, a curriculum), not a lasting step.',
+  });
+}
+
+/** What is kept and still grows, if most of these tensors are part of it: then the step is one of its additions. */
+function pileOf(context: AnalysisInput, ids: readonly AllocationIndex[]) {
+  const { sizeBytes } = context.input.replay.allocations;
+  const bytesOf = (own: readonly AllocationIndex[]) => sumBy(own, (id) => sizeBytes[id]);
+  return context.once(accountAtEnd).entries.find(({ kind, isGrowing, allocations }) => {
+    if (!isGrowing || (kind !== 'kept' && kind !== 'kept-graph')) return false;
+    const kept = new Set(allocations);
+    return bytesOf(ids.filter((id) => kept.has(id))) > bytesOf(ids) / 2;
   });
 }
 
@@ -143,9 +167,15 @@ function isCopyOfWeights({ classification }: AnalysisInput, [lead]: readonly Cha
 const isLarge = ({ beforeBytes, afterBytes }: Shift): boolean =>
   afterBytes - beforeBytes >= Math.max(MIN_BYTES, MIN_SHARE * afterBytes);
 
-function whatChanged({ isNew, moreBytes, ...largest }: ChangedLine, where: string): string {
-  const { largestBefore: before, largestAfter: after } = largest;
+/** More tensors, none of them larger. */
+const hasMore = ({ largestBefore, largestAfter, count, countBefore }: ChangedLine): boolean =>
+  largestAfter <= 1.05 * largestBefore && count > countBefore;
+
+function whatChanged(line: ChangedLine, where: string): string {
+  const { isNew, moreBytes, largestBefore: before, largestAfter: after, count, countBefore } = line;
   if (isNew) return `${where} made its first tensors, ${formatBytes(moreBytes)} that stay`;
+  if (hasMore(line))
+    return `${where} has ${formatBytes(moreBytes)} more at a time, in ${plural(count - countBefore, 'more tensor')}`;
   return after > 1.05 * before
     ? `tensors of ${where} grew from ${formatBytes(before)} to ${formatBytes(after)}`
     : `${where} has ${formatBytes(moreBytes)} more at a time`;
@@ -275,16 +305,17 @@ function changedLines(context: AnalysisInput, before: Peak, after: Peak) {
       largestBefore: isNew ? 0 : sizeBytes[largestOf(was, before)],
       largestAfter: sizeBytes[largest],
       count: ids.length,
+      countBefore: was.length,
       ...{ isNew, beforeBytes, ids },
     };
   });
   return lines.filter(({ moreBytes }) => moreBytes > 0).sort((a, b) => b.moreBytes - a.moreBytes);
 }
 
-const noteOf = ({ isNew, beforeBytes, moreBytes }: ChangedLine): string =>
+const noteOf = ({ isNew, beforeBytes, moreBytes, count, countBefore }: ChangedLine): string =>
   isNew
     ? 'made for the first time'
-    : `${formatBytes(beforeBytes)} → ${formatBytes(beforeBytes + moreBytes)} at a time`;
+    : `${count === countBefore ? '' : `(${formatCount(countBefore)} before), `}${formatBytes(beforeBytes)} → ${formatBytes(beforeBytes + moreBytes)} at a time`;
 
 /** What each user line has at an event, and all backward threads together. */
 function heldByLine({ input, classifier }: AnalysisInput, { event }: Peak) {

@@ -33,6 +33,8 @@ import {
   sumBySite,
   sumByStack,
 } from '../findings/finding-parts.ts';
+import type { OomVerdict } from '../findings/oom-verdict.ts';
+import { simulatedSetting } from '../findings/simulated-setting.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
 
 /** `kind` for requests that failed and were retried immediately: the program saw no error. */
@@ -117,7 +119,10 @@ function oomFinding(
     gaps: largestGaps(segmentsAt(context, event)),
     facts: [
       ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
-      { label: 'missing', bytes: verdict.missingBytes },
+      {
+        label: verdict.isMissingAtMost ? 'missing, at most' : 'missing',
+        bytes: verdict.missingBytes,
+      },
       ...shapeFacts(
         requestedBytes,
         sumBy(live, (id) => context.input.replay.allocations.sizeBytes[id]),
@@ -126,12 +131,18 @@ function oomFinding(
       ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
     ],
     advice: verdict.advice,
-    disproof:
-      verdict.cause === 'fragmented'
-        ? 'With expandable_segments:True the same run fails at the same place with hardly any gaps: then it was too large after all.'
-        : 'The same run passes with expandable_segments:True: then gaps mattered more than this says.',
+    disproof: disproofOf(context, verdict.cause),
     origin: events.stack[event],
   });
+}
+
+/** Whether gaps mattered is an open question only if the simulation did not answer it. */
+function disproofOf({ input }: AnalysisInput, cause: OomVerdict['cause']): string {
+  if (cause === 'fragmented')
+    return 'With expandable_segments:True the same run fails at the same place with hardly any gaps: then it was too large after all.';
+  return simulatedSetting(input)?.result.ooms.at(-1)?.isRecorded === true
+    ? 'With more memory the same request fails again.'
+    : 'The same run passes with expandable_segments:True: then gaps mattered more than this says.';
 }
 
 function requesterText({ source }: RequestOrigin, line: string, bytes: string): string {

@@ -2,7 +2,7 @@
  * Why an allocation failed, judged by its figures alone: used for OOM events and for pasted messages. Unknown figures
  * are undefined, and nothing that depends on them is said.
  */
-import { formatBytes } from '../../base/format.ts';
+import { formatBytes, sentenceCase } from '../../base/format.ts';
 import { NOT_APART, OTHERS, OUTSIDE_IS, OWN_OUTSIDE, othersText } from '../../device/model/card.ts';
 import { adviceFor, type Circumstances } from '../verdict/remedies.ts';
 import type { Cause } from '../verdict/types.ts';
@@ -44,8 +44,12 @@ export interface OomVerdict {
   readonly cause: OomCause;
   /** The process may not use what the device still has free. */
   readonly isCapped: boolean;
+  /** The device had more free than was requested. */
+  readonly hadRoom: boolean;
   /** Bytes to free for the request to fit, if everything were packed. */
   readonly missingBytes: number;
+  /** The process's limit is only known to be as high as the most it reserved, so less may be missing. */
+  readonly isMissingAtMost: boolean;
   /** The request and what was available: a sentence or two, starting in lower case. */
   readonly text: string;
   /** Says in one sentence that the process hit its own limit; undefined if it did not. */
@@ -69,18 +73,24 @@ export function judgeOom(figures: OomFigures): OomVerdict {
   const gapBytes = Math.max(0, reservedBytes - allocatedBytes);
   const isCapped = hitsLimit(figures);
   const room = isCapped
-    ? Math.max(0, (figures.allowedBytes ?? reservedBytes) - reservedBytes)
+    ? Math.max(0, (figures.allowedBytes ?? figures.peakReservedBytes ?? 0) - reservedBytes)
     : freeBytes;
   const missingBytes = Math.max(0, requestedBytes - gapBytes - (room ?? 0));
+  const isMissingAtMost = isCapped && figures.allowedBytes === undefined && missingBytes > 0;
+  const missingText = `${isMissingAtMost ? 'at most ' : ''}${formatBytes(missingBytes)}`;
   const cause = causeOf(figures, gapBytes, isCapped);
+  const hadRoom = deviceHadRoom(figures);
+  const isServer = figures.isServer === true;
   return {
     cause,
     isCapped,
+    hadRoom,
     missingBytes,
-    text: textOf(figures, cause, gapBytes, missingBytes),
+    isMissingAtMost,
+    text: textOf(figures, cause, gapBytes, missingText),
     limit: isCapped ? capSentence(figures) : undefined,
-    arithmetic: arithmeticOf(figures, gapBytes, missingBytes),
-    advice: adviceOf(cause, missingBytes, { isCapped, isServer: figures.isServer === true }),
+    arithmetic: arithmeticOf(figures, gapBytes, missingText),
+    advice: adviceOf(cause, missingBytes, { isCapped, hadRoom, isServer }),
   };
 }
 
@@ -129,7 +139,7 @@ const seesLittle = ({ reservedBytes, freeBytes, totalBytes, isLimitStated }: Oom
   freeBytes !== undefined &&
   reservedBytes + freeBytes < SMALLEST_DEVICE_BYTES;
 
-function textOf(figures: OomFigures, cause: OomCause, gapBytes: number, missingBytes: number) {
+function textOf(figures: OomFigures, cause: OomCause, gapBytes: number, missing: string) {
   const asked = formatBytes(figures.requestedBytes);
   const [gaps, held] = [formatBytes(gapBytes), formatBytes(figures.reservedBytes)];
   switch (cause) {
@@ -138,7 +148,7 @@ function textOf(figures: OomFigures, cause: OomCause, gapBytes: number, missingB
     case 'both':
       return `there was too little memory, and it is fragmented. ${asked} was requested; ${gaps} of the ${held} that PyTorch held was free in smaller pieces, and all of them together were too small.`;
     case 'too-large':
-      return notEnough(figures, missingBytes);
+      return notEnough(figures, missing);
     case 'other-processes':
       return someoneText(figures, asked);
     case 'outside-pytorch':
@@ -164,14 +174,14 @@ function someoneText(
   return `something else uses this GPU too. PyTorch held ${formatBytes(reservedBytes)} of the GPU and ${formatBytes(freeBytes)} was free. No GPU is so small, so other processes hold the rest, and ${asked} did not fit.`;
 }
 
-function notEnough(figures: OomFigures, missingBytes: number): string {
+function notEnough(figures: OomFigures, missing: string): string {
   const { requestedBytes, allocatedBytes, reservedBytes, totalBytes: total = Infinity } = figures;
   const asked = formatBytes(requestedBytes);
   // If Windows moved memory to the host, more than the GPU has can be reserved.
   if (requestedBytes > total && reservedBytes <= total)
     return `${asked} was requested at once, and the whole GPU has ${formatBytes(total)}.`;
-  const missing = missingBytes > 0 ? ` At least ${formatBytes(missingBytes)} was missing.` : '';
-  return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was ${inUse(figures)}, and ${asked} more was requested.${missing}`;
+  const isMissing = missing !== formatBytes(0);
+  return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was ${inUse(figures)}, and ${asked} more was requested.${isMissing ? ` ${sentenceCase(missing)} was missing.` : ''}`;
 }
 
 const inUse = ({ strandedBytes = 0 }: OomFigures): string =>
@@ -204,7 +214,7 @@ function roughBytes(bytes: number): string {
   return `${Number(Number(figure).toPrecision(2))} ${unit}`;
 }
 
-function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: number): string[] {
+function arithmeticOf(figures: OomFigures, gapBytes: number, missing: string): string[] {
   const { requestedBytes, allocatedBytes, reservedBytes, totalBytes } = figures;
   const isMoved = totalBytes !== undefined && reservedBytes > totalBytes;
   return [
@@ -219,7 +229,7 @@ function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: numbe
       ': the driver moved the rest to system memory',
     ),
     ...outsideLines(figures),
-    `missing if all that was free were one piece: ${formatBytes(missingBytes)}`,
+    `missing if all that was free were one piece: ${missing}`,
   ];
 }
 
@@ -251,7 +261,7 @@ const REMEDIED_AS = {
 function adviceOf(
   cause: OomCause,
   missingBytes: number,
-  circumstances: Pick<Circumstances, 'isCapped' | 'isServer'>,
+  circumstances: Pick<Circumstances, 'isCapped' | 'hadRoom' | 'isServer'>,
 ): readonly string[] {
   const own = adviceFor(REMEDIED_AS[cause], undefined, { ...circumstances, hasFailed: true });
   if (cause === 'both') {

@@ -18,6 +18,7 @@ import type { Severity } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import { patternOfRequest } from './patterns.ts';
 import type { Cause, Pattern } from './types.ts';
+import { type Unfinished, unfinishedAt } from './unfinished.ts';
 
 export interface Diagnosis {
   readonly cause: Cause;
@@ -45,6 +46,8 @@ export interface Failure {
   readonly source: RequestOrigin['source'];
   readonly larger: LargerRequest | undefined;
   readonly pattern: Pattern | undefined;
+  /** The phase that it was in, if that had never been completed before. */
+  readonly unfinished: Unfinished | undefined;
 }
 
 export interface Case {
@@ -77,6 +80,7 @@ export function caseOfCaught(known: Case): Case | undefined {
 function failureAt(context: AnalysisInput, event: EventIndex, timesCaught: number): Failure {
   const requestedBytes = context.input.trace.events.sizeBytes[event];
   const { stack, source } = requestOrigin(context, event);
+  const pattern = patternOfRequest(context, event, stack);
   return {
     requestedBytes,
     timesCaught,
@@ -84,7 +88,8 @@ function failureAt(context: AnalysisInput, event: EventIndex, timesCaught: numbe
     lines: userLines(context, stack),
     source,
     larger: largerRequest(context, stack, event, requestedBytes),
-    pattern: patternOfRequest(context, event, stack),
+    pattern,
+    unfinished: unfinishedAt(context, event, pattern),
   };
 }
 

@@ -8,7 +8,7 @@ import { knownBytes } from '../../device/model/card.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { overheadOf } from '../account/free-space.ts';
-import type { Account, EntryKind } from '../account/types.ts';
+import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import {
   type Case,
@@ -38,6 +38,7 @@ const LARGE_REQUEST_SHARE = 0.2;
 const MODEL_SHARE = 0.6;
 
 const MODEL: readonly EntryKind[] = ['parameters', 'gradients', 'optimizer-state'];
+export const isModel = ({ kind }: Pick<AccountEntry, 'kind'>): boolean => MODEL.includes(kind);
 const PILES: readonly Cause[] = ['kept', 'kept-graph', 'growing'];
 
 export function diagnose(known: Case): Diagnosis {

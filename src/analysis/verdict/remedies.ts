@@ -25,6 +25,8 @@ interface Idea {
 export interface Circumstances {
   /** The process hit its own limit. */
   readonly isCapped?: boolean | undefined;
+  /** The device had more free than was requested. */
+  readonly hadRoom?: boolean | undefined;
   readonly hasFailed?: boolean;
   readonly isServer?: boolean | undefined;
 }
@@ -41,22 +43,25 @@ const some = (texts: Texts) => ideas(undefined, texts);
 /** @param savedBytes how much less the program would have needed without the cause */
 export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: number): Remedy[] {
   const judged = known.failure?.judged;
+  const soFar = known.failure?.unfinished !== undefined;
   const missing = judged?.missingBytes;
   const setting =
     diagnosis.cause === 'fragmentation' ? simulatedSetting(known.context.input) : undefined;
   const remedies = ideasFor(known.account, diagnosis, {
-    isCapped: judged?.isCapped ?? false,
+    isCapped: judged?.isCapped,
+    hadRoom: judged?.hadRoom,
     hasFailed: judged !== undefined,
     isServer: known.context.isServerAt(known.account.moment.event),
   }).map(({ id, text, saves }): Remedy => {
     // The gaps only promise what a setting would save; the simulation says what it does.
     if (id === 'expandable-segments' && setting !== undefined) {
-      const isEnough = judged && setting.result.ooms.length === 0;
+      const isEnough = judged && !soFar ? setting.result.ooms.length === 0 : undefined;
       // A recorded run that failed reserved less than it needed.
       return { id, text, savesBytes: isEnough ? undefined : setting.savesBytes, isEnough };
     }
     const bytes = saves === 'all' ? savedBytes : saves;
     const savesBytes = bytes === undefined ? undefined : Math.round(bytes);
+    if (soFar) return { id, text, savesBytes, isEnough: undefined, soFar };
     const isKnown = missing !== undefined && savesBytes !== undefined;
     return { id, text, savesBytes, isEnough: isKnown ? savesBytes >= missing : undefined };
   });
@@ -83,28 +88,30 @@ export const adviceFor = (
 function ideasFor(
   account: Pick<Account, 'entries' | 'card'>,
   { cause, pattern }: Pick<Diagnosis, 'cause' | 'pattern'>,
-  { isCapped = false, hasFailed = false, isServer = false }: Circumstances,
+  { isCapped = false, hadRoom = false, hasFailed = false, isServer = false }: Circumstances,
 ): readonly Idea[] {
   const sizeIdeas = isServer ? servedSizeIdeas : trainedSizeIdeas;
   const modelIdeas = isServer ? servedModelIdeas : trainedModelIdeas;
   const limit = isCapped ? RAISE_LIMIT : [];
+  // Nothing is wrong with what needs more than the process may have, while the device has it: raise the limit first.
+  const [first, last] = hadRoom ? [limit, []] : [[], limit];
   const own = pattern && OF_PATTERN[pattern];
   if (own !== undefined) return [...own, ...limit];
   switch (cause) {
     case 'fragmentation':
       return [...EXPANDABLE, ...limit, ...REPEAT_SIZES];
     case 'request':
-      return [...ONE_TENSOR, ...limit, ...sizeIdeas(account)];
+      return [...first, ...ONE_TENSOR, ...last, ...sizeIdeas(account)];
     case 'model-state':
-      return [...modelIdeas(account), ...limit];
+      return [...first, ...modelIdeas(account), ...last];
     case 'second-model':
-      return [...SHARE_MODEL, ...limit];
+      return [...first, ...SHARE_MODEL, ...last];
     case 'other-processes':
       return ideas(knownBytes(account.card?.rows, 'others'), OTHERS);
     case 'unknown':
       return hasFailed ? OUTSIDE_LIMIT : RECORD_MORE;
     default:
-      return OF_CAUSE[cause] ?? [...sizeIdeas(account), ...limit, ...modelIdeas(account)];
+      return OF_CAUSE[cause] ?? [...first, ...sizeIdeas(account), ...last, ...modelIdeas(account)];
   }
 }
 
@@ -225,7 +232,7 @@ const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
   'kept-graph': all({
     detach:
       'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
-    'no-grad': NO_GRAD,
+    'no-grad': 'If no gradient is needed there, wrap it in torch.no_grad().',
   }),
   growing: [
     ...all({

@@ -22,10 +22,11 @@ import { sleepText } from '../../device/serving/serving-notes.ts';
 import { sleepSigns } from '../../device/serving/sleep.ts';
 import { segmentsAt, strandedBytes } from '../account/free-space.ts';
 import { turnOf } from '../account/repetitions.ts';
-import { type Account, entryLabel } from '../account/types.ts';
+import { type Account, entryLabel, moreText } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
 import type { Cause, Forecast, Pattern } from './types.ts';
+import { remainderText } from './unfinished.ts';
 
 export interface Figures {
   readonly known: Case;
@@ -35,6 +36,8 @@ export interface Figures {
   readonly needBytes: number | undefined;
   /** The variable that holds the cause; if nothing is wrong, much of what is left at the end. */
   readonly holder: { readonly text: string; readonly bytes: number } | undefined;
+  /** ' and 2 other lines', if the first line allocated less than nearly all of it. */
+  readonly besides: string;
 }
 
 export function textOf(figures: Figures): string {
@@ -63,8 +66,11 @@ export function briefOf(figures: Figures): string {
   const { bytes, cause, pattern = cause } = diagnosis;
   const size = formatBytes(bytes);
   if (cause === 'none' || cause === 'unknown') return textOf(figures);
-  const text = (BRIEFS[pattern] ?? BRIEFS[cause])?.(size, known) ?? `${size} of ${labelOf(cause)}`;
-  const told = `${text}${rateText(figures)}.`;
+  const text =
+    (BRIEFS[pattern] ?? BRIEFS[cause])?.(size, known) ??
+    `${size} of ${labelOf(cause)}${known.failure?.unfinished ? ' so far' : ''}${soFarText(known)}`;
+  const when = diagnosis.isOfEnd ? ` ${WHEN.end}` : '';
+  const told = `${text}${when}${rateText(figures)}.`;
   if (known.failure !== undefined) {
     const times = known.failure.timesCaught;
     return `Out of memory${times === 0 ? '' : `, caught ${plural(times, 'time')}`}: ${told}`;
@@ -75,18 +81,33 @@ export function briefOf(figures: Figures): string {
 /** ', 392.16 MiB more each iteration in estimate_loss' */
 function rateText({ diagnosis: { entry } }: Figures): string {
   if (entry?.rate === undefined || !entry.isGrowing) return '';
-  const { bytes, unit, isMean } = entry.rate;
-  return `, ${isMean ? 'on average ' : ''}${formatBytes(bytes)} more each ${unit}`;
+  return `, ${moreText(entry.rate)}`;
 }
 
 const labelOf = (cause: Cause): string =>
-  cause === 'model-state'
-    ? 'parameters, gradients and optimizer state'
-    : cause === 'collectives' || cause === 'process-rest'
-      ? OWN_OUTSIDE
-      : cause === 'request' || cause === 'other-processes' || cause === 'fragmentation'
-        ? cause
-        : entryLabel(cause as Parameters<typeof entryLabel>[0]);
+  cause === 'collectives' || cause === 'process-rest'
+    ? OWN_OUTSIDE
+    : cause === 'request' || cause === 'other-processes' || cause === 'fragmentation'
+      ? cause
+      : entryLabel(cause as Parameters<typeof entryLabel>[0]);
+
+/** 'parameters and gradients': only what is there. */
+function modelStateText({ account: { entries } }: Case): string {
+  const isThere = (own: string) => entries.some(({ kind }) => kind === own);
+  const names = [
+    ...(isThere('parameters') ? ['parameters'] : []),
+    ...(isThere('gradients') ? ['gradients'] : []),
+    ...(isThere('optimizer-state') ? ['optimizer state'] : []),
+  ];
+  return names.join(', ').replace(/, ([^,]*)$/, ' and $1');
+}
+
+/** In a phase that never ended, what is live is not all that it needs. */
+const take = ({ failure }: Case): string => (failure?.unfinished ? 'already take' : 'take');
+
+/** ', in the first backward pass' */
+const soFarText = ({ failure }: Case): string =>
+  failure?.unfinished ? `, in ${failure.unfinished.text}` : '';
 
 const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) => string } = {
   kept: (size) => `${size} of tensors are kept`,
@@ -97,7 +118,8 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
       ? `fragmentation: ${size} was reserved and never needed`
       : `fragmented, ${size} is free in pieces`,
   request: (size) => `one request of ${size} did not fit`,
-  'model-state': (size) => `the model and its optimizer need ${size}`,
+  'model-state': (size, known) =>
+    `${modelStateText(known)} ${take(known)} ${size}${soFarText(known)}`,
   'second-model': (size) => `a second copy of the model takes ${size}`,
   'other-processes': (size, { account }) =>
     knownBytes(account.card?.rows, 'others') === undefined
@@ -106,7 +128,8 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
   collectives: (_, { account }) => `${collectivesTexts(account.card?.rows ?? []).join(' and ')}`,
   'process-rest': (size) => `${OWN_OUTSIDE} holds ${size}`,
   'pending-free': (size) => `${size} that was freed waits for another stream`,
-  'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
+  'evaluation-without-no-grad': (size, { failure }) =>
+    `evaluation keeps ${failure === undefined ? 'up to ' : ''}${size} for no backward`,
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
   'larger-batch': () => 'this batch is larger than all before',
   'stepped-up': (size, known) => `from one ${turnOf(known.context)} on, each needs ${size} more`,
@@ -115,7 +138,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
 
 /** What used the memory, as a clause that ends with a period. */
 function clauseOf(figures: Figures): string {
-  const { known, diagnosis } = figures;
+  const { known, diagnosis, besides } = figures;
   const { cause, pattern, bytes, lines } = diagnosis;
   const at = lines[0] === undefined ? undefined : frameLabel(lines[0]);
   const size = formatBytes(bytes);
@@ -131,7 +154,7 @@ function clauseOf(figures: Figures): string {
     case 'evaluation-without-no-grad':
       return isOnlyAdvice(diagnosis)
         ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`
-        : `${passes} keep ${size} of activations for a backward pass that never comes${held}.`;
+        : `${passes} keep ${known.failure === undefined ? 'up to ' : ''}${size} of activations for a backward pass that never comes${held}.${restText(figures)}`;
     case 'kept-exceptions':
       return `stored exceptions keep ${size} of tensors that ${at ?? 'the failed calls'} allocated.`;
     case 'state-not-detached':
@@ -148,9 +171,9 @@ function clauseOf(figures: Figures): string {
   }
   switch (cause) {
     case 'kept':
-      return `tensors that ${at ?? 'the backward pass'} allocates are kept: ${share}${more}.${need}`;
+      return `tensors that ${at === undefined ? 'the backward pass allocates' : `${at}${besides} allocate${besides === '' ? 's' : ''}`} are kept: ${share}${more}.${need}`;
     case 'kept-graph':
-      return `autograd graphs from ${at ?? 'a line without a recorded stack'} are kept: ${share}${more}.${need}`;
+      return `autograd graphs from ${at === undefined ? 'a line without a recorded stack' : `${at}${besides}`} are kept: ${share}${more}.${need}`;
     case 'growing':
       return growingClause(figures, share, more, at);
     case 'fragmentation':
@@ -158,7 +181,7 @@ function clauseOf(figures: Figures): string {
     case 'request':
       return `one request of ${size}${requestedBy(known.failure?.source, at)} did not fit: ${formatPercent(bytes / (known.account.allocatedBytes + bytes))} of all that would have been in use.`;
     case 'model-state':
-      return `parameters, gradients and optimizer state take ${share}${pattern === 'first-optimizer-step' ? ", in the optimizer's first step" : ''}, so a smaller batch would not help.`;
+      return `${modelStateText(known)} ${take(known)} ${share}${soFarText(known)}, so a smaller batch would not help.`;
     case 'second-model':
       return `a second copy of the model takes ${share}.`;
     case 'other-processes':
@@ -176,8 +199,16 @@ function clauseOf(figures: Figures): string {
         ? "We can't tell what happened: the file has no recorded history, only the state at its end."
         : known.failure.judged.text;
     default:
-      return `${cause === 'kv-cache' ? 'the KV cache takes' : `${labelOf(cause)} take`} ${share}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
+      return `${cause === 'kv-cache' ? 'the KV cache takes' : `${labelOf(cause)} ${take(known)}`} ${share}${soFarText(known)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
   }
+}
+
+/** Why the peak falls by less than these take: the rest of the run has a peak of its own. */
+function restText({ known, diagnosis: { finding } }: Figures): string {
+  const { lowersPeakBytes } = finding ?? {};
+  if (known.failure !== undefined || lowersPeakBytes === undefined) return '';
+  const peak = known.context.input.replay.peaks.allocatedBytes.bytes;
+  return ` Without them the peak would be ${formatBytes(lowersPeakBytes)} lower: the rest of the run needs ${formatBytes(peak - lowersPeakBytes)}.`;
 }
 
 function requestedBy(source: Failure['source'] = 'own', at: string | undefined): string {
@@ -247,7 +278,7 @@ function healthy({ known: { context, findings }, holder }: Figures): string {
 export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   const { failure } = known;
   return [
-    ...(failure === undefined ? [] : failureText(failure, diagnosis)),
+    ...(failure === undefined ? [] : failureText(failure, known.account, diagnosis)),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
     ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
@@ -275,13 +306,14 @@ function poolsText({ context, account, failure }: Case): string[] {
   ];
 }
 
-function failureText(failure: Failure, { cause }: Diagnosis): string[] {
-  const { requestedBytes, judged, lines, source } = failure;
+function failureText(failure: Failure, account: Account, { cause }: Diagnosis): string[] {
+  const { requestedBytes, judged, lines, source, unfinished } = failure;
   const of = source === 'same-size' ? ` of ${frameLabel(lines[0])}` : '';
   const who = source === 'own' && lines[0] ? frameLabel(lines[0]) : `The backward pass${of}`;
   const asked = `${who} asked for the ${formatBytes(requestedBytes)} that did not fit.`;
+  const left = unfinished === undefined ? '' : ` ${remainderText(unfinished, account)}`;
   const limit = judged.limit === undefined ? [] : [judged.limit];
-  return cause === 'request' ? limit : [asked, ...limit];
+  return [...(cause === 'request' ? [left.trim()] : [`${asked}${left}`]), ...limit].filter(Boolean);
 }
 
 /** Of the card: what holds less outside PyTorch is not worth a sentence. */

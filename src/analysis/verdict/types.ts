@@ -92,12 +92,15 @@ export interface Remedy {
   readonly savesBytes: number | undefined;
   /** Whether the failed request would have fit; undefined without an OOM or if unknown. */
   readonly isEnough: boolean | undefined;
+  /** Memory ran out in a phase that had never been completed: the bytes are of what was there by then. */
+  readonly soFar?: boolean;
 }
 
 /** 'Saves 1.51 GiB, enough.' Without an OOM, what the cause holds may be more than what the peak is lower without it. */
-export function gainText({ savesBytes, isEnough }: Gain): string {
+export function gainText({ savesBytes, isEnough, soFar = false }: Gain): string {
   const isUnknown = savesBytes === undefined || savesBytes === null;
   if (isUnknown) return isEnough === true ? 'Enough, by simulation.' : '';
+  if (soFar) return `Saves ${formatBytes(savesBytes)} so far.`;
   if (typeof isEnough !== 'boolean') return `Lowers the peak by ${formatBytes(savesBytes)}.`;
   return `Saves ${formatBytes(savesBytes)}, ${isEnough ? 'enough' : 'not enough alone'}.`;
 }
@@ -106,6 +109,7 @@ export function gainText({ savesBytes, isEnough }: Gain): string {
 interface Gain {
   readonly savesBytes: number | null | undefined;
   readonly isEnough: boolean | null | undefined;
+  readonly soFar?: boolean | undefined;
 }
 
 export interface Forecast {

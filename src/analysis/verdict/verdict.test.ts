@@ -7,6 +7,10 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { Analysis } from '../findings/analyse.ts';
+import { AnalysisInput } from '../findings/analysis-input.ts';
+import { caseOf } from './case.ts';
+import { diagnose } from './diagnose.ts';
+import { textOf } from './sentences.ts';
 import { gainText } from './types.ts';
 
 interface Expected {
@@ -113,9 +117,9 @@ describe('a server', () => {
   it('is offered what a server can do; training that samples first is not', async () => {
     const idsOf = async (name: string) => (await analysed(name)).verdict.advice.map(({ id }) => id);
     expect(await idsOf('serving/oom')).toEqual([
+      'raise-limit',
       'batch-size',
       'smaller-cache',
-      'raise-limit',
       'quantize',
     ]);
     const { advice } = await verdictOf('oom');
@@ -150,7 +154,7 @@ describe('what to try', () => {
     ['pairs/oom_logits_backward.python', ['chunked-loss', 'batch-size', 'raise-limit']],
     [
       'pairs/oom_first_forward.python',
-      ['batch-size', 'checkpointing', 'lower-precision', 'raise-limit'],
+      ['raise-limit', 'batch-size', 'checkpointing', 'lower-precision'],
     ],
     ['train_gpt_small', []],
   ])('of %s', async (key, ids) => {
@@ -199,6 +203,27 @@ it('gives advice, not an alarm, if unused graphs are dropped one by one and memo
   const [first] = verdict.advice;
   expect([first?.id, first?.savesBytes]).toEqual(['no-grad', expect.any(Number)]);
   expect((await analysed('pairs/oom_eval_no_grad.python')).verdict.severity).toBe('high');
+});
+
+it('says at which moment each figure is, and why the peak falls by less', async () => {
+  const hook = (await analysed('others/fm_hook')).verdict;
+  expect(hook.brief).toContain('are kept at the end,');
+  const { text, advice } = (await analysed('leak_output_list')).verdict;
+  expect(text).toContain('at the peak');
+  // In a training loop it is no evaluation.
+  expect(advice[1].text).toBe('If no gradient is needed there, wrap it in torch.no_grad().');
+});
+
+it('says what the rest of the run needs, where graphs that pile up lower its peak by less than they take', async () => {
+  const [device] = contextsOf(loadCapture('eval_without_no_grad.pickle.gz'));
+  const { findings } = await analysisOf(device);
+  const known = caseOf(new AnalysisInput(device), findings);
+  const diagnosis = { ...diagnose(known), severity: 'high' as const };
+  const figures = { known, diagnosis, besides: '' };
+  const unknown = { forecast: undefined, needBytes: undefined, holder: undefined };
+  expect(textOf({ ...figures, ...unknown })).toMatch(
+    / keep up to .* Without them the peak would be .* lower: the rest of the run needs \d.*iB\.$/,
+  );
 });
 
 it('says on average where most steps add nothing, and has one rate at the peak and at the end', async () => {

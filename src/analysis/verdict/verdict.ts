@@ -3,13 +3,14 @@
 import { timeOfEventUs } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { holderAtEnd, holderOf } from '../account/account.ts';
+import { allocatesText, lineShare, othersText } from '../account/line-share.ts';
 import { turnOf } from '../account/repetitions.ts';
-import type { Account } from '../account/types.ts';
+import { type Account, isRate } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import { stepCount } from '../steps/step-sequence.ts';
-import { type Case, caseOf, caseOfCaught, type Diagnosis } from './case.ts';
-import { diagnose, isOnlyAdvice } from './diagnose.ts';
+import { type Case, caseOf, caseOfCaught, type Diagnosis, DOES } from './case.ts';
+import { diagnose, isModel, isOnlyAdvice } from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
 import { alsoOf, briefOf, textOf } from './sentences.ts';
 import type { Forecast, Verdict, VerdictTone } from './types.ts';
@@ -44,7 +45,9 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
   const needBytes = needOf(known, diagnosis);
   const savedBytes = savedOf(known, diagnosis, needBytes);
   const holder = holderFor(known, diagnosis);
-  const figures = { known, diagnosis, forecast, needBytes, holder };
+  const share = shareFor(known, diagnosis);
+  const besides = share === undefined ? '' : othersText(share);
+  const figures = { known, diagnosis, forecast, needBytes, holder, besides };
   const { cause, pattern, severity, bytes, lines, does, finding } = diagnosis;
   return {
     account: known.account,
@@ -60,7 +63,7 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
       isCapped: known.failure?.judged.isCapped ?? false,
       also: alsoOf(figures),
       lines,
-      does,
+      does: share === undefined || does !== DOES['allocated at'] ? does : allocatesText(share),
       holder: holder?.text,
       advice: remediesFor(known, diagnosis, savedBytes),
       forecast,
@@ -68,6 +71,13 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
     },
     steps: stepMarks(context),
   };
+}
+
+/** How much of the cause its first line allocated; undefined if the cause is no live tensors or has no line. */
+function shareFor({ context, account }: Case, { cause, entry, lines: [line] }: Diagnosis) {
+  const entries = cause === 'model-state' ? account.entries.filter(isModel) : [entry];
+  const ids = entries.flatMap((own) => own?.allocations ?? []);
+  return line === undefined || ids.length === 0 ? undefined : lineShare(context, ids, line);
 }
 
 /** The variable that holds the cause or, if nothing is wrong, much of what is left at the end. */
@@ -123,7 +133,7 @@ function forecastOf(
 ): Forecast | undefined {
   if (entry?.rate === undefined || !entry.isGrowing || entry.rate.bytes <= 0) return undefined;
   const { bytes: bytesPerStep, unit, varies } = entry.rate;
-  if (varies) return undefined;
+  if (varies || !isRate(entry.rate)) return undefined;
   if (failure !== undefined) return { stepsLeft: 0, bytesPerStep, unit };
   const { limitBytes } = account;
   if (limitBytes === undefined) return { stepsLeft: undefined, bytesPerStep, unit };

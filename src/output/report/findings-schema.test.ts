@@ -176,6 +176,7 @@ const verdict = z.strictObject({
       text: z.string().min(1),
       savesBytes: bytes.nullable(),
       isEnough: z.boolean().nullable(),
+      soFar: z.boolean(),
     }),
   ),
   forecast: z

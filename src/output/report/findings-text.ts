@@ -1,6 +1,6 @@
 /** `vramscope analyze` for a terminal, and as Markdown for an issue or a chat: what was found, and what was checked. */
 
-import { entryLabel } from '../../analysis/account/types.ts';
+import { entryLabel, isRate } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check } from '../../analysis/findings/detectors.ts';
 import { gainText, otherLines } from '../../analysis/verdict/types.ts';
 import { formatBytes, formatCount, plural, sentenceCase, withArticle } from '../../base/format.ts';
@@ -103,7 +103,7 @@ function accountLines({ account }: DeviceFindings, write: Writer): string[] {
     formatCount(count),
     perStep === undefined || !growing
       ? ''
-      : `${formatBytes(perStep.bytes)} ${withArticle(perStep.unit)}`,
+      : `${formatBytes(perStep.bytes)} ${withArticle(perStep.unit)}${isRate(perStep) ? '' : `, ${plural(perStep.steps, 'time')}`}`,
   ]);
   const title = `${MOMENTS[account.moment.why]}, ${formatBytes(account.reservedBytes)} reserved`;
   return [

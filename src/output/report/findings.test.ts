@@ -60,7 +60,7 @@ describe('vramscope.findings/2', () => {
               detector: 'growth',
               severity: 'high',
               bytes: 40 * 524_288,
-              claim: expect.stringContaining('keeps 20.00 MiB in 40 tensors'),
+              claim: expect.stringContaining('20.00 MiB in 40 tensors from'),
               frame: { file: expect.stringMatching(/scenarios\.py$/), line: 271, name: '<lambda>' },
               perStep: { bytes: 524_288, count: 1, steps: 40, unit: 'step' },
               events: { first: expect.any(Number), last: expect.any(Number) },

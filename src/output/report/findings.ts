@@ -105,8 +105,8 @@ const verdictReport = ({
   lines: lineReports(own.lines),
   /** The owner, if the recording has names. */
   holder: own.holder ?? null,
-  advice: own.advice.map(({ id, text, savesBytes = null, isEnough = null }) => {
-    return { id, text, savesBytes, isEnough };
+  advice: own.advice.map(({ id, text, savesBytes = null, isEnough = null, soFar = false }) => {
+    return { id, text, savesBytes, isEnough, soFar };
   }),
   forecast: forecast === undefined ? null : { ...forecast, stepsLeft: forecast.stepsLeft ?? null },
 });

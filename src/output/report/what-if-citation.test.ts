@@ -44,7 +44,7 @@ test('says if a setting must release the cache again and again', () => {
 
 test('a request that is too large fails under any setting', () => {
   expect(sentence('oom_batch_too_big', EXPANDABLE, 'recorded')).toMatch(
-    /^would have run out of memory too at event [\d,]+: 512\.00 MiB were requested, .+ too much$/,
+    /^would have run out of memory too, at event [\d,]+$/,
   );
 });
 

@@ -28,8 +28,11 @@ type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries'>;
 export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string {
   const failure = result.ooms.at(-1);
   if (failure !== undefined) {
-    const too = failure.isRecorded ? ' too' : '';
-    return `would have run out of memory${too} ${failureText(failure)}`;
+    // The request is the recorded one, whose figures are told beside: what it lacks here is a second figure for it.
+    const at = failure.isRecorded
+      ? `too, at event ${formatCount(failure.event)}`
+      : failureText(failure);
+    return `would have run out of memory ${at}`;
   }
   const sentence =
     recorded.ooms > 0 ? servedSentence(result, recorded) : neededSentence(result, recorded);

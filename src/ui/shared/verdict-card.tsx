@@ -75,7 +75,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
         </p>
         {lines[0] !== undefined && (
           <div className="row verdict-look">
-            <LineToLookAt line={lines[0]} does={does} callers={callers} onShow={onShow} />
+            <LineToLookAt line={lines[0]} {...{ does, cause, callers, onShow }} />
             <FrameLinks frame={lines[0]} />
           </div>
         )}
@@ -121,19 +121,24 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
 interface LineToLookAtProps extends Pick<VerdictCardProps, 'onShow'> {
   readonly line: FrameView;
   readonly does: string;
+  readonly cause: Verdict['cause'] | undefined;
   readonly callers: readonly FrameView[];
 }
 
+const HOLDER_UNKNOWN = 'It makes the tensors. The recording does not say who holds on to them.';
+const KEPT: readonly (Verdict['cause'] | undefined)[] = ['kept', 'kept-graph'];
 const DOES_ABOUT: Readonly<Record<string, string>> = {
   'pins memory':
     'Its blocks are still in use, so the free memory around them cannot go back to the GPU.',
-  'allocates it': 'It makes the tensors. The recording does not say who holds on to them.',
 };
 
 /** 'scenarios.py:323 (_fragment) pins memory': what the line does matters most, so a narrow panel wraps it. */
-function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
+function LineToLookAt({ line, does, cause, callers, onShow }: LineToLookAtProps) {
   const [place, name] = [frameLocation(line), functionText(line)];
-  const about = does in DOES_ABOUT ? `\n${DOES_ABOUT[does]}` : '';
+  // Who holds a model's parameters is no question.
+  const isKept = KEPT.includes(cause) && does.startsWith('allocates');
+  const text = isKept ? HOLDER_UNKNOWN : DOES_ABOUT[does];
+  const about = text === undefined ? '' : `\n${text}`;
   const called = callers.map((caller) => `\ncalled from ${frameLabel(caller)}`).join('');
   return (
     <Button

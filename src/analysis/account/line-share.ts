@@ -1,0 +1,52 @@
+/** How much of some memory a line allocated, itself or in what it called. */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { memoized, sumBy } from '../../base/collections.ts';
+import { formatPercent, plural } from '../../base/format.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { callerOfModel } from '../findings/user-lines.ts';
+
+/** From this share on, a line allocates 'it'; the rest is not worth a word. */
+const WHOLE_SHARE = 0.9;
+/** Below this share it is not 'most of it'. */
+const MOST_SHARE = 0.5;
+
+interface LineShare {
+  /** Of the bytes; 1 if there are none. */
+  readonly share: number;
+  /** Other statements that allocated some of it. */
+  readonly others: number;
+}
+
+export function lineShare(
+  context: AnalysisInput,
+  ids: readonly AllocationIndex[],
+  { filename, line }: Pick<FrameView, 'filename' | 'line'>,
+): LineShare {
+  const { input } = context;
+  const { stack, sizeBytes } = input.replay.allocations;
+  const isUnder = memoized((own: StackIndex) =>
+    [...input.stacks.frames(own)].some((frame) => {
+      const view = input.stacks.frame(frame);
+      return view.line === line && view.filename === filename;
+    }),
+  );
+  const rest = ids.filter((id) => !isUnder(stack[id]));
+  const bytesOf = (own: readonly AllocationIndex[]) => sumBy(own, (id) => sizeBytes[id]);
+  const others = new Set(rest.flatMap((id) => callerOfModel(context, stack[id]) ?? []));
+  return { share: 1 - bytesOf(rest) / Math.max(1, bytesOf(ids)), others: others.size };
+}
+
+/** 'allocates it', 'allocates most of it', 'allocates 32.3% of it' */
+export function allocatesText({ share }: LineShare): string {
+  if (share >= WHOLE_SHARE) return 'allocates it';
+  return share >= MOST_SHARE ? 'allocates most of it' : `allocates ${formatPercent(share)} of it`;
+}
+
+/** ' and 2 other lines'; '' if the line allocated nearly all of it. */
+export function othersText({ share, others }: LineShare): string {
+  if (share >= WHOLE_SHARE) return '';
+  return others === 0 ? ' and the backward pass' : ` and ${plural(others, 'other line')}`;
+}
