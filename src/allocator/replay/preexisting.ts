@@ -9,7 +9,6 @@ import {
   BlockState,
   type BlockTable,
   type DeviceTrace,
-  EMPTY_STACK,
   type EventIndex,
   type InitialState,
   NO_STACK,
@@ -272,8 +271,7 @@ function blockFields(
     requestedBytes: blocks.requestedBytes[b],
     sizeBytes: blocks.sizeBytes[b],
     stream: segments.stream[s],
-    // Nothing was recorded then: an empty stack doesn't say that a thread without Python made it.
-    stack: blocks.stack[b] === EMPTY_STACK ? NO_STACK : blocks.stack[b],
+    stack: blocks.stack[b],
     isPending: blocks.state[b] === BlockState.PendingFree,
     end,
   };
