@@ -36,7 +36,8 @@ test('expandable segments would have saved the fragmented run, and less memory w
   // With less memory it says which request fails, and how much is missing.
   await page.getByRole('combobox', { name: 'Memory' }).selectOption('6 GiB GPU');
   await idle(page);
-  await rowOf(page, 'Default settings').getByRole('radio').check();
+  await expect(page.getByText('None of the settings tried would have helped:')).toBeVisible();
+  await rowOf(page, 'max_split_size_mb:512').getByRole('radio').check();
   await expect(page.getByRole('region', { name: 'Chosen setting' })).toContainText(
     /would have run out of memory at event [\d,]+: .* were requested, .* too much/,
   );
