@@ -122,13 +122,16 @@ export function cardTitle(card: CardFit, recorded: RecordedRun): string {
   if (gib === undefined) return 'This needs more memory than any common GPU has';
   const left = `A GPU with ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, enough for all requests`;
   if (retries === 0) return left;
-  return `${left}, but slow: PyTorch would release its whole cache ${plural(retries, 'time')}, with ${addedCalls(card, recorded)} of cudaMalloc and cudaFree beside the recorded run`;
+  const added = addedCalls(card, recorded);
+  const calls =
+    added === '' ? '' : `, with ${added} of cudaMalloc and cudaFree beside the recorded run`;
+  return `${left}, but slow: PyTorch would release its whole cache ${plural(retries, 'time')}${calls}`;
 }
 
-/** What a small card costs in time: '+96 calls'. */
+/** What a small card costs in time, beside the flushes themselves: '+96 calls'; '' if there are no more. */
 export function addedCalls({ calls }: CardFit, recorded: RecordedRun): string {
   const added = calls - recorded.deviceAllocs - recorded.deviceFrees;
-  return `${added < 0 ? '−' : '+'}${plural(Math.abs(added), 'call')}`;
+  return added > 0 ? `+${plural(added, 'call')}` : '';
 }
 
 /** A simulated run ends at the first OOM that the recording did not have: '≥ 1', as there may be more. */

@@ -233,7 +233,10 @@ function RunCells({ run, card, most, recorded, children }: RunCellsProps) {
         <td className="figure" title={cardTitle(card, recorded)}>
           {cardText(card)}
           {card.retries > 0 && (
-            <span className="whatif-slow"> slow, {addedCalls(card, recorded)}</span>
+            <span className="whatif-slow">
+              {' '}
+              {['slow', addedCalls(card, recorded)].filter((text) => text !== '').join(', ')}
+            </span>
           )}
         </td>
       )}
