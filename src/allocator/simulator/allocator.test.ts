@@ -186,3 +186,20 @@ function watched(conf: string, limitBytes = Infinity) {
     },
   };
 }
+
+test('parts of segments from before the recording are not released, however large they are', () => {
+  const allocator = allocatorOf('max_split_size_mb:64', 300 * MIB);
+  const { table, memory, arenas } = allocator;
+  const arena = arenas.get(0, false, 0);
+  // Recorded under another setting: 50 MiB in use at the front of 200 MiB.
+  const used = table.add(2 ** 30, 200 * MIB, arena.index);
+  memory.seed(200 * MIB);
+  arena.free.add(table.cut(used, 50 * MIB));
+  table.use[used] = BlockUse.Used;
+  allocator.seedAllocated(used);
+  for (const bytes of [120 * MIB, 160 * MIB]) {
+    expect(allocator.malloc(bytes, 0, 0)).toBe(NO_BLOCK);
+    expect(broken(allocator, [used])).toEqual([]);
+    expect(memory.reservedBytes).toBe(200 * MIB);
+  }
+});

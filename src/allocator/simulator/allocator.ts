@@ -205,14 +205,17 @@ export class CachingAllocator {
 
   /**
    * release_available_cached_blocks, with max_split_size_mb only: the smallest sufficient oversize block, or oversize
-   * blocks of this stream from the largest down until they suffice.
+   * blocks of this stream from the largest down until they suffice. Under that setting such blocks are whole segments;
+   * but the state before a recording may hold parts of segments, split under another setting, which can't be released.
    */
   #releaseAvailable(arena: Arena, size: number): boolean {
     const { maxSplitBytes } = this.#settings;
     if (maxSplitBytes === Infinity) return false;
     const target = Math.max(size, maxSplitBytes);
     const table = this.table;
-    const fitting = arena.free.first(target);
+    const isPart = (row: BlockRow) => table.isExpandable[row] === 0 && !table.isWholeSegment(row);
+    let fitting = arena.free.first(target);
+    while (fitting !== NO_BLOCK && isPart(fitting)) fitting = arena.free.after();
     if (fitting !== NO_BLOCK && table.isExpandable[fitting] === 0) {
       this.#releaseSegment(fitting);
       return true;
@@ -222,7 +225,7 @@ export class CachingAllocator {
     const smaller = arena.free.all().filter((row) => table.sizeBytes[row] < target);
     for (const row of smaller.reverse()) {
       if (released >= target || table.sizeBytes[row] < maxSplitBytes) break;
-      if (table.isExpandable[row] === 1) continue;
+      if (table.isExpandable[row] === 1 || isPart(row)) continue;
       released += table.sizeBytes[row];
       this.#releaseSegment(row);
     }
