@@ -45,8 +45,12 @@ test('colors, cursors, annotations and matches of one timeline', async ({ page }
     const tracks = page.getByRole('application', { name: /Annotations|## / });
     const box = await tracks.boundingBox();
     if (box === null) throw new Error('There are no tracks');
-    await page.mouse.move(box.x + box.width * 0.1, box.y + 4);
-    await expect(page.getByTestId('tooltip')).toContainText('## step 0 ##');
+    // The strip answers the pointer once its tracks are laid out.
+    await expect(async () => {
+      await page.mouse.move(box.x + box.width * 0.1 + 1, box.y + 4);
+      await page.mouse.move(box.x + box.width * 0.1, box.y + 4);
+      await expect(page.getByTestId('tooltip')).toContainText('## step 0 ##', { timeout: 500 });
+    }).toPass();
     await page.mouse.click(box.x + box.width * 0.1, box.y + 4);
     await expect(page).toHaveURL(/x=/);
   });

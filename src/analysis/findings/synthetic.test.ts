@@ -224,6 +224,26 @@ describe('no-grad', () => {
     }
     expect(p.ask('no-grad').status).toBe(status);
   });
+
+  it('knows code under @torch.no_grad(), whatever a pass leaves behind', () => {
+    const wrapper = {
+      filename: '/x/site-packages/torch/utils/_contextlib.py',
+      line: 124,
+      name: 'decorate_context',
+    };
+    class Decorated extends Model {
+      override frames(line: number, name: string): Record<string, unknown>[] {
+        return [...super.frames(line, name), wrapper];
+      }
+    }
+    const p = new Decorated();
+    for (let i = 0; i < 6; i++) {
+      pass(p, true, (kept) => {
+        for (const block of kept) p.free(block);
+      });
+    }
+    expect(p.ask('no-grad').status).toBe('clear');
+  });
 });
 
 describe('churn', () => {
