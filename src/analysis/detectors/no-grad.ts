@@ -4,7 +4,7 @@ import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/collections.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
-import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
@@ -74,11 +74,8 @@ export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFindi
 }
 
 /** `@torch.no_grad()` and `@torch.inference_mode()` call the function from PyTorch's `decorate_context`. */
-function isUnderNoGrad({ input }: AnalysisInput, call: StackIndex): boolean {
-  const { parent, frame } = input.snapshot.stacks;
-  for (let row = call; row > EMPTY_STACK; row = parent[row])
-    if (input.stacks.frame(frame[row]).name === 'decorate_context') return true;
-  return false;
+function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackIndex): boolean {
+  return [...stacks.frames(call)].some((frame) => stacks.frame(frame).name === 'decorate_context');
 }
 
 /** '9 forward passes: 8 kept a graph, and a backward followed, 1 ran out of memory before a backward could come.' */
