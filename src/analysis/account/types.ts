@@ -124,3 +124,7 @@ export interface Account {
   /** Undefined without a ledger, unless the moment is an OOM. */
   readonly card: AccountCard | undefined;
 }
+
+/** Bytes of an account's entries of these kinds. */
+export const sumOf = ({ entries }: Pick<Account, 'entries'>, kinds: readonly EntryKind[]): number =>
+  entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);

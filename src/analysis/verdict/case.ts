@@ -148,9 +148,6 @@ export function largestOf(
   return entries.find(({ kind }) => kinds.includes(kind));
 }
 
-export const sumOf = ({ entries }: Account, kinds: readonly EntryKind[]): number =>
-  entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
-
 /** What a finding's line does, by how it relates to the memory. */
 export const DOES = {
   // The recording doesn't say who holds it: a stack only shows where it was allocated.

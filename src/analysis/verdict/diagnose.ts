@@ -8,7 +8,7 @@ import { knownBytes } from '../../device/model/card.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { overheadOf } from '../account/free-space.ts';
-import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
+import { type Account, type AccountEntry, type EntryKind, sumOf } from '../account/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import {
   type Case,
@@ -17,7 +17,6 @@ import {
   largestOf,
   ofEntry,
   plain,
-  sumOf,
   toldBy,
 } from './case.ts';
 import {

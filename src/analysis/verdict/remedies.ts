@@ -3,7 +3,7 @@
  * request would then have fit; remedies that are enough come before those that are not.
  */
 import { knownBytes } from '../../device/model/card.ts';
-import type { Account, EntryKind } from '../account/types.ts';
+import { type Account, sumOf } from '../account/types.ts';
 import { simulatedSetting } from '../findings/simulated-setting.ts';
 import type { Case, Diagnosis } from './case.ts';
 import type { Cause, Pattern, Remedy, RemedyId } from './types.ts';
@@ -115,12 +115,9 @@ function ideasFor(
   }
 }
 
-const bytesOf = ({ entries }: Pick<Account, 'entries'>, ...kinds: readonly EntryKind[]): number =>
-  entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
-
 /** Remedies that depend on the batch; those that save nothing are left out later. */
 function trainedSizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
-  const activations = bytesOf(account, 'activations', 'temporaries');
+  const activations = sumOf(account, ['activations', 'temporaries']);
   return [
     ...ideas(activations * 0.5, {
       'batch-size':
@@ -138,10 +135,10 @@ function trainedSizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
 
 /** Remedies for model state, which no smaller batch can reduce. */
 function trainedModelIdeas(account: Pick<Account, 'entries'>): Idea[] {
-  const optimizer = bytesOf(account, 'optimizer-state');
-  const trained = bytesOf(account, 'gradients') + optimizer;
+  const optimizer = sumOf(account, ['optimizer-state']);
+  const trained = sumOf(account, ['gradients']) + optimizer;
   return [
-    ...ideas((bytesOf(account, 'parameters') + trained) * 0.75, {
+    ...ideas((sumOf(account, ['parameters']) + trained) * 0.75, {
       shard: 'Shard the model over four GPUs (FSDP2, ZeRO-3).',
     }),
     ...ideas(optimizer * 0.75, {
@@ -159,11 +156,11 @@ function trainedModelIdeas(account: Pick<Account, 'entries'>): Idea[] {
 /** A server has no gradients to accumulate and nothing to recompute: it can take less at once, and keep less. */
 function servedSizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
   return [
-    ...ideas(bytesOf(account, 'activations', 'temporaries') * 0.5, {
+    ...ideas(sumOf(account, ['activations', 'temporaries']) * 0.5, {
       'batch-size':
         'Halve the tokens that run at once: --max-num-batched-tokens, --max-num-seqs (vLLM), --chunked-prefill-size, --max-running-requests (SGLang).',
     }),
-    ...ideas(bytesOf(account, 'kv-cache') * 0.5, {
+    ...ideas(sumOf(account, ['kv-cache']) * 0.5, {
       'smaller-cache':
         'Halve the KV cache: --gpu-memory-utilization or --max-model-len (vLLM), --mem-fraction-static or --context-length (SGLang), or --kv-cache-dtype with 8 bits if it has 16 now.',
     }),
@@ -171,12 +168,12 @@ function servedSizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
 }
 
 function servedModelIdeas(account: Pick<Account, 'entries'>): Idea[] {
-  const weights = bytesOf(account, 'parameters');
+  const weights = sumOf(account, ['parameters']);
   return [
     ...ideas(weights * 0.5, {
       quantize: 'Load the weights in 8 bits (FP8, INT8), if they have 16 now.',
     }),
-    ...ideas((weights + bytesOf(account, 'kv-cache')) * 0.5, {
+    ...ideas((weights + sumOf(account, ['kv-cache'])) * 0.5, {
       shard: 'Split the model over two GPUs: --tensor-parallel-size 2 (vLLM), --tp 2 (SGLang).',
     }),
   ];

@@ -4,7 +4,7 @@
  */
 import { formatBytes } from '../../base/format.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { Account } from '../account/types.ts';
+import { type Account, sumOf } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
 import type { Pattern } from './types.ts';
@@ -47,11 +47,9 @@ function firstPass(context: AnalysisInput, event: EventIndex): Phase | undefined
 }
 
 /** What is known of what was still to come. */
-export function remainderText({ phase, text }: Unfinished, { entries }: Account): string {
-  const bytesOf = (own: string) =>
-    entries.reduce((sum, { kind, bytes }) => (kind === own ? sum + bytes : sum), 0);
-  const parameters = bytesOf('parameters');
+export function remainderText({ phase, text }: Unfinished, account: Account): string {
+  const parameters = sumOf(account, ['parameters']);
   if (phase !== 'backward' || parameters === 0)
     return `That was in ${text}, which would have requested more after it.`;
-  return `That was in ${text}: its gradients need as many bytes as the parameters that are trained (up to ${formatBytes(parameters)}); ${formatBytes(bytesOf('gradients'))} of them was there.`;
+  return `That was in ${text}: its gradients need as many bytes as the parameters that are trained (up to ${formatBytes(parameters)}); ${formatBytes(sumOf(account, ['gradients']))} of them was there.`;
 }
