@@ -164,7 +164,7 @@ function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepS
   return { bytes: rate('keptBytes'), count: rate('keptCount'), steps: steps - begin };
 }
 
-export const bytesByStep = (sites: readonly GrowingSite[]): number[] =>
+const bytesByStep = (sites: readonly GrowingSite[]): number[] =>
   Array.from(sites[0].keptBytes, (_, i) => sumBy(sites, ({ keptBytes }) => keptBytes[i]));
 
 /**

@@ -17,7 +17,6 @@ import { formatBytes, formatCount, formatPercent, plural } from '../../base/form
 import { Evidence } from '../../device/classes/types.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
-import { accountAtEnd } from '../account/account.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
@@ -86,7 +85,6 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
   const lead = lines.find(({ isNamed }) => isNamed) ?? lines[0];
   const first = firstChange(context, bounds, step);
   const isNew = lead?.isNew ?? false;
-  const pile = lead && pileOf(context, lead.ids);
   const kind = isNew
     ? 'new-tensors'
     : lead !== undefined && hasMore(lead)
@@ -109,7 +107,7 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
     stack: lead?.stack,
     frameIs: 'allocated at',
     claim: (where) =>
-      `After ${step} of ${steps} steps, a step's peak rose from ${formatBytes(beforeBytes)} to ${formatBytes(afterBytes)} and stayed there${lead === undefined ? '' : `: ${whatChanged(lead, where)}`}.${firstText} ${pile === undefined ? 'The levels before and after are flat, so it is neither a leak nor the start of the program.' : `They pile up with what was kept before: ${formatBytes(pile.bytes)} at the end.`}`,
+      `After ${step} of ${steps} steps, a step's peak rose from ${formatBytes(beforeBytes)} to ${formatBytes(afterBytes)} and stayed there${lead === undefined ? '' : `: ${whatChanged(lead, where)}`}.${firstText} The levels before and after are flat, so it is neither a leak nor the start of the program.`,
     events: { first: first.event, last },
     sites: lead === undefined ? [] : [{ ...lead, bytes: lead.moreBytes }],
     note: '',
@@ -134,25 +132,9 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
       ...texts('annotation seen for the first time', annotationsSince(context, bounds, step)),
     ],
     series: series('step', 'peak of each step', bounds.subarray(1), peaks),
-    advice:
-      pile !== undefined
-        ? adviceFor(pile.kind)
-        : isNew
-          ? NEW_ADVICE
-          : adviceFor('activations', 'stepped-up'),
+    advice: isNew ? NEW_ADVICE : adviceFor('activations', 'stepped-up'),
     disproof:
       'If a longer recording falls back to the level before, it was a phase of the program (an evaluation, a curriculum), not a lasting step.',
-  });
-}
-
-/** What is kept and still grows, if most of these tensors are part of it: then the step is one of its additions. */
-function pileOf(context: AnalysisInput, ids: readonly AllocationIndex[]) {
-  const { sizeBytes } = context.input.replay.allocations;
-  const bytesOf = (own: readonly AllocationIndex[]) => sumBy(own, (id) => sizeBytes[id]);
-  return context.once(accountAtEnd).entries.find(({ kind, isGrowing, allocations }) => {
-    if (!isGrowing || (kind !== 'kept' && kind !== 'kept-graph')) return false;
-    const kept = new Set(allocations);
-    return bytesOf(ids.filter((id) => kept.has(id))) > bytesOf(ids) / 2;
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { groupBy } from '../../base/collections.ts';
+import { groupBy, sumBy } from '../../base/collections.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout } from '../account/moment.ts';
@@ -51,27 +51,30 @@ const MIN_TRAINED = 2;
 
 export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFinding> {
   const { replay } = context.input;
-  const runs = context
-    .once(forwardRuns)
-    .filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
+  const runs = context.once(evidentRuns);
   if (runs.length === 0) {
     return cannotTell(
       'No forward pass of a torch.nn.Module with several allocations is in the recorded stacks.',
     );
   }
   const minBytes = MIN_PEAK_SHARE * replay.peaks.allocatedBytes.bytes;
-  const findings = [...byCall(runs)]
-    .filter(([call]) => !isUnderNoGrad(context, call))
-    .flatMap(([call, own]) => {
-      return unusedGraphs(context, call, own) ?? failedEvaluation(context, call, own, runs) ?? [];
-    })
+  const unused = context.once(unusedGraphs);
+  const failed = [...byCall(runs)].flatMap(([call, own]) =>
+    isUnderNoGrad(context, call) || unused.some((graphs) => graphs.call === call)
+      ? []
+      : (failedEvaluation(context, call, own, runs) ?? []),
+  );
+  const findings = [...unused.map((graphs) => unusedFinding(context, graphs)), ...failed]
     .filter(({ bytes }) => bytes >= minBytes)
     .sort((a, b) => b.bytes - a.bytes);
   if (findings.length > 0) return { status: 'found', findings };
   return runs.every(({ isCutOff }) => isCutOff)
     ? cannotTell('The recording breaks off in its only forward pass.')
-    : clear(checkedText(runs));
+    : clear(checkedText(context, runs));
 }
+
+const evidentRuns = (context: AnalysisInput): ForwardRun[] =>
+  context.once(forwardRuns).filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
 
 /** `@torch.no_grad()` and `@torch.inference_mode()` call the function from PyTorch's `decorate_context`. */
 function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackIndex): boolean {
@@ -79,19 +82,29 @@ function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackIndex): 
 }
 
 /** '9 forward passes: 8 kept a graph, and a backward followed, 1 ran out of memory before a backward could come.' */
-function checkedText(runs: readonly ForwardRun[]): string {
+function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): string {
   const judged = runs.filter((run) => !run.isCutOff || (run.oom === undefined && !keepsGraph(run)));
-  const graphs = judged.filter(keepsGraph).length;
+  const kept = judged.filter(keepsGraph);
+  // The last one's own backward may have been cut off.
+  const staying = kept.filter((run) => run !== runs.at(-1) && staysToTheEnd(context, run)).length;
   const failed = runs.filter(({ oom }) => oom !== undefined).length;
   const cutOff = runs.length - judged.length - failed;
   const parts: [count: number, text: string][] = [
-    [graphs, 'kept a graph, and a backward followed'],
-    [judged.length - graphs, 'kept no graph'],
+    [kept.length - staying, 'kept a graph, and a backward followed'],
+    [staying, 'kept a graph that is still there at the end, which the growth check looks at'],
+    [judged.length - kept.length, 'kept no graph'],
     [failed, 'ran out of memory before a backward could come'],
     [cutOff, 'came last, so a backward may have followed'],
   ];
   const texts = parts.flatMap(([count, text]) => (count > 0 ? `${count} ${text}` : []));
   return `${plural(runs.length, 'forward pass', 'forward passes')}: ${texts.join(', ')}.`;
+}
+
+/** A backward followed, but it may have been of another pass. */
+function staysToTheEnd({ input }: AnalysisInput, { kept, keptBytes }: ForwardRun): boolean {
+  const { freeRequested, sizeBytes } = input.replay.allocations;
+  const left = kept.filter((id) => freeRequested[id] === NEVER);
+  return sumBy(left, (id) => sizeBytes[id]) > keptBytes / 2;
 }
 
 const keepsGraph = ({ keptCount, allocations }: ForwardRun): boolean =>
@@ -116,24 +129,36 @@ const SEVERE_SHARE = 0.2;
 /** From this many graphs' worth on they pile up: the last one is still live while the next is made. */
 const PILED_UP = 2.5;
 
-/** Passes of one call whose graphs no backward used; undefined if there are too few. */
-function unusedGraphs(
-  context: AnalysisInput,
-  call: StackIndex,
-  own: readonly ForwardRun[],
-): NoGradFinding | undefined {
-  const unused = own.filter(isUnusedGraph);
-  if (unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length)) return undefined;
-  // If no pass had a backward, the cut-off one would not have had one either.
-  const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
-  const runs = own.filter(
-    (run) => unused.includes(run) || (isAlways && run.isCutOff && surelyKeepsGraph(run)),
-  );
+/** Passes of one call whose graphs no backward used. */
+interface UnusedGraphs extends ReturnType<typeof highestAtOnce> {
+  readonly call: StackIndex;
+  /** All passes of the call. */
+  readonly own: readonly ForwardRun[];
+  readonly runs: readonly ForwardRun[];
+  readonly graph: readonly KeptTensor[];
+}
+
+/** By call, without those that have too few such passes. */
+export function unusedGraphs(context: AnalysisInput): UnusedGraphs[] {
+  return [...byCall(context.once(evidentRuns))].flatMap(([call, own]) => {
+    const unused = own.filter(isUnusedGraph);
+    const isRare = unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length);
+    if (isRare || isUnderNoGrad(context, call)) return [];
+    // If no pass had a backward, the cut-off one would not have had one either.
+    const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
+    const runs = own.filter(
+      (run) => unused.includes(run) || (isAlways && run.isCutOff && surelyKeepsGraph(run)),
+    );
+    const graph = graphsOf(context, runs);
+    return [{ call, own, runs, graph, ...highestAtOnce(context, graph) }];
+  });
+}
+
+function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFinding {
+  const { call, own, runs, graph, bytes, event, ids } = graphs;
   const { trace, replay } = context.input;
   const { sizeBytes, start } = replay.allocations;
   const peak = replay.peaks.allocatedBytes.bytes;
-  const graph = graphsOf(context, runs);
-  const { bytes, event, ids } = highestAtOnce(context, graph);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
   const last = runs[runs.length - 1];
   const lowersPeakBytes =

@@ -1,4 +1,6 @@
 /** Runs every detector on one device and reports findings as they come. */
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { sumBy } from '../../base/collections.ts';
 import { plural } from '../../base/format.ts';
 import { RETRIED_KIND } from '../detectors/oom.ts';
 import { type Judgement, judge } from '../verdict/verdict.ts';
@@ -45,19 +47,35 @@ export async function analyseContext(
   for (const detector of DETECTOR_IDS) {
     await options.pause?.();
     const result = detect(detector, context);
-    if (result.status === 'found') {
-      for (const finding of result.findings) {
-        findings.push(finding);
-        options.onFinding?.(findingOn(trace, finding));
-      }
+    const found = result.status === 'found' ? result.findings : [];
+    const fresh = found.filter((finding) => !isTold(context, findings, finding));
+    for (const finding of fresh) {
+      findings.push(finding);
+      options.onFinding?.(findingOn(trace, finding));
     }
-    const check = checkOn(trace, { detector, status: result.status, reason: reasonOf(result) });
+    const reason = reasonOf(result, fresh.length);
+    const check = checkOn(trace, { detector, status: result.status, reason });
     checks.push(check);
     options.onCheck?.(check);
   }
   const judgement = judgementOn(trace, judge(context, findings));
   const told = findings.map((finding) => findingOn(trace, asJudged(finding, judgement)));
   return { checks, findings: told.sort(bySeverity), ...judgement };
+}
+
+/** These describe what the growth check may have found too: kept graphs, and copies that pile up one by one. */
+const RETELLING: readonly DetectorId[] = ['no-grad', 'level-shift'];
+
+/** Whether a growth finding has most of its bytes: one memory has one finding. */
+function isTold({ input }: AnalysisInput, told: readonly Finding[], finding: Finding): boolean {
+  if (!RETELLING.includes(finding.detector)) return false;
+  const { sizeBytes } = input.replay.allocations;
+  const { allocations } = finding.evidence;
+  const bytesOf = (ids: readonly AllocationIndex[]) => sumBy(ids, (id) => sizeBytes[id]);
+  return told.some(({ detector, evidence }) => {
+    const own = new Set(detector === 'growth' ? evidence.allocations : []);
+    return bytesOf(allocations.filter((id) => own.has(id))) > bytesOf(allocations) / 2;
+  });
 }
 
 /**
@@ -90,10 +108,11 @@ export function detect(detector: DetectorId, context: AnalysisInput): DetectorRe
   return cannotTell(`The file has no trace: ${UNRECORDED[detector]}.`);
 }
 
-function reasonOf(result: DetectorResult): string {
+/** @param fresh how many of the findings no earlier one tells */
+function reasonOf(result: DetectorResult, fresh: number): string {
   switch (result.status) {
     case 'found':
-      return plural(result.findings.length, 'finding');
+      return fresh === 0 ? 'another finding tells it' : plural(fresh, 'finding');
     case 'clear':
       return result.checked;
     default:

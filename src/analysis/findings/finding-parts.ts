@@ -69,6 +69,8 @@ interface Told<Id extends string, Kind extends string> extends Omit<AnyFinding<I
   readonly frameIs?: LineRole | undefined;
   /** The frame to look at, if it is not the user's innermost. */
   readonly lead?: FrameIndex | undefined;
+  /** Or the line to look at and those that lead to it, if the account names them. */
+  readonly lines?: readonly FrameView[];
   /** @param where 'train.py:21 (step)' */
   readonly claim: (where: string) => string;
   readonly facts?: readonly Fact[];
@@ -91,9 +93,10 @@ export function findingOf<Id extends string, Kind extends string>(
   context: AnalysisInput,
   told: Told<Id, Kind>,
 ): AnyFinding<Id, Kind> {
-  const { stack, frameIs, lead, sites, note, shown = TOP_SITES, ids = [], gaps, ...rest } = told;
+  const { stack, frameIs, lead, lines, sites, note, shown = TOP_SITES, ...more } = told;
+  const { ids = [], gaps, ...rest } = more;
   const { origin = stack, parts, claim, facts = [], ...same } = rest;
-  const where = locationOf(context, stack, frameIs, lead);
+  const where = { ...locationOf(context, stack, frameIs, lead), ...placeOf(lines, frameIs) };
   const noteOf = typeof note === 'string' ? () => note : note;
   return {
     ...same,
@@ -129,6 +132,10 @@ function locationOf(
     stack: frames.filter(({ isPlumbing }) => !isPlumbing),
     stackKind: kind,
   };
+}
+
+function placeOf(lines: readonly FrameView[] = [], role?: LineRole) {
+  return lines.length === 0 ? {} : { frame: lines[0], frameIs: role, userLines: lines };
 }
 
 const NO_VIEW = { kind: 'no-context', frames: [] } as const;

@@ -1,4 +1,5 @@
 /** The program's steps: from profiler annotations, the optimizer's own allocations, or loops in the call stacks. */
+import { upperBound } from '../../base/binary-search.ts';
 import { getOrMake, groupBy, sumBy } from '../../base/collections.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
 import type { AnnotationSpan } from '../../device/model/types.ts';
@@ -18,7 +19,7 @@ export function* detectSteps(context: AnalysisInput): Generator<StepSequence, vo
 function* candidates(context: AnalysisInput): Generator<StepSequence | undefined, void> {
   const groups = annotationGroups(context);
   const ranges = fromAnnotations(groups, (name) => !isPyTorchRange(name));
-  const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(context);
+  const optimizer = fromOptimizerRanges(context, groups) ?? fromOptimizerStacks(context);
   // Ranges not named as steps may lie inside them: the 'forward' of each of four micro-batches.
   yield* ranges?.isNamedStep === false ? [optimizer, ranges] : [ranges, optimizer];
   yield fromAnnotations(groups, (name) => LOADER_RANGE.test(name));
@@ -93,18 +94,51 @@ function fromAnnotations(
   };
 }
 
-/** A step ends with the optimizer. If a loop has two (a GAN), the busier one counts. */
-function fromOptimizerRanges(groups: Groups): StepSequence | undefined {
+/** A step ends with the optimizer. If a loop has two (a GAN), the busier one counts; of two as busy, the later. */
+function fromOptimizerRanges(context: AnalysisInput, groups: Groups): StepSequence | undefined {
   const calls = [...groups].flatMap(([key, spans]) => (OPTIMIZER_RANGE.test(key) ? [spans] : []));
   const [best = []] = calls.sort((a, b) => b.length - a.length);
   const ends = best.flatMap(({ endEvent }) => (endEvent > 0 ? endEvent - 1 : []));
-  return optimizerSequence(ends, 0);
+  const own = lastOfEach(context, ends);
+  const sequence = optimizerSequence(own, 0);
+  return own === ends ? sequence : sequence && { ...sequence, description: LATER_OPTIMIZER };
+}
+
+const LATER_OPTIMIZER = 'the calls of the later of two optimizers';
+/** Share of the later optimizer's calls that come right after one of the other's, for the two to take turns. */
+const TURN_SHARE = 0.8;
+
+/**
+ * Two optimizers of one class share a name, so what they allocate tells them apart: if two lines take turns, a step ends
+ * with the second of them. Unchanged if there is one line, if one follows the other, or if an optimizer allocates
+ * nothing.
+ *
+ *     discriminator, generator | discriminator, generator | …
+ */
+function lastOfEach(context: AnalysisInput, ends: readonly EventIndex[]): readonly EventIndex[] {
+  const [a, b, third] = [...optimizerCalls(context).values()];
+  if (b === undefined || third !== undefined) return ends;
+  const later = a[0] < b[0] ? b : a;
+  const isLater = ends.map((end, i) => {
+    const own = later[upperBound(later, end) - 1] ?? -1;
+    return own > (ends[i - 1] ?? -1);
+  });
+  const own = ends.filter((_, i) => isLater[i]);
+  const turns = own.length - sumBy(isLater.keys(), (i) => Number(isLater[i] && isLater[i - 1]));
+  const isTurns = turns >= TURN_SHARE * own.length && 2 * own.length >= TURN_SHARE * ends.length;
+  return isTurns ? own : ends;
 }
 
 /** Adam and others allocate temporaries whenever they run: a run of such allocations ends a step. */
 function fromOptimizerStacks(context: AnalysisInput): StepSequence | undefined {
-  const { classifier } = context;
-  const { allocations: table } = context.input.replay;
+  const calls = [...optimizerCalls(context)].sort(([, a], [, b]) => b.length - a.length);
+  const [[row, ends] = [0, []]] = calls;
+  return optimizerSequence(ends, row);
+}
+
+/** By the call of an optimizer: the last event of each run of its allocations. */
+function optimizerCalls({ classifier, input }: AnalysisInput): Map<StackIndex, EventIndex[]> {
+  const { allocations: table } = input.replay;
   const endsByCall = new Map<StackIndex, EventIndex[]>();
   let previous = 0;
   for (let id = table.preexisting; id < table.length; id++) {
@@ -116,8 +150,7 @@ function fromOptimizerStacks(context: AnalysisInput): StepSequence | undefined {
     }
     previous = call;
   }
-  const [[row, ends] = [0, []]] = [...endsByCall].sort(([, a], [, b]) => b.length - a.length);
-  return optimizerSequence(ends, row);
+  return endsByCall;
 }
 
 function optimizerSequence(ends: readonly EventIndex[], row: StackIndex): StepSequence | undefined {

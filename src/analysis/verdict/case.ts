@@ -60,7 +60,7 @@ export interface Case {
 }
 
 export function caseOf(context: AnalysisInput, findings: readonly Finding[]): Case {
-  const account = mainAccount(context);
+  const account = context.once(mainAccount);
   const atEnd = account.moment.why === 'peak' ? context.once(accountAtEnd) : account;
   const event = fatalOom(context);
   const failure = event === undefined ? undefined : failureAt(context, event, 0);

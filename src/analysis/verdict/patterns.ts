@@ -11,8 +11,8 @@ import {
 } from '../../format/snapshot/tables.ts';
 
 import type { AccountEntry } from '../account/types.ts';
+import { SCALAR_BYTES } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import type { Finding } from '../findings/detectors.ts';
 import { rowsOf } from '../findings/user-lines.ts';
 import { forEachMade, stepCount } from '../steps/step-sequence.ts';
 import type { Pattern } from './types.ts';
@@ -52,15 +52,16 @@ function isFirstOptimizerStep({ classifier, input }: AnalysisInput, event: Event
 export function patternOfKept(
   context: AnalysisInput,
   { kind, allocations }: AccountEntry,
-  finding: Finding | undefined,
 ): Pattern | undefined {
-  if (finding?.pattern !== undefined) return finding.pattern;
   if (kind === 'kept-graph') return isBackwardLonger(context) ? 'state-not-detached' : undefined;
   const isOptimizer = context.classification.classOf[allocations[0]] === MemoryClass.OptimizerState;
   if (isOptimizer) return 'kept-optimizers';
   const { stack } = context.input.replay.allocations;
   const ofLargest = allocations.filter((id) => stack[id] === stack[allocations[0]]);
-  return isLeftByErrors(context, ofLargest) ? 'kept-exceptions' : undefined;
+  if (isLeftByErrors(context, ofLargest)) return 'kept-exceptions';
+  if (context.classifier.isCopy(stack[allocations[0]])) return 'kept-copies';
+  const { requestedBytes } = context.input.replay.allocations;
+  return allocations.every((id) => requestedBytes[id] <= SCALAR_BYTES) ? 'kept-numbers' : undefined;
 }
 
 /** Fewer may be coincidence. */
@@ -74,7 +75,7 @@ const LEFT_SHARE = 0.8;
  *
  * @param kept from one call site
  */
-export function isLeftByErrors(context: AnalysisInput, kept: readonly AllocationIndex[]): boolean {
+function isLeftByErrors(context: AnalysisInput, kept: readonly AllocationIndex[]): boolean {
   const { input } = context;
   const { start, stack } = input.replay.allocations;
   const { stack: stacks } = input.trace.events;

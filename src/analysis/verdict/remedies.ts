@@ -223,7 +223,7 @@ const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
   none: [],
   kept: all({
     detach:
-      'Find the list, dictionary, queue or attribute that holds them, and empty or bound it (deque(maxlen=...)); of a loss keep the number only, loss.item().',
+      'Find the list, dictionary, queue or attribute that holds them, and empty or bound it (deque(maxlen=...)).',
     'to-cpu': TO_CPU,
   }),
   'kept-graph': all({
@@ -272,6 +272,15 @@ const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   'kept-exceptions': all({
     'clear-exceptions':
       'Keep str(error), not the exception: its traceback holds the local variables of the call that failed. Retry after the except block, not in it.',
+  }),
+  'kept-numbers': all({
+    detach: 'Keep numbers, not tensors: total += loss.item(), or losses.append(loss.item()).',
+  }),
+  'kept-copies': all({
+    detach:
+      'Keep the last or best copy only, or save it to disk with torch.save: each copy of a model or of its state takes as much as the first.',
+    'to-cpu':
+      'Or copy to the CPU: {name: tensor.cpu() for name, tensor in model.state_dict().items()}.',
   }),
   'kept-by-hook': all({
     'remove-hook':

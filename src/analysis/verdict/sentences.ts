@@ -22,11 +22,11 @@ import { sleepText } from '../../device/serving/serving-notes.ts';
 import { sleepSigns } from '../../device/serving/sleep.ts';
 import { segmentsAt, strandedBytes } from '../account/free-space.ts';
 import { turnOf } from '../account/repetitions.ts';
-import { type Account, entryLabel, moreText } from '../account/types.ts';
+import { type Account, entryLabel, moreText, sumOf } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
 import type { Cause, Forecast, Pattern } from './types.ts';
-import { remainderText } from './unfinished.ts';
+import { modelNeed, remainderText } from './unfinished.ts';
 
 export interface Figures {
   readonly known: Case;
@@ -128,8 +128,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
   collectives: (_, { account }) => `${collectivesTexts(account.card?.rows ?? []).join(' and ')}`,
   'process-rest': (size) => `${OWN_OUTSIDE} holds ${size}`,
   'pending-free': (size) => `${size} that was freed waits for another stream`,
-  'evaluation-without-no-grad': (size, { failure }) =>
-    `evaluation keeps ${failure === undefined ? 'up to ' : ''}${size} for no backward`,
+  'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
   'larger-batch': () => 'this batch is larger than all before',
   'stepped-up': (size, known) => `from one ${turnOf(known.context)} on, each needs ${size} more`,
@@ -152,6 +151,8 @@ function clauseOf(figures: Figures): string {
   const passes = `forward passes${at === undefined ? '' : ` called by ${at}`}`;
   switch (pattern) {
     case 'evaluation-without-no-grad':
+      if (diagnosis.entry !== undefined)
+        return `${passes} keep their activations for a backward pass that never comes: ${share}${more}.${need}`;
       return isOnlyAdvice(diagnosis)
         ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`
         : `${passes} keep ${known.failure === undefined ? 'up to ' : ''}${size} of activations for a backward pass that never comes${held}.${restText(figures)}`;
@@ -181,7 +182,7 @@ function clauseOf(figures: Figures): string {
     case 'request':
       return `one request of ${size}${requestedBy(known.failure?.source, at)} did not fit: ${formatPercent(bytes / (known.account.allocatedBytes + bytes))} of all that would have been in use.`;
     case 'model-state':
-      return `${modelStateText(known)} ${take(known)} ${share}${soFarText(known)}, so a smaller batch would not help.`;
+      return `${modelStateText(known)} ${take(known)} ${share}${soFarText(known)}${isBatchUseless(known) ? ', so a smaller batch would not help' : ''}.`;
     case 'second-model':
       return `a second copy of the model takes ${share}.`;
     case 'other-processes':
@@ -201,6 +202,20 @@ function clauseOf(figures: Figures): string {
     default:
       return `${cause === 'kv-cache' ? 'the KV cache takes' : `${labelOf(cause)} ${take(known)}`} ${share}${soFarText(known)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
   }
+}
+
+/**
+ * Whether memory would run out with the smallest batch too: without all activations the request still does not fit or,
+ * in a first optimizer step, what the model needs in all is more than the process may have.
+ */
+function isBatchUseless({ context, account, failure }: Case): boolean {
+  if (failure === undefined) return false;
+  const { unfinished, judged } = failure;
+  if (unfinished !== undefined) {
+    const need = modelNeed(context, unfinished, account) ?? 0;
+    return account.limitBytes !== undefined && need > account.limitBytes;
+  }
+  return sumOf(account, ['activations', 'temporaries', 'inputs']) < judged.missingBytes;
 }
 
 /** Why the peak falls by less than these take: the rest of the run has a peak of its own. */
@@ -278,7 +293,7 @@ function healthy({ known: { context, findings }, holder }: Figures): string {
 export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   const { failure } = known;
   return [
-    ...(failure === undefined ? [] : failureText(failure, known.account, diagnosis)),
+    ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
     ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
@@ -306,12 +321,13 @@ function poolsText({ context, account, failure }: Case): string[] {
   ];
 }
 
-function failureText(failure: Failure, account: Account, { cause }: Diagnosis): string[] {
+function failureText(failure: Failure, known: Case, { cause }: Diagnosis): string[] {
   const { requestedBytes, judged, lines, source, unfinished } = failure;
   const of = source === 'same-size' ? ` of ${frameLabel(lines[0])}` : '';
   const who = source === 'own' && lines[0] ? frameLabel(lines[0]) : `The backward pass${of}`;
   const asked = `${who} asked for the ${formatBytes(requestedBytes)} that did not fit.`;
-  const left = unfinished === undefined ? '' : ` ${remainderText(unfinished, account)}`;
+  const left =
+    unfinished === undefined ? '' : ` ${remainderText(known.context, unfinished, known.account)}`;
   const limit = judged.limit === undefined ? [] : [judged.limit];
   return [...(cause === 'request' ? [left.trim()] : [`${asked}${left}`]), ...limit].filter(Boolean);
 }

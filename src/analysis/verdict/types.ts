@@ -46,6 +46,8 @@ export type Pattern =
   | 'kept-exceptions'
   | 'kept-optimizers'
   | 'kept-by-hook'
+  | 'kept-numbers'
+  | 'kept-copies'
   | 'unbounded-cache'
   | 'larger-batch'
   | 'evaluation-without-no-grad'

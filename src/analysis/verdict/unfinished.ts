@@ -2,9 +2,11 @@
  * A phase of the program that had never been completed when memory ran out in it: what is live is only a part of what
  * it needs, so no figure says how much the run takes, and no remedy is known to be enough.
  */
+import { groupBy } from '../../base/collections.ts';
+import { highest } from '../../base/extremes.ts';
 import { formatBytes } from '../../base/format.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import { type Account, sumOf } from '../account/types.ts';
+import { type Account, type EntryKind, sumOf } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
 import type { Pattern } from './types.ts';
@@ -47,9 +49,42 @@ function firstPass(context: AnalysisInput, event: EventIndex): Phase | undefined
 }
 
 /** What is known of what was still to come. */
-export function remainderText({ phase, text }: Unfinished, account: Account): string {
+export function remainderText(context: AnalysisInput, own: Unfinished, account: Account): string {
+  const { phase, text } = own;
   const parameters = sumOf(account, ['parameters']);
-  if (phase !== 'backward' || parameters === 0)
-    return `That was in ${text}, which would have requested more after it.`;
-  return `That was in ${text}: its gradients need as many bytes as the parameters that are trained (up to ${formatBytes(parameters)}); ${formatBytes(sumOf(account, ['gradients']))} of them was there.`;
+  if (phase === 'backward' && parameters > 0)
+    return `That was in ${text}: its gradients need as many bytes as the parameters that are trained (up to ${formatBytes(parameters)}); ${formatBytes(sumOf(account, ['gradients']))} of them was there.`;
+  const state = phase === 'optimizer' ? wholeState(context, account) : 0;
+  if (state === 0) return `That was in ${text}, which would have requested more after it.`;
+  return `That was in ${text}: its state takes about ${formatBytes(state)} in all, judged by the parameters that have theirs; ${formatBytes(sumOf(account, ['optimizer-state']))} of it was there.`;
+}
+
+/** What parameters, gradients and optimizer state take once all of them are there; undefined if that is not known. */
+export function modelNeed(
+  context: AnalysisInput,
+  { phase }: Unfinished,
+  account: Account,
+): number | undefined {
+  const state = wholeState(context, account);
+  if (phase !== 'optimizer' || state === 0) return undefined;
+  return sumOf(account, ['parameters', 'gradients']) + state;
+}
+
+/**
+ * The state that the whole first step of an optimizer makes: for each gradient as many tensors as the parameters have
+ * that already got theirs. 50 and 49 tensors of Adam for 113 gradients are two for each. 0 if no state is there yet.
+ */
+function wholeState({ input }: AnalysisInput, { entries }: Account): number {
+  const { requestedBytes } = input.replay.allocations;
+  const sizesOf = (kind: EntryKind) =>
+    groupBy(
+      entries.flatMap((entry) => (entry.kind === kind ? entry.allocations : [])),
+      (id) => requestedBytes[id],
+    );
+  const gradients = sizesOf('gradients');
+  const each = [...sizesOf('optimizer-state')].flatMap(([size, { length }]) => {
+    const own = gradients.get(size);
+    return own === undefined ? [] : Math.ceil(length / own.length);
+  });
+  return highest([0, ...each]) * sumOf({ entries }, ['gradients']);
 }

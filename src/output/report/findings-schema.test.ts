@@ -59,6 +59,8 @@ const pattern = wordsOf<Pattern>({
   'kept-exceptions': true,
   'kept-optimizers': true,
   'kept-by-hook': true,
+  'kept-numbers': true,
+  'kept-copies': true,
   'unbounded-cache': true,
   'larger-batch': true,
   'evaluation-without-no-grad': true,

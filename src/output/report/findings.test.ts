@@ -85,7 +85,7 @@ describe('for people', () => {
   it('text keeps to its columns, except for paths, and names every check', async () => {
     const report = await reportOf('leak_output_list');
     const lines = findingsText(report, TERMINAL);
-    expect(lines.slice(0, 2)).toEqual(['2 findings in a_<b>.pickle, device 0', '']);
+    expect(lines.slice(0, 2)).toEqual(['1 finding in a_<b>.pickle, device 0', '']);
     expect(lines[2]).toMatch(/^No out-of-memory error, but autograd graphs from scenarios\.py:262/);
     expect(lines.filter((line) => line.startsWith('- Try: '))).toHaveLength(2);
     const account = lines.findIndex((line) => /^At the peak, .* reserved$/.test(line));

@@ -1,0 +1,79 @@
+/** The cohorts of an account that a healthy run would not keep: what the growth check reports and the verdict judges. */
+
+import { NEVER } from '../../allocator/replay/types.ts';
+import { groupBy } from '../../base/collections.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
+import { frameLocation } from '../../device/model/frame-text.ts';
+import { agedOutOf } from '../detectors/growth-sites.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { accountAtEnd, mainAccount } from './account.ts';
+import { isOfOneRepetition } from './repetitions.ts';
+import type { Account, AccountEntry, EntryKind } from './types.ts';
+
+/** Share of the peak: a pile without growth is a fault only if it is this large. */
+const HOARD_SHARE = 0.25;
+const OLD_HOARD_SHARE = 0.5;
+
+const KEPT: readonly EntryKind[] = ['kept', 'kept-graph'];
+
+export interface KeptEntry {
+  readonly entry: AccountEntry;
+  /** Whether the entry is of the end, where it was larger than at the account's moment. */
+  readonly isOfEnd: boolean;
+}
+
+/** Of the whole run. Computed once for the growth check and the verdict. */
+export function keptInRun(context: AnalysisInput): KeptEntry[] {
+  const account = context.once(mainAccount);
+  const atEnd = account.moment.why === 'peak' ? context.once(accountAtEnd) : account;
+  return keptEntries(context, account, atEnd);
+}
+
+/** Cohorts that are still growing or are a hoard, each at the moment when it is larger: the account's or the end. */
+export function keptEntries(context: AnalysisInput, account: Account, atEnd: Account): KeptEntry[] {
+  const hasFailed = account.moment.why === 'oom';
+  const entries = [...new Set([account, atEnd])].flatMap((of) =>
+    of.entries
+      .filter(
+        (entry) =>
+          KEPT.includes(entry.kind) && (entry.isGrowing || isHoard(context, entry, hasFailed)),
+      )
+      .map((entry) => ({ entry, isOfEnd: of !== account })),
+  );
+  const byPlace = groupBy(entries, ({ entry }) => placeOf(entry));
+  return [...byPlace.values()].map((same) =>
+    same.reduce((a, b) => (b.entry.bytes > a.entry.bytes ? b : a)),
+  );
+}
+
+/** The first of its lines, as text. */
+export const placeOf = ({ lines: [line] }: Pick<AccountEntry, 'lines'>): string | undefined =>
+  line && frameLocation(line);
+
+/**
+ * Even without growth, memory from many steps that fills a large part of the peak is a fault. Healthy programs need no
+ * such graphs, and bound what they keep by design: the oldest goes as the newest comes.
+ */
+function isHoard(
+  context: AnalysisInput,
+  { kind, bytes, allocations }: AccountEntry,
+  hasFailed: boolean,
+): boolean {
+  const { stack, start, freeRequested } = context.input.replay.allocations;
+  const { classOf } = context.classification;
+  // What nothing was added to since before a ring's oldest event may be a cache that is full. Old optimizers are none.
+  const isOptimizer = classOf[allocations[0]] === MemoryClass.OptimizerState;
+  const isOld = kind === 'kept' && !isOptimizer && allocations.every((id) => start[id] < 0);
+  const share = isOld ? OLD_HOARD_SHARE : HOARD_SHARE;
+  if (bytes < share * context.input.replay.peaks.allocatedBytes.bytes) return false;
+  if (isOfOneRepetition(context, allocations, stack[allocations[0]])) return false;
+  if (kind === 'kept-graph') return true;
+  // A pile that was already full when memory ran out did not cause it.
+  if (hasFailed) return false;
+  const sites = new Set(allocations.map((id) => stack[id]));
+  if (agedOutOf(context, allocations).length > 0) return false;
+  return stack.every(
+    (site, id) =>
+      classOf[id] !== MemoryClass.Kept || !sites.has(site) || freeRequested[id] === NEVER,
+  );
+}

@@ -1,0 +1,264 @@
+/** A cohort of kept tensors as a finding: what the growth check saw of it step by step, and what the account knows of it. */
+
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import { sumBy } from '../../base/collections.ts';
+import { lowest } from '../../base/extremes.ts';
+import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { accountAtEnd } from '../account/account.ts';
+import { mergedLeaks } from '../account/cohorts.ts';
+import { keptInRun } from '../account/kept-entries.ts';
+import { lineShare, othersText } from '../account/line-share.ts';
+import { placesOf } from '../account/places.ts';
+import { type AccountEntry, moreText } from '../account/types.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { findingOf, series, sumBySite } from '../findings/finding-parts.ts';
+import type { AnyFinding, Fact } from '../findings/types.ts';
+import { patternOfKept } from '../verdict/patterns.ts';
+import { adviceFor } from '../verdict/remedies.ts';
+import { otherLines, type Pattern } from '../verdict/types.ts';
+import type { GrowthKind } from './growth-groups.ts';
+import { beginOf, type GrowthLaw, isMean, isUneven, type Leak } from './growth-leaks.ts';
+import { unusedGraphs } from './no-grad.ts';
+
+/** A leak with its account entry, or a cohort that only the account knows. */
+export interface Cohort {
+  /** The largest first; empty if its growth was not seen step by step. */
+  readonly leaks: readonly Leak[];
+  readonly entry: AccountEntry | undefined;
+}
+
+/** Share of the peak: from here on, a cohort that is no leak is worth a finding. */
+const NOTABLE_SHARE = 0.05;
+
+/** All leaks, and the large cohorts beside them: whatever the verdict may name has its finding. */
+export function cohortsToTell(context: AnalysisInput): Cohort[] {
+  const kept = context.once(keptInRun).map(({ entry }) => entry);
+  const { entries: atEnd } = context.once(accountAtEnd);
+  const least = NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
+  const told = new Set<AccountEntry>();
+  const leaking = context.once(mergedLeaks).map((leaks): Cohort => {
+    const own = new Set(keptBy(leaks));
+    const isSame = (entry: AccountEntry) =>
+      !told.has(entry) && entry.allocations.some((id) => own.has(id));
+    const isMore = ({ bytes }: AccountEntry) => bytes > bytesOf(context, own);
+    const entry = kept.find(isSame) ?? atEnd.find((one) => isMore(one) && isSame(one));
+    if (entry !== undefined) told.add(entry);
+    return { leaks, entry };
+  });
+  const others = kept.filter((entry) => !told.has(entry) && entry.bytes >= least);
+  return [...leaking, ...others.map((entry): Cohort => ({ leaks: [], entry }))];
+}
+
+const keptBy = (leaks: readonly Leak[]): AllocationIndex[] =>
+  leaks.flatMap(({ group }) => group.sites.flatMap(({ kept }) => kept));
+
+const bytesOf = ({ input }: AnalysisInput, ids: Iterable<AllocationIndex>): number =>
+  sumBy(ids, (id) => input.replay.allocations.sizeBytes[id]);
+
+export function keptFinding(
+  context: AnalysisInput,
+  { leaks, entry }: Cohort,
+): AnyFinding<'growth', GrowthKind> {
+  const [leak] = leaks;
+  const { classifier, input } = context;
+  const { sizeBytes, start, freeRequested } = input.replay.allocations;
+  // The account knows more from the same statements: one cohort has one figure.
+  const ids = entry?.allocations ?? keptBy(leaks);
+  const bytes = bytesOf(context, ids);
+  const liveBytes = sumBy(ids, (id) => (freeRequested[id] === NEVER ? sizeBytes[id] : 0));
+  const kind = kindOf(context, leak, entry);
+  const pattern = patternOf(context, kind, leak, entry);
+  const stack = leak?.lead.stack ?? context.once(placesOf).heaviest(ids);
+  const lines = linesOf(context, leak, entry);
+  const frameIs = leak?.lead.frameIs ?? 'allocated at';
+  const isMaker = frameIs === 'allocated at' && lines.length > 0;
+  const besides = isMaker ? othersText(lineShare(context, ids, lines[0])) : '';
+  const { bounds } = leak?.sequence ?? context.stepSequences[0];
+  return findingOf(context, {
+    detector: 'growth',
+    kind,
+    severity: severityOf(leaks),
+    bytes,
+    stack,
+    frameIs,
+    lines,
+    claim: (where) =>
+      `${formatBytes(bytes)} in ${plural(ids.length, 'tensor')} from ${kind === 'kept-gradients' ? 'the backward pass, which has no Python stack,' : `${where}${besides}`} is kept, ${rateText(leaks, entry)}and ${leftText(liveBytes, bytes)}.${lawSentence(leak, entry)}`,
+    ...(leak !== undefined && { perStep: perStepOf(leaks, entry), law: leak.law.kind }),
+    pattern,
+    events: { first: lowest(ids.map((id) => start[id])), last: bounds[bounds.length - 1] },
+    sites: sumBySite(context, ids),
+    shown: Number.POSITIVE_INFINITY,
+    note: ({ stack: own }) => {
+      if (classifier.isBackward(own)) return 'allocated in backward: no line of Python';
+      return classifier.isForward(own) ? 'made in forward' : 'made outside the model';
+    },
+    facts: factsOf(context, { leaks, entry }, ids, liveBytes),
+    ids,
+    series: series('step', 'bytes kept', bounds, liveAtBounds(context, bounds, ids)),
+    advice: adviceFor(kind === 'kept-graph' ? 'kept-graph' : 'kept', pattern),
+    disproof:
+      'If the program frees these later (at the end of an epoch, when a cache is full), a longer recording shows the fall, and it is no leak.',
+  });
+}
+
+/** The lines of the account and the verdict: those that lead to the first, without others that keep something too. */
+function linesOf(context: AnalysisInput, leak: Leak | undefined, entry: AccountEntry | undefined) {
+  if (entry !== undefined && entry.lines.length > 0) {
+    const { callers } = otherLines(entry.kind, entry.lines);
+    return [entry.lines[0], ...callers];
+  }
+  const { stacks } = context.input;
+  if (leak === undefined) return [];
+  const { frame, stack } = leak.lead;
+  const line = frame === undefined ? stacks.topUserFrameView(stack) : stacks.frame(frame);
+  return line === undefined ? [] : [line];
+}
+
+function kindOf(
+  { classification }: AnalysisInput,
+  leak: Leak | undefined,
+  entry: AccountEntry | undefined,
+): GrowthKind {
+  if (entry?.kind === 'kept-graph') return 'kept-graph';
+  if (leak !== undefined) return leak.group.kind;
+  const [largest] = entry?.allocations ?? [];
+  const isOptimizer = classification.classOf[largest] === MemoryClass.OptimizerState;
+  return isOptimizer ? 'kept-optimizer' : 'kept-tensor';
+}
+
+/** What keeps the memory, judged by the code on the stack and by how it grows. */
+function patternOf(
+  context: AnalysisInput,
+  kind: GrowthKind,
+  leak: Leak | undefined,
+  entry: AccountEntry | undefined,
+): Pattern | undefined {
+  if (leak?.law.kind === 'by-key') return 'unbounded-cache';
+  if (kind === 'kept-hook') return 'kept-by-hook';
+  if (kind === 'kept-optimizer') return 'kept-optimizers';
+  if (kind === 'kept-scalar') return 'kept-numbers';
+  if (entry === undefined) return undefined;
+  if (kind === 'kept-graph' && isUnusedGraph(context, entry)) return 'evaluation-without-no-grad';
+  return patternOfKept(context, entry);
+}
+
+/**
+ * Whether passes of one call whose graphs no backward used made most of it, and the program does not collect their
+ * outputs: if it does, detaching those is enough.
+ */
+function isUnusedGraph(context: AnalysisInput, { allocations, bytes }: AccountEntry): boolean {
+  const own = new Set(allocations);
+  return context.once(unusedGraphs).some(({ ids, runs }) => {
+    const shared = ids.filter((id) => own.has(id));
+    const collected = runs.filter(({ output }) => own.has(output));
+    return bytesOf(context, shared) > bytes / 2 && collected.length <= runs.length / 2;
+  });
+}
+
+function severityOf(leaks: readonly Leak[]) {
+  if (leaks.length === 0) return 'medium';
+  if (!leaks.some(({ isSure }) => isSure)) return 'low';
+  return leaks.some(({ isCostly }) => isCostly) ? 'high' : 'medium';
+}
+
+const perStepOf = (leaks: readonly Leak[], entry: AccountEntry | undefined) => {
+  const [{ perStep }] = leaks;
+  const bytes = sumBy(leaks, (leak) => leak.perStep.bytes);
+  const isSameUnit = entry?.rate?.unit === perStep.unit;
+  return {
+    ...perStep,
+    bytes: isSameUnit ? (entry?.rate?.bytes ?? bytes) : bytes,
+    count: sumBy(leaks, (leak) => leak.perStep.count),
+  };
+};
+
+/** 'on average 97.58 MiB more each iteration in evaluate, ', or '' if no rate is known. */
+function rateText(leaks: readonly Leak[], entry: AccountEntry | undefined): string {
+  if (entry?.rate !== undefined) return `${moreText(entry.rate)}, `;
+  if (leaks.length === 0) return '';
+  const { bytes, steps, unit } = perStepOf(leaks, entry);
+  const rate = { bytes: Math.round(bytes), steps, unit, isMean: isMean(leaks[0].law) };
+  return `${moreText({ ...rate, varies: false })}, `;
+}
+
+/** What an error or the end of a function gives back after the last step was not kept for good. */
+const leftText = (liveBytes: number, bytes: number): string =>
+  liveBytes === bytes
+    ? 'none of it was given back by the end'
+    : `${liveBytes === 0 ? 'none' : formatBytes(liveBytes)} of it was still live at the end`;
+
+function lawSentence(leak: Leak | undefined, entry: AccountEntry | undefined): string {
+  if (leak !== undefined) return ` It grows ${lawText(leak.law)}.`;
+  return entry?.isGrowing ? '' : ' Nothing more was added to it in what is recorded.';
+}
+
+function factsOf(
+  context: AnalysisInput,
+  { leaks: [leak] }: Cohort,
+  ids: readonly AllocationIndex[],
+  liveBytes: number,
+): Fact[] {
+  const { requestedBytes, start } = context.input.replay.allocations;
+  const bytes = bytesOf(context, ids);
+  const sequence = leak?.sequence ?? context.stepSequences[0];
+  const madeAt = leak?.lead.madeAt;
+  const isOld = ids.some((id) => start[id] < 0);
+  return [
+    ...(madeAt === undefined ? [] : [{ label: 'allocated at', text: madeAt }]),
+    { label: 'steps are', text: sequence.description },
+    ...(isOld
+      ? [{ label: 'began', text: 'before the oldest recorded event' }]
+      : leak === undefined
+        ? []
+        : [{ label: 'began at step', count: beginOf(leak.group.sites) }]),
+    { label: liveBytes === bytes ? 'kept by the end' : 'kept at its highest', bytes },
+    {
+      label: 'compared with the peak',
+      text: formatPercent(bytes / context.input.replay.peaks.allocatedBytes.bytes),
+    },
+    ...(leak === undefined ? [] : [{ label: 'how it grows', text: lawText(leak.law) }]),
+    { label: 'requested, before rounding', bytes: sumBy(ids, (id) => requestedBytes[id]) },
+  ];
+}
+
+/** What of these allocations is live after each bound; what lives within one step only is not. */
+export function liveAtBounds(
+  { input }: AnalysisInput,
+  bounds: ArrayLike<EventIndex>,
+  ids: Iterable<AllocationIndex>,
+): Float64Array {
+  const { start, freeRequested, sizeBytes } = input.replay.allocations;
+  // By step the change, then the total.
+  const bytes = new Float64Array(bounds.length);
+  for (const id of ids) {
+    const made = lowerBound(bounds, start[id]);
+    const freed = lowerBound(bounds, freeRequested[id]);
+    if (made === freed) continue;
+    bytes[made] += sizeBytes[id];
+    if (freed < bounds.length) bytes[freed] -= sizeBytes[id];
+  }
+  for (let i = 1; i < bytes.length; i++) bytes[i] += bytes[i - 1];
+  return bytes;
+}
+
+/** 'by about the same each time'. */
+function lawText(law: GrowthLaw): string {
+  const { kind, keptBytes, steps, sizes, pieces } = law;
+  const range = `${formatBytes(pieces[0])} to ${formatBytes(pieces[1])}`;
+  switch (kind) {
+    case 'growing':
+      return `by more each time: ${formatBytes(keptBytes[0])} at first, ${formatBytes(keptBytes[keptBytes.length - 1])} at last`;
+    case 'by-key':
+      return `by one piece for each new key, as a cache without a limit does: ${plural(sizes, 'size')}, ${range}`;
+    case 'in-bursts':
+      return `${keptBytes.length} of ${plural(steps, 'time')}, and not the others`;
+    case 'flat':
+      return isUneven(law)
+        ? `by about the same each time on average, in pieces of ${range}`
+        : 'by about the same each time';
+  }
+}
