@@ -33,10 +33,10 @@ const ANY_OPTIMIZER_RANGE = /^Optimizer\./;
 const LOADER_RANGE = /^enumerate\(DataLoader\)/;
 /**
  * PyTorch's other annotations happen inside a step: 'nccl:all_to_all', 'FSDP::pre_forward', 'aten::mm',
- * 'DistributedDataParallel.forward', 'Torch-Compiled Region: 0/0', '## Call CompiledFxGraph …'.
+ * 'DataParallel.forward', 'Torch-Compiled Region: 0/0', '## Call CompiledFxGraph …'.
  */
 const PYTORCH_RANGE =
-  /^((aten|c10d|prims|autograd|inductor|FSDP)::|(nccl|gloo|mpi|ucc|xccl):|DistributedDataParallel\.|Torch-Compiled Region|CompiledFunction|## Call CompiledFxGraph)/;
+  /^((aten|c10d|prims|autograd|inductor|FSDP)::|(nccl|gloo|mpi|ucc|xccl):|(Distributed)?DataParallel\.|Torch-Compiled Region|CompiledFunction|## Call CompiledFxGraph)/;
 
 function isPyTorchRange(name: string): boolean {
   return ANY_OPTIMIZER_RANGE.test(name) || LOADER_RANGE.test(name) || PYTORCH_RANGE.test(name);

@@ -1,5 +1,6 @@
 /** What allocation sizes tell when stacks and lifetimes leave a doubt. */
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import { addTo } from '../../base/collections.ts';
 import type { Task } from '../../base/task.ts';
 import {
   EMPTY_STACK,
@@ -162,7 +163,7 @@ function risesByStack({ length, stack, requestedBytes }: AllocationTable, stacks
 
 /** Workspace bytes of Hopper and later GPUs, and of older ones (:4096:2:16:8). */
 const CUBLAS_BYTES: ReadonlySet<number> = new Set([32 * 2 ** 20, 8_519_680]);
-/** The cuBLASLt workspace. Older PyTorch versions allocate it just before or after the cuBLAS one. */
+/** The cuBLASLt workspace. Older PyTorch versions allocate it just before or after the cuBLAS one, newer ones apart. */
 const CUBLASLT_BYTES = 2 ** 20;
 
 /**
@@ -180,17 +181,34 @@ export function workspacesBySize(
   const roleOf = (id: AllocationIndex) => roles.role[stack[id] - NO_STACK];
   const isKept = (id: AllocationIndex) => id >= 0 && id < length && freeRequested[id] > lastStep;
   const freeOf = new Map<number, EventIndex>();
+  /** By thread: cuBLASLt's candidates. */
+  const besides = new Map<number, AllocationIndex[]>();
   for (let id = 0; id < length; id++) {
-    if (!CUBLAS_BYTES.has(requestedBytes[id]) || !isKept(id)) continue;
+    const isLt = requestedBytes[id] === CUBLASLT_BYTES;
+    if ((!isLt && !CUBLAS_BYTES.has(requestedBytes[id])) || !isKept(id)) continue;
     const role = roleOf(id);
     if (role !== StackRole.Forward && role !== StackRole.Backward) continue;
     const handle = (pool[id] * 65536 + stream[id]) * 8 + role;
-    if (start[id] < (freeOf.get(handle) ?? -1)) continue;
+    if (isLt) addTo(besides, handle, id);
+    if (isLt || start[id] < (freeOf.get(handle) ?? -1)) continue;
     freeOf.set(handle, freeRequested[id]);
     found.add(id);
     for (const beside of [id - 1, id + 1]) {
       if (requestedBytes[beside] === CUBLASLT_BYTES && isKept(beside)) found.add(beside);
     }
   }
+  for (const [handle, [id, ...more]] of besides)
+    if (more.length === 0 && freeOf.has(handle) && isMadeOnce(table, id)) found.add(id);
   return found;
+}
+
+/** Its line runs again and allocates, but never this size: a workspace is there by then, a tensor would be made anew. */
+function isMadeOnce({ stack, requestedBytes, length }: AllocationTable, id: AllocationIndex) {
+  let runsAgain = false;
+  for (let other = id + 1; other < length; other++) {
+    if (stack[other] !== stack[id]) continue;
+    if (requestedBytes[other] === requestedBytes[id]) return false;
+    runsAgain = true;
+  }
+  return runsAgain;
 }
