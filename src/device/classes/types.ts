@@ -13,7 +13,11 @@ import type { StackReader, StackSource } from '../model/stacks.ts';
 /** Id, label, description. Add new ones at the end. */
 const CLASSES = {
   Unknown: ['unknown', 'unknown', 'Nothing in the recording says what it is.'],
-  Parameters: ['parameters', 'parameters and buffers', 'The weights and buffers of the model.'],
+  Parameters: [
+    'parameters',
+    'parameters and buffers',
+    'The weights and buffers of the model, and copies made of them.',
+  ],
   Gradients: ['gradients', 'gradients', 'What the backward pass leaves for the optimizer.'],
   OptimizerState: [
     'optimizer-state',
