@@ -48,7 +48,7 @@ describe('a pause', () => {
   it('lasts longer in work on a long trace, and from its start on', async () => {
     expect(await pauseMs(290, 0, 5e6)).toBe(370);
     expect(await pauseMs(1000, 0, 5e6)).toBeGreaterThan(1000);
-    expect(await pauseMs(30_000, 0, 5e6)).toBeLessThan(1700);
+    expect(await pauseMs(30_000, 0, 5e6)).toBeLessThan(10_200);
   });
 
   it('is counted together with those before it', async () => {

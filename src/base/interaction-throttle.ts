@@ -4,8 +4,8 @@ import { type Clock, sleep } from './task.ts';
 const QUIET_MS = 120;
 /** `firstMs`: work that never waits; `timeoutMs`: the longest wait in all, besides half of the working time. */
 const SHORT_WORK = { firstMs: 250, timeoutMs: 500 };
-/** Work of seconds on two cores would slow down each frame until it ends. */
-const LONG_WORK = { firstMs: 0, timeoutMs: 1500 };
+/** Work of seconds on two cores would slow down each frame until it ends, and nobody reads findings while zooming. */
+const LONG_WORK = { firstMs: 0, timeoutMs: 10_000 };
 /** Work on a trace of so many events is long. */
 const LONG_EVENTS = 1_000_000;
 
@@ -16,7 +16,7 @@ const LONG_EVENTS = 1_000_000;
  *
  * Example: a user zooms for ten seconds while detectors need 0.9 s. They work for 0.25 s, then wait for
  * 0.5 s + 0.33 s in all, and end in less than 2 s. Detectors on a small file take 0.15 s. Work on a long trace waits
- * from the start, for up to 1.5 s and half of its working time.
+ * from the start, for up to 10 s and half of its working time.
  */
 export class InteractionThrottle {
   readonly #clock: Clock;
