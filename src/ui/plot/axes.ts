@@ -48,7 +48,6 @@ export function drawAxes(
   const y = scaleLinear([y0, y1], [size.height, 0]);
   const xCount = Math.max(2, Math.floor(size.width / X_SPACING));
   const xTicks = axis === 'event' ? eventTicks(x0, x1, xCount) : timeTicks(folds, x0, x1, xCount);
-  const yTicks = byteTicks(y0, y1, Math.max(2, Math.floor(size.height / Y_SPACING)));
   select(elements.x).call(
     axisBottom(x).tickValues(valuesOf(xTicks)).tickFormat(labelOf(xTicks)).tickSizeOuter(0),
   );
@@ -57,6 +56,11 @@ export function drawAxes(
     .selectAll<SVGTextElement, number>('.tick text')
     .attr('text-anchor', (value) => (x(value) > size.width - LABEL_ROOM ? 'end' : 'middle'));
   drawFolds(elements.x, foldsInView(folds, x0, x1, size.width), x);
+  // Most zooms and pans leave the heights alone: the browser would lay out the same labels anew.
+  const heights = `${y0} ${y1} ${size.width} ${size.height}`;
+  if (elements.y.dataset.heights === heights) return;
+  elements.y.dataset.heights = heights;
+  const yTicks = byteTicks(y0, y1, Math.max(2, Math.floor(size.height / Y_SPACING)));
   const left = axisLeft(y).tickValues(valuesOf(yTicks)).tickFormat(labelOf(yTicks));
   select(elements.y).select<SVGGElement>('g').call(left.tickSizeOuter(0));
   select(elements.grid)
