@@ -34,6 +34,8 @@ export interface WhatIfRuns {
   readonly limitBytes: number | undefined;
   /** The limit is the one that the recorded run hit, rather than requested. */
   readonly isLimitRecorded: boolean;
+  /** The recorded run needs no other setting; as on the page, unless a smaller limit was requested. */
+  readonly needsNothing: boolean;
   /** Nobody asked for these settings, so as text those that change nothing are only named. */
   readonly arePresets: boolean;
 }
@@ -118,7 +120,7 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
     ...idleText(sorted.filter((one) => !shown.includes(one))),
     ...left,
     ...cases.flatMap(({ result }) => failureText(result)),
-    ...adviceText(recommended(recorded, inOrder), recorded),
+    ...adviceText(recommended(recorded, inOrder), runs),
     ...rangeText(best),
     ...cardText(best.smallest, recorded),
     ...limitText(runs),
@@ -189,7 +191,10 @@ function failureText({ settings, ooms }: WhatIfResult): string[] {
   ];
 }
 
-function adviceText(best: WhatIfResult | undefined, recorded: RecordedRun): string[] {
+function adviceText(
+  best: WhatIfResult | undefined,
+  { recorded, needsNothing }: WhatIfRuns,
+): string[] {
   if (best === undefined) return ['No setting tried here fits under this limit.'];
   const saves = best.peakReservedBytes < recorded.peakReservedBytes;
   if (best.settings === recorded.settings || (recorded.ooms === 0 && !saves)) {
@@ -197,7 +202,7 @@ function adviceText(best: WhatIfResult | undefined, recorded: RecordedRun): stri
   }
   const [line, olderLine] = environmentLines(best.settings);
   return [
-    `Try first: ${line}`,
+    needsNothing ? `No setting needs changing. An option: ${line}` : `Try first: ${line}`,
     `or ${olderLine} (before PyTorch 2.9)`,
     ...(recorded.ooms > 0 ? [`It ${servesText(recorded)}.`] : []),
     `Confidence: ${CONFIDENCE_LABELS[best.confidence]}`,

@@ -8,7 +8,7 @@ import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { Limit } from '../../../allocator/simulator/what-if-runs.ts';
 import { formatBytes } from '../../../base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
-import { reservedOverhead } from '../../../device/model/main-device.ts';
+import { needsNoSetting } from '../../../device/model/main-device.ts';
 import { whyNotSimulated } from '../../../device/model/vendors.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { hasRun, settingRows, whatIfStoreOf } from '../../panels/what-if/what-if-runs.ts';
@@ -58,7 +58,7 @@ function Runs() {
   const chosen = rows.find((row) => row.settings === (wanted ?? first));
   const run = chosen && hasRun(chosen) ? chosen : undefined;
   const isFine =
-    typeof limit === 'string' && recorded !== undefined && needsNothing(recorded, device);
+    typeof limit === 'string' && recorded !== undefined && needsNoSetting(recorded, device.peaks);
   const isFolded = isFine && setting === undefined;
   const isDone = phase.kind === 'done';
   const isHealthy = useFindings().judgement?.verdict.cause === 'none';
@@ -113,11 +113,6 @@ function Runs() {
       )}
     </section>
   );
-}
-
-/** No request failed, the cache was never released for one, and what no tensor needed is what every program has. */
-function needsNothing({ ooms, retries }: RecordedRun, { peaks }: DeviceInfo): boolean {
-  return ooms === 0 && retries === 0 && reservedOverhead(peaks, 0).severity === 'none';
 }
 
 function memoryText(limit: Limit, recorded: RecordedRun): string {
