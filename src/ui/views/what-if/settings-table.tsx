@@ -111,8 +111,8 @@ export function SettingsTable(props: SettingsTableProps) {
     <table className="whatif-table" aria-label="Settings">
       {rows.some(({ card }) => (card?.retries ?? 0) > 0) && (
         <caption className="dim">
-          Peaks, OOMs, retries and driver calls are with {memory}; retries of a GPU that it fits on
-          are with that GPU’s memory.
+          Peaks, OOMs, retries and driver calls are with {memory}; what is slow “there”, on that
+          GPU.
         </caption>
       )}
       <thead>
