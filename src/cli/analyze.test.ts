@@ -29,7 +29,8 @@ describe('vramscope analyze', () => {
 });
 
 describe('the simulated peak of expandable segments', () => {
-  const SENTENCE = 'would have served the request that failed, with 2.64 GiB instead of 6.00 GiB';
+  const SENTENCE =
+    'would have served the request that failed, reserving 2.64 GiB; what came next is not in the recording';
 
   test.each([[[]], [['--json']], [['--markdown']]])(
     '%j quotes it for fragmentation',

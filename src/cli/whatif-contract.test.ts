@@ -68,7 +68,7 @@ test('the text has the best first, the line to copy and what is unknown', async 
   const head = lines.findIndex((line) => line.startsWith('settings'));
   expect(lines[head + 1]).toMatch(/^as recorded: \(default\) +15\.86 GiB +5\.36 GiB +0 +4$/);
   expect(lines[head + 2]).toMatch(/^expandable_segments:True +5\.44 GiB .* 10\.41 GiB$/);
-  expect(out).toContain('Best: PYTORCH_ALLOC_CONF=expandable_segments:True');
+  expect(out).toContain('Try first: PYTORCH_ALLOC_CONF=expandable_segments:True');
   expect(out).toContain('PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (before PyTorch 2.9)');
   expect(out).toContain('What the trace does not record:');
 });

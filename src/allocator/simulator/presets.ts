@@ -1,10 +1,13 @@
 import type { RecordedRun } from './recorded-run.ts';
 import type { WhatIfResult } from './types.ts';
 
+/** What findings quote and the verdict recommends: it closes gaps, and of all settings it costs least. */
+export const CITED_SETTING = 'expandable_segments:True';
+
 /** PYTORCH_ALLOC_CONF settings worth trying on any recording; '' is the default. */
 export const PRESETS: readonly string[] = [
   '',
-  'expandable_segments:True',
+  CITED_SETTING,
   'expandable_segments:True,roundup_power2_divisions:8',
   'max_split_size_mb:64',
   'max_split_size_mb:128',
@@ -64,6 +67,15 @@ export interface Ranked
   readonly card?: { readonly gib: number | undefined } | undefined;
 }
 
+/** The recommended one first, then the better ones. */
+export function ranked<Run extends Tried>(
+  recorded: Parameters<typeof recommended>[0],
+  runs: readonly Run[],
+): readonly Run[] {
+  const first = recommended(recorded, runs);
+  return [...runs].sort((a, b) => Number(b === first) - Number(a === first) || compareRuns(a, b));
+}
+
 /**
  * Sorts the better setting first: no out-of-memory error, or the later one, because a run that ends early needs little;
  * then the smaller card (an occasional retry is better than a larger card), the least reserved memory, the fewest retries.
@@ -77,6 +89,39 @@ export function compareRuns(a: Ranked, b: Ranked): number {
     a.peakReservedBytes - b.peakReservedBytes ||
     a.retries - b.retries
   );
+}
+
+/** Of the recorded peak: a setting that saves only this much more is not worth another option. */
+const ALIKE_SHARE = 0.05;
+
+interface Tried extends Ranked, Pick<WhatIfResult, 'settings' | 'limitBytes'> {}
+
+/**
+ * The setting to recommend: the simplest whose run is good enough, so a combination only if nothing simpler is. Under
+ * the limit that the recorded run hit, serving every request is enough. Elsewhere a run must reserve about as little as
+ * the best one, without releasing the cache more often. Undefined if memory runs out under each.
+ */
+export function recommended<Run extends Tried>(
+  recorded: Pick<RecordedRun, 'settings' | 'ooms' | 'retries' | 'peakReservedBytes'>,
+  runs: readonly Run[],
+): Run | undefined {
+  const served = runs.filter(({ ooms }) => ooms.length === 0);
+  const fewest = Math.min(...served.map(({ retries }) => retries));
+  const calm = served.filter(({ retries }) => retries <= Math.max(fewest, recorded.retries));
+  const lowest = Math.min(...calm.map(({ peakReservedBytes }) => peakReservedBytes));
+  const most = lowest + ALIKE_SHARE * recorded.peakReservedBytes;
+  const enough = served.filter((run) =>
+    recorded.ooms > 0 && run.limitBytes !== undefined
+      ? run.settings !== recorded.settings
+      : calm.includes(run) && run.peakReservedBytes <= most,
+  );
+  const options = ({ settings }: Tried) =>
+    settings === recorded.settings ? -1 : (settings.match(/[a-z_]\w*:/g)?.length ?? 0);
+  const isOther = ({ settings }: Tried) => Number(settings !== CITED_SETTING);
+  const [first] = [...enough].sort(
+    (a, b) => options(a) - options(b) || isOther(a) - isOther(b) || compareRuns(a, b),
+  );
+  return first;
 }
 
 /** Equal while one of the cards is not known. */

@@ -31,6 +31,10 @@ export function recordedRun(input: WhatIfInput, parts: number) {
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     peakAllocatedBytes: replay.peaks.allocatedBytes.bytes,
     ooms: failuresOf(requests),
+    /** The last request that failed, if any. */
+    failedAt: eventsOf(trace.events, TraceAction.Oom).findLast(
+      (event) => !requests.retriedOoms.has(event),
+    ),
     retriedOoms: requests.retriedOoms.size,
     // A failed request has first released all cached memory: one retry, whether or not entries show it.
     retries: retries.filter((run) => action[run.end] !== TraceAction.Oom).length + requests.ooms,

@@ -68,6 +68,7 @@ export class Simulation {
   readonly #stopsAtAnyOom: boolean;
   readonly #freesAtOnce: boolean;
   readonly #curve: ByteCurveBuilder;
+  readonly #allocated: ByteCurveBuilder;
   readonly #blockOf: Int32Array;
   readonly #pending = new Set<number>();
   #isStopped = false;
@@ -80,6 +81,7 @@ export class Simulation {
     const { trace } = input;
     const curve = new ByteCurveBuilder(trace.events.length, options.parts);
     this.#curve = curve;
+    this.#allocated = new ByteCurveBuilder(trace.events.length, options.parts);
     const { onSegment } = options;
     const guesser = new PlaceGuesser(input.places);
     this.memory = new DeviceMemory(limitUnder(options), (change, reservedBytes) => {
@@ -110,6 +112,7 @@ export class Simulation {
         default:
           this.#runRare(kind[at], row[at], event[at]);
       }
+      this.#allocated.set(event[at], this.allocator.allocatedBytes);
     }
   }
 
@@ -120,6 +123,10 @@ export class Simulation {
 
   curve(): ByteCurve {
     return this.#curve.finish(this.events);
+  }
+
+  allocatedCurve(): ByteCurve {
+    return this.#allocated.finish(this.events);
   }
 
   endState(): EndState {
@@ -147,6 +154,7 @@ export class Simulation {
     this.memory.startCounting();
     allocator.startCounting();
     this.#curve.set(-1, this.memory.reservedBytes);
+    this.#allocated.set(-1, allocator.allocatedBytes);
   }
 
   #alloc(row: number, event: EventIndex): void {

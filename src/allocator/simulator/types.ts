@@ -68,6 +68,7 @@ export interface WhatIfResult {
   /** Events that were run: fewer than the trace has if the run stopped at an OOM. */
   readonly events: number;
   readonly reserved: ByteCurve;
+  readonly allocated: ByteCurve;
   readonly confidence: Confidence;
   readonly unknowns: readonly Unknown[];
 }

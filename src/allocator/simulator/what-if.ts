@@ -70,6 +70,7 @@ export function* whatIf(
     end: simulation.endState(),
     events,
     reserved: simulation.curve(),
+    allocated: simulation.allocatedCurve(),
     confidence: confidenceOf(unknowns),
     unknowns,
   };

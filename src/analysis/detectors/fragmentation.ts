@@ -64,9 +64,9 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   const overhead = overheadOf(context, ooms.length);
   const { bytes, share } = overhead;
   if (overhead.severity === 'none') {
-    const { share: unneeded } = reservedOverhead(replay.peaks, 0);
+    const between = reservedOverhead(replay.peaks, 0);
     return clear(
-      `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}: ${formatPercent(unneeded)} was never needed.`,
+      `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}: the peaks are ${formatBytes(between.bytes)} (${formatPercent(between.share)}) apart, which does not count as fragmentation.`,
     );
   }
   const before = replay.start.reservedBytes;
@@ -172,8 +172,8 @@ function gapFacts(
     { label: 'seen at event', count: event },
     { label: 'reserved then', bytes: sumBy(segments, ({ sizeBytes }) => sizeBytes) },
     { label: 'free then', bytes: free },
-    { label: 'of it in empty segments, which the cache keeps', bytes: cached },
-    { label: 'of it in gaps: free ranges between live blocks', bytes: free - cached },
+    { label: 'of it in empty segments', bytes: cached },
+    { label: 'of it in gaps between blocks', bytes: free - cached },
     { label: 'largest contiguous free range', bytes: highest([0, ...gaps]) },
     { label: 'largest request so far', bytes: largestRequest },
     {

@@ -120,7 +120,8 @@ function oomFinding(
     facts: [
       ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
       {
-        label: verdict.isMissingAtMost ? 'missing, at most' : 'missing',
+        // A simulated run says how much higher its limit would have to be, with its gaps where they are.
+        label: `missing${verdict.isMissingAtMost ? ', at most' : ''}, with all gaps counted as one piece`,
         bytes: verdict.missingBytes,
       },
       ...shapeFacts(
@@ -136,13 +137,18 @@ function oomFinding(
   });
 }
 
-/** Whether gaps mattered is an open question only if the simulation did not answer it. */
+/** What would show that gaps mattered more, or less, depends on what the simulation says of a run with hardly any. */
 function disproofOf({ input }: AnalysisInput, cause: OomVerdict['cause']): string {
+  const simulated = simulatedSetting(input);
+  const fails = simulated !== undefined && simulated.result.ooms.length > 0;
   if (cause === 'fragmented')
-    return 'With expandable_segments:True the same run fails at the same place with hardly any gaps: then it was too large after all.';
-  return simulatedSetting(input)?.result.ooms.at(-1)?.isRecorded === true
-    ? 'With more memory the same request fails again.'
-    : 'The same run passes with expandable_segments:True: then gaps mattered more than this says.';
+    return fails
+      ? 'A real run with expandable_segments:True fails at the same place with hardly any gaps, as the simulated one does: then it was too large after all.'
+      : 'With expandable_segments:True the same run fails at the same place with hardly any gaps: then it was too large after all.';
+  if (fails) return 'With more memory the same request fails again.';
+  return simulated === undefined
+    ? 'The same run passes with expandable_segments:True: then gaps mattered more than this says.'
+    : 'A real run with expandable_segments:True goes on well past this request, which the simulated one serves: then gaps mattered more than this says.';
 }
 
 function requesterText({ source }: RequestOrigin, line: string, bytes: string): string {

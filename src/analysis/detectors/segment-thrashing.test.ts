@@ -9,8 +9,8 @@ describe('who gives segments back', () => {
   const MIBS = (mib: number) => ({ addr: 1024 * MIB * mib, size: mib * MIB });
   const frames = (line: number) => [{ name: 'step', filename: '/home/me/train.py', line }];
   /** A segment is given back at `line`, and a larger one comes at line 7. */
-  const textFrom = (line: number) => {
-    const trace = Array.from({ length: 40 }, (_, i) => {
+  const eventsFrom = (line: number) =>
+    Array.from({ length: 40 }, (_, i) => {
       const [small, large] = [MIBS(100 + i), MIBS(101 + i)];
       return [
         ...(i === 0 ? [{ action: 'segment_alloc', ...small, frames: frames(7) }] : []),
@@ -18,13 +18,27 @@ describe('who gives segments back', () => {
         { action: 'segment_alloc', ...large, frames: frames(7) },
       ];
     }).flat();
-    return JSON.stringify(detectSegmentThrashing(new AnalysisInput(contextOf(traceOf(...trace)))));
-  };
+  const textOf = (...trace: readonly Record<string, unknown>[]) =>
+    JSON.stringify(detectSegmentThrashing(new AnalysisInput(contextOf(traceOf(...trace)))));
+  const textFrom = (line: number) => textOf(...eventsFrom(line));
 
   it('is PyTorch, if a request that did not fit follows, and empty_cache() elsewhere', () => {
     expect(textFrom(7)).not.toContain('empty_cache');
     expect(textFrom(7)).toContain('by PyTorch itself for a request that did not fit');
     expect(textFrom(8)).toContain('leave out torch.cuda.empty_cache()');
     expect(textFrom(8)).not.toContain('flushes of the cache by PyTorch itself');
+  });
+
+  it('is no finding of its own if PyTorch did so only when memory ran out', () => {
+    const block = { ...MIBS(1), frames: frames(7) };
+    const calm = Array.from({ length: 100 }, () => [
+      { action: 'alloc', ...block },
+      { action: 'free_requested', ...block },
+      { action: 'free_completed', ...block },
+    ]).flat();
+    const oom = { action: 'oom', size: 1024 * MIB, device_free: 0, frames: frames(7) };
+    expect(textOf(...calm, ...eventsFrom(7), oom)).toContain('that belongs to the OOM');
+    expect(textOf(...calm, ...eventsFrom(7))).toContain('"status":"found"');
+    expect(textOf(...calm, ...eventsFrom(8), oom)).toContain('leave out torch.cuda.empty_cache()');
   });
 });

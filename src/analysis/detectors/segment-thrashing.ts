@@ -14,6 +14,7 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import { sizesText, varyingSites } from '../account/free-space.ts';
+import { fatalOom } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { cannotTell, clear, found, series, sumByStack } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
@@ -44,6 +45,12 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
       ? cannotTell(`${recordingReason} In what is left ${given}.`)
       : clear(`${given}, and ${retaken.length} were allocated after that${searchText(searched)}.`);
   }
+  const severity = isSevere(context, retaken, costUs) ? 'medium' : 'low';
+  // What PyTorch gave back while memory ran out is part of the OOM, which has its own advice.
+  if (severity === 'low' && retries === flushes && fatalOom(context) !== undefined)
+    return clear(
+      `${given} for requests that did not fit, before memory ran out: that belongs to the OOM.`,
+    );
   const { events } = context.input.trace;
   const sites = sumByStack(events, retaken);
   const sizes = retaken.map((event) => events.sizeBytes[event]);
@@ -56,7 +63,7 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
   return found(context, {
     detector: 'segment-thrashing',
     kind: 'segment-thrashing',
-    severity: isSevere(context, retaken, costUs) ? 'medium' : 'low',
+    severity,
     bytes,
     stack: named?.stack,
     frameIs: 'requested by',

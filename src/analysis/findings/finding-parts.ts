@@ -1,7 +1,7 @@
 /** Building blocks shared by all detectors' findings. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { getOrMake } from '../../base/collections.ts';
+import { getOrMake, groupBy, sumBy } from '../../base/collections.ts';
 import { fileName } from '../../base/file-names.ts';
 import { sumByClass } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
@@ -103,10 +103,24 @@ export function findingOf<Id extends string, Kind extends string>(
     ...where,
     claim: claim(locationText(where.frame)),
     facts,
-    parts: parts ?? sites.slice(0, shown).map((site) => sitePart(context, site, noteOf(site))),
+    parts:
+      parts ?? alike(sites.map((site) => sitePart(context, site, noteOf(site)))).slice(0, shown),
     evidence: evidence(context, ids, sites, gaps),
     fingerprint: fingerprint(context, told.detector, told.kind, origin),
   };
+}
+
+/** Parts that read the same are one: paths that differ only inside the framework end in the same line. */
+function alike(parts: readonly FindingPart[]): FindingPart[] {
+  const groups = groupBy(parts, ({ frame, note }) =>
+    [frame?.filename, frame?.line, frame?.name, note].join('\n'),
+  );
+  const sums = [...groups.values()].map((same) => ({
+    ...(same[0] as FindingPart),
+    bytes: sumBy(same, ({ bytes }) => bytes),
+    count: sumBy(same, ({ count }) => count),
+  }));
+  return sums.length === parts.length ? sums : sums.sort((a, b) => b.bytes - a.bytes);
 }
 
 /** A detector's answer if it found one thing. */

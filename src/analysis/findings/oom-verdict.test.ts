@@ -25,6 +25,18 @@ describe('what was missing', () => {
   });
 });
 
+it('lists each call site once, whichever paths through PyTorch lead to it', async () => {
+  for (const name of ['oom_batch_too_big', 'oom_fragmented', 'pairs/oom_leak.python']) {
+    const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
+    const { findings } = await analysisOf(context);
+    for (const { parts } of findings.filter(({ detector }) => detector === 'oom')) {
+      const labels = parts.map(({ frame }) => JSON.stringify(frame));
+      expect(new Set(labels).size).toBe(labels.length);
+      expect(labels.length).toBeGreaterThan(1);
+    }
+  }
+});
+
 describe('what would disprove it', () => {
   const disproofOf = async (name: string) => {
     const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));

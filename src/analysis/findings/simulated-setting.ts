@@ -1,13 +1,12 @@
 /** What the run would have reserved under the one setting that findings quote and the verdict recommends. */
 
 import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
+import { CITED_SETTING } from '../../allocator/simulator/presets.ts';
 import { type RecordedRun, recordedRun } from '../../allocator/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../allocator/simulator/types.ts';
 import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { whyNotSimulated } from '../../device/model/vendors.ts';
 import type { DeviceTables } from './types.ts';
-
-export const CITED_SETTING = 'expandable_segments:True';
 
 /** Simulating this many events takes about a fifth of a second; with more, only an explicit request runs it. */
 export const MOST_EVENTS = 1_000_000;

@@ -186,7 +186,7 @@ const RAISE_LIMIT = some({
 });
 const EXPANDABLE = all({
   'expandable-segments':
-    'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: segments then grow in place, and gaps close up.',
+    'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: gaps then close up.',
 });
 const REPEAT_SIZES = some({
   'repeat-sizes':

@@ -15,6 +15,7 @@ import {
 } from '../../allocator/simulator/what-if-runs.ts';
 import { parseBytes } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
+import { needsNoSetting } from '../../device/model/main-device.ts';
 import { whyNotSimulated } from '../../device/model/vendors.ts';
 import { deviceOrder } from '../../output/report/text.ts';
 import { buildWhatIf, type WhatIfRuns, whatIfText } from '../../output/report/whatif.ts';
@@ -148,6 +149,7 @@ export function runWhatIf(
     recorded,
     limitBytes,
     isLimitRecorded: limit === 'recorded' && limitBytes !== undefined,
+    needsNothing: typeof limit === 'string' && needsNoSetting(recorded, replay.peaks),
     arePresets,
     cases: cases.map((one, i) => ({ ...one, smallest: cards[i] })),
     notSimulated: [

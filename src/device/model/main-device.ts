@@ -64,6 +64,15 @@ export function reservedOverhead(
   return { bytes, share, severity: severityOf(bytes, share, ooms) };
 }
 
+/**
+ * No request failed, the cache was never released for one, and what no tensor needed is what every program has: other
+ * settings are an option, not a need.
+ */
+export const needsNoSetting = (
+  { ooms, retries }: { readonly ooms: number; readonly retries: number },
+  peaks: Parameters<typeof reservedOverhead>[0],
+): boolean => ooms === 0 && retries === 0 && reservedOverhead(peaks, 0).severity === 'none';
+
 /** 'none': gaps that every program has. */
 type Severity = 'high' | 'medium' | 'low' | 'none';
 

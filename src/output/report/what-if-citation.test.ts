@@ -30,7 +30,7 @@ test.each([
   // Fragmented: the failed request would have fit.
   [
     'oom_fragmented',
-    'would have served the request that failed, with 2.64 GiB instead of 6.00 GiB; what your program would have requested next is not in the recording',
+    'would have served the request that failed, reserving 2.64 GiB; what came next is not in the recording',
   ],
 ])('%s with expandable segments', (capture, expected) => {
   expect(sentence(capture, EXPANDABLE, 'recorded')).toBe(expected);
@@ -50,13 +50,13 @@ test('a request that is too large fails under any setting', () => {
 
 test('without a limit nothing fails, which says nothing about the real device', () => {
   expect(sentence('oom_fragmented', '')).toBe(
-    'would have reserved 24.25 GiB where nothing limits it, with the request that failed served; what your program would have requested next is not in the recording',
+    'would have reserved 24.25 GiB where nothing limits it, with the request that failed served; what came next is not in the recording',
   );
 });
 
 test('a run that fails where the recorded one did not says where, and how much is missing', () => {
   expect(sentence('train_gpt_small', '', GIB)).toMatch(
-    /^would have run out of memory at event [\d,]+: .+ were requested, .+ too much$/,
+    /^would have run out of memory at event [\d,]+: .+ was requested, which takes a limit .+ higher$/,
   );
 });
 

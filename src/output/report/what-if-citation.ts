@@ -1,16 +1,17 @@
 /** Compares one setting with the recorded run in a sentence, for findings, reports and the page's headline. */
 
+import { CITED_SETTING } from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
 import type { SimulatedOom, WhatIfResult } from '../../allocator/simulator/types.ts';
 import { RETRIED_KIND } from '../../analysis/detectors/oom.ts';
 import type { Analysis } from '../../analysis/findings/analyse.ts';
 import { detectorOf, type Finding } from '../../analysis/findings/detectors.ts';
 import {
-  CITED_SETTING,
   isSimulated,
   MOST_EVENTS,
   simulatedSetting,
 } from '../../analysis/findings/simulated-setting.ts';
+import { AFTER_OOM } from '../../analysis/verdict/types.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 
@@ -34,11 +35,13 @@ export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string
       : failureText(failure);
     return `would have run out of memory ${at}`;
   }
-  const sentence =
-    recorded.ooms > 0 ? servedSentence(result, recorded) : neededSentence(result, recorded);
   // A low peak reached by many retries does not mean that little was needed.
-  if (result.retries <= recorded.retries) return sentence;
-  return `${sentence}, releasing its whole cache ${plural(result.retries, 'time')}`;
+  const cost =
+    result.retries > recorded.retries
+      ? `, releasing its whole cache ${plural(result.retries, 'time')}`
+      : '';
+  if (recorded.ooms === 0) return `${neededSentence(result, recorded)}${cost}`;
+  return `${servedSentence(result, recorded)}${cost}; ${AFTER_OOM}`;
 }
 
 function neededSentence(result: WhatIfResult, recorded: Recorded): string {
@@ -49,24 +52,41 @@ function neededSentence(result: WhatIfResult, recorded: Recorded): string {
   return `would have needed ${needed} instead of ${formatBytes(recorded.peakReservedBytes)}`;
 }
 
-const AFTER_OOM = 'what your program would have requested next is not in the recording';
+const failedText = (ooms: number): string =>
+  ooms === 1 ? 'the request that failed' : `the ${formatCount(ooms)} requests that failed`;
+
+/** 'serves the request that failed; what came next is not in the recording' */
+export const servesText = ({ ooms }: Pick<RecordedRun, 'ooms'>): string =>
+  `serves ${failedText(ooms)}; ${AFTER_OOM}`;
 
 /** For a recorded run that failed, under a setting where it succeeds. */
-function servedSentence(result: WhatIfResult, { ooms, peakReservedBytes }: Recorded): string {
+function servedSentence(result: WhatIfResult, { ooms }: Recorded): string {
   const needed = formatBytes(result.peakReservedBytes);
-  const failed = ooms === 1 ? 'the request that failed' : `the ${formatCount(ooms)} that failed`;
+  const failed = failedText(ooms);
   // Without a limit, every request succeeds and the cache is never released, so a comparison would mean nothing.
   if (result.limitBytes === undefined) {
-    return `would have reserved ${needed} where nothing limits it, with ${failed} served; ${AFTER_OOM}`;
+    return `would have reserved ${needed} where nothing limits it, with ${failed} served`;
   }
-  return `would have served ${failed}, with ${needed} instead of ${formatBytes(peakReservedBytes)}; ${AFTER_OOM}`;
+  // What the recorded run reserved until it failed is no measure.
+  return `would have served ${failed}, reserving ${needed}`;
 }
 
-/** 'at event 6,302: 380.00 MiB were requested, 20.00 MiB too much' */
+/**
+ * 'at event 6,302: 380.00 MiB was requested, which takes a limit 20.00 MiB higher'. A verdict's missing bytes are fewer:
+ * they count gaps as if they were one piece.
+ */
 export function failureText({ event, requestedBytes, missingBytes }: SimulatedOom): string {
   const where = event < 0 ? 'before the trace' : `at event ${formatCount(event)}`;
-  return `${where}: ${formatBytes(requestedBytes)} were requested, ${formatBytes(missingBytes)} too much`;
+  return `${where}: ${formatBytes(requestedBytes)} was requested, which takes a limit ${formatBytes(missingBytes)} higher`;
 }
+
+/** 'ran out at event 6,302' */
+export const ranOutText = ({ event }: Pick<SimulatedOom, 'event'>): string =>
+  event < 0 ? 'ran out before the recording' : `ran out at event ${formatCount(event)}`;
+
+/** '≥ 1': a simulated run ends at the first OOM that the recording did not have, so there may be more. */
+export const oomCountText = (ooms: WhatIfResult['ooms']): string =>
+  `${ooms.at(-1)?.isRecorded === false ? '≥ ' : ''}${formatCount(ooms.length)}`;
 
 /** Adds the simulated peak to the advice of each finding that the setting may fix; returns the same object if none. */
 export function citeWhatIf(

@@ -3,9 +3,10 @@
 import {
   CONTEXT_BYTES,
   changesNothing,
-  compareRuns,
   environmentLines,
   needsLimit,
+  ranked,
+  recommended,
 } from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
 import type { Confidence, WhatIfResult } from '../../allocator/simulator/types.ts';
@@ -13,6 +14,7 @@ import type { SmallestLimit } from '../../allocator/simulator/what-if.ts';
 import type { WhatIfCase } from '../../allocator/simulator/what-if-runs.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import type { Writer } from './text.ts';
+import { oomCountText, ranOutText, servesText } from './what-if-citation.ts';
 
 export interface CaseRun extends WhatIfCase {
   /** If requested. */
@@ -32,6 +34,8 @@ export interface WhatIfRuns {
   readonly limitBytes: number | undefined;
   /** The limit is the one that the recorded run hit, rather than requested. */
   readonly isLimitRecorded: boolean;
+  /** The recorded run needs no other setting; as on the page, unless a smaller limit was requested. */
+  readonly needsNothing: boolean;
   /** Nobody asked for these settings, so as text those that change nothing are only named. */
   readonly arePresets: boolean;
 }
@@ -95,12 +99,16 @@ const NO_HISTORY = 'This device has no recorded history, so there is nothing to 
 
 function deviceText(runs: WhatIfRuns, write: Writer): string[] {
   const { device, recorded, cases, notSimulated } = runs;
-  const sorted = [...cases].sort((a, b) => compareRuns(a.result, b.result));
+  const inOrder = ranked(
+    recorded,
+    cases.map(({ result }) => result),
+  );
+  const sorted = [...cases].sort((a, b) => inOrder.indexOf(a.result) - inOrder.indexOf(b.result));
   const [best] = sorted;
   const shown = sorted.filter(
     ({ result }) => !runs.arePresets || !changesNothing(recorded, result),
   );
-  const [first, ...rest] = runCells(recorded, recorded.ooms);
+  const [first, ...rest] = runCells(recorded, formatCount(recorded.ooms));
   const left = notSimulated.length > 0 ? [notSimulatedText(runs)] : [];
   if (best === undefined) {
     const [text = runs.unavailable ?? NO_HISTORY] = left;
@@ -112,7 +120,7 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
     ...idleText(sorted.filter((one) => !shown.includes(one))),
     ...left,
     ...cases.flatMap(({ result }) => failureText(result)),
-    ...adviceText(best.result, recorded),
+    ...adviceText(recommended(recorded, inOrder), runs),
     ...rangeText(best),
     ...cardText(best.smallest, recorded),
     ...limitText(runs),
@@ -138,19 +146,23 @@ function titleOfLimit({ limitBytes, isLimitRecorded }: WhatIfRuns): string {
   return `limit ${formatBytes(limitBytes)}${why}`;
 }
 
-const runCells = (run: Run, ooms: number): string[] => [
+const runCells = (run: Run, ooms: string): string[] => [
   settingsName(run.settings),
   formatBytes(run.peakReservedBytes),
   formatBytes(run.peakAllocatedBytes),
-  formatCount(ooms),
+  ooms,
   formatCount(run.retries),
 ];
 
 function resultRow({ result, smallest }: CaseRun, recorded: RecordedRun): string[] {
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
   const needs = smallest === undefined ? '' : formatBytes(smallest.limitBytes);
-  const failures = result.ooms.length;
-  return [...runCells(result, failures), failures > 0 ? 'fails' : formatBytes(saved), needs];
+  const [name = '', ...cells] = runCells(result, oomCountText(result.ooms));
+  const failure = result.ooms.at(-1);
+  // A run that ends early needs little: its peaks say nothing.
+  if (failure !== undefined)
+    return [name, ranOutText(failure), '', ...cells.slice(2), 'fails', needs];
+  return [name, ...cells, recorded.ooms > 0 ? 'serves' : formatBytes(saved), needs];
 }
 
 const settingsName = (settings: string): string => (settings === '' ? '(default)' : settings);
@@ -175,20 +187,24 @@ function failureText({ settings, ooms }: WhatIfResult): string[] {
   const { event, requestedBytes, missingBytes } = failure;
   const where = event < 0 ? 'before the trace' : `at event ${formatCount(event)}`;
   return [
-    `${settingsName(settings)} runs out of memory ${where}: a request of ${formatBytes(requestedBytes)} is short by ${formatBytes(missingBytes)}.`,
+    `${settingsName(settings)} runs out of memory ${where}: a request of ${formatBytes(requestedBytes)} takes a limit ${formatBytes(missingBytes)} higher.`,
   ];
 }
 
-function adviceText(best: WhatIfResult, recorded: RecordedRun): string[] {
-  if (best.ooms.length > 0) return ['No setting tried here fits under this limit.'];
-  const saved = recorded.peakReservedBytes - best.peakReservedBytes;
-  if (saved <= 0 || best.settings === recorded.settings) {
-    return ['No setting tried here reserves less memory than the recorded run.'];
+function adviceText(
+  best: WhatIfResult | undefined,
+  { recorded, needsNothing }: WhatIfRuns,
+): string[] {
+  if (best === undefined) return ['No setting tried here fits under this limit.'];
+  const saves = best.peakReservedBytes < recorded.peakReservedBytes;
+  if (best.settings === recorded.settings || (recorded.ooms === 0 && !saves)) {
+    return ['No setting tried here reserves notably less memory than the recorded run.'];
   }
   const [line, olderLine] = environmentLines(best.settings);
   return [
-    `Best: ${line}`,
+    needsNothing ? `No setting needs changing. An option: ${line}` : `Try first: ${line}`,
     `or ${olderLine} (before PyTorch 2.9)`,
+    ...(recorded.ooms > 0 ? [`It ${servesText(recorded)}.`] : []),
     `Confidence: ${CONFIDENCE_LABELS[best.confidence]}`,
   ];
 }

@@ -1,8 +1,9 @@
 import { FlaskConical } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
+import { CITED_SETTING } from '../../../allocator/simulator/presets.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
-import { CITED_SETTING, isSimulated } from '../../../analysis/findings/simulated-setting.ts';
+import { isSimulated } from '../../../analysis/findings/simulated-setting.ts';
 import type { Fact, FindingPart } from '../../../analysis/findings/types.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';

@@ -3,36 +3,49 @@ import { environmentLines } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { EndState, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
-import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatExactBytes,
+  formatPercent,
+  plural,
+} from '../../../base/format.ts';
 import { reservedOverhead } from '../../../device/model/main-device.ts';
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import type { RunRow } from '../../panels/what-if/what-if-runs.ts';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { useDevice } from '../../shared/services.ts';
-import { CONFIDENCE_TEXT, cardText, cardTitle, oomsOf, settingName } from './runs.tsx';
+import { CONFIDENCE_TEXT, callsText, cardText, cardTitle, oomsOf, settingName } from './runs.tsx';
 
 interface ChosenSettingProps {
   readonly recorded: RecordedRun;
   readonly result: WhatIfResult;
-  readonly isBest: boolean;
+  /** It is the recommended one of all that were tried. */
+  readonly isFirst: boolean;
+  /** The verdict found no problem, so nothing has to change. */
+  readonly isOptional: boolean;
+}
+
+/** Choosing one of them shows how it fails. */
+export function NothingHelps() {
+  return (
+    <p className="whatif-headline" data-tone="danger">
+      <strong>None of the settings tried would have helped:</strong> memory runs out under each.
+    </p>
+  );
 }
 
 /** The chosen setting in a sentence, and the line that turns it on. */
-export function ChosenSetting({ recorded, result, isBest }: ChosenSettingProps) {
+export function ChosenSetting(props: ChosenSettingProps) {
+  const { recorded, result, isFirst, isOptional } = props;
   const { settings, ooms } = result;
   const [line, olderLine] = environmentLines(settings);
-  if (isBest && ooms.length > 0) {
-    return (
-      <p className="whatif-headline" data-tone="danger">
-        <strong>None of the settings tried would have helped:</strong> memory runs out under each.
-      </p>
-    );
-  }
   return (
     <section className="whatif-chosen" aria-label="Chosen setting">
       <p className="whatif-headline" data-tone={ooms.length > 0 ? 'danger' : undefined}>
+        {isFirst && isOptional && 'No problem was found in this run, so this is only an option. '}
         <strong>{settingName(settings)}</strong> {whatIfSentence(result, recorded)}.{' '}
-        <span className="dim">{aside(recorded, result, isBest)}</span>
+        <span className="dim">{aside(recorded, result, isFirst)}</span>
       </p>
       {settings === '' ? (
         <p className="dim">This is the default: leave PYTORCH_ALLOC_CONF unset.</p>
@@ -65,15 +78,17 @@ export function NothingToChange({ isOpen, onToggle }: NothingToChangeProps) {
   );
 }
 
-function aside(recorded: RecordedRun, result: WhatIfResult, isBest: boolean): string {
+function aside(recorded: RecordedRun, result: WhatIfResult, isFirst: boolean): string {
   if (result.ooms.length > 0) return '';
   // What a run that broke off reserved is no measure.
-  if (recorded.ooms > 0) return isBest ? 'It is the best setting tried.' : '';
+  if (recorded.ooms > 0) return isFirst ? 'It is the simplest setting that does.' : '';
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
   const share = recorded.peakReservedBytes === 0 ? 0 : saved / recorded.peakReservedBytes;
-  if (saved <= 0) return isBest ? 'None of the settings tried reserves less.' : '';
+  if (isFirst && result.settings === recorded.settings)
+    return 'None of the settings tried reserves notably less.';
+  if (saved <= 0) return '';
   const saving = `${formatBytes(saved)} less, ${formatPercent(share)}`;
-  return isBest ? `${saving}: the best setting tried.` : `${saving}.`;
+  return isFirst ? `${saving}: the simplest setting that saves as much.` : `${saving}.`;
 }
 
 function EnvironmentLine({ line, note }: { readonly line: string; readonly note: string }) {
@@ -111,11 +126,11 @@ function ConfidenceNote({ recorded: { requests }, run: { result, lowestBytes } }
         Confidence: <span data-confidence={confidence}>{confidence}</span>
       </h2>
       <p>
-        {CONFIDENCE_TEXT[confidence]} The {formatCount(requests)} requests of the recording are run
-        again, in order, through PyTorch’s own rules for rounding, splitting, merging and releasing;
-        nothing is estimated. Against {ACCURACY.runs} real runs on an H200 (torch 2.11) under other
-        settings, peak reserved came out equal to the byte in {ACCURACY.equalReserved}; in the
-        others, frees waited for another stream.
+        {CONFIDENCE_TEXT[confidence]} The {formatCount(requests)} allocations and frees of the
+        recording are run again, in order, through PyTorch’s own rules for rounding, splitting,
+        merging and releasing; nothing is estimated. Against {ACCURACY.runs} real runs on an H200
+        (torch 2.11) under other settings, peak reserved came out equal to the byte in{' '}
+        {ACCURACY.equalReserved}; in the others, frees waited for another stream.
       </p>
       {lowestBytes !== undefined && (
         <p>
@@ -145,15 +160,22 @@ const bytes = (value: number | undefined): Cell =>
     ? ['unknown', 'The file has no final segments']
     : [formatBytes(value), formatExactBytes(value)];
 const count = (value: number): Cell => [formatCount(value)];
-const callsCell = ({ deviceAllocs, deviceFrees }: RecordedRun | WhatIfResult): Cell =>
-  count(deviceAllocs + deviceFrees);
+const callsCell = (run: RecordedRun | WhatIfResult): Cell => [
+  formatCount(run.deviceAllocs + run.deviceFrees),
+  callsText(run),
+];
+/** A run that ended early needed little until then. */
+const peakCell = (value: number, { ooms }: WhatIfResult): Cell =>
+  ooms.length === 0
+    ? bytes(value)
+    : [`${formatBytes(value)} until it failed`, formatExactBytes(value)];
 const oomCell = (run: RecordedRun | WhatIfResult): Cell => {
   const { text, title } = oomsOf(run);
   return title === undefined ? [text] : [text, title];
 };
 function smallest(card: CardFit | undefined, recorded: RecordedRun): Cell {
   if (card === undefined) return ['not searched'];
-  const retries = card.retries > 0 ? `, ${formatCount(card.retries)} retries` : '';
+  const retries = card.retries > 0 ? `, ${plural(card.retries, 'retry', 'retries')} there` : '';
   return [`${cardText(card)}${retries}`, cardTitle(card, recorded)];
 }
 
@@ -164,14 +186,22 @@ function ComparedRuns(props: DetailsProps) {
   const is = result.end;
   const lowest = ['… without waiting for streams', [''], bytes(lowestBytes)] as const;
   const rows: readonly (readonly [label: string, before: Cell, after: Cell])[] = [
-    ['Peak reserved', bytes(recorded.peakReservedBytes), bytes(result.peakReservedBytes)],
+    [
+      'Peak reserved',
+      bytes(recorded.peakReservedBytes),
+      peakCell(result.peakReservedBytes, result),
+    ],
     ...(lowestBytes === undefined ? [] : [lowest]),
-    ['Peak allocated', bytes(recorded.peakAllocatedBytes), bytes(result.peakAllocatedBytes)],
+    [
+      'Peak allocated',
+      bytes(recorded.peakAllocatedBytes),
+      peakCell(result.peakAllocatedBytes, result),
+    ],
     ['Out of memory', oomCell(recorded), oomCell(result)],
     ['Retries', count(recorded.retries), count(result.retries)],
-    ['Calls', callsCell(recorded), callsCell(result)],
-    ['… of cudaMalloc', count(recorded.deviceAllocs), count(result.deviceAllocs)],
-    ['… of cudaFree', count(recorded.deviceFrees), count(result.deviceFrees)],
+    ['Calls to the driver', callsCell(recorded), callsCell(result)],
+    ['… cudaMalloc', count(recorded.deviceAllocs), count(result.deviceAllocs)],
+    ['… cudaFree', count(recorded.deviceFrees), count(result.deviceFrees)],
     ['Reserved at the end', bytes(was?.reservedBytes), bytes(is.reservedBytes)],
     ['Allocated at the end', bytes(was?.allocatedBytes), bytes(is.allocatedBytes)],
     ['Largest free block at the end', bytes(was?.largestFreeBytes), bytes(is.largestFreeBytes)],
@@ -212,9 +242,9 @@ const ABOUT: Readonly<Record<string, string>> = {
   '… without waiting for streams':
     'Peak reserved if no free waited for another stream. A real run lies between this and the figure above.',
   Retries: 'How often PyTorch released its whole cache to serve one request',
-  '… of cudaMalloc': 'cudaMalloc and cuMemMap since the first event',
-  '… of cudaFree': 'cudaFree and cuMemUnmap since the first event',
+  '… cudaMalloc': 'cudaMalloc and cuMemMap since the first event',
+  '… cudaFree': 'cudaFree and cuMemUnmap since the first event',
   'Largest free block at the end': 'The largest request that would fit without new memory',
   'Smallest GPU': 'The smallest common GPU size that would fit all requests',
-  [FREE_AT_END]: 'Reserved and not allocated: whole cached segments, and gaps between blocks',
+  [FREE_AT_END]: 'Reserved and not allocated: whole empty segments, and gaps between blocks',
 };

@@ -27,7 +27,10 @@ const HEIGHT = 190;
 /** CSS pixels beside the plot where the corners of lines are drawn that are out of view. */
 const BESIDE = 9;
 
-/** Reserved memory of the recorded run and of the chosen setting, in the timeline's window. */
+/**
+ * Reserved memory of the recorded run and of the chosen setting, in the timeline's window. Allocated memory is of the
+ * chosen one: other settings round blocks otherwise, so its reserved line may lie below what the recorded run allocated.
+ */
 export function RunPlot({ recorded, result }: RunPlotProps) {
   const { device } = useDevice();
   const frame = useRef<HTMLDivElement>(null);
@@ -124,7 +127,10 @@ const Curves = memo(function Curves({ recorded, result, edges, viewport }: Curve
   const onePerPixel = new Map(shown.map((oom) => [Math.round(oom.x), oom]));
   return (
     <>
-      <path className="whatif-allocated" d={filled(stepsOf(recorded.allocated.highest)) ?? ''} />
+      <path
+        className="whatif-allocated"
+        d={filled(stepsOf((result ?? recorded).allocated.highest)) ?? ''}
+      />
       <path className="whatif-was" d={lineOf(recorded.reserved)} />
       {result !== undefined && <path className="whatif-is" d={lineOf(result.reserved)} />}
       {[...onePerPixel].map(([pixel, oom]) => (
@@ -155,10 +161,15 @@ function RunLegend({ recorded, result, part, axis }: RunLegendProps) {
     const bytes = part === undefined ? peak : (values[part] ?? Number.NaN);
     return Number.isNaN(bytes) ? 'ended' : formatBytes(bytes);
   };
+  const shown = result ?? recorded;
   const lines = [
     ['was', 'reserved, recorded', at(recorded.reserved.highest, recorded.peakReservedBytes)],
     result && ['is', 'reserved, chosen', at(result.reserved.highest, result.peakReservedBytes)],
-    ['allocated', 'allocated', at(recorded.allocated.highest, recorded.peakAllocatedBytes)],
+    [
+      'allocated',
+      result === undefined ? 'allocated, recorded' : 'allocated, chosen',
+      at(shown.allocated.highest, shown.peakAllocatedBytes),
+    ],
   ];
   return (
     <ul className="color-key whatif-legend" aria-label="Lines">

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
-import { compareRuns } from '../../../allocator/simulator/presets.ts';
+import { compareRuns, recommended } from '../../../allocator/simulator/presets.ts';
+import { type RecordedRun, recordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { simulate, whatIfInput } from '../../../allocator/simulator/what-if.ts';
 import type { Sort } from '../../../state/view-store.ts';
@@ -19,12 +20,12 @@ import { sortRows } from './settings-table.tsx';
 const LIMIT = 16 * 2 ** 30;
 const SETTINGS = ['', 'expandable_segments:True', 'max_split_size_mb:64', 'never_run:True'];
 
+const [{ trace, replay, snapshot }] = contextsOf(loadCapture('frag_gpt_varlen.pickle.gz'));
+const input = whatIfInput(trace, replay, snapshot.settings);
+const recorded: RecordedRun = recordedRun(input, 1);
+
 /** What the worker answered for a real fragmented run: three of the four settings. */
 function resultsOf(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults {
-  const [context] = contextsOf(loadCapture('frag_gpt_varlen.pickle.gz'));
-  if (context === undefined) throw new Error('no device');
-  const { trace, replay, snapshot } = context;
-  const input = whatIfInput(trace, replay, snapshot.settings);
   let known = NO_RESULTS;
   for (const text of SETTINGS.slice(0, 3)) {
     const conf = parseAllocConf(text);
@@ -40,7 +41,7 @@ function resultsOf(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults
 
 const known = resultsOf();
 const order = (sort?: Sort, rows = settingRows(known, LIMIT, SETTINGS)) =>
-  sortRows(rows, sort).map(({ settings }: SettingRow) => settings);
+  sortRows(recorded, rows, sort).map(({ settings }: SettingRow) => settings);
 
 it('puts the least reserved first, and settings that were not run last', () => {
   expect(order()).toEqual([
@@ -51,15 +52,17 @@ it('puts the least reserved first, and settings that were not run last', () => {
   ]);
 });
 
-it('sorts by card before memory, once both are known', () => {
+it('sorts by card before memory behind the recommended one, once both are known', () => {
   const cards = {
-    '': { gib: 6, retries: 9, calls: 0 },
-    'expandable_segments:True': { gib: 8, retries: 0, calls: 0 },
+    '': { gib: 8, retries: 0, calls: 0 },
+    'max_split_size_mb:64': { gib: 6, retries: 9, calls: 0 },
   };
   const rows = settingRows(resultsOf(cards), LIMIT, SETTINGS);
-  expect(order(undefined, rows).indexOf('')).toBeLessThan(
-    order(undefined, rows).indexOf('expandable_segments:True'),
-  );
+  expect(order(undefined, rows).slice(0, 3)).toEqual([
+    'expandable_segments:True',
+    'max_split_size_mb:64',
+    '',
+  ]);
 });
 
 it('sorts by any column, up and down, with settings that were not run last', () => {
@@ -77,6 +80,44 @@ it('puts a run that ends early behind those that go on, however little it reserv
   const early = { ...run, events: 169, peakReservedBytes: 6, ooms: [oom] };
   const late = { ...run, peakReservedBytes: 7, ooms: [{ ...oom, event: 179, isRecorded: true }] };
   expect([early, late, run].sort(compareRuns)).toEqual([run, late, early]);
+});
+
+const GIB = 2 ** 30;
+const tried = (settings: string, gib: number, fails = false) => ({
+  settings,
+  limitBytes: 11 * GIB,
+  events: 100,
+  peakReservedBytes: gib * GIB,
+  retries: 0,
+  ooms: fails ? [{ event: 99, requestedBytes: 1, missingBytes: 1, isRecorded: true }] : [],
+});
+const COMBINED = 'expandable_segments:True,roundup_power2_divisions:[256:1,>:8]';
+
+it('recommends the simplest setting that serves what failed, and a combination only if it alone does', () => {
+  const failed = { settings: '', ooms: 1, retries: 1, peakReservedBytes: 11 * GIB };
+  const least = tried(COMBINED, 10);
+  const others = [tried('', 5, true), tried('max_split_size_mb:64', 10.5)];
+  const simple = tried('expandable_segments:True', 10.9);
+  expect(recommended(failed, [...others, least, simple])).toBe(simple);
+  const fails = tried('expandable_segments:True', 10.9, true);
+  expect(recommended(failed, [tried('', 5, true), least, fails])).toBe(least);
+  expect(recommended(failed, [tried('', 5, true), fails])).toBeUndefined();
+});
+
+it('recommends another setting to a run that went on only if it saves notably', () => {
+  const fine = { settings: '', ooms: 0, retries: 0, peakReservedBytes: 10 * GIB };
+  const [same, simple, least] = [
+    tried('', 10),
+    tried('expandable_segments:True', 9.8),
+    tried(COMBINED, 9.7),
+  ] as const;
+  expect(recommended(fine, [least, simple, same])).toBe(same);
+  expect(
+    recommended(fine, [tried(COMBINED, 6.8), tried('expandable_segments:True', 7), same])?.settings,
+  ).toBe('expandable_segments:True');
+  expect(
+    recommended(fine, [tried(COMBINED, 5), tried('expandable_segments:True', 7), same])?.settings,
+  ).toBe(COMBINED);
 });
 
 it('runs only what is missing under that limit', () => {

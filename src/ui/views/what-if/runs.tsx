@@ -8,7 +8,7 @@ import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import type { Limit } from '../../../allocator/simulator/what-if-runs.ts';
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import { LoadError, type LoadFailure } from '../../../base/load-error.ts';
-import { failureText } from '../../../output/report/what-if-citation.ts';
+import { failureText, oomCountText } from '../../../output/report/what-if-citation.ts';
 import { runMissing, type SettingRow, whatIfStoreOf } from '../../panels/what-if/what-if-runs.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
@@ -111,37 +111,38 @@ export function settingName(settings: string): string {
 }
 
 export function cardText({ gib, isUnknown }: CardFit): string {
-  if (isUnknown) return 'unknown';
+  if (isUnknown) return 'can’t tell';
   return gib === undefined ? 'none' : `${gib} GiB`;
 }
 
 export function cardTitle(card: CardFit, recorded: RecordedRun): string {
   const { gib, retries, isUnknown } = card;
   if (isUnknown)
-    return 'The recorded run ran out of memory: what your program would have requested after that is not in the recording';
+    return `Can’t tell: the recorded run ran out of memory at event ${formatCount(recorded.failedAt ?? 0)}, and what came next is not in the recording`;
   if (gib === undefined) return 'This needs more memory than any common GPU has';
   const left = `A GPU with ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, enough for all requests`;
   if (retries === 0) return left;
   const added = addedCalls(card, recorded);
-  const calls =
-    added === '' ? '' : `, with ${added} of cudaMalloc and cudaFree beside the recorded run`;
-  return `${left}, but slow: PyTorch would release its whole cache ${plural(retries, 'time')}${calls}`;
+  const calls = added === '' ? '' : `, with ${added} to the driver beside the recorded run`;
+  return `${left}, but slow: there PyTorch would release its whole cache ${plural(retries, 'time')}${calls}`;
 }
 
+/** '22 cudaMalloc + 2 cudaFree' */
+export const callsText = ({ deviceAllocs, deviceFrees }: RecordedRun | WhatIfResult): string =>
+  `calls to the driver: ${formatCount(deviceAllocs)} cudaMalloc + ${formatCount(deviceFrees)} cudaFree`;
+
 /** What a small card costs in time, beside the flushes themselves: '+96 calls'; '' if there are no more. */
-export function addedCalls({ calls }: CardFit, recorded: RecordedRun): string {
+function addedCalls({ calls }: CardFit, recorded: RecordedRun): string {
   const added = calls - recorded.deviceAllocs - recorded.deviceFrees;
   return added > 0 ? `+${plural(added, 'call')}` : '';
 }
 
-/** A simulated run ends at the first OOM that the recording did not have: '≥ 1', as there may be more. */
 export function oomsOf({ ooms }: RecordedRun | WhatIfResult) {
   if (typeof ooms === 'number') return { count: ooms, text: formatCount(ooms), title: undefined };
   const last = ooms.at(-1);
-  const isMore = last?.isRecorded === false;
   return {
     count: ooms.length,
-    text: `${isMore ? '≥ ' : ''}${formatCount(ooms.length)}`,
+    text: oomCountText(ooms),
     title: last && `Out of memory ${failureText(last)}`,
   };
 }

@@ -24,6 +24,7 @@ function Table() {
       <SettingsTable
         recorded={known.recorded}
         recordedCard={known.cards.get('')}
+        memory="no limit"
         rows={settingRows(known, 'recorded', settings)}
         chosen={chosen}
         tried={NONE}

@@ -1,21 +1,25 @@
 import { ascending } from 'd3';
 import { Fragment, type ReactNode, useState } from 'react';
-import { changesNothing, compareRuns } from '../../../allocator/simulator/presets.ts';
+import { changesNothing, ranked } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
+import { ranOutText } from '../../../output/report/what-if-citation.ts';
 import type { Sort } from '../../../state/view-store.ts';
 import { hasRun, type RunRow, type SettingRow } from '../../panels/what-if/what-if-runs.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { nextSort, SortHeading } from '../../table/table-row.tsx';
-import { addedCalls, CONFIDENCE_TEXT, cardText, cardTitle, oomsOf, settingName } from './runs.tsx';
+import { CONFIDENCE_TEXT, callsText, cardText, cardTitle, oomsOf, settingName } from './runs.tsx';
 
 interface SettingsTableProps {
   readonly recorded: RecordedRun;
   readonly recordedCard: CardFit | undefined;
+  /** What the runs may reserve. */
+  readonly memory: string;
   readonly rows: readonly SettingRow[];
-  readonly chosen: string;
+  /** Undefined: none, because memory runs out under each. */
+  readonly chosen: string | undefined;
   /** Settings that the user has chosen. */
   readonly tried: readonly string[];
   readonly onChoose: (settings: string) => void;
@@ -26,7 +30,7 @@ const CONFIDENCES: readonly Confidence[] = ['low', 'medium', 'high'];
 /** What each column sorts by. */
 const VALUES: Readonly<Record<string, (row: RunRow) => string | number>> = {
   settings: ({ settings }) => settings,
-  reserved: ({ result }) => result.peakReservedBytes,
+  reserved: ({ result }) => (result.ooms.length > 0 ? Infinity : result.peakReservedBytes),
   card: ({ card }) => card?.gib ?? Infinity,
   ooms: ({ result }) => result.ooms.length,
   retries: ({ result }) => result.retries,
@@ -44,20 +48,20 @@ const HEADINGS = [
   [
     'card',
     'Fits on',
-    'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then, with that many more calls of cudaMalloc and cudaFree than recorded',
+    'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by releasing the whole cache, as often as it says, on that GPU',
     'end',
   ],
   ['ooms', 'OOM', 'Requests that would run out of memory', 'end'],
   [
     'retries',
     'Retries',
-    'How often PyTorch would release its whole cache to serve one request (slow)',
+    'How often PyTorch would release its whole cache to serve one request (slow), with the memory above',
     'end',
   ],
   [
     'calls',
-    'Calls',
-    'Calls of cudaMalloc and cudaFree, or maps and unmaps; each one stalls your program',
+    'Driver calls',
+    'Calls to the driver: cudaMalloc and cudaFree, or maps and unmaps; each one stalls your program',
     'end',
   ],
   ['confidence', 'Confidence', 'How certain the figures are; the reasons are below'],
@@ -66,23 +70,27 @@ const HEADINGS = [
 });
 
 /** Without a sort, the best first. Settings that have not been run come last, in the order in which they will run. */
-export function sortRows(rows: readonly SettingRow[], sort?: Sort): readonly SettingRow[] {
+export function sortRows(
+  recorded: RecordedRun,
+  rows: readonly SettingRow[],
+  sort?: Sort,
+): readonly SettingRow[] {
   const value = VALUES[sort?.key ?? ''] ?? (() => 0);
   const sign = sort?.descending ? -1 : 1;
-  const run = rows.filter(hasRun);
-  run.sort(
-    (a, b) =>
-      sign * ascending(value(a), value(b)) ||
-      compareRuns({ ...a.result, card: a.card }, { ...b.result, card: b.card }),
-  );
-  return [...run, ...rows.filter((row) => !hasRun(row))];
+  const run = rows.filter(hasRun).map((row) => ({ ...row.result, card: row.card, row }));
+  const sorted = ranked(recorded, run).map(({ row }) => row);
+  // Equal values stay in the order of the better.
+  return [
+    ...sorted.toSorted((a, b) => sign * ascending(value(a), value(b))),
+    ...rows.filter((row) => !hasRun(row)),
+  ];
 }
 
 /** In multiples of the recorded run: one absurd setting must not make all other bars too short to compare. */
 const LONGEST_BAR = 2;
 
 export function SettingsTable(props: SettingsTableProps) {
-  const { recorded, recordedCard, rows, chosen, tried, onChoose } = props;
+  const { recorded, recordedCard, memory, rows, chosen, tried, onChoose } = props;
   const [sort, setSort] = useState<Sort>();
   const [isWhole, setIsWhole] = useState(false);
   const isIdle = ({ settings, result, card }: SettingRow) =>
@@ -92,15 +100,21 @@ export function SettingsTable(props: SettingsTableProps) {
     changesNothing(recorded, result) &&
     card?.gib === recordedCard?.gib;
   const idle = rows.filter(isIdle).length;
-  const sorted = sortRows(rows, sort);
+  const sorted = sortRows(recorded, rows, sort);
   const recordedBytes = recorded.peakReservedBytes;
   const highest = Math.max(
     recordedBytes,
-    ...rows.map(({ result }) => result?.peakReservedBytes ?? 0),
+    ...rows.map(({ result }) => (result?.ooms.length === 0 ? result.peakReservedBytes : 0)),
   );
   const most = Math.min(highest, recordedBytes * LONGEST_BAR);
   return (
     <table className="whatif-table" aria-label="Settings">
+      {rows.some(({ card }) => (card?.retries ?? 0) > 0) && (
+        <caption className="dim">
+          Peaks, OOMs, retries and driver calls are with {memory}; what is slow “there”, on that
+          GPU.
+        </caption>
+      )}
       <thead>
         <tr>
           {HEADINGS.map((heading) => (
@@ -202,30 +216,12 @@ interface RunCellsProps {
 }
 
 function RunCells({ run, card, most, recorded, children }: RunCellsProps) {
-  const { peakReservedBytes, peakAllocatedBytes, retries, deviceAllocs, deviceFrees } = run;
-  const recordedBytes = run === recorded ? undefined : recorded.peakReservedBytes;
+  const { retries } = run;
   const ooms = oomsOf(run);
-  const percent = (bytes: number) => `${most === 0 ? 0 : Math.min(100, (100 * bytes) / most)}%`;
   return (
     <>
       <td>
-        <div
-          className="whatif-bar-cell"
-          title={`${formatExactBytes(peakReservedBytes)} reserved, ${formatExactBytes(peakAllocatedBytes)} allocated at the peaks`}
-        >
-          <span className="whatif-bar" data-cut={peakReservedBytes > most || undefined} aria-hidden>
-            <span className="whatif-bar-reserved" style={{ width: percent(peakReservedBytes) }} />
-            <span className="whatif-bar-allocated" style={{ width: percent(peakAllocatedBytes) }} />
-            {recordedBytes !== undefined && (
-              <span className="whatif-bar-recorded" style={{ left: percent(recordedBytes) }} />
-            )}
-          </span>
-          <span className="figure">{formatBytes(peakReservedBytes)}</span>
-          {/* A run that ran out of memory saves nothing. */}
-          {recordedBytes !== undefined && ooms.count === 0 && (
-            <Difference bytes={peakReservedBytes - recordedBytes} />
-          )}
-        </div>
+        <PeakCell run={run} most={most} recorded={recorded} />
       </td>
       {card === undefined ? (
         <td className="figure dim">…</td>
@@ -235,7 +231,7 @@ function RunCells({ run, card, most, recorded, children }: RunCellsProps) {
           {card.retries > 0 && (
             <span className="whatif-slow">
               {' '}
-              {['slow', addedCalls(card, recorded)].filter((text) => text !== '').join(', ')}
+              slow: {plural(card.retries, 'retry', 'retries')} there
             </span>
           )}
         </td>
@@ -244,14 +240,42 @@ function RunCells({ run, card, most, recorded, children }: RunCellsProps) {
         {ooms.text}
       </td>
       <td className="figure">{formatCount(retries)}</td>
-      <td
-        className="figure"
-        title={`${formatCount(deviceAllocs)} to get memory, ${formatCount(deviceFrees)} to give it back`}
-      >
-        {formatCount(deviceAllocs + deviceFrees)}
+      <td className="figure" title={callsText(run)}>
+        {formatCount(run.deviceAllocs + run.deviceFrees)}
       </td>
       {children}
     </>
+  );
+}
+
+/** A run that ended early needed little until then: its peak would look better than those of runs that went on. */
+function PeakCell({ run, most, recorded }: Omit<RunCellsProps, 'card' | 'children'>) {
+  const { peakReservedBytes, peakAllocatedBytes, ooms } = run;
+  const failure = typeof ooms === 'number' ? undefined : ooms.at(-1);
+  const title = `${formatExactBytes(peakReservedBytes)} reserved, ${formatExactBytes(peakAllocatedBytes)} allocated at the peaks`;
+  if (failure !== undefined)
+    return (
+      <span data-tone="danger" title={`${title} until then`}>
+        {ranOutText(failure)}
+      </span>
+    );
+  const recordedBytes = run === recorded ? undefined : recorded.peakReservedBytes;
+  const percent = (bytes: number) => `${most === 0 ? 0 : Math.min(100, (100 * bytes) / most)}%`;
+  return (
+    <div className="whatif-bar-cell" title={title}>
+      <span className="whatif-bar" data-cut={peakReservedBytes > most || undefined} aria-hidden>
+        <span className="whatif-bar-reserved" style={{ width: percent(peakReservedBytes) }} />
+        <span className="whatif-bar-allocated" style={{ width: percent(peakAllocatedBytes) }} />
+        {recordedBytes !== undefined && (
+          <span className="whatif-bar-recorded" style={{ left: percent(recordedBytes) }} />
+        )}
+      </span>
+      <span className="figure">{formatBytes(peakReservedBytes)}</span>
+      {/* What a run reserved until it failed is no measure for others. */}
+      {recordedBytes !== undefined && recorded.ooms === 0 && (
+        <Difference bytes={peakReservedBytes - recordedBytes} />
+      )}
+    </div>
   );
 }
 

@@ -3,21 +3,22 @@ import { useMemo, useState } from 'react';
 import { useStore } from 'zustand';
 import { confText } from '../../../allocator/replay/rounding.ts';
 import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
-import { needsLimit, PRESETS } from '../../../allocator/simulator/presets.ts';
+import { needsLimit, PRESETS, recommended } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { Limit } from '../../../allocator/simulator/what-if-runs.ts';
+import { formatBytes } from '../../../base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
-import { reservedOverhead } from '../../../device/model/main-device.ts';
+import { needsNoSetting } from '../../../device/model/main-device.ts';
 import { whyNotSimulated } from '../../../device/model/vendors.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { hasRun, settingRows, whatIfStoreOf } from '../../panels/what-if/what-if-runs.ts';
 import { Blank } from '../../shared/facts.tsx';
-import { useDevice } from '../../shared/services.ts';
-import { ChosenSetting, Details, NothingToChange } from './compared-runs.tsx';
+import { useDevice, useFindings } from '../../shared/services.ts';
+import { ChosenSetting, Details, NothingHelps, NothingToChange } from './compared-runs.tsx';
 import { LimitSelect, SettingForm } from './run-form.tsx';
 import { RunPlot } from './run-plot.tsx';
 import { RunStatus, useWhatIfRuns } from './runs.tsx';
-import { SettingsTable, sortRows } from './settings-table.tsx';
+import { SettingsTable } from './settings-table.tsx';
 
 /** The recorded requests, replayed under other allocator settings, the best first. */
 export function View() {
@@ -50,17 +51,17 @@ function Runs() {
   const settings = useSettings([...presets, recordedSetting, ...tried, asked.ok ? asked.text : '']);
   const { known, phase, cancel, resume } = useWhatIfRuns(settings, limit);
   const rows = settingRows(known, limit, settings);
-  const [best] = sortRows(rows);
   const wanted = setting !== undefined && asked.ok ? asked.text : undefined;
-  // A run that ends early is no better than the recorded one.
-  const fails = best !== undefined && hasRun(best) && best.result.ooms.length > 0;
-  const first = fails ? rows.find((row) => row.settings === recordedSetting) : best;
-  const chosen = rows.find((row) => row.settings === wanted) ?? first;
-  const run = chosen && hasRun(chosen) ? chosen : undefined;
   const { recorded } = known;
+  const runs = rows.filter(hasRun).map((row) => ({ ...row.result, card: row.card }));
+  const first = recorded && recommended(recorded, runs)?.settings;
+  const chosen = rows.find((row) => row.settings === (wanted ?? first));
+  const run = chosen && hasRun(chosen) ? chosen : undefined;
   const isFine =
-    typeof limit === 'string' && recorded !== undefined && needsNothing(recorded, device);
+    typeof limit === 'string' && recorded !== undefined && needsNoSetting(recorded, device.peaks);
   const isFolded = isFine && setting === undefined;
+  const isDone = phase.kind === 'done';
+  const isHealthy = useFindings().judgement?.verdict.cause === 'none';
   const recordedCard = known.cards.get(recordedSetting);
   const choose = (text: string) => {
     setTried((before) => (before.includes(text) ? before : [...before, text]));
@@ -78,7 +79,7 @@ function Runs() {
         <SettingForm unreadable={asked.ok ? undefined : asked.text} onTry={choose} />
       </div>
       <RunStatus phase={phase} rows={rows} onCancel={cancel} onResume={resume} />
-      {recorded !== undefined && chosen !== undefined && (
+      {recorded !== undefined && (
         <div className="whatif-content column">
           {isFolded ? (
             <NothingToChange isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
@@ -87,17 +88,20 @@ function Runs() {
               <ChosenSetting
                 recorded={recorded}
                 result={run.result}
-                isBest={phase.kind === 'done' && chosen === first}
+                isFirst={isDone && run.settings === first}
+                isOptional={isHealthy && typeof limit === 'string'}
               />
             )
           )}
+          {isDone && first === undefined && run === undefined && <NothingHelps />}
           {(!isFolded || isOpen) && (
             <>
               <SettingsTable
                 recorded={recorded}
                 recordedCard={recordedCard}
                 rows={rows}
-                chosen={chosen.settings}
+                chosen={chosen?.settings}
+                memory={memoryText(limit, recorded)}
                 tried={tried}
                 onChoose={choose}
               />
@@ -111,9 +115,10 @@ function Runs() {
   );
 }
 
-/** No request failed, the cache was never released for one, and what no tensor needed is what every program has. */
-function needsNothing({ ooms, retries }: RecordedRun, { peaks }: DeviceInfo): boolean {
-  return ooms === 0 && retries === 0 && reservedOverhead(peaks, 0).severity === 'none';
+function memoryText(limit: Limit, recorded: RecordedRun): string {
+  if (typeof limit === 'number') return formatBytes(limit);
+  const bytes = limit === 'recorded' ? recorded.limit?.likelyBytes : undefined;
+  return bytes === undefined ? 'no limit' : `the recorded limit of ${formatBytes(bytes)}`;
 }
 
 /** A recorded limit is known once the first run begins. */
