@@ -81,17 +81,3 @@ describe('the law of growth', () => {
     expect(theOnly('pairs/oom_leak.python').pattern).toBeUndefined();
   });
 });
-
-describe('the search', () => {
-  it('is for a line common to all evidence, even if the finding names another', () => {
-    const [context] = contextsOf(loadCapture('pairs/leak_loss_graph.python.pickle.gz'));
-    const { searchFrame, evidence, frame } = theOnly('pairs/leak_loss_graph.python');
-    expect(frame?.line).toBe(319);
-    expect(searchFrame?.line).toBe(316);
-    const { stack } = context.replay.allocations;
-    for (const id of evidence.allocations) {
-      const lines = context.stacks.view(stack[id]).frames.map(({ line }) => line);
-      expect(lines).toContain(316);
-    }
-  });
-});

@@ -19,7 +19,6 @@ import {
   series,
 } from '../findings/finding-parts.ts';
 import type { AnyFinding, Detector, DetectorResult, FindingBy } from '../findings/types.ts';
-import { commonUserFrame } from '../findings/user-lines.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import { isLeftByErrors } from '../verdict/patterns.ts';
 import { adviceFor } from '../verdict/remedies.ts';
@@ -53,7 +52,7 @@ export const growth = {
   bytesAre: 'kept in all',
   bytesOfKind: { 'freed-in-bursts': 'at its highest' },
   highlight: { style: 'growth', label: 'grows' },
-  evidenceSearch: 'line',
+  evidenceSearch: 'blocks',
 } as const satisfies Detector;
 type GrowthFinding = FindingBy<typeof growth>;
 
@@ -123,7 +122,7 @@ const MIN_SHARE = 0.01;
  */
 function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts: BurstSites) {
   if (bursts.length === 0) return [];
-  const { bytes, ids } = pileOf(context, bounds, bursts);
+  const { bytes, ids, ends } = pileOf(context, bounds, bursts);
   const top = highest(bytes);
   if (top < MIN_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return [];
   const largest = bursts.reduce((a, b) => (highest(b.live) > highest(a.live) ? b : a));
@@ -141,6 +140,7 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
     note: 'tensors at the highest',
     facts: [{ label: 'times given back', count: drops }],
     ids,
+    moment: ends[bytes.indexOf(top)],
     series: series('step', 'bytes not freed', bounds, bytes),
     advice: [
       'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs. With gc.collect() in each step such a pile is gone.',
@@ -151,7 +151,7 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
   return [finding];
 }
 
-/** The sites' total after each step, and the allocations that outlived their step. */
+/** The sites' total after each step, the event it is of, and the allocations that outlived their step. */
 function pileOf(context: AnalysisInput, bounds: Int32Array, bursts: BurstSites) {
   const { start, freeRequested, sizeBytes, preexisting, length } = context.input.replay.allocations;
   const isBurst = new Set(bursts.map(({ site }) => site));
@@ -168,7 +168,10 @@ function pileOf(context: AnalysisInput, bounds: Int32Array, bursts: BurstSites) 
     if (freed < bounds.length) bytes[freed] -= sizeBytes[id];
   }
   for (let i = 1; i < bytes.length; i++) bytes[i] += bytes[i - 1];
-  return { bytes, ids };
+  // The last one also counts what came after the last step.
+  const ends = bounds.slice();
+  ends[ends.length - 1] = highest([bounds[bounds.length - 1], ...ids.map((id) => start[id])]);
+  return { bytes, ids, ends };
 }
 
 /** What an error or the end of a function gives back after the last step was not kept for good. */
@@ -221,10 +224,6 @@ function growthFinding(
     lead: lead.frame,
     claim: (where) =>
       `${formatBytes(bytes)} in ${plural(ids.length, 'tensor')} from ${group.kind === 'kept-gradients' ? 'the backward pass, which has no Python stack,' : `${where}${besides}`} is kept, ${mean}${each}, and ${leftText(liveBytes, bytes)}. It grows ${lawText(law)}.`,
-    searchFrame: commonUserFrame(
-      context,
-      sites.map(({ stack }) => stack),
-    ),
     perStep,
     law: law.kind,
     pattern,

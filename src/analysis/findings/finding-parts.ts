@@ -2,6 +2,7 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { getOrMake } from '../../base/collections.ts';
+import { highest, lowest } from '../../base/extremes.ts';
 import { fileName } from '../../base/file-names.ts';
 import { sumByClass } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
@@ -14,15 +15,14 @@ import {
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from './analysis-input.ts';
-import {
-  type AddressGap,
-  type AnyFinding,
-  type Evidence,
-  type Fact,
-  type FindingPart,
-  type LineRole,
-  MAX_EVIDENCE,
-  type Series,
+import type {
+  AddressGap,
+  AnyFinding,
+  Evidence,
+  Fact,
+  FindingPart,
+  LineRole,
+  Series,
 } from './types.ts';
 import { userLines } from './user-lines.ts';
 
@@ -40,10 +40,7 @@ export const cannotTell = (reason: string) => ({ status: 'cannot-tell', reason }
 /** A detector's answer if it found nothing. */
 export const clear = (checked: string) => ({ status: 'clear', checked }) as const;
 
-/**
- * Rows that the page can select. Lists at most MAX_EVIDENCE allocations, the largest first; `allocationCount` counts
- * all. Stacks are listed once each.
- */
+/** Rows that the page can select. Stacks are listed once each. */
 function evidence(
   context: AnalysisInput,
   allocations: ArrayLike<AllocationIndex>,
@@ -51,17 +48,15 @@ function evidence(
   gaps: readonly AddressGap[] = [],
 ): Evidence {
   const { sizeBytes } = context.input.replay.allocations;
-  const largestFirst = Array.from(allocations).sort((a, b) => sizeBytes[b] - sizeBytes[a]);
   return {
-    allocations: largestFirst.slice(0, MAX_EVIDENCE),
-    allocationCount: allocations.length,
+    allocations: Int32Array.from(allocations).sort((a, b) => sizeBytes[b] - sizeBytes[a]),
     stacks: [...new Set(sites.map(({ stack }) => stack))],
     gaps,
   };
 }
 
 type OfStack = ReturnType<typeof locationOf>;
-type Derived = keyof OfStack | 'claim' | 'facts' | 'parts' | 'evidence' | 'fingerprint';
+type Derived = keyof OfStack | 'claim' | 'facts' | 'parts' | 'evidence' | 'moment' | 'fingerprint';
 
 /** A finding as its detector describes it. `findingOf` adds what is the same for all. */
 interface Told<Id extends string, Kind extends string> extends Omit<AnyFinding<Id, Kind>, Derived> {
@@ -80,6 +75,8 @@ interface Told<Id extends string, Kind extends string> extends Omit<AnyFinding<I
   readonly parts?: readonly FindingPart[];
   readonly ids?: ArrayLike<AllocationIndex>;
   readonly gaps?: readonly AddressGap[];
+  /** Set if the claim counts the evidence at an event of its own. */
+  readonly moment?: EventIndex;
   /** For the fingerprint, if it is not the line's stack. */
   readonly origin?: StackIndex;
 }
@@ -92,7 +89,7 @@ export function findingOf<Id extends string, Kind extends string>(
   told: Told<Id, Kind>,
 ): AnyFinding<Id, Kind> {
   const { stack, frameIs, lead, sites, note, shown = TOP_SITES, ids = [], gaps, ...rest } = told;
-  const { origin = stack, parts, claim, facts = [], ...same } = rest;
+  const { origin = stack, parts, claim, facts = [], moment, ...same } = rest;
   const where = locationOf(context, stack, frameIs, lead);
   const noteOf = typeof note === 'string' ? () => note : note;
   return {
@@ -102,8 +99,22 @@ export function findingOf<Id extends string, Kind extends string>(
     facts,
     parts: parts ?? sites.slice(0, shown).map((site) => sitePart(context, site, noteOf(site))),
     evidence: evidence(context, ids, sites, gaps),
+    moment: moment ?? momentOfAll(context, ids, rest.events.last),
     fingerprint: fingerprint(context, told.detector, told.kind, origin),
   };
+}
+
+/** The event nearest to `last` after which all of them are live; `last` itself if there is none. */
+function momentOfAll(
+  { input }: AnalysisInput,
+  ids: ArrayLike<AllocationIndex>,
+  last: EventIndex,
+): EventIndex {
+  const { start, freeRequested } = input.replay.allocations;
+  const all = Array.from(ids);
+  const from = highest([0, ...all.map((id) => start[id])]);
+  const to = lowest(all.map((id) => freeRequested[id]));
+  return from < to ? Math.max(from, Math.min(last, to - 1)) : last;
 }
 
 /** A detector's answer if it found one thing. */

@@ -146,14 +146,3 @@ function isStayedIn({ input, classifier }: AnalysisInput, outer: StackIndex, run
     (entries.get(0) ?? 0) <= 1 && [...entries].some(([line, count]) => line > 0 && isOften(count))
   );
 }
-
-/** The innermost user frame common to all stacks, if any. */
-export function commonUserFrame(
-  context: AnalysisInput,
-  stacks: readonly StackIndex[],
-): FrameView | undefined {
-  const { frame } = context.input.snapshot.stacks;
-  const [first, ...others] = stacks.map((stack) => userRows(context, stack));
-  const common = first?.find((row) => others.every((rows) => rows.includes(row)));
-  return common === undefined ? undefined : context.input.stacks.frame(frame[common]);
-}

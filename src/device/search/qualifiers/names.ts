@@ -24,10 +24,10 @@ const OTHER_NAMES: Readonly<Record<string, MemoryClassId>> = {
   'kv-cache': 'growing-state',
 };
 
-/** A part of the memory account: its name and its blocks. */
+/** A row of the memory account or a finding: its name and its blocks. */
 export interface NamedPart {
   readonly name: string;
-  readonly allocations: readonly AllocationIndex[];
+  readonly allocations: Iterable<AllocationIndex>;
 }
 
 /** By replay: a part is known after the analysis has named it, as long as its snapshot is open. */
@@ -83,8 +83,8 @@ export const NAMES = {
     },
   },
   part: {
-    help: 'a row of "Where the memory is"',
-    examples: ['part:kept'],
+    help: 'a row of "Where the memory is", or a finding',
+    examples: ['part:kept', 'part:growth-1'],
     read: (value) => (value === '' ? undefined : inPart(value.toLowerCase())),
   },
   /**
@@ -127,7 +127,7 @@ const inPart = (name: string): Matcher => ({
     const note =
       known === undefined
         ? 'The parts are known once the analysis is done.'
-        : `There is no part "${name}" in "Where the memory is".`;
+        : `There is no part "${name}" in "Where the memory is", and no such finding.`;
     return { mask, note };
   },
 });

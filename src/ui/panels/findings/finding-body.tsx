@@ -60,7 +60,7 @@ function ShowButtons({ finding }: { readonly finding: RankedFinding }) {
   const { device } = useDevice();
   const { view } = useStores();
   const ask = useAsk();
-  const { events, evidence } = finding;
+  const { moment, evidence } = finding;
   const [largest] = evidence.allocations;
   async function selectLargest(index: number) {
     // Without the session there is nothing to select, and the views report that.
@@ -73,7 +73,7 @@ function ShowButtons({ finding }: { readonly finding: RankedFinding }) {
         const { icon: Icon, label } = VIEW_LABELS[name];
         const change = {
           ...shownIn(name, finding, device.events),
-          cursor: Math.max(0, events.last),
+          cursor: Math.max(0, moment),
         };
         return (
           <Button icon={Icon} key={name} onClick={() => view.commit(change)}>
@@ -83,7 +83,7 @@ function ShowButtons({ finding }: { readonly finding: RankedFinding }) {
       })}
       {largest !== undefined && (
         <Button onClick={() => void selectLargest(largest)}>
-          Select the largest of {formatCount(evidence.allocationCount)} blocks
+          Select the largest of {formatCount(evidence.allocations.length)} blocks
         </Button>
       )}
     </section>
