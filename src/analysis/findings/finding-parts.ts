@@ -7,6 +7,7 @@ import { fileName } from '../../base/file-names.ts';
 import { sumByClass } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
+import { stackKind } from '../../device/model/stacks.ts';
 import type { FrameView, StackView } from '../../device/model/types.ts';
 import {
   EMPTY_STACK,
@@ -90,7 +91,9 @@ export function findingOf<Id extends string, Kind extends string>(
 ): AnyFinding<Id, Kind> {
   const { stack, frameIs, lead, sites, note, shown = TOP_SITES, ids = [], gaps, ...rest } = told;
   const { origin = stack, parts, claim, facts = [], moment, ...same } = rest;
-  const where = locationOf(context, stack, frameIs, lead);
+  const { preexisting } = context.input.replay.allocations;
+  const isFromBefore = ids.length > 0 && highest(ids) < preexisting;
+  const where = locationOf(context, stack, isFromBefore, frameIs, lead);
   const noteOf = typeof note === 'string' ? () => note : note;
   return {
     ...same,
@@ -126,11 +129,13 @@ export const found = <Id extends string, Kind extends string>(
 function locationOf(
   context: AnalysisInput,
   stack: StackIndex | undefined,
+  isFromBefore: boolean,
   role?: LineRole,
   first?: FrameIndex,
 ) {
   const { stacks } = context.input;
-  const { frames, kind }: StackView = stack === undefined ? NO_VIEW : stacks.view(stack);
+  const { frames, kind }: StackView =
+    stack === undefined ? NO_VIEW : stacks.view(stack, isFromBefore);
   const own = stack === undefined ? undefined : stacks.topUserFrameView(stack);
   const frame = stack === undefined || first === undefined ? own : stacks.frame(first);
   return {
@@ -188,6 +193,8 @@ export interface SiteSum {
   readonly nativeSite?: StackIndex | undefined;
   readonly bytes: number;
   readonly count: number;
+  /** All its blocks are from before the trace. */
+  readonly isFromBefore?: boolean;
 }
 
 /** Allocations, or rows of another table, by stack; the most bytes first. */
@@ -211,23 +218,25 @@ export function sumByStack(
 
 /** Allocations by stack, or by what their C++ frames name if there is none; the most block bytes first. */
 export function sumBySite(context: AnalysisInput, ids: Iterable<AllocationIndex>): SiteSum[] {
-  const { allocations } = context.input.replay;
-  return sumByStack(allocations, ids, (id) =>
-    allocations.stack[id] > EMPTY_STACK ? undefined : context.nativeSiteOf(id),
-  );
+  const { stack, sizeBytes, preexisting } = context.input.replay.allocations;
+  const later = new Set<StackIndex>();
+  for (const id of ids) if (id >= preexisting) later.add(stack[id]);
+  return sumByStack({ stack, sizeBytes }, ids, (id) =>
+    stack[id] > EMPTY_STACK ? undefined : context.nativeSiteOf(id),
+  ).map((sum) => ({ ...sum, isFromBefore: !later.has(sum.stack) }));
 }
 
 /** A site as part of a finding, under the user's line or its C++ name. `note` says why it is listed. */
 export function sitePart(
   context: AnalysisInput,
-  { stack, nativeSite, bytes, count }: SiteSum,
+  { stack, nativeSite, bytes, count, isFromBefore = false }: SiteSum,
   note: string,
 ): FindingPart {
   const frame =
     nativeSite === undefined
       ? context.input.stacks.topUserFrameView(stack)
       : context.nativeFrame(nativeSite);
-  return { stack, frame, bytes, count, note };
+  return { stack, stackKind: stackKind(stack, isFromBefore), frame, bytes, count, note };
 }
 
 export function classFacts(context: AnalysisInput, event: EventIndex): Fact[] {

@@ -54,6 +54,8 @@ export interface PerStep {
 
 export interface FindingPart {
   readonly stack: StackIndex;
+  /** Why there is no frame. */
+  readonly stackKind: StackKind;
   readonly frame: FrameView | undefined;
   readonly bytes: number;
   readonly count: number;

@@ -101,14 +101,14 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
       <ul className="parts">
         {parts
           .slice(0, isAll ? undefined : FIRST_PARTS)
-          .map(({ frame, bytes, count, note }, index) => (
+          .map(({ frame, stackKind, bytes, count, note }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: sites without a stack have no other identity; none moves
             <li key={index}>
               <span className="figure" title={formatExactBytes(bytes)}>
                 {bytes > 0 ? formatBytes(bytes) : ''}
               </span>
               <span title={frame && frameTitle(frame)}>
-                {frame === undefined ? absenceText('no-python-stack') : frameLabel(frame)}
+                {frame === undefined ? absenceText(stackKind) : frameLabel(frame)}
                 <span className="dim">
                   {' '}
                   {formatCount(count)} × {note}
