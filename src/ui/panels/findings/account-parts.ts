@@ -165,15 +165,22 @@ function useNames(findings: readonly RankedFinding[], judgement: Judgement | und
   }, [findings, judgement, ask, view]);
 }
 
-/** Files open at their first OOM, or at the peak of reserved memory beyond need. If the verdict is about another moment, go there. */
+/**
+ * Files open at their first OOM, or at the peak of reserved memory beyond need. If the verdict is about another moment,
+ * go there. Esc returns to where the page opened.
+ */
 function useMomentOfVerdict(judgement: Judgement | undefined): void {
   const { view } = useStores();
   const { device } = useDevice();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each device of each file opens once
+  useEffect(() => view.opensAt(view.getState().view.cursor), [view, device]);
   useEffect(() => {
     if (judgement === undefined || judgement.verdict.cause === 'fragmentation') return;
     const { why, event } = judgement.account.moment;
-    const isUntouched = view.getState().view.cursor === openingCursor(device);
-    if (why !== 'end' && event >= 0 && isUntouched) view.adjust({ cursor: event });
+    const { opening, view: now } = view.getState();
+    if (why === 'end' || event < 0 || opening !== openingCursor(device)) return;
+    view.opensAt(event);
+    if (now.cursor === opening) view.adjust({ cursor: event });
   }, [judgement, view, device]);
 }
 

@@ -7,11 +7,9 @@ import type { RankedFinding } from '../../../analysis/findings/ranked-findings.t
 import { searchTerm } from '../../../device/search/qualifier.ts';
 import type { NamedPart } from '../../../device/search/qualifiers/names.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { openingCursor } from '../../../state/view-fitting.ts';
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../../state/view-store.ts';
 import { type Highlight, useOverlayStore } from '../../plot/plot-source.ts';
 import { isOverlayOpen, useKeys } from '../../shared/browser.ts';
-import { useDevice } from '../../shared/services.ts';
 
 export const EVIDENCE_VIEWS = ['timeline', 'address-map', 'flame-graph'] as const;
 type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
@@ -48,7 +46,7 @@ export function selectedFinding(
 
 /**
  * Deselects a finding: undoes what selecting it set, but keeps what the user has set since.
- * @param opening the cursor's initial event on this device
+ * @param opening the event that the device opened at
  */
 export function leftFinding(
   finding: Shown | undefined,
@@ -94,14 +92,13 @@ function isInWindow({ events }: Shown, { axis, x }: Pick<ViewState, 'axis' | 'x'
 
 /** The selected finding, kept in the URL, and how selecting it changes the views. */
 export function useFindingSelection(findings: readonly RankedFinding[]) {
-  const { device } = useDevice();
   const { view } = useStores();
   const selected = useView((state) => state.finding);
 
   function leave(): void {
-    const { view: shown } = view.getState();
+    const { view: shown, opening } = view.getState();
     const finding = findings.find(({ id }) => id === shown.finding);
-    view.commit(leftFinding(finding, shown, openingCursor(device)));
+    view.commit(leftFinding(finding, shown, opening));
   }
   const choose = (finding: RankedFinding): void =>
     view.click('finding', selectedFinding(finding, view.getState().view));
