@@ -50,7 +50,7 @@ const view: fc.Arbitrary<ViewState> = fc.record({
   ]),
   cursor: fc.option(fc.nat(), { nil: undefined }),
   secondCursor: fc.option(fc.nat(), { nil: undefined }),
-  search: text,
+  search: text.map((one) => one.trimEnd()),
   onlyMatches: fc.boolean(),
   finding: fc.option(text, { nil: undefined }),
   addresses: fc.oneof(fc.constant('fit' as const), range),

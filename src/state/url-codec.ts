@@ -72,7 +72,8 @@ const VIEW_PARAMS: Params<Omit<ViewState, 'deviceIndex' | 'cursor' | 'siteColors
   stackOrder: { key: 'order', read: oneOf('time', 'class') },
   lines: { key: 'lines', read: parseLines, write: linesText },
   secondCursor: { key: 'mark', read: parseIndex },
-  search: { key: 'search', read: anyText },
+  // A blank at the end only runs the search again.
+  search: { key: 'search', read: anyText, write: (text) => text.trimEnd() },
   onlyMatches: flag('only', 'matches'),
   finding: { key: 'finding', read: findingIdOfLink },
   addresses: { key: 'addresses', read: parseRange, write: rangeText },

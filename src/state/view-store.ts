@@ -107,6 +107,8 @@ export interface ViewStoreState {
   readonly isDragging: boolean;
   /** Grows with each view restored from a URL, Back or a new file. */
   readonly restores: number;
+  /** The event that the device in view opened at, where Esc returns the cursor to. */
+  readonly opening: ViewState['cursor'];
 }
 
 /** What was clicked. Esc undoes a run of clicks on the same kind of thing at once. */
@@ -122,6 +124,7 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW) {
     gesture: 0,
     isDragging: false,
     restores: 0,
+    opening: initial.cursor,
   }));
   /** What clicks have set, the latest last. */
   let clicks: readonly Click[] = [];
@@ -178,6 +181,8 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW) {
     /** All moves until `endDrag` are one gesture, even with pauses. */
     beginDrag: () => setDragging(true),
     endDrag: () => setDragging(false),
+    /** Sets where Esc returns the cursor to. */
+    opensAt: (opening: ViewState['cursor']) => store.setState({ opening }),
     /** Applies the view of a URL or of a new file; no history entry. */
     restore(view: ViewState): void {
       clicks = [];

@@ -258,8 +258,8 @@ function largestHolder({ owners, input }: AnalysisInput, ids: readonly Allocatio
 }
 
 /** Who holds most of these blocks; undefined if no one holds half of them or nothing has a name. */
-export function holderOf(context: AnalysisInput, ids: readonly AllocationIndex[]) {
-  const holder = largestHolder(context, ids);
+export function holderOf(context: AnalysisInput, ids: Iterable<AllocationIndex>) {
+  const holder = largestHolder(context, [...ids]);
   return holder !== undefined && holder.bytes >= HOLDER_SHARE * holder.namedBytes
     ? holder
     : undefined;

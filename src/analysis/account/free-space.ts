@@ -101,7 +101,7 @@ export interface Pin {
  * sums stay correct.
  */
 export function pinningSites(context: AnalysisInput, segments: readonly SegmentState[]): Pin[] {
-  const { stack } = context.input.replay.allocations;
+  const { stack, preexisting } = context.input.replay.allocations;
   const bySite = new Map<number, { bytes: number; ids: number[]; segments: number }>();
   for (const { live, freeBytes, isSmall } of segments) {
     if (live.length === 0 || freeBytes === 0 || isSmall) continue;
@@ -119,7 +119,12 @@ export function pinningSites(context: AnalysisInput, segments: readonly SegmentS
     .map(([site, { bytes, ids, segments: count }]) => ({
       part: sitePart(
         context,
-        { stack: site, bytes: Math.round(bytes), count: ids.length },
+        {
+          stack: site,
+          bytes: Math.round(bytes),
+          count: ids.length,
+          isFromBefore: highest(ids) < preexisting,
+        },
         `pins ${plural(count, 'segment')}`,
       ),
       allocations: ids,

@@ -46,7 +46,7 @@ export const fragmentation = {
   titles: { 'reserved-unused': 'Fragmentation' },
   bytesAre: 'never needed',
   highlight: { style: 'gap', label: 'gaps' },
-  evidenceSearch: 'line',
+  evidenceSearch: 'blocks',
   isMendedBySettings: true,
 } as const satisfies Detector;
 type FragmentationFinding = FindingBy<typeof fragmentation>;

@@ -26,7 +26,7 @@ export const growth = {
   bytesAre: 'kept in all',
   bytesOfKind: { 'freed-in-bursts': 'at its highest' },
   highlight: { style: 'growth', label: 'grows' },
-  evidenceSearch: 'line',
+  evidenceSearch: 'blocks',
 } as const satisfies Detector;
 type GrowthFinding = FindingBy<typeof growth>;
 
@@ -73,7 +73,7 @@ const MIN_SHARE = 0.01;
  */
 function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts: BurstSites) {
   if (bursts.length === 0) return [];
-  const { bytes, ids } = pileOf(context, bounds, bursts);
+  const { bytes, ids, ends } = pileOf(context, bounds, bursts);
   const top = highest(bytes);
   if (top < MIN_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return [];
   const largest = bursts.reduce((a, b) => (highest(b.live) > highest(a.live) ? b : a));
@@ -91,6 +91,7 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
     note: 'tensors at the highest',
     facts: [{ label: 'times given back', count: drops }],
     ids,
+    moment: ends[bytes.indexOf(top)],
     series: series('step', 'bytes not freed', bounds, bytes),
     advice: [
       'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs. With gc.collect() in each step such a pile is gone.',
@@ -101,7 +102,7 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
   return [finding];
 }
 
-/** The sites' total after each step, and the allocations that outlived their step. */
+/** The sites' total after each step, the event it is of, and the allocations that outlived their step. */
 function pileOf(context: AnalysisInput, bounds: Int32Array, bursts: BurstSites) {
   const { start, freeRequested, preexisting, length } = context.input.replay.allocations;
   const isBurst = new Set(bursts.map(({ site }) => site));
@@ -110,5 +111,8 @@ function pileOf(context: AnalysisInput, bounds: Int32Array, bursts: BurstSites) 
     const step = Math.min(lowerBound(bounds, start[id]), bounds.length - 1);
     if (isBurst.has(context.sites[id]) && freeRequested[id] > bounds[step]) ids.push(id);
   }
-  return { bytes: liveAtBounds(context, bounds, ids), ids };
+  // The last one also counts what came after the last step.
+  const ends = bounds.slice();
+  ends[ends.length - 1] = highest([bounds[bounds.length - 1], ...ids.map((id) => start[id])]);
+  return { bytes: liveAtBounds(context, bounds, ids), ids, ends };
 }

@@ -225,7 +225,7 @@ function factsOf(
   ];
 }
 
-/** What of these allocations is live after each bound; what lives within one step only is not. */
+/** What of these allocations is live after each bound, the last of which also counts what came after it. */
 export function liveAtBounds(
   { input }: AnalysisInput,
   bounds: ArrayLike<EventIndex>,
@@ -235,7 +235,7 @@ export function liveAtBounds(
   // By step the change, then the total.
   const bytes = new Float64Array(bounds.length);
   for (const id of ids) {
-    const made = lowerBound(bounds, start[id]);
+    const made = Math.min(lowerBound(bounds, start[id]), bounds.length - 1);
     const freed = lowerBound(bounds, freeRequested[id]);
     if (made === freed) continue;
     bytes[made] += sizeBytes[id];

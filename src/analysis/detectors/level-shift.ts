@@ -42,7 +42,7 @@ export const levelShift = {
   },
   bytesAre: 'more a step',
   highlight: { style: 'growth', label: 'stepped up' },
-  evidenceSearch: 'line',
+  evidenceSearch: 'blocks',
 } as const satisfies Detector;
 type ShiftFinding = FindingBy<typeof levelShift>;
 
@@ -70,10 +70,8 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
   const all = stepPeaks(context, bounds);
   const peaks = all.map((peak) => peak.bytes);
   const shift = findShift(peaks);
-  const changed =
-    shift === undefined
-      ? []
-      : changedLines(context, all[shift.step - 1], all[Math.min(shift.step + 1, steps - 1)]);
+  const after = all[Math.min((shift?.step ?? 0) + 1, steps - 1)];
+  const changed = shift === undefined ? [] : changedLines(context, all[shift.step - 1], after);
   if (shift === undefined || !isLarge(shift) || isCopyOfWeights(context, changed)) {
     return clear(
       `${steps} steps, from ${description}: none from which on all need at least ${formatPercent(MIN_SHARE)} more than those before.`,
@@ -114,6 +112,7 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
     pattern: 'stepped-up',
     parts: lines.map((line) => sitePart(context, { ...line, bytes: line.moreBytes }, noteOf(line))),
     ids: lead?.ids ?? [],
+    moment: after.event,
     facts: [
       { label: 'steps are', text: description },
       { label: 'at step', count: step },

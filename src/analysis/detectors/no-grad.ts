@@ -28,7 +28,7 @@ export const noGrad = {
   },
   bytesAre: 'at its highest',
   highlight: { style: 'growth', label: 'graphs without backward' },
-  evidenceSearch: 'line',
+  evidenceSearch: 'blocks',
 } as const satisfies Detector;
 type NoGradFinding = FindingBy<typeof noGrad>;
 
@@ -174,6 +174,7 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
   const isSevere = last.oom !== undefined || (isNotable && lowersPeakBytes >= SEVERE_SHARE * peak);
   return findingOf(context, {
     ...ofBoth(context, ids),
+    moment: event,
     kind: 'graph-without-backward',
     severity: isSevere ? 'high' : isNotable ? 'medium' : 'low',
     bytes,

@@ -26,7 +26,7 @@ export const segmentThrashing = {
   titles: { 'segment-thrashing': 'Segments allocated again' },
   bytesAre: 'allocated again in all',
   highlight: { style: 'other', label: 'segments allocated again' },
-  evidenceSearch: 'line',
+  evidenceSearch: 'none',
 } as const satisfies Detector;
 type ThrashingFinding = FindingBy<typeof segmentThrashing>;
 

@@ -71,7 +71,7 @@ function isTold({ input }: AnalysisInput, told: readonly Finding[], finding: Fin
   if (!RETELLING.includes(finding.detector)) return false;
   const { sizeBytes } = input.replay.allocations;
   const { allocations } = finding.evidence;
-  const bytesOf = (ids: readonly AllocationIndex[]) => sumBy(ids, (id) => sizeBytes[id]);
+  const bytesOf = (ids: Iterable<AllocationIndex>) => sumBy(ids, (id) => sizeBytes[id]);
   return told.some(({ detector, evidence }) => {
     const own = new Set(detector === 'growth' ? evidence.allocations : []);
     return bytesOf(allocations.filter((id) => own.has(id))) > bytesOf(allocations) / 2;

@@ -83,9 +83,9 @@ describe('growth: leaks', () => {
 
   it('a kept graph is one finding, with its parts, its evidence and its curve', () => {
     const [finding] = findings('leak_loss_graph', 'growth');
-    expect(finding.parts.length).toBeGreaterThan(10);
+    expect(finding.parts.length).toBeGreaterThan(8);
     expect(finding.parts.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(finding.bytes);
-    expect(finding.evidence.allocationCount).toBeGreaterThan(2000);
+    expect(finding.evidence.allocations.length).toBeGreaterThan(2000);
     const { bytes } = finding.series ?? { bytes: [] };
     expect(bytes).toHaveLength(41);
     expect([...bytes].sort((a, b) => a - b)).toEqual(bytes);

@@ -13,6 +13,7 @@ import {
 } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { type Analysis, analyse } from './analyse.ts';
+import type { Finding } from './detectors.ts';
 
 /** A longer text is not a claim. */
 const MAX_LENGTH = 500;
@@ -41,13 +42,25 @@ function expectReadable(texts: readonly string[]): void {
   }
 }
 
+/** What the search for a finding's blocks shows at the cursor, once the finding is selected. */
+function liveBytes({ replay }: DeviceModel, { evidence, moment }: Finding): number {
+  const { start, freeRequested, sizeBytes } = replay.allocations;
+  const live = evidence.allocations.filter(
+    (id) => start[id] <= moment && freeRequested[id] > moment,
+  );
+  return live.reduce((sum, id) => sum + sizeBytes[id], 0);
+}
+
 describe('what findings say about every capture', () => {
   it.each(NAMES)('%s', async (name) => {
     for (const context of contextsOf(loadCapture(name))) {
       const analysis = await analysisOf(context);
       expectReadable(textsOf(analysis));
       expect(analysis.verdict.also.length).toBeLessThanOrEqual(3);
-      for (const { severity, frame, evidence } of analysis.findings) {
+      for (const finding of analysis.findings) {
+        const { severity, frame, evidence } = finding;
+        if (finding.detector === 'growth' || finding.detector === 'no-grad')
+          expect(liveBytes(context, finding)).toBe(finding.bytes);
         const isUser = (stack: number) => context.stacks.topUserFrameView(stack)?.kind === 'user';
         const hasUser = evidence.stacks.some((stack) => stack > EMPTY_STACK && isUser(stack));
         if (severity !== 'low' && hasUser) expect(frame?.kind).toBe('user');

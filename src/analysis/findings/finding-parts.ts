@@ -2,10 +2,12 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { getOrMake, groupBy, sumBy } from '../../base/collections.ts';
+import { highest, lowest } from '../../base/extremes.ts';
 import { fileName } from '../../base/file-names.ts';
 import { sumByClass } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
+import { stackKind } from '../../device/model/stacks.ts';
 import type { FrameView, StackView } from '../../device/model/types.ts';
 import {
   EMPTY_STACK,
@@ -14,15 +16,14 @@ import {
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from './analysis-input.ts';
-import {
-  type AddressGap,
-  type AnyFinding,
-  type Evidence,
-  type Fact,
-  type FindingPart,
-  type LineRole,
-  MAX_EVIDENCE,
-  type Series,
+import type {
+  AddressGap,
+  AnyFinding,
+  Evidence,
+  Fact,
+  FindingPart,
+  LineRole,
+  Series,
 } from './types.ts';
 import { userLines } from './user-lines.ts';
 
@@ -40,10 +41,7 @@ export const cannotTell = (reason: string) => ({ status: 'cannot-tell', reason }
 /** A detector's answer if it found nothing. */
 export const clear = (checked: string) => ({ status: 'clear', checked }) as const;
 
-/**
- * Rows that the page can select. Lists at most MAX_EVIDENCE allocations, the largest first; `allocationCount` counts
- * all. Stacks are listed once each.
- */
+/** Rows that the page can select. Stacks are listed once each. */
 function evidence(
   context: AnalysisInput,
   allocations: ArrayLike<AllocationIndex>,
@@ -51,17 +49,15 @@ function evidence(
   gaps: readonly AddressGap[] = [],
 ): Evidence {
   const { sizeBytes } = context.input.replay.allocations;
-  const largestFirst = Array.from(allocations).sort((a, b) => sizeBytes[b] - sizeBytes[a]);
   return {
-    allocations: largestFirst.slice(0, MAX_EVIDENCE),
-    allocationCount: allocations.length,
+    allocations: Int32Array.from(allocations).sort((a, b) => sizeBytes[b] - sizeBytes[a]),
     stacks: [...new Set(sites.map(({ stack }) => stack))],
     gaps,
   };
 }
 
 type OfStack = ReturnType<typeof locationOf>;
-type Derived = keyof OfStack | 'claim' | 'facts' | 'parts' | 'evidence' | 'fingerprint';
+type Derived = keyof OfStack | 'claim' | 'facts' | 'parts' | 'evidence' | 'moment' | 'fingerprint';
 
 /** A finding as its detector describes it. `findingOf` adds what is the same for all. */
 interface Told<Id extends string, Kind extends string> extends Omit<AnyFinding<Id, Kind>, Derived> {
@@ -82,6 +78,8 @@ interface Told<Id extends string, Kind extends string> extends Omit<AnyFinding<I
   readonly parts?: readonly FindingPart[];
   readonly ids?: ArrayLike<AllocationIndex>;
   readonly gaps?: readonly AddressGap[];
+  /** Set if the claim counts the evidence at an event of its own. */
+  readonly moment?: EventIndex;
   /** For the fingerprint, if it is not the line's stack. */
   readonly origin?: StackIndex;
 }
@@ -95,8 +93,13 @@ export function findingOf<Id extends string, Kind extends string>(
 ): AnyFinding<Id, Kind> {
   const { stack, frameIs, lead, lines, sites, note, shown = TOP_SITES, ...more } = told;
   const { ids = [], gaps, ...rest } = more;
-  const { origin = stack, parts, claim, facts = [], ...same } = rest;
-  const where = { ...locationOf(context, stack, frameIs, lead), ...placeOf(lines, frameIs) };
+  const { origin = stack, parts, claim, facts = [], moment, ...same } = rest;
+  const { preexisting } = context.input.replay.allocations;
+  const isFromBefore = ids.length > 0 && highest(ids) < preexisting;
+  const where = {
+    ...locationOf(context, stack, isFromBefore, frameIs, lead),
+    ...placeOf(lines, frameIs),
+  };
   const noteOf = typeof note === 'string' ? () => note : note;
   return {
     ...same,
@@ -106,6 +109,7 @@ export function findingOf<Id extends string, Kind extends string>(
     parts:
       parts ?? alike(sites.map((site) => sitePart(context, site, noteOf(site)))).slice(0, shown),
     evidence: evidence(context, ids, sites, gaps),
+    moment: moment ?? momentOfAll(context, ids, rest.events.last),
     fingerprint: fingerprint(context, told.detector, told.kind, origin),
   };
 }
@@ -123,6 +127,19 @@ function alike(parts: readonly FindingPart[]): FindingPart[] {
   return sums.length === parts.length ? sums : sums.sort((a, b) => b.bytes - a.bytes);
 }
 
+/** The event nearest to `last` after which all of them are live; `last` itself if there is none. */
+function momentOfAll(
+  { input }: AnalysisInput,
+  ids: ArrayLike<AllocationIndex>,
+  last: EventIndex,
+): EventIndex {
+  const { start, freeRequested } = input.replay.allocations;
+  const all = Array.from(ids);
+  const from = highest([0, ...all.map((id) => start[id])]);
+  const to = lowest(all.map((id) => freeRequested[id]));
+  return from < to ? Math.max(from, Math.min(last, to - 1)) : last;
+}
+
 /** A detector's answer if it found one thing. */
 export const found = <Id extends string, Kind extends string>(
   context: AnalysisInput,
@@ -132,11 +149,13 @@ export const found = <Id extends string, Kind extends string>(
 function locationOf(
   context: AnalysisInput,
   stack: StackIndex | undefined,
+  isFromBefore: boolean,
   role?: LineRole,
   first?: FrameIndex,
 ) {
   const { stacks } = context.input;
-  const { frames, kind }: StackView = stack === undefined ? NO_VIEW : stacks.view(stack);
+  const { frames, kind }: StackView =
+    stack === undefined ? NO_VIEW : stacks.view(stack, isFromBefore);
   const own = stack === undefined ? undefined : stacks.topUserFrameView(stack);
   const frame = stack === undefined || first === undefined ? own : stacks.frame(first);
   return {
@@ -198,6 +217,8 @@ export interface SiteSum {
   readonly nativeSite?: StackIndex | undefined;
   readonly bytes: number;
   readonly count: number;
+  /** All its blocks are from before the trace. */
+  readonly isFromBefore?: boolean;
 }
 
 /** Allocations, or rows of another table, by stack; the most bytes first. */
@@ -221,23 +242,25 @@ export function sumByStack(
 
 /** Allocations by stack, or by what their C++ frames name if there is none; the most block bytes first. */
 export function sumBySite(context: AnalysisInput, ids: Iterable<AllocationIndex>): SiteSum[] {
-  const { allocations } = context.input.replay;
-  return sumByStack(allocations, ids, (id) =>
-    allocations.stack[id] > EMPTY_STACK ? undefined : context.nativeSiteOf(id),
-  );
+  const { stack, sizeBytes, preexisting } = context.input.replay.allocations;
+  const later = new Set<StackIndex>();
+  for (const id of ids) if (id >= preexisting) later.add(stack[id]);
+  return sumByStack({ stack, sizeBytes }, ids, (id) =>
+    stack[id] > EMPTY_STACK ? undefined : context.nativeSiteOf(id),
+  ).map((sum) => ({ ...sum, isFromBefore: !later.has(sum.stack) }));
 }
 
 /** A site as part of a finding, under the user's line or its C++ name. `note` says why it is listed. */
 export function sitePart(
   context: AnalysisInput,
-  { stack, nativeSite, bytes, count }: SiteSum,
+  { stack, nativeSite, bytes, count, isFromBefore = false }: SiteSum,
   note: string,
 ): FindingPart {
   const frame =
     nativeSite === undefined
       ? context.input.stacks.topUserFrameView(stack)
       : context.nativeFrame(nativeSite);
-  return { stack, frame, bytes, count, note };
+  return { stack, stackKind: stackKind(stack, isFromBefore), frame, bytes, count, note };
 }
 
 export function classFacts(context: AnalysisInput, event: EventIndex): Fact[] {

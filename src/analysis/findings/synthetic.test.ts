@@ -356,7 +356,7 @@ describe('fragmentation', () => {
     );
     expect(finding.advice[0]).toContain('expandable_segments:True');
     expect(finding.parts[0].note).toBe('different sizes requested, the largest shown');
-    expect(finding.evidence.allocationCount).toBe(30);
+    expect(finding.evidence.allocations.length).toBe(30);
   });
 
   it('blames pinning blocks if they explain most of it', () => {

@@ -3,7 +3,7 @@
  * another thread.
  */
 
-import type { AllocationIndex, ReplayColumns } from '../../allocator/replay/types.ts';
+import type { ReplayColumns } from '../../allocator/replay/types.ts';
 import type { Classification } from '../../device/classes/types.ts';
 import type { AnnotationSource } from '../../device/model/annotations.ts';
 import type { AllocationOwners } from '../../device/model/holders.ts';
@@ -54,6 +54,8 @@ export interface PerStep {
 
 export interface FindingPart {
   readonly stack: StackIndex;
+  /** Why there is no frame. */
+  readonly stackKind: StackKind;
   readonly frame: FrameView | undefined;
   readonly bytes: number;
   readonly count: number;
@@ -68,13 +70,11 @@ export interface AddressGap {
 }
 
 export interface Evidence {
-  /** At most {@link MAX_EVIDENCE}, the largest first; `allocationCount` counts all. */
-  readonly allocations: readonly AllocationIndex[];
-  readonly allocationCount: number;
+  /** All of them, the largest first. */
+  readonly allocations: Int32Array;
   readonly stacks: readonly StackIndex[];
   readonly gaps: readonly AddressGap[];
 }
-export const MAX_EVIDENCE = 1000;
 
 /** A small plot. Point i is at `events[i]` on the timeline. */
 export interface Series {
@@ -113,8 +113,6 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly frameIs?: LineRole | undefined;
   /** The user lines from the innermost out to the one in the user's loop; `frame` is one of them. */
   readonly userLines: readonly FrameView[];
-  /** The frame common to all evidence, if `frame` covers less or more than that. */
-  readonly searchFrame?: FrameView | undefined;
   readonly stack: readonly FrameView[];
   readonly stackKind: StackKind;
   readonly perStep?: PerStep;
@@ -128,6 +126,8 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly parts: readonly FindingPart[];
   readonly facts: readonly Fact[];
   readonly evidence: Evidence;
+  /** The event after which the evidence is what the claim counts. */
+  readonly moment: EventIndex;
   readonly series?: Series | undefined;
   /** In the order to try. */
   readonly advice: readonly string[];
@@ -159,8 +159,8 @@ export interface Detector {
   readonly bytesOfKind?: Readonly<Record<string, string>>;
   /** The label of its findings on the timeline. */
   readonly highlight: { readonly style: HighlightStyle; readonly label: string };
-  /** The search that shows the evidence: its line, blocks waiting for a stream, or none (all live memory). */
-  readonly evidenceSearch: 'line' | 'pending' | 'none';
+  /** The search that shows the evidence: its own blocks, all that wait for a stream, or none (all live memory). */
+  readonly evidenceSearch: 'blocks' | 'pending' | 'none';
   /** Whether other allocator settings may fix it: its findings then quote a simulated setting. */
   readonly isMendedBySettings?: boolean;
 }

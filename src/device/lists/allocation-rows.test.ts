@@ -180,6 +180,8 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
         const details = allocationDetails(context, site.largest);
         expect(site.label).toBe(details.label);
         expect(site.line.topFrame).toEqual(details.topUserFrame);
+        if (details.allocStack.kind !== 'recorded')
+          expect(site.line.stackKind).toBe(details.allocStack.kind);
         expect(details.callSite).toEqual({
           allocations: site.allocations,
           totalBytes: site.totalBytes,

@@ -4,7 +4,7 @@ import { type AllocationIndex, BEFORE_TRACE } from '../../allocator/replay/types
 import { addTo } from '../../base/collections.ts';
 import { type FrameIndex, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { earlierUses, labelText } from '../model/allocation-labels.ts';
-import { type CallSiteTable, callSiteTable } from '../model/call-sites.ts';
+import { type CallSiteTable, callSiteTable, siteOfAllocation } from '../model/call-sites.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';
@@ -36,8 +36,8 @@ export function callSiteList(
   return {
     length: order.length,
     lineOf(allocation: AllocationIndex) {
-      const stack = context.replay.allocations.stack[allocation];
-      return stack === undefined ? -1 : order.indexOf(table.stack.indexOf(stack));
+      const isKnown = allocation >= 0 && allocation < context.replay.allocations.length;
+      return isKnown ? order.indexOf(table.rowOf(siteOfAllocation(context, allocation))) : -1;
     },
     rows: (from: number, to: number) =>
       Array.from(order.subarray(from, to), (row) => callSiteRow(context, table, row)),

@@ -9,7 +9,7 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { allocationLabel, privatePoolText, streamText } from './allocation-labels.ts';
 import { isMoment } from './annotation-groups.ts';
-import { callSiteInfo } from './call-sites.ts';
+import { callSiteInfo, siteOfAllocation } from './call-sites.ts';
 import type { DeviceModel } from './device-model.ts';
 import { timeOfEventUs } from './events.ts';
 import { stackKind } from './stacks.ts';
@@ -44,7 +44,7 @@ export function allocationDetails(context: DeviceModel, index: AllocationIndex) 
     /** The user's own line; undefined without a stack. */
     topUserFrame: stacks.topUserFrameView(stack),
     /** All allocations of the same call site: see `StackReader.siteOf`. */
-    callSite: callSiteInfo(context.callSites(), stacks.siteOf(stack)),
+    callSite: callSiteInfo(context.callSites(), siteOfAllocation(context, index)),
     ...carriedValues(context, table.start[index]),
     /** Metadata of `annotate` events at its address while it was live (_annotate_tensor of 2.14), in order. */
     laterMetadata: laterMetadata(context, index),

@@ -1,8 +1,8 @@
 /** Allocations by call site: which source line holds the memory. */
 
-import { NEVER } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { createTable, type TableOf, type TableSchema } from '../../base/table.ts';
-import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceModel } from './device-model.ts';
 
 const CALL_SITE_COLUMNS = {
@@ -22,32 +22,42 @@ const CALL_SITE_COLUMNS = {
   last: { type: 'i32' },
 } as const satisfies TableSchema;
 
-/** One row per call site with a matching allocation; allocations without a stack share one site. */
+/** The site of all blocks from before the trace that have no stack, which differ from those of a thread without Python. */
+const FROM_BEFORE = NO_STACK - 1;
+
+type Source = Pick<DeviceModel, 'snapshot' | 'replay' | 'stacks'>;
+
+/** An allocation's site: see `StackReader.siteOf`, or {@link FROM_BEFORE}. */
+export function siteOfAllocation({ replay, stacks }: Source, id: AllocationIndex): number {
+  const { stack, preexisting } = replay.allocations;
+  const site = stacks.siteOf(stack[id]);
+  return id < preexisting && site <= EMPTY_STACK ? FROM_BEFORE : site;
+}
+
+/** One row per call site with a matching allocation; allocations without a stack for the same reason share one site. */
 export interface CallSiteTable extends TableOf<typeof CALL_SITE_COLUMNS> {
-  /** Index: site + 1; -1 for a stack that is no such site. */
-  readonly rowOf: Int32Array;
+  /** The row of a site; -1 if the table has none. */
+  readonly rowOf: (site: number) => number;
 }
 
 /** One pass over a mask's allocations (all without one). */
-export function callSiteTable(
-  { snapshot, replay, stacks }: Pick<DeviceModel, 'snapshot' | 'replay' | 'stacks'>,
-  mask?: Uint8Array,
-): CallSiteTable {
-  const { allocations, peaks } = replay;
+export function callSiteTable(source: Source, mask?: Uint8Array): CallSiteTable {
+  const { allocations, peaks } = source.replay;
   const { length, sizeBytes, start, end, preexisting } = allocations;
-  const stack = allocations.stack.map((own) => stacks.siteOf(own));
+  const site = allocations.stack.map((_, id) => siteOfAllocation(source, id));
   const peak = peaks.activeBytes.event;
-  const rowOf = new Int32Array(snapshot.stacks.length - NO_STACK).fill(-1);
+  const rows = new Int32Array(source.snapshot.stacks.length - FROM_BEFORE).fill(-1);
+  const rowOf = (own: number): number => rows[own - FROM_BEFORE];
   const sites: StackIndex[] = [];
   for (let id = 0; id < length; id++) {
-    const at = stack[id] - NO_STACK;
-    if (mask?.[id] !== 0 && rowOf[at] < 0) rowOf[at] = sites.push(stack[id]) - 1;
+    if (mask?.[id] !== 0 && rowOf(site[id]) < 0)
+      rows[site[id] - FROM_BEFORE] = sites.push(Math.max(NO_STACK, site[id])) - 1;
   }
   const table = createTable(CALL_SITE_COLUMNS, sites.length);
   table.stack.set(sites);
   for (let id = 0; id < length; id++) {
     if (mask?.[id] === 0) continue;
-    const row = rowOf[stack[id] - NO_STACK];
+    const row = rowOf(site[id]);
     const bytes = sizeBytes[id];
     if (table.allocations[row]++ === 0) {
       table.first[row] = id;
@@ -65,9 +75,9 @@ export function callSiteTable(
   return { ...table, rowOf };
 }
 
-/** All allocations of that call site; those without a stack count as one site. */
-export function callSiteInfo(table: CallSiteTable, site: StackIndex) {
-  const row = table.rowOf[site - NO_STACK];
+/** All allocations of that call site. */
+export function callSiteInfo(table: CallSiteTable, site: number) {
+  const row = table.rowOf(site);
   const total = (column: Float64Array) => (row < 0 ? 0 : column[row]);
   return {
     allocations: total(table.allocations),

@@ -82,7 +82,7 @@ test('sites add up to all allocations', () => {
     for (const { snapshot, replay, callSites } of contextsOf(loadCapture(name))) {
       let allocations = 0;
       let liveAtEndBytes = 0;
-      for (let stack = -1; stack < snapshot.stacks.length; stack++) {
+      for (let stack = -2; stack < snapshot.stacks.length; stack++) {
         const site = callSiteInfo(callSites(), stack);
         allocations += site.allocations;
         liveAtEndBytes += site.liveAtEndBytes;

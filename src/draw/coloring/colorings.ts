@@ -8,6 +8,8 @@ import { classLabels } from '../../device/classes/types.ts';
 import { poolKind, privatePoolText, streamText } from '../../device/model/allocation-labels.ts';
 import { annotationGroupKeys, innermostSpans } from '../../device/model/annotation-groups.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
+import { absenceText, stackKind } from '../../device/model/stacks.ts';
+import type { StackKind } from '../../device/model/types.ts';
 import { searchTerm } from '../../device/search/qualifier.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import type { ColorBy } from '../timeline/types.ts';
@@ -140,14 +142,20 @@ function grouped(groupsIn: (context: DeviceModel) => Groups): Way['make'] {
 /** Allocations without a stack are not a site: they may come from different places. */
 function sites(context: DeviceModel): Groups {
   const { stacks, replay, snapshot } = context;
-  const { stack } = replay.allocations;
+  const { stack, preexisting } = replay.allocations;
+  const kinds = new Set<StackKind>();
+  stack.forEach((own, id) => {
+    const site = stacks.siteOf(own);
+    if (site <= EMPTY_STACK) kinds.add(stackKind(site, id < preexisting));
+  });
+  const [kind = 'no-context'] = kinds;
   return {
     of(id) {
       const site = stacks.siteOf(stack[id]);
       return site > EMPTY_STACK ? site : -1;
     },
     count: snapshot.stacks.length,
-    none: 'no stack recorded',
+    none: kinds.size > 1 ? 'without a call site' : absenceText(kind),
     plural: 'sites',
     labels: (rows) => siteLabels(context, rows),
   };

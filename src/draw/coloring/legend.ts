@@ -4,12 +4,7 @@ import { sumBy } from '../../base/collections.ts';
 import { plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { searchTerm } from '../../device/search/qualifier.ts';
-import {
-  EMPTY_STACK,
-  type EventIndex,
-  NO_STACK,
-  type StackIndex,
-} from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { columnRanges } from '../timeline/columns.ts';
 import type { TimelineIndex } from '../timeline/timeline-index.ts';
 import type { ColorBy, TimeAxis } from '../timeline/types.ts';
@@ -119,7 +114,7 @@ function stackEntries(
 ): LegendEntry[] {
   const { first, rowOf } = context.callSites();
   const heaviest = [...sites].sort(([, a], [, b]) => b.bytes - a.bytes);
-  const swatches = heaviest.map(([site]) => classOf[first[rowOf[site - NO_STACK]]]);
+  const swatches = heaviest.map(([site]) => classOf[first[rowOf(site)]]);
   // If sites share a class, the heaviest of them is named.
   const isNamed = (at: number) => at < NAMED_STACKS && swatches.indexOf(swatches[at]) === at;
   const named = heaviest.flatMap(([site], at) => (isNamed(at) ? [site] : []));

@@ -13,7 +13,7 @@ import {
 import { absenceText } from '../../device/model/stacks.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { searchTerm } from '../../device/search/qualifier.ts';
-import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { ColorLabel } from './first-colorings.ts';
 
 /**
@@ -105,7 +105,7 @@ function withCallers(
 function termOf(context: DeviceModel, site: StackIndex): string | undefined {
   const { replay, snapshot } = context;
   const { first, rowOf } = context.callSites();
-  const row = rowOf[site - NO_STACK];
+  const row = rowOf(site);
   if (row < 0) return undefined;
   return searchTerm('site', allocationLabel(replay.allocations, snapshot.addresses, first[row]));
 }

@@ -122,7 +122,7 @@ const findingReport = ({ detector, kind, severity, bytes, claim, ...finding }: F
   perStep: finding.perStep ?? null,
   law: finding.law ?? null,
   events: finding.events,
-  parts: finding.parts.map(({ frame, stack: _, ...part }) => ({
+  parts: finding.parts.map(({ frame, stack: _, stackKind: __, ...part }) => ({
     frame: frameReport(frame),
     ...part,
   })),

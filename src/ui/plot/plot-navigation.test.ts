@@ -181,8 +181,9 @@ describe('pinning', () => {
     expect(now().selection).toBe('b9_0');
   });
 
-  it('unpins with Esc, back to where the cursor was; a second Esc removes that too', async () => {
+  it('unpins with Esc, back to where the cursor was, then to where the page opened, and no further', async () => {
     const { navigation, view, press, now } = setup();
+    view.opensAt(50);
     view.move({ cursor: 77 });
     await navigation.click({ x: 100, y: 60 });
     await navigation.pinNeighbor(-1);
@@ -190,7 +191,10 @@ describe('pinning', () => {
     press('Escape');
     expect(now()).toMatchObject({ selection: undefined, cursor: 77 });
     press('Escape');
-    expect(now()).toMatchObject({ selection: undefined, cursor: undefined });
+    expect(now()).toMatchObject({ selection: undefined, cursor: 50 });
+    const { commits } = view.getState();
+    expect(press('Escape')).toBe(false);
+    expect(view.getState().commits).toBe(commits);
   });
 
   it('leaves Esc to the finding that is shown', () => {

@@ -114,14 +114,16 @@ export class PlotNavigation {
   }
 
   /**
-   * Esc: undoes the last clicks; without any, unpins. Returns false while a finding is shown: its panel closes that
-   * first.
+   * Esc: undoes the last clicks; without any, unpins and returns the cursor to where the page opened. Returns false if
+   * nothing is left to undo, and while a finding is shown: its panel closes that first.
    */
   clear(): boolean {
     const { view } = this.#options;
     if (!view.undoClick()) {
-      if (this.#view.finding !== undefined) return false;
-      view.commit({ selection: undefined, cursor: undefined });
+      const { opening } = view.getState();
+      const { finding, selection, cursor } = this.#view;
+      if (finding !== undefined || (selection === undefined && cursor === opening)) return false;
+      view.commit({ selection: undefined, cursor: opening });
     }
     if (this.#view.selection === undefined) this.#unpin();
     return true;

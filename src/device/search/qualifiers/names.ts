@@ -4,6 +4,7 @@ import { lowerBound } from '../../../base/binary-search.ts';
 import { NO_STACK, type Snapshot } from '../../../format/snapshot/tables.ts';
 import { classify } from '../../classes/classify.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES, type MemoryClassId } from '../../classes/types.ts';
+import { siteOfAllocation } from '../../model/call-sites.ts';
 import type { DeviceModel } from '../../model/device-model.ts';
 import { holderRows, holderTotals, NO_HOLDERS } from '../../model/holders.ts';
 import {
@@ -24,10 +25,10 @@ const OTHER_NAMES: Readonly<Record<string, MemoryClassId>> = {
   'kv-cache': 'growing-state',
 };
 
-/** A part of the memory account: its name and its blocks. */
+/** A row of the memory account or a finding: its name and its blocks. */
 export interface NamedPart {
   readonly name: string;
-  readonly allocations: readonly AllocationIndex[];
+  readonly allocations: Iterable<AllocationIndex>;
 }
 
 /** By replay: a part is known after the analysis has named it, as long as its snapshot is open. */
@@ -83,8 +84,8 @@ export const NAMES = {
     },
   },
   part: {
-    help: 'a row of "Where the memory is"',
-    examples: ['part:kept'],
+    help: 'a row of "Where the memory is", or a finding',
+    examples: ['part:kept', 'part:growth-1'],
     read: (value) => (value === '' ? undefined : inPart(value.toLowerCase())),
   },
   /**
@@ -127,7 +128,7 @@ const inPart = (name: string): Matcher => ({
     const note =
       known === undefined
         ? 'The parts are known once the analysis is done.'
-        : `There is no part "${name}" in "Where the memory is".`;
+        : `There is no part "${name}" in "Where the memory is", and no such finding.`;
     return { mask, note };
   },
 });
@@ -182,13 +183,16 @@ export const STACKS = {
         ? undefined
         : { stacks: (device) => stacksOfFrames(device, framesSpelled(device.snapshot, frame)) },
   },
-  /** The call site of one allocation, see `StackReader.siteOf`. Allocations without a stack share one site. */
+  /** The call site of one allocation, see `siteOfAllocation`. */
   site: {
     help: 'the name of an allocation',
     examples: ['site:b7f064c000000_0'],
     read: (label) =>
       ALLOCATION_LABEL.test(label)
-        ? { stacks: (device) => stacksOfSite(device, label.toLowerCase()) }
+        ? {
+            allocations: (device) => allocationsOfSite(device, label.toLowerCase()),
+            stacks: (device) => stacksOfSite(device, label.toLowerCase()),
+          }
         : undefined,
   },
 } as const satisfies Readonly<Record<string, Qualifier>>;
@@ -205,10 +209,20 @@ function framesSpelled({ strings, frames }: Snapshot, spelling: string): Uint8Ar
   });
 }
 
-function stacksOfSite(device: DeviceModel, label: string) {
-  const { snapshot, replay, stacks } = device;
+function siteLabeled(device: DeviceModel, label: string) {
   const { allocation, note } = allocationLabeled(device, label);
-  const site = allocation < 0 ? undefined : stacks.siteOf(replay.allocations.stack[allocation]);
+  return { site: allocation < 0 ? undefined : siteOfAllocation(device, allocation), note };
+}
+
+function allocationsOfSite(device: DeviceModel, label: string) {
+  const { site, note } = siteLabeled(device, label);
+  const { length } = device.replay.allocations;
+  return { mask: maskOf(length, (id) => siteOfAllocation(device, id) === site), note };
+}
+
+function stacksOfSite(device: DeviceModel, label: string) {
+  const { snapshot, stacks } = device;
+  const { site, note } = siteLabeled(device, label);
   const rows = snapshot.stacks.length - NO_STACK;
   return { mask: maskOf(rows, (row) => stacks.siteOf(row + NO_STACK) === site), note };
 }

@@ -41,10 +41,8 @@ export function SummaryStrip() {
   );
   return (
     <section className="summary" aria-label="Summary">
-      {/* The last figure is dropped first: what the recording lacks matters more than the peak. */}
-      <Stats
-        stats={recording.tone === 'good' ? [oom, first, recording] : [oom, recording, first]}
-      />
+      {/* The last figure is dropped first: the cursor's row shows the peak too. */}
+      <Stats stats={[oom, recording, first]} />
       <Popover
         className="summary-all"
         button={(id) => (

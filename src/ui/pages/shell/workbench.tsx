@@ -209,7 +209,7 @@ function SidePanel() {
   useFindingsRun();
   const { findings, judgement } = useFindings();
   const lead = judgement?.verdict.finding;
-  useJudgementInViews(judgement);
+  useJudgementInViews();
   useRememberedFile(judgement?.verdict.brief);
   useFindingHighlights(
     findings,

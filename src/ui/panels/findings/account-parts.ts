@@ -6,6 +6,7 @@ import {
   type EntryKind,
   entryLabel,
 } from '../../../analysis/account/types.ts';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import type { Judgement } from '../../../analysis/verdict/verdict.ts';
 import { formatBytes } from '../../../base/format.ts';
 import {
@@ -22,9 +23,10 @@ import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { openingCursor } from '../../../state/view-fitting.ts';
 import { useOverlayStore } from '../../plot/plot-source.ts';
-import { useAnalysis, useDevice } from '../../shared/services.ts';
+import { useAnalysis, useDevice, useFindings } from '../../shared/services.ts';
 import { useAsk, useComposedQuery } from '../../shared/use-query.ts';
 import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
+import { partsOfFindings } from './show-finding.ts';
 
 /** Free memory belongs to no block, so no search finds it. */
 export const isFree = (kind: EntryKind): boolean => kind === 'gaps' || kind === 'cached';
@@ -53,7 +55,7 @@ export function partsOf(
 }
 
 /** The searchable blocks of every row, at all known moments. @param atCursor the account at the cursor, if requested */
-function namedParts(
+function partsOfAccounts(
   { account, accountAtEnd }: Judgement,
   atCursor: Account | undefined,
 ): readonly NamedPart[] {
@@ -130,42 +132,55 @@ export function partColor(
   return classColors(theme, 'class')[classes[0]?.class ?? classOf(kind) ?? 0];
 }
 
-/** While mounted, draws the limit and the steps in the plots, and registers the rows' names for the search. */
-export function useJudgementInViews(judgement: Judgement | undefined): void {
+/** While mounted, draws the limit and the steps in the plots, and names what the search can find. */
+export function useJudgementInViews(): void {
   const overlays = useOverlayStore();
-  const { view } = useStores();
-  const ask = useAsk();
+  const { findings, judgement } = useFindings();
   useMomentOfVerdict(judgement);
+  useNames(findings, judgement);
   useEffect(() => {
     if (judgement === undefined) return;
     const { account, steps } = judgement;
     overlays.setState({ limitBytes: account.limitBytes, steps });
     return () => overlays.setState({ limitBytes: undefined, steps: undefined });
   }, [overlays, judgement]);
+}
+
+/** Names the rows and the findings for the search; those found so far while the analysis runs. */
+function useNames(findings: readonly RankedFinding[], judgement: Judgement | undefined): void {
+  const { view } = useStores();
+  const ask = useAsk();
   useEffect(() => {
-    if (judgement === undefined) return;
+    if (findings.length === 0 && judgement === undefined) return;
+    const rows = judgement === undefined ? [] : partsOfAccounts(judgement, undefined);
+    const parts = [...rows, ...partsOfFindings(findings)];
     // Without the session there is nothing to search, and the views report that.
-    const named = ask('nameParts', { parts: namedParts(judgement, undefined) }).catch(
-      () => undefined,
-    );
+    const named = ask('nameParts', { parts }).catch(() => undefined);
     void named.then(() => {
       const { search } = view.getState().view;
       // A link's `part:` search ran before the name was known: change the text to run it again.
-      if (search.includes('part:'))
+      if (judgement !== undefined && search.includes('part:'))
         view.adjust({ search: search.endsWith(' ') ? search.trimEnd() : `${search} ` });
     });
-  }, [judgement, ask, view]);
+  }, [findings, judgement, ask, view]);
 }
 
-/** Files open at their first OOM, or at the peak of reserved memory beyond need. If the verdict is about another moment, go there. */
+/**
+ * Files open at their first OOM, or at the peak of reserved memory beyond need. If the verdict is about another moment,
+ * go there. Esc returns to where the page opened.
+ */
 function useMomentOfVerdict(judgement: Judgement | undefined): void {
   const { view } = useStores();
   const { device } = useDevice();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each device of each file opens once
+  useEffect(() => view.opensAt(view.getState().view.cursor), [view, device]);
   useEffect(() => {
     if (judgement === undefined || judgement.verdict.cause === 'fragmentation') return;
     const { why, event } = judgement.account.moment;
-    const isUntouched = view.getState().view.cursor === openingCursor(device);
-    if (why !== 'end' && event >= 0 && isUntouched) view.adjust({ cursor: event });
+    const { opening, view: now } = view.getState();
+    if (why === 'end' || event < 0 || opening !== openingCursor(device)) return;
+    view.opensAt(event);
+    if (now.cursor === opening) view.adjust({ cursor: event });
   }, [judgement, view, device]);
 }
 
@@ -173,6 +188,7 @@ function useMomentOfVerdict(judgement: Judgement | undefined): void {
 export function useAccountAtCursor(judgement: Judgement, isWanted: boolean): Account | undefined {
   const { analysis } = useAnalysis();
   const { index: deviceIndex, events } = useDevice().device;
+  const { findings } = useFindings();
   const ask = useAsk();
   const event = useView(({ cursor }) => cursor) ?? events - 1;
   // Keeps the worker, which has a copy of the device, for the next event.
@@ -181,10 +197,11 @@ export function useAccountAtCursor(judgement: Judgement, isWanted: boolean): Acc
     async (request: { readonly event: EventIndex }, signal: AbortSignal): Promise<Account> => {
       const account = await analysis.query('account', { deviceIndex, ...request }, { signal });
       signal.throwIfAborted();
-      await ask('nameParts', { parts: namedParts(judgement, account) });
+      const parts = [...partsOfAccounts(judgement, account), ...partsOfFindings(findings)];
+      await ask('nameParts', { parts });
       return account;
     },
-    [analysis, ask, deviceIndex, judgement],
+    [analysis, ask, deviceIndex, findings, judgement],
   );
   return useComposedQuery(fetch, isWanted ? { event } : undefined, { cancelsStale: true }).value;
 }

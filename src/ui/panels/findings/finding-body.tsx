@@ -61,7 +61,7 @@ function ShowButtons({ finding }: { readonly finding: RankedFinding }) {
   const { device } = useDevice();
   const { view } = useStores();
   const ask = useAsk();
-  const { events, evidence } = finding;
+  const { moment, evidence } = finding;
   const [largest] = evidence.allocations;
   async function selectLargest(index: number) {
     // Without the session there is nothing to select, and the views report that.
@@ -74,7 +74,7 @@ function ShowButtons({ finding }: { readonly finding: RankedFinding }) {
         const { icon: Icon, label } = VIEW_LABELS[name];
         const change = {
           ...shownIn(name, finding, device.events),
-          cursor: Math.max(0, events.last),
+          cursor: Math.max(0, moment),
         };
         return (
           <Button icon={Icon} key={name} onClick={() => view.commit(change)}>
@@ -84,7 +84,7 @@ function ShowButtons({ finding }: { readonly finding: RankedFinding }) {
       })}
       {largest !== undefined && (
         <Button onClick={() => void selectLargest(largest)}>
-          Select the largest of {formatCount(evidence.allocationCount)} blocks
+          Select the largest of {formatCount(evidence.allocations.length)} blocks
         </Button>
       )}
     </section>
@@ -102,14 +102,14 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
       <ul className="parts">
         {parts
           .slice(0, isAll ? undefined : FIRST_PARTS)
-          .map(({ frame, bytes, count, note }, index) => (
+          .map(({ frame, stackKind, bytes, count, note }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: sites without a stack have no other identity; none moves
             <li key={index}>
               <span className="figure" title={formatExactBytes(bytes)}>
                 {bytes > 0 ? formatBytes(bytes) : ''}
               </span>
               <span title={frame && frameTitle(frame)}>
-                {frame === undefined ? absenceText('no-python-stack') : frameLabel(frame)}
+                {frame === undefined ? absenceText(stackKind) : frameLabel(frame)}
                 <span className="dim">
                   {' '}
                   {formatCount(count)} × {note}

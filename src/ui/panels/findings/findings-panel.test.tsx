@@ -25,7 +25,7 @@ function Panel() {
   useFindingsRun();
   const { findings, judgement } = useFindings();
   const lead = judgement?.verdict.finding;
-  useJudgementInViews(judgement);
+  useJudgementInViews();
   useFindingHighlights(
     findings,
     findings.find(({ fingerprint }) => fingerprint === lead),
@@ -110,7 +110,7 @@ it.each([
   expect(said).toHaveLength(Number(isShown));
 });
 
-it('opens a finding and searches for its line, and undoes both when it is closed', async () => {
+it('opens a finding and searches for its blocks, and undoes both when it is closed', async () => {
   const { user, view } = await showFindings(LEAK);
   const before = view();
   expect(before.cursor).toBeDefined();
@@ -120,7 +120,7 @@ it('opens a finding and searches for its line, and undoes both when it is closed
   expect(head.getAttribute('aria-expanded')).toBe('true');
   expect(view().cursor).not.toBe(before.cursor);
   expect(screen.getByText(/This may be wrong if/)).toBeDefined();
-  expect(view().search).toContain('capture.py:338');
+  expect(view().search).toBe('part:growth-1');
   await user.click(head);
   expect(head.getAttribute('aria-expanded')).toBe('false');
   expect(view()).toEqual(before);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { type RankedFinding, rankFindings } from '../../../analysis/findings/ranked-findings.ts';
-import { searchTerm } from '../../../device/search/qualifier.ts';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { analysisOf } from '../../../testing/analysed.ts';
 import { loadCapture } from '../../../testing/captures.ts';
@@ -50,12 +49,12 @@ describe('ranking', () => {
 });
 
 describe('showing a finding', () => {
-  it('searches for its line, puts the cursor at its end, and highlights it', async () => {
+  it('searches for its blocks, puts the cursor at its end, and highlights it', async () => {
     const leak = await first('leak_forward_hook');
-    const change = selectedFinding(leak, DEFAULT_VIEW, undefined);
+    const change = selectedFinding(leak, DEFAULT_VIEW);
     expect(change.finding).toBe(leak.id);
-    expect(change.search).toMatch(/^frame:"<lambda>@.*scenarios\.py:271"$/);
-    expect(change.cursor).toBe(leak.events.last);
+    expect(change.search).toBe('part:growth-1');
+    expect(change.cursor).toBe(leak.moment);
     expect(highlightsOf(leak, false)).toEqual([
       {
         fromEvent: leak.events.first,
@@ -74,16 +73,9 @@ describe('showing a finding', () => {
     expect(oom).toMatchObject({ style: 'oom', search: '' });
   });
 
-  it('searches by the stack of a block if backward has no line', async () => {
-    const leak = await first('near-miss/leak_gradients');
-    expect(leak.frame).toBeUndefined();
-    const { search } = selectedFinding(leak, DEFAULT_VIEW, 'b7f0000000000_3');
-    expect(search).toBe(searchTerm('site', 'b7f0000000000_3'));
-  });
-
   it('searches for nothing if the evidence is everything alive', async () => {
     const oom = await first('oom_batch_too_big');
-    expect(selectedFinding(oom, DEFAULT_VIEW, undefined)).toMatchObject({
+    expect(selectedFinding(oom, DEFAULT_VIEW)).toMatchObject({
       search: '',
       cursor: oom.events.last,
     });
@@ -92,20 +84,18 @@ describe('showing a finding', () => {
   it('leaves the window alone, unless the evidence is outside of it', async () => {
     const leak = await first('leak_forward_hook');
     const inside = { ...DEFAULT_VIEW, x: { from: leak.events.first, to: leak.events.last } };
-    expect(selectedFinding(leak, inside, undefined)).not.toHaveProperty('x');
+    expect(selectedFinding(leak, inside)).not.toHaveProperty('x');
     const before = { ...DEFAULT_VIEW, x: { from: 0, to: leak.events.first } };
-    expect(selectedFinding(leak, before, undefined).x).toBe('all');
+    expect(selectedFinding(leak, before).x).toBe('all');
   });
 
   it('undoes what it set, but not what the user did since', async () => {
     const leak = await first('leak_forward_hook');
-    const shown = { ...DEFAULT_VIEW, ...selectedFinding(leak, DEFAULT_VIEW, undefined) };
-    expect({ ...shown, ...leftFinding(leak, shown, undefined, DEFAULT_VIEW.cursor) }).toEqual(
-      DEFAULT_VIEW,
-    );
+    const shown = { ...DEFAULT_VIEW, ...selectedFinding(leak, DEFAULT_VIEW) };
+    expect({ ...shown, ...leftFinding(leak, shown, DEFAULT_VIEW.cursor) }).toEqual(DEFAULT_VIEW);
     const searched = { ...shown, search: 'attention', cursor: 7 };
-    expect(leftFinding(leak, searched, undefined, 3)).toEqual({ finding: undefined });
-    expect(leftFinding(leak, shown, undefined, 3).cursor).toBe(3);
+    expect(leftFinding(leak, searched, 3)).toEqual({ finding: undefined });
+    expect(leftFinding(leak, shown, 3).cursor).toBe(3);
   });
 
   it('goes to its events in the timeline, or shows everything if they are most of the trace', async () => {

@@ -4,73 +4,65 @@ import { useStore } from 'zustand';
 import { createStore } from 'zustand/vanilla';
 import { detectorOf, type Finding } from '../../../analysis/findings/detectors.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
-import { frameTerm, searchTerm } from '../../../device/search/qualifier.ts';
+import { searchTerm } from '../../../device/search/qualifier.ts';
+import type { NamedPart } from '../../../device/search/qualifiers/names.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { openingCursor } from '../../../state/view-fitting.ts';
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../../state/view-store.ts';
 import { type Highlight, useOverlayStore } from '../../plot/plot-source.ts';
 import { isOverlayOpen, useKeys } from '../../shared/browser.ts';
-import { useDevice } from '../../shared/services.ts';
-import { useAsk } from '../../shared/use-query.ts';
 
 export const EVIDENCE_VIEWS = ['timeline', 'address-map', 'flame-graph'] as const;
 type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
 
-type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame' | 'searchFrame'>;
-/** Evidence may have gaps: memory that was free at its last event. */
-type Placed = Shown & { readonly evidence?: Pick<Finding['evidence'], 'gaps'> };
+type Shown = Pick<RankedFinding, 'detector' | 'kind' | 'events' | 'moment' | 'part' | 'evidence'>;
 
-/**
- * The search for a finding's evidence. '' if the evidence is everything at the cursor, as for an OOM or a peak.
- * @param label of the largest allocation, for evidence without a line of Python
- */
-function evidenceSearch(finding: Shown, label: string | undefined): string {
-  const frame = finding.searchFrame ?? finding.frame;
-  switch (detectorOf(finding).evidenceSearch) {
-    case 'none':
-      return '';
-    case 'pending':
-      return searchTerm('state', 'pending');
-    case 'line':
-      if (frame !== undefined) return frameTerm(frame);
-      return label === undefined ? '' : searchTerm('site', label);
-  }
+const hasBlocks = (finding: Shown): boolean =>
+  detectorOf(finding).evidenceSearch === 'blocks' && finding.evidence.allocations.length > 0;
+
+/** The search for a finding's evidence. '' if the evidence is everything at the cursor, as for an OOM, or no block. */
+function evidenceSearch(finding: Shown): string {
+  if (hasBlocks(finding)) return searchTerm('part', finding.part);
+  return detectorOf(finding).evidenceSearch === 'pending' ? searchTerm('state', 'pending') : '';
 }
+
+/** The blocks that `part:` finds for each finding. */
+export const partsOfFindings = (findings: readonly RankedFinding[]): readonly NamedPart[] =>
+  findings
+    .filter(hasBlocks)
+    .map(({ part: name, evidence: { allocations } }) => ({ name, allocations }));
 
 /** Selects a finding. The window stays if it already shows some of the evidence. */
 export function selectedFinding(
   finding: Shown & { readonly id: string },
   view: Pick<ViewState, 'axis' | 'x'>,
-  label: string | undefined,
 ): Partial<ViewState> {
   return {
     finding: finding.id,
-    search: evidenceSearch(finding, label),
-    cursor: Math.max(0, finding.events.last),
+    search: evidenceSearch(finding),
+    cursor: Math.max(0, finding.moment),
     ...(isInWindow(finding, view) ? {} : { x: 'all' as const }),
   };
 }
 
 /**
  * Deselects a finding: undoes what selecting it set, but keeps what the user has set since.
- * @param opening the cursor's initial event on this device
+ * @param opening the event that the device opened at
  */
 export function leftFinding(
   finding: Shown | undefined,
   view: Pick<ViewState, 'search' | 'cursor'>,
-  label: string | undefined,
   opening: ViewState['cursor'],
 ): Partial<ViewState> {
   if (finding === undefined) return { finding: undefined };
   return {
     finding: undefined,
-    ...(view.search === evidenceSearch(finding, label) && { search: '' }),
-    ...(view.cursor === Math.max(0, finding.events.last) && { cursor: opening }),
+    ...(view.search.trimEnd() === evidenceSearch(finding) && { search: '' }),
+    ...(view.cursor === Math.max(0, finding.moment) && { cursor: opening }),
   };
 }
 
 /** Shows it in a view: around its events, at the moment that matters. */
-export function shownIn(view: EvidenceView, finding: Placed, events: number): Partial<ViewState> {
+export function shownIn(view: EvidenceView, finding: Shown, events: number): Partial<ViewState> {
   if (view === 'flame-graph') return { view, flame: { ...DEFAULT_FLAME, dataset: 'cursor' } };
   const isMap = view === 'address-map';
   const x = windowAround(isMap ? placedEvents(finding) : finding.events, events);
@@ -78,8 +70,8 @@ export function shownIn(view: EvidenceView, finding: Placed, events: number): Pa
 }
 
 /** Gaps come and go; most of them exist at the end of the finding, so take its last quarter. */
-function placedEvents({ events, evidence }: Placed): Finding['events'] {
-  if (evidence === undefined || evidence.gaps.length === 0) return events;
+function placedEvents({ events, evidence }: Shown): Finding['events'] {
+  if (evidence.gaps.length === 0) return events;
   const { first, last } = events;
   return { first: Math.ceil(last - (last - Math.max(0, first)) / 4), last };
 }
@@ -100,34 +92,21 @@ function isInWindow({ events }: Shown, { axis, x }: Pick<ViewState, 'axis' | 'x'
 
 /** The selected finding, kept in the URL, and how selecting it changes the views. */
 export function useFindingSelection(findings: readonly RankedFinding[]) {
-  const { device } = useDevice();
   const { view } = useStores();
-  const ask = useAsk();
   const selected = useView((state) => state.finding);
 
-  /** Evidence without a line is shown by the stack of its largest allocation. */
-  async function labelOf({ frame, searchFrame, evidence }: RankedFinding) {
-    const [index] = evidence.allocations;
-    if (frame !== undefined || searchFrame !== undefined || index === undefined) return undefined;
-    // Without the session there is nothing to search, and the views report that.
-    const details = await ask('allocation', { index }).catch(() => undefined);
-    return details?.label;
+  function leave(): void {
+    const { view: shown, opening } = view.getState();
+    const finding = findings.find(({ id }) => id === shown.finding);
+    view.commit(leftFinding(finding, shown, opening));
   }
-  async function leave(): Promise<void> {
-    const { finding: id } = view.getState().view;
-    const finding = findings.find((one) => one.id === id);
-    const label = finding && (await labelOf(finding));
-    view.commit(leftFinding(finding, view.getState().view, label, openingCursor(device)));
-  }
-  async function choose(finding: RankedFinding): Promise<void> {
-    const label = await labelOf(finding);
-    view.click('finding', selectedFinding(finding, view.getState().view, label));
-  }
+  const choose = (finding: RankedFinding): void =>
+    view.click('finding', selectedFinding(finding, view.getState().view));
   return {
     selected,
-    toggle: (finding: RankedFinding) => void (finding.id === selected ? leave() : choose(finding)),
-    choose: (finding: RankedFinding) => void choose(finding),
-    leave: () => void leave(),
+    toggle: (finding: RankedFinding) => (finding.id === selected ? leave() : choose(finding)),
+    choose,
+    leave,
   };
 }
 
@@ -162,7 +141,7 @@ export function useLeadHighlight(): readonly [isOn: boolean, toggle: () => void]
 /** Highlights the selected finding in the plots; while none is selected, lightly highlights the verdict's. */
 export function useFindingHighlights(
   findings: readonly RankedFinding[],
-  lead: Finding | undefined,
+  lead: RankedFinding | undefined,
 ): void {
   const overlays = useOverlayStore();
   const [isLeadShown] = useLeadHighlight();
@@ -183,9 +162,8 @@ export function highlightsOf(finding: Shown, isLight: boolean): Highlight[] {
   const { events } = finding;
   const fromEvent = Math.max(0, events.first);
   const toEvent = Math.max(fromEvent, events.last) + 1;
-  // The view already searches for a selected finding's blocks. A light highlight shows no blocks that wait for a
-  // stream, because they do so at one event only, and none for evidence without a line.
-  const hasLine = isLight && detectorOf(finding).evidenceSearch === 'line';
-  const search = hasLine ? evidenceSearch(finding, undefined) : '';
+  // The view already searches for a selected finding's blocks. A light highlight shows none that wait for a stream,
+  // because they do so at one event only.
+  const search = isLight && hasBlocks(finding) ? evidenceSearch(finding) : '';
   return [{ fromEvent, toEvent, isLight, search, ...detectorOf(finding).highlight }];
 }

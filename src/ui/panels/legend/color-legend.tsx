@@ -22,6 +22,7 @@ import { useDevice } from '../../shared/services.ts';
 import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 import { classColors, plotColors, SITE_COLORS, type ThemeName } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
+import { shortLabels } from './short-labels.ts';
 
 /** What the block colors mean, with the bytes of each; clicking one filters all views. */
 export function ColorLegend() {
@@ -45,6 +46,8 @@ export function ColorLegend() {
   if (shown === undefined) return <div className="color-legend" aria-busy />;
   const { entries, event, totalBytes } = shown.legend;
   const { thin } = plotColors(theme);
+  const labels = entries.map(({ label }) => label);
+  const texts = isOpen ? labels : shortLabels(labels);
   return (
     <section
       ref={section}
@@ -60,9 +63,9 @@ export function ColorLegend() {
         </span>
       </p>
       <ul>
-        {entries.map((entry) => (
+        {entries.map((entry, at) => (
           <li key={`${entry.label} ${entry.term}`}>
-            <Entry entry={entry} shown={shown} />
+            <Entry entry={entry} text={texts[at] ?? entry.label} shown={shown} />
           </li>
         ))}
         {isTransformed && (shown.colorBy === 'stack' || shown.colorBy === 'site') && (
@@ -89,19 +92,26 @@ export function ColorLegend() {
   );
 }
 
-function Entry({ entry, shown }: { readonly entry: LegendEntry; readonly shown: ShownLegend }) {
+interface EntryProps {
+  readonly entry: LegendEntry;
+  /** Its label, or as much of it as there is room for. */
+  readonly text: string;
+  readonly shown: ShownLegend;
+}
+
+function Entry({ entry, text, shown }: EntryProps) {
   const theme = useTheme();
   const { view } = useStores();
   const { label, about, term, bytes, count, swatch } = entry;
   const isOn = useView(({ search }) => term !== undefined && hasTerm(search, term));
   const figures = `${formatExactBytes(bytes)} in ${plural(count, 'block')}`;
-  const title = [label, figures, about].filter((text) => text !== '').join('\n');
+  const title = [label, figures, about].filter((part) => part !== '').join('\n');
   const className = 'inline-row legend-entry';
   const content = (
     <>
       <Swatch colors={swatchColors(theme, shown, entry)} />
       <span className="one-line legend-label">
-        <LineLabel label={label} />
+        <LineLabel label={text} />
       </span>
       <span className="legend-bytes" data-none={count === 0 || undefined}>
         {formatBytes(bytes)}

@@ -86,6 +86,9 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
   );
 }
 
+/** The largest blocks: more outlines would hide the picture. The search shows all of them. */
+const MOST_OUTLINED = 1000;
+
 /** The selected finding's blocks and gaps; undefined if it has none. */
 function useEvidence(): AddressHighlight | undefined {
   const id = useView((view) => view.finding);
@@ -100,7 +103,7 @@ function useEvidence(): AddressHighlight | undefined {
   const drawn = question !== undefined && isCurrent ? value : undefined;
   return useMemo(() => {
     if (evidence === undefined) return undefined;
-    const { allocations } = evidence;
+    const allocations = [...evidence.allocations.subarray(0, MOST_OUTLINED)];
     if (allocations.length === 0 && drawn === undefined) return undefined;
     return { allocations, gaps: drawn ?? [] };
   }, [evidence, drawn]);
