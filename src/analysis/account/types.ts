@@ -17,7 +17,7 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 
 const ENTRIES = {
   parameters: 'parameters and buffers',
-  'second-model': 'a second copy of the model',
+  'second-model': 'copies of the model',
   gradients: 'gradients',
   'optimizer-state': 'optimizer state',
   activations: 'activations',

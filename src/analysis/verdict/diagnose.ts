@@ -26,6 +26,7 @@ import {
   pileCandidates,
   replacedCandidates,
 } from './kept.ts';
+import { copiesIn } from './patterns.ts';
 import type { Cause } from './types.ts';
 
 /** Share of memory in use plus the request: less kept memory than this did not fill the GPU. */
@@ -87,10 +88,10 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   const model = sumOf(account, MODEL);
   const models = model + (second?.bytes ?? 0);
   if (second !== undefined && second.bytes >= Math.max(SECOND_MODEL_SHARE * wanted, model))
-    return ofEntry(second, 'allocates it');
+    return ofCopies(known, second);
   if (models >= MODEL_SHARE * wanted) return ofModel(known, failure, models);
   if (second !== undefined && second.bytes >= SECOND_MODEL_SHARE * wanted)
-    return ofEntry(second, 'allocates it');
+    return ofCopies(known, second);
   if (judged.cause === 'both' && sumOf(account, ['gaps', 'cached']) >= HUGE_REQUEST_SHARE * wanted)
     return fragmented(known);
   const isAlone =
@@ -187,12 +188,18 @@ function pileBehind({ account }: Case, stepped: Diagnosis): Diagnosis {
 /** An average or a reference has the size of the model; more than that are copies that the program forgot. */
 const MANY_COPIES = 1.5;
 
-function idleCopies({ account }: Case): Diagnosis | undefined {
+const ofCopies = ({ context, account }: Case, copies: AccountEntry): Diagnosis => ({
+  ...ofEntry(copies, 'allocates it'),
+  pattern: copiesIn(context, account) > 1 ? 'kept-copies' : undefined,
+});
+
+function idleCopies(known: Case): Diagnosis | undefined {
+  const { account } = known;
   const copies = largestOf(account, ['second-model']);
   if (copies === undefined) return undefined;
   const isLarge = copies.bytes >= SECOND_MODEL_SHARE * account.allocatedBytes;
   const areMany = copies.bytes >= MANY_COPIES * sumOf(account, ['parameters']);
-  return isLarge && areMany ? { ...ofEntry(copies, 'allocates it'), severity: 'low' } : undefined;
+  return isLarge && areMany ? { ...ofCopies(known, copies), severity: 'low' } : undefined;
 }
 
 /** A leak too small to matter is still named if it is certain. */

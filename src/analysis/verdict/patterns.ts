@@ -10,7 +10,7 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 
-import type { AccountEntry } from '../account/types.ts';
+import type { Account, AccountEntry } from '../account/types.ts';
 import { SCALAR_BYTES } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { rowsOf } from '../findings/user-lines.ts';
@@ -62,6 +62,17 @@ export function patternOfKept(
   if (context.classifier.isCopy(stack[allocations[0]])) return 'kept-copies';
   const { requestedBytes } = context.input.replay.allocations;
   return allocations.every((id) => requestedBytes[id] <= SCALAR_BYTES) ? 'kept-numbers' : undefined;
+}
+
+/** How many copies of the model an account has beside the first: an average or a reference is one. */
+export function copiesIn(
+  { classification }: AnalysisInput,
+  { entries }: Pick<Account, 'entries'>,
+): number {
+  const ids = entries.flatMap(({ kind, allocations }) =>
+    kind === 'second-model' ? allocations : [],
+  );
+  return new Set(ids.map((id) => classification.copies.get(id))).size;
 }
 
 /** Fewer may be coincidence. */

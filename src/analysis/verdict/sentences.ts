@@ -25,6 +25,7 @@ import { turnOf } from '../account/repetitions.ts';
 import { type Account, entryLabel, moreText, sumOf } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
+import { copiesIn } from './patterns.ts';
 import type { Cause, Forecast, Pattern } from './types.ts';
 import { modelNeed, remainderText } from './unfinished.ts';
 
@@ -102,6 +103,13 @@ function modelStateText({ account: { entries } }: Case): string {
   return names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }
 
+function copiesText({ context, account }: Case): string {
+  const copies = copiesIn(context, account);
+  return copies === 1
+    ? 'a second copy of the model takes'
+    : `${formatCount(copies)} copies of the model beside the first take`;
+}
+
 /** In a phase that never ended, what is live is not all that it needs. */
 const take = ({ failure }: Case): string => (failure?.unfinished ? 'already take' : 'take');
 
@@ -120,7 +128,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
   request: (size) => `one request of ${size} did not fit`,
   'model-state': (size, known) =>
     `${modelStateText(known)} ${take(known)} ${size}${soFarText(known)}`,
-  'second-model': (size) => `a second copy of the model takes ${size}`,
+  'second-model': (size, known) => `${copiesText(known)} ${size}`,
   'other-processes': (size, { account }) =>
     knownBytes(account.card?.rows, 'others') === undefined
       ? 'other processes use this GPU too'
@@ -184,7 +192,7 @@ function clauseOf(figures: Figures): string {
     case 'model-state':
       return `${modelStateText(known)} ${take(known)} ${share}${soFarText(known)}${isBatchUseless(known) ? ', so a smaller batch would not help' : ''}.`;
     case 'second-model':
-      return `a second copy of the model takes ${share}.`;
+      return `${copiesText(known)} ${share}.`;
     case 'other-processes':
       return known.failure?.judged.text ?? 'something else uses this GPU too.';
     case 'collectives':
