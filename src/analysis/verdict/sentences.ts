@@ -302,6 +302,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   const { failure } = known;
   return [
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
+    ...(diagnosis.cause === 'none' ? largestText(known) : []),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
     ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
@@ -312,6 +313,19 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
       : []),
     ...poolsText(known),
   ];
+}
+
+/** Of the peak: a smaller part says little about a healthy program. */
+const LARGEST_SHARE = 0.25;
+
+/** 'Largest at the peak: inputs, 1.52 GiB of the 2.78 GiB in use (data_loader.py:270 allocates the most).' */
+function largestText({ account: { entries, allocatedBytes, moment } }: Case): string[] {
+  const largest = entries.find(({ kind }) => kind !== 'gaps' && kind !== 'cached');
+  if (largest === undefined || largest.bytes < LARGEST_SHARE * allocatedBytes) return [];
+  const { kind, bytes, lines } = largest;
+  const most = lines[0] === undefined ? '' : ` (${frameLabel(lines[0])} allocates the most)`;
+  const share = `${formatBytes(bytes)} of the ${formatBytes(allocatedBytes)} in use`;
+  return [`Largest ${WHEN[moment.why]}: ${entryLabel(kind)}, ${share}${most}.`];
 }
 
 /** Memory that looks free or reserved, and is neither leaked nor fragmented. */
