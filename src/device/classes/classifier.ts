@@ -360,11 +360,11 @@ export class Classifier {
     const isEarly = start[id] < first;
     const isLong = isEarly ? free > first : this.#isKept(id);
     if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
+    if ((hints & FrameRole.Loader) !== 0) return Evidence.DataLoader;
     const isModel = isLong || (isEarly && free - start[id] > INSTANT_EVENTS);
     const isLastCopy = (hints & FrameRole.Copied) !== 0 && free === NEVER;
     if ((hints & FrameRole.Building) !== 0 && (isModel || isLastCopy))
       return this.#isRebuilt(id) ? this.#keptOver(id, hints) : Evidence.BuiltAndKept;
-    if ((hints & FrameRole.Loader) !== 0) return Evidence.DataLoader;
     const isInstant = free - start[id] <= INSTANT_EVENTS;
     const isInference = this.#passes.begin.length === 0;
     if (!isInstant && isInference && (hints & FrameRole.Cache) !== 0) {

@@ -81,6 +81,8 @@ const CLASS_RULES: readonly Rule[] = [
     /(^|[\\/])(torch[\\/]distributed[\\/](distributed_c10d|_functional_collectives|nn[\\/]functional|fsdp[\\/]_fully_shard[\\/](_fsdp_collectives|_fsdp_param_group)|fsdp[\\/]_runtime_utils|_symmetric_memory)|torch[\\/]nn[\\/]parallel[\\/](distributed|comm)\.py|deepspeed[\\/]comm[\\/])/,
   ],
   [F.Loader, /(^|[\\/])torch[\\/]utils[\\/]data[\\/]/],
+  // A program's own data_loader.py, dataset.py, data/datasets.py: what these build is data, not weights.
+  [F.Loader, /(^|[\\/])\w*data_?(loader|set|module)s?\.py$/i],
   [
     F.Loader,
     undefined,
