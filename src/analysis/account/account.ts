@@ -10,6 +10,7 @@ import { callerOfModel } from '../findings/user-lines.ts';
 import { cardOf } from './card.ts';
 import { cohortsAt, type Draft, isLasting, repeats } from './cohorts.ts';
 import { pinningSites, segmentsAt } from './free-space.ts';
+import { lineShare, othersText } from './line-share.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
 import { rateOf } from './repetitions.ts';
 import { replacedAt } from './replacements.ts';
@@ -169,6 +170,10 @@ function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): Account
     kind: holder !== undefined && isKept(draft.kind) ? holder.kind : draft.kind,
     bytes,
     count: ids.length,
+    besides:
+      all === undefined || draft.lines[0] === undefined
+        ? ''
+        : othersText(lineShare(context, ids, draft.lines[0])),
     holder: holder?.text,
     peakWithoutBytes: all !== undefined && isNotable ? peakWithout(context.input, all) : undefined,
     classes: otherClasses(context, draft.kind, ids),
@@ -216,6 +221,7 @@ function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] 
     bytes: of.reduce((sum, { freeBytes }) => sum + freeBytes, 0),
     count: of.reduce((sum, { gaps }) => sum + gaps.length, 0),
     lines: own,
+    besides: '',
     holder: undefined,
     rate: undefined,
     isGrowing: false,

@@ -15,7 +15,7 @@ import { addTo, groupBy, sumBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
-import { growthOf, isMean, type Leak } from '../detectors/growth-leaks.ts';
+import { growthOf, isMean, type Leak, SURE_STEPS } from '../detectors/growth-leaks.ts';
 import { agedOutOf } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { statementFrame, userLines } from '../findings/user-lines.ts';
@@ -122,7 +122,7 @@ export function mergedLeaks(context: AnalysisInput): Leak[][] {
       ? `${statement} ${holder.keptSteps} ${sequence.row}`
       : key;
   });
-  const cohorts = [...merged.values()].map((same) => same.flatMap(([, own]) => own));
+  const cohorts = withSameSteps([...merged.values()].map((same) => same.flatMap(([, own]) => own)));
   // A line that keeps tensors of training and of evaluation has one list for both.
   const keyOf = (same: Leak[]) => {
     const [{ group }] = same;
@@ -130,6 +130,19 @@ export function mergedLeaks(context: AnalysisInput): Leak[][] {
   };
   const byLine = groupBy(cohorts, (same) => keyOf(withSameCounts(cohorts, same) ?? same));
   return [...byLine.values()].map((same) => same.flat());
+}
+
+/**
+ * Lines that keep as many tensors as each other in each of many steps keep them for one reason: the keys of a cache and
+ * its values, a batch and its output. One cohort has one figure, the largest leak first.
+ */
+function withSameSteps(cohorts: readonly Leak[][]): Leak[][] {
+  const groups = groupBy(cohorts, (same) => {
+    const [{ group, sequence }] = same;
+    const isSingle = SINGLE.includes(group.kind) && group.holder.keptSteps >= SURE_STEPS;
+    return isSingle ? `${group.holder.keptCount.join(' ')} ${sequence.row}` : same;
+  });
+  return [...groups.values()].map((same) => same.flat().sort((a, b) => b.bytes - a.bytes));
 }
 
 /** Gradients have no line: they belong to a line that keeps as many in each step, as in `kept.append((x, grad))`. */

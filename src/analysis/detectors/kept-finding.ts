@@ -2,11 +2,12 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import { sumBy } from '../../base/collections.ts';
+import { memoized, sumBy } from '../../base/collections.ts';
 import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
-import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { accountAtEnd } from '../account/account.ts';
 import { mergedLeaks } from '../account/cohorts.ts';
 import { keptInRun } from '../account/kept-entries.ts';
@@ -16,6 +17,7 @@ import { type AccountEntry, moreText } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { findingOf, series, sumBySite } from '../findings/finding-parts.ts';
 import type { AnyFinding, Fact } from '../findings/types.ts';
+import { forwardRuns } from '../steps/forward-runs.ts';
 import { patternOfKept } from '../verdict/patterns.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 import { otherLines, type Pattern } from '../verdict/types.ts';
@@ -71,8 +73,8 @@ export function keptFinding(
   const liveBytes = sumBy(ids, (id) => (freeRequested[id] === NEVER ? sizeBytes[id] : 0));
   const kind = kindOf(context, leak, entry);
   const pattern = patternOf(context, kind, leak, entry);
-  const stack = leak?.lead.stack ?? context.once(placesOf).heaviest(ids);
   const lines = linesOf(context, leak, entry);
+  const stack = stackOf(context, leak, ids, lines[0]);
   const frameIs = leak?.lead.frameIs ?? 'allocated at';
   const isMaker = frameIs === 'allocated at' && lines.length > 0;
   const besides = isMaker ? othersText(lineShare(context, ids, lines[0])) : '';
@@ -118,6 +120,27 @@ function linesOf(context: AnalysisInput, leak: Leak | undefined, entry: AccountE
   return line === undefined ? [] : [line];
 }
 
+/** Its stack must have the line that it names: that of the leak or, if it lacks the line, the heaviest one that has it. */
+function stackOf(
+  context: AnalysisInput,
+  leak: Leak | undefined,
+  ids: readonly AllocationIndex[],
+  line: FrameView | undefined,
+): StackIndex {
+  const { stacks, replay } = context.input;
+  const places = context.once(placesOf);
+  const own = leak?.lead.stack ?? places.heaviest(ids);
+  if (line === undefined) return own;
+  const hasLine = memoized((stack: StackIndex) =>
+    [...stacks.frames(stack)].some((frame) => {
+      const view = stacks.frame(frame);
+      return view.line === line.line && view.filename === line.filename;
+    }),
+  );
+  const under = hasLine(own) ? [] : ids.filter((id) => hasLine(replay.allocations.stack[id]));
+  return under.length === 0 ? own : places.heaviest(under);
+}
+
 function kindOf(
   { classification }: AnalysisInput,
   leak: Leak | undefined,
@@ -143,6 +166,7 @@ function patternOf(
   if (kind === 'kept-scalar') return 'kept-numbers';
   if (entry === undefined) return undefined;
   if (kind === 'kept-graph' && isUnusedGraph(context, entry)) return 'evaluation-without-no-grad';
+  if (kind === 'kept-graph' && isRetained(context, entry)) return 'retained-graph';
   return patternOfKept(context, entry);
 }
 
@@ -158,6 +182,25 @@ function isUnusedGraph(context: AnalysisInput, { allocations, bytes }: AccountEn
     return bytesOf(context, shared) > bytes / 2 && collected.length <= runs.length / 2;
   });
 }
+
+/**
+ * Backward frees what the forward pass saved for it, unless it was called with retain_graph=True (or create_graph=True):
+ * whether most passes behind it stayed although their own backward ran, before any other forward pass.
+ */
+function isRetained(context: AnalysisInput, { allocations }: AccountEntry): boolean {
+  const own = new Set(allocations);
+  const { freeRequested } = context.input.replay.allocations;
+  const passes = context
+    .once(forwardRuns)
+    .filter(({ kept }) => kept.filter((id) => own.has(id)).length > kept.length / 2);
+  const retained = passes.filter(
+    ({ kept, ownBackward }) =>
+      ownBackward !== undefined &&
+      kept.filter((id) => freeRequested[id] > ownBackward).length > kept.length / 2,
+  );
+  return retained.length >= MIN_RETAINED && retained.length > passes.length / 2;
+}
+const MIN_RETAINED = 2;
 
 function severityOf(leaks: readonly Leak[]) {
   if (leaks.length === 0) return 'medium';
@@ -217,7 +260,7 @@ function factsOf(
         : [{ label: 'began at step', count: beginOf(leak.group.sites) }]),
     { label: liveBytes === bytes ? 'kept by the end' : 'kept at its highest', bytes },
     {
-      label: 'compared with the peak',
+      label: 'of the peak of allocated memory',
       text: formatPercent(bytes / context.input.replay.peaks.allocatedBytes.bytes),
     },
     ...(leak === undefined ? [] : [{ label: 'how it grows', text: lawText(leak.law) }]),

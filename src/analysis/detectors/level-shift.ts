@@ -74,7 +74,7 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
   const changed = shift === undefined ? [] : changedLines(context, all[shift.step - 1], after);
   if (shift === undefined || !isLarge(shift) || isCopyOfWeights(context, changed)) {
     return clear(
-      `${steps} steps, from ${description}: none from which on all need at least ${formatPercent(MIN_SHARE)} more than those before.`,
+      `${steps} steps, from ${description}: no step divides them into two flat levels at least ${formatPercent(MIN_SHARE)} apart.`,
     );
   }
   const { step, beforeBytes, afterBytes } = shift;

@@ -85,13 +85,15 @@ function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackIndex): 
 function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): string {
   const judged = runs.filter((run) => !run.isCutOff || (run.oom === undefined && !keepsGraph(run)));
   const kept = judged.filter(keepsGraph);
-  // The last one's own backward may have been cut off.
-  const staying = kept.filter((run) => run !== runs.at(-1) && staysToTheEnd(context, run)).length;
+  // After an OOM, the last one's own backward may have been cut off.
+  const ooms = failedOoms(context.input.trace, context.input.replay);
+  const isOver = (run: ForwardRun) => run !== runs.at(-1) || ooms.length === 0;
+  const staying = kept.filter((run) => isOver(run) && staysToTheEnd(context, run)).length;
   const failed = runs.filter(({ oom }) => oom !== undefined).length;
   const cutOff = runs.length - judged.length - failed;
   const parts: [count: number, text: string][] = [
     [kept.length - staying, 'kept a graph, and a backward followed'],
-    [staying, 'kept a graph that is still there at the end, which the growth check looks at'],
+    [staying, 'kept a graph that is still there at the end, with or without a backward'],
     [judged.length - kept.length, 'kept no graph'],
     [failed, 'ran out of memory before a backward could come'],
     [cutOff, 'came last, so a backward may have followed'],

@@ -6,6 +6,7 @@
 
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
 import { freesHaveStacks } from '../../device/classes/passes.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
@@ -37,6 +38,8 @@ export interface ForwardRun {
   isCutOff: boolean;
   /** The OOM that came before a backward or another pass, if any. */
   oom: EventIndex | undefined;
+  /** The last event of the backward that came before any other pass, if one did and ended. */
+  ownBackward: EventIndex | undefined;
 }
 
 /** What a graph may keep. Parameters gathered by FSDP, caches and workspaces outlive a pass even without one. */
@@ -109,7 +112,7 @@ const NOTHING = {
     unusedBytes: 0,
     lateBytes: 0,
   },
-  ...{ output: -1, isCutOff: false, oom: undefined },
+  ...{ output: -1, isCutOff: false, oom: undefined, ownBackward: undefined },
 };
 
 export const idsOf = ({ first, last }: ForwardRun): AllocationIndex[] =>
@@ -123,6 +126,7 @@ function measureKept(
   const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
   const { classOf } = context.classification;
   const backward = nextBackwardAfter(context, runs);
+  const ends = context.once(backwardEnds);
   const end = context.input.trace.events.length - 1;
   runs.forEach((run, i) => {
     const oom = ooms.find((event) => event > run.close) ?? end + 1;
@@ -144,6 +148,8 @@ function measureKept(
     const isLastRun = i === runs.length - 1;
     const until = Math.min(backward[i], isLastRun ? end + 1 : start[runs[i + 1].first]);
     run.oom = oom < until ? oom : undefined;
+    if (backward[i] < (isLastRun ? end + 1 : start[runs[i + 1].first]))
+      run.ownBackward = ends[lowerBound(ends, backward[i])];
     run.isCutOff =
       run.oom !== undefined || (isLastRun && backward[i] > end && start[run.last] <= end);
   });
@@ -161,4 +167,14 @@ function nextBackwardAfter(context: AnalysisInput, runs: readonly ForwardRun[]):
     next[i] = upcoming;
   }
   return next;
+}
+
+/** The last allocation of each backward pass that ended, as events. */
+function backwardEnds({ classifier, input }: AnalysisInput): EventIndex[] {
+  const { start, stack, length, preexisting } = input.replay.allocations;
+  const ends: EventIndex[] = [];
+  for (let id = preexisting + 1; id < length; id++)
+    if (classifier.isBackward(stack[id - 1]) && !classifier.isBackward(stack[id]))
+      ends.push(start[id - 1]);
+  return ends;
 }

@@ -273,6 +273,10 @@ const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
     'clear-exceptions':
       'Keep str(error), not the exception: its traceback holds the local variables of the call that failed. Retry after the except block, not in it.',
   }),
+  'retained-graph': all({
+    detach:
+      'Keep numbers, not tensors with their graph (total += loss.item()), and call backward() without retain_graph=True: it keeps what backward would free.',
+  }),
   'kept-numbers': all({
     detach: 'Keep numbers, not tensors: total += loss.item(), or losses.append(loss.item()).',
   }),

@@ -47,6 +47,7 @@ export type Pattern =
   | 'kept-optimizers'
   | 'kept-by-hook'
   | 'kept-numbers'
+  | 'retained-graph'
   | 'kept-copies'
   | 'unbounded-cache'
   | 'larger-batch'

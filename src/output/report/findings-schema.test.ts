@@ -60,6 +60,7 @@ const pattern = wordsOf<Pattern>({
   'kept-optimizers': true,
   'kept-by-hook': true,
   'kept-numbers': true,
+  'retained-graph': true,
   'kept-copies': true,
   'unbounded-cache': true,
   'larger-batch': true,

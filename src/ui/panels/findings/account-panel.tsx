@@ -301,7 +301,10 @@ function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowPro
           <span className="dim small">{formatPercent(bytes / whole)}</span>
         </span>
         {isCohort(kind) && line !== undefined && (
-          <span className="dim account-line mono small">{frameLabel(line)}</span>
+          <span className="dim account-line mono small">
+            {frameLabel(line)}
+            {part.besides}
+          </span>
         )}
         {isCohort(kind) && holder !== undefined && (
           <span className="dim account-line small">
