@@ -172,8 +172,8 @@ function gapFacts(
     { label: 'seen at event', count: event },
     { label: 'reserved then', bytes: sumBy(segments, ({ sizeBytes }) => sizeBytes) },
     { label: 'free then', bytes: free },
-    { label: 'of it in empty segments, which the cache keeps', bytes: cached },
-    { label: 'of it in gaps: free ranges between live blocks', bytes: free - cached },
+    { label: 'of it in empty segments', bytes: cached },
+    { label: 'of it in gaps between blocks', bytes: free - cached },
     { label: 'largest contiguous free range', bytes: highest([0, ...gaps]) },
     { label: 'largest request so far', bytes: largestRequest },
     {
