@@ -60,18 +60,18 @@ test('rows lead to where their bytes are, by keys too, at the peak and at the en
     await expect(searchOf(page)).toHaveValue('class:optimizer-state');
   });
 
-  await test.step('gaps lead to the address map, cached segments to the state, at that moment', async () => {
+  await test.step('gaps lead to the address map, empty segments to the state, at that moment', async () => {
     await rowOf(page, /^gaps between blocks/).click();
     await expect(page.getByRole('region', { name: 'Addresses' })).toBeVisible();
     await expect(cursorOf(page)).toContainText('Event 2,453');
-    await rowOf(page, /^cached segments/).click();
+    await rowOf(page, /^empty segments/).click();
     await expect(page.getByRole('region', { name: 'State' })).toBeVisible();
   });
 
   await test.step('the moment is the peak, or the end if chosen', async () => {
     await accountOf(page).getByRole('button', { name: 'At the end' }).click();
     await expect(accountOf(page)).toContainText('event 11,631');
-    await expect(rowOf(page, /^cached segments/)).toBeVisible();
+    await expect(rowOf(page, /^empty segments/)).toBeVisible();
   });
 });
 

@@ -86,7 +86,9 @@ test('a leak: what, which line, where; the same again from the link', async ({ p
 test('by keyboard alone, and as Markdown', async ({ page }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const findings = findingsOf(page);
-  await expect(findings).toContainText('Out of memory: fragmented, 3.76 GiB is free in pieces.');
+  await expect(findings).toContainText(
+    'Out of memory: fragmented, 3.76 GiB is in gaps between blocks.',
+  );
   // One line to look at; a later sentence says whose request failed.
   const verdict = findings.getByRole('status', { name: 'Verdict' });
   await expect(verdict).toContainText('scenarios.py:323 (_fragment) pins memory');

@@ -20,7 +20,7 @@ test('at the OOM: free memory and its pieces, that empty_cache() would not help,
   await expect(cursorOf(page)).toContainText('Reserved 5.80 GiB');
   const state = stateOf(page);
   await expect(state).toContainText('379.75 MiB was requested');
-  await expect(state).toContainText('in pieces of at most 354.66 MiB');
+  await expect(state).toContainText('in ranges of at most 354.66 MiB');
   await expect(state).toContainText('empty_cache() would release nothing');
   await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toContainText('5.80 GiB');
   await expect(segmentsOf(page).getByRole('row', { name: /7f62a0000000/ })).toContainText('99%');

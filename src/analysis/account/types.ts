@@ -32,7 +32,7 @@ const ENTRIES = {
   unknown: 'unknown',
   'pending-free': 'freed, waiting for a stream',
   gaps: 'gaps between blocks',
-  cached: 'cached segments',
+  cached: 'empty segments',
 } as const;
 
 export type EntryKind = keyof typeof ENTRIES;
@@ -72,7 +72,7 @@ function unitsText(steps: number, unit: string): string {
 export interface AccountEntry {
   readonly kind: EntryKind;
   readonly bytes: number;
-  /** Blocks; for gaps and cached segments, free ranges. */
+  /** Blocks; for gaps and empty segments, free ranges. */
   readonly count: number;
   /** User lines: the one to look at first, then its callers. Empty if no line is known. */
   readonly lines: readonly FrameView[];
@@ -88,7 +88,7 @@ export interface AccountEntry {
   readonly peakWithoutBytes: number | undefined;
   /** The classes of its blocks, if they differ from the entry's kind: the legend counts them there. */
   readonly classes: readonly ClassTotal[];
-  /** The largest first; empty for gaps and cached segments. */
+  /** The largest first; empty for gaps and empty segments. */
   readonly allocations: readonly AllocationIndex[];
 }
 

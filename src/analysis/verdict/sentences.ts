@@ -124,7 +124,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
   fragmentation: (size, { failure }) =>
     failure === undefined
       ? `fragmentation: ${size} was reserved and never needed`
-      : `fragmented, ${size} is free in pieces`,
+      : `fragmented, ${size} is in gaps between blocks`,
   request: (size) => `one request of ${size} did not fit`,
   'model-state': (size, known) =>
     `${modelStateText(known)} ${take(known)} ${size}${soFarText(known)}`,

@@ -61,9 +61,9 @@ export function annotationGroupKeys(spans: readonly AnnotationSpan[]): (name: st
 
 const patternOf = (name: string): string => name.replace(/\d+/g, '*');
 
-/** A ring that dropped its oldest events still has their annotations: what memory did in these is not recorded. */
-const isBefore = ({ endUs }: AnnotationSpan, { recording }: RecordedCounters): boolean =>
-  recording === 'truncated' && endUs < 0;
+/** A ring that dropped its oldest events still has their annotations: all that memory did in these is not recorded. */
+const isBefore = ({ startUs }: AnnotationSpan, { recording }: RecordedCounters): boolean =>
+  recording === 'truncated' && startUs < 0;
 
 function groupOf(
   name: string,
@@ -97,9 +97,9 @@ function groupOf(
     name,
     /** The number of names in the group, usually 1. */
     names: new Set(all.map((span) => span.name)).size,
-    /** Ranges that reach into the recording; without any, peaks are unknown (-1 bytes). */
+    /** Ranges inside the recording; without any, peaks are unknown (-1 bytes). */
     count: spans.length,
-    /** Ranges that ended before a truncated recording begins; nothing else counts them. */
+    /** Ranges that began before a truncated recording does; nothing else counts them. */
     before: all.length - spans.length,
     /** Ranges without START or END, which extend to the edge of the recording. */
     unclosed,

@@ -76,7 +76,7 @@ export function LineLabel({ label }: { readonly label: string }) {
   if (file === undefined || line === undefined) {
     return (
       <span className="line-label">
-        <span className="line-label-rest">{label}</span>
+        <span className="line-label-file">{label}</span>
       </span>
     );
   }
@@ -84,7 +84,11 @@ export function LineLabel({ label }: { readonly label: string }) {
     <span className="line-label">
       <span className="line-label-file">{file}</span>
       <span className="line-label-line">{line}</span>
-      {rest !== '' && <span className="line-label-rest">{rest}</span>}
+      {rest !== '' && (
+        <span className="line-label-rest">
+          <span>{rest}</span>
+        </span>
+      )}
       {caller !== undefined && (
         <span className="line-label-caller">
           <bdi>

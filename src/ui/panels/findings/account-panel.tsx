@@ -343,8 +343,9 @@ const ABOUT: Partial<Record<EntryKind, string>> = {
   'kept-graph': 'Activations that autograd holds on to after the step that made them.',
   growing: 'A tensor that is replaced by a larger one again and again.',
   'second-model': 'Parameters of another model, or of the same one once more.',
-  gaps: 'Free memory between live blocks, which a larger request does not fit into.',
-  cached: 'Segments with nothing in them, which PyTorch keeps for reuse.',
+  gaps: 'Free memory in segments that also hold blocks: a request larger than a gap does not fit. With the empty segments, this is what PyTorch has cached.',
+  cached:
+    'Segments without any block, which PyTorch keeps for reuse. With the gaps between blocks, this is what PyTorch has cached.',
   'pending-free': 'Freed by your program, but another stream may still use it.',
   unknown: 'Allocated before recording began, or without a stack that says what it is.',
 };

@@ -77,7 +77,7 @@ export function ColorLegend() {
       {/* Beside the list, so that it is there however little room the list has: gray may be most of the plot. */}
       <span className="inline-row legend-entry" title="Several blocks share these pixels. Zoom in.">
         <Swatch colors={[thin]} />
-        thinner than a pixel
+        <span className="legend-thin">thinner than a pixel</span>
       </span>
       <Button
         className="hoverable legend-toggle"

@@ -2,7 +2,7 @@ import { countOne } from '../../../base/collections.ts';
 
 /**
  * Labels of call sites for a row with little room, each as short as it can be while it differs from all others: only
- * 'model.py:84' if no other site is on that line, else with what it called, else with its caller, else whole.
+ * 'model.py:84' if no other site is on that line, else with what it called, else with its caller, else with both.
  */
 export function shortLabels(labels: readonly string[]): readonly string[] {
   const forms = labels.map(formsOf);
@@ -13,8 +13,12 @@ export function shortLabels(labels: readonly string[]): readonly string[] {
 
 /** The shortest first. Text without a line is whole in any case. */
 function formsOf(label: string): readonly string[] {
-  const [, place, rest, caller] = /^(.*?:\d+)(.*?)( · called from .*)?$/s.exec(label) ?? [];
-  return place === undefined
-    ? [label]
-    : [place, `${place}${rest}`, `${place}${caller ?? ''}`, label];
+  const [, place, rest = '', caller = ''] =
+    /^(.*?:\d+)(.*?)( · called from .*)?$/s.exec(label) ?? [];
+  if (place === undefined) return [label];
+  // Where PyTorch's function is, 'in conv.py:548', says no more than its name.
+  const leaf = rest.replace(/ in \S+:\d+$/, '');
+  // Beside both there is room for no more of the caller than its line.
+  const line = caller.replace(/^( · called from ).*(:\d+)$/s, '$1$2');
+  return [place, `${place}${leaf}`, `${place}${caller}`, `${place}${leaf}${line}`, label];
 }

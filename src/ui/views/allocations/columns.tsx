@@ -6,6 +6,7 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../../base/format.ts';
+import { classLabel } from '../../../device/classes/types.ts';
 import type { AllocationKey, AllocationRow } from '../../../device/lists/allocation-rows.ts';
 import type { CallSiteRow } from '../../../device/lists/call-site-table.ts';
 import type { DeviceInfo } from '../../../device/model/device-info.ts';
@@ -59,7 +60,7 @@ export function allocationColumns(
   const columns = [
     bytes('size', BYTES_WIDTH_PX, ({ blockBytes }) => blockBytes),
     text('site', 230, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
-    text('class', 104, (row) => row.class.replace('-', ' ')),
+    text('class', 128, (row) => <span title={classLabel(row.class)}>{classLabel(row.class)}</span>),
     ...(hasHolders
       ? [text('holder', 180, ({ holder }) => <span title={holder}>{holder}</span>)]
       : []),

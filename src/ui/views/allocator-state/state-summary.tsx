@@ -87,7 +87,7 @@ function Totals({ totals }: { readonly totals: SpaceTotals }) {
       <Fact term="Pending free" about="Freed, but another stream may still use it (record_stream)">
         <Bytes bytes={totals.pendingBytes} />
       </Fact>
-      <Fact term="Free" about="Between the blocks and in empty segments">
+      <Fact term="Cached" about="Reserved and not in use: gaps between blocks, and empty segments">
         <Bytes bytes={freeBytes} /> ({usedText(freeBytes, reservedBytes) || 'none'})
       </Fact>
       <Fact

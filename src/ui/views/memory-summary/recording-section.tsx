@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import type { Recording } from '../../../allocator/replay/types.ts';
 import { formatBytes, formatCount, formatDurationUs, formatPercent } from '../../../base/format.ts';
 import { limitRow, type SettingRow, settingRows } from '../../../device/memory-summary/settings.ts';
 import type { Share, TraceFacts } from '../../../device/memory-summary/trace-facts.ts';
@@ -31,7 +32,7 @@ export function RecordingSection({ query: { value, failure } }: RecordingSection
           {RECORDING_TEXT[device.recording].short}: {device.recordingReason}
         </Fact>
         <Fact term="Events">{eventsText(device)}</Fact>
-        <Fact term="max_entries">{ringText(value?.ringOverflowed)}</Fact>
+        <Fact term="max_entries">{ringText(value?.ringOverflowed, device.recording)}</Fact>
         <Fact term="Devices">
           <Devices />
         </Fact>
@@ -139,9 +140,13 @@ function eventsText({ events, actions, hasTime, durationUs }: DeviceInfo): strin
   return `${formatCount(events)}${time}: ${kinds.join(', ')}`;
 }
 
-function ringText(overflowed: boolean | undefined): string {
-  if (overflowed === undefined) return 'unknown whether events were dropped';
-  return overflowed ? 'full: the oldest events were dropped' : 'no events were dropped';
+/** What the recording's own state says of its ring. */
+const IS_FULL: Partial<Record<Recording, boolean>> = { truncated: true, complete: false };
+
+function ringText(overflowed: boolean | undefined, recording: Recording): string {
+  const isFull = overflowed ?? IS_FULL[recording];
+  if (isFull === undefined) return 'unknown whether events were dropped';
+  return isFull ? 'full: the oldest events were dropped' : 'no events were dropped';
 }
 
 function columnsText({ columns }: TraceFacts): string {

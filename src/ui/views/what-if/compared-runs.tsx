@@ -234,7 +234,7 @@ function ComparedRuns(props: DetailsProps) {
   );
 }
 
-const FREE_AT_END = 'Free in PyTorch’s cache at the end';
+const FREE_AT_END = 'Cached at the end';
 const freeOf = ({ reservedBytes, allocatedBytes }: EndState): number =>
   reservedBytes - allocatedBytes;
 
@@ -246,5 +246,5 @@ const ABOUT: Readonly<Record<string, string>> = {
   '… cudaFree': 'cudaFree and cuMemUnmap since the first event',
   'Largest free block at the end': 'The largest request that would fit without new memory',
   'Smallest GPU': 'The smallest common GPU size that would fit all requests',
-  [FREE_AT_END]: 'Reserved and not allocated: whole empty segments, and gaps between blocks',
+  [FREE_AT_END]: 'Reserved and not allocated: empty segments, and gaps between blocks',
 };
