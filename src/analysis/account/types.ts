@@ -25,7 +25,7 @@ const ENTRIES = {
   inputs: 'inputs',
   communication: 'communication buffers',
   workspaces: 'workspaces',
-  'kv-cache': 'KV cache',
+  'kv-cache': 'KV cache and growing state',
   kept: 'kept tensors',
   'kept-graph': 'kept autograd graphs',
   growing: 'a tensor replaced by larger ones',

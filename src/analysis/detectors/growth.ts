@@ -37,7 +37,7 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
     const { stack: stacks, preexisting } = replay.allocations;
     const why = stacks.subarray(preexisting).every((stack) => stack <= 0)
       ? 'No call stacks were recorded, and no annotation marks the steps'
-      : `Nothing in the recording repeats at least ${MIN_STEPS} times: no optimizer, annotation or loop`;
+      : `No optimizer, annotation or loop that repeats at least ${MIN_STEPS} times was found`;
     return cannotTell(`${why}, so there are no steps to compare.`);
   }
   const { bursts, suspects } = growthOf(context);

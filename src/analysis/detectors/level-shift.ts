@@ -58,7 +58,9 @@ const MAX_LISTED = 3;
 export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFinding> {
   const [primary] = context.stepSequences;
   if (primary === undefined) {
-    return cannotTell('Nothing in the recording repeats, so there are no steps to compare.');
+    return cannotTell(
+      'No optimizer, annotation or loop was found, so there are no steps to compare.',
+    );
   }
   const steps = stepCount(primary);
   const { bounds, description } = primary;

@@ -77,7 +77,7 @@ const evidentRuns = (context: AnalysisInput): ForwardRun[] =>
   context.once(forwardRuns).filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
 
 /** `@torch.no_grad()` and `@torch.inference_mode()` call the function from PyTorch's `decorate_context`. */
-function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackIndex): boolean {
+export function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackIndex): boolean {
   return [...stacks.frames(call)].some((frame) => stacks.frame(frame).name === 'decorate_context');
 }
 
@@ -99,7 +99,15 @@ function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): strin
     [cutOff, 'came last, so a backward may have followed'],
   ];
   const texts = parts.flatMap(([count, text]) => (count > 0 ? `${count} ${text}` : []));
-  return `${plural(runs.length, 'forward pass', 'forward passes')}: ${texts.join(', ')}.`;
+  // What frees in between divide may be one pass: its number is not known.
+  const isDivided = runs.some(({ call, first }, i) => {
+    const before = runs[i - 1];
+    return before?.call === call && before.last === first - 1;
+  });
+  const counted = isDivided
+    ? `${plural(runs.length, 'stretch', 'stretches')} of forward passes`
+    : plural(runs.length, 'forward pass', 'forward passes');
+  return `${counted}: ${texts.join(', ')}.`;
 }
 
 /** A backward followed, but it may have been of another pass. */

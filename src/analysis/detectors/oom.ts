@@ -267,13 +267,19 @@ export function largerRequest(
 
 /**
  * The first allocation of the forward pass that an event is in, or that its backward pass follows; 0 if none came
- * before. One line may make tensors of several sizes in a pass, so only whole passes are compared.
+ * before. One line may make tensors of several sizes in a pass, so only whole passes are compared. Without any backward
+ * pass, the program's own code between two calls of the model divides them.
  */
 function beginOfPass({ classifier, input }: AnalysisInput, event: EventIndex): AllocationIndex {
   const { start, stack } = input.replay.allocations;
   let id = upperBound(start, event) - 1;
   while (id >= 0 && classifier.isBackward(stack[id])) id--;
+  const last = id;
   while (id >= 0 && !classifier.isBackward(stack[id])) id--;
+  if (id >= 0) return id + 1;
+  const call = classifier.moduleCall(stack[last]);
+  if (call === 0) return 0;
+  for (id = last; id >= 0 && classifier.moduleCall(stack[id]) === call; ) id--;
   return id + 1;
 }
 

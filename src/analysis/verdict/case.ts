@@ -5,6 +5,7 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
 import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
+import { isUnderNoGrad } from '../detectors/no-grad.ts';
 import {
   type LargerRequest,
   largerRequest,
@@ -46,6 +47,8 @@ export interface Failure {
   readonly source: RequestOrigin['source'];
   readonly larger: LargerRequest | undefined;
   readonly pattern: Pattern | undefined;
+  /** It was under no_grad() or the like, or the program runs no backward pass. */
+  readonly isInference: boolean;
   /** The phase that it was in, if that had never been completed before. */
   readonly unfinished: Unfinished | undefined;
 }
@@ -87,8 +90,12 @@ function failureAt(context: AnalysisInput, event: EventIndex, timesCaught: numbe
     judged: judgeOomAt(context, event),
     lines: userLines(context, stack),
     source,
-    larger: largerRequest(context, stack, event, requestedBytes),
+    // A server's batches differ by design.
+    larger: context.isServerAt(event)
+      ? undefined
+      : largerRequest(context, stack, event, requestedBytes),
     pattern,
+    isInference: isUnderNoGrad(context, context.input.trace.events.stack[event]),
     unfinished: unfinishedAt(context, event, pattern),
   };
 }

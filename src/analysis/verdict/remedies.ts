@@ -29,6 +29,10 @@ export interface Circumstances {
   readonly hadRoom?: boolean | undefined;
   readonly hasFailed?: boolean;
   readonly isServer?: boolean | undefined;
+  /** No backward pass follows: nothing is recomputed, and no gradients are accumulated. */
+  readonly isInference?: boolean | undefined;
+  /** What was requested and did not fit, if a smaller batch makes it smaller too. */
+  readonly requestedBytes?: number | undefined;
 }
 
 type Texts = { readonly [Id in RemedyId]?: string };
@@ -52,6 +56,8 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     hadRoom: judged?.hadRoom,
     hasFailed: judged !== undefined,
     isServer: known.context.isServerAt(known.account.moment.event),
+    isInference: known.failure?.isInference,
+    requestedBytes: isOfBatch(known) ? known.failure?.requestedBytes : undefined,
   }).map(({ id, text, saves }): Remedy => {
     // The gaps only promise what a setting would save; the simulation says what it does.
     if (id === 'expandable-segments' && setting !== undefined) {
@@ -75,6 +81,11 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     .slice(0, MAX_REMEDIES);
 }
 
+/** What the optimizer requests does not shrink with the batch. */
+const isOfBatch = ({ context, account, failure }: Case): boolean =>
+  failure !== undefined &&
+  !context.classifier.isOptimizer(context.input.trace.events.stack[account.moment.event]);
+
 /** Remedies without figures, for findings and messages. */
 export const adviceFor = (
   cause: Cause,
@@ -88,9 +99,11 @@ export const adviceFor = (
 function ideasFor(
   account: Pick<Account, 'entries' | 'card'>,
   { cause, pattern }: Pick<Diagnosis, 'cause' | 'pattern'>,
-  { isCapped = false, hadRoom = false, hasFailed = false, isServer = false }: Circumstances,
+  circumstances: Circumstances,
 ): readonly Idea[] {
-  const sizeIdeas = isServer ? servedSizeIdeas : trainedSizeIdeas;
+  const { isCapped = false, hadRoom = false, hasFailed = false } = circumstances;
+  const { isServer = false, isInference = false, requestedBytes = 0 } = circumstances;
+  const sizeIdeas = isServer ? servedSizeIdeas : isInference ? inferredSizeIdeas : trainedSizeIdeas;
   const modelIdeas = isServer ? servedModelIdeas : trainedModelIdeas;
   const limit = isCapped ? RAISE_LIMIT : [];
   // Nothing is wrong with what needs more than the process may have, while the device has it: raise the limit first.
@@ -101,7 +114,7 @@ function ideasFor(
     case 'fragmentation':
       return [...EXPANDABLE, ...limit, ...REPEAT_SIZES];
     case 'request':
-      return [...first, ...ONE_TENSOR, ...last, ...sizeIdeas(account)];
+      return [...first, ...ONE_TENSOR, ...last, ...sizeIdeas(account, requestedBytes)];
     case 'model-state':
       return [...first, ...modelIdeas(account), ...last];
     case 'second-model':
@@ -111,27 +124,48 @@ function ideasFor(
     case 'unknown':
       return hasFailed ? OUTSIDE_LIMIT : RECORD_MORE;
     default:
-      return OF_CAUSE[cause] ?? [...first, ...sizeIdeas(account), ...last, ...modelIdeas(account)];
+      return (
+        OF_CAUSE[cause] ?? [
+          ...first,
+          ...sizeIdeas(account, requestedBytes),
+          ...last,
+          ...modelIdeas(account),
+        ]
+      );
   }
 }
 
 /** Remedies that depend on the batch; those that save nothing are left out later. */
-function trainedSizeIdeas(account: Pick<Account, 'entries'>): Idea[] {
+function trainedSizeIdeas(account: Pick<Account, 'entries'>, requestedBytes: number): Idea[] {
   const activations = sumOf(account, ['activations', 'temporaries']);
   return [
-    ...ideas(activations * 0.5, {
+    ...ideas((activations + requestedBytes) * 0.5, {
       'batch-size':
         'Halve the batch size and accumulate gradients over two (if activations grow with the batch).',
     }),
     ...ideas(activations * 0.6, {
       checkpointing: 'Checkpoint each block (torch.utils.checkpoint), for a third more compute.',
     }),
-    ...ideas(activations * 0.4, {
-      'lower-precision':
-        "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",
-    }),
+    ...ideas((activations + requestedBytes) * 0.4, LOWER_PRECISION),
   ];
 }
+
+/** Without a backward pass, only less at once or fewer bits help. */
+function inferredSizeIdeas(account: Pick<Account, 'entries'>, requestedBytes: number): Idea[] {
+  const all = sumOf(account, ['activations', 'temporaries']) + requestedBytes;
+  return [
+    ...ideas(all * 0.5, {
+      'batch-size':
+        'Halve what runs at once: fewer samples, shorter sequences, or images in tiles.',
+    }),
+    ...ideas(all * 0.4, LOWER_PRECISION),
+  ];
+}
+
+const LOWER_PRECISION: Texts = {
+  'lower-precision':
+    "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",
+};
 
 /** Remedies for model state, which no smaller batch can reduce. */
 function trainedModelIdeas(account: Pick<Account, 'entries'>): Idea[] {
@@ -223,7 +257,7 @@ const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
   none: [],
   kept: all({
     detach:
-      'Find the list, dictionary, queue or attribute that holds them, and empty or bound it (deque(maxlen=...)).',
+      'Find the list, dictionary, attribute or cache (functools.lru_cache) that holds them, and empty or bound it (deque(maxlen=...)).',
     'to-cpu': TO_CPU,
   }),
   'kept-graph': all({

@@ -23,6 +23,8 @@ import { sleepSigns } from '../../device/serving/sleep.ts';
 import { segmentsAt, strandedBytes } from '../account/free-space.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { type Account, entryLabel, moreText, sumOf } from '../account/types.ts';
+import { locationText } from '../findings/finding-parts.ts';
+import { waitingPasses } from '../steps/waiting-passes.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
 import { copiesIn } from './patterns.ts';
@@ -303,6 +305,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   return [
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
     ...(diagnosis.cause === 'none' ? largestText(known) : []),
+    ...(diagnosis.cause === 'none' || diagnosis.cause === 'activations' ? waitingText(known) : []),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
     ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
@@ -326,6 +329,16 @@ function largestText({ account: { entries, allocatedBytes, moment } }: Case): st
   const most = lines[0] === undefined ? '' : ` (${frameLabel(lines[0])} allocates the most)`;
   const share = `${formatBytes(bytes)} of the ${formatBytes(allocatedBytes)} in use`;
   return [`Largest ${WHEN[moment.why]}: ${entryLabel(kind)}, ${share}${most}.`];
+}
+
+/** '10.24 GiB is the graphs of 8 forward passes at train.py:126 (train) that wait for one backward together: …' */
+function waitingText({ context, account }: Case): string[] {
+  const waiting = waitingPasses(context, account.moment.event);
+  if (waiting === undefined) return [];
+  const { bytes, count, call } = waiting;
+  return [
+    `${formatBytes(bytes)} is the graphs of ${formatCount(count)} forward passes at ${locationText(call)} that wait for one backward together: with a backward after each, one graph at a time would be there.`,
+  ];
 }
 
 /** Memory that looks free or reserved, and is neither leaked nor fragmented. */

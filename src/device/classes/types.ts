@@ -27,9 +27,9 @@ const CLASSES = {
   Activations: [
     'activations',
     'activations',
-    'What the forward pass keeps for the backward pass, and the output of the model.',
+    'What a forward pass keeps for its backward pass or, while it runs, for its next layers; and the output of the model.',
   ],
-  Temporaries: ['temporaries', 'temporaries', 'Freed before the pass that made it was over.'],
+  Temporaries: ['temporaries', 'temporaries', 'Freed before the pass that made it is over.'],
   Inputs: [
     'inputs',
     'inputs',

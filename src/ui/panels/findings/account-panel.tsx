@@ -322,6 +322,7 @@ function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowPro
 
 /** '+392.16 MiB an iteration in estimate_loss, 6 times'; most repetitions may add nothing to a mean. */
 function rateText({ bytes, unit, steps, isMean }: EntryRate): string {
+  if (steps === 1) return `+${formatBytes(bytes)} in one ${unit}`;
   return `+${formatBytes(bytes)} ${withArticle(unit)}${isMean ? ' on average' : `, ${plural(steps, 'time')}`}`;
 }
 

@@ -63,7 +63,7 @@ function Facts({ facts }: { readonly facts: TraceFacts }) {
       <p className="dim">{columnsText(facts)}</p>
       <SharesTable
         heading="Stacks"
-        rows={stackKinds}
+        rows={stackKinds.filter(({ allocations }) => allocations > 0)}
         label={({ kind }) => (kind === 'recorded' ? 'with a stack' : absenceText(kind))}
         about={({ kind }) =>
           kind === 'recorded' ? undefined : absenceExplanation(kind, device.recording)

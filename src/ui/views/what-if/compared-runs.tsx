@@ -69,8 +69,8 @@ export function NothingToChange({ isOpen, onToggle }: NothingToChangeProps) {
   const { bytes, share } = reservedOverhead(useDevice().device.peaks, 0);
   return (
     <p className="whatif-headline">
-      <strong>No setting needs changing:</strong> no request failed, and only {formatBytes(bytes)} (
-      {formatPercent(share)}) of what PyTorch reserved was never needed.{' '}
+      <strong>No setting needs changing:</strong> no recorded request failed, and only{' '}
+      {formatBytes(bytes)} ({formatPercent(share)}) of what PyTorch reserved was never needed.{' '}
       <Button className="link" aria-expanded={isOpen} onClick={onToggle}>
         {isOpen ? 'Hide the settings' : 'Compare settings'}
       </Button>
@@ -81,6 +81,8 @@ export function NothingToChange({ isOpen, onToggle }: NothingToChangeProps) {
 function aside(recorded: RecordedRun, result: WhatIfResult, isFirst: boolean): string {
   if (result.ooms.length > 0) return '';
   // What a run that broke off reserved is no measure.
+  if (recorded.ooms > 0 && result.limitBytes === undefined)
+    return 'Without a limit, the default settings serve it too.';
   if (recorded.ooms > 0) return isFirst ? 'It is the simplest setting that does.' : '';
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
   const share = recorded.peakReservedBytes === 0 ? 0 : saved / recorded.peakReservedBytes;
