@@ -42,7 +42,7 @@ test('a leak: what, which line, where; the same again from the link', async ({ p
     'No OOM, but 20.00 MiB of tensors are kept, 512.00 KiB more each step.',
   );
   const leak = cardOf(page, 'Growth: kept by a hook');
-  await expect(leak).toContainText('512.00 KiB each step');
+  await expect(leak).toContainText('512.00 KiB more each step');
   await expect(leak).toContainText('20.00 MiB');
   await expect(leak.getByText('scenarios.py:271').last()).toBeVisible();
   // The verdict's finding is highlighted from the start, until a click removes the highlight.
