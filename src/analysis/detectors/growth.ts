@@ -33,7 +33,9 @@ type GrowthFinding = FindingBy<typeof growth>;
 export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFinding> {
   const { replay } = context.input;
   const [primary] = context.stepSequences;
+  const cohorts = context.once(cohortsToTell).map((cohort) => keptFinding(context, cohort));
   if (primary === undefined) {
+    if (cohorts.length > 0) return { status: 'found', findings: cohorts };
     const { stack: stacks, preexisting } = replay.allocations;
     const why = stacks.subarray(preexisting).every((stack) => stack <= 0)
       ? 'No call stacks were recorded, and no annotation marks the steps'
@@ -41,10 +43,7 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
     return cannotTell(`${why}, so there are no steps to compare.`);
   }
   const { bursts, suspects } = growthOf(context);
-  const findings = [
-    ...context.once(cohortsToTell).map((cohort) => keptFinding(context, cohort)),
-    ...burstFindings(context, primary, bursts),
-  ];
+  const findings = [...cohorts, ...burstFindings(context, primary, bursts)];
   if (findings.length > 0) return { status: 'found', findings };
   const steps = stepCount(primary);
   if (suspects.length > 0) {

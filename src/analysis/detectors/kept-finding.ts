@@ -8,7 +8,7 @@ import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
-import { accountAtEnd } from '../account/account.ts';
+import { accountAtEnd, mainAccount } from '../account/account.ts';
 import { mergedLeaks } from '../account/cohorts.ts';
 import { keptInRun } from '../account/kept-entries.ts';
 import { lineShare, othersText } from '../account/line-share.ts';
@@ -38,17 +38,19 @@ const NOTABLE_SHARE = 0.05;
 /** All leaks, and the large cohorts beside them: whatever the verdict may name has its finding. */
 export function cohortsToTell(context: AnalysisInput): Cohort[] {
   const kept = context.once(keptInRun).map(({ entry }) => entry);
-  const { entries: atEnd } = context.once(accountAtEnd);
+  const account = context.once(mainAccount);
+  const { entries } = account.moment.why === 'oom' ? account : context.once(accountAtEnd);
   const least = NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
   const told = new Set<AccountEntry>();
-  const leaking = context.once(mergedLeaks).map((leaks): Cohort => {
+  const leaking = context.once(mergedLeaks).flatMap((leaks): Cohort[] => {
     const own = new Set(keptBy(leaks));
-    const isSame = (entry: AccountEntry) =>
-      !told.has(entry) && entry.allocations.some((id) => own.has(id));
+    const isSame = (entry: AccountEntry) => entry.allocations.some((id) => own.has(id));
     const isMore = ({ bytes }: AccountEntry) => bytes > bytesOf(context, own);
-    const entry = kept.find(isSame) ?? atEnd.find((one) => isMore(one) && isSame(one));
+    const entry = kept.find(isSame) ?? entries.find((one) => isMore(one) && isSame(one));
+    // Another leak is of the same cohort, and its finding has all of it.
+    if (entry !== undefined && told.has(entry)) return [];
     if (entry !== undefined) told.add(entry);
-    return { leaks, entry };
+    return [{ leaks, entry }];
   });
   const others = kept.filter((entry) => !told.has(entry) && entry.bytes >= least);
   return [...leaking, ...others.map((entry): Cohort => ({ leaks: [], entry }))];
@@ -78,7 +80,7 @@ export function keptFinding(
   const frameIs = leak?.lead.frameIs ?? 'allocated at';
   const isMaker = frameIs === 'allocated at' && lines.length > 0;
   const besides = isMaker ? othersText(lineShare(context, ids, lines[0])) : '';
-  const { bounds } = leak?.sequence ?? context.stepSequences[0];
+  const bounds = (leak?.sequence ?? context.stepSequences[0])?.bounds;
   return findingOf(context, {
     detector: 'growth',
     kind,
@@ -91,7 +93,10 @@ export function keptFinding(
       `${formatBytes(bytes)} in ${plural(ids.length, 'tensor')} from ${kind === 'kept-gradients' ? 'the backward pass, which has no Python stack,' : `${where}${besides}`} is kept, ${rateText(leaks, entry)}and ${leftText(liveBytes, bytes)}.${lawSentence(leak, entry)}`,
     ...(leak !== undefined && { perStep: perStepOf(leaks, entry), law: leak.law.kind }),
     pattern,
-    events: { first: lowest(ids.map((id) => start[id])), last: bounds[bounds.length - 1] },
+    events: {
+      first: lowest(ids.map((id) => start[id])),
+      last: bounds?.at(-1) ?? input.trace.events.length - 1,
+    },
     sites: sumBySite(context, ids),
     shown: Number.POSITIVE_INFINITY,
     note: ({ stack: own }) => {
@@ -100,7 +105,7 @@ export function keptFinding(
     },
     facts: factsOf(context, { leaks, entry }, ids, liveBytes),
     ids,
-    series: series('step', 'bytes kept', bounds, liveAtBounds(context, bounds, ids)),
+    series: bounds && series('step', 'bytes kept', bounds, liveAtBounds(context, bounds, ids)),
     advice: adviceFor(kind === 'kept-graph' ? 'kept-graph' : 'kept', pattern),
     disproof:
       'If the program frees these later (at the end of an epoch, when a cache is full), a longer recording shows the fall, and it is no leak.',
@@ -162,7 +167,8 @@ function patternOf(
 ): Pattern | undefined {
   if (leak?.law.kind === 'by-key') return 'unbounded-cache';
   if (kind === 'kept-hook') return 'kept-by-hook';
-  if (kind === 'kept-optimizer') return 'kept-optimizers';
+  if (kind === 'kept-optimizer')
+    return entry === undefined ? 'kept-optimizers' : patternOfKept(context, entry);
   if (kind === 'kept-scalar') return 'kept-numbers';
   if (entry === undefined) return undefined;
   if (kind === 'kept-graph' && isUnusedGraph(context, entry)) return 'evaluation-without-no-grad';
@@ -247,12 +253,12 @@ function factsOf(
 ): Fact[] {
   const { requestedBytes, start } = context.input.replay.allocations;
   const bytes = bytesOf(context, ids);
-  const sequence = leak?.sequence ?? context.stepSequences[0];
+  const sequence = leak?.sequence ?? context.stepSequences.at(0);
   const madeAt = leak?.lead.madeAt;
   const isOld = ids.some((id) => start[id] < 0);
   return [
     ...(madeAt === undefined ? [] : [{ label: 'allocated at', text: madeAt }]),
-    { label: 'steps are', text: sequence.description },
+    ...(sequence === undefined ? [] : [{ label: 'steps are', text: sequence.description }]),
     ...(isOld
       ? [{ label: 'began', text: 'before the oldest recorded event' }]
       : leak === undefined

@@ -55,7 +55,8 @@ export function patternOfKept(
 ): Pattern | undefined {
   if (kind === 'kept-graph') return isBackwardLonger(context) ? 'state-not-detached' : undefined;
   const isOptimizer = context.classification.classOf[allocations[0]] === MemoryClass.OptimizerState;
-  if (isOptimizer) return 'kept-optimizers';
+  if (isOptimizer)
+    return isHistory(context, allocations[0]) ? 'optimizer-history' : 'kept-optimizers';
   const { stack } = context.input.replay.allocations;
   const ofLargest = allocations.filter((id) => stack[id] === stack[allocations[0]]);
   if (isLeftByErrors(context, ofLargest)) return 'kept-exceptions';
@@ -74,6 +75,12 @@ export function copiesIn(
   );
   return new Set(ids.map((id) => classification.copies.get(id))).size;
 }
+
+/** LBFGS keeps two tensors of the size of all gradients for each of its last iterations. */
+const isHistory = (context: AnalysisInput, id: AllocationIndex): boolean =>
+  hasFrame(context, context.input.replay.allocations.stack[id], ({ filename }) =>
+    /(^|[\\/])\w*lbfgs\w*\.py$/i.test(filename),
+  );
 
 /** Fewer may be coincidence. */
 const MIN_FAILURES = 3;

@@ -325,6 +325,10 @@ const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
       'Call handle.remove() on the handle of the hook when it has captured enough, or let it overwrite its last capture.',
     'to-cpu': TO_CPU,
   }),
+  'optimizer-history': all({
+    'reuse-optimizer':
+      'Keep a shorter history: torch.optim.LBFGS(history_size=10) instead of 100, the default. Each iteration of it takes two copies of the gradients.',
+  }),
   'kept-optimizers': all({
     'reuse-optimizer':
       'Make the optimizer once, before the loop, and keep no old ones (a list, a history, copies of state_dict()).',

@@ -45,6 +45,7 @@ export type Pattern =
   | 'logits-in-loss'
   | 'kept-exceptions'
   | 'kept-optimizers'
+  | 'optimizer-history'
   | 'kept-by-hook'
   | 'kept-numbers'
   | 'retained-graph'

@@ -58,6 +58,7 @@ const pattern = wordsOf<Pattern>({
   'logits-in-loss': true,
   'kept-exceptions': true,
   'kept-optimizers': true,
+  'optimizer-history': true,
   'kept-by-hook': true,
   'kept-numbers': true,
   'retained-graph': true,
