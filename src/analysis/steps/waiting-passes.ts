@@ -6,7 +6,9 @@
  *     total.backward()
  */
 
-import { groupBy, largestFirst, sumBy } from '../../base/collections.ts';
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { groupBy, sumBy } from '../../base/collections.ts';
+import { highest } from '../../base/extremes.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -23,6 +25,8 @@ const LIVE_SHARE = 0.5;
 interface WaitingPasses {
   readonly count: number;
   readonly bytes: number;
+  /** What all but the largest of them take. */
+  readonly savedBytes: number;
   /** The line that calls the model. */
   readonly call: FrameView | undefined;
 }
@@ -33,26 +37,29 @@ export function waitingPasses(
   event: EventIndex,
 ): WaitingPasses | undefined {
   const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
-  const bytesOf = (ids: readonly number[]) =>
-    sumBy(ids, (id) => (start[id] <= event && freeRequested[id] > event ? sizeBytes[id] : 0));
+  const isLive = (id: AllocationIndex) => start[id] <= event && freeRequested[id] > event;
+  const liveBytes = (ids: Iterable<AllocationIndex>) =>
+    sumBy(ids, (id) => (isLive(id) ? sizeBytes[id] : 0));
   const live = context
     .once(forwardRuns)
-    .map(({ call, kept, keptBytes }) => ({ call, keptBytes, bytes: bytesOf(kept) }))
+    .map((run) => ({ ...run, bytes: liveBytes(run.kept) }))
     .filter(({ bytes, keptBytes }) => bytes > 0 && bytes >= LIVE_SHARE * keptBytes);
-  const byCall = groupBy(live, ({ call }) => call);
-  const sums = new Map(
-    [...byCall].map(([call, own]) => [call, sumBy(own, ({ bytes }) => bytes)] as const),
+  const [largest = []] = [...groupBy(live, ({ call }) => call).values()].sort(
+    (a, b) => sumBy(b, ({ bytes }) => bytes) - sumBy(a, ({ bytes }) => bytes),
   );
-  const [[call, bytes] = [0, 0]] = largestFirst(sums);
-  const count = byCall.get(call)?.length ?? 0;
-  const all = sumBy(start.keys(), (id) =>
-    start[id] <= event && freeRequested[id] > event ? sizeBytes[id] : 0,
-  );
-  if (count < MIN_PASSES || bytes < MIN_SHARE * all) return undefined;
-  const frame = callerOfModel(context, call);
+  const bytes = sumBy(largest, (run) => run.bytes);
+  if (largest.length < MIN_PASSES || bytes < MIN_SHARE * liveBytes(start.keys())) return undefined;
+  // A gradient taken in between, as in meta-learning, means that the passes need each other.
+  const between = largest.slice(1).map(({ first }, i) => [largest[i].last + 1, first] as const);
+  if (between.some(([from, to]) => hasBackward(context, from, to))) return undefined;
+  const frame = callerOfModel(context, largest[0].call);
   return {
-    count,
+    count: largest.length,
     bytes,
+    savedBytes: bytes - highest(largest.map((run) => run.bytes)),
     call: frame === undefined ? undefined : context.input.stacks.frame(frame),
   };
 }
+
+const hasBackward = ({ classifier, input }: AnalysisInput, from: number, to: number): boolean =>
+  input.replay.allocations.stack.subarray(from, to).some((own) => classifier.isBackward(own));

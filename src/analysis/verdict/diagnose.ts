@@ -10,9 +10,11 @@ import type { FrameView } from '../../device/model/types.ts';
 import { overheadOf } from '../account/free-space.ts';
 import { type Account, type AccountEntry, type EntryKind, sumOf } from '../account/types.ts';
 import { userLines } from '../findings/user-lines.ts';
+import { waitingPasses } from '../steps/waiting-passes.ts';
 import {
   type Case,
   type Diagnosis,
+  DOES,
   type Failure,
   largestOf,
   ofEntry,
@@ -167,7 +169,8 @@ function withoutOom(known: Case): Diagnosis {
     (PILES.includes(cause) ? 4 : 0) + (severity === 'high' ? 2 : 0) + (cause === 'cached' ? 0 : 1);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
   const small = known.context.isTraining ? kept.find(isSmallLeak) : undefined;
-  const advice = kept.find((one) => lowersPeak(known, one)) ?? idleCopies(known);
+  const advice =
+    kept.find((one) => lowersPeak(known, one)) ?? waitingGraphs(known) ?? idleCopies(known);
   const [first = small ?? advice] = candidates;
   return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
 }
@@ -208,7 +211,21 @@ const isSmallLeak = ({ finding }: Diagnosis): boolean =>
 
 /** Harmless, but fixing it would lower the peak. */
 export const isOnlyAdvice = ({ pattern, severity }: Pick<Diagnosis, 'pattern' | 'severity'>) =>
-  pattern === 'evaluation-without-no-grad' && severity === 'low';
+  (pattern === 'evaluation-without-no-grad' || pattern === 'waiting-graphs') && severity === 'low';
+
+/** Losses of several batches that are summed before one backward. */
+function waitingGraphs({ context, account }: Case): Diagnosis | undefined {
+  const waiting = waitingPasses(context, account.moment.event);
+  if (waiting === undefined) return undefined;
+  const { bytes, call } = waiting;
+  const lines = call === undefined ? [] : [call];
+  const does = DOES['called by'];
+  return {
+    ...plain('activations', bytes, lines, does),
+    pattern: 'waiting-graphs',
+    severity: 'low',
+  };
+}
 
 /** Graphs that are dropped one by one set the peak: no fault while one of them fits, but worth mentioning. */
 const lowersPeak = ({ context }: Case, { finding }: Diagnosis): boolean =>

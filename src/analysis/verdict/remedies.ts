@@ -351,6 +351,10 @@ const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
       'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap the length, or sort batches by length.',
   }),
   'evaluation-without-no-grad': all({ 'no-grad': NO_GRAD }),
+  'waiting-graphs': all({
+    'backward-each':
+      'Call backward() after each forward pass, with the loss divided by their number: gradients add up, and one graph at a time is there.',
+  }),
   'stepped-up': some({
     'check-batch':
       'Print the shapes that reach this line before and after the step: a larger batch, a longer sequence, more tokens for one expert.',

@@ -141,6 +141,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
   'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
   'larger-batch': () => 'this batch is larger than all before',
+  'waiting-graphs': (size) => `${size} of graphs wait for one backward together`,
   'stepped-up': (size, known) => `from one ${turnOf(known.context)} on, each needs ${size} more`,
   'segments-retaken': (size) => `${size} is given back and asked for again`,
 };
@@ -173,6 +174,10 @@ function clauseOf(figures: Figures): string {
     case 'larger-batch': {
       const { requestedBytes = 0, larger } = known.failure ?? {};
       return `this batch or sequence is larger than all before: ${formatBytes(requestedBytes)} was requested where at most ${formatBytes(larger?.mostBytes ?? 0)} was (${larger?.times.toFixed(1)} times). ${size} in use is ${labelOf(cause)}.`;
+    }
+    case 'waiting-graphs': {
+      const count = waitingPasses(known.context, known.account.moment.event)?.count ?? 0;
+      return `${formatCount(count)} ${passes} keep their graphs until one backward serves them all: ${share}.`;
     }
     case 'stepped-up':
       return `from one ${turnOf(known.context)} on, each needs ${size} more than those before.`;
@@ -305,7 +310,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   return [
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
     ...(diagnosis.cause === 'none' ? largestText(known) : []),
-    ...(diagnosis.cause === 'none' || diagnosis.cause === 'activations' ? waitingText(known) : []),
+    ...(failure !== undefined && diagnosis.cause === 'activations' ? waitingText(known) : []),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
     ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing

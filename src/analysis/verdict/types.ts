@@ -54,11 +54,13 @@ export type Pattern =
   | 'larger-batch'
   | 'evaluation-without-no-grad'
   | 'stepped-up'
+  | 'waiting-graphs'
   | 'segments-retaken';
 
 /** Stable IDs. */
 export type RemedyId =
   | 'batch-size'
+  | 'backward-each'
   | 'checkpointing'
   | 'lower-precision'
   | 'optimizer-8bit'

@@ -9,6 +9,7 @@ import { type Account, isRate } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import { stepCount } from '../steps/step-sequence.ts';
+import { waitingPasses } from '../steps/waiting-passes.ts';
 import { type Case, caseOf, caseOfCaught, type Diagnosis, DOES } from './case.ts';
 import { diagnose, isModel, isOnlyAdvice } from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
@@ -149,12 +150,14 @@ function needOf({ failure }: Case, { entry, cause }: Diagnosis): number | undefi
 }
 
 function savedOf(
-  { account, failure }: Case,
-  { bytes, finding }: Diagnosis,
+  { account, context, failure }: Case,
+  { bytes, finding, pattern }: Diagnosis,
   needBytes: number | undefined,
 ): number {
   if (failure === undefined && finding?.lowersPeakBytes !== undefined)
     return finding.lowersPeakBytes;
+  if (pattern === 'waiting-graphs')
+    return waitingPasses(context, account.moment.event)?.savedBytes ?? bytes;
   if (needBytes === undefined) return bytes;
   return Math.max(0, account.allocatedBytes + (failure?.requestedBytes ?? 0) - needBytes);
 }

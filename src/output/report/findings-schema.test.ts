@@ -67,11 +67,13 @@ const pattern = wordsOf<Pattern>({
   'larger-batch': true,
   'evaluation-without-no-grad': true,
   'stepped-up': true,
+  'waiting-graphs': true,
   'segments-retaken': true,
 });
 
 const remedy = wordsOf<RemedyId>({
   'batch-size': true,
+  'backward-each': true,
   checkpointing: true,
   'lower-precision': true,
   'optimizer-8bit': true,
