@@ -1,0 +1,50 @@
+/** Graphs that wait together for one backward. */
+import { expect, it } from 'vitest';
+import { at, BACKWARD, forwardAt, Program } from '../../testing/program.ts';
+import { analyse } from '../findings/analyse.ts';
+import { AnalysisInput } from '../findings/analysis-input.ts';
+import { waitingPasses } from './waiting-passes.ts';
+
+const MIB = 2 ** 20;
+
+/** Steps of four passes of ten activations; `isEach`: with a backward after each. */
+function training({ isEach }: { readonly isEach: boolean }) {
+  const program = new Program();
+  for (let step = 0; step < 6; step++) {
+    let waiting: ReturnType<Program['alloc']>[] = [];
+    const backward = () => {
+      program.work(1, BACKWARD);
+      program.free(...waiting);
+      program.work(1, BACKWARD);
+      waiting = [];
+    };
+    for (let pass = 0; pass < 4; pass++) {
+      waiting.push(...Array.from({ length: 10 }, () => program.alloc(MIB, forwardAt(20))));
+      program.work(1, [at(21)]);
+      if (isEach) backward();
+    }
+    if (!isEach) backward();
+  }
+  return new AnalysisInput(program.context());
+}
+
+it('are counted at the peak, with what all but one of them take', async () => {
+  const context = training({ isEach: false });
+  const { event } = context.input.replay.peaks.allocatedBytes;
+  expect(waitingPasses(context, event)).toMatchObject({
+    count: 4,
+    bytes: 40 * MIB,
+    savedBytes: 30 * MIB,
+    call: { line: 20 },
+  });
+  const { verdict } = await analyse(context.input);
+  expect(verdict).toMatchObject({ pattern: 'waiting-graphs', severity: 'low', tone: 'calm' });
+  expect(verdict.advice).toMatchObject([{ id: 'backward-each', savesBytes: 30 * MIB }]);
+});
+
+it('are none with a backward after each pass', async () => {
+  const context = training({ isEach: true });
+  const { event } = context.input.replay.peaks.allocatedBytes;
+  expect(waitingPasses(context, event)).toBeUndefined();
+  expect((await analyse(context.input)).verdict.pattern).toBeUndefined();
+});
