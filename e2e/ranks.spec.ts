@@ -75,6 +75,10 @@ test('a dropped folder: the leaking rank comes first, and leads to its line', as
   await page.getByRole('button', { name: 'Ranks' }).click();
   await expect(plotOf(page)).toBeHidden();
   await expect.poll(() => ranksShown(page)).toEqual(['0', '1', '2', '3']);
+  await page.goBack();
+  await expect(plotOf(page)).toBeVisible();
+  await page.goForward();
+  await expect(plotOf(page)).toBeHidden();
   await ranks.getByRole('button', { name: 'Heat map' }).click();
   await expect(
     ranks.getByRole('button', { name: /^Heat map of 4 ranks by 12 steps/ }),

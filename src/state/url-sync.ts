@@ -45,7 +45,7 @@ function fileOf(state: unknown): EntryFile | undefined {
 const OF_THE_PAGE = ['embedder', 'source'];
 
 /** A page in a notebook's cell has no URL of its own. */
-const NO_URL = 'about:srcdoc';
+export const NO_URL = 'about:srcdoc';
 
 /** Safari refuses more than 100 changes in 30 s. */
 const PAUSE_MS = 400;

@@ -2,6 +2,7 @@ import './app.css';
 import '../open/open.css';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useStore } from 'zustand';
+import { isRecord } from '../../../base/collections.ts';
 import { isSamePlace } from '../../../state/disk-files.ts';
 import {
   filesOfTransfer,
@@ -11,6 +12,7 @@ import {
 } from '../../../state/given-files.ts';
 import { beginSecondSession, nameOf, type SecondSession } from '../../../state/snapshot-loader.ts';
 import { openInfo, partialOf, useSession, useStores } from '../../../state/stores.ts';
+import { NO_URL } from '../../../state/url-sync.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { useShortcuts } from '../../shared/browser.ts';
 import { Button } from '../../shared/buttons.tsx';
@@ -44,6 +46,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     ranksUrl === undefined ? undefined : { listUrl: ranksUrl },
   );
   const [isRanks, setIsRanks] = useState(ranks !== undefined);
+  useRanksEntry(isRanks, (isShown) => setIsRanks(isShown && ranks !== undefined));
   const { second, routes, setSecond } = useSecondFile();
   /** Files for which the user must choose what to do. */
   const [asked, setAsked] = useState<GivenFiles>();
@@ -170,6 +173,24 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
       <Announcer state={state} />
     </FilePickerRoot>
   );
+}
+
+/** Whether the history entry is that of the ranks page. It keeps the file of the entry before: Back may need it. */
+const isOfRanks = (state: unknown): boolean => isRecord(state) && state.ranks === true;
+
+/** The ranks page is an entry of the history: Back leads to the page before, Forward to the ranks again. */
+function useRanksEntry(isRanks: boolean, onShow: (isShown: boolean) => void): void {
+  const show = useEffectEvent(onShow);
+  useEffect(() => {
+    const restore = ({ state }: PopStateEvent) => show(isOfRanks(state));
+    window.addEventListener('popstate', restore);
+    return () => window.removeEventListener('popstate', restore);
+  }, []);
+  useEffect(() => {
+    const { history } = window;
+    if (!isRanks || isOfRanks(history.state) || window.location.href === NO_URL) return;
+    history.pushState({ ...history.state, ranks: true }, '');
+  }, [isRanks]);
 }
 
 /** Files dropped or pasted anywhere on the page. Returns whether files are being dragged over it. */
