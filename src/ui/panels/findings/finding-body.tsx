@@ -51,7 +51,7 @@ export function FindingBody({ finding }: { readonly finding: RankedFinding }) {
         </details>
       )}
       <p className="dim">
-        <strong>This may be wrong if:</strong> {disproof}
+        <strong>What would disprove it:</strong> {disproof}
       </p>
     </div>
   );

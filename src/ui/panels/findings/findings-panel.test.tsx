@@ -115,11 +115,11 @@ it('opens a finding and searches for its blocks, and undoes both when it is clos
   const before = view();
   expect(before.cursor).toBeDefined();
   const head = findings().getByRole('button', { name: /by a hook.*192\.00 MiB/ });
-  expect(screen.queryByText(/This may be wrong if/)).toBeNull();
+  expect(screen.queryByText(/What would disprove it/)).toBeNull();
   await user.click(head);
   expect(head.getAttribute('aria-expanded')).toBe('true');
   expect(view().cursor).not.toBe(before.cursor);
-  expect(screen.getByText(/This may be wrong if/)).toBeDefined();
+  expect(screen.getByText(/What would disprove it/)).toBeDefined();
   expect(view().search).toBe('part:growth-1');
   await user.click(head);
   expect(head.getAttribute('aria-expanded')).toBe('false');
