@@ -110,7 +110,7 @@ function matchingOf({
 }
 
 /** CSS pixels on each side that a value covers if a line is an envelope. */
-const LINE_REACH = 7;
+const LINE_REACH = 2;
 
 function hasManyEventsAColumn({ states }: TimelineFrame): boolean {
   const shown = states.filter((state) => state >= 0);
